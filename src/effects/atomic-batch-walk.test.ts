@@ -129,7 +129,7 @@ describe('a planted fault is found', () => {
     ['each is called by itself', [answered], { oneStep: (_, n) => [n] }, /a part of 0 at a is seen/],
     [
       'each is undone by itself',
-      [answered],
+      [{ ...around(of('irreversible'), 'reversible', 'reversible'), hasOnFailure: true }],
       { oneStep: (ns, n, how) => (how === 'call' ? ns : [n]) },
       /a part of 0 at a is seen/,
     ],

@@ -107,6 +107,11 @@ export interface TransactionState {
   readonly hasOnFailure?: true;
   /** Set for a committed transaction that failed, also after it has settled. */
   readonly failing?: Failing;
+  /**
+   * The committed transaction waited for nothing but human decisions, and an operator made one.
+   * Others may have acted on its applied effects since, so it fails no more.
+   */
+  readonly isFreed?: true;
 }
 
 /** The records of a transaction after `begin`. `n` is an effect's index in call order. */
@@ -202,8 +207,9 @@ export function recorded(state: TransactionState, record: EffectRecord): Transac
         // The compensation was called, and the effect does not exist.
         ...(record.as === 'undone' && doubt === 'undo' ? { isCompensated: true } : {}),
       }));
+      const freed = state.phase === 'committed' && !state.effects.some(isDue) ? { ...to, isFreed: true as const } : to;
       const isWaived = decidedOn.isRefused === true && (record.as === 'undone' || record.as === 'residue');
-      return isWaived ? { ...to, failing: { ...state.failing!, isWaived } } : to;
+      return isWaived ? { ...freed, failing: { ...state.failing!, isWaived } } : freed;
     }
     default: {
       const { is, n } = record;
@@ -295,9 +301,13 @@ export function mayCostUndoing(state: TransactionState, n: number): boolean {
   }
 }
 
-/** Applied effects may still be compensated if another one fails. */
-function mayFail({ phase, hasOnFailure }: TransactionState): boolean {
-  return phase === 'committed' && hasOnFailure === true;
+/**
+ * Applied effects may still be compensated if another one fails. Not any more if the transaction
+ * waits for nothing but human decisions: it would block what it has done until a person comes.
+ */
+function mayFail({ phase, hasOnFailure, isFreed, effects }: TransactionState): boolean {
+  if (phase !== 'committed' || hasOnFailure !== true || isFreed === true) return false;
+  return effects.some(isDue) || !effects.some((effect) => isUnresolved(effect.phase));
 }
 
 function changed(state: TransactionState, n: number, change: (effect: EffectState) => EffectState): TransactionState {
@@ -388,7 +398,7 @@ function forward(state: TransactionState, knowing: LocalKnowledge): Step {
   if (open !== undefined) return finish(effects[open]!, open, knowing, 'call');
   // The outcome of calls made together with an unresolved effect is unknown.
   if (apart.length > 0) return { do: 'wait', for: 'needs_human' };
-  const isTooLate = called.length > 0 || effects.some(isBeyondPivot);
+  const isTooLate = called.length > 0 || state.isFreed === true || effects.some(isBeyondPivot);
   return { do: 'log', record: { is: isTooLate ? 'unresolved' : 'failing', n: failed } };
 }
 

@@ -441,10 +441,11 @@ export class Assize {
    */
   async recoverEffects(signal?: AbortSignal): Promise<UnresolvedEffect[]> {
     if (this.#effects === undefined) throw badOption('no tools are given; pass `tools`');
-    const held = await this.#effects.engine(signal);
-    await held.recovered();
-    await held.recorded();
-    return held.unresolved();
+    return this.#effects.use(signal, async (held) => {
+      await held.recovered();
+      await held.recorded();
+      return held.unresolved();
+    });
   }
 
   /**
@@ -461,14 +462,16 @@ export class Assize {
   async resolveEffect(resolution: EffectResolution, signal?: AbortSignal): Promise<ResolvedEffect> {
     const checked = checkedEffectResolution(resolution);
     if (this.#effects === undefined) throw badOption('no tools are given; pass `tools`');
-    const held = await this.#effects.engine(signal);
-    await held.recovered(checked.epoch);
-    try {
-      return await held.resolve(checked);
-    } catch (error) {
-      if (isInstance(error, EffectError) && error.code === 'lease_lost') await this.#effects.restart(held, error);
-      throw error;
-    }
+    const effects = this.#effects;
+    return effects.use(signal, async (held) => {
+      await held.recovered(checked.epoch);
+      try {
+        return await held.resolve(checked);
+      } catch (error) {
+        if (isInstance(error, EffectError) && error.code === 'lease_lost') await effects.restart(held, error);
+        throw error;
+      }
+    });
   }
 
   /**

@@ -18,6 +18,11 @@ export interface Lease {
   /** The highest epoch in the store. */
   readonly lastEpoch: number;
   /**
+   * Optional: whether another caller waits for the lease, in any process. An idle holder then
+   * releases the lease.
+   */
+  isWanted?(): boolean;
+  /**
    * Releases the lease to the next holder. Safe to call twice; does nothing after the lease has
    * ended.
    */

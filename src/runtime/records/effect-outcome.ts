@@ -25,8 +25,9 @@ export interface EffectOutcome {
 
 /**
  * The state of all effects of a commit. `settled`: all effects are done, or compensated without a
- * commit. `failed`: an effect failed permanently after the commit, and all effects are compensated.
- * `needs_human`: an effect needs a human decision (`effects list`). `waiting`: the effects wait for
- * another decision or for a process with their tools, or are in progress.
+ * commit, and their outcomes are durable. `failed`: an effect failed permanently after the commit,
+ * and all effects are compensated. `needs_human`: an effect needs a human decision (`effects
+ * list`). `waiting`: the effects wait for another decision or for a process with their tools, are
+ * in progress, or have outcomes that could not be written yet.
  */
 export type EffectsStatus = 'settled' | 'failed' | 'needs_human' | 'waiting';

@@ -118,7 +118,7 @@ describe('several callers that find the membership lost', () => {
         throw new Error('nothing is told here');
       },
     });
-    const first = await effects.engine();
+    const first = await effects.engine({});
     const lost = new Promise((resolve) => first.coordination.lost!.addEventListener('abort', resolve));
     await memberships[0]!.release();
     await first.coordination.confirmLease();
@@ -130,10 +130,10 @@ describe('several callers that find the membership lost', () => {
   test('at once, one joins again, and all have that', async () => {
     const { effects, first, memberships } = await stage();
     const all = await Promise.all([
-      effects.engine(),
-      effects.restart(first, undefined).then(() => effects.engine()),
-      effects.engine(),
-      effects.restart(first, undefined).then(() => effects.engine()),
+      effects.engine({}),
+      effects.restart(first, undefined).then(() => effects.engine({})),
+      effects.engine({}),
+      effects.restart(first, undefined).then(() => effects.engine({})),
     ]);
     expect(new Set(all).size).toBe(1);
     expect([all[0] === first, memberships.length]).toEqual([false, 2]);
@@ -142,9 +142,9 @@ describe('several callers that find the membership lost', () => {
 
   test('leave an engine alone that has already rejoined', async () => {
     const { effects, first, memberships } = await stage();
-    const second = await effects.engine();
+    const second = await effects.engine({});
     await effects.restart(first, undefined);
-    expect(await effects.engine()).toBe(second);
+    expect(await effects.engine({})).toBe(second);
     expect([second.isLeaseLost, memberships.length]).toEqual([false, 2]);
     await effects.close();
   });

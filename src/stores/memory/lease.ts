@@ -23,7 +23,7 @@ export class Leases {
     try {
       const given = await raise();
       waiting.throwIfAborted();
-      return { ...given, release };
+      return { ...given, isWanted: () => this.#waiting.length > 0, release };
     } catch (error) {
       await release();
       throw error;

@@ -1,3 +1,4 @@
+import { domainToASCII } from 'node:url';
 import { z } from 'zod';
 import { segment } from '#effects';
 
@@ -7,14 +8,19 @@ export const line = z
   .max(900)
   .regex(/^\P{Cc}*$/u, 'one line, without control characters');
 
+/** ASCII addresses, as `z.email()` has them, and top-level domains in Punycode too. */
+const ASCII_ADDRESS =
+  /^(?!\.)(?!.*\.\.)([A-Za-z0-9_'+\-.]*)[A-Za-z0-9_+-]@([A-Za-z0-9][A-Za-z0-9-]*\.)+([A-Za-z]{2,}|xn--[A-Za-z0-9-]+)$/;
+
 /**
- * An address, with its domain in lower case. The receiver defines the part before the `@`, so that
- * part is unchanged.
+ * An address, with its domain in lower case and ASCII. The receiver defines the part before the
+ * `@`, so that part is unchanged.
  */
 export const address = z
-  .email()
+  .string()
   .max(254)
-  .transform((text) => text.replace(/@.*$/, (domain) => domain.toLowerCase()));
+  .transform(withCanonicalDomain)
+  .pipe(z.email({ pattern: ASCII_ADDRESS }).max(254));
 
 const RECIPIENTS_MAX = 100;
 const recipients = z
@@ -61,5 +67,13 @@ export function mailScopes(given: MailMessage): string[] {
 
 /** The canonical mailbox in lower case, because almost no server distinguishes case. */
 export function mailboxOf(address: string): string {
-  return address.toLowerCase().normalize('NFC').replace(/\.$/, '');
+  return withCanonicalDomain(address.toLowerCase().normalize('NFC'));
+}
+
+/** A domain in Unicode and its Punycode are one, as for URLs. */
+function withCanonicalDomain(address: string): string {
+  const at = address.lastIndexOf('@') + 1;
+  if (at === 0) return address;
+  const domain = address.slice(at);
+  return address.slice(0, at) + (domainToASCII(domain) || domain.toLowerCase()).replace(/\.$/, '');
 }

@@ -5,8 +5,8 @@ import { mailboxOf } from './message.ts';
 
 /**
  * Resolves scopes of mail (`email:outbox:ada@example.com`) as the outbox of this adapter claims
- * them. One mailbox has one name in any case, and its domain has no trailing dot. Segments that are
- * not addresses are unchanged.
+ * them. One mailbox has one name in any case, and its domain is in ASCII without a trailing dot.
+ * Segments that are not addresses are unchanged.
  */
 export const mailResolver: Resolver = (scope) =>
   scope

@@ -12,6 +12,17 @@ export function notStartedError(reason: unknown): Error {
   return isTimeout(cause) ? stoppedError(cause) : (cause as Error);
 }
 
+/** The error for a transaction that waited for the effects of the store until its deadline. */
+export function notHeldError(reason: unknown): Error {
+  const cause = toError(reason);
+  if (!isTimeout(cause)) return cause as Error;
+  return new EffectError(
+    'deadline',
+    'Another runtime runs the effects of this store and did not release them in time, so the transaction did not start. Nothing was done. End the transactions of that runtime or close it, and repeat this one.',
+    { cause },
+  );
+}
+
 export function stoppedError(reason: unknown): Error {
   const cause = toError(reason);
   if (isAssizeError(cause, 'closed')) return cause;

@@ -7,7 +7,7 @@ import type { CommitPlan } from '../../records/tool-authority.ts';
 import type { Writer } from '../../writer/writer.ts';
 import { type TransactionEngines, throwAfterTurn } from '../engine/engines.ts';
 import { TimeLimit } from '../limits/time-limit.ts';
-import { notStartedError } from './abort-reasons.ts';
+import { notHeldError } from './abort-reasons.ts';
 import { openTransaction, startTransaction } from './opened-transaction.ts';
 import { resolvedCalls } from './resolved-calls.ts';
 import { requireTools } from './run-transaction.ts';
@@ -62,7 +62,7 @@ async function attempted(
   limit: TimeLimit,
   rule: (plan: CommitPlan) => Promise<Ruling>,
 ): Promise<Ruling> {
-  const engine = await limit.run(() => effects.engine(limit.signal), notStartedError);
+  const engine = await limit.run(() => effects.engine(limit, limit.signal), notHeldError);
   const resolved = await resolvedCalls(engine, calls, limit.signal);
   const { writ, principal, intent, keyHash, isApproved = false, isForFailure = false } = gathered;
   const opened = openTransaction(

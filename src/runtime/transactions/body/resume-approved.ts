@@ -67,7 +67,7 @@ export async function resumeApproved(
     return throwAfterTurn(error);
   }
   try {
-    return await resumed(effects, trajectoryId, domain, pending, { signal: limit.signal, over });
+    return await resumed(effects, trajectoryId, domain, pending, { limit, over });
   } catch (error) {
     over();
     // An ended wait reports its own error, and not the reason for the stop.
@@ -76,9 +76,9 @@ export async function resumeApproved(
   }
 }
 
-/** An attempt for an approval: the signal that stops it and the callback for its end. */
+/** An attempt for an approval: the limit that stops it and the callback for its end. */
 interface TrackedAttempt {
-  readonly signal: AbortSignal;
+  readonly limit: TimeLimit;
   readonly over: () => void;
 }
 
@@ -88,9 +88,10 @@ async function resumed(
   trajectoryId: string,
   domain: Domain,
   { proposal }: PendingPayload,
-  { signal, over }: TrackedAttempt,
+  { limit, over }: TrackedAttempt,
 ): Promise<ResumedTransaction> {
-  const engine = await effects.engine(signal);
+  const { signal } = limit;
+  const engine = await effects.engine(limit, signal);
   const calls = await Promise.all(
     proposal.delta.effects.map(({ id, effect }) => preparedFrom(engine, id, effect as BlobRef)),
   );

@@ -7,7 +7,7 @@ import type { Writer } from '../../writer/writer.ts';
 import { type TransactionEngines, throwAfterTurn } from '../engine/engines.ts';
 import { afterMsOf, backoffMs } from '../limits/backoff.ts';
 import { isPromise, TimeLimit } from '../limits/time-limit.ts';
-import { isCollision, isRetryable, notStartedError } from './abort-reasons.ts';
+import { isCollision, isRetryable, notHeldError, notStartedError } from './abort-reasons.ts';
 import { type OpenedTransaction, openTransaction, startTransaction } from './opened-transaction.ts';
 import { keyOf, previousOutcome } from './previous-outcome.ts';
 import { resolvedCalls } from './resolved-calls.ts';
@@ -38,6 +38,7 @@ export class TransactionRunner {
     const { random } = this.#writer.context;
     const deadlineMs = options.deadlineMs ?? DEADLINE_MS;
     let checksDuplicates = false;
+    let staleTimes = 0;
     const claimed = [...claims];
     for (let tries = 0; ; ) {
       // A random name identifies the attempt alone: no sink confuses it with another attempt.
@@ -48,12 +49,14 @@ export class TransactionRunner {
         const limit = new TimeLimit(deadlineMs, options.signal);
         // Includes all scopes claimed so far. Otherwise transactions that claim late could make
         // each other stale forever.
-        const attempt = { name, checksDuplicates, claimed, limit };
+        const isOrdered = staleTimes >= STALE_MAX;
+        const attempt = { name, checksDuplicates, claimed, limit, isOrdered };
         return await effects.track(limit, () => this.#attempt(effects, options, attempt, body));
       } catch (error) {
         if (isCollision(error) && !checksDuplicates) checksDuplicates = true;
         else if (isRetryable(error) && tries < retries) {
           tries++;
+          if (error.code === 'stale') staleTimes++;
           await this.#pause(effects, tries, error, deadlineMs, options.signal);
         } else await throwAfterTurn(error);
       }
@@ -93,20 +96,21 @@ export class TransactionRunner {
   ): Promise<TransactionOutcome<T>> {
     const { limit } = terms;
     const { signal } = limit;
-    const holding = limit.run(() => effects.engine(signal), notStartedError);
+    const holding = limit.run(() => effects.engine(limit, signal), notHeldError);
     const engine = isPromise(holding) ? await holding : holding;
     const naming = limit.run(() => engine.names.resolve(terms.claimed, signal), notStartedError);
     const resources = isPromise(naming) ? await naming : naming;
     const named =
       options.name === undefined ? undefined : nameClaim({ trajectory: this.#writer.id, transaction: terms.name });
+    const isLate = options.epoch === 'late' && !terms.isOrdered;
     const opened = openTransaction(this.#writer, engine, options, {
       ...terms,
       claims: named === undefined ? resources : [named, ...resources],
       named,
       isRepeated: named !== undefined,
-      isOptimistic: options.epoch === 'late' || options.reading === 'optimistic',
+      isOptimistic: !terms.isOrdered && (isLate || options.reading === 'optimistic'),
     });
-    const starting = options.epoch === 'late' ? undefined : startTransaction(opened, opened.claims);
+    const starting = isLate ? undefined : startTransaction(opened, opened.claims);
     const early = isPromise(starting) ? await starting : starting;
     const running = new RunningTransaction(opened, early);
     let ruled: RuledTransaction<T>;
@@ -148,7 +152,16 @@ export class TransactionRunner {
 }
 
 /** The terms of an attempt that its restarts change. */
-type RestartTerms = Pick<OpenedTransaction, 'name' | 'checksDuplicates' | 'claimed' | 'limit'>;
+interface RestartTerms extends Pick<OpenedTransaction, 'name' | 'checksDuplicates' | 'claimed' | 'limit'> {
+  /** Whether it waits in turn, as with the default options. */
+  readonly isOrdered: boolean;
+}
+
+/**
+ * Number of stale attempts after which a transaction waits in turn. Others could change its reads
+ * before every gate.
+ */
+const STALE_MAX = 3;
 
 function proposer({ writ, principal }: TransactionOptions): Pick<ProposalInput, 'writ' | 'principal'> {
   return { writ, principal };

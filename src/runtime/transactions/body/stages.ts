@@ -8,7 +8,7 @@ import type { Ruling } from '../../records/ruling.ts';
 import type { CommitPlan, Pivot } from '../../records/tool-authority.ts';
 import type { StartedTransaction } from '../engine/engine.ts';
 import type { TransactionEngines } from '../engine/engines.ts';
-import type { PlannedRun } from '../log/advance.ts';
+import type { AdvanceResult, PlannedRun, TransactionRun } from '../log/advance.ts';
 import { hasOnFailure } from '../settle/on-failure.ts';
 import { causeOf, isDecidedByLog, stoppedError } from './abort-reasons.ts';
 import { Attempt } from './attempt.ts';
@@ -257,7 +257,7 @@ export class PlannedTransaction<T> {
       return { value: this.#value, ruling, epoch: work.epoch, effects: 'waiting' };
     }
     const finished = engine.finish(run);
-    const end = await (stagedWrites.isEmpty ? finished : stagedWrites.ended(finished));
+    const end = await durableEnd(run, await (stagedWrites.isEmpty ? finished : stagedWrites.ended(finished)));
     const { ruledOnFailure: failure } = run;
     const calls = outcomesOf(run);
     const outcome = { value: this.#value, ruling, epoch: work.epoch, effects: committedEffects(run, end), calls };
@@ -267,7 +267,8 @@ export class PlannedTransaction<T> {
   async #compensate(ruling: Ruling): Promise<TransactionOutcome<T>> {
     const { attempt, planned, executed } = this.#branch;
     await attempt.stagedWrites.rollback();
-    const end = await attempt.engine.abort(this.#started, ruling.ruling);
+    const { run } = this.#started;
+    const end = await durableEnd(run, await attempt.engine.abort(this.#started, ruling.ruling));
     const effects = abortedEffects(end);
     // Another process has adopted the transaction, and its ruling exists already.
     if (ruling.ruling === 'committed') return { value: undefined, ruling, epoch: undefined, effects };
@@ -280,6 +281,14 @@ export class PlannedTransaction<T> {
 /** The ruling is durable: the buffered calls run, or the executed effects are compensated. */
 export interface RuledTransaction<T> {
   finish(): Promise<TransactionOutcome<T>>;
+}
+
+/**
+ * Waits until the outcomes of an ended transaction are durable. If their write failed, the runtime
+ * or the next owner of the log repeats it.
+ */
+async function durableEnd(run: TransactionRun, end: AdvanceResult): Promise<AdvanceResult> {
+  return end === 'ended' && (await run.isDurable) === false ? 'retry_later' : end;
 }
 
 function textOf({ tool, input }: ProposedCall): string {

@@ -37,7 +37,8 @@ export interface TransactionOptions extends Pick<ProposalInput, 'writ' | 'princi
   readonly epoch?: 'early' | 'late';
   /**
    * `ordered`: reads wait for older writers and return the values at commit. `optimistic`: reads do
-   * not wait and are validated at the gate. If a value has changed, the transaction restarts.
+   * not wait and are validated at the gate. If a value has changed, the transaction restarts. After
+   * three stale attempts it waits as with `ordered` and an early epoch, so it does not starve.
    * Default `ordered`, and `optimistic` if the epoch is late.
    */
   readonly reading?: 'ordered' | 'optimistic';

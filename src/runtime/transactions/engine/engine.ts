@@ -65,6 +65,8 @@ export interface StartedTransaction {
 /** The lease or membership of this process, with the coordination of scope claims. */
 export interface CoordinatedLease {
   readonly coordination: Coordination;
+  /** Whether another runtime waits for an exclusive lease. Undefined if that is unknown. */
+  readonly isWanted?: (() => boolean) | undefined;
   release(): Promise<void>;
 }
 
@@ -133,6 +135,11 @@ export class TransactionEngine {
 
   get coordination(): Coordination {
     return this.ports.coordination;
+  }
+
+  /** Whether a transaction ends, is resumed, or is to be retried here. */
+  get isBusy(): boolean {
+    return this.#inFlight.size > 0 || this.#timers.size > 0;
   }
 
   /** Whether unresolved transactions now belong to the next process. */

@@ -1,3 +1,4 @@
+import { clearInterval, setInterval } from 'node:timers';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { isAssizeError } from '#base';
 import {
@@ -19,7 +20,7 @@ import { openTransactions } from '../coordination/read-open.ts';
 import { SharedCoordinator } from '../coordination/shared-coordinator.ts';
 import { InFlight, type OpenCall } from '../limits/in-flight.ts';
 import { SharedWait } from '../limits/shared-wait.ts';
-import type { TimeLimit } from '../limits/time-limit.ts';
+import { type TimeLimit, withSignal } from '../limits/time-limit.ts';
 import { LastErrors } from '../log/last-errors.ts';
 import { UndoBudget } from '../log/undo-budget.ts';
 import type { LedgerWriter } from '../settle/ledger-writer.ts';
@@ -33,6 +34,18 @@ import { type CoordinatedLease, nextInLog, RETRY_MS, TransactionEngine } from '.
  * shorter one, a stalled machine would resume nothing.
  */
 const LEFT_MS = 10_000;
+
+/** Milliseconds between two looks of an exclusive holder whether another runtime waits. */
+const LOOK_MS = 50;
+
+/**
+ * Maximum wait of new transactions for active ones to end, so that another runtime gets the effects.
+ * After that, the active ones go on with the new ones, and the holder tries again later.
+ */
+const HAND_OVER_MS = 1_000;
+
+/** The signal of a caller without one. */
+const NEVER = new AbortController().signal;
 
 /** Maximum wait of `close` by default. */
 const CLOSE_TIMEOUT_MS = 10_000;
@@ -98,6 +111,10 @@ export class TransactionEngines {
   readonly #leaving = new AbortController();
   #isClosed = false;
   #closing: Promise<readonly OpenCall[]> | undefined;
+  /** The callers that work under the lease. */
+  readonly #users = new Set<object>();
+  /** The attempt to release the lease to another runtime, while it is in progress. */
+  #handingOver: Promise<void> | undefined;
 
   /**
    * @throws EffectError `invalid_tool` for two tools of one name or two incompatible tools,
@@ -134,28 +151,51 @@ export class TransactionEngines {
 
   /**
    * Acquires the lease or joins the group, and adopts abandoned transactions. Later callers share a
-   * wait in progress, as long as their own signals allow.
+   * wait in progress, as long as their own signals allow. An exclusive lease is not released to
+   * another runtime before `leave` is called with the same user; `track` does that for its limit.
    *
    * @throws the signal's reason; RuntimeError `closed`; StoreError from the store
    */
-  engine(signal?: AbortSignal): Promise<TransactionEngine> | TransactionEngine {
+  engine(user: object, signal?: AbortSignal): Promise<TransactionEngine> | TransactionEngine {
     const held = this.#place?.value;
-    if (held === undefined || held.isLeaseLost) return this.#acquire(signal);
+    if (held === undefined || held.isLeaseLost || this.#handingOver !== undefined) return this.#acquire(user, signal);
     this.#asked = this.#place;
+    this.#users.add(user);
     return held;
   }
 
-  /** `isForLeft`: only recovery has requested the lease. */
-  async #acquire(signal: AbortSignal | undefined, isForLeft = false): Promise<TransactionEngine> {
+  /** Works under the lease until `work` has ended. @throws as `engine`; the errors of `work` */
+  async use<T>(signal: AbortSignal | undefined, work: (held: TransactionEngine) => Promise<T>): Promise<T> {
+    const user = {};
+    try {
+      return await work(await this.engine(user, signal));
+    } finally {
+      this.leave(user);
+    }
+  }
+
+  /** The user of `engine` needs the lease no more. */
+  leave(user: object): void {
+    this.#users.delete(user);
+  }
+
+  /** `user`: undefined if only recovery has requested the lease. */
+  async #acquire(user: object | undefined, signal: AbortSignal | undefined): Promise<TransactionEngine> {
     for (;;) {
       while (this.#place?.isAbandoned) await this.#place.settled();
+      const handingOver = this.#handingOver;
+      if (handingOver !== undefined) await withSignal(signal ?? NEVER, () => handingOver);
       // Without this check, the lease would never be released.
       if (this.#isClosed) return throwAfterTurn(closed());
       if (!this.#hasPlace) this.#place = new SharedWait((over) => this.#begin(over));
       const place = this.#place!;
-      if (!isForLeft) this.#asked = place;
+      if (user !== undefined) this.#asked = place;
       const held = await place.wait(signal);
-      if (!held.isLeaseLost) return held;
+      if (this.#place !== place || this.#handingOver !== undefined) continue;
+      if (!held.isLeaseLost) {
+        if (user !== undefined) this.#users.add(user);
+        return held;
+      }
       await this.restart(held, held.coordination.lost.reason);
     }
   }
@@ -205,7 +245,7 @@ export class TransactionEngines {
    * process and stays a member.
    */
   async #finishAbandoned(): Promise<void> {
-    const held = await this.#acquire(AbortSignal.timeout(LEFT_MS), true);
+    const held = await this.#acquire(undefined, AbortSignal.timeout(LEFT_MS));
     if (isShared(this.#options.store)) return;
     await held.drained();
     if (this.#place?.value !== held || this.#asked === this.#place) return;
@@ -235,6 +275,41 @@ export class TransactionEngines {
     await held.release(why);
   }
 
+  /** Looks whether another runtime waits for an exclusive lease, as long as it is held. */
+  #watchQueue(held: TransactionEngine, isWanted: () => boolean): void {
+    let lookAt = 0;
+    const timer = setInterval(() => {
+      if (this.#place?.value !== held || held.isLeaseLost) return clearInterval(timer);
+      if (this.#handingOver !== undefined || performance.now() < lookAt || !isWanted()) return;
+      this.#handingOver = this.#handOver(held).then(
+        () => undefined,
+        // The failure also reaches the next caller, with the lost lease.
+        () => undefined,
+      );
+      void this.#handingOver.then(() => {
+        this.#handingOver = undefined;
+        lookAt = performance.now() + HAND_OVER_MS;
+      });
+    }, LOOK_MS).unref();
+  }
+
+  /**
+   * Releases the lease to the runtime that waits for it, once no transaction is active here. New
+   * ones wait meanwhile, and then for the next lease.
+   */
+  async #handOver(held: TransactionEngine): Promise<void> {
+    const end = performance.now() + HAND_OVER_MS;
+    while (this.#users.size > 0 || held.isBusy) {
+      if (performance.now() > end || this.#isClosed) return;
+      await sleep(1, undefined, { ref: false });
+    }
+    if (this.#place?.value !== held) return;
+    this.#place = undefined;
+    // Unresolved transactions belong to the next lease holder.
+    this.#reserved = new UndoBudget();
+    await held.close(closed());
+  }
+
   /** Resolves when everything that can be settled now is in the ledger. */
   async recorded(): Promise<void> {
     await this.#place?.value?.recorded();
@@ -254,6 +329,7 @@ export class TransactionEngines {
     const { promise: isOver, resolve } = Promise.withResolvers<void>();
     const over = (): void => {
       this.#attended.delete(limit);
+      this.leave(limit);
       limit.end();
       resolve();
     };
@@ -309,6 +385,7 @@ export class TransactionEngines {
     const stopping = [...this.#attended.values()];
     for (const limit of this.#attended.keys()) limit.stop(closed());
     await Promise.all(stopping);
+    await this.#handingOver;
     const place = this.#place;
     this.#place = undefined;
     place?.abandon(closed());
@@ -367,6 +444,7 @@ export class TransactionEngines {
     this.#reserved = undoBudget;
     const held = new TransactionEngine(place, ports, this.#names, this.#options.onRecoveryFailed);
     coordination.lost.addEventListener('abort', () => void this.#rejoin(held), { once: true });
+    if (place.isWanted !== undefined) this.#watchQueue(held, place.isWanted);
     return held;
   }
 
@@ -379,7 +457,7 @@ export class TransactionEngines {
     while (!this.#isClosed && this.#place?.value === undefined) {
       await sleep(RETRY_MS, undefined, { ref: false });
       if (this.#isClosed) return;
-      const goingOn = isShared(this.#options.store) ? this.#acquire(undefined) : this.#finishAbandoned();
+      const goingOn = isShared(this.#options.store) ? this.#acquire(this, undefined) : this.#finishAbandoned();
       const failure = await goingOn.then(
         () => undefined,
         (error: unknown) => error,
@@ -411,7 +489,8 @@ export class TransactionEngines {
       for await (const logged of openTransactions(store))
         open.push({ epoch: logged.epoch, claims: claimsOf(readTransaction(logged)) });
       const coordination = new ExclusiveCoordinator(tenure.fence, tenure.lastEpoch, open, this.#isOrdered);
-      return { coordination, release: () => tenure.release() };
+      const isWanted = tenure.isWanted && (() => tenure.isWanted!());
+      return { coordination, isWanted, release: () => tenure.release() };
     } catch (error) {
       await tenure.release();
       throw error;

@@ -89,6 +89,8 @@ export class TransactionRun implements UndoBudgetHolder {
   #leaving: AbortSignal | undefined;
   /** Resolves when the log has the end of the transaction. */
   readonly #ended = Promise.withResolvers<void>();
+  /** Whether the outcomes of all effects are durable. Undefined: they were before the end. */
+  #isDurable: Promise<boolean> | undefined;
 
   /**
    * `isNamed`: whether its keys can be used again, so that the log must record their use. `left`:
@@ -148,6 +150,14 @@ export class TransactionRun implements UndoBudgetHolder {
    */
   get ended(): Promise<void> {
     return this.#ended.promise;
+  }
+
+  /**
+   * For an ended transaction: whether the outcomes of its effects are durable, after the first
+   * attempt to write them. Undefined if they were durable before the end.
+   */
+  get isDurable(): Promise<boolean> | undefined {
+    return this.#isDurable;
   }
 
   /** Whether the log has an entry of the transaction. */
@@ -546,14 +556,21 @@ export class TransactionRun implements UndoBudgetHolder {
   /** Nothing is left to do: the last records are written with the settlement in the ledger. */
   #handOver(): void {
     const { outcomes } = this.#ports;
+    const isAwaited = !this.#log.hasAllButLast;
     const { row, blobs } = this.#log.takeUnsent();
     this.#ports.undoBudget.ended(this);
     const ending = this.#ending(row, blobs);
-    if (this.state.phase === 'settled') outcomes.recordSettled({ ...ending, entry: this.#entry as Hash });
-    else {
+    if (this.state.phase === 'settled') {
+      const durable = outcomes.recordSettled({ ...ending, entry: this.#entry as Hash }, isAwaited);
+      if (isAwaited) this.#isDurable = durable;
+    } else {
       const told = outcomes.recordAborted(ending, this.#cause as string);
       this.#log.waitLater(told);
       told.catch(this.#ended.reject);
+      this.#isDurable = told.then(
+        () => true,
+        () => false,
+      );
     }
   }
 

@@ -203,7 +203,12 @@ export class TransactionLog {
     return { write, blobs: [...this.#unsentBlobs, ...blobs] };
   }
 
-  /** The last record, if it is still unwritten, for the receiver to write. */
+  /** Whether the log has everything but the last record. */
+  get hasAllButLast(): boolean {
+    return this.#unsent.length <= 1;
+  }
+
+  /** The last records, if they are still unwritten, for the receiver to write. */
   takeUnsent(): { readonly row: EffectRecordRow | undefined; readonly blobs: readonly BlobRow[] } {
     const last = { row: this.#unsent.length === 0 ? undefined : this.#row(this.#unsent), blobs: this.#unsentBlobs };
     this.markSent();

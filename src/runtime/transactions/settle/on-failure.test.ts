@@ -400,7 +400,7 @@ describe('at a blind sink', () => {
     await at.told();
   });
 
-  test('an effect found applied is compensated once no effect in doubt blocks it', async () => {
+  test('an effect that fails after decisions needs another, and the rest stays', async () => {
     const at = await site('blind');
     const goes: Record<string, Fault> = { found: 'lose', gone: 'lose_before', 'no letter': 'fail_for_good' };
     at.fault = (of, what) => (of === 'do' ? (goes[what] ?? 'none') : 'none');
@@ -420,18 +420,20 @@ describe('at a blind sink', () => {
     const [{ epoch } = { epoch: 0 }] = lefts;
     await at.assize.resolveEffect({ ...FOUND, epoch, n: 0, as: 'applied' });
     await expectEffectLogMatches(at.store, 't', lefts.slice(1));
-    // While the outcome of the letter is unknown, the other effect waits.
+    // The scopes of the applied effects are free, so nothing there is compensated any more.
     await at.assize.resolveEffect({ ...FOUND, epoch, n: 3, as: 'retry' });
     expect(at.standing()).toEqual(['found', 'held']);
     await at.assize.resolveEffect({ ...FOUND, epoch, n: 2, as: 'undone' });
-    const ended = await at.assize.resolveEffect({ ...FOUND, epoch, n: 3, as: 'retry' });
+    const again = await at.assize.resolveEffect({ ...FOUND, epoch, n: 3, as: 'retry' });
+    expect(again).toMatchObject({ phase: 'unresolved', transaction: 'committed', unresolved: 1 });
+    const ended = await at.assize.resolveEffect({ ...FOUND, epoch, n: 3, as: 'undone' });
     expect(ended).toMatchObject({ transaction: 'settled', unresolved: 0 });
-    expect(at.standing()).toEqual([]);
-    expect(await at.state()).toEqual({ o1: 1, 'no o1': 1 });
+    expect(at.standing()).toEqual(['found', 'held']);
+    expect(await at.state()).toEqual({ o1: 1 });
     await at.told();
   });
 
-  test('a failed unresolved effect is compensated only if an operator says so', async () => {
+  test('effects that fail after a decision each need another one', async () => {
     const at = await site('blind');
     const goes: Record<string, Fault> = { gone: 'lose_before' };
     at.fault = (of, what) =>
@@ -443,14 +445,13 @@ describe('at a blind sink', () => {
     ]);
     const [{ epoch } = { epoch: 0 }] = await at.left();
     await at.assize.resolveEffect({ ...FOUND, epoch, n: 0, as: 'undone' });
-    // The letter fails permanently while the other effect waits. Every compensable effect is
-    // compensated, and the other one needs a human decision.
     expect(await at.assize.resolveEffect({ ...FOUND, epoch, n: 1, as: 'retry' })).toMatchObject({
-      transaction: 'failing',
-      unresolved: 1,
+      transaction: 'committed',
+      unresolved: 2,
     });
-    expect(await at.assize.resolveEffect({ ...FOUND, epoch, n: 2, as: 'retry' })).toMatchObject({
-      phase: 'dropped',
+    await at.assize.resolveEffect({ ...FOUND, epoch, n: 1, as: 'undone' });
+    expect(await at.assize.resolveEffect({ ...FOUND, epoch, n: 2, as: 'residue' })).toMatchObject({
+      phase: 'accepted',
       transaction: 'settled',
     });
     expect(at.sink.log).toEqual([]);

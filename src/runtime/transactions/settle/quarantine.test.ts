@@ -11,6 +11,7 @@ import {
   tally,
   toolFor,
 } from '../../../../tests/support/tools/effect-sink.ts';
+import { orders } from '../../../../tests/support/tools/orders.ts';
 
 // An unresolved effect blocks its own scopes and no others.
 
@@ -154,6 +155,68 @@ describe.each<[string, (typeof TOOLS)[number], string, string, Fault]>([
     else expect(again).toMatchObject({ ruling: { ruling: 'committed' }, epoch: undefined });
     expect(sink.log.length).toBe(before);
     expect(await one.refused('a', 'b')).toEqual(['b']);
+  });
+});
+
+describe('under an action with onFailure', () => {
+  const world = async (sink: OutsideSink, faults: Map<string, Fault>, shared = false) => {
+    const store = new MemoryStore({ shared });
+    const outside = {
+      sink,
+      steps: new Steps(),
+      fault: (of: string, what: string) => faults.get(`${of} ${what}`) ?? 'none',
+    };
+    const tools = (['reversible', 'irreversible'] as const).map((kind) => toolFor(outside, kind, 'buffered'));
+    const assize = runtimeOver(store, [orders], { tools });
+    onTestFinished(() => assize.close());
+    const trajectory = await assize.create(orders, { trajectoryId: 't' });
+    const order = (name: string, calls: readonly (readonly [kind: 'reversible' | 'irreversible', place: string])[]) =>
+      trajectory.transaction({ ...ALL, reads: [], writes: calls.map(([, place]) => `test:${place}`) }, async (tx) => {
+        for (const [kind, place] of calls) await tx.call(`${kind}.buffered`, { what: `${name} ${place}`, at: place });
+        tx.propose({ action: 'order', role: 'counter', args: name });
+      });
+    const code = (made: Promise<{ effects: string }>) =>
+      made.then(
+        ({ effects }) => effects,
+        ({ code }) => code,
+      );
+    return { assize, order: (...given: Parameters<typeof order>) => code(order(...given)) };
+  };
+
+  test('a mail in doubt blocks its scope, and not the bookings that stand', async () => {
+    const sink = new OutsideSink('blind');
+    const { assize, order } = await world(sink, new Map([['do one mail', 'lose']]));
+    const booked = [
+      ['reversible', 'flight'],
+      ['reversible', 'hotel'],
+      ['irreversible', 'mail'],
+    ] as const;
+    expect(await order('one', booked)).toBe('needs_human');
+    expect(await order('two', booked.slice(0, 2))).toBe('settled');
+    expect(await order('three', booked.slice(2))).toBe('resource_in_doubt');
+    const [{ epoch, n } = { epoch: 0, n: 0 }] = await assize.recoverEffects();
+    await assize.resolveEffect({ ...FOUND, epoch, n, as: 'undone' });
+    expect(await order('three', booked.slice(2))).toBe('settled');
+  });
+
+  test('what others may have built on is not compensated after a retry', async () => {
+    const sink = new OutsideSink('blind');
+    const faults = new Map<string, Fault>([['do one seat', 'lose_before']]);
+    const { assize, order } = await world(sink, faults);
+    expect(
+      await order('one', [
+        ['reversible', 'flight'],
+        ['reversible', 'seat'],
+      ]),
+    ).toBe('needs_human');
+    expect(await order('two', [['reversible', 'flight']])).toBe('settled');
+    faults.set('do one seat', 'fail_for_good');
+    const [{ epoch, n } = { epoch: 0, n: 0 }] = await assize.recoverEffects();
+    const retried = { ...FOUND, epoch, n, as: 'retry', confirm: true } as const;
+    expect(await assize.resolveEffect(retried)).toMatchObject({ phase: 'unresolved', transaction: 'committed' });
+    expect(['one flight', 'two flight'].map((what) => sink.standing(what))).toEqual([1, 1]);
+    await assize.resolveEffect({ ...FOUND, epoch, n, as: 'undone' });
+    expect(await assize.effects()).toEqual([]);
   });
 });
 

@@ -14,8 +14,8 @@ import { allEntries } from '../../../../tests/support/ledger/desk.ts';
 import { runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
 import { OutsideSink, Steps, tally, toolFor } from '../../../../tests/support/tools/effect-sink.ts';
 
-// The ledger eventually records the end of committed transactions, once, and no caller waits for
-// it.
+// The ledger eventually records the end of committed transactions, once. Callers wait for it only if
+// the log does not have all outcomes of their effects yet.
 
 type Store = LedgerStore & EffectStore;
 type Write = 'commit' | 'logEffects';
@@ -46,22 +46,26 @@ function watched(
   return { store: made, counts };
 }
 
-const buffered = () => toolFor({ sink: new OutsideSink('keyed'), steps: new Steps() }, 'reversible', 'buffered');
+const toolOf = (delivery: Delivery) =>
+  toolFor({ sink: new OutsideSink('keyed'), steps: new Steps() }, 'reversible', delivery);
+const buffered = () => toolOf('buffered');
 
 async function stage(fate?: (write: Write, n: number) => Fate | Promise<Fate>) {
   const below = new MemoryStore();
   let isOn = false;
   const { store, counts } = watched(below, (write, n) => (isOn ? (fate?.(write, n) ?? 'made') : 'made'));
-  const assize = runtimeOver(store, [tally], { tools: [buffered()] });
+  const assize = runtimeOver(store, [tally], { tools: [buffered(), toolOf('externalised')] });
   const trajectory = await assize.create(tally, { trajectoryId: 't' });
   Object.assign(counts, { commit: 0, logEffects: 0 });
   isOn = true;
-  return { store: below, assize, trajectory, counts, transact: (what: string) => transactOn(trajectory, what) };
+  const transact = (what: string) => transactOn(trajectory, what);
+  const act = (what: string) => transactOn(trajectory, what, 'externalised');
+  return { store: below, assize, trajectory, counts, transact, act };
 }
 
-function transactOn(trajectory: Trajectory<any>, what: string): Promise<unknown> {
+function transactOn(trajectory: Trajectory<any>, what: string, delivery: Delivery = 'buffered') {
   return trajectory.transaction({ writ, writes: [`test:${what}`], retries: 0 }, async (tx) => {
-    await tx.call('reversible.buffered', { what, at: what });
+    await tx.call(`reversible.${delivery}`, { what, at: what });
     tx.propose({ action: 'count', role: 'counter', args: 'order' });
   });
 }
@@ -122,12 +126,13 @@ function grouping(store: MemoryStore): { store: Store; syncs: () => number } {
 }
 
 // By the rule of docs/design/effects.md: the intent of an immediate call is written first, and so
-// is each call to a blind sink or of an irreversible tool.
+// is each call to a blind sink or of an irreversible tool. The outcome of a buffered call is written
+// before the answer.
 test.each<[Reversibility, Delivery, Sink, number]>([
-  ['reversible', 'buffered', 'keyed', 1],
-  ['with_cost', 'buffered', 'queryable', 1],
-  ['reversible', 'buffered', 'blind', 2],
-  ['irreversible', 'buffered', 'keyed', 2],
+  ['reversible', 'buffered', 'keyed', 2],
+  ['with_cost', 'buffered', 'queryable', 2],
+  ['reversible', 'buffered', 'blind', 3],
+  ['irreversible', 'buffered', 'keyed', 3],
   ['reversible', 'externalised', 'keyed', 2],
   ['with_cost', 'externalised', 'queryable', 2],
   ['reversible', 'externalised', 'blind', 2],
@@ -151,13 +156,9 @@ test.each<[Reversibility, Delivery, Sink, number]>([
 describe('the settlement of committed transactions', () => {
   afterEach(() => void vi.useRealTimers());
 
-  test('is written in one batch, and no caller waits for it', async () => {
+  test('is written in one batch for transactions that end together', async () => {
     const { store, assize, counts, transact } = await stage();
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    for (let n = 0; n < 20; n++) await transact(`${n}`);
-    expect(counts).toEqual({ commit: 20, logEffects: 0 });
-    expect(await openIn(store)).toHaveLength(20);
-    await afterPause();
+    await Promise.all(Array.from({ length: 20 }, (_, n) => transact(`${n}`)));
     expect(counts).toEqual({ commit: 21, logEffects: 0 });
     expect(await openIn(store)).toEqual([]);
     expect(await settlementsOf(store)).toHaveLength(1);
@@ -166,19 +167,87 @@ describe('the settlement of committed transactions', () => {
     expect(counts).toEqual({ commit: 21, logEffects: 0 });
   });
 
-  test('is written without a pause for many transactions', async () => {
-    const { store, transact } = await stage();
+  test('is later and in one batch where the commit had all outcomes', async () => {
+    const { store, counts, act } = await stage();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    for (let n = 0; n < 64; n++) await transact(`${n}`);
+    for (let n = 0; n < 20; n++) await act(`${n}`);
+    expect(counts).toEqual({ commit: 20, logEffects: 20 });
+    expect(await openIn(store)).toHaveLength(20);
+    await afterPause();
+    expect(counts).toEqual({ commit: 21, logEffects: 20 });
+    expect(await openIn(store)).toEqual([]);
+    expect(await settledIn(store)).toEqual(Array(20).fill(1));
+  });
+
+  test('is then written without a pause for many transactions', async () => {
+    const { store, act } = await stage();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    for (let n = 0; n <= 64; n++) await act(`${n}`);
     await new Promise(setImmediate);
     expect(await openIn(store)).toEqual([]);
-    expect(await settledIn(store)).toEqual(Array(64).fill(1));
+    expect(await settledIn(store)).toEqual(Array(65).fill(1));
+  });
+
+  test('is durable before a caller hears of it', async () => {
+    const written = Promise.withResolvers<void>();
+    const asked = Promise.withResolvers<void>();
+    const { store, transact } = await stage(async (write, n): Promise<Fate> => {
+      if (write !== 'commit' || n !== 2) return 'made';
+      asked.resolve();
+      await written.promise;
+      return 'made';
+    });
+    const order: string[] = [];
+    const answered = transact('a').then(({ effects }) => order.push(`answered ${effects}`));
+    await asked.promise;
+    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+    order.push('written');
+    written.resolve();
+    await answered;
+    expect(order).toEqual(['written', 'answered settled']);
+    expect(await openIn(store)).toEqual([]);
+  });
+
+  test('does not delay the next transaction at the same place', async () => {
+    const written = Promise.withResolvers<void>();
+    const { store, transact } = await stage(async (write, n): Promise<Fate> => {
+      if (write === 'commit' && n === 3) await written.promise;
+      return 'made';
+    });
+    const both = Promise.all([transact('a'), transact('a')]);
+    await vi.waitFor(async () => expect(await openIn(store)).toEqual([1, 2]));
+    written.resolve();
+    expect((await both).map(({ effects }) => effects)).toEqual(['settled', 'settled']);
+  });
+
+  test('is not waited for again if it cannot be written: the answer is waiting', async () => {
+    const { store, assize, transact } = await stage((write, n) => (write === 'commit' && n === 1 ? 'made' : 'refused'));
+    expect((await transact('a')).effects).toBe('waiting');
+    expect((await store.effectsOf(1))?.records).toHaveLength(1);
+    await assize.close();
+  });
+
+  test('is not waited for after the lease: the answer is waiting', async () => {
+    const written = Promise.withResolvers<void>();
+    const asked = Promise.withResolvers<void>();
+    const { assize, transact } = await stage(async (write, n): Promise<Fate> => {
+      if (write !== 'commit' || n !== 2) return 'made';
+      asked.resolve();
+      await written.promise;
+      return 'made';
+    });
+    const answered = transact('a');
+    await asked.promise;
+    const closed = assize.close({ timeoutMs: 20 });
+    expect((await answered).effects).toBe('waiting');
+    written.resolve();
+    await closed;
   });
 
   test('is written when the runtime is closed', async () => {
-    const { store, assize, transact } = await stage();
+    const { store, assize, act } = await stage();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    await transact('a');
+    await act('a');
     expect(await settledIn(store)).toEqual([0]);
     await assize.close();
     expect(await settledIn(store)).toEqual([1]);
@@ -186,12 +255,12 @@ describe('the settlement of committed transactions', () => {
 
   test('is waited for before the tenure ends, where it is on its way', async () => {
     const written = Promise.withResolvers<void>();
-    const { store, assize, transact } = await stage(async (write, n): Promise<Fate> => {
+    const { store, assize, act } = await stage(async (write, n): Promise<Fate> => {
       if (write === 'commit' && n === 2) await written.promise;
       return 'made';
     });
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    await transact('a');
+    await act('a');
     await afterPause();
     const closed = assize.close();
     const next = store.leaseEffects();
@@ -206,7 +275,7 @@ describe('the settlement of committed transactions', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     for (const many of [600, 600, 3]) {
       await trajectory.transaction({ writ, writes: ['test:**'] }, async (tx) => {
-        for (let n = 0; n < many; n++) await tx.call('reversible.buffered', { what: `${n}` });
+        await Promise.all(Array.from({ length: many }, (_, n) => tx.call('reversible.externalised', { what: `${n}` })));
         tx.propose({ action: 'count', role: 'counter', args: 'order' });
       });
     }
@@ -289,7 +358,7 @@ describe('the settlement of committed transactions', () => {
   });
 
   test('is not written by a process that has lost the lease', async () => {
-    const { store, assize, transact } = await stage();
+    const { store, assize, act } = await stage();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const hold = store.leaseEffects.bind(store);
     const tenures: Awaited<ReturnType<typeof hold>>[] = [];
@@ -297,14 +366,14 @@ describe('the settlement of committed transactions', () => {
       tenures.push(await hold(signal));
       return tenures.at(-1)!;
     };
-    await transact('a');
+    await act('a');
     await tenures[0]!.release();
     await (await hold()).release();
     await afterPause();
     await assize.close();
     expect(await settledIn(store)).toEqual([0]);
     store.leaseEffects = hold;
-    await runtimeOver(store, [], { tools: [buffered()] }).recoverEffects();
+    await runtimeOver(store, [], { tools: [toolOf('externalised')] }).recoverEffects();
     expect(await settledIn(store)).toEqual([1]);
   });
 

@@ -1,3 +1,4 @@
+import { clearImmediate, setImmediate } from 'node:timers';
 import { isInstance } from '#base';
 import { EffectError, type EffectPhase, type EffectState, isUnresolved, type KnownEffect } from '#effects';
 import {
@@ -53,7 +54,13 @@ export interface EndedCommit extends EndedTransaction {
   readonly entry: Hash;
 }
 
-/** Milliseconds within which ended transactions are settled together. */
+/** A committed transaction that is not yet settled. */
+interface WaitingCommit extends EndedCommit {
+  /** Called after the first attempt to write. Does nothing after that. */
+  readonly tried: (isDurable: boolean) => void;
+}
+
+/** Milliseconds within which transactions without waiting callers are settled together. */
 const BATCH_MS = 5;
 /** Milliseconds before a failed settlement is retried; new settlements retry it sooner. */
 const RETRY_MS = 1_000;
@@ -78,17 +85,22 @@ const UNDONE: ReadonlySet<EffectPhase> = new Set(['undone', 'accepted']);
  * the same store transaction. So a transaction is open in the log until the ledger has its end, and
  * after a crash in between both are written again, once.
  *
- * Committed and finished transactions block no others: they are settled soon, many at a time.
+ * Committed and finished transactions block no others: they are settled soon, many at a time. A
+ * caller whose outcomes the log does not have yet waits for that: its settlement starts at the end
+ * of the turn, and includes all transactions that ended during the previous one.
  */
 export class OutcomeRecorder {
   readonly #store: EffectStore;
   readonly #fence: number;
   readonly #bookOf: (trajectoryId: string) => LedgerWriter;
   /** Transactions that are not yet settled, by trajectory. */
-  #waiting: Map<string, EndedCommit[]> = new Map();
+  readonly #waiting = new Map<string, WaitingCommit[]>();
+  /** Settlements in progress, by trajectory. Each resolves when it was tried. */
+  readonly #settling = new Map<string, Promise<void>>();
+  /** Callbacks of the callers that wait for durable outcomes. */
+  readonly #callers = new Set<(isDurable: boolean) => void>();
   #timer: NodeJS.Timeout | undefined;
-  /** Resolves when every settlement so far was tried. */
-  #flushed: Promise<void> = Promise.resolve();
+  #soon: NodeJS.Immediate | undefined;
   #isOver = false;
 
   constructor(store: EffectStore, fence: number, bookOf: (trajectoryId: string) => LedgerWriter) {
@@ -97,22 +109,60 @@ export class OutcomeRecorder {
     this.#bookOf = bookOf;
   }
 
-  /** Called when a committed transaction has ended. Its settlement is not waited for. */
-  recordSettled(ended: EndedCommit): void {
-    const there = this.#waiting.get(ended.trajectoryId);
-    if (there === undefined) this.#waiting.set(ended.trajectoryId, [ended]);
-    else there.push(ended);
-    if (there !== undefined && there.length >= BATCH_TRANSACTIONS) void this.flush();
-    else if (!this.#isOver) this.#timer ??= setTimeout(() => void this.flush(), BATCH_MS);
+  /**
+   * Called when a committed transaction has ended. `isAwaited`: the log does not have all outcomes
+   * of its effects, so its caller waits. Resolves to whether they are durable, after the first
+   * attempt to write them.
+   */
+  recordSettled(ended: EndedCommit, isAwaited: boolean): Promise<boolean> {
+    const { promise: durable, resolve } = Promise.withResolvers<boolean>();
+    const tried = (isDurable: boolean): void => {
+      this.#callers.delete(tried);
+      resolve(isDurable);
+    };
+    this.#callers.add(tried);
+    const waiting = this.#waiting.get(ended.trajectoryId) ?? [];
+    waiting.push({ ...ended, tried });
+    this.#waiting.set(ended.trajectoryId, waiting);
+    if (this.#isOver) tried(false);
+    else if (isAwaited) this.#soon ??= setImmediate(() => void this.flush());
+    else if (waiting.length > BATCH_TRANSACTIONS) void this.flush();
+    else this.#timer ??= setTimeout(() => void this.flush(), BATCH_MS);
+    return durable;
   }
 
   /**
-   * Settles the waiting transactions. Failed ones keep waiting, for the next settlement or the next
-   * lease holder.
+   * Settles the waiting transactions; resolves when each was tried. Failed ones keep waiting, for
+   * the next settlement or the next lease holder.
    */
-  flush(): Promise<void> {
-    this.#flushed = this.#flushed.then(() => this.#tell());
-    return this.#flushed;
+  async flush(): Promise<void> {
+    this.#stopTimers();
+    for (const trajectoryId of this.#waiting.keys()) this.#settleNext(trajectoryId);
+    await Promise.all(this.#settling.values());
+  }
+
+  /** The settlements of one trajectory run in order, and do not delay other trajectories. */
+  #settleNext(trajectoryId: string): void {
+    const before = this.#settling.get(trajectoryId) ?? Promise.resolve();
+    const settled = before
+      .then(() => this.#settleWaiting(trajectoryId))
+      .then(() => {
+        if (this.#settling.get(trajectoryId) === settled) this.#settling.delete(trajectoryId);
+      });
+    this.#settling.set(trajectoryId, settled);
+  }
+
+  async #settleWaiting(trajectoryId: string): Promise<void> {
+    const waiting = this.#waiting.get(trajectoryId) ?? [];
+    this.#waiting.delete(trajectoryId);
+    for (const ended of together(waiting)) await this.#settle(trajectoryId, ended);
+  }
+
+  #stopTimers(): void {
+    clearTimeout(this.#timer);
+    clearImmediate(this.#soon);
+    this.#timer = undefined;
+    this.#soon = undefined;
   }
 
   /**
@@ -121,8 +171,8 @@ export class OutcomeRecorder {
    */
   close(): void {
     this.#isOver = true;
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#stopTimers();
+    for (const tried of this.#callers) tried(false);
   }
 
   /**
@@ -212,17 +262,7 @@ export class OutcomeRecorder {
     return left;
   }
 
-  async #tell(): Promise<void> {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    const waiting = this.#waiting;
-    this.#waiting = new Map();
-    for (const [trajectoryId, all] of waiting) {
-      for (const ended of together(all)) await this.#settle(trajectoryId, ended);
-    }
-  }
-
-  async #settle(trajectoryId: string, all: readonly EndedCommit[]): Promise<void> {
+  async #settle(trajectoryId: string, all: readonly WaitingCommit[]): Promise<void> {
     const effects = this.#ending(all);
     const blobs = all.flatMap((ended) => ended.blobs);
     try {
@@ -247,16 +287,19 @@ export class OutcomeRecorder {
           all.map((ended) => ({ ...ended, row: undefined, blobs: [] })),
         );
       }
-      for (const { written } of all) written(told !== 'failed');
+      for (const { written, tried } of all) {
+        written(told !== 'failed');
+        tried(true);
+      }
     } catch (error) {
-      // The next lease holder finds them open. After any other error they are kept here, because no
-      // caller waits for them.
+      // The next lease holder finds them open. After any other error they are retried here.
       if (!isTenureLost(error)) this.#wait(trajectoryId, all);
+      for (const { tried } of all) tried(false);
     }
   }
 
   /** Queued before newer transactions, and retried with them. */
-  #wait(trajectoryId: string, all: readonly EndedCommit[]): void {
+  #wait(trajectoryId: string, all: readonly WaitingCommit[]): void {
     this.#waiting.set(trajectoryId, [...all, ...(this.#waiting.get(trajectoryId) ?? [])]);
     // Retried even without new settlements.
     if (!this.#isOver) this.#timer ??= setTimeout(() => void this.flush(), RETRY_MS).unref();
@@ -386,8 +429,8 @@ function pendingDraft(
  * Parts that fit into one entry each. Compensation costs count against the writ of the entry, so
  * transactions with costs are grouped by writ, and separately.
  */
-function together(all: readonly EndedCommit[]): EndedCommit[][] {
-  const alike = new Map<Hash | undefined, EndedCommit[]>();
+function together(all: readonly WaitingCommit[]): WaitingCommit[][] {
+  const alike = new Map<Hash | undefined, WaitingCommit[]>();
   for (const ended of all) {
     const writ = hasCompensationCost(ended) ? ended.writId : undefined;
     const there = alike.get(writ);
@@ -398,8 +441,8 @@ function together(all: readonly EndedCommit[]): EndedCommit[][] {
 }
 
 /** Parts of at most the maximum number of effects, or one transaction each. */
-function parted(all: readonly EndedCommit[]): EndedCommit[][] {
-  const parts: EndedCommit[][] = [];
+function parted(all: readonly WaitingCommit[]): WaitingCommit[][] {
+  const parts: WaitingCommit[][] = [];
   let effects = 0;
   for (const ended of all) {
     effects += ended.effects.length;

@@ -8,6 +8,12 @@ import { isBusy } from '../errors.ts';
 /** The pause between two attempts to lock the file. */
 const PAUSE_MS = 10;
 
+/** The connections of a holder or a waiter. */
+interface Place {
+  readonly lock: DatabaseSync;
+  readonly queue: DatabaseSync;
+}
+
 type GrantedLease = Pick<Lease, 'fence' | 'lastEpoch'>;
 
 /**
@@ -16,12 +22,15 @@ type GrantedLease = Pick<Lease, 'fence' | 'lastEpoch'>;
  * The holder locks an empty file next to the store, `-effects`, with SQLite's lock. The system
  * releases the lock when the process ends. The file always stays empty. Each lease raises the fence
  * in the store. A holder that lost the lock, because the file was deleted, is therefore fenced.
+ *
+ * Each waiter has a shared lock of a second empty file, `-effects-queue`, so a holder sees whether
+ * any process waits.
  */
 export class Leases {
   readonly #path: string;
   /** Ends each wait with the reason. */
   readonly #closing = new AbortController();
-  readonly #held = new Set<DatabaseSync>();
+  readonly #held = new Set<Place>();
 
   /** `path` is the path of the store. */
   constructor(path: string) {
@@ -37,17 +46,20 @@ export class Leases {
     waiting.throwIfAborted();
     // One connection per waiter: waiters of one process exclude each other like those of other
     // processes.
-    const lock = openDatabase(fileUrl(this.#path, { mode: 'rwc' }), { timeout: 0 });
-    this.#held.add(lock);
+    const place = this.#open();
+    const { lock, queue } = place;
     try {
-      while (!tryLock(lock)) {
-        await sleep(PAUSE_MS, undefined, { signal: waiting }).catch(() => waiting.throwIfAborted());
-      }
+      // Earlier waiters come first.
+      if (isWanted(queue) || !tryLock(lock)) await this.#turn(place, waiting);
       const given = await raise();
       waiting.throwIfAborted();
-      return { ...given, release: async () => this.#free(lock) };
+      return {
+        ...given,
+        isWanted: () => this.#held.has(place) && isWanted(queue),
+        release: async () => this.#free(place),
+      };
     } catch (error) {
-      this.#free(lock);
+      this.#free(place);
       throw error;
     }
   }
@@ -59,18 +71,57 @@ export class Leases {
 
   /** Ends the current lease. */
   end(): void {
-    for (const lock of this.#held) this.#free(lock);
+    for (const place of this.#held) this.#free(place);
   }
 
-  // Closing the connection rolls back, which releases the lock.
-  #free(lock: DatabaseSync): void {
-    if (this.#held.delete(lock)) lock.close();
+  #open(): Place {
+    const lock = openDatabase(fileUrl(this.#path, { mode: 'rwc' }), { timeout: 0 });
+    try {
+      const place = { lock, queue: openDatabase(fileUrl(`${this.#path}-queue`, { mode: 'rwc' }), { timeout: 0 }) };
+      this.#held.add(place);
+      return place;
+    } catch (error) {
+      lock.close();
+      throw error;
+    }
+  }
+
+  async #turn({ lock, queue }: Place, waiting: AbortSignal): Promise<void> {
+    let isQueued = false;
+    do {
+      isQueued ||= tryQueue(queue);
+      await sleep(PAUSE_MS, undefined, { signal: waiting }).catch(() => waiting.throwIfAborted());
+    } while (!tryLock(lock));
+    if (isQueued) queue.exec('ROLLBACK');
+  }
+
+  // Closing the connections rolls back, which releases the locks.
+  #free(place: Place): void {
+    if (!this.#held.delete(place)) return;
+    place.lock.close();
+    place.queue.close();
   }
 }
 
 function tryLock(lock: DatabaseSync): boolean {
+  return unlessBusy(() => lock.exec('BEGIN IMMEDIATE'));
+}
+
+/** Takes the shared lock of a waiter. Fails while another process looks whether any waits. */
+function tryQueue(queue: DatabaseSync): boolean {
+  if (!queue.isTransaction) queue.exec('BEGIN');
+  return unlessBusy(() => queue.exec('SELECT name FROM sqlite_master'));
+}
+
+/** Whether another connection has the shared lock of a waiter. */
+function isWanted(queue: DatabaseSync): boolean {
+  return !unlessBusy(() => queue.exec('BEGIN EXCLUSIVE; ROLLBACK'));
+}
+
+/** Returns false if another connection has the lock. */
+function unlessBusy(step: () => void): boolean {
   try {
-    lock.exec('BEGIN IMMEDIATE');
+    step();
     return true;
   } catch (error) {
     if (isBusy(error)) return false;
