@@ -25,6 +25,11 @@ export interface TransactionBody {
    * submitted transaction.
    */
   readonly name?: string;
+  /**
+   * An entry of the trajectory that was durable before the transaction began. It binds the log to
+   * this ledger, and the end of the transaction follows it. Absent in logs of earlier versions.
+   */
+  readonly after?: { readonly id: Hash; readonly seq: number };
 }
 
 /** A past or future call, as the log and the commit name it. */

@@ -385,6 +385,7 @@ export function effectsFor(
     throw badOption('effects.frontier must be derived, or none for experiments');
   const blob = (hash: Hash) => log.blob(hash);
   const entry = (id: Hash) => log.resolve(id);
+  const entries = log.entries.bind(log);
   const requireSigner = async (trajectoryId: string): Promise<void> => {
     const head = await log.head(trajectoryId);
     if (head !== undefined) requireSignerAfter(readRow(head).payload, signer);
@@ -404,6 +405,7 @@ export function effectsFor(
       resolvers,
       blob,
       entry,
+      entries,
       requireSigner,
       isElsewhere,
       onRecoveryFailed,

@@ -11,12 +11,13 @@ import {
   readClaim,
   recordsText,
 } from '#effects';
-import { type BlobRef, type BlobRow, type EntrySigner, type Hash, storeSalted } from '#ledger';
-import type { Assize, RuntimeError } from '#runtime';
+import { type BlobRef, type BlobRow, type EntrySigner, type Hash, type LoggedTransaction, storeSalted } from '#ledger';
+import type { Clock } from '#oracle';
+import { type Assize, type RuntimeError, verifyStore } from '#runtime';
 import { MemoryStore } from '#stores';
 import { keysOf } from '../support/ledger/rows.ts';
-import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
-import { OutsideSink, Steps, storeOf, tally, toolFor } from '../support/tools/effect-sink.ts';
+import { HandClock, runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { type Fault, OutsideSink, Steps, storeOf, tally, toolFor } from '../support/tools/effect-sink.ts';
 
 const writ = writFor('alice');
 const claims = claimTexts([readClaim('write', 'test:r')]);
@@ -27,10 +28,11 @@ let sink: OutsideSink;
 let failures: RuntimeError[];
 /** The commit of an honest call, and its key. */
 let honest: { readonly entry: Hash; readonly key: Hash };
-let isDown: boolean;
+/** The fault of the next calls. */
+let fault: Fault;
 
 beforeEach(async () => {
-  [store, sink, failures, isDown] = [new MemoryStore(), new OutsideSink('blind'), [], false];
+  [store, sink, failures, fault] = [new MemoryStore(), new OutsideSink('blind'), [], 'none'];
   const assize = opened();
   const trajectory = await assize.create(tally, { trajectoryId: 't', writs: [writ] });
   await assize.create(tally, { trajectoryId: 'u' });
@@ -45,10 +47,15 @@ beforeEach(async () => {
 });
 
 function opened(
-  more: { readonly recoveryKey?: string; readonly steps?: Steps; readonly signer?: EntrySigner } = {},
+  more: {
+    readonly recoveryKey?: string;
+    readonly steps?: Steps;
+    readonly signer?: EntrySigner;
+    readonly clock?: Clock;
+  } = {},
 ): Assize {
-  const { recoveryKey, steps, signer } = more;
-  const outside = { sink, steps: new Steps(), fault: () => (isDown ? ('fail' as const) : ('none' as const)) };
+  const { recoveryKey, steps, signer, clock } = more;
+  const outside = { sink, steps: new Steps(), fault: () => fault };
   const tools = [
     toolFor(outside, 'irreversible', 'buffered'),
     toolFor(outside, 'reversible', 'buffered'),
@@ -57,7 +64,12 @@ function opened(
   const onRecoveryFailed = (error: RuntimeError) => void failures.push(error);
   const effects = { onRecoveryFailed, maxAttempts: 1, ...(recoveryKey === undefined ? {} : { recoveryKey }) };
   const seen = steps === undefined ? store : storeOf(store, steps);
-  const assize = runtimeOver(seen, [tally], { tools, effects, ...(signer && { signer }) });
+  const assize = runtimeOver(seen, [tally], {
+    tools,
+    effects,
+    ...(signer && { signer }),
+    ...(clock && { ports: { clock } }),
+  });
   if (steps === undefined) onTestFinished(() => assize.close());
   return assize;
 }
@@ -106,14 +118,14 @@ test.each<[string, string, () => Hash]>([
 });
 
 test('a decision of an operator calls no tool of a forged row', async () => {
-  isDown = true;
+  fault = 'fail';
   const assize = opened();
   const trajectory = await assize.open('t');
   await trajectory.transaction({ writ, writes: ['test:**'] }, async (tx) => {
     await tx.call('irreversible.buffered', { what: 'second' });
     tx.propose({ action: 'count', role: 'counter', args: 'y' });
   });
-  isDown = false;
+  fault = 'none';
   const read = store.effectsOf.bind(store);
   store.effectsOf = async (epoch) => {
     const logged = await read(epoch);
@@ -163,6 +175,137 @@ test('an operator may have an unauthenticated call compensated', async () => {
   const { epoch, n } = left!;
   await assize.resolveEffect({ epoch, n, as: 'retry', by: 'ops', evidence: 'the call is ours' });
   expect(sink.log.map(({ did, what }) => `${did} ${what}`)).toEqual(['do honest', 'undo stolen']);
+});
+
+/** The store with the rows of one transaction up to the first that has that record. */
+function cutBefore(is: string, epoch: number): void {
+  const [read, open, list] = [store.effectsOf, store.openEffects, store.listEffects].map((each) =>
+    each.bind(store),
+  ) as [MemoryStore['effectsOf'], MemoryStore['openEffects'], MemoryStore['listEffects']];
+  const cut = (logged: LoggedTransaction): LoggedTransaction => {
+    const end = logged.records.findIndex((row) => row.includes(`"is":"${is}"`));
+    return logged.epoch === epoch ? { ...logged, records: logged.records.slice(0, end) } : logged;
+  };
+  store.effectsOf = async (asked) => {
+    const logged = await read(asked);
+    return logged && cut(logged);
+  };
+  store.openEffects = async (page) => ((page?.after ?? 0) < epoch ? [cut((await read(epoch))!)] : open(page));
+  store.listEffects = async (page) => (await list(page)).map(cut);
+}
+
+const did = (): string[] => sink.log.slice(1).map(({ did, what }) => `${did} ${what}`);
+
+test('a settled commit without its records compensates no call', async () => {
+  const assize = opened();
+  const trajectory = await assize.open('t');
+  const { effects } = await trajectory.transaction({ writ, writes: ['test:**'] }, async (tx) => {
+    await tx.call('reversible.externalised', { what: 'paid' });
+    tx.propose({ action: 'count', role: 'counter', args: 'y' });
+  });
+  expect(effects).toBe('settled');
+  await assize.close();
+  cutBefore('committed', 2);
+  expect(await verifyStore(store)).toMatchObject([
+    { fault: { code: 'effects_differ', detail: expect.stringContaining('but this entry commits it') } },
+    { valid: true },
+  ]);
+  await opened().recoverEffects();
+  expect(did()).toEqual(['do paid']);
+  expect(failures).toMatchObject([{ cause: { code: 'log_damaged', message: expect.stringContaining('ends it') } }]);
+});
+
+test('an ended transaction without the rows of its end compensates no call twice', async () => {
+  const assize = opened();
+  const trajectory = await assize.open('t');
+  const thrown = trajectory.transaction({ writ, writes: ['test:**'] }, async (tx) => {
+    await tx.call('reversible.externalised', { what: 'paid' });
+    throw new Error('no');
+  });
+  await expect(thrown).rejects.toThrow('no');
+  await assize.close();
+  expect(did()).toEqual(['do paid', 'undo paid']);
+  cutBefore('undoing', 2);
+  await opened().recoverEffects();
+  expect(did()).toEqual(['do paid', 'undo paid']);
+  expect(failures).toMatchObject([{ cause: { code: 'log_damaged' } }]);
+});
+
+test('a call that waits for an operator is not made again without its rows', async () => {
+  fault = 'lose';
+  const assize = opened();
+  const trajectory = await assize.open('t');
+  const { effects } = await trajectory.transaction({ writ, writes: ['test:**'] }, async (tx) => {
+    await tx.call('irreversible.buffered', { what: 'wire' });
+    tx.propose({ action: 'count', role: 'counter', args: 'y' });
+  });
+  expect(effects).toBe('needs_human');
+  await assize.close();
+  fault = 'none';
+  cutBefore('applying', 2);
+  await opened().recoverEffects();
+  expect(did()).toEqual(['do wire']);
+  expect(failures).toMatchObject([
+    { cause: { code: 'log_damaged', message: expect.stringContaining('waits for an operator in the ledger') } },
+  ]);
+});
+
+/** A transaction with a call that ended with its process before the transaction did. */
+async function leftOpen(assize: Assize, steps: Steps, trajectoryId = 't'): Promise<void> {
+  const trajectory = await assize.open(trajectoryId);
+  const running = trajectory.transaction({ writ, writes: ['test:**'] }, async (tx) => {
+    await tx.call('reversible.externalised', { what: 'kept' });
+    // The answer of the call reaches the log.
+    await turn();
+    await turn();
+    steps.endAfter(1);
+    await tx.call('reversible.externalised', { what: 'lost' });
+  });
+  await Promise.race([running, steps.ended]);
+}
+
+test.each(['payload', 'result'])('a tool gets no exchanged %s', async (text) => {
+  const steps = new Steps();
+  await leftOpen(opened({ recoveryKey: SECRET, steps }), steps);
+  const { records } = (await store.effectsOf(2))!;
+  const [, hash] = new RegExp(`"${text}":\\{"\\$blob":"(\\w+)"`).exec(records.join())!;
+  const read = store.blob.bind(store);
+  store.blob = async (asked) => {
+    const found = await read(asked);
+    return asked === hash ? found?.replace(/"value":.*/, '"value":"exchanged"}') : found;
+  };
+  await opened({ recoveryKey: SECRET }).recoverEffects();
+  expect(did()).toEqual(['do kept']);
+  expect(failures).toMatchObject([{ cause: { code: 'log_damaged', message: expect.stringContaining(hash!) } }]);
+});
+
+test('rows of another store call no tool, under the same key and names', async () => {
+  const steps = new Steps();
+  const there = new MemoryStore();
+  const [here, clock] = [store, new HandClock()];
+  clock.forward(1);
+  store = there;
+  const assize = opened({ recoveryKey: SECRET, steps, clock });
+  const trajectory = await assize.create(tally, { trajectoryId: 't', writs: [writ] });
+  await trajectory.transaction({ writ, writes: ['test:**'] }, async (tx) => {
+    await tx.call('reversible.externalised', { what: 'first' });
+    tx.propose({ action: 'count', role: 'counter', args: 'x' });
+  });
+  await leftOpen(assize, steps);
+  store = here;
+  const logged = (await there.effectsOf(2))!;
+  const blobs: BlobRow[] = [];
+  for (const [, hash] of logged.records.join().matchAll(/"\$blob":"(\w+)"/g))
+    blobs.push({ hash: hash!, text: (await there.blob(hash!))! });
+  const { fence, release } = await store.leaseEffects();
+  const records = logged.records.map((record, place) => ({ epoch: 2, place, record }));
+  const begun = [{ epoch: 2, trajectory_id: 't', body: logged.body }];
+  await store.logEffects({ fence, begun, records }, blobs);
+  await release();
+  sink.log.length = 1;
+  await opened({ recoveryKey: SECRET }).recoverEffects();
+  expect(did()).toEqual([]);
+  expect(failures).toMatchObject([{ cause: { code: 'log_damaged', message: expect.stringContaining('began after') } }]);
 });
 
 const SECRET = 'a secret of the runtime: 0123456789';

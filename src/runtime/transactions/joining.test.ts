@@ -100,6 +100,7 @@ describe('several callers that find the membership lost', () => {
     const effects = new TransactionEngines({
       store,
       tools: [],
+      entries: async () => [],
       requireSigner: async () => {},
       isElsewhere: async () => false,
       recoveryKey: new Uint8Array(32),

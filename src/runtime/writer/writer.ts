@@ -51,6 +51,8 @@ export class Writer {
   readonly context: TrajectoryWriterContext;
   readonly subscriptions: Subscriptions = new Subscriptions();
   parts: TrajectoryState;
+  /** The last entry that this writer knows to be durable. */
+  lastDurable: { readonly id: Hash; readonly seq: number };
   /** Memory differs from the store: it must be reloaded before anything else is adjudicated. */
   stale: boolean = false;
   /** Commits that memory accepted, for proposals with preconditions. */
@@ -79,6 +81,7 @@ export class Writer {
   constructor(id: string, parts: TrajectoryState, context: TrajectoryWriterContext) {
     this.id = id;
     this.parts = parts;
+    this.lastDurable = { id: parts.chain.head as Hash, seq: parts.chain.seq - 1 };
     this.context = context;
     this.reservations = new Reservations(context, (read) => this.readValues(read));
     this.#contention = new WriteContention(context.store, id, context.pause);
@@ -272,6 +275,7 @@ export class Writer {
 
   /** Notifies subscribers, listeners and waiting callers. */
   #isDurable({ rows: [row], sliceUpdates, resolves, closing = [] }: PreparedCommit<unknown>): void {
+    if (row.seq > this.lastDurable.seq) this.lastDurable = { id: row.id, seq: row.seq };
     this.subscriptions.publish(sliceUpdates, (error) => this.context.notifications.failed(row, error));
     this.context.onDurable?.();
     this.context.notifications.notify(row, resolves);

@@ -130,6 +130,8 @@ export class EffectLogComparison {
   readonly #logged: Set<Hash> = new Set();
   readonly #waiting: Map<number, RecordedPending[]>;
   readonly #abandoned: ReadonlyMap<number, readonly RecordedAbort[]>;
+  /** The commits that name an epoch. */
+  readonly #committed: ReadonlyMap<number, RecordedCommit>;
   #isUnread = false;
 
   /** `open`: epochs of transactions that are open in the log. */
@@ -137,6 +139,11 @@ export class EffectLogComparison {
     this.#told = told;
     this.#open = open;
     this.#waiting = Map.groupBy(told.waiting.values(), ({ epoch }) => epoch);
+    this.#committed = new Map(
+      [...told.commits].flatMap(([id, commit]) =>
+        commit.epoch === undefined || told.imported.has(id) ? [] : [[commit.epoch, commit]],
+      ),
+    );
     this.#abandoned = Map.groupBy(told.abandoned.values(), ({ epoch }) => epoch);
   }
 
@@ -166,6 +173,7 @@ export class EffectLogComparison {
     if (entry !== undefined && !isUnknown) this.#checkCommit(known, entry, named);
     else if (entry === undefined && COMMITTED.has(known.state.phase))
       this.#say(undefined, `transaction ${epoch} is ${known.state.phase} in the effect log, but no entry commits it`);
+    this.#checkUncommitted(known);
     this.#checkAbandoned(known);
     for (const waiting of this.#waiting.get(epoch) ?? []) this.#checkWaiting(known, waiting);
     this.#waiting.delete(epoch);
@@ -212,6 +220,13 @@ export class EffectLogComparison {
       undefined,
       `transaction ${epoch} of the effect log is ${phase} but not listed as open, so no process resumes it`,
     );
+  }
+
+  /** A recovery would compensate the effects of a commit whose record was removed. */
+  #checkUncommitted({ epoch, state: { phase } }: KnownTransaction): void {
+    const commit = this.#committed.get(epoch);
+    if (commit !== undefined && !COMMITTED.has(phase))
+      this.#say(commit.seq, `transaction ${epoch} is ${phase} in the effect log, but this entry commits it`);
   }
 
   #checkCommit({ epoch, state, effects }: KnownTransaction, entry: Hash, named: readonly Hash[]): void {

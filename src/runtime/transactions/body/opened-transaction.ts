@@ -1,5 +1,5 @@
 import { writId } from '#authority';
-import { type Claim, claimTexts } from '#effects';
+import { type Claim, claimTexts, type TransactionBody } from '#effects';
 import type { Authority, Domain } from '#kernel';
 import type { BlobRow, Hash } from '#ledger';
 import type { ProposalInput } from '../../records/intent.ts';
@@ -37,6 +37,8 @@ export interface OpenedTransaction {
   readonly authority: () => Authority;
   /** The blobs of the writ that no ledger entry has stored yet. */
   readonly unstored: () => readonly BlobRow[];
+  /** An entry that was durable before the transaction began. */
+  readonly after: NonNullable<TransactionBody['after']>;
   readonly domain: Domain;
   readonly signal: AbortSignal;
   /** The limit that owns the signal. It is notified of each activity of the body. */
@@ -64,6 +66,7 @@ export function openTransaction(
     engine,
     trajectoryId: id,
     root: parts.chain.root,
+    after: writer.lastDurable,
     principal,
     writId: writId(writ.writ),
     authority: () => {
@@ -82,12 +85,13 @@ export function openTransaction(
  * and its claims are released immediately.
  */
 export function startTransaction(
-  { engine, trajectoryId, principal, name, writId, isRepeated, limit }: OpenedTransaction,
+  { engine, trajectoryId, principal, name, writId, isRepeated, limit, after }: OpenedTransaction,
   claims: readonly Claim[],
 ): Promise<StartedTransaction> | StartedTransaction {
   let given: Promise<StartedTransaction> | StartedTransaction | undefined;
   const made = limit.run(() => {
-    const body = { claims: claimTexts(claims), principal, transaction: name, writ_id: writId };
+    // Members in canonical order, which serialises fastest.
+    const body = { after, claims: claimTexts(claims), principal, transaction: name, writ_id: writId };
     given = engine.begin(trajectoryId, claims, body, isRepeated);
     return given;
   }, stoppedError);

@@ -87,16 +87,17 @@ async function resumed(
   effects: TransactionEngines,
   trajectoryId: string,
   domain: Domain,
-  { proposal }: PendingPayload,
+  pending: PendingPayload,
   { limit, over }: TrackedAttempt,
 ): Promise<ResumedTransaction> {
   const { signal } = limit;
+  const { proposal } = pending;
   const engine = await effects.engine(limit, signal);
   const calls = await Promise.all(
     proposal.delta.effects.map(({ id, effect }) => preparedFrom(engine, id, effect as BlobRef)),
   );
   const planned = calls.filter(({ answer }) => answer === undefined);
-  const { started, run } = await granted(engine, trajectoryId, proposal, calls, signal, ({ run }) =>
+  const { started, run } = await granted(engine, trajectoryId, pending, calls, signal, ({ run }) =>
     run.plan(planned, hasOnFailure(domain, proposal.action.name)),
   );
   const acted = calls.filter(({ answer }) => answer !== undefined);
@@ -159,7 +160,7 @@ async function resumed(
 async function granted(
   engine: TransactionEngine,
   trajectoryId: string,
-  proposal: PendingPayload['proposal'],
+  { proposal, parent, seq }: PendingPayload,
   calls: readonly SubmittedCall[],
   signal: AbortSignal,
   plan: (started: StartedTransaction) => PlannedRun,
@@ -167,6 +168,7 @@ async function granted(
   const claims = calls.flatMap((each) => each.claims);
   const name = calls[0]?.name;
   const body = {
+    after: { id: parent as Hash, seq: seq - 1 },
     claims: claimTexts(claims),
     ...(name === undefined ? {} : { name }),
     principal: '',

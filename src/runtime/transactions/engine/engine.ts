@@ -29,6 +29,7 @@ import {
   TransactionRun,
 } from '../log/advance.ts';
 import { requireCommit } from '../log/require-commit.ts';
+import { reservationsOf } from '../log/undo-budget.ts';
 import { quarantinedClaims, touchedBy } from '../settle/quarantine.ts';
 import { checkUnresolved, type EffectResolution, type ResolvedEffect } from './human-decision.ts';
 import { RecoveryFailures } from './recovery-failures.ts';
@@ -441,9 +442,17 @@ export class TransactionEngine {
     const logged = await this.ports.store.effectsOf(epoch);
     if (logged === undefined) return undefined;
     const read = readWithCommittedKeys(logged);
+    this.#reserve(read.known);
     const committed = await requireCommit(read, this.ports.ledger);
     const authentication = RowAuthentication.read(this.ports.recoveryKey, logged);
     return { known: read.known, authentication, committed };
+  }
+
+  /** Before the next wait, so that no other call spends what a compensation may cost. */
+  #reserve(known: KnownTransaction): void {
+    const { epoch, trajectoryId } = known;
+    const reserved = reservationsOf(known);
+    if (reserved.length > 0) this.ports.undoBudget.add({ epoch, trajectoryId, reserved: () => reserved });
   }
 
   /** The logged state of a transaction. Undefined if the log has no entry of it. */

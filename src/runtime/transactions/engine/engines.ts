@@ -23,6 +23,7 @@ import { SharedWait } from '../limits/shared-wait.ts';
 import { type TimeLimit, withSignal } from '../limits/time-limit.ts';
 import { LastErrors } from '../log/last-errors.ts';
 import { UndoBudget } from '../log/undo-budget.ts';
+import { LedgerEnds, type ReadEntries } from '../settle/ledger-ends.ts';
 import type { LedgerWriter } from '../settle/ledger-writer.ts';
 import type { FailedCommit, OnFailureOutcome } from '../settle/on-failure.ts';
 import { OutcomeRecorder } from '../settle/settle.ts';
@@ -63,6 +64,8 @@ export interface EngineOptions {
   readonly resolvers: Resolvers | undefined;
   readonly blob: (hash: Hash) => Promise<string | undefined>;
   readonly entry: (id: Hash) => Promise<EntryRow | undefined>;
+  /** The entries of a trajectory in order, from that seq. */
+  readonly entries: ReadEntries;
   /** @throws RuntimeError `wrong_signer` if another key signs the next entry of the trajectory */
   readonly requireSigner: (trajectoryId: string) => Promise<void>;
   /** Whether the trajectory was imported and not adopted. */
@@ -404,6 +407,7 @@ export class TransactionEngines {
       blockTimeoutMs,
       blob,
       entry,
+      entries,
       requireSigner,
       isElsewhere,
       recoveryKey,
@@ -419,6 +423,7 @@ export class TransactionEngines {
       throw signal.reason;
     }
     const outcomes = new OutcomeRecorder(store, coordination.fence, ledgerWriterOf);
+    const ends = new LedgerEnds(entries);
     const undoBudget = new UndoBudget();
     const around = {
       random,
@@ -431,7 +436,8 @@ export class TransactionEngines {
         entry,
         requireSigner,
         isElsewhere,
-        unsettled: (trajectoryId: string, commit: Hash) => outcomes.unsettled(trajectoryId, commit),
+        openEffects: outcomes.openEffects.bind(outcomes),
+        refuseEnded: ends.refuseEnded.bind(ends),
       },
       recoveryKey,
       proposeOnFailure,

@@ -1,7 +1,7 @@
 import { type Amounts, AuthorityError, costItems, type Reservation } from '#authority';
 import { isAssizeError, isUnwantedPromise, type Json, TransientMap, thrownText } from '#base';
 import { copyJson } from '#canon';
-import { type LoggedEffect, mayCostUndoing, readTransaction, type Tool } from '#effects';
+import { type KnownTransaction, type LoggedEffect, mayCostUndoing, readTransaction, type Tool } from '#effects';
 import type { EffectStore } from '#ledger';
 import { openTransactions } from '../coordination/read-open.ts';
 
@@ -128,11 +128,16 @@ function addTo(sums: Sums, writId: string, cost: Reservation['cost'], sign: 1 | 
 export async function reservedInLog(store: EffectStore, trajectory: string): Promise<readonly Reservation[]> {
   const reserved: Reservation[] = [];
   for await (const logged of openTransactions(store, trajectory)) {
-    const { body, state, effects } = readTransaction(logged);
-    for (const [n, { undo_cost: cost }] of effects.entries())
-      if (cost !== undefined && mayCostUndoing(state, n)) reserved.push({ writId: body.writ_id, cost });
+    reserved.push(...reservationsOf(readTransaction(logged)));
   }
   return reserved;
+}
+
+/** The possible compensation costs of a logged transaction. */
+export function reservationsOf({ body, state, effects }: KnownTransaction): readonly Reservation[] {
+  return effects.flatMap(({ undo_cost: cost }, n) =>
+    cost !== undefined && mayCostUndoing(state, n) ? [{ writId: body.writ_id, cost }] : [],
+  );
 }
 
 /** The amounts of a call without cost. */

@@ -21,6 +21,7 @@ import {
   type SettlementArgs,
 } from '#ledger';
 import { storeRefusal } from '../../writer/store-refusals.ts';
+import type { OpenEffects } from '../log/require-commit.ts';
 import {
   abandonmentPayload,
   decisionPayload,
@@ -250,16 +251,18 @@ export class OutcomeRecorder {
   }
 
   /**
-   * The keys of a commit's effects that the ledger has not settled. @throws the errors of
-   * `LedgerWriter.write`
+   * The open ones of these effects, and of a commit's. @throws the errors of `LedgerWriter.write`
    */
-  async unsettled(trajectoryId: string, commit: Hash): Promise<ReadonlySet<Hash>> {
-    let left: ReadonlySet<Hash> = new Set();
+  async openEffects(trajectoryId: string, keys: readonly Hash[], commit: Hash | undefined): Promise<OpenEffects> {
+    let open: OpenEffects = { unsettled: new Set(), waiting: new Set() };
     await this.#bookOf(trajectoryId).write(({ chain }) => {
-      left = new Set(chain.unsettled.forCommit(commit));
+      open = {
+        unsettled: new Set(commit === undefined ? [] : chain.unsettled.forCommit(commit)),
+        waiting: new Set(keys.filter((key) => chain.open.waitingFor(key) !== undefined)),
+      };
       return undefined;
     });
-    return left;
+    return open;
   }
 
   async #settle(trajectoryId: string, all: readonly WaitingCommit[]): Promise<void> {
