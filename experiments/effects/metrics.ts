@@ -102,6 +102,7 @@ export class Metrics {
 
   /** The mean as a cell of a table. */
   mean(metric: MetricName, paper?: Cell['paper']): Cell {
+    if (this.runs === 0) return { measured: '–' };
     const { mean, within } = this.estimate(metric);
     // One run says nothing of how far others are from it.
     const spread = this.runs === 1 ? {} : { within };
