@@ -1,3 +1,4 @@
+import type { Delivery } from 'assize/internal/effects';
 import { type Cell, partOf, type Table, yieldToEventLoop } from '../../tables/index.ts';
 import { Shelf } from '../environments/shelf.ts';
 import type { Experiment, Running } from '../experiment.ts';
@@ -8,7 +9,7 @@ import { MODES, type Mode, type ModeName } from '../modes.ts';
 import { numbersFrom } from '../seeded-random.ts';
 import { conflicts } from './speculation-conflicts.ts';
 import { leakedFiles } from './speculation-files.ts';
-import { type Branch, deliveryOf, placesOf, speculatorIn } from './speculators.ts';
+import { type Branch, GIVEN, isInPaper, placesOf, speculatorIn, WRITES } from './speculators.ts';
 
 export const speculation: Experiment = {
   name: 'speculation',
@@ -32,16 +33,19 @@ const SEEN: Partial<Record<ModeName, number>> = { 'Tx-Full': 0, CR: 100, 'No-Fro
  */
 async function contamination(running: Running): Promise<Table[]> {
   const runs = scaled(RUNS, running);
+  const settings = WRITES.flatMap((writes) => BRANCHES.map((branches) => ({ writes, branches })));
   const measured: Contaminated[][][] = [];
   let done = 0;
-  for (const branches of BRANCHES) {
+  for (const { writes, branches } of settings) {
     const row: Contaminated[][] = [];
     for (const mode of MODES) {
       const seen: Contaminated[] = [];
       for (let run = 0; run < runs; run++) {
         await yieldToEventLoop(running);
-        seen.push(await contaminatedIn(mode, branches, numbersFrom('winner', running.seed, branches, run)));
-        running.progress(++done, runs * BRANCHES.length * MODES.length);
+        seen.push(
+          await contaminatedIn(mode, writes.delivery, branches, numbersFrom('winner', running.seed, branches, run)),
+        );
+        running.progress(++done, runs * settings.length * MODES.length);
       }
       row.push(seen);
     }
@@ -55,20 +59,21 @@ async function contamination(running: Running): Promise<Table[]> {
     source: 'RQ2',
     title,
     unit: '%',
-    keys: ['branches'],
+    keys: ['writes', 'branches'],
     columns: MODES.map(({ name }) => name),
-    rows: BRANCHES.map((branches, i) => ({
-      keys: [branches],
-      cells: MODES.map(({ name }, m) =>
+    rows: settings.map(({ writes, branches }, i) => ({
+      keys: [writes.name, branches],
+      cells: MODES.map((mode, m) =>
         shareOf(
           measured[i]![m]!.map((one) => (isSo(one) ? 100 : 0)),
           running,
-          paper[name],
+          isInPaper(mode, writes.delivery) ? paper[mode.name] : undefined,
         ),
       ),
     })),
     notes: [
-      `${runs} runs a cell, ${STEPS} writes a branch. Somebody looks at the whole store after each step of each branch. With the frontier writes are held until the commit; in the other modes they are made at once, and undone, put back or left.`,
+      `${runs} runs a cell, ${STEPS} writes a branch. Somebody looks at the whole store after each step of each branch. Buffered writes are held until the commit; those made at once are undone, put back or left.`,
+      GIVEN,
     ],
   });
   return [
@@ -79,14 +84,14 @@ async function contamination(running: Running): Promise<Table[]> {
       {
         source: 'RQ2',
         title: 'of branches in one store',
-        keys: ['branches'],
+        keys: ['writes', 'branches'],
         notes: [
           'A step is a write of the branch that is chosen. Nothing goes wrong with a call here, so no error is told.',
         ],
       },
       MODES,
-      BRANCHES.map((branches, i) => ({
-        keys: [branches],
+      settings.map(({ writes, branches }, i) => ({
+        keys: [writes.name, branches],
         measured: MODES.map((_, m) => metricsOf(measured[i]![m]!, running)),
       })),
     ),
@@ -111,10 +116,15 @@ function metricsOf(all: readonly Contaminated[], { seed }: Running): Metrics {
   return metrics;
 }
 
-async function contaminatedIn(mode: Mode, count: number, chance: () => number): Promise<Contaminated> {
+async function contaminatedIn(
+  mode: Mode,
+  delivery: Delivery,
+  count: number,
+  chance: () => number,
+): Promise<Contaminated> {
   const shelf = new Shelf();
   const speculator = await speculatorIn(mode, {
-    tools: [shelf.tool(deliveryOf(mode))],
+    tools: [shelf.tool(delivery)],
     writes: ['shelf:*'],
     world: shelf,
   });
