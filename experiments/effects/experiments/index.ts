@@ -2,6 +2,7 @@ import type { Experiment } from '../experiment.ts';
 import { ablation } from './ablation.ts';
 import { aliasing } from './aliasing.ts';
 import { annotations } from './annotations.ts';
+import { baselines } from './baselines.ts';
 import { branches } from './branches.ts';
 import { compensation } from './compensation.ts';
 import { contention } from './contention.ts';
@@ -28,6 +29,7 @@ export const EXPERIMENTS: readonly Experiment[] = [
   ablation,
   sanity,
   contention,
+  baselines,
   gate,
   multiRate,
   retryBudget,

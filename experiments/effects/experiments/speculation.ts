@@ -5,11 +5,20 @@ import type { Experiment, Running } from '../experiment.ts';
 import { estimateOf } from '../interval.ts';
 import { scaled } from '../measure.ts';
 import { Metrics, sixTable } from '../metrics.ts';
-import { MODES, type Mode, type ModeName } from '../modes.ts';
+import { MODES, type ModeName } from '../modes.ts';
 import { numbersFrom } from '../seeded-random.ts';
 import { conflicts } from './speculation-conflicts.ts';
 import { leakedFiles } from './speculation-files.ts';
-import { type Branch, GIVEN, isInPaper, placesOf, speculatorIn, WRITES } from './speculators.ts';
+import {
+  type Branch,
+  GIVEN,
+  isInPaper,
+  placesOf,
+  type Speculator,
+  type SpeculatorOptions,
+  speculatorIn,
+  WRITES,
+} from './speculators.ts';
 
 export const speculation: Experiment = {
   name: 'speculation',
@@ -23,7 +32,7 @@ export const speculation: Experiment = {
 
 const RUNS = 200;
 const BRANCHES = [2, 4, 8, 16];
-const STEPS = 5;
+export const STEPS = 5;
 /** Runs with a visible write of an uncommitted branch, in per cent, in all settings (§6.3). */
 const SEEN: Partial<Record<ModeName, number>> = { 'Tx-Full': 0, CR: 100, 'No-Frontier': 100, 'No-Tx': 100 };
 
@@ -42,9 +51,8 @@ async function contamination(running: Running): Promise<Table[]> {
       const seen: Contaminated[] = [];
       for (let run = 0; run < runs; run++) {
         await yieldToEventLoop(running);
-        seen.push(
-          await contaminatedIn(mode, writes.delivery, branches, numbersFrom('winner', running.seed, branches, run)),
-        );
+        const chance = numbersFrom('winner', running.seed, branches, run);
+        seen.push(await contaminatedIn((options) => speculatorIn(mode, options), writes.delivery, branches, chance));
         running.progress(++done, runs * settings.length * MODES.length);
       }
       row.push(seen);
@@ -98,7 +106,7 @@ async function contamination(running: Running): Promise<Table[]> {
   ];
 }
 
-interface Contaminated {
+export interface Contaminated {
   readonly seen: boolean;
   readonly left: boolean;
   readonly right: boolean;
@@ -116,14 +124,15 @@ function metricsOf(all: readonly Contaminated[], { seed }: Running): Metrics {
   return metrics;
 }
 
-async function contaminatedIn(
-  mode: Mode,
+/** One run. `open`: how branches are tried. */
+export async function contaminatedIn(
+  open: (options: SpeculatorOptions) => Promise<Speculator>,
   delivery: Delivery,
   count: number,
   chance: () => number,
 ): Promise<Contaminated> {
   const shelf = new Shelf();
-  const speculator = await speculatorIn(mode, {
+  const speculator = await open({
     tools: [shelf.tool(delivery)],
     writes: ['shelf:*'],
     world: shelf,
@@ -155,7 +164,7 @@ async function contaminatedIn(
   return { seen, left: own < standing.length, right: own === STEPS && standing.length === STEPS, own };
 }
 
-function shareOf(values: readonly number[], running: Running, paper?: Cell['paper']): Cell {
+export function shareOf(values: readonly number[], running: Running, paper?: Cell['paper']): Cell {
   const { mean, within } = estimateOf(values, running.seed);
   return { measured: mean, within, ...(paper === undefined ? {} : { paper }) };
 }

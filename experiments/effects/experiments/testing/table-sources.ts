@@ -14,6 +14,7 @@ export const SOURCES: Readonly<Record<string, readonly string[]>> = {
   ablation: ['Table 7'],
   sanity: ['Table 8'],
   contention: ['Table 9'],
+  baselines: ['Baselines (§6.5)'],
   gate: ['Table 10', 'Gate'],
   rates: ['Table 11'],
   retries: ['Table 12'],
