@@ -55,7 +55,7 @@ export function effects(program: Command): void {
       .addOption(new Option('--quick', `same as --scale ${QUICK}`).conflicts('scale'))
       .option(
         '--data <folder>',
-        `with tasks: folder of tau-bench’s tasks and databases; default: $ASSIZE_DATA, or ${DATA}`,
+        `with tasks and model-runs: folder of tau-bench’s tasks, runs and databases; default: $ASSIZE_DATA, or ${DATA}`,
       )
       .option('--postgres <url>', 'server for experiments that need one, in separate schemas: postgres://…')
       .option('--svg <folder>', 'folder for plots of tables, drawn with the optional package echarts'),

@@ -84,10 +84,11 @@ test('an experiment that cannot run is refused if named, left out of all', async
   const found = possible(EXPERIMENTS, ['all'], { data: '/nowhere' });
   expect(found.skipped).toEqual([
     { name: 'tasks', because: expect.stringMatching(absent) },
+    { name: 'model-runs', because: expect.stringContaining('/nowhere has no tau-airline/tasks.json; say with --data') },
     { name: 'crash-windows-postgres', because: expect.stringMatching(/PostgreSQL/) },
   ]);
   expect(found.runnable).toEqual(
-    EXPERIMENTS.filter(({ name }) => name !== 'tasks' && name !== 'crash-windows-postgres'),
+    EXPERIMENTS.filter(({ name }) => !['tasks', 'model-runs', 'crash-windows-postgres'].includes(name)),
   );
 });
 
@@ -121,7 +122,11 @@ test.each([
   ['images below a file', ['sanity', '--svg', '/dev/null/x'], /--svg \/dev\/null\/x cannot be written: /],
   ['a scale that is no number', ['sanity', '--scale', 'many'], /number above 0/],
   ['a scale beside a tenth', ['sanity', '--quick', '--scale', '2'], /--quick.* cannot be used with .*--scale/],
-  ['data that nothing is done with', ['sanity', '--data', 'x'], /--data is for the experiment tasks. Name it, or/],
+  [
+    'data that nothing is done with',
+    ['sanity', '--data', 'x'],
+    /--data is for the experiments tasks and model-runs. Name some of them, or/,
+  ],
   ['a seed of what is left to no chance', ['aliasing', '--seed', '7'], /--seed is for the experiments speculation, /],
   ['fewer runs of what has none', ['aliasing', '--quick'], /--quick is for the experiments speculation, /],
   ['an option and no experiment', ['--quick'], /--quick is for the experiments speculation, /],

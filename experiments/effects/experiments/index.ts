@@ -10,6 +10,7 @@ import { correlated } from './correlated.ts';
 import { crashWindows, crashWindowsPostgres } from './crash-windows.ts';
 import { gate } from './gate.ts';
 import { mock } from './mock.ts';
+import { modelRuns } from './model-runs.ts';
 import { multiRate } from './multi-rate.ts';
 import { overhead } from './overhead.ts';
 import { recovery } from './recovery.ts';
@@ -35,6 +36,7 @@ export const EXPERIMENTS: readonly Experiment[] = [
   retryBudget,
   overhead,
   realTasks,
+  modelRuns,
   aliasing,
   compensation,
   correlated,

@@ -20,6 +20,7 @@ export const SOURCES: Readonly<Record<string, readonly string[]>> = {
   retries: ['Table 12'],
   overhead: ['A.10'],
   tasks: ['Table 1', 'Table 2', '§6.2'],
+  'model-runs': ['§6.2'],
   aliasing: ['Aliases (§4.3)'],
   compensation: ['Compensations (§5)'],
   correlated: ['Correlated faults (A.2)'],
