@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { dataPath, hasData } from '../../../tests/data.ts';
-import type { Cell, Table } from '../../tables/index.ts';
+import { blockOf } from '../../../tests/support/process/guide-files.ts';
+import { type Cell, type Table, tableText } from '../../tables/index.ts';
 import { MODES } from '../modes.ts';
 import { modelRuns } from './model-runs.ts';
 import { expectDrawn, expectSources } from './testing/table-sources.ts';
@@ -75,6 +76,11 @@ describe.skipIf(!hasData('tau-airline', 'runs.jsonl'))(
       expect([at('Tx-Full', 'right by accident'), at('Tx-Full', 'rewarded')]).toEqual([0, 43]);
       expect(at('No-Tx', 'right by accident')).toBeGreaterThan(0);
       expect(at('No-Tx', 'rewarded')).toBe(share('recorded runs of a model that are rewarded', 0.3, 'No-Tx'));
+    });
+
+    test('the guide shows the printed table', () => {
+      const shown = blockOf('experiments/docs/faults-tasks.md', 'text model-runs');
+      expect(tableText(tables[0]!)).toContain(shown.trimEnd());
     });
 
     test.each<[string, (text: string) => string, string]>([

@@ -30,7 +30,7 @@ export class PostBox {
   readonly tools: readonly Tool[];
   /** Messages, in order. A keyed sink accepts each key once, any other sink every message. */
   readonly taken: string[] = [];
-  /** Those of the taken messages that nobody had approved by then. */
+  /** The messages that the sink took without an approval. */
   readonly unapproved: string[] = [];
   readonly #fault: PostFault;
   readonly #delivery: Delivery;
