@@ -105,8 +105,11 @@ async function runAside(
       underWay.delete(experiment.name);
       progress.end();
       tell(experiment, outcome);
-      // A thread that ended has failed its experiment, and the next one needs another thread.
-      if (thread.threadId === -1) threads[n] = newThread();
+      // The thread of a failed experiment may be at its end.
+      if ('error' in outcome) {
+        await thread.terminate();
+        threads[n] = newThread();
+      }
     }
   };
   try {

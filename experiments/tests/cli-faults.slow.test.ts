@@ -64,10 +64,10 @@ test('of several, one that fails says why, and the others keep their tables', as
     mkdirSync(join(folder, 'broken', name), { recursive: true });
     writeFileSync(join(folder, 'broken', name, 'tasks.json'), '{');
   }
-  const { code, out, err } = await assize('ablation', 'sanity', 'tasks', '--quick', '--data', 'broken', '--json');
+  const { code, out, err } = await assize('sanity', 'tasks', 'correlated', '--quick', '--data', 'broken', '--json');
   expect(code).toBe(2);
   const { experiments, failed } = JSON.parse(out);
-  expect(experiments.map(({ name }: { name: string }) => name)).toEqual(['ablation', 'sanity']);
+  expect(experiments.map(({ name }: { name: string }) => name)).toEqual(['sanity', 'correlated']);
   expect(failed).toEqual([{ name: 'tasks', code: 'bad_data', message: expect.stringContaining('broken') }]);
   expect(err).toMatch(/^assize: tasks failed: .*broken.* is not as it should be/m);
   const alone = await assize('tasks', '--data', 'broken', '--json');
