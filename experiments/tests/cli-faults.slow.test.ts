@@ -62,14 +62,16 @@ test('several at once give the results of each alone, in their own order', async
 test('of several, one that fails says why, and the others keep their tables', async () => {
   for (const name of ['tau-airline', 'tau-retail']) {
     mkdirSync(join(folder, 'broken', name), { recursive: true });
-    writeFileSync(join(folder, 'broken', name, 'tasks.json'), '{');
+    for (const file of ['tasks.json', 'runs.jsonl', 'expected-runs.jsonl'])
+      writeFileSync(join(folder, 'broken', name, file), '{');
   }
-  const { code, out, err } = await assize('sanity', 'tasks', 'correlated', '--quick', '--data', 'broken', '--json');
+  const { code, out, err } = await assize('tasks', 'model-runs', 'correlated', '--quick', '--data', 'broken', '--json');
   expect(code).toBe(2);
   const { experiments, failed } = JSON.parse(out);
-  expect(experiments.map(({ name }: { name: string }) => name)).toEqual(['sanity', 'correlated']);
-  expect(failed).toEqual([{ name: 'tasks', code: 'bad_data', message: expect.stringContaining('broken') }]);
-  expect(err).toMatch(/^assize: tasks failed: .*broken.* is not as it should be/m);
+  expect(experiments.map(({ name }: { name: string }) => name)).toEqual(['correlated']);
+  const names = ['tasks', 'model-runs'];
+  expect(failed).toEqual(names.map((name) => ({ name, code: 'bad_data', message: expect.stringContaining('broken') })));
+  for (const name of names) expect(err).toMatch(new RegExp(`^assize: ${name} failed: .*broken.* is not as`, 'm'));
   const alone = await assize('tasks', '--data', 'broken', '--json');
   expect(alone.code).toBe(2);
   expect(JSON.parse(alone.out)).toEqual({ error: failed.map(({ code, message }: any) => ({ code, message }))[0] });
