@@ -42,7 +42,7 @@ interface Kind {
   readonly isNamed?: true;
 }
 
-const KINDS: readonly Kind[] = [
+export const KINDS: readonly Kind[] = [
   { name: 'buffered, keyed sink', tool: 'keyed.buffered', goal: { min: 9_000, ratioMin: 0.3 } },
   { name: 'buffered, keyed sink, named', tool: 'keyed.buffered', isNamed: true },
   { name: 'buffered, blind sink', tool: 'blind.buffered', goal: { min: 12_000 } },
@@ -58,8 +58,7 @@ async function durable(): Promise<BenchResult[]> {
   const folder = mkdtempSync(join(tmpdir(), 'assize-bench-'));
   const opened: Stage[] = [];
   const stage = async (name: string): Promise<Stage> => {
-    const tools = [sinkTool('keyed', 'buffered'), sinkTool('blind', 'buffered'), sinkTool('keyed', 'externalised')];
-    const each = await openStage(`sqlite:${join(folder, `${name}.db`)}`, tools);
+    const each = await openStage(`sqlite:${join(folder, `${name}.db`)}`, kindTools());
     opened.push(each);
     return each;
   };
@@ -83,6 +82,11 @@ async function durable(): Promise<BenchResult[]> {
     for (const each of opened) await each.close();
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** The tools of all kinds. */
+export function kindTools(): Tool[] {
+  return [sinkTool('keyed', 'buffered'), sinkTool('blind', 'buffered'), sinkTool('keyed', 'externalised')];
 }
 
 async function resultsOf(
@@ -110,7 +114,7 @@ interface Stage {
   close(): Promise<void>;
 }
 
-async function openStage(url: string, tools: readonly Tool[]): Promise<Stage> {
+export async function openStage(url: string, tools: readonly Tool[]): Promise<Stage> {
   const store = await openStore(url);
   const groups = { count: 0 };
   const keys = generateKeys();
@@ -177,8 +181,8 @@ type Act = (stage: Stage, n: number) => Promise<unknown>;
 const propose: Act = ({ trajectory, writ }, n) =>
   trajectory.propose({ ...visit(n, MEMBERS), writ }).then(({ ruling }) => checked(ruling));
 
-/** The same proposal, with calls of a tool. */
-function transact({ tool, isNamed }: Pick<Kind, 'tool' | 'isNamed'>, calls = 1): Act {
+/** The same proposal, with calls of a tool. @throws Error unless all is committed and settled */
+export function transact({ tool, isNamed }: Pick<Kind, 'tool' | 'isNamed'>, calls = 1): Act {
   return async ({ trajectory, writ }, n) => {
     const intent = visit(n, MEMBERS);
     const { member } = intent.role.params;

@@ -30,6 +30,7 @@ function shopWith(name: string, isWhole: boolean) {
   return defineDomain({
     name,
     version: '1',
+    // The benchmarks of effects measure calls that no rule judges.
     unjudgedCalls: 'allow',
     state: z.object({ members: z.record(z.string(), member), open: z.boolean() }),
     processes: { visiting: { reads: ['/open'], writes: ['/members/{member}'] } },

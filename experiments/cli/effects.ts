@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
-import { EXIT } from 'assize/internal/cli/errors.ts';
+import { described, EXIT, say } from 'assize/internal/cli/errors.ts';
 import { count, withoutStore } from 'assize/internal/cli/files/options.ts';
 import { inSession, type StorelessOptions } from 'assize/internal/cli/store/session.ts';
+import { withoutPasswords } from 'assize/internal/cli/terminal/without-passwords.ts';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
   type Done,
@@ -14,6 +15,13 @@ import {
   refuseUnusedOptions,
 } from './experiments.ts';
 import { runExperiments } from './in-threads.ts';
+
+/** An experiment that failed while others ran, with the printed error. */
+interface Failure {
+  readonly name: string;
+  readonly code: string;
+  readonly message: string;
+}
 
 interface Options extends StorelessOptions {
   readonly seed?: number;
@@ -47,7 +55,7 @@ export function effects(program: Command): void {
       .addOption(new Option('--quick', `same as --scale ${QUICK}`).conflicts('scale'))
       .option(
         '--data <folder>',
-        `with tasks: folder of tau-bench’s tasks and databases; default: $ASSIZE_DATA, or ${DATA}`,
+        `with tasks and model-runs: folder of tau-bench’s tasks, runs and databases; default: $ASSIZE_DATA, or ${DATA}`,
       )
       .option('--postgres <url>', 'server for experiments that need one, in separate schemas: postgres://…')
       .option('--svg <folder>', 'folder for plots of tables, drawn with the optional package echarts'),
@@ -87,16 +95,29 @@ export function effects(program: Command): void {
           MODES.map(({ name }) => name),
         );
         const done: Done[] = [];
+        const failed: Failure[] = [];
         const undrawn: string[] = [];
         const settings = { seed, scale, data, ...(postgres !== undefined && { postgres }) };
-        await runExperiments(session, runnable, settings, (experiment, tables) => {
-          if (!draw(experiment, tables)) undrawn.push(experiment.name);
-          done.push({ name: experiment.name, tables });
+        await runExperiments(session, runnable, settings, (experiment, outcome) => {
+          const { name } = experiment;
+          if ('error' in outcome) {
+            // With one experiment there is nothing else to tell.
+            if (runnable.length === 1) throw outcome.error;
+            const { code, message } = described(outcome.error);
+            failed.push({ name, code, message: withoutPasswords(message) });
+            return;
+          }
+          const { tables } = outcome;
+          if (!draw(experiment, tables)) undrawn.push(name);
+          done.push({ name, tables });
           printTables(session, tables, texts);
         });
-        if (session.json) session.out.document({ seed, scale, experiments: done, skipped });
+        const differ = done.flatMap(({ tables }) => tables).reduce((sum, table) => sum + texts.differing(table), 0);
+        if (session.json) session.out.document({ seed, scale, experiments: done, skipped, failed, differing: differ });
         else printSkipped(session, { skipped, undrawn });
-        return EXIT.ok;
+        for (const { name, code, message } of failed) say(code, `${name} failed: ${message}`, false);
+        if (failed.length > 0) return EXIT.misuse;
+        return differ > 0 ? EXIT.negative : EXIT.ok;
       }),
     );
 }

@@ -27,39 +27,58 @@ export interface Failed {
   readonly syscall?: string;
 }
 
+/** The tables of an experiment, or the error that ended it. */
+export type Outcome = { readonly tables: readonly Table[] } | { readonly error: unknown };
+
 /**
  * Runs experiments, each processor one at a time. Experiments that measure only time run first,
- * each alone. `told` receives the results in the order of the given experiments. The first failure,
- * or Ctrl-C, ends all experiments between two runs.
+ * each alone. `told` receives the outcomes in the order of the given experiments. One that fails
+ * ends no other. Ctrl-C ends all experiments between two runs.
  */
 export async function runExperiments(
   session: Session,
   experiments: readonly Experiment[],
   settings: Settings,
-  told: (experiment: Experiment, tables: readonly Table[]) => void,
+  told: (experiment: Experiment, outcome: Outcome) => void,
 ): Promise<void> {
-  const found = new Map<Experiment, readonly Table[]>();
+  const found = new Map<Experiment, Outcome>();
   let next = 0;
-  const tell = (experiment: Experiment, tables: readonly Table[]): void => {
-    found.set(experiment, tables);
+  const tell = (experiment: Experiment, outcome: Outcome): void => {
+    found.set(experiment, outcome);
     for (let first = experiments[next]; first !== undefined && found.has(first); first = experiments[++next])
       told(first, found.get(first)!);
   };
   const aside = experiments.filter(({ isTimed }) => isTimed !== true);
   const lanes = Math.min(availableParallelism(), aside.length);
   for (const each of lanes > 1 ? experiments.filter(({ isTimed }) => isTimed === true) : experiments)
-    tell(each, await runExperiment(session, each, (watched) => each.run({ ...watched, ...settings })));
+    tell(
+      each,
+      await outcomeOf(
+        session,
+        runExperiment(session, each, (watched) => each.run({ ...watched, ...settings })),
+      ),
+    );
   if (lanes > 1) await runAside(session, aside, settings, lanes, tell);
 }
 
+async function outcomeOf({ interruption }: Session, made: Promise<readonly Table[]>): Promise<Outcome> {
+  try {
+    return { tables: await made };
+  } catch (error) {
+    interruption.throwIfAborted();
+    return { error };
+  }
+}
+
 async function runAside(
-  { interruption, progress }: Session,
+  session: Session,
   experiments: readonly Experiment[],
   settings: Settings,
   lanes: number,
-  tell: (experiment: Experiment, tables: readonly Table[]) => void,
+  tell: (experiment: Experiment, outcome: Outcome) => void,
 ): Promise<void> {
-  const threads = Array.from({ length: lanes }, () => new Worker(threadFile(), { execArgv: [] }));
+  const { interruption, progress } = session;
+  const threads = Array.from({ length: lanes }, newThread);
   const stop = (): void => {
     for (const thread of threads) thread.postMessage('stop' satisfies ToThread);
   };
@@ -76,19 +95,26 @@ async function runAside(
       sum(({ of }) => of),
     );
   };
-  const lane = async (thread: Worker): Promise<void> => {
+  const lane = async (n: number): Promise<void> => {
     for (let each = waiting.shift(); each !== undefined; each = waiting.shift()) {
       const experiment = each;
       interruption.throwIfAborted();
-      const tables = await answerOf(thread, { name: experiment.name, settings }, (how) => report(experiment.name, how));
+      const thread = threads[n]!;
+      const answer = answerOf(thread, { name: experiment.name, settings }, (how) => report(experiment.name, how));
+      const outcome = await outcomeOf(session, answer);
       underWay.delete(experiment.name);
       progress.end();
-      tell(experiment, tables);
+      tell(experiment, outcome);
+      // The thread of a failed experiment may be at its end.
+      if ('error' in outcome) {
+        await thread.terminate();
+        threads[n] = newThread();
+      }
     }
   };
   try {
-    const ended = threads.map((thread) =>
-      lane(thread).catch((error: unknown) => {
+    const ended = threads.map((_, n) =>
+      lane(n).catch((error: unknown) => {
         waiting.length = 0;
         stop();
         throw error;
@@ -97,8 +123,7 @@ async function runAside(
     // Each is let end in order: it may have files and servers of its own.
     const failures = (await Promise.allSettled(ended)).filter((each) => each.status === 'rejected');
     interruption.throwIfAborted();
-    const failure = failures.find(({ reason }) => !isStopped(reason)) ?? failures[0];
-    if (failure !== undefined) throw failure.reason;
+    if (failures[0] !== undefined) throw failures[0].reason;
   } finally {
     interruption.removeEventListener('abort', stop);
     await Promise.all(threads.map((thread) => thread.terminate()));
@@ -132,9 +157,8 @@ function errorOf({ message, stack, code, syscall }: Failed): Error {
   return code === undefined ? Object.assign(new Error(message), { stack }) : new AssizeError(code, message);
 }
 
-/** Because another one has failed, which says why. */
-function isStopped(error: Error): boolean {
-  return error.stack?.startsWith('AbortError') === true;
+function newThread(): Worker {
+  return new Worker(threadFile(), { execArgv: [] });
 }
 
 function threadFile(): URL {

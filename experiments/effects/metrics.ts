@@ -83,6 +83,13 @@ export class Metrics {
     return this.#results.reduce((sum, { judged }) => sum + (judged.counts?.[name] ?? 0), 0);
   }
 
+  /** The share of the runs that have that count, in per cent, as a cell of a table. */
+  share(name: string): Cell {
+    const values = this.#results.map(({ judged }) => ((judged.counts?.[name] ?? 0) > 0 ? 100 : 0));
+    const { mean, within } = estimateOf(values, this.#seed);
+    return { measured: mean, within };
+  }
+
   sum(metric: MetricName): number {
     return this.valuesOf(metric).reduce((sum, value) => sum + value, 0);
   }
@@ -102,6 +109,7 @@ export class Metrics {
 
   /** The mean as a cell of a table. */
   mean(metric: MetricName, paper?: Cell['paper']): Cell {
+    if (this.runs === 0) return { measured: '–' };
     const { mean, within } = this.estimate(metric);
     // One run says nothing of how far others are from it.
     const spread = this.runs === 1 ? {} : { within };

@@ -1,3 +1,4 @@
+import type { Tool } from 'assize/internal/effects';
 import { type Caller, callerIn, toolNamed } from './callers.ts';
 import { withFaults } from './faulty.ts';
 import type { Mode } from './modes.ts';
@@ -6,6 +7,8 @@ import type { Task, TaskVerdict } from './task.ts';
 
 export interface TaskOptions {
   readonly mode: Mode;
+  /** A protection that is no mode of the runtime, in place of the mode. */
+  readonly callerOf?: (tools: readonly Tool[]) => Caller;
   readonly schedule: Schedule;
   /** How often a step is tried again, where the mode does. Default 3. */
   readonly retries?: number;
@@ -53,8 +56,8 @@ export async function runTask(task: Task, options: TaskOptions): Promise<TaskRes
         await environment.tear?.(tool, input, key);
       },
     );
-    const { mode, retries, tries } = options;
-    const caller = await callerIn(mode, environment, tools, { retries, tries });
+    const { mode, callerOf, retries, tries } = options;
+    const caller = callerOf?.(tools) ?? (await callerIn(mode, environment, tools, { retries, tries }));
     try {
       const { answers, ...told } = await doSteps(task, caller, faults, options.onError);
       return { steps: task.steps.length, ...told, judged: await environment.judge(answers) };

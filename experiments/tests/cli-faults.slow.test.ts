@@ -59,15 +59,22 @@ test('several at once give the results of each alone, in their own order', async
   expect(together).toEqual(alone);
 });
 
-test('of several, one that fails ends all, and says why', async () => {
+test('of several, one that fails says why, and the others keep their tables', async () => {
   for (const name of ['tau-airline', 'tau-retail']) {
     mkdirSync(join(folder, 'broken', name), { recursive: true });
-    writeFileSync(join(folder, 'broken', name, 'tasks.json'), '{');
+    for (const file of ['tasks.json', 'runs.jsonl', 'expected-runs.jsonl'])
+      writeFileSync(join(folder, 'broken', name, file), '{');
   }
-  const { code, out, err } = await assize('recovery', 'tasks', '--scale', '1000', '--data', 'broken', '--json');
+  const { code, out, err } = await assize('tasks', 'model-runs', 'correlated', '--quick', '--data', 'broken', '--json');
   expect(code).toBe(2);
-  expect(JSON.parse(out)).toEqual({ error: { code: 'bad_data', message: expect.stringContaining('broken') } });
-  expect(err).toMatch(/^assize: .*broken.* is not as it should be/m);
+  const { experiments, failed } = JSON.parse(out);
+  expect(experiments.map(({ name }: { name: string }) => name)).toEqual(['correlated']);
+  const names = ['tasks', 'model-runs'];
+  expect(failed).toEqual(names.map((name) => ({ name, code: 'bad_data', message: expect.stringContaining('broken') })));
+  for (const name of names) expect(err).toMatch(new RegExp(`^assize: ${name} failed: .*broken.* is not as`, 'm'));
+  const alone = await assize('tasks', '--data', 'broken', '--json');
+  expect(alone.code).toBe(2);
+  expect(JSON.parse(alone.out)).toEqual({ error: failed.map(({ code, message }: any) => ({ code, message }))[0] });
 });
 
 test('an experiment that cannot run is refused if named, left out of all', async () => {
@@ -79,10 +86,11 @@ test('an experiment that cannot run is refused if named, left out of all', async
   const found = possible(EXPERIMENTS, ['all'], { data: '/nowhere' });
   expect(found.skipped).toEqual([
     { name: 'tasks', because: expect.stringMatching(absent) },
+    { name: 'model-runs', because: expect.stringContaining('/nowhere has no tau-airline/tasks.json; say with --data') },
     { name: 'crash-windows-postgres', because: expect.stringMatching(/PostgreSQL/) },
   ]);
   expect(found.runnable).toEqual(
-    EXPERIMENTS.filter(({ name }) => name !== 'tasks' && name !== 'crash-windows-postgres'),
+    EXPERIMENTS.filter(({ name }) => !['tasks', 'model-runs', 'crash-windows-postgres'].includes(name)),
   );
 });
 
@@ -116,7 +124,11 @@ test.each([
   ['images below a file', ['sanity', '--svg', '/dev/null/x'], /--svg \/dev\/null\/x cannot be written: /],
   ['a scale that is no number', ['sanity', '--scale', 'many'], /number above 0/],
   ['a scale beside a tenth', ['sanity', '--quick', '--scale', '2'], /--quick.* cannot be used with .*--scale/],
-  ['data that nothing is done with', ['sanity', '--data', 'x'], /--data is for the experiment tasks. Name it, or/],
+  [
+    'data that nothing is done with',
+    ['sanity', '--data', 'x'],
+    /--data is for the experiments tasks and model-runs. Name some of them, or/,
+  ],
   ['a seed of what is left to no chance', ['aliasing', '--seed', '7'], /--seed is for the experiments speculation, /],
   ['fewer runs of what has none', ['aliasing', '--quick'], /--quick is for the experiments speculation, /],
   ['an option and no experiment', ['--quick'], /--quick is for the experiments speculation, /],

@@ -100,7 +100,8 @@ function reportUsage(error: CommanderError, json: boolean): ExitCode {
   return EXIT.misuse;
 }
 
-function described(error: unknown): { code: string; message: string; exitCode: ExitCode } {
+/** The code and the message of an error, as printed, and the exit code. */
+export function described(error: unknown): { code: string; message: string; exitCode: ExitCode } {
   if (isAssizeError(error)) {
     const { code, message, name } = error;
     const found = code !== 'not_found' && (FINDINGS.has(name) || FINDINGS.has(`${name}/${code}`));
@@ -138,7 +139,8 @@ function tell(message: string): void {
   }
 }
 
-function say(code: string, text: string, json: boolean, findings?: readonly unknown[]): void {
+/** Prints an error on standard error, and with `json` also as a document. */
+export function say(code: string, text: string, json: boolean, findings?: readonly unknown[]): void {
   const message = withoutPasswords(text);
   const lines = message
     .split('\n')

@@ -215,7 +215,7 @@ test('a settled commit without its records compensates no call', async () => {
   expect(failures).toMatchObject([{ cause: { code: 'log_damaged', message: expect.stringContaining('ends it') } }]);
 });
 
-test('an ended transaction without the rows of its end compensates no call twice', async () => {
+test('an ended transaction without its last rows compensates no call twice', async () => {
   const assize = opened();
   const trajectory = await assize.open('t');
   const thrown = trajectory.transaction({ writ, writes: ['test:**'] }, async (tx) => {

@@ -156,6 +156,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
       'domains/retail/schema.test.ts',
       'domains/retail/tools.slow.test.ts',
       'experiments/effects/experiments/tasks.slow.test.ts',
+      'experiments/effects/experiments/model-runs.test.ts',
       'experiments/effects/tau/data.test.ts',
       'experiments/effects/tau/service.test.ts',
       'experiments/tests/airline.slow.test.ts',

@@ -15,16 +15,31 @@ export interface CrashStore extends AsyncDisposable {
 }
 
 /**
- * A file in a folder, with the contents of the folder `from`. Disposing of it removes the folder.
+ * A file in a folder, with the contents of the folder `from`, whose tool calls it takes over.
+ * Disposing of it removes the folder.
  */
 export async function sqlitePlace(from?: string): Promise<CrashStore> {
   const folder = await mkdtemp(join(tmpdir(), 'assize-crash-windows-'));
-  if (from !== undefined) await cp(from, folder, { recursive: true });
+  const url = `sqlite:${join(folder, 'store.db')}`;
+  if (from !== undefined) {
+    await cp(from, folder, { recursive: true });
+    await takeOver(url);
+  }
   return {
-    url: `sqlite:${join(folder, 'store.db')}`,
+    url,
     copy: () => sqlitePlace(folder),
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true }),
   };
+}
+
+/** A copy calls no tools until it is adopted. Each copy here has sinks of its own. */
+async function takeOver(url: string): Promise<void> {
+  const store = await openStore(url);
+  try {
+    await store.adopt({ at: '2026-01-01T00:00:00.000000Z', reason: 'the same crash is recovered again' });
+  } finally {
+    await store.close();
+  }
 }
 
 /**

@@ -27,7 +27,7 @@ export const AGENTS = [2, 4, 8, 16];
 const WAITS = 0.25;
 
 /** The calls of an operation: within a transaction, or immediate. */
-interface Access {
+export interface Access {
   get(name: string): Promise<number>;
   set(name: string, value: number): Promise<void>;
   /** Lets others go on, for a while. */
@@ -327,12 +327,22 @@ function runsOf(agents: number, running: Running): number {
 }
 
 /** `reading`: of a mode with transactions. */
-export async function measuredIn(
+export function measuredIn(
   mode: Mode,
   scenario: Scenario,
   agents: number,
   running: Running,
   reading: ReadMode = ORDERED,
+): Promise<Measured> {
+  return measuredWith(scenario, agents, running, (cells, wait) => workersIn(mode, cells, scenario, wait, reading));
+}
+
+/** `open`: how agents do their operations on the cells of one run. */
+export async function measuredWith(
+  scenario: Scenario,
+  agents: number,
+  running: Running,
+  open: (cells: Cells, wait: Access['wait']) => Workers | Promise<Workers>,
 ): Promise<Measured> {
   const lost: number[] = [];
   const metrics = new Metrics(running.seed);
@@ -342,7 +352,7 @@ export async function measuredIn(
     await yieldToEventLoop(running);
     const wait = waitsOf(numbersFrom('contention', running.seed, agents, run));
     const cells = new Cells(wait);
-    const workers = await workersIn(mode, cells, scenario, wait, reading);
+    const workers = await open(cells, wait);
     try {
       await Promise.all(
         agentsOf(agents).map(async (agent) => {
@@ -384,10 +394,19 @@ function waitsOf(chance: () => number): Access['wait'] {
   };
 }
 
-interface Workers {
+export interface Workers {
   work(operation: Operation): Promise<unknown>;
   begun(): number;
   close(): Promise<void>;
+}
+
+/** The accesses of an operation, as calls of the tools of the cells. */
+export function accessOver(call: (tool: string, input: unknown) => Promise<unknown>, wait: Access['wait']): Access {
+  return {
+    get: async (name) => (await call('cells.get', { name })) as number,
+    set: async (name, value) => void (await call('cells.set', { name, value })),
+    wait,
+  };
 }
 
 /** How agents of a mode do an operation. */
@@ -399,11 +418,6 @@ async function workersIn(
   { options }: ReadMode,
 ): Promise<Workers> {
   let begun = 0;
-  const over = (call: (tool: string, input: unknown) => Promise<unknown>): Access => ({
-    get: async (name) => (await call('cells.get', { name })) as number,
-    set: async (name, value) => void (await call('cells.set', { name, value })),
-    wait,
-  });
   if (mode.transactional) {
     const stage = await openStage({ mode, tools: cells.tools });
     return {
@@ -412,7 +426,7 @@ async function workersIn(
           begun++;
           return scenario.operate(
             operation,
-            over((tool, input) => tx.call(tool, input)),
+            accessOver((tool, input) => tx.call(tool, input), wait),
           );
         }),
       begun: () => begun,
@@ -420,7 +434,7 @@ async function workersIn(
     };
   }
   const call = directCaller(cells.tools);
-  const access = over((tool, input) => call({ tool, input }));
+  const access = accessOver((tool, input) => call({ tool, input }), wait);
   return {
     work: (operation) => {
       begun++;

@@ -32,7 +32,7 @@ const DEADLINE_MS = 200;
 /** The number of concurrent cells. */
 const AT_ONCE = 100;
 
-interface Setting {
+export interface Setting {
   readonly mode: Mode;
   readonly cause: Cause;
   readonly branches: number;
@@ -43,8 +43,11 @@ interface Setting {
 }
 
 /** The outcome of the messages of one setting, by the log of the box. */
-interface Posted {
-  /** Messages of aborted transactions, and messages sent before their approval. */
+export interface Posted {
+  /**
+   * Messages of aborted transactions. If a message cannot be held: every one that the sink took
+   * before or without its approval.
+   */
   readonly leaked: number;
   /** The messages of committed transactions. */
   readonly valid: number;
@@ -138,7 +141,7 @@ function bySink(cells: Cells, delivery: Delivery): Table {
       NAMED,
       isHeld
         ? HELD
-        : 'Each branch sends a message. That of the branch that is chosen is put up for approval, and the experiment’s own counselor approves it at once; what was taken before counts as leaked. Without a runtime nobody is asked.',
+        : 'Each branch sends a message. That of the branch that is chosen is put up for approval, and the experiment’s own counselor approves it at once. Leaked: what the sink took before or without that approval. Without a runtime nobody is asked.',
       'Of the messages of what was committed, each is delivered once, or a person is asked. What is refused for good is tried again by a person, once it is taken.',
     ],
   };
@@ -210,15 +213,16 @@ function resultOf({ leaked, valid, there, wrong, twice, told }: Posted): TaskRes
   };
 }
 
-async function postedIn(setting: Setting): Promise<Posted> {
+/** Executes one setting, and reads the log of its box. */
+export async function postedIn(setting: Setting): Promise<Posted> {
   const { mode, sink, fault, delivery } = setting;
   const box = new PostBox(sink, fault, delivery);
   const meant = mode.transactional ? await transactional(setting, box) : await direct(setting, box);
-  const { valid, inDoubt, early, told } = meant;
+  const { valid, inDoubt, told } = meant;
   const isValid = new Set(valid);
   const messages = [...new Set(box.taken)];
   return {
-    leaked: box.taken.filter((message) => !isValid.has(message)).length + early,
+    leaked: (delivery === 'buffered' ? box.taken.filter((message) => !isValid.has(message)) : box.unapproved).length,
     valid: valid.length,
     there: valid.filter((message) => box.timesTaken(message) > 0).length,
     wrong: valid.filter((message) => box.timesTaken(message) > 1).length,
@@ -233,8 +237,6 @@ async function postedIn(setting: Setting): Promise<Posted> {
 interface Meant {
   readonly valid: readonly string[];
   readonly inDoubt: readonly string[];
-  /** How many were taken before they were approved. */
-  readonly early: number;
   readonly told: number;
 }
 
@@ -265,11 +267,10 @@ async function transactional({ mode, cause, branches, delivery }: Setting, box: 
         () => winner,
       );
     const valid: string[] = [];
-    let early = 0;
     const ruled = async (name: string, outcome: TransactionOutcome<void> | undefined): Promise<void> => {
       let ruling = outcome?.ruling;
       if (ruling?.ruling === 'escalated') {
-        early += box.timesTaken(messageOf(name, winner));
+        box.approve(messageOf(name, winner));
         ruling = await stage.trajectory.approvals.approve(ruling.pending, {
           principal: 'operator',
           method: 'experiment',
@@ -286,7 +287,7 @@ async function transactional({ mode, cause, branches, delivery }: Setting, box: 
       tx.propose(intent('second', false));
     });
     await ruled('second', second);
-    return { valid, early, ...(await leftIn(stage, box)) };
+    return { valid, ...(await leftIn(stage, box)) };
   } finally {
     await stage.close();
   }
@@ -373,7 +374,7 @@ async function direct({ mode, cause, branches, delivery }: Setting, box: PostBox
   const told = (await failedOf('first')) + (await failedOf('second'));
   const winner = branches - 1;
   const first = cause === 'its branch loses' ? [messageOf('first', winner)] : [];
-  return { valid: [...first, messageOf('second', winner)], inDoubt: [], early: 0, told };
+  return { valid: [...first, messageOf('second', winner)], inDoubt: [], told };
 }
 
 async function late(): Promise<never> {

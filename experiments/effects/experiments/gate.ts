@@ -1,3 +1,5 @@
+import { isInstance, thrownText } from 'assize/internal/base';
+import { Semaphore } from 'assize/internal/runtime/transactions/limits/semaphore.ts';
 import { type Cell, partOf, type Table } from '../../tables/index.ts';
 import { claimsOf, toolNamed } from '../callers.ts';
 import type { Experiment, Running } from '../experiment.ts';
@@ -16,6 +18,11 @@ const RUNS = 100;
 const RATES = [0, 0.1, 0.3];
 /** Runs that are at work at the same time: a mail server takes a tenth of a second to greet. */
 const AT_ONCE = 150;
+/**
+ * Files that are written at the same time. More would only wait for each other, within the time of
+ * their calls: on a slow disk those calls would time out.
+ */
+const FILES_AT_ONCE = 4;
 
 /** Whether an approver approves the messages. */
 const CONFIRMS = [true, false];
@@ -51,10 +58,21 @@ export const gate: Experiment = {
   ],
 };
 
-/** The metrics of one mode, with and without an approval. */
-type Measured = ReadonlyMap<boolean, Metrics>;
+/** The runs of one mode. */
+interface Measured {
+  /** With and without an approval. */
+  readonly metrics: ReadonlyMap<boolean, Metrics>;
+  /** Runs that failed without a fault, which no metric counts. */
+  readonly failures: readonly RunFailure[];
+}
 
-async function tablesUnder(running: Running, profile: Profile): Promise<Table[]> {
+interface RunFailure {
+  readonly run: string;
+  readonly message: string;
+}
+
+/** Table 10 under one profile. */
+export async function tablesUnder(running: Running, profile: Profile): Promise<Table[]> {
   const measured: Measured[] = [];
   for (const [m, mode] of MODES.entries())
     measured.push(await measuredIn(mode, profile, partOf(running, m, MODES.length)));
@@ -79,11 +97,11 @@ async function tablesUnder(running: Running, profile: Profile): Promise<Table[]>
     COUNTS.map((name) => all.reduce((sum, metrics) => sum + metrics.counted(name), 0));
   return [
     ...CONFIRMS.map((confirms) =>
-      counted(titleOf(confirms), (one) => summed([one.get(confirms)!]).map((count) => ({ measured: count }))),
+      counted(titleOf(confirms), (one) => summed([one.metrics.get(confirms)!]).map((count) => ({ measured: count }))),
     ),
     counted('in both settings together', (one, mode) => {
       const paper = running.scale === 1 ? TABLE_10[mode] : undefined;
-      return summed([...one.values()]).map((count, i) => ({
+      return summed([...one.metrics.values()]).map((count, i) => ({
         measured: count,
         ...(paper?.[i] === undefined ? {} : { paper: paper[i] }),
       }));
@@ -96,7 +114,7 @@ async function tablesUnder(running: Running, profile: Profile): Promise<Table[]>
       columns: [...SIX_COLUMNS, 'calls hit'],
       rows: CONFIRMS.flatMap((confirms) =>
         MODES.map(({ name }, m) => {
-          const metrics = measured[m]!.get(confirms)!;
+          const metrics = measured[m]!.metrics.get(confirms)!;
           return {
             keys: [confirms ? 'somebody' : 'nobody', name],
             cells: [...metrics.six(), metrics.total('faults')],
@@ -107,6 +125,33 @@ async function tablesUnder(running: Running, profile: Profile): Promise<Table[]>
         ...notes,
         'Where nobody confirms, the file alone is to be there: a step that is held is done as far as its caller goes, and no step that is there. Contaminated: a message was taken before somebody had confirmed it. Wrong: one that was taken so, or twice. An error is told where the caller gets one, or a person is left something.',
       ],
+    },
+    ...failuresOf(measured, profile),
+  ];
+}
+
+/** Nothing else may go wrong here, so each row is a finding. No table if no run failed. */
+function failuresOf(measured: readonly Measured[], { title }: Profile): Table[] {
+  const rows = MODES.flatMap(({ name }, m) => {
+    const { failures } = measured[m]!;
+    const [first] = failures;
+    if (first === undefined) return [];
+    return [
+      {
+        keys: [name],
+        cells: [{ measured: failures.length, expected: 0 }, { measured: `${first.run}: ${first.message}` }],
+      },
+    ];
+  });
+  if (rows.length === 0) return [];
+  return [
+    {
+      source: 'Table 10',
+      title: `runs that failed without a fault, ${title}`,
+      keys: ['mode'],
+      columns: ['runs', 'the first of them'],
+      rows,
+      notes: ['The other tables leave these runs out.'],
     },
   ];
 }
@@ -124,12 +169,24 @@ async function measuredIn(mode: Mode, profile: Profile, running: Running): Promi
       Array.from({ length: runs }, (_, run) => ({ name: `${rate}-${Number(confirms)}-${run}`, confirms, schedule })),
     );
   });
-  const told = await runConcurrently(running, all, AT_ONCE, (one) => doRun(mode, outside, one));
-  const measured = new Map(CONFIRMS.map((confirms) => [confirms, new Metrics(running.seed)] as const));
+  const disk = new Semaphore(FILES_AT_ONCE);
+  const told = await runConcurrently(running, all, AT_ONCE, (one) =>
+    doRun(mode, outside, disk, one).catch((error: unknown) => ({ run: one.name, message: messageOf(error) })),
+  );
+  const metrics = new Map(CONFIRMS.map((confirms) => [confirms, new Metrics(running.seed)] as const));
+  const failures: RunFailure[] = [];
   // When nothing can come any more.
-  for (const [i, { name, confirms }] of all.entries())
-    measured.get(confirms)!.add(resultOf(outside, stepsOf(name), confirms, told[i]!));
-  return measured;
+  for (const [i, { name, confirms }] of all.entries()) {
+    const one = told[i]!;
+    if ('message' in one) failures.push(one);
+    else metrics.get(confirms)!.add(resultOf(outside, stepsOf(name), confirms, one));
+  }
+  return { metrics, failures };
+}
+
+function messageOf(error: unknown): string {
+  const text = thrownText(error);
+  return isInstance(error, Error) && error.cause !== undefined ? `${text} ${messageOf(error.cause)}` : text;
 }
 
 interface Run {
@@ -141,14 +198,19 @@ interface Run {
 /** The caller's result of a step. `left`: an effect of the step is unresolved. */
 type Told = 'done' | 'an error' | 'left';
 
-async function doRun(mode: Mode, outside: Outside, { name, confirms, schedule }: Run): Promise<readonly Told[]> {
+async function doRun(
+  mode: Mode,
+  outside: Outside,
+  disk: Semaphore,
+  { name, confirms, schedule }: Run,
+): Promise<readonly Told[]> {
   const steps = stepsOf(name);
   for (const [n, { what }] of steps.entries()) outside.expect(what, (attempt) => schedule(`gate ${name}`, n, attempt));
   const worker = mode.transactional ? await gated(mode, outside, confirms) : direct(mode, outside, confirms);
   try {
     const told: Told[] = [];
     // A caller continues after an error.
-    for (const step of steps) told.push(await worker.work(step));
+    for (const step of steps) told.push(await (step.isSent ? worker.work(step) : disk.run(() => worker.work(step))));
     const left = await worker.left();
     return steps.map((step, n) => {
       if (!left.has(step.tool)) return told[n]!;

@@ -2,6 +2,7 @@ import type { Experiment } from '../experiment.ts';
 import { ablation } from './ablation.ts';
 import { aliasing } from './aliasing.ts';
 import { annotations } from './annotations.ts';
+import { baselines } from './baselines.ts';
 import { branches } from './branches.ts';
 import { compensation } from './compensation.ts';
 import { contention } from './contention.ts';
@@ -9,6 +10,7 @@ import { correlated } from './correlated.ts';
 import { crashWindows, crashWindowsPostgres } from './crash-windows.ts';
 import { gate } from './gate.ts';
 import { mock } from './mock.ts';
+import { modelRuns } from './model-runs.ts';
 import { multiRate } from './multi-rate.ts';
 import { overhead } from './overhead.ts';
 import { recovery } from './recovery.ts';
@@ -28,11 +30,13 @@ export const EXPERIMENTS: readonly Experiment[] = [
   ablation,
   sanity,
   contention,
+  baselines,
   gate,
   multiRate,
   retryBudget,
   overhead,
   realTasks,
+  modelRuns,
   aliasing,
   compensation,
   correlated,

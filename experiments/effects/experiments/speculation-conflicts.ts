@@ -1,3 +1,4 @@
+import type { Delivery } from 'assize/internal/effects';
 import { type Cell, type Table, yieldToEventLoop } from '../../tables/index.ts';
 import { Shelf } from '../environments/shelf.ts';
 import type { Running } from '../experiment.ts';
@@ -9,7 +10,7 @@ import type { TaskResult } from '../run-task.ts';
 import { PROFILES, type Profile, type Schedule, scheduleOf } from '../schedule.ts';
 import { numbersFrom } from '../seeded-random.ts';
 import { RETRIES } from '../stage.ts';
-import { type Branch, deliveryOf, placesOf, speculatorIn } from './speculators.ts';
+import { type Branch, GIVEN, isInPaper, placesOf, speculatorIn, WRITES } from './speculators.ts';
 
 const TRIALS = 300;
 const STEPS = 10;
@@ -34,17 +35,18 @@ export const conflicts = under(PROFILES, tablesUnder);
 
 async function tablesUnder(running: Running, profile: Profile): Promise<Table[]> {
   const trials = scaled(TRIALS, running);
+  const settings = WRITES.flatMap((writes) => BRANCHES.map((k) => ({ writes, k })));
   const measured: Metrics[][] = [];
   let done = 0;
-  for (const k of BRANCHES) {
+  for (const { writes, k } of settings) {
     const ofModes: Metrics[] = [];
     for (const mode of MODES) {
       const schedule = scheduleOf({ seed: running.seed, rate: RATE, kinds: profile.kinds(mode) });
       const metrics = new Metrics(running.seed);
       for (let trial = 0; trial < trials; trial++) {
         await yieldToEventLoop(running);
-        metrics.add(await trialIn(mode, k, trial, schedule, running));
-        running.progress(++done, BRANCHES.length * trials * MODES.length);
+        metrics.add(await trialIn(mode, writes.delivery, k, trial, schedule, running));
+        running.progress(++done, settings.length * trials * MODES.length);
       }
       ofModes.push(metrics);
     }
@@ -55,10 +57,18 @@ async function tablesUnder(running: Running, profile: Profile): Promise<Table[]>
     notes: [
       profile.about,
       `${trials} tasks of ${STEPS} steps for each k, on ${ELEMENTS} shared elements at fp ${RATE}, retry budget ${RETRIES}. A branch writes to one element; the first that did not fail is chosen, and who is told of an error ends. Faults meet the write itself: where it is held that is after the choice, so that other branches do not help against them, and trying again does. No model is asked.`,
+      GIVEN,
     ],
   };
-  const counted = (count: number, mode: ModeName): Cell => {
-    const paper = running.scale === 1 ? TABLE_3[mode]?.conflicts : undefined;
+  const rowsOf = (cellsOf: (delivery: Delivery, mode: Mode, m: number) => Cell[]): Table['rows'] =>
+    WRITES.flatMap(({ name, delivery }) =>
+      MODES.map((mode, m) => ({ keys: [name, mode.name], cells: cellsOf(delivery, mode, m) })),
+    );
+  const metricsOf = (delivery: Delivery, k: number, m: number): Metrics =>
+    measured[settings.findIndex((one) => one.writes.delivery === delivery && one.k === k)]![m]!;
+  const paperOf = (delivery: Delivery, mode: Mode) => (isInPaper(mode, delivery) ? TABLE_3[mode.name] : undefined);
+  const counted = (count: number, conflicts: number | undefined): Cell => {
+    const paper = running.scale === 1 ? conflicts : undefined;
     return { measured: count, ...(paper === undefined ? {} : { paper }) };
   };
   return [
@@ -66,23 +76,21 @@ async function tablesUnder(running: Running, profile: Profile): Promise<Table[]>
       ...shared,
       title: `speculative tasks done, ${profile.title}`,
       unit: '%',
-      keys: ['mode'],
+      keys: ['writes', 'mode'],
       columns: BRANCHES.map((k) => `k=${k}`),
-      rows: MODES.map(({ name }, m) => ({
-        keys: [name],
-        cells: BRANCHES.map((_, k) => measured[k]![m]!.mean('success', TABLE_3[name]?.success[k])),
-      })),
+      rows: rowsOf((delivery, mode, m) =>
+        BRANCHES.map((k, i) => metricsOf(delivery, k, m).mean('success', paperOf(delivery, mode)?.success[i])),
+      ),
       plot: { sort: 'bar', x: 'mode', y: 'tasks done' },
     },
     {
       ...shared,
       title: `conflicts of speculative branches, ${profile.title}`,
-      keys: ['mode'],
+      keys: ['writes', 'mode'],
       columns: ['k=3'],
-      rows: MODES.map(({ name }, m) => ({
-        keys: [name],
-        cells: [counted(measured[BRANCHES.indexOf(3)]![m]!.counted('conflicts'), name)],
-      })),
+      rows: rowsOf((delivery, mode, m) => [
+        counted(metricsOf(delivery, 3, m).counted('conflicts'), paperOf(delivery, mode)?.conflicts),
+      ]),
       notes: [
         ...shared.notes,
         'A conflict: a branch writes over what another one has written that was not chosen then. The paper does not say how many steps its tasks have, so that its conflicts are of another number of them.',
@@ -93,11 +101,11 @@ async function tablesUnder(running: Running, profile: Profile): Promise<Table[]>
       ...shared,
       title: `speculative tasks: all six metrics, in per cent but for errors, ${profile.title}`,
       digits: 1,
-      keys: ['k', 'mode'],
+      keys: ['writes', 'k', 'mode'],
       columns: [...SIX_COLUMNS, 'calls hit'],
-      rows: BRANCHES.flatMap((k, i) =>
+      rows: settings.flatMap(({ writes, k }, i) =>
         MODES.map(({ name }, m) => ({
-          keys: [k, name],
+          keys: [writes.name, k, name],
           cells: [...measured[i]![m]!.six(), measured[i]![m]!.total('faults')],
         })),
       ),
@@ -111,6 +119,7 @@ async function tablesUnder(running: Running, profile: Profile): Promise<Table[]>
 
 async function trialIn(
   mode: Mode,
+  delivery: Delivery,
   k: number,
   trial: number,
   schedule: Schedule,
@@ -119,7 +128,7 @@ async function trialIn(
   const shelf = new Shelf();
   const attempts = new Map<string, number>();
   let hits = 0;
-  const tools = withFaults([shelf.tool(deliveryOf(mode))], ({ input }) => {
+  const tools = withFaults([shelf.tool(delivery)], ({ input }) => {
     const { by } = input as { by: string };
     const attempt = attempts.get(by) ?? 0;
     attempts.set(by, attempt + 1);

@@ -1,5 +1,6 @@
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Delivery } from 'assize/internal/effects';
 import { BranchFolders } from 'assize/internal/tools/branches';
 import { fileTools } from 'assize/internal/tools/files';
 import { type Cell, type Table, yieldToEventLoop } from '../../tables/index.ts';
@@ -10,14 +11,22 @@ import { MODES, type Mode, type ModeName } from '../modes.ts';
 import type { TaskResult } from '../run-task.ts';
 import { openScratch } from '../scratch.ts';
 import { numbersFrom } from '../seeded-random.ts';
-import { type Branch, deliveryOf, placesOf, speculatorIn, type Trying } from './speculators.ts';
+import { type Branch, GIVEN, isInPaper, placesOf, speculatorIn, type Trying, WRITES } from './speculators.ts';
 
 /** Chance decides nothing here but which branch is chosen, which few show as well as many. */
 const RUNS = 6;
 const BRANCHES = [2, 3, 4, 8, 16];
+interface Place {
+  readonly name: string;
+  /** Missing for copies, which each branch writes at once. */
+  readonly delivery?: Delivery;
+}
+
 /** Where branches write. Copies are of the runtime, so only transactions have them. */
-const PLACES = ['the folder', 'copies of it'] as const;
-type Place = (typeof PLACES)[number];
+const PLACES: readonly Place[] = [
+  ...WRITES.map(({ name, delivery }) => ({ name: `the folder, ${name}`, delivery })),
+  { name: 'copies of it' },
+];
 
 /**
  * Files of aborted branches at the end of all runs of the paper, with `IN_PAPER` branches (§6.3).
@@ -46,26 +55,31 @@ export async function leakedFiles(running: Running): Promise<Table[]> {
     }
     measured.set(nameOf(place, branches, mode), metrics);
   }
-  const tableOf = (title: string, cellOf: (metrics: Metrics, branches: number, mode: ModeName) => Cell): Table => ({
+  const tableOf = (
+    title: string,
+    cellOf: (metrics: Metrics, place: Place, branches: number, mode: Mode) => Cell,
+  ): Table => ({
     source: 'RQ2',
     title,
     keys: ['branches write into', 'branches'],
     columns: MODES.map(({ name }) => name),
     rows: settings.map(({ place, branches }) => ({
-      keys: [place, branches],
+      keys: [place.name, branches],
       cells: MODES.map((mode) => {
         const metrics = measured.get(nameOf(place, branches, mode));
-        return metrics === undefined ? { measured: '–' } : cellOf(metrics, branches, mode.name);
+        return metrics === undefined ? { measured: '–' } : cellOf(metrics, place, branches, mode);
       }),
     })),
     notes: [
       `Means of ${runs} runs a cell; a branch writes one file, through the tools of assize/tools/files, into a folder, or into a copy of it that is its own (assize/unstable/tools/branches), and the folder is then listed by other means, with all copies that were left. Without transactions there are no copies. A checkpoint is of the state and not of the disk, as the paper’s of a browser is not of its server. Ours without a frontier undoes what it wrote at once; the paper’s has left it. Its figures are of all its runs, of which it does not say how many there were.`,
+      GIVEN,
     ],
     plot: { sort: 'line', x: 'branches', y: 'files a run' },
   });
   return [
-    tableOf('files that losing branches left, a run', (metrics, branches, mode) => {
-      const paper = branches === IN_PAPER ? LEAKED[mode] : undefined;
+    tableOf('files that losing branches left, a run', (metrics, { delivery }, branches, mode) => {
+      const isPaper = branches === IN_PAPER && delivery !== undefined && isInPaper(mode, delivery);
+      const paper = isPaper ? LEAKED[mode.name] : undefined;
       return {
         measured: metrics.counted('leaked') / metrics.runs,
         ...(paper === undefined ? {} : { paper: `${paper} in all` }),
@@ -82,7 +96,7 @@ export async function leakedFiles(running: Running): Promise<Table[]> {
       columns: SIX_COLUMNS,
       rows: PLACES.flatMap((place) =>
         MODES.filter((mode) => isThere(place, mode)).map((mode) => ({
-          keys: [place, mode.name],
+          keys: [place.name, mode.name],
           cells: Metrics.together(
             BRANCHES.map((branches) => measured.get(nameOf(place, branches, mode))!),
             running.seed,
@@ -96,26 +110,26 @@ export async function leakedFiles(running: Running): Promise<Table[]> {
   ];
 }
 
-function isThere(place: Place, { transactional }: Mode): boolean {
-  return place === 'the folder' || transactional;
+function isThere({ delivery }: Place, { transactional }: Mode): boolean {
+  return delivery !== undefined || transactional;
 }
 
 function nameOf(place: Place, branches: number, { name }: Mode): string {
-  return `${place} ${branches} ${name}`;
+  return `${place.name} ${branches} ${name}`;
 }
 
-async function filesIn(mode: Mode, place: Place, count: number, chance: () => number): Promise<TaskResult> {
+async function filesIn(mode: Mode, { delivery }: Place, count: number, chance: () => number): Promise<TaskResult> {
   await using scratch = await openScratch();
   // Copies stand beside it.
   const root = join(scratch.path, 'folder');
   await mkdir(root);
   const folders = new BranchFolders({ root });
-  const tools = [...fileTools({ root, delivery: deliveryOf(mode) }), ...folders.tools];
+  const tools = [...fileTools({ root, ...(delivery !== undefined && { delivery }) }), ...folders.tools];
   const speculator = await speculatorIn(mode, {
     tools,
     writes: ['fs:**'],
     world: { snapshot: () => undefined, restore: () => {} },
-    ...(place === 'the folder' ? {} : { trying: inCopiesOf(folders) }),
+    ...(delivery !== undefined ? {} : { trying: inCopiesOf(folders) }),
   });
   const winner = Math.floor(chance() * count);
   const contentOf = (branch: number): string => `as branch ${branch} has it`;

@@ -1,14 +1,24 @@
+import type { Delivery } from 'assize/internal/effects';
 import { type Cell, partOf, type Table, yieldToEventLoop } from '../../tables/index.ts';
 import { Shelf } from '../environments/shelf.ts';
 import type { Experiment, Running } from '../experiment.ts';
 import { estimateOf } from '../interval.ts';
 import { scaled } from '../measure.ts';
 import { Metrics, sixTable } from '../metrics.ts';
-import { MODES, type Mode, type ModeName } from '../modes.ts';
+import { MODES, type ModeName } from '../modes.ts';
 import { numbersFrom } from '../seeded-random.ts';
 import { conflicts } from './speculation-conflicts.ts';
 import { leakedFiles } from './speculation-files.ts';
-import { type Branch, deliveryOf, placesOf, speculatorIn } from './speculators.ts';
+import {
+  type Branch,
+  GIVEN,
+  isInPaper,
+  placesOf,
+  type Speculator,
+  type SpeculatorOptions,
+  speculatorIn,
+  WRITES,
+} from './speculators.ts';
 
 export const speculation: Experiment = {
   name: 'speculation',
@@ -22,7 +32,7 @@ export const speculation: Experiment = {
 
 const RUNS = 200;
 const BRANCHES = [2, 4, 8, 16];
-const STEPS = 5;
+export const STEPS = 5;
 /** Runs with a visible write of an uncommitted branch, in per cent, in all settings (§6.3). */
 const SEEN: Partial<Record<ModeName, number>> = { 'Tx-Full': 0, CR: 100, 'No-Frontier': 100, 'No-Tx': 100 };
 
@@ -32,16 +42,18 @@ const SEEN: Partial<Record<ModeName, number>> = { 'Tx-Full': 0, CR: 100, 'No-Fro
  */
 async function contamination(running: Running): Promise<Table[]> {
   const runs = scaled(RUNS, running);
+  const settings = WRITES.flatMap((writes) => BRANCHES.map((branches) => ({ writes, branches })));
   const measured: Contaminated[][][] = [];
   let done = 0;
-  for (const branches of BRANCHES) {
+  for (const { writes, branches } of settings) {
     const row: Contaminated[][] = [];
     for (const mode of MODES) {
       const seen: Contaminated[] = [];
       for (let run = 0; run < runs; run++) {
         await yieldToEventLoop(running);
-        seen.push(await contaminatedIn(mode, branches, numbersFrom('winner', running.seed, branches, run)));
-        running.progress(++done, runs * BRANCHES.length * MODES.length);
+        const chance = numbersFrom('winner', running.seed, branches, run);
+        seen.push(await contaminatedIn((options) => speculatorIn(mode, options), writes.delivery, branches, chance));
+        running.progress(++done, runs * settings.length * MODES.length);
       }
       row.push(seen);
     }
@@ -55,20 +67,21 @@ async function contamination(running: Running): Promise<Table[]> {
     source: 'RQ2',
     title,
     unit: '%',
-    keys: ['branches'],
+    keys: ['writes', 'branches'],
     columns: MODES.map(({ name }) => name),
-    rows: BRANCHES.map((branches, i) => ({
-      keys: [branches],
-      cells: MODES.map(({ name }, m) =>
+    rows: settings.map(({ writes, branches }, i) => ({
+      keys: [writes.name, branches],
+      cells: MODES.map((mode, m) =>
         shareOf(
           measured[i]![m]!.map((one) => (isSo(one) ? 100 : 0)),
           running,
-          paper[name],
+          isInPaper(mode, writes.delivery) ? paper[mode.name] : undefined,
         ),
       ),
     })),
     notes: [
-      `${runs} runs a cell, ${STEPS} writes a branch. Somebody looks at the whole store after each step of each branch. With the frontier writes are held until the commit; in the other modes they are made at once, and undone, put back or left.`,
+      `${runs} runs a cell, ${STEPS} writes a branch. Somebody looks at the whole store after each step of each branch. Buffered writes are held until the commit; those made at once are undone, put back or left.`,
+      GIVEN,
     ],
   });
   return [
@@ -79,21 +92,21 @@ async function contamination(running: Running): Promise<Table[]> {
       {
         source: 'RQ2',
         title: 'of branches in one store',
-        keys: ['branches'],
+        keys: ['writes', 'branches'],
         notes: [
           'A step is a write of the branch that is chosen. Nothing goes wrong with a call here, so no error is told.',
         ],
       },
       MODES,
-      BRANCHES.map((branches, i) => ({
-        keys: [branches],
+      settings.map(({ writes, branches }, i) => ({
+        keys: [writes.name, branches],
         measured: MODES.map((_, m) => metricsOf(measured[i]![m]!, running)),
       })),
     ),
   ];
 }
 
-interface Contaminated {
+export interface Contaminated {
   readonly seen: boolean;
   readonly left: boolean;
   readonly right: boolean;
@@ -111,10 +124,16 @@ function metricsOf(all: readonly Contaminated[], { seed }: Running): Metrics {
   return metrics;
 }
 
-async function contaminatedIn(mode: Mode, count: number, chance: () => number): Promise<Contaminated> {
+/** One run. `open`: how branches are tried. */
+export async function contaminatedIn(
+  open: (options: SpeculatorOptions) => Promise<Speculator>,
+  delivery: Delivery,
+  count: number,
+  chance: () => number,
+): Promise<Contaminated> {
   const shelf = new Shelf();
-  const speculator = await speculatorIn(mode, {
-    tools: [shelf.tool(deliveryOf(mode))],
+  const speculator = await open({
+    tools: [shelf.tool(delivery)],
     writes: ['shelf:*'],
     world: shelf,
   });
@@ -145,7 +164,7 @@ async function contaminatedIn(mode: Mode, count: number, chance: () => number): 
   return { seen, left: own < standing.length, right: own === STEPS && standing.length === STEPS, own };
 }
 
-function shareOf(values: readonly number[], running: Running, paper?: Cell['paper']): Cell {
+export function shareOf(values: readonly number[], running: Running, paper?: Cell['paper']): Cell {
   const { mean, within } = estimateOf(values, running.seed);
   return { measured: mean, within, ...(paper === undefined ? {} : { paper }) };
 }

@@ -1,4 +1,4 @@
-import { EffectError, type Tool } from 'assize/internal/effects';
+import { type Delivery, EffectError, type Tool } from 'assize/internal/effects';
 import type { Transaction } from 'assize/internal/runtime';
 import { directCaller } from '../callers.ts';
 import type { Mode } from '../modes.ts';
@@ -44,10 +44,23 @@ export interface SpeculatorOptions {
   readonly trying?: Trying;
 }
 
-/** Only with the frontier are effects held; all others write at once, as those of the paper do. */
-export function deliveryOf({ frontier }: Mode): 'buffered' | 'externalised' {
-  return frontier ? 'buffered' : 'externalised';
+/**
+ * The two classes of the tool that branches write with. Every mode is measured with both, so that
+ * transactional modes in one row differ by frontier and retries alone.
+ */
+export const WRITES: readonly { readonly name: string; readonly delivery: Delivery }[] = [
+  { name: 'buffered', delivery: 'buffered' },
+  { name: 'at once', delivery: 'externalised' },
+];
+
+/** Whether the paper's figures of a mode are of this class: it holds writes in Tx-Full alone. */
+export function isInPaper({ frontier }: Mode, delivery: Delivery): boolean {
+  return frontier === (delivery === 'buffered');
 }
+
+/** The meaning of a row of one class, for the notes. */
+export const GIVEN =
+  'Each mode is measured with both classes of the tool. Without transactions there is no commit to wait for, so that a buffered write is made at once too. All transactional modes of a row have the same tool, and Tx-Full and Tx-NoFrontier+Retry differ by the frontier alone: where their figures are equal, the class of the tool decides, and not the frontier. Buffering keeps what is not chosen from being seen. The frontier orders the transactions of several agents, which the table of contention (table 9) shows with one tool for all.';
 
 export async function speculatorIn(
   mode: Mode,

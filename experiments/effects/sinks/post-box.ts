@@ -30,6 +30,8 @@ export class PostBox {
   readonly tools: readonly Tool[];
   /** Messages, in order. A keyed sink accepts each key once, any other sink every message. */
   readonly taken: string[] = [];
+  /** The messages that the sink took without an approval. */
+  readonly unapproved: string[] = [];
   readonly #fault: PostFault;
   readonly #delivery: Delivery;
   /** The messages that have met their fault. */
@@ -37,6 +39,7 @@ export class PostBox {
   readonly #messages = new Map<string, string>();
   readonly #takenKeys = new Set<string>();
   readonly #reserved = new Set<string>();
+  readonly #approved = new Set<string>();
   #isMended = false;
 
   /** `delivery`: whether a message can be held. */
@@ -50,6 +53,11 @@ export class PostBox {
   /** Permanently refused messages are accepted from now on. */
   mend(): void {
     this.#isMended = true;
+  }
+
+  /** To be called when the message is approved, before any call that the approval causes. */
+  approve(message: string): void {
+    this.#approved.add(message);
   }
 
   /** The message of the call with that key. */
@@ -73,6 +81,7 @@ export class PostBox {
           if (this.sort === 'keyed' && this.#takenKeys.has(key)) return;
           this.#takenKeys.add(key);
           this.taken.push(message);
+          if (!this.#approved.has(message)) this.unapproved.push(message);
         });
       },
       ...this.#asked((key) => this.#takenKeys.has(key)),

@@ -6,7 +6,7 @@ import type { AirlineRecords } from 'assize-domains/airline';
 import { airlineBenchmark } from 'assize-domains/airline/adjudicate';
 import type { RetailRecords } from 'assize-domains/retail';
 import { retailBenchmark } from 'assize-domains/retail/adjudicate';
-import { type ChangedRecords, recordedTask } from 'assize-domains/tau';
+import { type ChangedRecords, type RecordedRun, recordedRun, recordedTask, runKey } from 'assize-domains/tau';
 import { z } from 'zod';
 import { FaultsError } from '../errors.ts';
 import { airlineDesk } from './airline.ts';
@@ -23,6 +23,16 @@ export interface TauTask {
   /** The answer of each call. */
   readonly outputs: readonly Json[];
   readonly changed: ChangedRecords;
+}
+
+/** A recorded run of a model on a task: its calls, and their results without faults. */
+export interface TauRun extends TauTask {
+  readonly trial: number;
+  readonly model: string;
+  /** The benchmark's own reward of the run, from 0 to 1. */
+  readonly reward: number;
+  /** The records that the benchmark's own solution of the task changes. */
+  readonly solution: ChangedRecords;
 }
 
 /** A benchmark with its tasks. */
@@ -51,6 +61,43 @@ export function readTauSet(name: TauSetName, folder: string): TauSet | undefined
   return { desk: DESKS[name](files), tasks: tasksOf(files) };
 }
 
+/** Files of recorded runs. The airline alone has some. */
+const RUN_FILES = ['tasks.json', 'runs.jsonl', 'expected-runs.jsonl'];
+
+/** The first file that recorded runs of the airline lack; undefined if all are there. */
+export function missingRunFile(folder: string): string | undefined {
+  return RUN_FILES.map((file) => join('tau-airline', file)).find((file) => !existsSync(join(folder, file)));
+}
+
+/**
+ * Reads the recorded runs of the airline, in the order of the file.
+ *
+ * @throws FaultsError `bad_data`, naming the file
+ */
+export function readTauRuns(folder: string): { readonly desk: Desk; readonly runs: readonly TauRun[] } {
+  const files = new Files(join(folder, 'tau-airline'));
+  const solutions = new Map(tasksOf(files).map(({ taskId, changed }) => [taskId, changed]));
+  const expected = new Map(files.lines('expected-runs.jsonl', EXPECTED_RUN).map((line) => [runKey(line), line]));
+  const runs = files.lines('runs.jsonl', recordedRun).map((run): TauRun => {
+    const { task_id: taskId, trial = 0, reward = 0, model, calls } = run as RecordedRun;
+    const [found, solution] = [expected.get(runKey(run)), solutions.get(taskId)];
+    if (found?.outputs.length !== calls.length)
+      throw files.bad('expected-runs.jsonl', `${runKey(run)} has ${calls.length} calls, and not as many outputs`);
+    if (solution === undefined) throw files.bad('tasks.json', `task ${taskId} of a run is missing`);
+    return {
+      taskId,
+      trial,
+      reward,
+      model,
+      calls,
+      outputs: found.outputs.map(outputOf),
+      changed: found.changed,
+      solution,
+    };
+  });
+  return { desk: DESKS['tau-airline'](files), runs };
+}
+
 const DESKS: Readonly<Record<TauSetName, (files: Files) => Desk>> = {
   'tau-airline': (files) => airlineDesk(files.records(airlineBenchmark) as AirlineRecords),
   'tau-retail': (files) => retailDesk(files.records(retailBenchmark) as RetailRecords),
@@ -62,6 +109,8 @@ const EXPECTED = z.object({
   outputs: z.array(z.string()),
   changed: z.record(z.string(), RECORD),
 });
+
+const EXPECTED_RUN = EXPECTED.extend({ trial: z.int() });
 
 function tasksOf(files: Files): TauTask[] {
   const expected = new Map(files.lines('expected-tasks.jsonl', EXPECTED).map((line) => [line.task_id, line]));

@@ -1,5 +1,6 @@
 import { type EffectPhase, isUnresolved, logDamaged, type readWithCommittedKeys, type TransactionBody } from '#effects';
 import { type EntryRow, type Hash, isBlobRef, readRow } from '#ledger';
+import type { OpenEffects } from '../settle/settle.ts';
 
 /** The ledger, as recovery reads it. */
 export interface CommitReader {
@@ -12,14 +13,6 @@ export interface CommitReader {
   openEffects(trajectoryId: string, keys: readonly Hash[], commit: Hash | undefined): Promise<OpenEffects>;
   /** @throws EffectError `log_damaged` if the ledger has the end of the transaction */
   refuseEnded(trajectoryId: string, epoch: number, body: TransactionBody): Promise<void>;
-}
-
-/** The keys of effects that the ledger has not ended. */
-export interface OpenEffects {
-  /** The commit's effects that no entry settles yet. */
-  readonly unsettled: ReadonlySet<Hash>;
-  /** The effects that wait for a decision of an operator. */
-  readonly waiting: ReadonlySet<Hash>;
 }
 
 /** Phases of a transaction in which the calls of a commit are made, repeated or compensated. */

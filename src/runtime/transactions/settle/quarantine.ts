@@ -17,8 +17,8 @@ type Blob = (hash: Hash) => Promise<string | undefined>;
 /**
  * The value of a salted blob of the effect log. Undefined if it was erased.
  *
- * @throws EffectError `log_damaged` if the text does not match its hash: a tool would be called with
- * another input
+ * @throws EffectError `log_damaged` if the text does not match its hash, because a tool would be
+ * called with another input
  */
 export async function readSalted(blob: Blob, { $blob }: BlobRef): Promise<Json | undefined> {
   const text = await blob($blob);

@@ -21,7 +21,6 @@ import {
   type SettlementArgs,
 } from '#ledger';
 import { storeRefusal } from '../../writer/store-refusals.ts';
-import type { OpenEffects } from '../log/require-commit.ts';
 import {
   abandonmentPayload,
   decisionPayload,
@@ -48,6 +47,14 @@ export interface EndedTransaction {
    * `isTold`: whether the ledger is settled or needs no entry.
    */
   readonly written: (isTold: boolean) => void;
+}
+
+/** The keys of effects that the ledger has not ended. */
+export interface OpenEffects {
+  /** The commit's effects that no entry settles yet. */
+  readonly unsettled: ReadonlySet<Hash>;
+  /** The effects that wait for a decision of an operator. */
+  readonly waiting: ReadonlySet<Hash>;
 }
 
 /** A committed transaction with no remaining steps. */
