@@ -32,3 +32,12 @@ export function copiedError(path: string): StoreError {
     { evidence: { path } },
   );
 }
+
+/** For a file with several names. */
+export function linkedError(path: string): StoreError {
+  return new StoreError(
+    'store_copied',
+    `The store ${path} has a second name (a hard link), and a process under that name would call the same tools. Replace one of the names by a copy.`,
+    { evidence: { path } },
+  );
+}

@@ -1,5 +1,5 @@
 /** Two stores with the same entries: a copy and an import call no tools until they are adopted. */
-import { copyFileSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { copyFileSync, linkSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -73,6 +73,23 @@ async function expectOnce(url: string, copy: string, imported: string, sink: Out
   await approve(await openStore(imported), sink);
   expect(sink.log).toHaveLength(before + 1);
 }
+
+test('a SQLite file with a second name calls no tools', async () => {
+  const [file, link] = [join(folder, 'first.db'), join(folder, 'second.db')];
+  const sink = new OutsideSink('blind');
+  await begun(`sqlite:${file}`, sink);
+  const before = sink.log.length;
+  linkSync(file, link);
+  for (const path of [file, link])
+    await expect(approve(await openStore(`sqlite:${path}`), sink)).rejects.toMatchObject({
+      code: 'store_copied',
+      message: expect.stringContaining('hard link'),
+    });
+  expect(sink.log).toHaveLength(before);
+  rmSync(link);
+  await approve(await openStore(`sqlite:${file}`), sink);
+  expect(sink.log).toHaveLength(before + 1);
+});
 
 test('a pending call of a SQLite file, its copy and an import is made once', async () => {
   const [file, copy] = [join(folder, 'a.db'), join(folder, 'b.db')];

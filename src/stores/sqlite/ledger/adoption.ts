@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Hash } from '#ledger';
-import { type Adoption, copiedError } from '../../adoption.ts';
+import { type Adoption, copiedError, linkedError } from '../../adoption.ts';
 
 /** A file: its inode, and its creation time in nanoseconds. */
 interface Place {
@@ -37,11 +37,13 @@ export function prepareAdopted(db: DatabaseSync): (root: Hash) => boolean {
 
 /**
  * Throws `store_copied` if the file at `path` is not the one that the store last recorded. A moved
- * file stays the same file, and a copy is another one.
+ * file stays the same file, and a copy is another one. A file with a second name is refused too: the
+ * write-ahead log and the lock stand next to each name.
  */
 export function prepareRefuseCopied(db: DatabaseSync, path: string): () => void {
   const statement = db.prepare('SELECT place FROM adoption WHERE place IS NOT NULL ORDER BY n DESC LIMIT 1');
   return () => {
+    if (statSync(path).nlink > 1) throw linkedError(path);
     const recorded = statement.get()?.['place'];
     if (typeof recorded !== 'string' || !isAt(placeOf(path), recorded)) throw copiedError(path);
   };
