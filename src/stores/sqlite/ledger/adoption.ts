@@ -37,8 +37,8 @@ export function prepareAdopted(db: DatabaseSync): (root: Hash) => boolean {
 
 /**
  * Throws `store_copied` if the file at `path` is not the one that the store last recorded. A moved
- * file stays the same file, and a copy is another one. A file with a second name is refused too: the
- * write-ahead log and the lock stand next to each name.
+ * file stays the same file, and a copy is another one. A file with a second name is refused too,
+ * because each name has its own write-ahead log and lock.
  */
 export function prepareRefuseCopied(db: DatabaseSync, path: string): () => void {
   const statement = db.prepare('SELECT place FROM adoption WHERE place IS NOT NULL ORDER BY n DESC LIMIT 1');
