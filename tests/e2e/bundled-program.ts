@@ -10,7 +10,7 @@ import { batchOf, blobOf, chainOf, entryAfter } from '../../src/testing/store-ro
 
 const SECRET = 'zq7wkx';
 /** Files above 8 MiB are rewritten in a thread. */
-const TEXTS = 10;
+const TEXTS = 24;
 const TEXT_CHARS = 2 ** 20;
 
 async function main(path = ''): Promise<void> {
