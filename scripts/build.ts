@@ -5,8 +5,9 @@
  * compiler.
  */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { withBuiltThreads } from './built-threads.ts';
 
 const root = join(import.meta.dirname, '..');
 const dist = join(root, process.argv[2] ?? 'dist');
@@ -26,6 +27,12 @@ execFileSync(
     stdio: 'inherit',
   },
 );
+for (const file of globSync('src/stores/**/*.js', { cwd: dist })) {
+  const path = join(dist, file);
+  const code = readFileSync(path, 'utf8');
+  const built = withBuiltThreads(code);
+  if (built !== code) writeFileSync(path, built);
+}
 writeFileSync(join(dist, 'package.json'), `${JSON.stringify(publishedManifest(), null, 2)}\n`);
 for (const name of ['README.md', 'LICENSE', 'CHANGELOG.md']) copyFileSync(join(root, name), join(dist, name));
 chmodSync(join(dist, 'src/cli/main.js'), 0o755);

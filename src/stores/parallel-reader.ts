@@ -43,15 +43,17 @@ class ParallelReaderThread implements ParallelReader {
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
     const task: ParallelReadTask = { url, ranges, reached: this.#reached, port: port2 };
-    const worker = new Worker(workerFile(), {
-      workerData: task,
-      transferList: [port2],
-      execArgv: [],
-      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
-    });
-    // A failed worker sends no pages. The reader then checks every row itself and reports a cause
-    // that matters.
-    this.#ended = once(worker, 'exit').catch(() => undefined);
+    // A failed or missing worker sends no pages. The reader then checks every row itself and
+    // reports a cause that matters.
+    this.#ended = endOf(
+      () =>
+        new Worker(new URL('./parallel-reader-worker.ts', import.meta.url), {
+          workerData: task,
+          transferList: [port2],
+          execArgv: [],
+          resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
+        }),
+    );
   }
 
   at(trajectoryId: string, seq: number): VerifiedRun | number {
@@ -86,6 +88,15 @@ class ParallelReaderThread implements ParallelReader {
   }
 }
 
+/** Resolves when the worker has ended, or at once if it cannot start. */
+async function endOf(started: () => Worker): Promise<void> {
+  try {
+    await once(started(), 'exit');
+  } catch {
+    // The pages that are missing show it.
+  }
+}
+
 /**
  * The size of the worker's young generation in MB. The default takes several times this memory and
  * is no faster.
@@ -101,9 +112,4 @@ function pageKey(trajectoryId: string, from: number): string {
 
 function pageStart(seq: number): number {
   return seq === 0 ? 0 : seq - ((seq - 1) % PAGE);
-}
-
-/** The worker next to this file: TypeScript in the repository, JavaScript in the package. */
-function workerFile(): URL {
-  return new URL(`./parallel-reader-worker${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
 }

@@ -1,6 +1,7 @@
 import { existsSync, globSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { rolldown } from 'rolldown';
+import { withBuiltThreads } from '../../scripts/built-threads.ts';
 
 const root = join(import.meta.dirname, '../..');
 /**
@@ -33,6 +34,7 @@ export async function bundled(program: string): Promise<string> {
       // Its threads are looked for beside it, under their own names.
       input: { program, ...threads },
       external: ['sqlite-vec', 'pg-native'],
+      plugins: [{ name: 'threads', transform: (code) => withBuiltThreads(code) }],
     });
     await made.write({ dir: mine, entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' });
     await made.close();

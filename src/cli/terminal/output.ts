@@ -137,7 +137,8 @@ export function restorePrints(): void {
 /** Resolves when both streams have passed on all text, or can no longer do so. */
 export async function flushed(): Promise<void> {
   const { stdout, stderr } = process;
-  await new Promise<void>((resolve) => stdout.write('', () => resolve()));
+  const write: (text: string, done: () => void) => boolean = (own ?? stdout.write).bind(stdout);
+  await new Promise<void>((resolve) => void write('', resolve));
   await new Promise<void>((resolve) => stderr.write('', () => resolve()));
 }
 

@@ -280,10 +280,10 @@ export class TransactionEngines {
 
   /** Looks whether another runtime waits for an exclusive lease, as long as it is held. */
   #watchQueue(held: TransactionEngine, isWanted: () => boolean): void {
-    let lookAt = 0;
+    let pausedLooks = 0;
     const timer = setInterval(() => {
       if (this.#place?.value !== held || held.isLeaseLost) return clearInterval(timer);
-      if (this.#handingOver !== undefined || performance.now() < lookAt || !isWanted()) return;
+      if (this.#handingOver !== undefined || pausedLooks-- > 0 || !isWanted()) return;
       this.#handingOver = this.#handOver(held).then(
         () => undefined,
         // The failure also reaches the next caller, with the lost lease.
@@ -291,7 +291,7 @@ export class TransactionEngines {
       );
       void this.#handingOver.then(() => {
         this.#handingOver = undefined;
-        lookAt = performance.now() + HAND_OVER_MS;
+        pausedLooks = HAND_OVER_MS / LOOK_MS;
       });
     }, LOOK_MS).unref();
   }
@@ -301,9 +301,9 @@ export class TransactionEngines {
    * ones wait meanwhile, and then for the next lease.
    */
   async #handOver(held: TransactionEngine): Promise<void> {
-    const end = performance.now() + HAND_OVER_MS;
-    while (this.#users.size > 0 || held.isBusy) {
-      if (performance.now() > end || this.#isClosed) return;
+    // Counts pauses, because a test can stop the clock.
+    for (let pauses = 0; this.#users.size > 0 || held.isBusy; pauses++) {
+      if (pauses > HAND_OVER_MS || this.#isClosed) return;
       await sleep(1, undefined, { ref: false });
     }
     if (this.#place?.value !== held) return;

@@ -59,7 +59,8 @@ export class Checkpointer {
     try {
       this.#worker = this.#begin();
     } catch {
-      // The system cannot start a thread. The writer then copies the WAL itself.
+      // The system cannot start a thread, or a bundle has no file for it. The writer then copies the
+      // WAL itself.
       return undefined;
     }
     return this.#worker;
@@ -67,7 +68,10 @@ export class Checkpointer {
 
   #begin(): Worker {
     const task = connectionTask(this.#db, this.#path);
-    const worker = new Worker(workerFile(), { workerData: task, execArgv: [] });
+    const worker = new Worker(new URL('./checkpointer-worker.ts', import.meta.url), {
+      workerData: task,
+      execArgv: [],
+    });
     worker.unref();
     // A waiting caller receives the error. Otherwise the next copy notices the end of the worker.
     worker.on('error', () => (this.#isOver = true));
@@ -112,9 +116,4 @@ export class Checkpointer {
     if (this.#isHeld) worker.ref();
     else worker.unref();
   }
-}
-
-/** The worker next to this file: TypeScript in the repository, JavaScript in the package. */
-function workerFile(): URL {
-  return new URL(`./checkpointer-worker${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
 }

@@ -44,16 +44,14 @@ function outcomeOf(workerData: ConnectionTask): Promise<RewriteOutcome | undefin
   });
 }
 
-/** Undefined if the system provides no thread, for which Node throws immediately. */
+/**
+ * Undefined if the system provides no thread, for which Node throws immediately. The build names the
+ * worker's JavaScript. In a bundle that leaves the worker out, the thread ends without an outcome.
+ */
 function started(workerData: ConnectionTask): Worker | undefined {
   try {
-    return new Worker(workerFile(), { workerData, execArgv: [] });
+    return new Worker(new URL('./rewrite-worker.ts', import.meta.url), { workerData, execArgv: [] });
   } catch {
     return undefined;
   }
-}
-
-/** The worker next to this file: TypeScript in the repository, JavaScript in the package. */
-function workerFile(): URL {
-  return new URL(`./rewrite-worker${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
 }
