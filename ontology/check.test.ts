@@ -54,6 +54,11 @@ const PLANTED: Readonly<Record<FindingCode, readonly [severity: 'error' | 'warni
     same_order: ['error', ':WITHIN_FUNDS', ['a:order 5 ;', 'a:order 4 ;']],
     bad_failure: ['error', ':LONG_LOANS', ['a:counselor "librarian" ;', '']],
     refers_to_nothing: ['error', ':WITHIN_FUNDS', [' a:refersTo :Funds ;', '']],
+    unknown_parameter: [
+      'warning',
+      ':LONG_LOANS',
+      ['a:forEach "member" ;\n    a:onFailure', 'a:forEach "person" ;\n    a:onFailure'],
+    ],
     no_source: [
       'warning',
       ':KEPT',

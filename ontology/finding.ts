@@ -25,6 +25,7 @@ export type FindingCode =
   | 'same_order'
   | 'bad_failure'
   | 'refers_to_nothing'
+  | 'unknown_parameter'
   | 'no_source'
   | 'precondition_footprint'
   | 'gates_nothing'

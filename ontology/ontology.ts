@@ -61,6 +61,11 @@ export interface PolicyRule extends Entity {
   /** Its place among the domain's invariants. */
   readonly order: number;
   readonly refersTo: readonly string[];
+  /**
+   * The parameters that have one value in each of its checks: a rule for each `patient` judges one
+   * patient at a time. Of any other parameter the rule joins all values.
+   */
+  readonly forEach: readonly string[];
   readonly onFailure: string;
   /** The counselor of an escalation. */
   readonly counselor: string;
@@ -136,6 +141,7 @@ const ONTOLOGY = arg.members({
       rule: arg.text,
       order: arg.number,
       refersTo: texts,
+      forEach: texts,
       onFailure: arg.text,
       counselor: arg.text,
       after: texts,

@@ -74,3 +74,25 @@ test('a rule in one footprint is local, in none cross-cutting; overlaps differ',
   });
   expect(by.get('LONG_LOANS')).toMatchObject({ from: 'policy', onFailure: 'escalate', counselor: 'librarian' });
 });
+
+test('a rule that joins participants is not local to a role that sees one', () => {
+  const rule = (text: string, id: string) => deriveInvariants(parse(text)).find((one) => one.id === id);
+  // The desk sees the loans of one member: whether a book is lent to another, it cannot see.
+  expect(rule(LIBRARY, 'LENT_ONCE')).toMatchObject({
+    forEach: [],
+    localTo: [],
+    crossCutting: true,
+    meets: ['Desk'],
+    meetsTwice: ['Desk'],
+  });
+  const each = LIBRARY.replace(
+    'a:order 2 ; a:refersTo :Loans ;',
+    'a:order 2 ; a:refersTo :Loans ; a:forEach "member" ;',
+  );
+  expect(rule(each, 'LENT_ONCE')).toMatchObject({ forEach: ['member'], localTo: ['Desk'], meetsTwice: [] });
+  const all = LIBRARY.replaceAll('/loans/{member}', '/loans');
+  expect(rule(all, 'LENT_ONCE')).toMatchObject({ localTo: ['Desk'], crossCutting: false });
+  // Another name of the parameter is another parameter.
+  const other = each.replace('/loans/{member}"', '/loans/{reader}"');
+  expect(rule(other, 'LENT_ONCE')).toMatchObject({ localTo: [], crossCutting: true });
+});

@@ -60,6 +60,7 @@ export const PROPERTIES = {
   'a:onFailure': 'text',
   'a:counselor': 'text',
   'a:order': 'whole number',
+  'a:forEach': 'text',
   'a:reads': 'term',
   'a:writes': 'term',
   'a:refersTo': 'term',

@@ -59,18 +59,13 @@ export function fingerprintOntology(command: Command): void {
       inSession(async ({ json, out }, options: Options, nameOrFile: string) => {
         const ontology = await loadOntology(nameOrFile);
         const domain = await domainToRun(options, ontology);
-        const { concluded, fingerprint } = await import('../index.ts');
+        const { fingerprint, withSearch } = await import('../index.ts');
         const { threshold } = options;
-        const found = fingerprint(ontology, threshold === undefined ? {} : { threshold });
+        const byFootprints = fingerprint(ontology, threshold === undefined ? {} : { threshold });
         const search = domain && (await searched(domain, options));
-        const writeSkew = found.writeSkew.holds || (search?.witnesses.length ?? 0) > 0;
-        const conclusion = concluded({
-          writeSkew,
-          auditability: found.auditability.holds,
-          pipeline: found.pipeline.holds,
-        });
-        if (json) out.document({ ...found, conclusion, ...(search && { executed: search }) });
-        else print(out, { ...found, conclusion }, writeSkew, search);
+        const found = search === undefined ? byFootprints : withSearch(byFootprints, search, ontology);
+        if (json) out.document({ ...found, ...(search && { executed: search }) });
+        else print(out, found, search);
         return EXIT.ok;
       }),
     );
@@ -105,8 +100,8 @@ async function searched(domain: Domain, options: Options): Promise<SkewSearch> {
   });
 }
 
-function print(out: Output, found: Fingerprint, writeSkew: boolean, search: SkewSearch | undefined): void {
-  verdict(out, 'write skew', { ...found.writeSkew, holds: writeSkew });
+function print(out: Output, found: Fingerprint, search: SkewSearch | undefined): void {
+  verdict(out, 'write skew', found.writeSkew);
   if (search !== undefined) printSearch(out, search);
   verdict(out, 'sequential pipeline', found.pipeline);
   verdict(out, 'auditability', found.auditability);
