@@ -3,7 +3,7 @@ import { type Ascent, ascents } from './categories.ts';
 import { Footprints } from './footprints.ts';
 import { invariantsOf } from './invariants.ts';
 import { type JointWriting, jointWritings, jointWritingsOfRuns } from './joint-writers.ts';
-import type { Entity, Ontology, ProcessClass } from './ontology.ts';
+import { type Entity, type Ontology, type ProcessClass, requireOntology } from './ontology.ts';
 import { earlier } from './order.ts';
 import { type DerivedRole, deriveRoles, type RoleOptions } from './roles.ts';
 import type { SkewSearch } from './write-skew.ts';
@@ -54,15 +54,30 @@ export function fingerprint(ontology: Ontology, options: RoleOptions = {}): Fing
   });
 }
 
+const isBoolean = arg.of('true or false', (value) => typeof value === 'boolean');
+const VERDICT = arg.members({ holds: isBoolean, witness: arg.list(arg.text) });
+const FINGERPRINT = arg.members({
+  writeSkew: VERDICT,
+  pipeline: VERDICT,
+  auditability: VERDICT,
+  timedGovernance: VERDICT,
+});
+const PROPOSAL = arg.members({ action: arg.text, role: arg.members({ params: arg.record(arg.text) }) });
+const SEARCH = arg.members({
+  witnesses: arg.list(arg.members({ invariantId: arg.text, first: PROPOSAL, second: PROPOSAL })),
+});
+
 /**
  * The fingerprint after a search by `findWriteSkew` in the domain of the ontology. A found pair is
  * a write skew. Its proposals were possible at the same time, so that execution is not sequential.
  *
  * @throws ArgumentError `bad_argument`
  */
-export function withSearch(found: Fingerprint, { witnesses }: SkewSearch, ontology: Ontology): Fingerprint {
-  checkArgument(arg.object, found, 'found');
-  checkArgument(arg.list(arg.object), witnesses, 'search.witnesses');
+export function withSearch(found: Fingerprint, search: SkewSearch, ontology: Ontology): Fingerprint {
+  checkArgument(FINGERPRINT, found, 'found');
+  checkArgument(SEARCH, search, 'search');
+  requireOntology(ontology);
+  const { witnesses } = search;
   const [first] = witnesses;
   if (first === undefined) return found;
   const { writeSkew, pipeline } = found;

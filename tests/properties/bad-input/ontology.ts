@@ -55,5 +55,10 @@ export const ONTOLOGY: Readonly<Record<string, Case | Exempt>> = {
     },
   ]),
   fingerprint: takes(ontology.fingerprint as never, () => [small(), options]),
+  withSearch: takes(ontology.withSearch as never, () => [
+    ontology.fingerprint(small()),
+    ontology.findWriteSkew(budget, { depth: 0 }),
+    small(),
+  ]),
   scaffold: takes(ontology.scaffold as never, () => [small(), options]),
 };
