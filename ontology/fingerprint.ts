@@ -6,7 +6,7 @@ import { type JointWriting, jointWritings, jointWritingsOfRuns } from './joint-w
 import { type Entity, type Ontology, type ProcessClass, requireOntology } from './ontology.ts';
 import { earlier } from './order.ts';
 import { type DerivedRole, deriveRoles, type RoleOptions } from './roles.ts';
-import type { SkewSearch } from './write-skew.ts';
+import type { SkewProposal, SkewSearch } from './write-skew.ts';
 
 /**
  * Whether a domain has an attribute that determines the needs of its system, with the witness (seed
@@ -62,7 +62,7 @@ const FINGERPRINT = arg.members({
   auditability: VERDICT,
   timedGovernance: VERDICT,
 });
-const PROPOSAL = arg.members({ action: arg.text, role: arg.members({ params: arg.record(arg.text) }) });
+const PROPOSAL = arg.members({ action: arg.text, role: arg.members({ name: arg.text, params: arg.record(arg.text) }) });
 const SEARCH = arg.members({
   witnesses: arg.list(arg.members({ invariantId: arg.text, first: PROPOSAL, second: PROPOSAL })),
 });
@@ -87,7 +87,7 @@ export function withSearch(found: Fingerprint, search: SkewSearch, ontology: Ont
     writeSkew: {
       holds: true,
       witness: [
-        ...(writeSkew.holds ? writeSkew.witness : [`${writeSkew.witness.join('; ')}, but the domain has one`]),
+        ...(writeSkew.holds ? writeSkew.witness : refuted(writeSkew, witnesses)),
         ...witnesses.flatMap((witness) => joinedAgainst(witness, ontology)),
       ],
     },
@@ -95,6 +95,20 @@ export function withSearch(found: Fingerprint, search: SkewSearch, ontology: Ont
       ? { holds: false, witness: [...pipeline.witness, `the domain does not keep this order: ${pairs}`] }
       : pipeline,
   });
+}
+
+/** A footprint is that of one worker for each role and value of its parameters. */
+function refuted({ witness }: Verdict, found: SkewSearch['witnesses']): string[] {
+  const ofTwo = found.filter(({ first, second }) => !isOneWorker(first.role, second.role));
+  const rules = (of: SkewSearch['witnesses']): string => of.map(({ invariantId }) => invariantId).join(', ');
+  return ofTwo.length > 0
+    ? [...witness, `the domain does not keep to this: two workers can break ${rules(ofTwo)} together`]
+    : [...witness, `two agents in one role can break ${rules(found)} together: fill the role with one agent`];
+}
+
+function isOneWorker(a: SkewProposal['role'], b: SkewProposal['role']): boolean {
+  const params = [a, b].map((role) => JSON.stringify(Object.entries(role.params).sort()));
+  return a.name === b.name && params[0] === params[1];
 }
 
 /** A pair for two values of a parameter shows that its rule is not for each value by itself. */

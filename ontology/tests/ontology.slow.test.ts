@@ -293,8 +293,8 @@ describe('a picture', () => {
       component: kinds('component'),
       role: kinds('role'),
     }).toEqual({
-      crossing: 1,
-      rule: 5,
+      crossing: 2,
+      rule: 4,
       component: 5,
       role: 3,
     });
