@@ -20,7 +20,15 @@ test('the derived roles are those of Table 1 of the paper, with their slices', (
     [
       'Clinical',
       ['patient'],
-      ['/events/{patient}', '/orders/{patient}', '/patients/{patient}', '/relapses/{patient}', '/tests/{patient}'],
+      [
+        '/events/{patient}',
+        '/orders/{patient}',
+        ...['as_of', 'consecutive_days', 'enrolled_at', 'last_positive', 'program_phase', 'tier'].map(
+          (field) => `/patients/{patient}/${field}`,
+        ),
+        '/relapses/{patient}',
+        '/tests/{patient}',
+      ],
     ],
   ]);
   expect(disagreements).toEqual([]);

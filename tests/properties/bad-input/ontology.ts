@@ -37,6 +37,7 @@ export const ONTOLOGY: Readonly<Record<string, Case | Exempt>> = {
         oracle: createOracle({ store: new MemoryStore(), clock: fixedClock(START), mode: 'record' }),
         model: () => LIBRARY,
         modelVersion: '1',
+        context: 'A role is a property.',
       },
     ],
     { '1.oracle': PORT, '1.model': PORT },
