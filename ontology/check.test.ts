@@ -78,6 +78,14 @@ const PLANTED: Readonly<Record<FindingCode, readonly [severity: 'error' | 'warni
       ['a:after :Admit ;', 'a:after :Admit ; a:apartFrom :GiveBack ; a:togetherWith :GiveBack ;'],
       more(`:WHY rdfs:subClassOf obo:IAO_0000033 ; obo:IAO_0000136 :Lend, :GiveBack ; ${described}`),
     ],
+    unread: [
+      'warning',
+      ':Funds',
+      [
+        'rdfs:subClassOf obo:BFO_0000019 ;',
+        'rdfs:subClassOf obo:BFO_0000019, [ a owl:Restriction ; owl:onProperty :ownedBy ; owl:someValuesFrom :Library ] ;',
+      ],
+    ],
     same_role: ['error', ':DeskRole', [' obo:BFO_0000054 :Lend ;', '']],
   };
 

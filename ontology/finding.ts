@@ -32,7 +32,8 @@ export type FindingCode =
   | 'not_timed'
   | 'no_reason'
   | 'contradiction'
-  | 'same_role';
+  | 'same_role'
+  | 'unread';
 
 /** Something that is wrong, or that may be: a warning leaves the ontology usable. */
 export interface Finding {

@@ -97,6 +97,8 @@ export interface Ontology {
    * classes.
    */
   readonly others: readonly Entity[];
+  /** Restrictions of OWL, or parts of them, that nothing here reads. */
+  readonly unread: readonly { readonly term: string; readonly line: number; readonly says: string }[];
 }
 
 const texts = arg.list(arg.text);
@@ -150,6 +152,7 @@ const ONTOLOGY = arg.members({
   ),
   audits: arg.list(arg.members(ENTITY)),
   others: arg.list(arg.members(ENTITY)),
+  unread: arg.list(arg.members({ term: arg.text, line: arg.whole, says: arg.text })),
 });
 
 /** @throws ArgumentError `bad_argument` */
