@@ -1,7 +1,7 @@
 import type { Quad, Term } from 'n3';
 import { HAS_PARTICIPANT, INHERES_IN, IS_ABOUT, NAMESPACES, PROPERTIES, REALIZED_IN, UPPER } from './vocabulary.ts';
 
-/** What the class expressions of OWL say about named classes, as statements. */
+/** The sense of OWL's class expressions about named classes, as statements. */
 export interface Expressions {
   /** Statements that the expressions amount to, in order. */
   readonly said: readonly Said[];

@@ -25,7 +25,7 @@ const fundsWith = (...expressions: string[]): Edit => [
 const INHERES = 'obo:RO_0000052';
 const BUY = 'rdfs:subClassOf obo:BFO_0000015 ; obo:RO_0000057 :Library ;';
 
-/** What the library is without the lines, which an edit can move. */
+/** The library without the lines, which an edit can move. */
 function withoutLines(text: string): unknown {
   return JSON.parse(JSON.stringify(parse(text), (key, value: unknown) => (key === 'line' ? undefined : value)));
 }
@@ -202,7 +202,7 @@ describe('BFO 2.0', () => {
     expect(own).toMatchObject({ code: 'bad_value', message: expect.stringContaining('which is not a class of BFO') });
   });
 
-  test('a class of another ontology between BFO and the domain keeps its OBO definition', () => {
+  test('a class between BFO and the domain keeps its OBO definition', () => {
     const between =
       'obo:OBI_0000011 a owl:Class ; rdfs:subClassOf obo:BFO_0000015 ; rdfs:label "planned process" ; obo:IAO_0000115 "A process that realizes a plan." .';
     const ontology = parse(`${edited([BUY, BUY.replace('obo:BFO_0000015', 'obo:OBI_0000011')])}\n${between}\n`);

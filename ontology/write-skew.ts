@@ -59,8 +59,8 @@ export interface SkewWitness {
   readonly detail: string;
   readonly state: Json;
   /**
-   * Whether proposals lead to the state from one to begin with. Otherwise it is a reached state with
-   * one other number. All rules hold in it, which suffices by the definition.
+   * Whether proposals lead to the state from one to begin with. Otherwise it is a reached state
+   * with one other number. All rules hold in it, which suffices by the definition.
    */
   readonly reached: boolean;
   readonly first: SkewProposal;
@@ -211,7 +211,7 @@ class Search {
     return chosen.slice(0, count);
   }
 
-  /** The number of states that were looked at. A rule with a witness on a reached state keeps it. */
+  /** The number of looked-at states. A rule with a witness on a reached state keeps it. */
   #lookNearby(): number {
     const { nearby } = this.#options;
     if (nearby === 0 || this.#found.size === this.#domain.rules.length) return 0;

@@ -30,7 +30,7 @@ export interface CoverageReport {
   readonly covered: readonly { readonly test: string; readonly claim: string; readonly date: Day }[];
   /** The windows of claims for later days that the day is in, if there are any. */
   readonly later?: readonly { readonly tier: Tier; readonly from: Day; readonly to: Day; readonly left: number }[];
-  /** Number of further covered definitive tests on that day: what each of these windows has left. */
+  /** Number of further covered definitive tests on that day, in all of these windows. */
   readonly left: number;
 }
 

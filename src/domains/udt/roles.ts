@@ -5,7 +5,7 @@
  */
 import type { Process, Role } from '#kernel';
 
-/** What is counted for the tier of a patient. Only enrolment writes the rest of the record. */
+/** The counted values of a patient’s tier. Only enrolment writes the rest of the record. */
 const abstinence = [
   '/patients/{patient}/last_positive',
   '/patients/{patient}/as_of',

@@ -40,7 +40,7 @@ export const desk = {
       entry.phase = 'TRIAGED';
       if (severity === undefined) return;
       const rating = state.severities[vulnerability];
-      // A rating that stands is revised by the receiving organisation, and lowered by a coordinator.
+      // The receiving organisation revises a rating, and a coordinator decides on a lower one.
       if (rating?.current !== 'unrated')
         throw new Error(`the severity of ${vulnerability} is ${rating?.current} already`);
       state.severities[vulnerability] = { initial: severity, current: severity, revisions: [] };
