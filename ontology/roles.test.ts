@@ -104,3 +104,16 @@ test('a rule that joins participants is not local to a role that sees one', () =
   const other = each.replace('/loans/{member}"', '/loans/{reader}"');
   expect(rule(other, 'LENT_ONCE')).toMatchObject({ localTo: [], crossCutting: true });
 });
+
+test('consecutive days, tier and program phase stand apart (A.2, A.4)', () => {
+  const ontology = parse(UDT);
+  const pathOf = (term: string) => ontology.components.find((one) => one.term === term)?.paths;
+  expect([':ConsecutiveDays', ':Tier', ':ProgramPhase'].map(pathOf)).toEqual([
+    ['/patients/{patient}/consecutive_days'],
+    ['/patients/{patient}/tier'],
+    ['/patients/{patient}/program_phase'],
+  ]);
+  expect(deriveRoles(ontology).continuantRoles.map(({ term }) => term)).toEqual([':ProgramPhase']);
+  const writers = ontology.processes.filter(({ writes }) => writes.includes(':ProgramPhase'));
+  expect(writers.map(({ process }) => process)).toEqual(['enrolment']);
+});
