@@ -119,6 +119,9 @@ const apart = defineDomain({
   invariants: ({ each }) => [each('NOT_FULL', '/boxes/*', {}, (by) => (by <= 5 ? pass : reject(`${by} is too much`)))],
 });
 
+/** Many texts that are no arm. */
+const SITES = Object.fromEntries(Array.from({ length: 25 }, (_, i) => [`site ${i}`, `town ${i}`]));
+
 /** Participants are put into arms, each of which has room for so many. */
 const trial = (room: number) =>
   defineDomain({
@@ -127,8 +130,9 @@ const trial = (room: number) =>
     state: z.object({
       capacity: z.record(z.string(), z.number().int().min(0)),
       allocations: z.record(z.string(), z.object({ to: z.string() })),
+      sites: z.record(z.string(), z.string()),
     }),
-    initial: { capacity: { treatment: room, control: room }, allocations: {} },
+    initial: { capacity: { treatment: room, control: room }, allocations: {}, sites: SITES },
     processes: { allocating: { writes: ['/allocations/{participant}'] } },
     roles: { randomiser: { params: ['participant'], processes: ['allocating'] } },
     actions: {
