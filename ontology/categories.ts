@@ -21,9 +21,9 @@ function ascent(term: string, parents: ReadonlyMap<string, readonly string[]>): 
   let circular = false;
   // A set that grows while it is gone through: each class is met once.
   for (const one of above) {
-    const upper = UPPER[one]?.is;
-    const next = upper === undefined ? (parents.get(one) ?? []) : UPPER[upper] === undefined ? [] : [upper];
-    if (upper !== undefined && UPPER[upper] === undefined) categories.add(upper as Category);
+    const upper = UPPER[one];
+    const next = upper === undefined ? (parents.get(one) ?? []) : upper.under === undefined ? [] : [upper.under];
+    if (upper?.category !== undefined) categories.add(upper.category);
     for (const parent of next) {
       circular ||= parent === term;
       above.add(parent);

@@ -1,5 +1,5 @@
 import { type Ascent, ascents } from './categories.ts';
-import { error, type Finding } from './finding.ts';
+import { error, type Finding, warning } from './finding.ts';
 import { type Entity, entitiesOf, type Ontology } from './ontology.ts';
 import { type Category, DIRECTIVE } from './vocabulary.ts';
 
@@ -26,7 +26,12 @@ export function* alignment(ontology: Ontology): Iterable<Finding> {
       yield error('no_participant', one, 'it has no participant', 'add obo:RO_0000057 (has participant) a continuant');
   }
   for (const one of ontology.components) {
-    yield* mustBe(one, of, ['quality', 'role', 'information content entity'], 'a quality, a role or information');
+    yield* mustBe(
+      one,
+      of,
+      ['quality', 'disposition', 'role', 'information content entity'],
+      'a quality, a disposition, a role or information',
+    );
   }
   for (const one of ontology.roles) yield* mustBe(one, of, ['role'], 'a role');
   for (const one of [...ontology.rules, ...ontology.audits])
@@ -34,6 +39,8 @@ export function* alignment(ontology: Ontology): Iterable<Finding> {
       yield error('wrong_category', one, 'it directs, but is not a directive', `make it a subclass of ${DIRECTIVE}`);
   for (const one of entitiesOf(ontology)) yield* dependence(one, ontology, isOf);
   yield* primary(ontology);
+  for (const one of ontology.unread)
+    yield warning('unread', one, one.says, 'state it in the words of the vocabulary, or leave it to other tools');
 }
 
 function* category(one: Entity, { categories, circular }: Ascent): Iterable<Finding> {
@@ -83,7 +90,7 @@ function* dependence(
   const isKind =
     others.includes(one) && one.inheresIn.length === 0 && one.about.length === 0 && isAbove(one, components);
   if (isKind || roles.some(({ term }) => term === one.term)) return;
-  const depends = isOf(one.term, 'quality') || isOf(one.term, 'role');
+  const depends = (['quality', 'disposition', 'role'] as const).some((kind) => isOf(one.term, kind));
   if (depends && !one.inheresIn.some((term) => isOf(term, 'independent continuant')))
     yield error(
       'no_bearer',

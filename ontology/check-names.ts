@@ -28,7 +28,7 @@ export function* names(ontology: Ontology): Iterable<Finding> {
   yield* twice(roles, ({ role }) => [role], 'same_name', 'role');
   yield* twice(rules, ({ rule }) => [rule], 'same_name', 'rule');
   // Ignores the names of parameters: two components at one place would overlap unnoticed.
-  yield* twice(components, ({ paths }) => [...new Set(paths.map(openPath))], 'same_path', 'path');
+  yield* twice(components, ({ paths }) => [...new Set(paths.map((path) => openPath(path)))], 'same_path', 'path');
   yield* unnamed(ontology);
   yield* references(ontology, all);
 }

@@ -51,6 +51,7 @@ function* withoutPath(ontology: Ontology): Iterable<Finding> {
       yield error('no_process_name', one, 'it is a process without a name in the domain', 'add a:process "name"');
     else if (
       category === 'quality' ||
+      category === 'disposition' ||
       category === 'role' ||
       (category === 'information content entity' && !chain.has(DIRECTIVE))
     )

@@ -2,6 +2,7 @@ import { error, type Finding, warning } from './finding.ts';
 import { Footprints } from './footprints.ts';
 import type { Ontology, PolicyRule, ProcessClass } from './ontology.ts';
 import { earlier } from './order.ts';
+import { paramsOf } from './paths.ts';
 
 /**
  * Whether processes access components, rules refer to components, and the order, gates and
@@ -51,6 +52,15 @@ function* rule(one: PolicyRule, ontology: Ontology, footprints: Footprints): Ite
     );
   if (one.refersTo.length === 0)
     yield error('refers_to_nothing', one, 'it refers to no component, so no change can break it', 'add a:refersTo');
+  const params = paramsOf(footprints.pathsOf(one.refersTo));
+  for (const param of one.forEach)
+    if (!params.includes(param))
+      yield warning(
+        'unknown_parameter',
+        one,
+        `it is for each ${param}, which is in no path that it refers to`,
+        `name one of its parameters with a:forEach: ${params.join(', ') || 'it has none, so remove a:forEach'}`,
+      );
   if (one.onFailure !== 'reject' && one.onFailure !== 'escalate')
     yield error(
       'bad_failure',

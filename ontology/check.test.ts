@@ -54,6 +54,11 @@ const PLANTED: Readonly<Record<FindingCode, readonly [severity: 'error' | 'warni
     same_order: ['error', ':WITHIN_FUNDS', ['a:order 5 ;', 'a:order 4 ;']],
     bad_failure: ['error', ':LONG_LOANS', ['a:counselor "librarian" ;', '']],
     refers_to_nothing: ['error', ':WITHIN_FUNDS', [' a:refersTo :Funds ;', '']],
+    unknown_parameter: [
+      'warning',
+      ':LONG_LOANS',
+      ['a:forEach "member" ;\n    a:onFailure', 'a:forEach "person" ;\n    a:onFailure'],
+    ],
     no_source: [
       'warning',
       ':KEPT',
@@ -72,6 +77,14 @@ const PLANTED: Readonly<Record<FindingCode, readonly [severity: 'error' | 'warni
       ':Lend',
       ['a:after :Admit ;', 'a:after :Admit ; a:apartFrom :GiveBack ; a:togetherWith :GiveBack ;'],
       more(`:WHY rdfs:subClassOf obo:IAO_0000033 ; obo:IAO_0000136 :Lend, :GiveBack ; ${described}`),
+    ],
+    unread: [
+      'warning',
+      ':Funds',
+      [
+        'rdfs:subClassOf obo:BFO_0000019 ;',
+        'rdfs:subClassOf obo:BFO_0000019, [ a owl:Restriction ; owl:onProperty :ownedBy ; owl:someValuesFrom :Library ] ;',
+      ],
     ],
     same_role: ['error', ':DeskRole', [' obo:BFO_0000054 :Lend ;', '']],
   };

@@ -34,6 +34,14 @@ test('a model’s answer is parsed and checked, with or without text around it',
   }
 });
 
+test('a reference text goes to the model, before the description', async () => {
+  const { model, asked } = answering(LIBRARY, LIBRARY);
+  await draftOntology(PROSE, { oracle: logged(), model });
+  await draftOntology(PROSE, { oracle: logged(), model, context: 'A role is externally grounded.' });
+  expect(asked[0]).not.toContain('For reference');
+  expect(asked[1]).toMatch(/For reference:\n\nA role is externally grounded\.\n\nThe domain:\n\nA library/);
+});
+
 test('after an error the model is asked once more, given its answer and error', async () => {
   const { model, asked } = answering(WRONG, LIBRARY);
   expect(await draftOntology(PROSE, { oracle: logged(), model })).toMatchObject({ rounds: 2, text: LIBRARY });

@@ -22,6 +22,8 @@ export interface DraftOptions {
   readonly model: Model;
   /** The version of the model. Another version is another question. */
   readonly modelVersion?: string;
+  /** A text that the model reads before the prose, such as the reference of an upper ontology. */
+  readonly context?: string;
 }
 
 export interface Draft {
@@ -38,6 +40,7 @@ const DRAFT_OPTIONS = arg.members({
   oracle: arg.members({ ask: arg.code }),
   model: arg.code,
   modelVersion: arg.optional(arg.text),
+  context: arg.optional(arg.text),
 });
 
 /**
@@ -57,7 +60,9 @@ const SPACE = 'assize.ontology.draft';
 export async function draftOntology(prose: string, options: DraftOptions): Promise<Draft> {
   checkArgument(arg.text, prose, 'prose');
   checkArgument(DRAFT_OPTIONS, options, 'options');
-  const first = `${INSTRUCTIONS}\n\nThe domain:\n\n${prose}\n`;
+  const { context } = options;
+  const reference = context === undefined ? '' : `\n\nFor reference:\n\n${context}`;
+  const first = `${INSTRUCTIONS}${reference}\n\nThe domain:\n\n${prose}\n`;
   const answer = await ask(first, options);
   const judged = judge(answer);
   if ('ontology' in judged) return { ...judged, rounds: 1 };

@@ -1,3 +1,4 @@
+import { drawArchitecture } from './draw-architecture.ts';
 import { invariantsOf } from './invariants.ts';
 import type { Ontology } from './ontology.ts';
 import { deriveRoles, type RoleOptions } from './roles.ts';
@@ -5,8 +6,10 @@ import { box, edge, type Placed, svg, text, widthOf } from './svg.ts';
 
 /**
  * A picture of the domain, as SVG: the roles with their processes, the components of the state that
- * they read (dashed) and write, and the rules that refer to these. Rules outside every role's slice
- * are emphasised. Light or dark by the viewer's setting. The same ontology gives the same text.
+ * they read (dashed) and write, and the rules that refer to these. The rules are the meta-agent's,
+ * which gets the proposals, and has a counselor queue if a rule escalates (figures 1, 5 and 8 of
+ * the paper). Rules outside every role's slice are emphasised. Light or dark by the viewer's
+ * setting. The same ontology gives the same text.
  *
  * @throws OntologyError `unsound`; ArgumentError `bad_argument`
  */
@@ -14,22 +17,31 @@ export function draw(ontology: Ontology, options: RoleOptions = {}): string {
   const derived = deriveRoles(ontology, options);
   const roles = rolesColumn(ontology, derived.roles);
   const components = componentsColumn(ontology, roles, roles.right + GAP);
-  const rules = rulesColumn(invariantsOf(ontology, derived), components.right + GAP);
+  const invariants = invariantsOf(ontology, derived);
+  const rules = rulesColumn(invariants, components.right + GAP);
   const edges = [...touches(ontology, roles, components), ...references(ontology, components, rules)];
-  const height = Math.max(roles.bottom, components.bottom, rules.bottom) + MARGIN;
+  const below = Math.max(roles.bottom, components.bottom, rules.bottom);
+  const architecture = drawArchitecture(invariants, {
+    agents: { ...roles, bottom: roles.bottom - ROLE_GAP + PAD },
+    metaAgent: rules,
+    top: TOP,
+    below,
+  });
+  const height = architecture.bottom + MARGIN;
   const legend = LEGEND.map((line, i) => text(MARGIN, height + (i + 1) * 18, line, 'small'));
   const heads = [
     text(MARGIN, TOP - 14, 'Roles and their processes', 'head'),
     text(components.left, TOP - 14, 'Slices of the state', 'head'),
-    text(rules.left, TOP - 14, 'Invariants, in order', 'head'),
+    text(rules.left, TOP - 14, 'Meta-agent: invariants, in order', 'head'),
   ];
   const title = `${ontology.title || ontology.domain}: roles, slices and invariants`;
   // The title, or a line of the legend, may be wider than three small columns.
-  const width = Math.max(rules.right, ...[title, ...LEGEND].map((line) => MARGIN + widthOf(line))) + MARGIN;
+  const width = Math.max(architecture.right, ...[title, ...LEGEND].map((line) => MARGIN + widthOf(line))) + MARGIN;
   return svg(title, width, height + LEGEND.length * 18 + MARGIN, [
     text(MARGIN, MARGIN + 12, title, 'title'),
     ...heads,
     ...edges,
+    ...architecture.drawn,
     ...roles.drawn,
     ...components.drawn,
     ...rules.drawn,
@@ -44,6 +56,8 @@ const TOP = 88;
 const GAP = 150;
 const ROW = 24;
 const PAD = 10;
+/** From the last process of a role to the next role. */
+const ROLE_GAP = 24;
 const LEGEND = [
   'Solid: writes. Dashed: reads. Dotted: rule references.',
   'Thick and double: cross-cutting, contained in no role’s slice (A.10).',
@@ -87,7 +101,7 @@ function rolesColumn(
       drawn.push(box(place, 'process'), text(place.x + PAD, y + 16, name));
       y += ROW + 6;
     }
-    y += PAD + 14;
+    y += ROLE_GAP;
   }
   return { left: MARGIN, right: MARGIN + width, bottom: y, drawn, places };
 }
@@ -124,13 +138,17 @@ function rulesColumn(
     readonly crossCutting: boolean;
     readonly localTo: readonly string[];
     readonly meets: readonly string[];
+    readonly meetsTwice: readonly string[];
   }[],
   left: number,
 ): Column {
-  const lines = invariants.map(({ id, crossCutting, localTo, meets }, i) => [
-    `${i + 1}  ${id}`,
-    crossCutting ? `cross-cutting: overlaps ${meets.join(', ') || 'no role'}` : `local to ${localTo.join(', ')}`,
-  ]);
+  const lines = invariants.map(({ id, crossCutting, localTo, meets, meetsTwice }, i) => {
+    const workers = meets.map((role) => (meetsTwice.includes(role) ? `each ${role}` : role));
+    return [
+      `${i + 1}  ${id}`,
+      crossCutting ? `cross-cutting: overlaps ${workers.join(', ') || 'no role'}` : `local to ${localTo.join(', ')}`,
+    ];
+  });
   const width = Math.max(...lines.flat().map(widthOf), 80) + 2 * PAD;
   const places = new Map(
     invariants.map(({ term }, i) => [term, { x: left, y: TOP + i * (2 * ROW + 2), width, height: 2 * ROW - 8 }]),

@@ -25,13 +25,15 @@ export type FindingCode =
   | 'same_order'
   | 'bad_failure'
   | 'refers_to_nothing'
+  | 'unknown_parameter'
   | 'no_source'
   | 'precondition_footprint'
   | 'gates_nothing'
   | 'not_timed'
   | 'no_reason'
   | 'contradiction'
-  | 'same_role';
+  | 'same_role'
+  | 'unread';
 
 /** Something that is wrong, or that may be: a warning leaves the ontology usable. */
 export interface Finding {

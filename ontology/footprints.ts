@@ -1,6 +1,6 @@
 import { contains, overlaps, type Pattern } from 'assize/internal/kernel';
 import type { Component, Ontology, ProcessClass } from './ontology.ts';
-import { wholePattern } from './paths.ts';
+import { boundPattern, paramsOf, wholePattern } from './paths.ts';
 
 /**
  * Footprints in components, by term. A component inside another one is accessed with it: `/orders`
@@ -11,6 +11,8 @@ export class Footprints {
   readonly #components: ReadonlyMap<string, Component>;
   /** By component: the places of its paths. */
   readonly #places: ReadonlyMap<string, readonly Pattern[]>;
+  /** By component: the parameters of each of its paths. */
+  readonly #params: ReadonlyMap<string, readonly (readonly string[])[]>;
   /** By component: itself and those inside it. */
   readonly #within: Map<string, readonly string[]> = new Map();
 
@@ -18,6 +20,7 @@ export class Footprints {
     this.#components = new Map(components.map((component) => [component.term, component]));
     const places = components.map(({ term, paths }) => [term, paths.map(wholePattern)] as const);
     this.#places = new Map(places);
+    this.#params = new Map(components.map(({ term, paths }) => [term, paths.map((path) => paramsOf([path]))]));
     for (const [outer, around] of places) {
       const inside = places.filter(
         ([inner, within]) => inner === outer || (within.length > 0 && within.every((place) => contains(around, place))),
@@ -45,6 +48,26 @@ export class Footprints {
     return [...some].filter((term) =>
       this.#places.get(term)?.some((place) => places.some((one) => overlaps(place, one))),
     );
+  }
+
+  /**
+   * Whether a worker that accesses some components accesses all of the others. The worker has one
+   * value of each parameter; the others have one value of each in `forEach`, and all values of the
+   * rest.
+   */
+  confines(accessed: Iterable<string>, others: Iterable<string>, forEach: readonly string[]): boolean {
+    const own = this.pathsOf(accessed).map((path) => boundPattern(path, paramsOf([path])));
+    return this.pathsOf(others).every((path) => contains(own, boundPattern(path, forEach)));
+  }
+
+  /**
+   * The parameters for two values of which the accesses to these components are in the same check
+   * of a rule: the rule joins their values, or a component does not depend on them.
+   */
+  crossing(params: readonly string[], accessed: Iterable<string>, forEach: readonly string[]): string[] {
+    const paths = [...accessed].flatMap((term) => this.#params.get(term) ?? []);
+    if (paths.length === 0) return [];
+    return params.filter((param) => !forEach.includes(param) || paths.some((own) => !own.includes(param)));
   }
 
   pathsOf(terms: Iterable<string>): string[] {

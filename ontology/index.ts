@@ -16,7 +16,7 @@ export { type Draft, type DraftOptions, draftOntology, type Model } from './draf
 export { draw } from './draw.ts';
 export { OntologyError, type OntologyErrorCode } from './errors.ts';
 export type { Finding, FindingCode } from './finding.ts';
-export { concluded, type Fingerprint, fingerprint, type Verdict } from './fingerprint.ts';
+export { concluded, type Fingerprint, fingerprint, type Verdict, withSearch } from './fingerprint.ts';
 export { type DerivedInvariant, deriveInvariants } from './invariants.ts';
 export type {
   Component,

@@ -34,11 +34,12 @@ apart, one sentence). Relations are written on classes directly.
    overlap, the one has a:apartFrom the other, where it puts two together, a:togetherWith; each with a class that is
    rdfs:subClassOf obo:IAO_0000033 and obo:IAO_0000136 (is about) both, which says why.
 5. Rules: rdfs:subClassOf obo:IAO_0000033 (directive) ; a:rule "ID_IN_CAPITALS" ; a:order 1, 2, 3 … ; a:refersTo the components that it
-   reads ; dct:source where it comes from. Where a person decides instead of a refusal: a:onFailure "escalate" ; a:counselor "kind".
+   reads ; dct:source where it comes from. A rule that judges one member at a time has a:forEach "member", with the name in braces of the
+   path; without it the rule compares all members. Where a person decides instead of a refusal: a:onFailure "escalate" ; a:counselor "kind".
    Those come last.
 6. What must hold before a process is a rule too, which the process names with a:precondition; the rule has a:after the processes that
    must have happened, and a:notBefore the time that it waits for; it refers to what those write and the waiting process touches.
 7. If everything that is done must be reported: a class that is rdfs:subClassOf obo:IAO_0000033, a:AuditRequirement ; obo:IAO_0000136
-   every process.
+   every process, or the continuants that take part in them.
 
 Use no other terms of a:, and name nothing that you do not describe.`;

@@ -1,7 +1,7 @@
 import { Footprints } from './footprints.ts';
 import type { Ontology, PolicyRule } from './ontology.ts';
 import { liesUnder, openPath } from './paths.ts';
-import { type DerivedRoles, deriveRoles, type RoleOptions } from './roles.ts';
+import { type DerivedRole, type DerivedRoles, deriveRoles, type RoleOptions } from './roles.ts';
 
 /** An invariant, as Procedure 2 derives it. */
 export interface DerivedInvariant {
@@ -17,15 +17,22 @@ export interface DerivedInvariant {
   readonly footprint: readonly string[];
   /** The same as paths, regardless of parameters. */
   readonly reads: readonly string[];
-  /** Roles with a footprint that contains the invariant's footprint. */
+  /** The parameters that have one value in each check (`a:forEach`). */
+  readonly forEach: readonly string[];
+  /**
+   * Roles with a footprint that contains the invariant's footprint. A worker has one value of each
+   * parameter of its role. A rule that joins several values is local only to a role without them.
+   */
   readonly localTo: readonly string[];
   /** Contained in no role's footprint (Definition A.10). */
   readonly crossCutting: boolean;
-  /**
-   * Roles with a footprint that overlaps the invariant's. Two or more mean cross-cutting in the
-   * sense of §2.3.
-   */
+  /** Roles with a footprint that overlaps the invariant's. */
   readonly meets: readonly string[];
+  /**
+   * Roles of which two workers overlap the same check, with other values of their parameters.
+   * Several workers, of one role or of two, mean cross-cutting in the sense of §2.3.
+   */
+  readonly meetsTwice: readonly string[];
   readonly onFailure: 'reject' | 'escalate';
   readonly counselor: string;
 }
@@ -42,21 +49,21 @@ export function deriveInvariants(ontology: Ontology, options: RoleOptions = {}):
 
 export function invariantsOf(ontology: Ontology, { roles }: DerivedRoles): DerivedInvariant[] {
   const footprints = new Footprints(ontology);
-  const touched = new Map(roles.map(({ name, footprint }) => [name, footprints.closed(footprint)]));
-  return ontology.rules.map((rule) => invariantOf(rule, ontology, touched, footprints));
+  return ontology.rules.map((rule) => invariantOf(rule, ontology, roles, footprints));
 }
 
 function invariantOf(
   rule: PolicyRule,
   { processes }: Ontology,
-  touched: ReadonlyMap<string, ReadonlySet<string>>,
+  roles: readonly DerivedRole[],
   footprints: Footprints,
 ): DerivedInvariant {
   const gates = processes
     .filter(({ preconditions }) => preconditions.includes(rule.term))
     .map(({ process }) => process);
-  const localTo = [...touched].filter(([, seen]) => rule.refersTo.every((term) => seen.has(term)));
-  const meets = [...touched].filter(([, seen]) => footprints.meeting(rule.refersTo, seen).length > 0);
+  const localTo = roles.filter(({ footprint }) => footprints.confines(footprint, rule.refersTo, rule.forEach));
+  const meets = roles.filter(({ footprint }) => footprints.meeting(rule.refersTo, footprint).length > 0);
+  const twice = meets.filter((role) => isMetByTwo(rule, role, footprints));
   return {
     id: rule.rule,
     term: rule.term,
@@ -66,12 +73,19 @@ function invariantOf(
     gates,
     footprint: rule.refersTo,
     reads: widest(footprints.pathsOf(rule.refersTo).map((path) => openPath(path).replace(/\/-$/, ''))),
-    localTo: localTo.map(([name]) => name),
+    forEach: rule.forEach,
+    localTo: localTo.map(({ name }) => name),
     crossCutting: localTo.length === 0,
-    meets: meets.map(([name]) => name),
+    meets: meets.map(({ name }) => name),
+    meetsTwice: twice.map(({ name }) => name),
     onFailure: rule.onFailure as DerivedInvariant['onFailure'],
     counselor: rule.counselor,
   };
+}
+
+function isMetByTwo({ refersTo, forEach }: PolicyRule, role: DerivedRole, footprints: Footprints): boolean {
+  const met = footprints.meeting(role.footprint, refersTo);
+  return footprints.crossing(role.params, met, forEach).length > 0;
 }
 
 /** Without those that lie inside another one. */

@@ -61,6 +61,11 @@ export interface PolicyRule extends Entity {
   /** Its place among the domain's invariants. */
   readonly order: number;
   readonly refersTo: readonly string[];
+  /**
+   * The parameters that have one value in each of its checks: a rule for each `patient` judges one
+   * patient at a time. Of any other parameter the rule joins all values.
+   */
+  readonly forEach: readonly string[];
   readonly onFailure: string;
   /** The counselor of an escalation. */
   readonly counselor: string;
@@ -92,6 +97,8 @@ export interface Ontology {
    * classes.
    */
   readonly others: readonly Entity[];
+  /** Restrictions of OWL, or parts of them, that nothing here reads. */
+  readonly unread: readonly { readonly term: string; readonly line: number; readonly says: string }[];
 }
 
 const texts = arg.list(arg.text);
@@ -136,6 +143,7 @@ const ONTOLOGY = arg.members({
       rule: arg.text,
       order: arg.number,
       refersTo: texts,
+      forEach: texts,
       onFailure: arg.text,
       counselor: arg.text,
       after: texts,
@@ -144,6 +152,7 @@ const ONTOLOGY = arg.members({
   ),
   audits: arg.list(arg.members(ENTITY)),
   others: arg.list(arg.members(ENTITY)),
+  unread: arg.list(arg.members({ term: arg.text, line: arg.whole, says: arg.text })),
 });
 
 /** @throws ArgumentError `bad_argument` */

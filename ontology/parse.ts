@@ -2,9 +2,10 @@ import { arg, checkArgument } from 'assize/internal/base';
 import { OntologyError } from './errors.ts';
 import { didYouMean } from './nearest.ts';
 import type { Description, Entity, Ontology } from './ontology.ts';
-import { readTurtle, type Statements, type Value } from './turtle.ts';
+import { badValue, readTurtle, type Statements, type Value } from './turtle.ts';
 import {
   HAS_PARTICIPANT,
+  IAO_DEFINITION,
   INHERES_IN,
   IS_ABOUT,
   MARKS,
@@ -13,6 +14,7 @@ import {
   REALIZED_IN,
   SINGLE,
   UPPER,
+  upperChain,
 } from './vocabulary.ts';
 
 /**
@@ -26,9 +28,12 @@ export function parse(text: string): Ontology {
   const statements = readTurtle(text);
   requireVocabulary(statements);
   requireNames(statements);
+  requireOnly(statements);
+  requireUpperClasses(statements);
   const header = headerOf(statements);
   const said = [...statements.subjects.keys()]
     .filter((term) => term !== header && UPPER[term] === undefined && isClass(statements, term))
+    .filter((term) => !isMergedHeader(statements, term))
     .map((term) => new SubjectStatements(statements, term));
   for (const one of said) one.requireUses();
   const described = (as: Description): SubjectStatements[] => said.filter((one) => one.described[0] === as);
@@ -71,6 +76,7 @@ export function parse(text: string): Ontology {
         rule: one.text('a:rule'),
         order: one.number('a:order'),
         refersTo: one.terms('a:refersTo'),
+        forEach: one.texts('a:forEach'),
         onFailure: one.text('a:onFailure') || 'reject',
         counselor: one.text('a:counselor'),
         after: one.terms('a:after'),
@@ -79,6 +85,7 @@ export function parse(text: string): Ontology {
       .sort((a, b) => a.order - b.order),
     audits: described('audit requirement').map((one) => one.entity()),
     others: plain.filter(({ term }) => !isContinuant(term)).map((one) => one.entity()),
+    unread: statements.unread.map(({ subject, says }) => ({ term: subject, line: statements.lineOf(subject), says })),
   };
 }
 
@@ -121,7 +128,7 @@ class SubjectStatements {
       term: this.term,
       line: this.#statements.lineOf(this.term),
       label: this.text('rdfs:label'),
-      definition: this.text('skos:definition'),
+      definition: this.text('skos:definition') || this.text(IAO_DEFINITION),
       source: this.texts('dct:source').join('; '),
       parents: this.terms('rdfs:subClassOf').filter((parent) => !parent.startsWith('a:')),
       inheresIn: this.terms(INHERES_IN),
@@ -183,6 +190,7 @@ const USES: Readonly<Record<string, readonly Description[]>> = {
   'a:after': [...OF_PROCESS, ...OF_RULE],
   'a:refersTo': OF_RULE,
   'a:order': OF_RULE,
+  'a:forEach': OF_RULE,
   'a:onFailure': OF_RULE,
   'a:counselor': OF_RULE,
   'a:notBefore': OF_RULE,
@@ -229,7 +237,9 @@ function requireVocabulary({ subjects, lineOf }: Statements): void {
 }
 
 function headerOf(statements: Statements): string {
-  const headers = [...statements.subjects.keys()].filter((term) => typesOf(statements, term).includes('owl:Ontology'));
+  const headers = [...statements.subjects.keys()].filter(
+    (term) => typesOf(statements, term).includes('owl:Ontology') && !isMergedHeader(statements, term),
+  );
   const [header] = headers;
   if (header === undefined)
     throw new OntologyError(
@@ -251,6 +261,57 @@ function headerOf(statements: Statements): string {
   return header;
 }
 
+/** The header of an upper ontology that was merged in, such as `obo:bfo.owl`. */
+function isMergedHeader(statements: Statements, term: string): boolean {
+  return term.startsWith('obo:') && typesOf(statements, term).includes('owl:Ontology');
+}
+
+/** A property that has only values of a class has some, and all are of the class. */
+function requireOnly(statements: Statements): void {
+  for (const { subject, property, term } of statements.only) {
+    const values = termsOf(statements, subject, property);
+    if (values.length === 0)
+      throw badValue(
+        statements,
+        subject,
+        `owl:allValuesFrom on ${property} says that nothing else is meant, and nothing that is; add owl:someValuesFrom ${term}`,
+      );
+    const other = values.find((value) => !above(statements, value).has(term));
+    if (other !== undefined)
+      throw badValue(
+        statements,
+        subject,
+        `${property} has ${other}, which is not below ${term} as owl:allValuesFrom requires; remove one of the two`,
+      );
+  }
+}
+
+/** A text that was merged with BFO has the hierarchy of BFO. */
+function requireUpperClasses(statements: Statements): void {
+  for (const term of Object.keys(UPPER))
+    for (const parent of termsOf(statements, term, 'rdfs:subClassOf')) {
+      if (parent === 'owl:Thing' || upperChain(term).includes(parent)) continue;
+      const known = UPPER[parent] === undefined ? 'which is not a class of BFO' : `unlike BFO 2.0`;
+      throw badValue(
+        statements,
+        term,
+        `rdfs:subClassOf puts ${UPPER[term]?.name} below ${parent}, ${known}; remove the statement`,
+      );
+    }
+}
+
+function termsOf(statements: Statements, subject: string, property: string): string[] {
+  return (statements.subjects.get(subject)?.get(property) ?? []).flatMap((v) => ('term' in v ? [v.term] : []));
+}
+
+/** A class and all classes above it. */
+function above(statements: Statements, term: string): ReadonlySet<string> {
+  const seen = new Set([term]);
+  for (const one of seen)
+    for (const parent of [...termsOf(statements, one, 'rdfs:subClassOf'), ...upperChain(one)]) seen.add(parent);
+  return seen;
+}
+
 /**
  * Declarations of properties are not classes. Every other described term is a class, even if it
  * does not declare so.
@@ -266,21 +327,15 @@ function typesOf(statements: Statements, term: string): string[] {
 
 /** Whether a class is a kind of independent continuant, over as many steps as the text takes. */
 function continuantsOf(statements: Statements): (term: string) => boolean {
-  const parents = (term: string): string[] =>
-    (statements.subjects.get(term)?.get('rdfs:subClassOf') ?? []).flatMap((v) => ('term' in v ? [v.term] : []));
+  const parents = (term: string): string[] => termsOf(statements, term, 'rdfs:subClassOf');
   return (term) => {
     const seen = new Set([term]);
     for (const one of seen) {
       for (const parent of parents(one)) seen.add(parent);
-      const above = UPPER[one]?.is;
-      if (above === 'independent continuant') return true;
-      if (above !== undefined) seen.add(above);
+      const { category, under } = UPPER[one] ?? {};
+      if (category === 'independent continuant') return true;
+      if (under !== undefined) seen.add(under);
     }
     return false;
   };
-}
-
-function badValue({ lineOf }: Statements, term: string, problem: string): OntologyError {
-  const line = lineOf(term);
-  return new OntologyError('bad_value', `Line ${line}, ${term}: ${problem}.`, { evidence: { term, line } });
 }

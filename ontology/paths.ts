@@ -9,12 +9,20 @@ export function openPattern(path: string): Pattern {
   return patternFromText(openPath(path));
 }
 
-/** The path with every `{param}` as `*`. */
-export function openPath(path: string): string {
+/** The path with every `{param}` as `*`, except those that keep one value. */
+export function openPath(path: string, kept: readonly string[] = []): string {
   return path
     .split('/')
-    .map((segment) => (/^\{.*\}$/.test(segment) ? '*' : segment))
+    .map((segment) => (/^\{.*\}$/.test(segment) && !kept.includes(segment.slice(1, -1)) ? '*' : segment))
     .join('/');
+}
+
+/**
+ * Everything below the path for one value of each of the parameters, and for all values of the
+ * others. The name in braces stands for the one value.
+ */
+export function boundPattern(path: string, bound: readonly string[]): Pattern {
+  return { ...patternFromText(openPath(path, bound)), append: false };
 }
 
 /** The names in braces, in order, each once. */

@@ -20,11 +20,19 @@ test('the derived roles are those of Table 1 of the paper, with their slices', (
     [
       'Clinical',
       ['patient'],
-      ['/events/{patient}', '/orders/{patient}', '/patients/{patient}', '/relapses/{patient}', '/tests/{patient}'],
+      [
+        '/events/{patient}',
+        '/orders/{patient}',
+        ...['as_of', 'consecutive_days', 'enrolled_at', 'last_positive', 'program_phase', 'tier'].map(
+          (field) => `/patients/{patient}/${field}`,
+        ),
+        '/relapses/{patient}',
+        '/tests/{patient}',
+      ],
     ],
   ]);
   expect(disagreements).toEqual([]);
-  expect(clustering.keptSeparate.map(({ overlap }) => overlap?.toFixed(2))).toEqual(['0.32']);
+  expect(clustering.keptSeparate.map(({ overlap }) => overlap?.toFixed(2))).toEqual(['0.28']);
   expect(clustering.next?.overlap?.toFixed(2)).toBe('0.21');
 });
 
@@ -73,4 +81,39 @@ test('a rule in one footprint is local, in none cross-cutting; overlaps differ',
     reads: ['/loans/*', '/titles'],
   });
   expect(by.get('LONG_LOANS')).toMatchObject({ from: 'policy', onFailure: 'escalate', counselor: 'librarian' });
+});
+
+test('a rule that joins participants is not local to a role that sees one', () => {
+  const rule = (text: string, id: string) => deriveInvariants(parse(text)).find((one) => one.id === id);
+  // The desk sees the loans of one member: whether a book is lent to another, it cannot see.
+  expect(rule(LIBRARY, 'LENT_ONCE')).toMatchObject({
+    forEach: [],
+    localTo: [],
+    crossCutting: true,
+    meets: ['Desk'],
+    meetsTwice: ['Desk'],
+  });
+  const each = LIBRARY.replace(
+    'a:order 2 ; a:refersTo :Loans ;',
+    'a:order 2 ; a:refersTo :Loans ; a:forEach "member" ;',
+  );
+  expect(rule(each, 'LENT_ONCE')).toMatchObject({ forEach: ['member'], localTo: ['Desk'], meetsTwice: [] });
+  const all = LIBRARY.replaceAll('/loans/{member}', '/loans');
+  expect(rule(all, 'LENT_ONCE')).toMatchObject({ localTo: ['Desk'], crossCutting: false });
+  // Another name of the parameter is another parameter.
+  const other = each.replace('/loans/{member}"', '/loans/{reader}"');
+  expect(rule(other, 'LENT_ONCE')).toMatchObject({ localTo: [], crossCutting: true });
+});
+
+test('consecutive days, tier and program phase stand apart (A.2, A.4)', () => {
+  const ontology = parse(UDT);
+  const pathOf = (term: string) => ontology.components.find((one) => one.term === term)?.paths;
+  expect([':ConsecutiveDays', ':Tier', ':ProgramPhase'].map(pathOf)).toEqual([
+    ['/patients/{patient}/consecutive_days'],
+    ['/patients/{patient}/tier'],
+    ['/patients/{patient}/program_phase'],
+  ]);
+  expect(deriveRoles(ontology).continuantRoles.map(({ term }) => term)).toEqual([':ProgramPhase']);
+  const writers = ontology.processes.filter(({ writes }) => writes.includes(':ProgramPhase'));
+  expect(writers.map(({ process }) => process)).toEqual(['enrolment']);
 });

@@ -19,6 +19,9 @@ export function widthOf(text: string): number {
   return Math.ceil([...text].reduce((sum, letter) => sum + (wide.test(letter) ? 2 : 1), 0) * LETTER);
 }
 
+/** Length of the tip of an arrow. */
+const TIP = 8;
+
 export function svg(title: string, width: number, height: number, parts: readonly string[]): string {
   const size = `width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"`;
   return [
@@ -33,6 +36,27 @@ export function svg(title: string, width: number, height: number, parts: readonl
 
 export function box({ x, y, width, height }: Placed, kind: string): string {
   return `<rect class="${kind}" x="${x}" y="${y}" width="${width}" height="${height}" rx="4"/>`;
+}
+
+/** A box around other boxes. */
+export function frame({ x, y, width, height }: Placed, kind: string): string {
+  return `<path class="${kind}" d="M${x} ${y} h${width} v${height} h${-width} Z"/>`;
+}
+
+type Point = readonly [x: number, y: number];
+
+/** A line through points, with a tip at its end. Its last part is horizontal or vertical. */
+export function arrow(points: readonly [Point, Point, ...Point[]], kind: string): string[] {
+  const [[x0, y0], [x1, y1]] = points.slice(-2) as [Point, Point];
+  const [dx, dy] = [Math.sign(x1 - x0) * TIP, Math.sign(y1 - y0) * TIP];
+  const [left, right] = [
+    [x1 - dx - dy / 2, y1 - dy - dx / 2],
+    [x1 - dx + dy / 2, y1 - dy + dx / 2],
+  ];
+  return [
+    `<path class="${kind}" d="M${points.map((point) => point.join(' ')).join(' L')}"/>`,
+    `<path class="tip" d="M${x1} ${y1} L${left?.join(' ')} L${right?.join(' ')} Z"/>`,
+  ];
 }
 
 export function text(x: number, y: number, words: string, kind = 'text'): string {
@@ -86,6 +110,10 @@ rect { fill: ${fill}; stroke: ${line}; }
 .crossing { fill: ${warmFill}; stroke: ${warm}; }
 .inner { fill: none; stroke: ${warm}; }
 path { fill: none; stroke: ${line}; }
+.meta { stroke: ${ink}; }
+.queue { stroke: ${warm}; }
+.tip { fill: ${soft}; stroke: none; }
+.flow { stroke: ${soft}; }
 .writes, .reads { stroke: ${cool}; }
 .refers { stroke: ${soft}; }`;
 
@@ -93,6 +121,9 @@ const STYLE = `
 text { font: 12px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; white-space: pre; }
 .title, .strong, .head { font-weight: bold; }
 .crossing { stroke-width: 2; }
+.meta { stroke-width: 2; }
+.flow { stroke-width: 1.4; }
+.back { stroke-dasharray: 5 4; }
 .writes { stroke-width: 1.6; }
 .reads { stroke-dasharray: 5 4; }
 .refers { stroke-dasharray: 1 3; stroke-width: 1.4; }

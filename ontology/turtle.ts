@@ -1,4 +1,5 @@
-import { Lexer, Parser, type Quad, type Token } from 'n3';
+import { Lexer, Parser, type Quad, type Term, type Token } from 'n3';
+import { readExpressions } from './class-expressions.ts';
 import { OntologyError } from './errors.ts';
 import { NAMESPACES } from './vocabulary.ts';
 
@@ -13,32 +14,53 @@ export interface Statements {
    * The omitted statements. They have a subject if only the object has no name, as a list has none.
    */
   readonly nameless: readonly { readonly subject: string | undefined; readonly property: string }[];
+  /** By `owl:allValuesFrom`: the property has only values of that class. */
+  readonly only: readonly { readonly subject: string; readonly property: string; readonly term: string }[];
+  /** Class expressions, or parts of them, that are not used. */
+  readonly unread: readonly { readonly subject: string; readonly says: string }[];
   /** The first line that is about a term, or else that names it. */
   lineOf(term: string): number;
 }
 
-/** @throws OntologyError `bad_turtle` */
+/** @throws OntologyError `bad_turtle`; `bad_value` for a class expression that cannot be used */
 export function readTurtle(text: string): Statements {
   const quads = parsed(text);
   const own = ownNamespace(quads);
   const short = (iri: string): string => shortened(iri, own);
   const subjects = new Map<string, Map<string, Value[]>>();
   const nameless: { subject: string | undefined; property: string }[] = [];
+  const add = (subject: string, property: string, object: Term): void => {
+    const properties = subjects.get(subject) ?? new Map<string, Value[]>();
+    subjects.set(subject, properties);
+    const values = properties.get(property) ?? [];
+    properties.set(property, values);
+    const value = object.termType === 'NamedNode' ? { term: short(object.value) } : { text: object.value };
+    if (!values.some((known) => JSON.stringify(known) === JSON.stringify(value))) values.push(value);
+  };
   for (const { subject, predicate, object } of quads) {
     const isNamed = subject.termType === 'NamedNode';
     if (!isNamed || object.termType === 'BlankNode') {
       nameless.push({ subject: isNamed ? short(subject.value) : undefined, property: short(predicate.value) });
       continue;
     }
-    const properties = subjects.get(short(subject.value)) ?? new Map<string, Value[]>();
-    subjects.set(short(subject.value), properties);
-    const values = properties.get(short(predicate.value)) ?? [];
-    properties.set(short(predicate.value), values);
-    const value = object.termType === 'NamedNode' ? { term: short(object.value) } : { text: object.value };
-    if (!values.some((known) => JSON.stringify(known) === JSON.stringify(value))) values.push(value);
+    add(short(subject.value), short(predicate.value), object);
   }
   const lines = linesOf(text, short);
-  return { subjects, nameless, lineOf: (term) => lines.get(term) ?? 0 };
+  const lineOf = (term: string): number => lines.get(term) ?? 0;
+  const bad = (subject: string, problem: string): OntologyError => badValue({ lineOf }, subject, problem);
+  const { said, only, unread } = readExpressions(quads, short, bad);
+  for (const { subject, property, value } of said) add(subject, short(property), value);
+  return {
+    subjects,
+    nameless,
+    only: only.map(({ subject, property, value }) => ({
+      subject,
+      property: short(property),
+      term: short(value.value),
+    })),
+    unread,
+    lineOf,
+  };
 }
 
 function parsed(text: string): Quad[] {
@@ -59,8 +81,11 @@ function parsed(text: string): Quad[] {
 /** Terms of the domain are below the ontology's own name. */
 function ownNamespace(quads: readonly Quad[]): string {
   const header = quads.find(
-    ({ predicate, object }) =>
-      predicate.value === `${NAMESPACES.rdf}type` && object.value === `${NAMESPACES.owl}Ontology`,
+    ({ subject, predicate, object }) =>
+      predicate.value === `${NAMESPACES.rdf}type` &&
+      object.value === `${NAMESPACES.owl}Ontology` &&
+      // An upper ontology that was merged in brings its own header.
+      !subject.value.startsWith(NAMESPACES.obo),
   );
   return `${header?.subject.value ?? 'urn:assize:domain:'}#`;
 }
@@ -97,4 +122,10 @@ function linesOf(text: string, short: (iri: string) => string): Map<string, numb
 function prefixedIri({ type, prefix, value }: Token, prefixes: ReadonlyMap<string, string>): string | undefined {
   const namespace = type === 'prefixed' ? prefixes.get(prefix ?? '') : undefined;
   return namespace === undefined ? undefined : namespace + (value ?? '');
+}
+
+/** The error of a value that a term has, with the line that describes the term. */
+export function badValue({ lineOf }: Pick<Statements, 'lineOf'>, term: string, problem: string): OntologyError {
+  const line = lineOf(term);
+  return new OntologyError('bad_value', `Line ${line}, ${term}: ${problem}.`, { evidence: { term, line } });
 }

@@ -8,6 +8,8 @@ export interface Pool {
   readonly numbers: readonly number[];
   /** Keys of records and values of members, by the name that they stand under. */
   readonly named: ReadonlyMap<string, readonly string[]>;
+  /** The keys of each object below the root: a text of another name may be one of them. */
+  readonly keys: readonly (readonly string[])[];
 }
 
 /** Names that nothing has yet: few, so that two proposals may meet in one. */
@@ -21,6 +23,7 @@ export function poolOf(state: Json): Pool {
   const texts = new Set<string>();
   const numbers = new Set<number>();
   const named = new Map<string, Set<string>>();
+  const keys: (readonly string[])[] = [];
   const name = (under: string, text: string): void => {
     texts.add(text);
     named.set(under, (named.get(under) ?? new Set()).add(text));
@@ -29,11 +32,13 @@ export function poolOf(state: Json): Pool {
     if (typeof value === 'string') name(under, value);
     else if (typeof value === 'number') numbers.add(value);
     else if (Array.isArray(value)) for (const item of value) walk(item, under);
-    else if (typeof value === 'object' && value !== null)
+    else if (typeof value === 'object' && value !== null) {
+      if (under !== '') keys.push(Object.keys(value).slice(0, POOL_MAX));
       for (const [key, member] of Object.entries(value)) {
         name(under, key);
         walk(member, key);
       }
+    }
   };
   walk(state, '');
   const first = <T>(set: Iterable<T>): T[] => [...set].slice(0, POOL_MAX);
@@ -41,6 +46,7 @@ export function poolOf(state: Json): Pool {
     texts: first(texts),
     numbers: first(numbers),
     named: new Map([...named].map(([under, list]) => [under, first(list)])),
+    keys: first(keys.filter((list) => list.length > 0)),
   };
 }
 
@@ -127,6 +133,8 @@ export function textNamed(name: string, { choices, pool }: Pick<Drawing, 'choice
     return choices.oneOf([...DATES, ...pool.texts.filter((text) => /^\d{4}-\d\d-\d\d$/.test(text))]);
   const chance = choices.next();
   if (meant.length > 0 && chance < 0.6) return choices.oneOf(meant);
+  // An `arm` can be a key of `/capacity`: names do not tell, so any object's keys are tried.
+  if (meant.length === 0 && pool.keys.length > 0 && chance < 0.15) return choices.oneOf(choices.oneOf(pool.keys));
   if (pool.texts.length > 0 && chance > 0.85) return choices.oneOf(pool.texts);
   return choices.oneOf(NAMES);
 }

@@ -1,5 +1,5 @@
 import { arg, checkArgument, isAssizeError, type Json } from 'assize/internal/base';
-import { canonicalize, copyJson, type Instant, isInstant, WORLD_LIMITS } from 'assize/internal/canon';
+import { canonicalize, copyJson, escapeSegment, type Instant, isInstant, WORLD_LIMITS } from 'assize/internal/canon';
 import {
   type Authority,
   candidateOf,
@@ -29,6 +29,12 @@ export interface SkewOptions {
   readonly width?: number;
   /** How many proposals of each action are drawn on each state. Default: 40 */
   readonly tries?: number;
+  /**
+   * How many further states are looked at for the rules that nothing was found for. Each is a
+   * reached state with one other number, so that a limit is near. Default: `width`, or 0 with a
+   * `depth` of 0
+   */
+  readonly nearby?: number;
   /** States to begin with instead of the domain's initial one. */
   readonly states?: readonly unknown[];
   /**
@@ -52,6 +58,11 @@ export interface SkewWitness {
   readonly invariantId: string;
   readonly detail: string;
   readonly state: Json;
+  /**
+   * Whether proposals lead to the state from one to begin with. Otherwise it is a reached state
+   * with one other number. All rules hold in it, which suffices by the definition.
+   */
+  readonly reached: boolean;
   readonly first: SkewProposal;
   readonly second: SkewProposal;
 }
@@ -71,6 +82,8 @@ export interface SkewSearch {
     readonly states: number;
     readonly proposals: number;
     readonly pairs: number;
+    /** States with one other number, in addition; not counted above. */
+    readonly nearby: number;
   };
 }
 
@@ -80,6 +93,7 @@ const SKEW_OPTIONS = arg.members({
   depth: arg.optional(arg.whole),
   width: arg.optional(positive),
   tries: arg.optional(positive),
+  nearby: arg.optional(arg.whole),
   states: arg.optional(arg.list(arg.any)),
   proposals: arg.optional(arg.list(arg.object)),
   at: arg.optional(arg.of('an instant', isInstant)),
@@ -91,6 +105,10 @@ const DOMAIN = arg.of('a domain that defineDomain returned', (value) => {
 
 /** Proposals of one state that are compared with each other. */
 const PAIRED_MAX = 24;
+/** Candidates for each nearby state: a rule or the schema refuses some. */
+const NEARBY_TRIES = 8;
+/** Numbers that bring a limit near. */
+const NEAR = [0, 1, 2] as const;
 
 /**
  * Searches for write skew by running the domain. From the initial state on, level by level, drawn
@@ -118,12 +136,19 @@ interface Step {
   readonly next: Json;
 }
 
+/** A state, and the actions that led to it. */
+interface Visited {
+  readonly state: Json;
+  readonly done: readonly string[];
+}
+
 class Search {
   readonly #domain: Domain;
   readonly #options: Required<Omit<SkewOptions, 'states'>> & { readonly states: readonly unknown[] | undefined };
   readonly #choices: Choices;
   readonly #found: Map<string, SkewWitness> = new Map();
   readonly #drawArgs: ReadonlyMap<string, (choices: Choices, pool: Pool) => Json>;
+  readonly #reached: Set<string> = new Set();
   #states = 0;
   #proposals = 0;
   #pairs = 0;
@@ -132,34 +157,77 @@ class Search {
     this.#domain = domain;
     const { seed = 1, depth = 4, width = 12, tries = 40, states, proposals = [] } = options;
     const { at = '2026-06-01T12:00:00.000000Z' } = options;
-    this.#options = { seed, depth, width, tries, states, proposals, at };
+    const { nearby = depth === 0 ? 0 : width } = options;
+    this.#options = { seed, depth, width, tries, nearby, states, proposals, at };
     this.#choices = new Choices(seed);
     this.#drawArgs = new Map(Object.entries(domain.actions).map(([name, { args }]) => [name, valuesOf(args)]));
   }
 
   run(): SkewSearch {
     const { seed, depth, width, tries } = this.#options;
-    const seen = new Set<string>();
-    let level = this.#beginnings();
+    const seen: Set<string> = this.#reached;
+    let level: Visited[] = this.#beginnings().map((state) => ({ state, done: [] }));
     for (let step = 0; step <= depth && level.length > 0; step++) {
-      const next: Json[] = [];
-      for (const state of level) {
+      const next: Visited[] = [];
+      for (const { state, done } of level) {
         seen.add(textOf(state));
         this.#states++;
         const steps = this.#stepsFrom(state);
-        this.#compare(state, steps);
-        next.push(...steps.map((one) => one.next));
+        this.#compare({ state, reached: true }, steps);
+        next.push(...steps.map(({ proposal: { action }, next }) => ({ state: next, done: [...done, action] })));
       }
-      const fresh = new Map(next.map((state) => [textOf(state), state] as const));
+      const fresh = new Map(next.map((one) => [textOf(one.state), one] as const));
       for (const text of seen) fresh.delete(text);
-      level = this.#choices.some([...fresh.values()], width);
+      level = this.#varied([...fresh.values()], width);
     }
+    const [proposals, pairs] = [this.#proposals, this.#pairs];
+    const nearby = this.#lookNearby();
     const order = this.#domain.rules.map(({ id }) => id);
     const witnesses = [...this.#found.values()].sort(
       (a, b) => order.indexOf(a.invariantId) - order.indexOf(b.invariantId),
     );
-    const bound = { seed, depth, width, tries, states: this.#states, proposals: this.#proposals, pairs: this.#pairs };
+    const bound = { seed, depth, width, tries, states: this.#states, proposals, pairs, nearby };
     return { witnesses, bound };
+  }
+
+  /**
+   * So many of the states, in turn from those that the same actions led to. States after many
+   * different actions come first: there most other actions are possible.
+   */
+  #varied(states: readonly Visited[], count: number): Visited[] {
+    const groups = Map.groupBy(states, ({ done }) => [...new Set(done)].sort().join('\n'));
+    const longestFirst = [...groups].sort(([a], [b]) => b.split('\n').length - a.split('\n').length);
+    return this.#inTurn(
+      longestFirst.map(([, group]) => group),
+      count,
+    );
+  }
+
+  /** So many in all, one of each group in turn. */
+  #inTurn<T>(groups: readonly (readonly T[])[], count: number): T[] {
+    const queues = groups.map((group) => this.#choices.some(group, count));
+    const chosen: T[] = [];
+    for (let i = 0; i < count; i++) for (const queue of queues) chosen.push(...queue.slice(i, i + 1));
+    return chosen.slice(0, count);
+  }
+
+  /** The number of looked-at states. A rule with a witness on a reached state keeps it. */
+  #lookNearby(): number {
+    const { nearby } = this.#options;
+    if (nearby === 0 || this.#found.size === this.#domain.rules.length) return 0;
+    const some = this.#choices.some([...this.#reached], nearby).map((text) => JSON.parse(text) as Json);
+    const made = new Map(some.flatMap((state) => [...withOtherNumbers(state)]).map((state) => [textOf(state), state]));
+    for (const text of this.#reached) made.delete(text);
+    const sound = this.#choices
+      .some([...made.values()], nearby * NEARBY_TRIES)
+      .filter(
+        (state) =>
+          stateFault(this.#domain.state, state) === undefined &&
+          firstFinding(this.#domain, state as never) === undefined,
+      );
+    const states = this.#choices.some(sound, nearby);
+    for (const state of states) this.#compare({ state, reached: false }, this.#stepsFrom(state));
+    return states.length;
   }
 
   #beginnings(): Json[] {
@@ -226,8 +294,9 @@ class Search {
     }
   }
 
-  #compare(state: Json, steps: readonly Step[]): void {
-    const paired = this.#choices.some(steps, PAIRED_MAX).map(({ proposal }) => proposal);
+  #compare(on: Pick<SkewWitness, 'state' | 'reached'>, steps: readonly Step[]): void {
+    const byAction = Map.groupBy(steps, ({ proposal: { action } }) => action);
+    const paired = this.#inTurn([...byAction.values()], PAIRED_MAX).map(({ proposal }) => proposal);
     for (const [i, first] of paired.entries())
       for (const second of paired.slice(i)) {
         this.#pairs++;
@@ -235,23 +304,41 @@ class Search {
           [first, second],
           [second, first],
         ] as const)
-          this.#judge(state, one, other);
+          this.#judge(on, one, other);
       }
   }
 
-  #judge(state: Json, first: SkewProposal, second: SkewProposal): void {
+  #judge(on: Pick<SkewWitness, 'state' | 'reached'>, first: SkewProposal, second: SkewProposal): void {
     if (first === second) return;
-    const both = mergeUnchecked(state, first.changes, second.changes);
+    const both = mergeUnchecked(on.state, first.changes, second.changes);
     if (both === undefined || stateFault(this.#domain.state, both) !== undefined) return;
     const finding = firstFinding(this.#domain, both as never);
     if (finding === undefined) return;
     for (const { invariant_id, result, detail = '' } of detectionVector(this.#domain, both as never)) {
       if (result === 'pass') continue;
       const known = this.#found.get(invariant_id);
+      if (known?.reached === true && !on.reached) continue;
       if (known !== undefined && (areTwo(known.first, known.second) || !areTwo(first, second))) continue;
-      this.#found.set(invariant_id, { invariantId: invariant_id, detail, state, first, second });
+      this.#found.set(invariant_id, { invariantId: invariant_id, detail, ...on, first, second });
     }
   }
+}
+
+/** The state with one of its numbers replaced, for each number and each near value. */
+function* withOtherNumbers(state: Json): Iterable<Json> {
+  for (const [path, value] of numbersOf(state, ''))
+    for (const near of NEAR) {
+      if (near === value) continue;
+      const other = mergeUnchecked(state, [{ op: 'replace', path, value: near }], []);
+      if (other !== undefined) yield other;
+    }
+}
+
+function* numbersOf(value: Json, path: string): Iterable<readonly [path: string, value: number]> {
+  if (typeof value === 'number') yield [path, value];
+  else if (typeof value === 'object' && value !== null)
+    for (const [key, member] of Object.entries(value))
+      yield* numbersOf(member as Json, `${path}/${escapeSegment(key)}`);
 }
 
 /** Whether they belong to two workers: another role, or other parameters of the same role. */

@@ -15,6 +15,7 @@ import type { Draft, Model } from '../index.ts';
 interface Options extends SharedOptions {
   readonly answers?: string;
   readonly modelCommand?: string;
+  readonly context?: string;
   readonly out?: string;
   readonly force?: boolean;
 }
@@ -27,6 +28,7 @@ export function draftOntologyCommand(command: Command): void {
       .argument('<prose>', 'file with a description of the domain')
       .option('--model-command <cmd>', 'program that reads the request and prints the answer; recorded in the store')
       .option('--answers <file>', 'recorded answers instead of a model: a JSON list of strings, in order')
+      .option('--context <file>', 'text that the model reads before the description, such as a reference of BFO')
       .option('--out <file>', 'output file (default: standard output)')
       .option('--force', 'overwrite an existing file'),
   )
@@ -53,19 +55,21 @@ export function draftOntologyCommand(command: Command): void {
     );
 }
 
-async function drafted(session: Session, prose: string, { answers, modelCommand }: Options): Promise<Draft> {
+async function drafted(session: Session, prose: string, options: Options): Promise<Draft> {
+  const { answers, modelCommand } = options;
   const { draftOntology } = await import('../index.ts');
   if ((answers === undefined) === (modelCommand === undefined))
     throw new CliError('usage', 'The command has no model. Pass --model-command CMD or --answers FILE.');
+  const context = options.context !== undefined && { context: readText(options.context) };
   if (answers !== undefined) {
     const store = await openStore('memory:');
     const oracle = createOracle({ store, clock: systemClock, mode: 'record' });
-    return draftOntology(prose, { oracle, model: recorded(answers) });
+    return draftOntology(prose, { oracle, model: recorded(answers), ...context });
   }
   const command = modelCommand as string;
   return session.withStore('create', (store) => {
     const oracle = createOracle({ store, clock: systemClock, mode: 'record' });
-    return draftOntology(prose, { oracle, model: commandModel(command), modelVersion: command });
+    return draftOntology(prose, { oracle, model: commandModel(command), modelVersion: command, ...context });
   });
 }
 

@@ -23,10 +23,11 @@ interface Options extends RoleCliOptions {
   readonly depth?: number;
   readonly width?: number;
   readonly tries?: number;
+  readonly nearby?: number;
 }
 
 /** They say how a domain is run, and mean nothing without one. */
-const SEARCH_OPTIONS = ['state', 'proposals', 'seed', 'depth', 'width', 'tries'] as const;
+const SEARCH_OPTIONS = ['state', 'proposals', 'seed', 'depth', 'width', 'tries', 'nearby'] as const;
 
 const PROPOSALS = z.array(
   z.object({
@@ -49,7 +50,8 @@ export function fingerprintOntology(command: Command): void {
       .option('--seed <n>', 'seed of the random draws (default: 1)', count)
       .option('--depth <n>', 'number of proposals before each checked state (default: 4)', count)
       .option('--width <n>', 'number of states per depth (default: 12)', positive)
-      .option('--tries <n>', 'number of proposals per action and state (default: 40)', positive),
+      .option('--tries <n>', 'number of proposals per action and state (default: 40)', positive)
+      .option('--nearby <n>', 'number of further states, with one other number (default: as --width)', count),
   )
     .addHelpText(
       'after',
@@ -59,18 +61,13 @@ export function fingerprintOntology(command: Command): void {
       inSession(async ({ json, out }, options: Options, nameOrFile: string) => {
         const ontology = await loadOntology(nameOrFile);
         const domain = await domainToRun(options, ontology);
-        const { concluded, fingerprint } = await import('../index.ts');
+        const { fingerprint, withSearch } = await import('../index.ts');
         const { threshold } = options;
-        const found = fingerprint(ontology, threshold === undefined ? {} : { threshold });
+        const byFootprints = fingerprint(ontology, threshold === undefined ? {} : { threshold });
         const search = domain && (await searched(domain, options));
-        const writeSkew = found.writeSkew.holds || (search?.witnesses.length ?? 0) > 0;
-        const conclusion = concluded({
-          writeSkew,
-          auditability: found.auditability.holds,
-          pipeline: found.pipeline.holds,
-        });
-        if (json) out.document({ ...found, conclusion, ...(search && { executed: search }) });
-        else print(out, { ...found, conclusion }, writeSkew, search);
+        const found = search === undefined ? byFootprints : withSearch(byFootprints, search, ontology);
+        if (json) out.document({ ...found, ...(search && { executed: search }) });
+        else print(out, found, search);
         return EXIT.ok;
       }),
     );
@@ -96,8 +93,8 @@ async function domainToRun(options: Options, ontology: Ontology): Promise<Domain
 
 async function searched(domain: Domain, options: Options): Promise<SkewSearch> {
   const { findWriteSkew } = await import('../index.ts');
-  const { state, proposals: file, seed, depth, width, tries } = options;
-  const given = Object.entries({ seed, depth, width, tries }).filter(([, value]) => value !== undefined);
+  const { state, proposals: file, seed, depth, width, tries, nearby } = options;
+  const given = Object.entries({ seed, depth, width, tries, nearby }).filter(([, value]) => value !== undefined);
   return findWriteSkew(domain, {
     ...Object.fromEntries(given),
     ...(state !== undefined && { states: [readJson(state)] }),
@@ -105,8 +102,8 @@ async function searched(domain: Domain, options: Options): Promise<SkewSearch> {
   });
 }
 
-function print(out: Output, found: Fingerprint, writeSkew: boolean, search: SkewSearch | undefined): void {
-  verdict(out, 'write skew', { ...found.writeSkew, holds: writeSkew });
+function print(out: Output, found: Fingerprint, search: SkewSearch | undefined): void {
+  verdict(out, 'write skew', found.writeSkew);
   if (search !== undefined) printSearch(out, search);
   verdict(out, 'sequential pipeline', found.pipeline);
   verdict(out, 'auditability', found.auditability);
@@ -122,9 +119,9 @@ function verdict(out: Output, what: string, { holds, witness }: Verdict): void {
 }
 
 function printSearch(out: Output, { witnesses, bound }: SkewSearch): void {
-  const { seed, depth, width, tries, states, proposals, pairs } = bound;
+  const { seed, depth, width, tries, states, proposals, pairs, nearby } = bound;
   for (const witness of witnesses) printWitness(out, witness);
-  const where = `${states} states, ${proposals} proposals, ${pairs} pairs (depth ${depth}, width ${width}, tries ${tries}, seed ${seed})`;
+  const where = `${states} states, ${proposals} proposals, ${pairs} pairs and ${nearby} nearby states (depth ${depth}, width ${width}, tries ${tries}, seed ${seed})`;
   out.line(
     witnesses.length > 0
       ? line`  ${dim(`found by running the domain, within ${where}`)}`
@@ -132,9 +129,9 @@ function printSearch(out: Output, { witnesses, bound }: SkewSearch): void {
   );
 }
 
-function printWitness(out: Output, { invariantId, detail, state, first, second }: SkewWitness): void {
+function printWitness(out: Output, { invariantId, detail, state, reached, first, second }: SkewWitness): void {
   out.line(line`  ${bold(invariantId)} passes for each of these alone, and breaks after both: ${detail}`);
-  out.line(line`    on   ${shortJson(state, STATE_MAX)}`);
+  out.line(line`    on   ${shortJson(state, STATE_MAX)}${reached ? '' : ', a reached state with one other number'}`);
   out.line(line`    one  ${proposalText(first)}`);
   out.line(line`    two  ${proposalText(second)}`);
 }

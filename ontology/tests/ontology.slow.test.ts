@@ -293,8 +293,8 @@ describe('a picture', () => {
       component: kinds('component'),
       role: kinds('role'),
     }).toEqual({
-      crossing: 1,
-      rule: 5,
+      crossing: 2,
+      rule: 4,
       component: 5,
       role: 3,
     });
@@ -304,6 +304,18 @@ describe('a picture', () => {
       refers: 9,
     });
   });
+});
+
+test('the meta-agent gets proposals; a queue is drawn where a rule escalates', () => {
+  const classes = (picture: string, kind: string): number => picture.split(`class="${kind}"`).length - 1;
+  const picture = draw(library);
+  for (const words of ['Meta-agent: invariants, in order', 'Ledger', 'proposals', 'slices of the new state'])
+    expect(picture).toContain(`>${words}</text>`);
+  expect(picture).toMatch(/>Counselor queue<\/text>[\s\S]*>librarian decides:<\/text>[\s\S]*> {2}LONG_LOANS<\/text>/);
+  expect([classes(picture, 'meta'), classes(picture, 'queue'), classes(picture, 'tip')]).toEqual([2, 1, 5]);
+  const alone = draw({ ...library, rules: library.rules.filter(({ onFailure }) => onFailure === 'reject') });
+  expect([classes(alone, 'meta'), classes(alone, 'queue'), classes(alone, 'tip')]).toEqual([2, 0, 3]);
+  expect(alone).not.toContain('Counselor queue');
 });
 
 test('a scaffold is valid TypeScript for any words', () => {

@@ -65,7 +65,8 @@ test('budget, udt and airline have theirs', () => {
 
 describe.each(NAMES)('%s', (name) => {
   test('nothing is wrong with its ontology', () => {
-    expect(check(read(name)).filter(({ severity }) => severity === 'error')).toEqual([]);
+    const ignored = check(read(name)).filter(({ code }) => code !== 'no_source' && code !== 'untouched');
+    expect(ignored).toEqual([]);
     expect(read(name).domain).toBe(name);
   });
 

@@ -119,6 +119,55 @@ const apart = defineDomain({
   invariants: ({ each }) => [each('NOT_FULL', '/boxes/*', {}, (by) => (by <= 5 ? pass : reject(`${by} is too much`)))],
 });
 
+/** Many texts that are no arm. */
+const SITES = Object.fromEntries(Array.from({ length: 25 }, (_, i) => [`site ${i}`, `town ${i}`]));
+
+/** Participants are put into arms, each of which has room for so many. */
+const trial = (room: number) =>
+  defineDomain({
+    name: 'trial',
+    version: '1',
+    state: z.object({
+      capacity: z.record(z.string(), z.number().int().min(0)),
+      allocations: z.record(z.string(), z.object({ to: z.string() })),
+      sites: z.record(z.string(), z.string()),
+    }),
+    initial: { capacity: { treatment: room, control: room }, allocations: {}, sites: SITES },
+    processes: { allocating: { writes: ['/allocations/{participant}'] } },
+    roles: { randomiser: { params: ['participant'], processes: ['allocating'] } },
+    actions: {
+      allocate: {
+        process: 'allocating',
+        args: z.object({ arm: z.string() }),
+        apply: (state, { arm }, { role }) => {
+          state.allocations[role.participant] = { to: arm };
+        },
+      },
+    },
+    invariants: ({ count }) => [
+      count(
+        'ARM_CAPACITY',
+        '/allocations/*',
+        { per: ({ to }) => to, reads: ['/capacity'], with: (arm) => ({ room: `/capacity/${arm}` }) },
+        (n, { room = 0 }, arm) => (n <= room ? pass : reject(`${n} in ${arm}, which has room for ${room}`)),
+      ),
+    ],
+  });
+
+test('an argument is looked for among the keys of any collection', () => {
+  const { witnesses } = findWriteSkew(trial(1), { depth: 1, nearby: 0 });
+  expect(witnesses).toMatchObject([{ invariantId: 'ARM_CAPACITY', reached: true }]);
+  for (const witness of witnesses) expectSkew(trial(1), witness);
+});
+
+test('a limit far away is brought near, and the witness says so', () => {
+  expect(findWriteSkew(trial(40), { nearby: 0 })).toMatchObject({ witnesses: [], bound: { nearby: 0 } });
+  const { witnesses, bound } = findWriteSkew(trial(40));
+  expect(witnesses).toMatchObject([{ invariantId: 'ARM_CAPACITY', reached: false }]);
+  expect(bound.nearby).toBeGreaterThan(0);
+  for (const witness of witnesses) expectSkew(trial(40), witness);
+});
+
 test('without a skew none is found, and the bound describes the search', () => {
   const { witnesses, bound } = findWriteSkew(apart, { depth: 2, width: 5, tries: 20 });
   expect(witnesses).toEqual([]);

@@ -202,6 +202,8 @@ test('a nonsensical record is refused before any rule is checked', async () => {
   const office = await embargoed();
   const refused: readonly (readonly [ActionName, string, unknown, Place?])[] = [
     ['register_vulnerability', 'a', { component: 'x', severity: 'low' }],
+    ['triage_vulnerability', 'a', { note: 'x' }],
+    ['triage_vulnerability', 'none', { note: 'x' }],
     ['submit_report', 'a', { digest: DIGEST }],
     ['submit_report', 'none', { digest: DIGEST }],
     ['acknowledge_report', 'a', { reference: 'ticket 2' }],

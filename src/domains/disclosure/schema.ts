@@ -16,7 +16,7 @@ import type { Instant } from '#canon';
  * The pipeline phases of a vulnerability, in order. They are roles of the vulnerability, and so a
  * field (Agentic Redux A.4), not an agent.
  */
-export const PHASES = ['DISCOVERED', 'REPORTED', 'ACKNOWLEDGED', 'EMBARGOED', 'DISCLOSED'] as const;
+export const PHASES = ['DISCOVERED', 'TRIAGED', 'REPORTED', 'ACKNOWLEDGED', 'EMBARGOED', 'DISCLOSED'] as const;
 export type Phase = (typeof PHASES)[number];
 
 export const SEVERITIES = ['unrated', 'low', 'medium', 'high', 'critical'] as const;
@@ -67,6 +67,8 @@ export interface EmbargoSpec {
 export interface Submission {
   phase: Phase;
   registered_at: Instant;
+  /** The decision to report it, with the reason. */
+  triaged?: { at: Instant; note: string };
   /**
    * `n` is its index among the reports to this maintainer, `digest` the SHA-256 of the sent report.
    */
@@ -254,6 +256,7 @@ export const disclosureState: z.ZodType<DisclosureState> = z.object({
         z.object({
           phase: z.enum(PHASES),
           registered_at: instant,
+          triaged: z.object({ at: instant, note: z.string() }).exactOptional(),
           submitted: z.object({ at: instant, n: count, digest: sha256 }).exactOptional(),
           receipt: z.object({ at: instant, reference: z.string() }).exactOptional(),
           embargo: embargo.exactOptional(),

@@ -126,6 +126,13 @@ const FORGED: readonly (readonly [rule: string, says: string, forge: (state: Dis
   ],
   [
     'PHASE_FOLLOWS_RECORD',
+    'a triage after its report',
+    (state) => {
+      entryOf(state).triaged = { at: LATER, note: 'late' };
+    },
+  ],
+  [
+    'PHASE_FOLLOWS_RECORD',
     'another one’s report',
     (state) => {
       reportsOf(state)[0]!.vulnerability = 'c';

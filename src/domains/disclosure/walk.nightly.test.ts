@@ -38,6 +38,12 @@ describe('for any proposals in any order the kernel follows the policy exactly',
     expectAgreement(walked, { states: 5_750, disclosures: 134 });
   });
 
+  test('of one vulnerability, with its triage, 7 proposals deep', async () => {
+    const names = ['triage', ...UNDER_EMBARGO, 'leak', 'say why there is none', 'disclose'];
+    const walked = walk(await registered('a'), 7, some('a', ...names, WAIT));
+    expectAgreement(walked, { states: 589, disclosures: 23 });
+  });
+
   test.each([
     ['that is under embargo', [], { states: 2_305, disclosures: 47 }],
     ['whose embargo is over', [WAIT, WAIT], { states: 2_779, disclosures: 86 }],

@@ -25,10 +25,14 @@ export function abstinenceOn(day: Day, enrolledAt: Day, tests: Tests, n: number 
   return { last_positive, consecutive_days, tier: tierOf(consecutive_days) };
 }
 
-/** A patient's record counted up to a day, which is never before the last relevant sample. */
-export function tracked(patient: Patient, tests: Tests, upTo: Day): Patient {
-  const as_of = laterOf(patient.as_of, upTo);
-  return { ...patient, as_of, ...abstinenceOn(as_of, patient.enrolled_at, tests) };
+/** A patient's abstinence counted up to a day, which is never before the last relevant sample. */
+export function tracked(
+  { as_of: before, enrolled_at }: Pick<Patient, 'as_of' | 'enrolled_at'>,
+  tests: Tests,
+  upTo: Day,
+): Abstinence & Pick<Patient, 'as_of'> {
+  const as_of = laterOf(before, upTo);
+  return { as_of, ...abstinenceOn(as_of, enrolled_at, tests) };
 }
 
 function lastPositive(day: Day, tests: Tests, n: number): Day | null {

@@ -254,7 +254,8 @@ function mustBePositive(state: Pick<UdtState, 'tests'>, patient: string, test: s
 }
 
 function track(state: Pick<UdtState, 'patients' | 'tests'>, patient: string, upTo: Day): void {
-  state.patients[patient] = tracked(recordOf(state, patient), state.tests[patient] ?? {}, upTo);
+  const record = recordOf(state, patient);
+  Object.assign(record, tracked(record, state.tests[patient] ?? {}, upTo));
 }
 
 function notAfterToday(day: Day, at: string): void {

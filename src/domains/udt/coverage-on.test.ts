@@ -40,7 +40,7 @@ describe('the coverage on a day', () => {
   });
 
   test.each([
-    ['2026-03-22', '90+', 3],
+    ['2026-03-22', '90+', 2],
     ['2026-03-25', '90+', 2],
     ['2026-03-26', '0-30', 0],
     ['2026-03-29', '0-30', 0],
@@ -50,6 +50,16 @@ describe('the coverage on a day', () => {
   ] as const)('of David on %s: tier %s, %i left', async (day, tier, left) => {
     const { state } = await untilRelapse();
     expect(coverageOn(state, { patient: P, day })).toMatchObject({ tier, left });
+  });
+
+  test('on a day before a covered one is what the later window has left', async () => {
+    const { state } = await untilRelapse();
+    expect(coverageOn(state, { patient: P, day: '2026-03-22' })).toMatchObject({
+      covered: [],
+      later: [{ tier: '90+', from: '2025-12-24', to: '2026-03-23', left: 2 }],
+      left: 2,
+    });
+    expect(coverageOn(state, { patient: P, day: '2025-12-23' })).not.toHaveProperty('later');
   });
 
   test('as known at an earlier event: before the result Billing was right', async () => {
@@ -101,7 +111,7 @@ const sample = fc.record({
 
 test('claims commit exactly up to the rest; later records change no old answer', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(sample, { maxLength: 10 }), fc.nat({ max: 5 }), async (samples, after) => {
+    fc.asyncProperty(fc.array(sample, { maxLength: 10 }), fc.integer({ min: -9, max: 5 }), async (samples, after) => {
       const clinic = await Clinic.open();
       const enrolled = '2026-01-01';
       clinic.on(enrolled);
@@ -119,7 +129,9 @@ test('claims commit exactly up to the rest; later records change no old answer',
       for (const { known, day, said } of answers)
         expect(coverageOn(clinic.state, { patient: P, day, known })).toEqual(said);
 
-      day = addDays(day, after);
+      // Claims for earlier days too: they fill the windows of later ones.
+      const last = addDays(day, after);
+      day = last < enrolled ? enrolled : last;
       const { tier, left } = coverageOn(clinic.state, { patient: P, day });
       for (let i = 0; i <= left; i++) {
         await clinic.sample(P, `x${i}`, { type: 'definitive', day });

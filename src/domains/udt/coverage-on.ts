@@ -3,9 +3,9 @@
  */
 import { arg, checkArgument } from '#base';
 import { abstinenceOn } from './abstinence.ts';
-import { addDays, type Day } from './days.ts';
+import type { Day } from './days.ts';
 import { type Coverage, day as isDay, type Tier, type UdtState } from './schema.ts';
-import { coveredInWindow } from './window.ts';
+import { type Window, windowsOf } from './window.ts';
 
 export interface CoverageQuestion {
   readonly patient: string;
@@ -28,7 +28,9 @@ export interface CoverageReport {
   readonly window: { readonly from: Day; readonly to: Day };
   /** The covered definitive tests in the window, by day and then by name. */
   readonly covered: readonly { readonly test: string; readonly claim: string; readonly date: Day }[];
-  /** Number of further covered definitive tests on that day. */
+  /** The windows of claims for later days that the day is in, if there are any. */
+  readonly later?: readonly { readonly tier: Tier; readonly from: Day; readonly to: Day; readonly left: number }[];
+  /** Number of further covered definitive tests on that day, in all of these windows. */
   readonly left: number;
 }
 
@@ -62,17 +64,25 @@ export function coverageOn(state: UdtState, question: CoverageQuestion): Coverag
   const { known = state.events[patient] ?? 0 } = question;
   const { [patient]: tests = {} } = state.tests;
   const abstinence = abstinenceOn(day, enrolledAt as Day, tests, known);
-  const allowed = state.coverage[abstinence.tier];
-  const covered = coveredInWindow({ date: day, n: known }, allowed.days, state.claims[patient] ?? {}, tests)
+  const asked = { date: day, tier: abstinence.tier, n: known };
+  const [own, ...later] = windowsOf(asked, state.coverage, state.claims[patient] ?? {}, tests);
+  const covered = own.covered
     .map(([claim, { test, date }]) => ({ test, claim, date }))
     .sort((a, b) => (a.date + a.test < b.date + b.test ? -1 : 1));
   return {
     day,
     known,
     ...abstinence,
-    allowed,
-    window: { from: addDays(day, 1 - allowed.days), to: day },
+    allowed: own.allowed,
+    window: { from: own.from, to: own.to },
     covered,
-    left: Math.max(0, allowed.tests - covered.length),
+    ...(later.length > 0 && {
+      later: later.map(({ tier, from, to, ...one }) => ({ tier, from, to, left: leftIn(one) })),
+    }),
+    left: Math.min(...[own, ...later].map(leftIn)),
   };
+}
+
+function leftIn({ allowed, covered }: Pick<Window, 'allowed' | 'covered'>): number {
+  return Math.max(0, allowed.tests - covered.length);
 }

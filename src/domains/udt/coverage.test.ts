@@ -220,12 +220,41 @@ const cases: readonly (readonly [name: string, steps: readonly Step[]])[] = [
     ],
   ],
   [
-    'a claim for an earlier day, made later, is judged by the window that ends on its own day',
+    'claims in reverse order of days: a window of seven days holds one',
     [
       [1, 'definitive'],
       [5, 'definitive'],
-      [5, 'claim', '0-30', 'ok'],
+      [8, 'definitive'],
+      [8, 'claim', '0-30', 'ok'],
+      [5, 'claim', '0-30', 'DEFINITIVE_WINDOW'],
       [1, 'claim', '0-30', 'ok'],
+    ],
+  ],
+  [
+    'a claim for an earlier day, in a tier with room, is in the window of a later one',
+    [
+      [97, 'definitive'],
+      [98, 'definitive'],
+      [100, 'presumptive+'],
+      [104, 'definitive'],
+      [104, 'claim', '0-30', 'ok'],
+      [98, 'claim', '90+', 'DEFINITIVE_WINDOW'],
+      [97, 'claim', '90+', 'ok'],
+    ],
+  ],
+  [
+    '90+ in reverse order: three in 90 days',
+    [
+      [99, 'definitive'],
+      [100, 'definitive'],
+      [101, 'definitive'],
+      [150, 'definitive'],
+      [189, 'definitive'],
+      [189, 'claim', '90+', 'ok'],
+      [150, 'claim', '90+', 'ok'],
+      [101, 'claim', '90+', 'ok'],
+      [100, 'claim', '90+', 'DEFINITIVE_WINDOW'],
+      [99, 'claim', '90+', 'ok'],
     ],
   ],
   [

@@ -44,8 +44,8 @@ interface Sample {
 
 class Model {
   readonly samples: Sample[] = [];
-  /** In the order of their claims. */
-  readonly #covered: Sample[] = [];
+  /** With the tier that they were claimed in. */
+  readonly #covered: { readonly sample: Sample; readonly tier: Tier }[] = [];
 
   collect(day: number, definitive: boolean): void {
     this.samples.push({ day, definitive, setAside: false });
@@ -66,13 +66,15 @@ class Model {
 
   claim(sample: Sample, claimed: Tier): string {
     if (claimed !== this.tierOn(sample.day)) return 'CLAIM_TIER_CURRENT';
-    const [most, days] = ({ '0-30': [1, 7], '31-89': [3, 30], '90+': [3, 90] } as const)[claimed];
-    const window = [...this.#covered, sample].filter(
-      ({ definitive, day }) => definitive && day > sample.day - days && day <= sample.day,
-    );
-    if (sample.definitive && new Set(window).size > most) return 'DEFINITIVE_WINDOW';
-    if (this.#covered.includes(sample)) return 'ONE_CLAIM_PER_TEST';
-    this.#covered.push(sample);
+    const all = [...this.#covered, { sample, tier: claimed }].filter((it) => it.sample.definitive);
+    const isOver = ({ sample: { day: end }, tier }: (typeof all)[number]): boolean => {
+      const [most, days] = ({ '0-30': [1, 7], '31-89': [3, 30], '90+': [3, 90] } as const)[tier];
+      const window = all.filter(({ sample: { day } }) => day > end - days && day <= end);
+      return new Set(window.map((it) => it.sample)).size > most;
+    };
+    if (all.some(isOver)) return 'DEFINITIVE_WINDOW';
+    if (this.#covered.some((it) => it.sample === sample)) return 'ONE_CLAIM_PER_TEST';
+    this.#covered.push({ sample, tier: claimed });
     return 'committed';
   }
 

@@ -5,16 +5,30 @@
  */
 import type { Process, Role } from '#kernel';
 
+/** The counted values of a patient’s tier. Only enrolment writes the rest of the record. */
+const abstinence = [
+  '/patients/{patient}/last_positive',
+  '/patients/{patient}/as_of',
+  '/patients/{patient}/consecutive_days',
+  '/patients/{patient}/tier',
+] as const;
+const enrolment = ['/patients/{patient}/program_phase', '/patients/{patient}/enrolled_at'] as const;
+const enrolledAt = '/patients/{patient}/enrolled_at';
+
 export const processes = {
   ordering: { reads: ['/events/{patient}'], writes: ['/orders/{patient}'] },
   claiming: { writes: ['/claims/{patient}', '/events/{patient}'] },
-  enrolment: { writes: ['/patients/{patient}', '/events/{patient}'] },
-  testing: { reads: ['/orders/{patient}'], writes: ['/tests/{patient}', '/patients/{patient}', '/events/{patient}'] },
-  tracking: { reads: ['/tests/{patient}'], writes: ['/patients/{patient}'] },
+  enrolment: { writes: [...enrolment, ...abstinence, '/events/{patient}'] },
+  testing: {
+    reads: ['/orders/{patient}', enrolledAt],
+    writes: ['/tests/{patient}', ...abstinence, '/events/{patient}'],
+  },
+  tracking: { reads: ['/tests/{patient}', enrolledAt], writes: abstinence },
   // Small on purpose: all its paths are frozen while a doctor decides.
   relapse_response: { reads: ['/tests/{patient}'], writes: ['/relapses/{patient}'] },
   reappraisal: {
-    writes: ['/relapses/{patient}', '/tests/{patient}', '/patients/{patient}', '/events/{patient}'],
+    reads: [enrolledAt],
+    writes: ['/relapses/{patient}', '/tests/{patient}', ...abstinence, '/events/{patient}'],
   },
 } as const satisfies Record<string, Process>;
 
@@ -34,6 +48,13 @@ export const roles = {
   Clinical: {
     params: ['patient'],
     processes: ['enrolment', 'testing', 'tracking', 'relapse_response', 'reappraisal'],
-    sees: ['/patients/{patient}', '/orders/{patient}', '/tests/{patient}', '/relapses/{patient}', '/events/{patient}'],
+    sees: [
+      ...enrolment,
+      ...abstinence,
+      '/orders/{patient}',
+      '/tests/{patient}',
+      '/relapses/{patient}',
+      '/events/{patient}',
+    ],
   },
 } as const satisfies Record<string, Role>;

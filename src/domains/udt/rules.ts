@@ -4,10 +4,9 @@
  */
 import { type EachInvariant, escalate, pass, type Rules, reject } from '#kernel';
 import { abstinenceOn } from './abstinence.ts';
-import { addDays } from './days.ts';
 import { isDoctor, MD } from './doctor.ts';
 import type { UdtState } from './schema.ts';
-import { coveredInWindow } from './window.ts';
+import { windowsOf } from './window.ts';
 
 export function rules({ each }: Rules<UdtState>): readonly EachInvariant<UdtState>[] {
   return [
@@ -98,16 +97,17 @@ export function rules({ each }: Rules<UdtState>): readonly EachInvariant<UdtStat
         }),
       },
       (claim, { coverage, claims = {}, tests = {} }) => {
-        const row = coverage?.[claim.tier];
-        if (row === undefined) return reject(`there is no coverage for the tier ${claim.tier}`);
+        if (coverage?.[claim.tier] === undefined) return reject(`there is no coverage for the tier ${claim.tier}`);
         if (tests[claim.test]?.type !== 'definitive') return pass;
-        const covered = coveredInWindow(claim, row.days, claims, tests).map(([, { test }]) => test);
-        // A test that is claimed twice counts once here. The next rule checks repeated claims.
-        const count = new Set(covered).size;
-        if (count <= row.tests) return pass;
-        return reject(
-          `tier ${claim.tier} covers ${testsText(row.tests)} in ${row.days} days; since ${addDays(claim.date, 1 - row.days)} this would be ${count}`,
-        );
+        for (const { tier, allowed, from, to, covered } of windowsOf(claim, coverage, claims, tests)) {
+          // A test that is claimed twice counts once here. The next rule checks repeated claims.
+          const count = new Set(covered.map(([, { test }]) => test)).size;
+          if (count <= allowed.tests) continue;
+          const limit = `tier ${tier} covers ${testsText(allowed.tests)} in ${allowed.days} days`;
+          const until = to === claim.date ? '' : ` until the claim of ${to}`;
+          return reject(`${limit}; since ${from}${until} this would be ${count}`);
+        }
+        return pass;
       },
     ),
 

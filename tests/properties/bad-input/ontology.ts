@@ -37,6 +37,7 @@ export const ONTOLOGY: Readonly<Record<string, Case | Exempt>> = {
         oracle: createOracle({ store: new MemoryStore(), clock: fixedClock(START), mode: 'record' }),
         model: () => LIBRARY,
         modelVersion: '1',
+        context: 'A role is a property.',
       },
     ],
     { '1.oracle': PORT, '1.model': PORT },
@@ -55,5 +56,10 @@ export const ONTOLOGY: Readonly<Record<string, Case | Exempt>> = {
     },
   ]),
   fingerprint: takes(ontology.fingerprint as never, () => [small(), options]),
+  withSearch: takes(ontology.withSearch as never, () => [
+    ontology.fingerprint(small()),
+    ontology.findWriteSkew(budget, { depth: 0 }),
+    small(),
+  ]),
   scaffold: takes(ontology.scaffold as never, () => [small(), options]),
 };

@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { assignedRole, cveId, severity, text } from '../schema.ts';
 import { action, ensured } from './action.ts';
+import { entryOf } from './reporter.ts';
 
 export const desk = {
   register_vulnerability: action({
@@ -23,6 +24,26 @@ export const desk = {
       state.cves[vulnerability] = {
         assigned: known_cve === undefined ? {} : { [known_cve]: { source: 'deduplication', at } },
       };
+    },
+  }),
+
+  triage_vulnerability: action({
+    process: 'RegisterVulnerability',
+    description:
+      'Decide that a vulnerability is to be reported, with the reason. `severity` is its rating, if it was registered as unrated.',
+    args: z.object({ note: text, severity: severity.exactOptional() }),
+    apply: (state, { note, severity }, { role, at }) => {
+      const { vulnerability } = role;
+      const entry = entryOf(state, role);
+      if (entry.phase !== 'DISCOVERED') throw new Error(`${vulnerability} is ${entry.phase} already`);
+      entry.triaged = { at, note };
+      entry.phase = 'TRIAGED';
+      if (severity === undefined) return;
+      const rating = state.severities[vulnerability];
+      // The receiving organisation revises a rating, and a coordinator decides on a lower one.
+      if (rating?.current !== 'unrated')
+        throw new Error(`the severity of ${vulnerability} is ${rating?.current} already`);
+      state.severities[vulnerability] = { initial: severity, current: severity, revisions: [] };
     },
   }),
 

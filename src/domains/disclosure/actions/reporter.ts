@@ -28,7 +28,7 @@ export const reporter = {
       const reports = state.reports[organisation]?.[maintainer];
       if (reports === undefined) throw new Error(`there is no list of reports to ${maintainer}`);
       entry.submitted = { at, n: reports.length, digest };
-      if (entry.phase === 'DISCOVERED') entry.phase = 'REPORTED';
+      if (entry.phase === 'DISCOVERED' || entry.phase === 'TRIAGED') entry.phase = 'REPORTED';
       reports.push({ vulnerability, at, limit: state.settings.rate_limit.reports });
     },
   }),

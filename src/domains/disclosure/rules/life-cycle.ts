@@ -38,9 +38,11 @@ export function lifeCycle({ each }: Rules<DisclosureState>): Invariant<Disclosur
           row?.organisation === organisation && row?.maintainer === maintainer;
         if (!isTheirs(vulnerability)) return reject(`${id} is not a vulnerability of ${maintainer} of ${organisation}`);
         if (record !== undefined && !isTheirs(record)) return reject(`the record of ${id} names another maintainer`);
-        const { phase, submitted, embargo } = entry;
+        const { phase, triaged, submitted, embargo } = entry;
         const due = phaseOf(entry, record);
         if (phase !== due) return reject(`${id} is ${due}, not ${phase}`);
+        if (triaged !== undefined && submitted !== undefined && submitted.at < triaged.at)
+          return reject(`${id} was reported before its triage`);
         if (submitted !== undefined && (report?.vulnerability !== id || report.at !== submitted.at)) {
           return reject(`the report of ${id} is not among those to ${maintainer}`);
         }
@@ -85,11 +87,12 @@ export function lifeCycle({ each }: Rules<DisclosureState>): Invariant<Disclosur
 }
 
 /** The phase of a vulnerability, by its records. */
-function phaseOf({ submitted, receipt, embargo }: Submission, record: DisclosureRecord | undefined): Phase {
+function phaseOf({ triaged, submitted, receipt, embargo }: Submission, record: DisclosureRecord | undefined): Phase {
   if (record?.disclosed_at !== undefined) return 'DISCLOSED';
   if (embargo !== undefined) return 'EMBARGOED';
   if (receipt !== undefined) return 'ACKNOWLEDGED';
-  return submitted === undefined ? 'DISCOVERED' : 'REPORTED';
+  if (submitted !== undefined) return 'REPORTED';
+  return triaged === undefined ? 'DISCOVERED' : 'TRIAGED';
 }
 
 function termsFault(

@@ -18,6 +18,7 @@ export type Answer = 'yes' | 'ask' | 'no';
 
 /** A vulnerability in the oracle's terms. Days are numbers. */
 export interface Thing {
+  readonly triaged?: true;
   readonly reported?: number;
   readonly receipt?: true;
   /** The last day of its embargo, and the days of unapproved extensions. */
@@ -129,6 +130,12 @@ export function movesOf(v: string): Readonly<Record<string, Move>> {
       (_, it) => ({ ...it, record: { says, cve: named } }),
     );
   return {
+    triage: action(
+      'triage_vulnerability',
+      { note: 'it is ours to report' },
+      (_, it) => when(!it.triaged && it.reported === undefined && it.disclosed === undefined),
+      (_, it) => ({ ...it, triaged: true }),
+    ),
     report: action(
       'submit_report',
       { digest: DIGEST },
