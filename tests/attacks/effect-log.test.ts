@@ -14,7 +14,7 @@ import {
 import { type BlobRef, type BlobRow, type Hash, storeSalted } from '#ledger';
 import type { Assize, RuntimeError } from '#runtime';
 import { MemoryStore } from '#stores';
-import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { operatorWrit, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { OutsideSink, Steps, storeOf, tally, toolFor } from '../support/tools/effect-sink.ts';
 
 const writ = writFor('alice');
@@ -119,7 +119,14 @@ test('a decision of an operator calls no tool of a forged row', async () => {
       text.replace('"tool":"irreversible.buffered"', '"tool":"reversible.buffered"');
     return { ...logged, records: logged.records.map(swapped) };
   };
-  const decided = assize.resolveEffect({ epoch: 2, n: 0, as: 'retry', by: 'ops', evidence: 'asked the sink' });
+  const decided = assize.resolveEffect({
+    epoch: 2,
+    n: 0,
+    as: 'retry',
+    by: 'ops',
+    writ: operatorWrit(),
+    evidence: 'asked the sink',
+  });
   await expect(decided).rejects.toMatchObject({ code: 'log_damaged' });
   expect(sink.log.map(({ what }) => what)).toEqual(['honest']);
 });
@@ -158,7 +165,7 @@ test('an operator may have an unauthenticated call compensated', async () => {
   const assize = opened();
   const [left] = await assize.recoverEffects();
   const { epoch, n } = left!;
-  await assize.resolveEffect({ epoch, n, as: 'retry', by: 'ops', evidence: 'the call is ours' });
+  await assize.resolveEffect({ epoch, n, as: 'retry', by: 'ops', writ: operatorWrit(), evidence: 'the call is ours' });
   expect(sink.log.map(({ did, what }) => `${did} ${what}`)).toEqual(['do honest', 'undo stolen']);
 });
 

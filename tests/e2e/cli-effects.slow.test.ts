@@ -8,7 +8,7 @@ import { DidNothing, declareTool } from '#effects';
 import { seededRandom } from '#oracle';
 import type { Assize } from '#runtime';
 import { openSqlite } from '#stores';
-import { operator, runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { operator, operatorWrit, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { runCommand } from '../support/process/command.ts';
 import { inEffectsFolder, mail, wide } from '../support/process/effects-folder.ts';
 import { tally } from '../support/tools/effect-sink.ts';
@@ -266,7 +266,14 @@ describe('the cost of compensation', () => {
       { granted: { usd: 10 }, spent: {}, reserved: { usd: 3 }, left: { usd: 7 } },
     ]);
     isBroken = false;
-    await worker.resolveEffect({ epoch: 1, n: 0, as: 'retry', by: 'ops', evidence: 'the bank is open' });
+    await worker.resolveEffect({
+      epoch: 1,
+      n: 0,
+      as: 'retry',
+      by: 'ops',
+      writ: operatorWrit(),
+      evidence: 'the bank is open',
+    });
     await worker.close();
     await store.close();
     expect((await assize('list')).out).toBe('All tool transactions have ended.\n');

@@ -6,13 +6,13 @@ import { seededRandom } from '#oracle';
 import { type Assize, type AssizeOptions, deepReplay, type Ruling, type Transaction, verifyStore } from '#runtime';
 import { MemoryStore } from '#stores';
 import { keysOf } from '../../../../tests/support/ledger/rows.ts';
-import { runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
+import { operatorWrit, runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
 import { expectEffectLogMatches } from '../../../../tests/support/tools/check-effect-log.ts';
 import { type Fault, OutsideSink, Steps, toolFor } from '../../../../tests/support/tools/effect-sink.ts';
 import { orders } from '../../../../tests/support/tools/orders.ts';
 
 const writ = writFor('alice');
-const FOUND = { by: 'ops', evidence: 'looked' };
+const FOUND = { by: 'ops', writ: operatorWrit(), evidence: 'looked' };
 const BOSS = { principal: 'boss', method: 'test' };
 const CELLS = ['reversible', 'with_cost', 'irreversible'] as const;
 

@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { type BatchedCall, declareTool } from '#effects';
 import { MemoryStore } from '#stores';
-import { runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
+import { operatorWrit, runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
 import {
   type Fault,
   OutsideSink,
@@ -15,7 +15,7 @@ import {
 // An unresolved effect blocks its own scopes and no others.
 
 const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;
-const FOUND = { by: 'ops', evidence: 'as it was found' };
+const FOUND = { by: 'ops', writ: operatorWrit(), evidence: 'as it was found' };
 const ALL = { writ: writFor('alice'), writes: ['test:**'], reads: ['other:**'], retries: 0 };
 const TOOLS = ['reversible.externalised', 'irreversible.buffered'] as const;
 
