@@ -73,6 +73,8 @@ test.each(['alice', 'Alice', holder.publicKey])('%s made the transaction possibl
 test('an approver of another kind cannot decide', async () => {
   const { assize } = await inDoubt(counseled({ manager: () => true }));
   expect(await refusal(assize, {})).toContain('the domain counseled@1 has no counselors of the kind operator');
+  const both = await inDoubt(counseled({ manager: () => true, operator: () => false }));
+  expect(await refusal(both.assize, {})).toContain('It needs a counselor of the kind operator');
 });
 
 test('without a writ the domain is needed, with one it is not', async () => {
