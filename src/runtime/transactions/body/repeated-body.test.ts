@@ -175,6 +175,19 @@ test('an approved transaction is compared with its submission, also amended', as
   await expect(submit(55)).rejects.toMatchObject(CONFLICT);
 });
 
+test.each(['approve', 'reject'] as const)('a decision to %s keeps the content of the submission', async (way) => {
+  const { assize, trajectory, run } = await stage();
+  const { ruling } = await run(body({ cents: 60 }));
+  const decision = { principal: 'bob', method: 'test', reason: 'no' };
+  if (way === 'reject') await trajectory.approvals.reject((ruling as any).pending, decision);
+  else await trajectory.approvals.approve((ruling as any).pending, { principal: 'bob', method: 'test' });
+  await assize.recoverEffects();
+  const decided = way === 'reject' ? 'rejected' : 'committed';
+  expect((await run(body({ cents: 60 }))).ruling.ruling).toBe(decided);
+  for (const other of [{ cents: 61 }, { held: 'x' }, { acted: 'x' }, { read: 'x' }])
+    await expect(run(body({ cents: 60, ...other }))).rejects.toMatchObject(CONFLICT);
+});
+
 test('what the entry cannot answer ends the comparison', async () => {
   const { run } = await stage();
   const tried = (cents: number) => async (tx: Transaction) => {
