@@ -23,6 +23,8 @@ const COMMANDS: CommandLine['commands'] = {
   demo: async () => (await import('./commands/demo.ts')).demo,
   domains: async () => (await import('./commands/domains.ts')).domains,
   ...ontologyCommand(),
+  create: async () => (await import('./commands/create.ts')).create,
+  propose: async () => (await import('./commands/propose.ts')).propose,
   log: async () => (await import('./commands/log.ts')).log,
   show: async () => (await import('./commands/show.ts')).show,
   state: async () => (await import('./commands/state.ts')).state,

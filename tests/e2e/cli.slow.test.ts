@@ -9,6 +9,8 @@ import { EXPERIMENTS_COMMAND, endOf, runCommand, runProcess, startCommand } from
 const root = join(import.meta.dirname, '../..');
 
 const COMMANDS = [
+  'create',
+  'propose',
   'demo',
   'domains',
   'log',
