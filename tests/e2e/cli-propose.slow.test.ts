@@ -138,8 +138,10 @@ describe('propose', () => {
     const args = ['--args', '{"cents":40,"pay":true}'];
     expect((await json(2, ...propose(1, ...args))).error.message).toContain('--tools');
     const made = await json(0, ...propose(1, ...args, '--tools', 'claims.ts'));
-    expect(made.transaction).toMatchObject({ phase: 'settled', effects: [{ tool: 'bank.pay', phase: 'applied' }] });
-    expect(readFileSync(join(folder, 'bank.txt'), 'utf8')).toBe('40\n');
+    expect(made).toMatchObject({ effects: 'settled', calls: [{ tool: 'bank.pay', phase: 'applied' }] });
+    const { code, out } = await assize(...propose(1, '--args', '{"cents":41,"pay":true}', '--tools', 'claims.ts'));
+    expect([code, out]).toEqual([0, expect.stringMatching(/\nbank\.pay is applied\.\n$/)]);
+    expect(readFileSync(join(folder, 'bank.txt'), 'utf8')).toBe('40\n41\n');
   });
 
   test('needs anchors, a writ, and a trajectory that exists', async () => {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { isAssizeError, isInstance, type Json } from '#base';
-import type { EffectTransaction, Ruling } from '#runtime';
+import type { Ruling } from '#runtime';
 import { CliError, EXIT, type ExitCode } from '../errors.ts';
 import {
   anchorsOption,
@@ -14,7 +14,6 @@ import {
 } from '../files/options.ts';
 import { jsonOption } from '../input/json-option.ts';
 import { readWritFile } from '../input/writ-file.ts';
-import { hasEnded } from '../render/effects-text.ts';
 import { requireAnchors } from '../store/anchors.ts';
 import { headOf, shortId } from '../store/entries.ts';
 import { type RecoveryKeyOptions, readRecoveryKey, recoveryKeyOption } from '../store/recovery-key.ts';
@@ -23,7 +22,6 @@ import { inSession, type Session, type SharedOptions } from '../store/session.ts
 import { loadTools, reportingWaits, untilStopped, whenEffectsFree } from '../store/tools.ts';
 import { Interrupted } from '../terminal/interrupt.ts';
 import { green, line, red, yellow } from '../terminal/printable.ts';
-import { described, effectsOf, sayEffects } from './resolution.ts';
 
 interface Options extends SharedOptions, OpeningOptions, RecoveryKeyOptions {
   readonly role: string;
@@ -98,8 +96,7 @@ export function propose(program: Command): void {
             if (isInstance(error, Interrupted)) throw new Interrupted(error.signal, true, 'nothing was proposed');
             throw tools.length === 0 && isAssizeError(error, 'bad_option') ? withoutTools(action, error) : error;
           });
-          const done = ruling.ruling === 'committed' ? await effectsOf(store, ruling.entry.id) : undefined;
-          return say(session, ruling, done);
+          return say(session, ruling);
         });
       }),
     );
@@ -115,8 +112,8 @@ function withoutTools(action: string, cause: unknown): CliError {
   );
 }
 
-function say({ json, out }: Session, ruling: Ruling, done: EffectTransaction | undefined): ExitCode {
-  if (json) out.document(documentOf(ruling, done));
+function say({ json, out }: Session, ruling: Ruling): ExitCode {
+  if (json) out.document(documentOf(ruling));
   else {
     out.line(lineOf(ruling));
     if (ruling.ruling === 'rejected')
@@ -125,19 +122,30 @@ function say({ json, out }: Session, ruling: Ruling, done: EffectTransaction | u
       out.line(
         line`Show it with assize pending, and approve it with assize approve ${shortId(ruling.pending)} --as PRINCIPAL.`,
       );
-    if (done !== undefined) sayEffects(out, done);
+    if (ruling.ruling === 'committed') {
+      for (const { tool, phase } of ruling.calls ?? []) out.line(line`${tool} is ${phase}.`);
+      const { effects = 'settled' } = ruling;
+      if (effects !== 'settled')
+        out.line(
+          line`The calls are ${yellow(effects)}. List them with assize effects list ${ruling.entry.trajectory_id}.`,
+        );
+    }
   }
-  return ruling.ruling === 'committed' && (done === undefined || hasEnded(done.phase)) ? EXIT.ok : EXIT.negative;
+  return ruling.ruling === 'committed' && (ruling.effects ?? 'settled') === 'settled' ? EXIT.ok : EXIT.negative;
 }
 
-function documentOf(ruling: Ruling, done: EffectTransaction | undefined): object {
+function documentOf(ruling: Ruling): object {
   if (ruling.ruling === 'frozen') {
     const { by, detail, waiting } = ruling;
     return { ruling: 'frozen', by, detail, waiting };
   }
   const { id, seq, trajectory_id } = ruling.entry;
   const place = { ruling: ruling.ruling, trajectory_id, seq, entry_id: id };
-  if (ruling.ruling === 'committed') return { ...place, ...described(done) };
+  if (ruling.ruling === 'committed') {
+    const { effects, calls } = ruling;
+    if (effects === undefined) return place;
+    return { ...place, effects, calls: (calls ?? []).map(({ id, tool, phase }) => ({ key: id, tool, phase })) };
+  }
   const { reason, detail, invariantId } = ruling;
   const why = { ...place, reason, detail, ...(invariantId !== undefined && { invariant_id: invariantId }) };
   if (ruling.ruling === 'rejected') return { ...why, findings: ruling.findings ?? [] };

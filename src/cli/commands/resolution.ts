@@ -84,7 +84,7 @@ function committedUntil({ id }: EntryRow, { epoch }: EffectTransaction): string 
 }
 
 /** The outcome of the effects that a commit names. Undefined if it names none. */
-export async function effectsOf(store: Store, commitId: string): Promise<EffectTransaction | undefined> {
+async function effectsOf(store: Store, commitId: string): Promise<EffectTransaction | undefined> {
   const row = await store.resolve(commitId);
   const payload = row === undefined ? undefined : readRow(row).payload;
   const [effect] = payload?.kind === 'commit' ? payload.delta.effects : [];
@@ -177,7 +177,7 @@ function sayStep(
 }
 
 /** Same form as in `assize effects list --json`. */
-export function described(done: EffectTransaction | undefined): object {
+function described(done: EffectTransaction | undefined): object {
   if (done === undefined) return {};
   const effects = done.effects.map(({ n, tool, key, phase }) => ({
     n,
@@ -189,7 +189,7 @@ export function described(done: EffectTransaction | undefined): object {
   return { transaction: { epoch: done.epoch, phase: done.phase, effects } };
 }
 
-export function sayEffects(out: Output, { epoch, trajectoryId, phase, effects }: EffectTransaction): void {
+function sayEffects(out: Output, { epoch, trajectoryId, phase, effects }: EffectTransaction): void {
   for (const { tool, phase: is } of effects)
     out.line(isUnresolved(is) ? line`${tool} is ${yellow(is)}, and needs a human decision.` : line`${tool} is ${is}.`);
   const waiting = effects.filter((effect) => isUnresolved(effect.phase)).length;

@@ -166,6 +166,8 @@ export default [
       return url;
     },
     assize,
+    /** The authority of an operator, for a command that another function runs. */
+    decides,
     json,
     sent,
     send,
