@@ -44,6 +44,7 @@ const COMMANDS: CommandLine['commands'] = {
   halt: async () => (await import('./commands/halt.ts')).halt,
   resume: async () => (await import('./commands/halt.ts')).resume,
   writ: async () => (await import('./commands/writ/index.ts')).writ,
+  policy: async () => (await import('./commands/policy/index.ts')).policy,
   keys: async () => (await import('./commands/keys.ts')).keys,
   checkpoint: async () => (await import('./commands/checkpoint.ts')).checkpoint,
   prove: async () => (await import('./commands/prove.ts')).prove,

@@ -83,6 +83,7 @@ export type {
   RoleName,
   SliceOf,
 } from './domain/typed-names.ts';
+export { type KnownNames, type UnknownName, unknownNames } from './domain/unknown-names.ts';
 export { KernelError, type KernelErrorCode, PROPOSE_AGAIN_HINT } from './errors.ts';
 export {
   type Approved,
