@@ -157,7 +157,11 @@ describe('a pending proposal shows its planned tool calls', () => {
     expect(lines[at + 3]).toMatch(
       /^ {2}with \{"text":"x+ … 9\d{3} more characters; assize show [0-9a-f]{12} --blobs shows it$/,
     );
-    for (const unseen of ['\u202e', '\u001b']) expect(out).not.toContain(unseen);
+    const full = (await runCommand(here.folder, here.url, 'pending', '--full')).out;
+    expect(full).not.toContain('more characters');
+    for (const whole of ['y'.repeat(300), 'x'.repeat(9_000)]) expect(full).toContain(whole);
+    expect(full).toMatch(/^changes\n {2}add \/\S+\n {4}after /m);
+    for (const unseen of ['\u202e', '\u001b']) expect(out + full).not.toContain(unseen);
     expect(out.length).toBeLessThan(2_000);
     const [{ tools }] = await pendings();
     const made = { tool: 'mail.send', class: { reversibility: 'irreversible', delivery: 'buffered', sink: 'keyed' } };

@@ -83,4 +83,4 @@ export function refusalOf(error: unknown, name: string): Refusal {
 /** The messages of the engine for a change of a frozen value. */
 const FROZEN = /object is not extensible|read only property|Cannot delete property/;
 const READ_BACK =
-  'A value assigned into the state is copied, and the assigned object is frozen: read it back from `state` before you change it further';
+  'Arguments, context and assigned objects are frozen; to change an assigned value further, read it back from `state`';
