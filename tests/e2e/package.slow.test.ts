@@ -230,7 +230,7 @@ test('no source, test or path of the building machine is in the package', () => 
   }
 });
 
-test('each link of the README, and each path that a declaration names, is in the package', () => {
+test('links of the README and paths in declarations lead to packed files', () => {
   const there = join(folder, 'node_modules/assize');
   const readme = readFileSync(join(there, 'README.md'), 'utf8');
   const links = [...readme.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, path]) => path as string);
