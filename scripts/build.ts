@@ -5,7 +5,17 @@
  * compiler.
  */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, copyFileSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { withBuiltThreads } from './built-threads.ts';
 
@@ -33,11 +43,23 @@ for (const file of globSync('src/stores/**/*.js', { cwd: dist })) {
   const built = withBuiltThreads(code);
   if (built !== code) writeFileSync(path, built);
 }
+const REPOSITORY = 'https://github.com/assize/assize';
+const TEXTS = ['ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'SECURITY.md'];
 writeFileSync(join(dist, 'package.json'), `${JSON.stringify(publishedManifest(), null, 2)}\n`);
-for (const name of ['README.md', 'LICENSE', 'CHANGELOG.md']) copyFileSync(join(root, name), join(dist, name));
+for (const name of TEXTS) copyFileSync(join(root, name), join(dist, name));
+// The links of the README, and the paths in comments and help, lead to these.
+for (const name of ['docs', 'examples', 'verifiers']) cpSync(join(root, name), join(dist, name), { recursive: true });
+writeFileSync(join(dist, 'README.md'), withReachableLinks(readFileSync(join(root, 'README.md'), 'utf8')));
 chmodSync(join(dist, 'src/cli/main.js'), 0o755);
 mkdirSync(join(dist, 'bin'));
 copyFileSync(join(root, 'bin/assize.js'), join(dist, 'bin/assize.js'));
+
+/** The README, in which a link to a file of another workspace leads to the repository. */
+function withReachableLinks(readme: string): string {
+  return readme.replaceAll(/\]\((?!https?:|#)([^)#]+)/g, (link: string, path: string) =>
+    existsSync(join(dist, path)) ? link : `](${REPOSITORY}/blob/main/${path}`,
+  );
+}
 
 /**
  * The repository's manifest, in which every path of a source is the path of the built file.

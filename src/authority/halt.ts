@@ -1,8 +1,7 @@
 import { arg, checkArgument } from '#base';
 import { segment } from './grammar.ts';
-import { parseWrit, type Writ } from './writ.ts';
-
-const LINE = arg.members({ writ: arg.object, chain: arg.list(arg.object) });
+import { allName } from './named-right.ts';
+import type { Writ } from './writ.ts';
 
 /** The action of the right to halt. */
 const HALT = 'assize.halt';
@@ -26,10 +25,5 @@ export function haltScope(trajectoryId: string): string {
  * @throws AuthorityError `bad_writ`; ArgumentError `bad_argument`
  */
 export function mayHalt(by: { readonly writ: Writ; readonly chain: readonly Writ[] }): boolean {
-  checkArgument(LINE, by, 'by');
-  return [by.writ, ...by.chain].every((writ) => namesHalt(parseWrit(writ)));
-}
-
-function namesHalt({ actions = [], scopes = [] }: Writ): boolean {
-  return actions.includes(HALT) && scopes.some((scope) => scope.startsWith('halt:'));
+  return allName(by, HALT, 'halt');
 }

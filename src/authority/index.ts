@@ -44,6 +44,7 @@ export {
 export { haltScope, mayHalt } from './halt.ts';
 export { failClosedPolicy, type Policy, type PolicyDecision, type PolicyQuery, type Verdict } from './policy.ts';
 export { parseRuleTable } from './read-rule-table.ts';
+export { effectScope, mayResolveEffect } from './resolve-effect.ts';
 export { mayRevoke, revokeScope } from './revoke.ts';
 export type { CallPattern, Condition, Rule, RuleTable } from './rule.ts';
 export { ruleTable } from './rule-table.ts';

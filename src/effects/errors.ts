@@ -113,6 +113,11 @@ export type EffectErrorCode =
   /** The decision on the effect is not valid. Follow the message. */
   | 'bad_resolution'
   /**
+   * The principal has no right to decide about the effect. Let a counselor of the kind `operator`
+   * decide, or pass a writ that names `assize.resolve_effect`.
+   */
+  | 'unauthorised_operator'
+  /**
    * The effect may have happened, and a retry may repeat it. Check the sink, and confirm the retry.
    */
   | 'needs_confirmation';

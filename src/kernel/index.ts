@@ -83,6 +83,7 @@ export type {
   RoleName,
   SliceOf,
 } from './domain/typed-names.ts';
+export { type KnownNames, type UnknownName, unknownNames } from './domain/unknown-names.ts';
 export { KernelError, type KernelErrorCode, PROPOSE_AGAIN_HINT } from './errors.ts';
 export {
   type Approved,
@@ -133,6 +134,7 @@ export type { InputCall, Inputs } from './judge/inputs.ts';
 export { failureIntent } from './judge/on-failure.ts';
 export { plannedCalls } from './judge/planned-calls.ts';
 export { type HeldBy, heldBy, type Reservation } from './judge/reservations.ts';
+export { adjudicateEffectDecision, RESOLVE_EFFECT_ACTION } from './judge/resolve-effect.ts';
 export { adjudicateRevocation, REVOKE_ACTION } from './judge/revoke.ts';
 export {
   type ApprovedUpgrade,

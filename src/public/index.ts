@@ -45,7 +45,9 @@ export {
   reject,
   sensitive,
   sum,
+  type UnknownName,
   unique,
+  unknownNames,
 } from '#kernel';
 export type { Entry, EntryRow, Hash, Instant, LedgerStore, PendingPayload } from '#ledger';
 export {

@@ -49,6 +49,7 @@ import {
   type EffectResolution,
   type ResolvedEffect,
 } from './transactions/engine/human-decision.ts';
+import { requireOperatorRight } from './transactions/engine/operator-right.ts';
 import { ClosedLedgers } from './transactions/settle/closed-ledgers.ts';
 import type { LedgerWriter } from './transactions/settle/ledger-writer.ts';
 import type { FailedCommit, OnFailureOutcome } from './transactions/settle/on-failure.ts';
@@ -451,11 +452,13 @@ export class Assize {
   /**
    * Records an operator's decision about an effect that is in doubt, or that could not be executed
    * or compensated. Then the transaction continues. Once no effect of it is unresolved, its claims
-   * are released. A decision is recorded once.
+   * are released. A decision is recorded once. The operator is a counselor of the kind `operator`,
+   * or has a writ for `assize.resolve_effect`.
    *
-   * @throws EffectError `bad_resolution`, `needs_confirmation`, `nothing_to_resolve`,
-   * `unknown_effect`, `already_resolved`, `lease_lost`, after which the call can be repeated;
-   * RuntimeError `bad_option` without tools (an empty list suffices if no tool must be called),
+   * @throws EffectError `unauthorised_operator`, `bad_resolution`, `needs_confirmation`,
+   * `nothing_to_resolve`, `unknown_effect`, `already_resolved`, `lease_lost`, after which the call
+   * can be repeated; RuntimeError `bad_option` without tools (an empty list suffices if no tool
+   * must be called), `domain_mismatch` without the domain or a writ, `bad_writ`, `unknown_writ`,
    * `closed` when this runtime is closed before the decision starts; ArgumentError `bad_argument`;
    * the signal's reason
    */
@@ -465,6 +468,11 @@ export class Assize {
     const effects = this.#effects;
     return effects.use(signal, async (held) => {
       await held.recovered(checked.epoch);
+      const known = await held.transaction(checked.epoch);
+      if (known !== undefined) {
+        const { folded } = await this.#reading.read(known.trajectoryId, unmade);
+        requireOperatorRight(checked, known, folded, this.#context);
+      }
       try {
         return await held.resolve(checked);
       } catch (error) {

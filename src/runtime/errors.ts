@@ -16,7 +16,10 @@ export type RuntimeErrorCode =
   | 'bad_name'
   /** The trajectory has no writ of that id. Pass the writ itself. */
   | 'unknown_writ'
-  /** The idempotency key was used for another intent. Use a new key for a new intent. */
+  /**
+   * The idempotency key or the transaction name was used for other content. Use a new one for other
+   * content.
+   */
   | 'idempotency_conflict'
   /**
    * The store has no trajectory of that name, or the trajectory has no such entry. Check the name

@@ -126,3 +126,9 @@ test('a branch without a note names the missing option', async () => {
     message: expect.stringContaining('options.note'),
   });
 });
+
+test('an anchor that is not in a list is refused, and the list is named', () => {
+  const error = errorOf({ anchors: operator.publicKey });
+  expect(error).toMatchObject({ code: 'bad_option' });
+  expect(error?.message).toContain('must be a list; pass [publicKey]');
+});

@@ -327,6 +327,7 @@ function checkEntryOptions(options: AssizeOptions): void {
   const aheadMs = maxClockAheadOf(options);
   const timeoutMs = approvalTimeoutOf(approvals);
   const embedder = memory?.embedder;
+  if (typeof anchors === 'string') throw badOption('`anchors` is a text, and must be a list; pass [publicKey]');
   if (!Array.isArray(anchors) || anchors.length === 0)
     throw badOption('`anchors` must have the public key of at least one root');
   if (timeoutMs !== undefined && !(Number.isSafeInteger(timeoutMs) && timeoutMs > 0 && timeoutMs < 10 ** 12))

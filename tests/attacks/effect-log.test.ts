@@ -16,7 +16,7 @@ import type { Clock } from '#oracle';
 import { type Assize, type RuntimeError, verifyStore } from '#runtime';
 import { MemoryStore } from '#stores';
 import { keysOf } from '../support/ledger/rows.ts';
-import { HandClock, runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { HandClock, operatorWrit, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { type Fault, OutsideSink, Steps, storeOf, tally, toolFor } from '../support/tools/effect-sink.ts';
 
 const writ = writFor('alice');
@@ -134,7 +134,14 @@ test('a decision of an operator calls no tool of a forged row', async () => {
       text.replace('"tool":"irreversible.buffered"', '"tool":"reversible.buffered"');
     return { ...logged, records: logged.records.map(swapped) };
   };
-  const decided = assize.resolveEffect({ epoch: 2, n: 0, as: 'retry', by: 'ops', evidence: 'asked the sink' });
+  const decided = assize.resolveEffect({
+    epoch: 2,
+    n: 0,
+    as: 'retry',
+    by: 'ops',
+    writ: operatorWrit(),
+    evidence: 'asked the sink',
+  });
   await expect(decided).rejects.toMatchObject({ code: 'log_damaged' });
   expect(sink.log.map(({ what }) => what)).toEqual(['honest']);
 });
@@ -173,7 +180,7 @@ test('an operator may have an unauthenticated call compensated', async () => {
   const assize = opened();
   const [left] = await assize.recoverEffects();
   const { epoch, n } = left!;
-  await assize.resolveEffect({ epoch, n, as: 'retry', by: 'ops', evidence: 'the call is ours' });
+  await assize.resolveEffect({ epoch, n, as: 'retry', by: 'ops', writ: operatorWrit(), evidence: 'the call is ours' });
   expect(sink.log.map(({ did, what }) => `${did} ${what}`)).toEqual(['do honest', 'undo stolen']);
 });
 

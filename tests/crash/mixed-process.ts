@@ -11,7 +11,7 @@ import { createOracle } from '#oracle';
 import { Assize, type Memory, type Ruling, type Trajectory, type Transaction, type UnresolvedEffect } from '#runtime';
 import { openStore } from '#stores';
 import { seededNumbers } from '../../src/testing/faults.ts';
-import { operator, RECOVERY_KEY } from '../support/ledger/runtime.ts';
+import { operator, operatorWrit, RECOVERY_KEY } from '../support/ledger/runtime.ts';
 import {
   aboutOf,
   type Call as Called,
@@ -101,7 +101,7 @@ tell({ open: true });
 async function resolve({ epoch, n, tool, key }: UnresolvedEffect): Promise<void> {
   const isBlind = tool.startsWith('blind');
   const has = isBlind && (await ask('blind', 'look', { key })).has;
-  const found = { by: 'ops', evidence: 'looked', ...(isBlind && !has ? { confirm: true } : {}) };
+  const found = { by: 'ops', writ: operatorWrit(), evidence: 'looked', ...(isBlind && !has ? { confirm: true } : {}) };
   try {
     await assize.resolveEffect({ epoch, n, as: has ? 'applied' : 'retry', ...found });
   } catch (error) {

@@ -23,7 +23,7 @@ import {
   sqlReader,
   sqlTool,
 } from '../../src/tools/sql/index.ts';
-import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { operatorWrit, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { orders } from '../support/tools/orders.ts';
 import { AT_ONCE, type Op, orderOf, type ProcessLine, type UnresolvedTransaction } from './sql-orders.ts';
 
@@ -246,7 +246,14 @@ async function decide({ epoch, n, tool }: UnresolvedTransaction): Promise<void> 
   const { rows } = await looks.query(text, [tool, input.order, input.row]);
   await looks.end();
   const as = rows[0].there > 0 ? 'applied' : 'undone';
-  await assize.resolveEffect({ epoch, n, as, by: 'somebody', evidence: { there: rows[0].there } });
+  await assize.resolveEffect({
+    epoch,
+    n,
+    as,
+    by: 'somebody',
+    writ: operatorWrit('somebody'),
+    evidence: { there: rows[0].there },
+  });
 }
 
 const left = await waiting();

@@ -14,7 +14,7 @@ import { tally } from '../support/tools/effect-sink.ts';
 import { orders } from '../support/tools/orders.ts';
 
 const here = inEffectsFolder();
-const { assize, json, sent, toolsFile, written, inDoubt, crashed, failed } = here;
+const { assize, decides, json, sent, toolsFile, written, inDoubt, crashed, failed } = here;
 
 const root = join(import.meta.dirname, '../..');
 
@@ -296,7 +296,7 @@ describe('Ctrl-C', () => {
       }),
     );
     const decision = ['resolve', '1', '0', '--as', 'retry', '--by', 'ops', '--evidence', 'she moved in'];
-    const { code, out, err } = await stopped('effects', ...decision, '--json');
+    const { code, out, err } = await stopped('effects', ...decision, ...decides(), '--json');
     const message =
       'Stopped by SIGINT; committed entries stay: mail.send of transaction 1 was resolved as retry, and is due; assize effects list --epoch 1 shows the rest.';
     expect([code, JSON.parse(out), last(err)]).toEqual([

@@ -8,7 +8,7 @@ import { DidNothing, declareTool } from '#effects';
 import { seededRandom } from '#oracle';
 import type { Assize } from '#runtime';
 import { openSqlite } from '#stores';
-import { operator, runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { operator, operatorWrit, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { runCommand } from '../support/process/command.ts';
 import { inEffectsFolder, mail, wide } from '../support/process/effects-folder.ts';
 import { tally } from '../support/tools/effect-sink.ts';
@@ -157,7 +157,11 @@ describe('a pending proposal shows its planned tool calls', () => {
     expect(lines[at + 3]).toMatch(
       /^ {2}with \{"text":"x+ … 9\d{3} more characters; assize show [0-9a-f]{12} --blobs shows it$/,
     );
-    for (const unseen of ['\u202e', '\u001b']) expect(out).not.toContain(unseen);
+    const full = (await runCommand(here.folder, here.url, 'pending', '--full')).out;
+    expect(full).not.toContain('more characters');
+    for (const whole of ['y'.repeat(300), 'x'.repeat(9_000)]) expect(full).toContain(whole);
+    expect(full).toMatch(/^changes\n {2}add \/\S+\n {4}after /m);
+    for (const unseen of ['\u202e', '\u001b']) expect(out + full).not.toContain(unseen);
     expect(out.length).toBeLessThan(2_000);
     const [{ tools }] = await pendings();
     const made = { tool: 'mail.send', class: { reversibility: 'irreversible', delivery: 'buffered', sink: 'keyed' } };
@@ -266,7 +270,14 @@ describe('the cost of compensation', () => {
       { granted: { usd: 10 }, spent: {}, reserved: { usd: 3 }, left: { usd: 7 } },
     ]);
     isBroken = false;
-    await worker.resolveEffect({ epoch: 1, n: 0, as: 'retry', by: 'ops', evidence: 'the bank is open' });
+    await worker.resolveEffect({
+      epoch: 1,
+      n: 0,
+      as: 'retry',
+      by: 'ops',
+      writ: operatorWrit(),
+      evidence: 'the bank is open',
+    });
     await worker.close();
     await store.close();
     expect((await assize('list')).out).toBe('All tool transactions have ended.\n');

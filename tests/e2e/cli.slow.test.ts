@@ -9,6 +9,8 @@ import { EXPERIMENTS_COMMAND, endOf, runCommand, runProcess, startCommand } from
 const root = join(import.meta.dirname, '../..');
 
 const COMMANDS = [
+  'create',
+  'propose',
   'demo',
   'domains',
   'log',
@@ -49,6 +51,7 @@ const COMMANDS = [
   'writ show',
   'writ revoke',
   'writ verify',
+  'policy check',
   'keys new',
   'keys show',
   'checkpoint',
@@ -67,7 +70,7 @@ const COMMANDS = [
 
 /** Those that open none. */
 const EXPERIMENTS = ['adjudicate', 'effects', 'memory'].map((command) => `${EXPERIMENTS_COMMAND} ${command}`);
-const STORELESS = ['version', ...EXPERIMENTS.slice(1)];
+const STORELESS = ['version', 'policy check', ...EXPERIMENTS.slice(1)];
 
 const here = inTillFolder();
 const { assize, json, refused, file, till, entries } = here;

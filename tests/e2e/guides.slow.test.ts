@@ -88,7 +88,7 @@ test.skipIf(!python)('audit.md, which also needs python3', async () => {
 });
 
 test('command-line.md', () => {
-  const [making, listing] = blocks('command-line.md') as [string, string];
+  const [making, listing, creating] = blocks('command-line.md') as [string, string, string];
   shell(making);
   const store = 'export ASSIZE_STORE=sqlite:./assize-demo.db\n';
   const known = (printed: string): string => printed.trimEnd().replaceAll(/[0-9a-f]{64}/g, '…');
@@ -105,6 +105,7 @@ test('command-line.md', () => {
   expect(members('demo.json')).toContain('ok');
   expect(members('pending.json')).toEqual(['pending', 'expired', 'halted']);
   expect(members('effects.json')).toEqual(['transactions', 'pending_proposals']);
+  expect(shell(creating)).toMatch(/"ruling":"committed"|"ruling": "committed"|\ncommitted as /);
 });
 
 test('backups.md, with stand-ins for the programs of PostgreSQL', () => {
@@ -166,7 +167,7 @@ test('policies.md, policies-cedar.md and backtest.md', () => {
     for (const page of pages) writeFiles(page, folder);
     const known = (printed: string): string => withoutProgress(printed).trimEnd();
     const commands = pages.flatMap(steps);
-    expect(commands).toHaveLength(6);
+    expect(commands).toHaveLength(7);
     for (const { command, below } of commands)
       expect(known(shell(`{ ${command}; } 2>&1 || true`, folder)), command).toBe(known(below));
   } finally {

@@ -217,7 +217,9 @@ test('a command of a workspace is not there', () => {
 });
 
 test('no source, test or path of the building machine is in the package', () => {
-  const files = readdirSync(join(folder, 'node_modules/assize'), { recursive: true, encoding: 'utf8' });
+  const all = readdirSync(join(folder, 'node_modules/assize'), { recursive: true, encoding: 'utf8' });
+  // The examples are to read.
+  const files = all.filter((file) => !file.startsWith('examples/'));
   expect(files.filter((file) => /\.test\./.test(file) || (file.endsWith('.ts') && !file.endsWith('.d.ts')))).toEqual(
     [],
   );
@@ -226,6 +228,24 @@ test('no source, test or path of the building machine is in the package', () => 
       false,
     );
   }
+});
+
+test('links of the README and paths in declarations lead to packed files', () => {
+  const there = join(folder, 'node_modules/assize');
+  const readme = readFileSync(join(there, 'README.md'), 'utf8');
+  const links = [...readme.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, path]) => path as string);
+  expect(links.length).toBeGreaterThan(20);
+  const declarations = readdirSync(there, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.d.ts'),
+  );
+  const named = declarations.flatMap((file) =>
+    [...readFileSync(join(there, file), 'utf8').matchAll(/\b(?:docs|verifiers)\/[\w/.-]+\.(?:md|py)/g)].map(
+      ([path]) => path,
+    ),
+  );
+  expect(named.length).toBeGreaterThan(10);
+  const missing = [...new Set([...links, ...named])].filter((path) => !existsSync(join(there, path)));
+  expect(missing).toEqual([]);
 });
 
 function publishedExport(subpath: string): { types: string; default: string } {

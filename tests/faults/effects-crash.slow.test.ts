@@ -11,7 +11,7 @@ import {
 import type { Domain } from '#kernel';
 import { type Assize, type TransactionOutcome, type UnresolvedEffect, verifyStore } from '#runtime';
 import type { MemoryStore } from '#stores';
-import { writFor } from '../support/ledger/runtime.ts';
+import { operatorWrit, writFor } from '../support/ledger/runtime.ts';
 import { expectEffectLogMatches } from '../support/tools/check-effect-log.ts';
 import { tally } from '../support/tools/effect-sink.ts';
 import { orders } from '../support/tools/orders.ts';
@@ -368,7 +368,7 @@ test.each<Decision>(['applied', 'undone', 'retry', 'residue'])(
   'a crash at any step of a decision as %s leaves it made, or repeatable',
   async (as) => {
     const WHAT = 'held for good';
-    const found = { by: 'ops', evidence: 'seen at the sink' };
+    const found = { by: 'ops', writ: operatorWrit(), evidence: 'seen at the sink' };
     const outcomes = { decided: 0, again: 0 };
     for (let endAt = 1; ; endAt++) {
       const world = new World('blind');

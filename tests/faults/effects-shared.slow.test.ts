@@ -6,7 +6,7 @@ import type { EffectWrite, SharedEffectStore } from '#ledger';
 import { seededRandom } from '#oracle';
 import type { Assize, Trajectory } from '#runtime';
 import { MemoryStore } from '#stores';
-import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { operatorWrit, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { expectEffectLogMatches } from '../support/tools/check-effect-log.ts';
 import { type Outside, OutsideSink, Steps, storeOf, tally, toolFor } from '../support/tools/effect-sink.ts';
 import { orders } from '../support/tools/orders.ts';
@@ -288,7 +288,7 @@ describe('an unresolved effect', () => {
 
   const at = { ...all, writes: ['test:r'] };
   const nothing = (tx: { propose(intent: typeof COUNT): void }): void => tx.propose(COUNT);
-  const found = { n: 0, by: 'ops', evidence: 'it came' } as const;
+  const found = { n: 0, by: 'ops', writ: operatorWrit(), evidence: 'it came' } as const;
 
   test('is named to every process in its scope, and all other work continues', async () => {
     const { one, other, epoch } = await doubt();

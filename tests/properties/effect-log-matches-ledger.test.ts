@@ -12,7 +12,7 @@ import type { EffectStore, LedgerStore } from '#ledger';
 import { type Assize, verifyStore } from '#runtime';
 import { MemoryStore, openSqlite } from '#stores';
 import { cases } from '../support/cases.ts';
-import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { operatorWrit, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { expect as quickly } from '../support/quick-expect.ts';
 import { type Fault, OutsideSink, Steps, storeOf, toolFor } from '../support/tools/effect-sink.ts';
 import { orders } from '../support/tools/orders.ts';
@@ -97,7 +97,15 @@ async function lived(store: Store, sort: Sink, drawn: typeof life extends fc.Arb
       if (left === undefined) return;
       const { epoch, n } = left;
       await assize
-        .resolveEffect({ epoch, n, as: as as never, by: 'ops', evidence: 'looked', confirm: true })
+        .resolveEffect({
+          epoch,
+          n,
+          as: as as never,
+          by: 'ops',
+          writ: operatorWrit(),
+          evidence: 'looked',
+          confirm: true,
+        })
         .catch((error) => quickly(error.code).toBe('bad_resolution'));
     });
 }

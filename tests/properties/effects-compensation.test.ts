@@ -5,7 +5,7 @@ import { type CallContext, DidNothing, declareTool, readTransaction, type Sink }
 import type { EffectTransaction } from '#runtime';
 import { MemoryStore } from '#stores';
 import { cases, hasUsualCases } from '../support/cases.ts';
-import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { operatorWrit, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { expect as quickly } from '../support/quick-expect.ts';
 import { orders } from '../support/tools/orders.ts';
 
@@ -178,7 +178,14 @@ describe.each<{ sort: Sink; ends: Ends }>(CASES)('with a $sort sink, where it ha
         const assize = runtimeOver(store, [orders], { tools });
         for (const { epoch, n, key } of left) {
           const as = bank.stands.has(key) ? 'residue' : 'undone';
-          await assize.resolveEffect({ epoch, n, as, by: 'ops', evidence: 'the books of the bank' });
+          await assize.resolveEffect({
+            epoch,
+            n,
+            as,
+            by: 'ops',
+            writ: operatorWrit(),
+            evidence: 'the books of the bank',
+          });
         }
         quickly(await assize.recoverEffects()).toEqual([]);
         await assize.close();

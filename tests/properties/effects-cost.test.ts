@@ -7,7 +7,7 @@ import { seededRandom } from '#oracle';
 import { listWrits, type Transaction } from '#runtime';
 import { MemoryStore } from '#stores';
 import { cases, hasUsualCases } from '../support/cases.ts';
-import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { operatorWrit, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { expect as quickly } from '../support/quick-expect.ts';
 import { expectEffectLogMatches } from '../support/tools/check-effect-log.ts';
 import { type Fault, type Outside, OutsideSink, Steps, storeOf, tally, toolFor } from '../support/tools/effect-sink.ts';
@@ -105,7 +105,7 @@ async function lived(sort: Sink, drawn: Life) {
     for (const { epoch, n, key, phase } of await assize.recoverEffects()) {
       const retried = phase === 'unresolved' ? 'retry' : 'applied';
       const as = sink.has(key) ? retried : 'undone';
-      await assize.resolveEffect({ epoch, n, as, by: 'ops', evidence: 'the books of the sink' });
+      await assize.resolveEffect({ epoch, n, as, by: 'ops', writ: operatorWrit(), evidence: 'the books of the sink' });
     }
     quickly(await assize.recoverEffects()).toEqual([]);
     // Every reserved amount is spent or refunded: the whole rest can be reserved again.

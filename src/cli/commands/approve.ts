@@ -1,8 +1,6 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { isAssizeError, type Json } from '#base';
-import { parseStrict } from '#canon';
 import type { GivenAnswer, Trajectory } from '#runtime';
-import { CliError } from '../errors.ts';
 import {
   anchorsOption,
   domainOption,
@@ -13,8 +11,9 @@ import {
   waitOption,
   withSharedOptions,
 } from '../files/options.ts';
+import { jsonOption } from '../input/json-option.ts';
 import { answersTo } from '../render/questions.ts';
-import { anchorsPath, readAnchors } from '../store/anchors.ts';
+import { requireAnchors } from '../store/anchors.ts';
 import { recoveryKeyOption } from '../store/recovery-key.ts';
 import { inSession } from '../store/session.ts';
 import { METHOD, type ResolvingOptions, resolvePending } from './resolution.ts';
@@ -35,7 +34,7 @@ export function approve(program: Command): void {
       .requiredOption('--as <principal>', 'the approving principal; recorded')
       .option('--override', 'override the invariants that the result fails, except final ones; recorded')
       .option('--reason <text>', 'reason for the approval; recorded')
-      .option('--args <json>', 'approve the proposal with these arguments instead; recorded', jsonArgs)
+      .option('--args <json>', 'approve the proposal with these arguments instead; recorded', jsonOption)
       .option('--digest <hex>', 'digest of the inspected proposal, or its first 8 digits; another digest is refused')
       .addOption(
         repeatable(
@@ -86,15 +85,6 @@ export function approve(program: Command): void {
     );
 }
 
-/** The value of `--args`. @throws InvalidArgumentError */
-function jsonArgs(text: string): Json {
-  try {
-    return parseStrict(text);
-  } catch (error) {
-    throw new InvalidArgumentError(`It is not JSON: ${(error as Error).message}`);
-  }
-}
-
 /**
  * Parses the typed answers to the open questions. If no question is open any more, the text is
  * passed on unparsed: the runtime reports why the approval is too late, and never reads the text
@@ -107,17 +97,4 @@ async function answersIn(trajectory: Trajectory, id: string, typed: readonly str
     if (!isAssizeError(error, 'not_pending')) throw error;
     return typed.map((text) => ({ request: text, winner: text }));
   }
-}
-
-/**
- * Without anchors no writ counts, and the runtime could only report that the proposal is not
- * authorised now.
- */
-function requireAnchors(storeUrl: string, file: string | undefined): void {
-  if (readAnchors(storeUrl, file).length > 0) return;
-  const place = file ?? anchorsPath(storeUrl);
-  throw new CliError(
-    'usage',
-    `The store has no root public keys${place === undefined ? '' : `: ${place} is missing or empty`}. Pass --anchors FILE.`,
-  );
 }

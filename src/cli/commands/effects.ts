@@ -18,6 +18,7 @@ import {
   waitOption,
   withSharedOptions,
 } from '../files/options.ts';
+import { readWritFile } from '../input/writ-file.ts';
 import {
   described,
   hasEnded,
@@ -54,6 +55,7 @@ interface WorkingOptions extends SharedOptions, OpeningOptions, RecoveryKeyOptio
 interface ResolveOptions extends WorkingOptions {
   readonly as: Decision;
   readonly by: string;
+  readonly writ?: string;
   readonly evidence: string;
   readonly confirm?: boolean;
 }
@@ -238,7 +240,11 @@ function resolve(command: Command): void {
         .argument('<epoch>', 'epoch of the transaction, as listed', positive)
         .argument('<n>', 'index of the effect in the transaction, from 0', count)
         .addOption(new Option('--as <decision>', 'the decision').choices(DECISIONS).makeOptionMandatory())
-        .requiredOption('--by <operator>', 'the deciding operator', someone)
+        .requiredOption('--by <operator>', 'the deciding operator: a counselor of the kind operator', someone)
+        .option(
+          '--writ <file>',
+          'writ of the operator that names assize.resolve_effect and effect:TOOL; no domain is needed',
+        )
         .requiredOption('--evidence <text>', 'finding that supports the decision; stored by salted hash')
         .option('--confirm', 'retry even if the effect may happen twice'),
     ),
@@ -246,8 +252,8 @@ function resolve(command: Command): void {
     .addHelpText(
       'after',
       '\nExamples:\n' +
-        '  assize effects resolve 7 0 --as applied --by ops --evidence "it is in the outbox"\n' +
-        '  assize effects resolve 7 0 --as retry --confirm --by ops --evidence "no mail came" --tools tools.ts\n\n' +
+        '  assize effects resolve 7 0 --as applied --by ops --evidence "it is in the outbox" --domain shop.ts\n' +
+        '  assize effects resolve 7 0 --as retry --confirm --by ops --evidence "no mail came" --writ ops.json --tools tools.ts\n\n' +
         '  applied  the effect happened; it is compensated if its transaction is aborted\n' +
         '  undone   the effect did not happen, or was reverted by hand\n' +
         '  retry    the effect is retried\n' +
@@ -258,7 +264,8 @@ function resolve(command: Command): void {
       inSession((session, options: ResolveOptions, epoch: number, n: number) =>
         session.withStore('existing', async (store) => {
           const { as, by, evidence, confirm = false } = options;
-          const decision = { epoch, n, as, by, evidence, confirm };
+          const writ = options.writ === undefined ? {} : { writ: readWritFile(options.writ) };
+          const decision = { epoch, n, as, by, evidence, confirm, ...writ };
           const given = await givenBy(options, []);
           const [before] = await runtimeOver(store).effects({ epoch });
           const resolved = await withEffects(session, store, options, given, (assize, signal) =>
@@ -360,11 +367,11 @@ interface GivenHere extends GivenRequirements {
  * proposals after failed effects.
  */
 async function givenBy(
-  { tools, domain, anchors, store }: WorkingOptions,
+  { tools, domain, anchors, store, writ }: WorkingOptions & Pick<ResolveOptions, 'writ'>,
   listed: readonly EffectTransaction[],
 ): Promise<GivenHere> {
   const isNeeded = domain.length > 0 || listed.some(({ needs }) => needs?.domain !== undefined);
-  const keys = isNeeded ? readAnchors(store, anchors) : [];
+  const keys = isNeeded || writ !== undefined ? readAnchors(store, anchors) : [];
   return {
     tools: await loadTools(tools),
     domains: isNeeded ? await loadDomains(domain) : [],

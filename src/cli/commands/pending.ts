@@ -26,6 +26,7 @@ import { dim, line, yellow } from '../terminal/printable.ts';
 
 interface Options extends SharedOptions {
   readonly channel?: string;
+  readonly full?: boolean;
 }
 
 /** Maximum number of proposals that are shown in full in text. */
@@ -37,11 +38,12 @@ export function pending(program: Command): void {
       .command('pending')
       .description('list pending proposals and unresolved effects, oldest first in each trajectory')
       .argument('[trajectory]', 'only this trajectory (default: all)')
-      .option('--channel <kind>', 'only proposals for this kind of counselor'),
+      .option('--channel <kind>', 'only proposals for this kind of counselor')
+      .option('--full', 'in text, show every proposal and every value in full'),
   )
     .addHelpText('after', 'Negative: a trajectory does not verify.')
     .action(
-      inSession((session, { channel }: Options, trajectory?: string) =>
+      inSession((session, { channel, full = false }: Options, trajectory?: string) =>
         session.withStore('readonly', async (store) => {
           const { open: all, halted } = await openPendings(session, store, trajectory);
           const asked = channel === undefined ? all : all.filter(({ payload }) => payload.channel === channel);
@@ -57,7 +59,7 @@ export function pending(program: Command): void {
             });
           else {
             printHalted(session.out, halted);
-            await print(session, store, open, expired);
+            await print(session, store, open, expired, full);
           }
           return EXIT.ok;
         }),
@@ -153,7 +155,13 @@ function approvalsSoFar(payload: PendingPayload): string[] {
   return [`${given.length} of ${needed}${who}`];
 }
 
-async function print({ out }: Session, store: Store, open: readonly Open[], expired: readonly Open[]): Promise<void> {
+async function print(
+  { out }: Session,
+  store: Store,
+  open: readonly Open[],
+  expired: readonly Open[],
+  isFull: boolean,
+): Promise<void> {
   printExpired(out, expired);
   if (open.length === 0) {
     out.line(line`No decision is pending.`);
@@ -178,10 +186,10 @@ async function print({ out }: Session, store: Store, open: readonly Open[], expi
       return [shortId(id), trajectory_id, seq, shortTime(at), until, proposal.action.name, wanted, why];
     }),
   );
-  for (const { id, payload, state, questions } of open.slice(0, SHOWN_MAX)) {
+  for (const { id, payload, state, questions } of isFull ? open : open.slice(0, SHOWN_MAX)) {
     const calls = await toolCalls(store, payload.proposal.delta);
-    if (isEffectPending(payload)) printEffect(out, id, payload, calls);
-    else printProposal(out, id, payload, calls, state);
+    if (isEffectPending(payload)) printEffect(out, id, payload, calls, isFull);
+    else printProposal(out, id, payload, calls, state, isFull);
     printQuestions(out, id, questions);
   }
   if (open.every(({ payload }) => isEffectPending(payload))) return;

@@ -35,6 +35,21 @@ export function readAnchors(storeUrl: string, file?: string): readonly string[] 
   return anchorsOf(text, path);
 }
 
+/**
+ * Without anchors no writ counts, and the runtime could only report that the proposal is not
+ * authorised now.
+ *
+ * @throws CliError `usage`
+ */
+export function requireAnchors(storeUrl: string, file: string | undefined): void {
+  if (readAnchors(storeUrl, file).length > 0) return;
+  const place = file ?? anchorsPath(storeUrl);
+  throw new CliError(
+    'usage',
+    `The store has no root public keys${place === undefined ? '' : `: ${place} is missing or empty`}. Pass --anchors FILE.`,
+  );
+}
+
 /** Adds keys to the store's own file, and keeps the earlier keys. A store in memory has no file. */
 export function writeAnchors(storeUrl: string, keys: readonly string[]): void {
   const path = anchorsPath(storeUrl);

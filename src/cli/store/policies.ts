@@ -1,4 +1,4 @@
-import { type Policy, parseRuleTable, ruleTable } from '#authority';
+import { type Policy, parseRuleTable, type RuleTable, ruleTable } from '#authority';
 import { isAssizeError } from '#base';
 import { cedarPolicy } from '#integrations/cedar';
 import { CliError } from '../errors.ts';
@@ -20,19 +20,27 @@ export async function policyFrom({ policy: path, schema }: PolicyFiles): Promise
   if (schema !== undefined && !isCedar)
     throw new CliError('usage', 'The option --schema needs a Cedar policy. Pass --policy FILE.cedar.');
   if (path === undefined) return undefined;
-  if (!isCedar) return inFile(path, () => ruleTable(parseRuleTable(readJson(path))));
+  if (!isCedar) return ruleTable(ruleTableIn(path));
   if (schema === undefined) throw new CliError('usage', 'A Cedar policy needs a schema. Pass --schema FILE.');
   const declared = schema.endsWith('.json') ? (readJson(schema) as object) : readText(schema);
   const policies = readText(path);
-  return inFile(path, () => cedarPolicy({ policies, schema: declared as string, id: path }));
+  return cedarPolicy({ policies, schema: declared as string, id: path }).catch((cause: unknown) => {
+    throw inFile(path, cause);
+  });
+}
+
+/** The rule table of a JSON file. @throws CliError */
+export function ruleTableIn(path: string): RuleTable {
+  const json = readJson(path);
+  try {
+    return parseRuleTable(json);
+  } catch (cause) {
+    throw inFile(path, cause);
+  }
 }
 
 /** The description of a policy, with its file. */
-async function inFile(path: string, read: () => Policy | Promise<Policy>): Promise<Policy> {
-  try {
-    return await read();
-  } catch (cause) {
-    if (!isAssizeError(cause) || !['bad_policy', 'bad_schema'].includes(cause.code)) throw cause;
-    throw new CliError('bad_input', `${path}: ${cause.message}`, { cause });
-  }
+function inFile(path: string, cause: unknown): unknown {
+  if (!isAssizeError(cause) || !['bad_policy', 'bad_schema'].includes(cause.code)) return cause;
+  return new CliError('bad_input', `${path}: ${cause.message}`, { cause });
 }

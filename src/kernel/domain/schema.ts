@@ -128,7 +128,7 @@ function strict(schema: z.ZodType, kind: 'state' | 'args', path: string): z.ZodT
   }
   throw new KernelError(
     'invalid_domain',
-    `The schema of ${kind === 'state' ? 'the state' : 'an action’s arguments'} has a ${def.type} at ${path || 'its root'}. Use plain JSON parts (object, record, array, tuple, union, literal, enum, string, number, boolean, null).`,
+    `The schema of ${kind === 'state' ? 'the state' : 'an action’s arguments'} has a ${def.type} at ${path || 'its root'}. Use plain JSON parts (object, record, array, tuple, union, literal, enum, string, number, boolean, null; each also optional or nullable).`,
   );
 }
 

@@ -186,6 +186,16 @@ describe('an action that is not carried out leaves the world as it was', () => {
       'apply returned a promise',
     ],
     ['changes its arguments', (_s, args) => (args.x = 2), 'precondition_failed', 'read only'],
+    [
+      'changes the object that it assigned',
+      (state) => {
+        const made: Record<string, unknown> = {};
+        state.open = made;
+        made['b'] = 1;
+      },
+      'precondition_failed',
+      'to change an assigned value further, read it back from `state`',
+    ],
     ['changes its role', (_s, _args, { role }) => (role.as = 'root'), 'precondition_failed', 'not extensible'],
     [
       'changes its observations',

@@ -75,5 +75,12 @@ export function refusalOf(error: unknown, name: string): Refusal {
   if (isInstance(error, FootprintFault)) return { reason: 'invalid_authority', detail: `${name}: ${error.message}` };
   if (isInstance(error, ValueFault))
     return { reason: 'type_mismatch', detail: `the result of ${name} does not fit: ${error.message}` };
-  return { reason: 'precondition_failed', detail: messageOf(error) };
+  const text = messageOf(error);
+  const hint = FROZEN.test(text) ? `. ${READ_BACK}` : '';
+  return { reason: 'precondition_failed', detail: `${text}${hint}` };
 }
+
+/** The messages of the engine for a change of a frozen value. */
+const FROZEN = /object is not extensible|read only property|Cannot delete property/;
+const READ_BACK =
+  'Arguments, context and assigned objects are frozen; to change an assigned value further, read it back from `state`';

@@ -25,8 +25,8 @@ import { isHash } from './is-hash.ts';
 export const SETTLE_ACTION = 'assize.settle';
 
 /**
- * The role that decides on unresolved effects: an operator of the sinks, not a counselor of the
- * domain.
+ * The channel of unresolved effects. A counselor of that kind decides about them, or the holder of
+ * a writ for `assize.resolve_effect`.
  */
 export const OPERATOR = 'operator';
 

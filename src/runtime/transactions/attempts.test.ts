@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { DidNothing, declareTool, NoAnswer } from '#effects';
 import type { EffectOptions } from '#runtime';
 import { MemoryStore } from '#stores';
-import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { operatorWrit, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 import { type Fault, OutsideSink, Steps, storeOf, tally, toolFor } from '../../../tests/support/tools/effect-sink.ts';
 
 // The number of attempts of one effect before it is marked unresolved, in any process.
@@ -79,7 +79,14 @@ describe.each([1, 2, 3, 7, 30])('with %i tries', (tries) => {
     await at.transact(assize, HELD, 'commit');
     expect([await assize.recoverEffects(), at.made.do]).toMatchObject([[{ phase: 'unresolved' }], 1]);
     // After an operator's retry, all attempts are available again.
-    await assize.resolveEffect({ epoch: 1, n: 0, as: 'retry', by: 'ops', evidence: 'the sink is mended' });
+    await assize.resolveEffect({
+      epoch: 1,
+      n: 0,
+      as: 'retry',
+      by: 'ops',
+      writ: operatorWrit(),
+      evidence: 'the sink is mended',
+    });
     expect(at.made.do).toBe(2);
     await assize.close();
   });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Delivery, Resolvers, Reversibility, Sink } from '#effects';
 import type { Assize, RuntimeError, Transaction } from '#runtime';
 import { MemoryStore, type Store } from '#stores';
-import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { operatorWrit, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 import { onEveryStore } from '../../../tests/support/ledger/stores.ts';
 import { type Outside, OutsideSink, Steps, tally, toolFor } from '../../../tests/support/tools/effect-sink.ts';
 import { asking } from '../../../tests/support/tools/ledger-with-effects.ts';
@@ -229,7 +229,15 @@ onEveryStore((stores) => {
     });
     expect(effects).toBe('needs_human');
     isDead = false;
-    const decision = { epoch: 1, n: 0, as: 'retry', by: 'ops', evidence: 'nothing came', confirm: true } as const;
+    const decision = {
+      epoch: 1,
+      n: 0,
+      as: 'retry',
+      by: 'ops',
+      writ: operatorWrit(),
+      evidence: 'nothing came',
+      confirm: true,
+    } as const;
     const decided = settledOf(assize.resolveEffect(decision));
     await assize.close();
     expect(await decided).toBe('closed');
@@ -325,7 +333,7 @@ test('repeated calls after close fail each time and do not starve other work', a
   });
   const { pending } = ruling as { pending: string };
   await assize.close();
-  const decision = { epoch: 1, n: 0, as: 'retry', by: 'ops', evidence: 'it is back' } as const;
+  const decision = { epoch: 1, n: 0, as: 'retry', by: 'ops', writ: operatorWrit(), evidence: 'it is back' } as const;
   const asked: readonly (() => Promise<unknown>)[] = [
     () => trajectory.transaction(options, () => undefined),
     () => assize.recoverEffects(),

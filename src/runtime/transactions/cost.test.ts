@@ -17,7 +17,7 @@ import {
 import { type Assize, backtest, deepReplay, listWrits, type Trajectory, type Transaction } from '#runtime';
 import { MemoryStore } from '#stores';
 import { allEntries } from '../../../tests/support/ledger/desk.ts';
-import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { operatorWrit, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 import { expectEffectLogMatches } from '../../../tests/support/tools/check-effect-log.ts';
 import { Steps, storeOf, tally } from '../../../tests/support/tools/effect-sink.ts';
 
@@ -356,7 +356,14 @@ test('a cost stays reserved until compensation, and is not spent without one', a
   expect(left).toMatchObject({ phase: 'unresolved' });
   expect((await assize.effects())[0]?.effects).toMatchObject([{ undoCost: { usd: 3 } }]);
   await expect(another()).rejects.toThrow(refused);
-  await assize.resolveEffect({ epoch: left!.epoch, n: 0, as: 'residue', by: 'ops', evidence: 'it may stay' });
+  await assize.resolveEffect({
+    epoch: left!.epoch,
+    n: 0,
+    as: 'residue',
+    by: 'ops',
+    writ: operatorWrit(),
+    evidence: 'it may stay',
+  });
   expect(await made.left()).toBe(10);
   expect((await another()).ruling.ruling).toBe('committed');
 });
@@ -371,7 +378,14 @@ test.each([
   await expect(act(made, (tx) => tx.call('bank.charge', { what: 'a' }).then(thrown))).rejects.toBe(THROWN);
   const [left] = await assize.recoverEffects();
   expect(left).toMatchObject({ phase });
-  await assize.resolveEffect({ epoch: left!.epoch, n: 0, as: 'undone', by: 'ops', evidence: 'it is gone' });
+  await assize.resolveEffect({
+    epoch: left!.epoch,
+    n: 0,
+    as: 'undone',
+    by: 'ops',
+    writ: operatorWrit(),
+    evidence: 'it is gone',
+  });
   expect(await made.left()).toBe(rest);
   await expectEffectLogMatches(store, 't', []);
 });

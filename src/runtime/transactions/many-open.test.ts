@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { bodyText, claimTexts, declareTool, readClaim, recordsText, type Tool } from '#effects';
 import type { LoggedTransaction, OpenEffectPage } from '#ledger';
 import { MemoryStore } from '#stores';
-import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { operatorWrit, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 import { OutsideSink, Steps, storeOf, tally, toolFor } from '../../../tests/support/tools/effect-sink.ts';
 import { blindTool, createInDoubtEffects } from '../../../tests/support/tools/in-doubt-effects.ts';
 import type { Trajectory } from '../trajectory.ts';
@@ -78,7 +78,14 @@ test('a decision about one of those that wait looks at none of the others', asyn
   onTestFinished(() => assize.close());
   expect((await assize.recoverEffects()).length).toBe(50);
   store.looks = 0;
-  const resolved = await assize.resolveEffect({ epoch: 7, n: 0, as: 'undone', by: 'ops', evidence: 'not there' });
+  const resolved = await assize.resolveEffect({
+    epoch: 7,
+    n: 0,
+    as: 'undone',
+    by: 'ops',
+    writ: operatorWrit(),
+    evidence: 'not there',
+  });
   expect(resolved).toMatchObject({ epoch: 7, phase: 'undone', transaction: 'aborted' });
   expect(store.looks).toBeLessThan(10);
 });

@@ -6,7 +6,7 @@ import { isAbandonment, Replayer, readRow, type SettlementArgs, verifyTrajectory
 import { seededRandom } from '#oracle';
 import { type AssizeOptions, deepReplay, listWrits, type Transaction, type TransactionOptions } from '#runtime';
 import { MemoryStore } from '#stores';
-import { HandClock, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { HandClock, operatorWrit, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 import { OutsideSink, Steps, toolFor } from '../../../tests/support/tools/effect-sink.ts';
 import { asking } from '../../../tests/support/tools/ledger-with-effects.ts';
 
@@ -324,7 +324,14 @@ test('an effect in doubt is named with the next steps for it and the proposal', 
     code: 'resource_in_doubt',
     message: expect.stringContaining(`transaction ${left!.epoch}`),
   });
-  await assize.resolveEffect({ epoch: left!.epoch, n, as: 'undone', by: 'ops', evidence: 'it is not there' });
+  await assize.resolveEffect({
+    epoch: left!.epoch,
+    n,
+    as: 'undone',
+    by: 'ops',
+    writ: operatorWrit(),
+    evidence: 'it is not there',
+  });
   await expect(trajectory.approvals.approve(id, doctor)).rejects.toMatchObject({ code: 'changed_since' });
   await trajectory.approvals.reject(id, { principal: 'doc', method: 'test', reason: 'no' });
   await verified();

@@ -8,7 +8,7 @@ import { Replayer, readRow, type SettlementArgs, verifyTrajectory } from '#ledge
 import { systemPause } from '#oracle';
 import { type AssizeOptions, deepReplay, type Transaction, type TransactionOptions } from '#runtime';
 import { MemoryStore } from '#stores';
-import { HandClock, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { HandClock, operatorWrit, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 import { type Outside, OutsideSink, Steps, tally, toolFor } from '../../../tests/support/tools/effect-sink.ts';
 
 // Calls that can be neither compensated nor buffered. They are submitted for approval, called once
@@ -303,7 +303,14 @@ describe('after the commit', () => {
     const [left] = await assize.recoverEffects();
     expect(left).toMatchObject({ tool: HELD, phase: 'in_doubt' });
     const { epoch, n } = left!;
-    const decided = await assize.resolveEffect({ epoch, n, as: 'applied', by: 'ops', evidence: 'it is in the tray' });
+    const decided = await assize.resolveEffect({
+      epoch,
+      n,
+      as: 'applied',
+      by: 'ops',
+      writ: operatorWrit(),
+      evidence: 'it is in the tray',
+    });
     expect(decided).toMatchObject({ transaction: 'settled', unresolved: 0 });
     expect(sink.times('do', 'pivot')).toBe(1);
     await assize.close();
@@ -320,7 +327,7 @@ describe('after the commit', () => {
     expect(await transact(...named)).toMatchObject({ ...again, effects: 'needs_human' });
     const [left] = await assize.recoverEffects();
     const { epoch, n } = left!;
-    await assize.resolveEffect({ epoch, n, as: 'applied', by: 'ops', evidence: 'it is there' });
+    await assize.resolveEffect({ epoch, n, as: 'applied', by: 'ops', writ: operatorWrit(), evidence: 'it is there' });
     expect(await transact(...named)).toMatchObject({ ...again, effects: 'settled' });
     await verified();
   });
@@ -349,7 +356,7 @@ describe('after the commit', () => {
     expect(await assize.awaitEffects(ruling.entry.id)).toMatchObject([{ phase: 'in_doubt' }]);
     const [left] = await assize.recoverEffects();
     const { epoch, n } = left!;
-    await assize.resolveEffect({ epoch, n, as: 'applied', by: 'ops', evidence: 'it is there' });
+    await assize.resolveEffect({ epoch, n, as: 'applied', by: 'ops', writ: operatorWrit(), evidence: 'it is there' });
     const [answer] = await assize.awaitEffects(ruling.entry.id);
     expect([answer?.phase, answer?.answer]).toEqual(['applied', undefined]);
     await verified();

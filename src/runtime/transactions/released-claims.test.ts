@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { declareTool, type Sink } from '#effects';
 import type { Transaction } from '#runtime';
 import { MemoryStore } from '#stores';
-import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { operatorWrit, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 import { expectEffectLogMatches } from '../../../tests/support/tools/check-effect-log.ts';
 import { type Fault, OutsideSink, Steps, tally, toolFor } from '../../../tests/support/tools/effect-sink.ts';
 
@@ -143,7 +143,14 @@ test('an effect in doubt in an aborted part is compensated once confirmed', asyn
   expect(outcome).toMatchObject({ ruling: { ruling: 'committed' }, effects: 'needs_human' });
   const [left] = await assize.recoverEffects();
   expect(sink.standing('a')).toBe(1);
-  const decision = { epoch: left!.epoch, n: left!.n, as: 'applied', by: 'somebody', evidence: 'it is there' } as const;
+  const decision = {
+    epoch: left!.epoch,
+    n: left!.n,
+    as: 'applied',
+    by: 'somebody',
+    writ: operatorWrit('somebody'),
+    evidence: 'it is there',
+  } as const;
   const resolved = await assize.resolveEffect(decision);
   expect(resolved).toMatchObject({ phase: 'undone', transaction: 'settled', unresolved: 0 });
   expect(sink.standing('a')).toBe(0);

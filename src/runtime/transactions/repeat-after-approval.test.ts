@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { DidNothing, declareTool, effectKey } from '#effects';
 import type { Transaction, TransactionOptions } from '#runtime';
 import { MemoryStore } from '#stores';
-import { HandClock, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { HandClock, operatorWrit, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 import { OutsideSink, Steps, tally, toolFor } from '../../../tests/support/tools/effect-sink.ts';
 
 // Keys of calls in a transaction with a part that restarts. By its name, the transaction is
@@ -63,7 +63,14 @@ test.each<Where>(['in the part', 'after the part'])(
       const { sink, assize, run } = await world();
       await expect(run(where, first, true)).rejects.toMatchObject({ code: 'outcome_unknown' });
       const [left] = await assize.recoverEffects();
-      await assize.resolveEffect({ epoch: left!.epoch, n: left!.n, as: 'residue', by: 'ops', evidence: 'it stays' });
+      await assize.resolveEffect({
+        epoch: left!.epoch,
+        n: left!.n,
+        as: 'residue',
+        by: 'ops',
+        writ: operatorWrit(),
+        evidence: 'it stays',
+      });
       await expect(run(where, second)).rejects.toMatchObject({ code: 'key_collision' });
       expect([first, second, sink.times('do', 'paid')]).toEqual([first, second, 1]);
       await assize.close();

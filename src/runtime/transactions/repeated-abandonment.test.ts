@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { DidNothing } from '#effects';
 import type { Assize, AssizeOptions, RuntimePorts } from '#runtime';
 import { MemoryStore } from '#stores';
-import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { operatorWrit, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 import { type Fault, OutsideSink, Steps, tally, toolFor } from '../../../tests/support/tools/effect-sink.ts';
 import { orders } from '../../../tests/support/tools/orders.ts';
 
@@ -150,7 +150,14 @@ describe('close with recover: false', () => {
     const before = await store.effectsOf(1);
     const assize = runtime(() => 'none');
     const decided = assize
-      .resolveEffect({ epoch: waiting!.epoch, n: 0, as: 'retry', by: 'ops', evidence: 'they are back' })
+      .resolveEffect({
+        epoch: waiting!.epoch,
+        n: 0,
+        as: 'retry',
+        by: 'ops',
+        writ: operatorWrit(),
+        evidence: 'they are back',
+      })
       .catch((error: unknown) => error);
     await assize.close({ recover: false });
     expect(await decided).toMatchObject({ code: 'closed' });

@@ -3,13 +3,17 @@ import { type Decision, EffectError, type Sink } from '#effects';
 import { seededRandom } from '#oracle';
 import type { Assize, EffectResolution, TransactionOptions, UnresolvedEffect } from '#runtime';
 import { MemoryStore } from '#stores';
-import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { operatorWrit, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 import { type Fault, OutsideSink, Steps, tally, toolFor } from '../../../tests/support/tools/effect-sink.ts';
 
 const writ = writFor('alice');
 const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;
 const ALL: TransactionOptions = { writ, writes: ['test:**'], retries: 0 };
-const FOUND = { by: 'ops@example.com', evidence: { ticket: 'T-1', seen: 'in the log of the sink' } };
+const FOUND = {
+  by: 'ops@example.com',
+  writ: operatorWrit('ops@example.com'),
+  evidence: { ticket: 'T-1', seen: 'in the log of the sink' },
+};
 
 /** An external sink, and processes that use it one after the other. */
 class Site {

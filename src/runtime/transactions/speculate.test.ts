@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { DidNothing, declareTool, type Tool } from '#effects';
 import { MemoryStore } from '#stores';
-import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { operatorWrit, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 import { type Outside, OutsideSink, Steps, storeOf, tally, toolFor } from '../../../tests/support/tools/effect-sink.ts';
 
 const all = { writ: writFor('alice'), writes: ['test:**'], retries: 0 };
@@ -577,7 +577,14 @@ describe('speculation', () => {
     expect(left).toMatchObject({ tool: 'reversible.externalised', phase: 'unresolved' });
     isBroken = false;
     const { epoch, n } = left!;
-    await assize.resolveEffect({ epoch, n, as: 'retry', by: 'olga', evidence: 'the sink is up again' });
+    await assize.resolveEffect({
+      epoch,
+      n,
+      as: 'retry',
+      by: 'olga',
+      writ: operatorWrit('olga'),
+      evidence: 'the sink is up again',
+    });
     expect([sink.standing('a acted'), sink.standing('b acted')]).toEqual([0, 1]);
     expect(await assize.recoverEffects()).toEqual([]);
   });

@@ -4,7 +4,7 @@ import type { Sink } from '#effects';
 import type { EffectWrite } from '#ledger';
 import type { RuntimeError } from '#runtime';
 import { MemoryStore, StoreError } from '#stores';
-import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { operatorWrit, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 import { type Fault, OutsideSink, Steps, tally, toolFor } from '../../../tests/support/tools/effect-sink.ts';
 
 // The next owner reads an unresolved transaction back from the log. So all its records must be
@@ -113,7 +113,7 @@ describe.each<Sink>(['keyed', 'queryable', 'blind'])('with a %s sink', (sort) =>
     expect(effects).toBe('needs_human');
     const before = [...calls];
     refuses = false;
-    const by = { by: 'ops', evidence: 'it is taken now' };
+    const by = { by: 'ops', writ: operatorWrit(), evidence: 'it is taken now' };
     expect(await assize.resolveEffect({ epoch: 1, n: 0, as: 'retry', ...by })).toMatchObject({ unresolved: 0 });
     expect([calls, failures]).toEqual([[...before, 'do first'], []]);
     expect([sink.times('do', 'first'), sink.times('do', 'second')]).toEqual([1, 1]);
@@ -162,7 +162,7 @@ describe.each<Sink>(['keyed', 'queryable', 'blind'])('with a %s sink', (sort) =>
       tx.propose({ action: 'count', role: 'counter', args: 'order' });
     });
     refuses = false;
-    const by = { by: 'ops', evidence: 'it is taken now' };
+    const by = { by: 'ops', writ: operatorWrit(), evidence: 'it is taken now' };
     const decided = assize.resolveEffect({ epoch: 1, n: 0, as: 'retry', ...by });
     await expect(decided).rejects.toMatchObject({ code: 'store_locked' });
     const next = trajectory.transaction({ ...options, writes: ['test:r'] }, async (tx) => {

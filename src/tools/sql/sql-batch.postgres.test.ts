@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Transaction } from '#runtime';
 import { cases } from '../../../tests/support/cases.ts';
+import { operatorWrit } from '../../../tests/support/ledger/runtime.ts';
 import { withPostgres } from '../../../tests/support/postgres/index.ts';
 import { expectEffectLogMatches } from '../../../tests/support/tools/check-effect-log.ts';
 import {
@@ -91,7 +92,7 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
     // Tried again, it is refused again, and still nothing is known to have been done.
     const decide = (as: 'retry' | 'residue') =>
       world.process(undefined, (assize) =>
-        assize.resolveEffect({ epoch: left[0]!.epoch, n: 1, as, by: 'ops', evidence: 'looked' }),
+        assize.resolveEffect({ epoch: left[0]!.epoch, n: 1, as, by: 'ops', writ: operatorWrit(), evidence: 'looked' }),
       );
     expect((await decide('retry')).value).toMatchObject({ phase: 'unresolved', unresolved: 1 });
     expect([...world.seen.a]).toEqual([NOTHING]);
@@ -162,7 +163,14 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
     const [left] = await world.recovered();
     expect(left).toMatchObject({ n: 0, tool: 'a.note', phase: 'unresolved' });
     const decided = async (n: number, lacks: string) => {
-      const resolution = { epoch: left!.epoch, n, as: 'retry', by: 'ops', evidence: 'looked' } as const;
+      const resolution = {
+        epoch: left!.epoch,
+        n,
+        as: 'retry',
+        by: 'ops',
+        writ: operatorWrit(),
+        evidence: 'looked',
+      } as const;
       return (await world.process(undefined, (assize) => assize.resolveEffect(resolution), lacks)).value;
     };
     expect(await decided(1, 'a.post')).toMatchObject({ unresolved: 1 });

@@ -10,7 +10,15 @@ import { MemoryStore } from '#stores';
 import { begun, DOCTOR, desk, granted, lead, openOf, task, worker } from '../../support/ledger/delegations.ts';
 import { deskOf } from '../../support/ledger/desk.ts';
 import { LOG, ORIGIN, WITNESSES } from '../../support/ledger/merkle-fixtures.ts';
-import { HandClock, intent, operator, runtimeOver, START, writFor } from '../../support/ledger/runtime.ts';
+import {
+  HandClock,
+  intent,
+  operator,
+  operatorWrit,
+  runtimeOver,
+  START,
+  writFor,
+} from '../../support/ledger/runtime.ts';
 import { OutsideSink, Steps, tally, toolFor } from '../../support/tools/effect-sink.ts';
 import type { Case, Exempt } from './case.ts';
 import { RUNTIME_MEMORY } from './runtime-memory.ts';
@@ -185,7 +193,7 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
   'Assize.close': withDoubt(({ assize }, options) => assize.close(options), [{ recover: false }]),
   'Assize.resolveEffect': withDoubt(
     ({ assize }, resolution) => assize.resolveEffect(resolution),
-    [{ epoch: 1, n: 0, as: 'retry', by: 'ops', evidence: { seen: 'nothing' }, confirm: true }],
+    [{ epoch: 1, n: 0, as: 'retry', by: 'ops', writ: operatorWrit(), evidence: { seen: 'nothing' }, confirm: true }],
   ),
   'Trajectory.transaction': withDoubt(
     ({ trajectory }, options, body) => trajectory.transaction(options, body),

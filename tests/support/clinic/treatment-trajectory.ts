@@ -3,7 +3,7 @@ import { DidNothing, declareTool, type Tool } from '#effects';
 import { defineDomain, escalate, pass, reject, sensitive } from '#kernel';
 import type { Assize, Trajectory, Transaction } from '#runtime';
 import type { Store } from '#stores';
-import { HandClock, runtimeOver, writFor } from '../ledger/runtime.ts';
+import { HandClock, operatorWrit, runtimeOver, writFor } from '../ledger/runtime.ts';
 
 // Values about people in tool arguments, answers and residue, for each outcome that no ledger entry
 // names.
@@ -240,6 +240,7 @@ export async function treated(store: Store): Promise<Treated> {
         n,
         as: 'residue',
         by: 'ops',
+        writ: operatorWrit(),
         evidence: { of: who, seen: `found-${way}-${id}-zq` },
       });
     const more = await assize.effects();

@@ -28,6 +28,12 @@ export function writFor(subject: string, grant: Partial<WritGrant> = {}): Writ {
   );
 }
 
+/** A writ to decide about the effects of every tool. */
+export function operatorWrit(by: string = 'ops'): Writ {
+  const grant = { actions: ['assize.resolve_effect'], scopes: ['effect:**'], nonce: `operator ${by}` };
+  return writFor(by, grant);
+}
+
 /** A clock that a test sets; it stands until then. */
 export class HandClock implements Clock {
   at: Instant = START;

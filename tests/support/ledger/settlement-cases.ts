@@ -7,7 +7,7 @@ import { type Fault, OutsideSink, Steps, tally, toolFor } from '../tools/effect-
 import { attended } from '../tools/ledger-with-effects.ts';
 import { orders } from '../tools/orders.ts';
 import { allEntries } from './desk.ts';
-import { runtimeOver, writFor } from './runtime.ts';
+import { operatorWrit, runtimeOver, writFor } from './runtime.ts';
 
 export interface SettlementCase {
   readonly name: string;
@@ -20,7 +20,7 @@ type Change = (payload: Record<string, any>, before: readonly EntryRow[]) => unk
 
 /** Positions in the honest ledger. The last is a commit with an unresolved effect. */
 const AT = { commit: 1, waits: 2, decided: 3, settled: 4, abandoned: 5, inDoubt: 6, found: 7, undone: 8, last: 9 };
-const FOUND = { by: 'ops', evidence: 'seen at the sink' };
+const FOUND = { by: 'ops', writ: operatorWrit(), evidence: 'seen at the sink' };
 
 /**
  * A commit with two effects: one is in doubt and then resolved, the other is settled. An attempt

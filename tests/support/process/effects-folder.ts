@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { DidNothing, declareTool, type Sink } from '#effects';
 import { defineDomain } from '#kernel';
 import { openSqlite } from '#stores';
-import { runtimeOver, writFor } from '../ledger/runtime.ts';
+import { operator, operatorWrit, runtimeOver, writFor } from '../ledger/runtime.ts';
 import { tally } from '../tools/effect-sink.ts';
 import { orders } from '../tools/orders.ts';
 import { runCommand } from './command.ts';
@@ -42,7 +42,19 @@ export function inEffectsFolder() {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  const assize = (...args: string[]) => runCommand(folder, url, 'effects', ...args);
+  /** A decision has the writ of an operator, unless it names other authority. */
+  const assize = (...args: string[]) =>
+    runCommand(folder, url, 'effects', ...args, ...(args[0] === 'resolve' && isPlain(args) ? decides() : []));
+
+  const isPlain = (args: readonly string[]): boolean =>
+    args.includes('--by') && !['--writ', '--domain'].some((option) => args.includes(option));
+
+  function decides(by: string = 'ops'): string[] {
+    const [writ, anchors] = [join(folder, `${by}.json`), join(folder, 'anchors.json')];
+    writeFileSync(writ, JSON.stringify(operatorWrit(by)));
+    writeFileSync(anchors, JSON.stringify([operator.publicKey]));
+    return ['--writ', writ, '--anchors', anchors];
+  }
 
   async function json(code: number, ...args: string[]): Promise<any> {
     const ended = await assize(...args, '--json');
@@ -154,6 +166,8 @@ export default [
       return url;
     },
     assize,
+    /** The authority of an operator, for a command that another function runs. */
+    decides,
     json,
     sent,
     send,

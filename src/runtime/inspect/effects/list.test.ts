@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { EffectsQuery, EffectTransaction } from '#runtime';
 import { MemoryStore } from '#stores';
-import { runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
+import { operatorWrit, runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
 import { OutsideSink, Steps, tally, toolFor } from '../../../../tests/support/tools/effect-sink.ts';
 
 const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;
@@ -55,7 +55,14 @@ test('open transactions are listed without tools, under another lease', async ()
 
 test('an ended transaction is listed if its epoch is requested', async () => {
   const { reader, worker } = await stage();
-  await worker.resolveEffect({ epoch: 1, n: 0, as: 'undone', by: 'ops', evidence: 'it is not there' });
+  await worker.resolveEffect({
+    epoch: 1,
+    n: 0,
+    as: 'undone',
+    by: 'ops',
+    writ: operatorWrit(),
+    evidence: 'it is not there',
+  });
   expect((await reader.effects()).map(({ epoch }) => epoch)).toEqual([2]);
   const [ended] = await reader.effects({ epoch: 1 });
   expect(ended).toMatchObject({
@@ -68,7 +75,14 @@ test('an ended transaction is listed if its epoch is requested', async () => {
 
 test('all are listed from the youngest on, in pages, where that is asked for', async () => {
   const { reader, worker } = await stage();
-  await worker.resolveEffect({ epoch: 1, n: 0, as: 'undone', by: 'ops', evidence: 'it is not there' });
+  await worker.resolveEffect({
+    epoch: 1,
+    n: 0,
+    as: 'undone',
+    by: 'ops',
+    writ: operatorWrit(),
+    evidence: 'it is not there',
+  });
   const epochs = async (query: EffectsQuery) => (await reader.effects(query)).map(({ epoch }) => epoch);
   expect(await epochs({ all: true })).toEqual([2, 1]);
   expect(await epochs({ all: false })).toEqual([2]);

@@ -10,6 +10,8 @@ import { isPromise, TimeLimit } from '../limits/time-limit.ts';
 import { isCollision, isRetryable, notHeldError, notStartedError } from './abort-reasons.ts';
 import { type OpenedTransaction, openTransaction, startTransaction } from './opened-transaction.ts';
 import { keyOf, previousOutcome } from './previous-outcome.ts';
+import { recordedContent } from './recorded-content.ts';
+import { requireSameContent } from './repeated-body.ts';
 import { resolvedCalls } from './resolved-calls.ts';
 import { type RuledTransaction, RunningTransaction } from './stages.ts';
 import type { Transaction } from './transaction.ts';
@@ -114,10 +116,11 @@ export class TransactionRunner {
     const early = isPromise(starting) ? await starting : starting;
     const running = new RunningTransaction(opened, early);
     let ruled: RuledTransaction<T>;
+    let before: TransactionOutcome<never> | undefined;
     try {
       const asked = previousOutcome(this.#proposals, opened, early);
-      const before = asked && (await asked);
-      if (before !== undefined) return before;
+      before = asked && (await asked);
+      if (before !== undefined) return await this.#repeated(opened, before, body);
       if (this.#writer.parts.chain.halted !== undefined) await this.#refuseIfHalted();
       this.#writer.refuseIfOtherKey();
       const ended = await running.run(body, options.idleTimeoutMs ?? effects.idleTimeoutMs);
@@ -127,20 +130,35 @@ export class TransactionRunner {
       if (started === undefined) {
         limit.pause();
         started = await ended.start();
-        const meanwhile = await previousOutcome(this.#proposals, opened, started);
+        before = await previousOutcome(this.#proposals, opened, started);
         limit.resume();
-        if (meanwhile !== undefined) return meanwhile;
+        if (before !== undefined) return await this.#repeated(opened, before, body);
       }
       const planned = await ended.plan(started, this.#writer.parts.domain);
       const { writ, principal, name } = options;
       const idempotencyKey = name === undefined ? undefined : keyOf(name);
       ruled = await planned.propose(this.#proposals, { writ, principal, idempotencyKey });
     } catch (thrown) {
+      // The earlier transaction stands, and this one has done nothing.
+      if (before !== undefined) throw thrown;
       return await running.abort(effects, thrown);
     } finally {
       limit.end();
     }
     return ruled.finish();
+  }
+
+  /** The outcome of the name, for the same content. @throws RuntimeError `idempotency_conflict` */
+  async #repeated(
+    opened: OpenedTransaction,
+    before: TransactionOutcome<never>,
+    body: (tx: Transaction) => unknown,
+  ): Promise<TransactionOutcome<never>> {
+    if (before.ruling.ruling === 'frozen') return before;
+    const { store, replayer, oracle } = this.#writer.context;
+    const recorded = await recordedContent(before.ruling.entry, store, { replayer, oracle });
+    if (recorded !== undefined) await requireSameContent(opened, recorded, body);
+    return before;
   }
 
   /** Also asks the store, because another process may have resumed the trajectory. */

@@ -6,9 +6,10 @@ import { claimsFrom } from './claims.ts';
 export interface TransactionOptions extends Pick<ProposalInput, 'writ' | 'principal'> {
   /**
    * The caller's name of the transaction, 1 to 512 characters. The same name denotes the same
-   * transaction, also after a crash, and gets the same ruling. Without a name, a crash leaves
-   * nothing to repeat, and less is written. The name stays in the effect log permanently and cannot
-   * be erased: use an order number, not a person's name.
+   * transaction, also after a crash, and gets the same ruling. The body then runs again with the
+   * recorded answers, and other content is refused (`idempotency_conflict`). Without a name, a
+   * crash leaves nothing to repeat, and less is written. The name stays in the effect log
+   * permanently and cannot be erased: use an order number, not a person's name.
    */
   readonly name?: string;
   /**

@@ -432,6 +432,11 @@ export class TransactionEngine {
     return end;
   }
 
+  /** A transaction as the log has it. Undefined if the log has no entry of it. */
+  async transaction(epoch: number): Promise<KnownTransaction | undefined> {
+    return this.#known(epoch);
+  }
+
   async #known(epoch: number): Promise<KnownTransaction | undefined> {
     const logged = await this.ports.store.effectsOf(epoch);
     return logged && readTransaction(logged);

@@ -1,3 +1,4 @@
+import type { Writ } from '#authority';
 import { arg, checkArgument, type Json } from '#base';
 import { copyJson } from '#canon';
 import {
@@ -10,6 +11,7 @@ import {
   type TransactionPhase,
 } from '#effects';
 import type { Hash } from '#ledger';
+import type { WritChain } from '../../authority/writs.ts';
 
 /**
  * An operator's decision on an effect that is in doubt, or could not be executed or compensated.
@@ -24,8 +26,16 @@ export interface EffectResolution {
    * `retry`: the call is retried. `residue`: the effect stays as it is and is no longer tracked.
    */
   readonly as: Decision;
-  /** The operator, 1 to 256 characters. */
+  /**
+   * The operator, 1 to 256 characters. Without `writ`, a counselor of the kind `operator` in the
+   * domain of the trajectory, and not the principal of the transaction.
+   */
   readonly by: string;
+  /**
+   * A writ of the operator. The writ and its ancestors name `assize.resolve_effect` and a scope
+   * `effect:…`, and cover `effect:TOOL`. With a writ no domain is needed.
+   */
+  readonly writ?: Hash | Writ | WritChain;
   /** The operator's findings or actions; never empty. The log names it by a salted hash. */
   readonly evidence: Json;
   /**
@@ -57,6 +67,7 @@ const RESOLUTION = arg.options<EffectResolution>({
   n: arg.any,
   as: arg.any,
   by: arg.any,
+  writ: arg.any,
   evidence: arg.any,
   confirm: arg.any,
 });
@@ -71,14 +82,16 @@ const BY_MAX = 256;
 export function checkedEffectResolution(given: EffectResolution): EffectResolution {
   if (typeof given !== 'object' || given === null) throw bad('pass epoch, n, as, by and evidence');
   checkArgument(RESOLUTION, given, 'resolution');
-  const { epoch, n, as, by, evidence, confirm = false } = given;
+  const { epoch, n, as, by, writ, evidence, confirm = false } = given;
   if (!Number.isSafeInteger(epoch) || epoch < 1) throw bad('epoch must be the number of a transaction, from 1');
   if (!Number.isSafeInteger(n) || n < 0) throw bad('n must be the index of an effect in its transaction, from 0');
   if (!DECISIONS.includes(as)) throw bad(`as must be one of ${DECISIONS.join(', ')}`);
   if (typeof by !== 'string' || by.trim() === '' || by.length > BY_MAX || !by.isWellFormed())
     throw bad(`by must name the operator, in 1 to ${BY_MAX} characters`);
   if (typeof confirm !== 'boolean') throw bad('confirm must be true or false');
-  return { epoch, n, as, by, evidence: evidenceOf(evidence), confirm };
+  if (writ !== undefined && typeof writ !== 'string' && (typeof writ !== 'object' || writ === null))
+    throw bad('writ must be a writ, or the id of a writ of the trajectory');
+  return { epoch, n, as, by, evidence: evidenceOf(evidence), confirm, ...(writ !== undefined && { writ }) };
 }
 
 function evidenceOf(given: Json): Json {

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { type EntryRow, readRow } from '#ledger';
 import { MemoryStore } from '#stores';
-import { runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
+import { operatorWrit, runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
 import { tally } from '../../../../tests/support/tools/effect-sink.ts';
 import { blindTool, createInDoubtEffects } from '../../../../tests/support/tools/in-doubt-effects.ts';
 
@@ -77,7 +77,14 @@ test.each([
     store.resolve = () => Promise.reject(new Error('the line is dead'));
     return { status: 'unknown', cause: new Error('no reply') };
   };
-  const decision = { epoch: effect!.epoch, n: effect!.n, as: 'residue', by: 'ops', evidence: 'it stays' } as const;
+  const decision = {
+    epoch: effect!.epoch,
+    n: effect!.n,
+    as: 'residue',
+    by: 'ops',
+    writ: operatorWrit(),
+    evidence: 'it stays',
+  } as const;
   await expect(assize.resolveEffect(decision)).rejects.toMatchObject({
     code: 'commit_unknown',
     cause: { errors: [{ message: 'no reply' }, { message: 'the line is dead' }] },

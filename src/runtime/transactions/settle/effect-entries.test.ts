@@ -28,7 +28,7 @@ import {
 import { MemoryStore } from '#stores';
 import { allEntries } from '../../../../tests/support/ledger/desk.ts';
 import { keysOf } from '../../../../tests/support/ledger/rows.ts';
-import { runtimeOver, START, writFor } from '../../../../tests/support/ledger/runtime.ts';
+import { operatorWrit, runtimeOver, START, writFor } from '../../../../tests/support/ledger/runtime.ts';
 import { settlementCases } from '../../../../tests/support/ledger/settlement-cases.ts';
 import { expectEffectLogMatches } from '../../../../tests/support/tools/check-effect-log.ts';
 import { type Fault, OutsideSink, Steps, tally, toolFor } from '../../../../tests/support/tools/effect-sink.ts';
@@ -38,7 +38,7 @@ import { readSnapshot, snapshotOf } from '../../writer/snapshots/snapshot.ts';
 import { settlementPayload } from './effect-entries.ts';
 
 const writ = writFor('alice');
-const FOUND = { by: 'ops', evidence: 'seen at the sink' };
+const FOUND = { by: 'ops', writ: operatorWrit(), evidence: 'seen at the sink' };
 
 /** The cases without a forgery. */
 const MADE = settlementCases.filter(({ name }) => name.endsWith('as they are made'));

@@ -6,13 +6,13 @@ import { seededRandom } from '#oracle';
 import { type Assize, type AssizeOptions, deepReplay, type Ruling, type Transaction, verifyStore } from '#runtime';
 import { MemoryStore } from '#stores';
 import { keysOf } from '../../../../tests/support/ledger/rows.ts';
-import { runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
+import { operatorWrit, runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
 import { expectEffectLogMatches } from '../../../../tests/support/tools/check-effect-log.ts';
 import { type Fault, OutsideSink, Steps, toolFor } from '../../../../tests/support/tools/effect-sink.ts';
 import { orders } from '../../../../tests/support/tools/orders.ts';
 
 const writ = writFor('alice');
-const FOUND = { by: 'ops', evidence: 'looked' };
+const FOUND = { by: 'ops', writ: operatorWrit(), evidence: 'looked' };
 const BOSS = { principal: 'boss', method: 'test' };
 const CELLS = ['reversible', 'with_cost', 'irreversible'] as const;
 
@@ -189,7 +189,9 @@ test('a repetition by name receives the failure and its handling', async () => {
   expect(payloadOf(again.failure)).toEqual(payloadOf(once.failure));
   await at.assize.close();
   at.assize = at.process();
-  expect(payloadOf((await at.order([], 'o1', 'order 1')).failure)).toEqual(payloadOf(once.failure));
+  expect(payloadOf((await at.order([['reversible.buffered', 'held'], REFUSED], 'o1', 'order 1')).failure)).toEqual(
+    payloadOf(once.failure),
+  );
   expect(at.sink.times('do', 'held')).toBe(1);
   await at.told();
 });
@@ -211,7 +213,7 @@ describe('the `onFailure` action', () => {
     const [waits] = trajectory.approvals.pending();
     expect(waits?.payload).toMatchObject({ reason: 'unresolved', channel: 'operator' });
     expect(waits?.payload.detail).toContain(`was refused (${why})`);
-    expect((await at.order([], args, 'it')).effects).toBe('needs_human');
+    expect((await at.order([['reversible.externalised', 'acted'], REFUSED], args, 'it')).effects).toBe('needs_human');
     await expectEffectLogMatches(at.store, 't', [left!]);
     // A retry is a new proposal, and is refused again.
     const { epoch, n } = left!;
@@ -236,7 +238,10 @@ describe('the `onFailure` action', () => {
     await trajectory.propose({ action: 'count', role: 'counter', args: 'pardon', writ } as never);
     await at.assize.resolveEffect({ ...FOUND, epoch, n, as: 'retry' });
     expect(await at.state()).toEqual({ bad: 1, pardon: 1, forbidden: 1 });
-    expect(await at.order([], 'bad', 'it')).toMatchObject({ effects: 'failed', failure: { ruling: 'committed' } });
+    expect(await at.order([REFUSED], 'bad', 'it')).toMatchObject({
+      effects: 'failed',
+      failure: { ruling: 'committed' },
+    });
     await at.told();
   });
 
@@ -378,7 +383,7 @@ test('a repetition gets a late `onFailure` action once it is committed', async (
   const { epoch, n } = left!;
   expect(await at.assize.resolveEffect({ ...FOUND, epoch, n, as: 'retry' })).toMatchObject({ transaction: 'settled' });
   expect(await at.state()).toEqual({ o1: 1, 'no o1': 1 });
-  const again = await at.order([], 'o1', 'order 1');
+  const again = await at.order([REFUSED], 'o1', 'order 1');
   expect(again).toMatchObject({ effects: 'failed', failure: { ruling: 'committed' } });
   await at.assize.close();
 });

@@ -1,4 +1,6 @@
 /** Calls of every class: declared by an action, and made by the body of a transaction. */
+
+import { operatorWrit } from '../../../support/ledger/runtime.ts';
 import { ROLE, type Stage } from '../stage.ts';
 
 const INPUT = { to: 'ann', cents: 3, tags: ['a', 'b'] };
@@ -86,7 +88,14 @@ async function undecided(stage: Stage): Promise<void> {
   });
   const [left] = await assize.effects();
   await assize.effects({ all: true });
-  const decision = { epoch: left.epoch, n: 0, as: 'applied', by: 'ops', evidence: { seen: ['it'] } };
+  const decision = {
+    epoch: left.epoch,
+    n: 0,
+    as: 'applied',
+    by: 'ops',
+    writ: operatorWrit(),
+    evidence: { seen: ['it'] },
+  };
   await assize.resolveEffect(decision);
   await assize.resolveEffect(decision).catch(() => undefined);
   await assize.awaitEffects(shipped.ruling.entry.id);

@@ -1,0 +1,165 @@
+import type { Command } from 'commander';
+import { isAssizeError, isInstance, type Json } from '#base';
+import type { Ruling } from '#runtime';
+import { CliError, EXIT, type ExitCode } from '../errors.ts';
+import {
+  anchorsOption,
+  domainOption,
+  entryKeyOption,
+  type OpeningOptions,
+  signerOption,
+  toolsOption,
+  waitOption,
+  withSharedOptions,
+} from '../files/options.ts';
+import { jsonOption } from '../input/json-option.ts';
+import { readWritFile } from '../input/writ-file.ts';
+import { requireAnchors } from '../store/anchors.ts';
+import { headOf, shortId } from '../store/entries.ts';
+import { type RecoveryKeyOptions, readRecoveryKey, recoveryKeyOption } from '../store/recovery-key.ts';
+import { openAssize } from '../store/runtime.ts';
+import { inSession, type Session, type SharedOptions } from '../store/session.ts';
+import { loadTools, reportingWaits, untilStopped, whenEffectsFree } from '../store/tools.ts';
+import { Interrupted } from '../terminal/interrupt.ts';
+import { green, line, red, yellow } from '../terminal/printable.ts';
+
+interface Options extends SharedOptions, OpeningOptions, RecoveryKeyOptions {
+  readonly role: string;
+  readonly params: Json;
+  readonly args: Json;
+  readonly writ: string;
+  readonly principal?: string;
+  readonly key?: string;
+  readonly tools: readonly string[];
+  readonly wait: number;
+}
+
+export function propose(program: Command): void {
+  withSharedOptions(
+    program
+      .command('propose')
+      .description('propose an action, as an agent would')
+      .argument('<trajectory>', 'trajectory of the action')
+      .argument('<action>', 'action of the domain')
+      .requiredOption('--role <name>', 'role that performs the action')
+      .option('--params <json>', 'parameters of the role', jsonOption, {})
+      .requiredOption('--args <json>', 'arguments of the action', jsonOption)
+      .requiredOption('--writ <file>', 'writ that authorises the action; - for standard input')
+      .option('--principal <name>', 'the proposing principal (default: the subject of the writ)')
+      .option('--key <text>', 'idempotency key: a repetition with the same content gets the first ruling')
+      .addOption(domainOption)
+      .addOption(anchorsOption)
+      .addOption(signerOption)
+      .addOption(entryKeyOption)
+      .addOption(toolsOption)
+      .addOption(recoveryKeyOption)
+      .addOption(waitOption),
+  )
+    .addHelpText(
+      'after',
+      '\nExamples:\n' +
+        '  assize propose claims add_employee --role clerk --args \'{"employee":"ada"}\' --writ clerk.json --domain expenses.ts\n' +
+        '  assize propose claims pay --role clerk --args \'{"id":"c1"}\' --writ clerk.json --key pay-c1 --domain expenses.ts --tools bank.ts\n\n' +
+        'An action that declares tool calls needs --tools: its calls run after the commit.\n' +
+        'To try a rule and change nothing, propose on a branch (assize branch), or in a copy of the store.\n' +
+        'Negative: the proposal is rejected, pending or frozen, or it is committed and an effect has not ended.',
+    )
+    .action(
+      inSession((session, options: Options, trajectoryId: string, action: string) => {
+        const writ = readWritFile(options.writ);
+        requireAnchors(session.storeUrl, options.anchors);
+        return session.withStore('existing', async (store) => {
+          await headOf(store, trajectoryId);
+          const { wait, principal, key, role, params, args } = options;
+          const tools = await loadTools(options.tools);
+          const recovery = readRecoveryKey(options.recoveryKey);
+          const assize = await openAssize(reportingWaits(store, wait), session.storeUrl, options, tools, recovery);
+          const { interruption } = session;
+          const ruling = await untilStopped(assize, tools, interruption, async () => {
+            const trajectory = await assize.open(trajectoryId);
+            if (tools.length > 0) {
+              await whenEffectsFree(interruption, wait, (signal) => assize.recoverEffects(signal));
+              interruption.throwIfAborted();
+            }
+            const made = await trajectory.propose({
+              action,
+              role: { name: role, params },
+              args,
+              writ,
+              ...(principal !== undefined && { principal }),
+              ...(key !== undefined && { idempotencyKey: key }),
+            } as never);
+            // The buffered effects run before this returns.
+            await assize.close();
+            return made;
+          }).catch((error: unknown) => {
+            if (isInstance(error, Interrupted)) throw new Interrupted(error.signal, true, 'nothing was proposed');
+            throw tools.length === 0 && isAssizeError(error, 'bad_option') ? withoutTools(action, error) : error;
+          });
+          return say(session, ruling);
+        });
+      }),
+    );
+}
+
+function withoutTools(action: string, cause: unknown): CliError {
+  return new CliError(
+    'usage',
+    `The action ${action} makes tool calls. Pass the module of their tools with --tools FILE.`,
+    {
+      cause,
+    },
+  );
+}
+
+function say({ json, out }: Session, ruling: Ruling): ExitCode {
+  if (json) out.document(documentOf(ruling));
+  else {
+    out.line(lineOf(ruling));
+    if (ruling.ruling === 'rejected')
+      for (const { pointer, message } of ruling.findings ?? []) out.line(line`  args${pointer}: ${message}`);
+    if (ruling.ruling === 'escalated')
+      out.line(
+        line`Show it with assize pending, and approve it with assize approve ${shortId(ruling.pending)} --as PRINCIPAL.`,
+      );
+    if (ruling.ruling === 'committed') {
+      for (const { tool, phase } of ruling.calls ?? []) out.line(line`${tool} is ${phase}.`);
+      const { effects = 'settled' } = ruling;
+      if (effects !== 'settled')
+        out.line(
+          line`The calls are ${yellow(effects)}. List them with assize effects list ${ruling.entry.trajectory_id}.`,
+        );
+    }
+  }
+  return ruling.ruling === 'committed' && (ruling.effects ?? 'settled') === 'settled' ? EXIT.ok : EXIT.negative;
+}
+
+function documentOf(ruling: Ruling): object {
+  if (ruling.ruling === 'frozen') {
+    const { by, detail, waiting } = ruling;
+    return { ruling: 'frozen', by, detail, waiting };
+  }
+  const { id, seq, trajectory_id } = ruling.entry;
+  const place = { ruling: ruling.ruling, trajectory_id, seq, entry_id: id };
+  if (ruling.ruling === 'committed') {
+    const { effects, calls } = ruling;
+    if (effects === undefined) return place;
+    return { ...place, effects, calls: (calls ?? []).map(({ id, tool, phase }) => ({ key: id, tool, phase })) };
+  }
+  const { reason, detail, invariantId } = ruling;
+  const why = { ...place, reason, detail, ...(invariantId !== undefined && { invariant_id: invariantId }) };
+  if (ruling.ruling === 'rejected') return { ...why, findings: ruling.findings ?? [] };
+  return { ...why, channel: ruling.channel, approvals: ruling.approvals ?? 1 };
+}
+
+function lineOf(ruling: Ruling) {
+  if (ruling.ruling === 'frozen')
+    return line`${yellow('frozen')} by ${shortId(ruling.by)}: ${ruling.detail}; nothing is recorded`;
+  const { id, seq, trajectory_id } = ruling.entry;
+  const place = line`as ${shortId(id)}, ${trajectory_id} seq ${seq}`;
+  if (ruling.ruling === 'committed') return line`${green('committed')} ${place}`;
+  const { detail, reason, invariantId } = ruling;
+  const why = line`${detail} (${invariantId ?? reason})`;
+  if (ruling.ruling === 'rejected') return line`${red('rejected')} ${place}: ${why}`;
+  return line`${yellow('pending')} for ${ruling.channel} ${place}: ${why}`;
+}

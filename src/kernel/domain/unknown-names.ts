@@ -1,0 +1,65 @@
+import { type CallPattern, covers, matchesTool, type RuleTable } from '#authority';
+import { BELIEVE_ACTION } from './memory-shape.ts';
+
+/** A pattern of a rule table that matches no known name, so the row never applies by it. */
+export interface UnknownName {
+  /** The id of the row. */
+  readonly rule: string;
+  /** JSON pointer into the table. */
+  readonly pointer: string;
+  readonly kind: 'action' | 'role' | 'tool';
+  /** The pattern or the name. */
+  readonly name: string;
+}
+
+/** The names that a rule table may use. */
+export interface KnownNames {
+  readonly domains: readonly {
+    readonly actions: Readonly<Record<string, unknown>>;
+    readonly roles: Readonly<Record<string, unknown>>;
+  }[];
+  /** Default: no tools. A policy is also asked about each tool call, with the tool as action. */
+  readonly tools?: readonly { readonly name: string }[];
+}
+
+/** The built-in actions, which a policy is asked about too. */
+const BUILT_IN_ACTIONS = [
+  BELIEVE_ACTION,
+  'assize.erase',
+  'assize.halt',
+  'assize.resolve_effect',
+  'assize.revoke',
+  'assize.upgrade',
+];
+
+/** The roles of built-in actions and of tool calls. */
+const BUILT_IN_ROLES = ['assize', 'assize.tool'];
+
+/**
+ * The actions, roles and tools of a rule table that no given domain or tool has. A misspelled name
+ * in a row that denies would deny nothing. Tools are compared only if they are given. The table is
+ * a parsed one (`parseRuleTable`).
+ */
+export function unknownNames(table: RuleTable, { domains, tools }: KnownNames): readonly UnknownName[] {
+  const toolNames = (tools ?? []).map(({ name }) => name);
+  const actions = [...domains.flatMap((domain) => Object.keys(domain.actions)), ...BUILT_IN_ACTIONS, ...toolNames];
+  const roles = new Set([...domains.flatMap((domain) => Object.keys(domain.roles)), ...BUILT_IN_ROLES]);
+  const isCall = ({ tool }: CallPattern): boolean => toolNames.some((name) => matchesTool(tool, name));
+  return table.rules.flatMap((rule, i) => {
+    const found = (kind: UnknownName['kind'], at: string, name: string): UnknownName => ({
+      rule: rule.id,
+      pointer: `/rules/${i}/${at}`,
+      kind,
+      name,
+    });
+    return [
+      ...rule.actions.flatMap((name, n) =>
+        actions.some((action) => covers(name, action)) ? [] : [found('action', `actions/${n}`, name)],
+      ),
+      ...(rule.roles ?? []).flatMap((name, n) => (roles.has(name) ? [] : [found('role', `roles/${n}`, name)])),
+      ...(tools === undefined ? [] : (rule.calls ?? [])).flatMap((call, n) =>
+        isCall(call) ? [] : [found('tool', `calls/${n}/tool`, call.tool)],
+      ),
+    ];
+  });
+}

@@ -1,0 +1,172 @@
+import type { Json } from '#base';
+import { copyJson, plainText } from '#canon';
+import { type Claim, EffectError, type Tool } from '#effects';
+import { callInput, type InputCall } from '#kernel';
+import { RuntimeError } from '../../errors.ts';
+import { badIntent, type ParsedIntent, parseIntent, proposalIdOf } from '../../records/intent.ts';
+import { inputObservation, toolObservation } from '../../records/tool-authority.ts';
+import { isBuffered } from '../log/call-record.ts';
+import { stoppedError } from './abort-reasons.ts';
+import type { TransactionIntent } from './branch.ts';
+import type { OpenedTransaction } from './opened-transaction.ts';
+import { keyOf } from './previous-outcome.ts';
+import type { RecordedContent } from './recorded-content.ts';
+import type { Transaction } from './transaction.ts';
+
+/**
+ * Compares a transaction with the one that has the ruling of its name. The body runs, and its calls
+ * get the recorded answers; no tool is called, and nothing is written. Compared are the writ, each
+ * call with its input, and the proposal, in order. The comparison ends without a finding where the
+ * entry has no answer for the body: at a branch, after a failed call, or if the body throws.
+ *
+ * @throws RuntimeError `idempotency_conflict`; the signal's reason
+ */
+export async function requireSameContent(
+  opened: OpenedTransaction,
+  recorded: RecordedContent,
+  body: (tx: Transaction) => unknown,
+): Promise<void> {
+  const { name, limit, signal, trajectoryId, writId } = opened;
+  // The writs of a branch of the ledger are its own.
+  if (recorded.trajectoryId === trajectoryId && recorded.writId !== writId)
+    throw otherContent(name, `its writ was ${recorded.writId}, and is now ${writId}`);
+  const repeated = new RepeatedTransaction(opened, recorded);
+  const ran = async (): Promise<boolean> => {
+    try {
+      await body(repeated as unknown as Transaction);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const hasReturned = await limit.run(ran, stoppedError);
+  signal.throwIfAborted();
+  repeated.end(hasReturned);
+}
+
+/** A transaction as the body sees it, in a comparison. */
+class RepeatedTransaction {
+  readonly epoch: number;
+  readonly claims: readonly Claim[];
+  readonly #opened: OpenedTransaction;
+  readonly #recorded: RecordedContent;
+  /** The recorded calls that the body has not made yet. */
+  readonly #left: InputCall[];
+  #calls = 0;
+  #intent: ParsedIntent | undefined;
+  #difference: string | undefined;
+  /** Whether the entry has an answer for each call so far. */
+  #isComparable = true;
+
+  constructor(opened: OpenedTransaction, recorded: RecordedContent) {
+    this.#opened = opened;
+    this.#recorded = recorded;
+    this.#left = [...recorded.calls];
+    this.epoch = recorded.epoch;
+    this.claims = opened.claims.filter((claim) => claim !== opened.named);
+  }
+
+  propose(intent: TransactionIntent): void {
+    if (typeof intent !== 'object' || intent === null)
+      throw badIntent('the proposal of a transaction must be an object');
+    this.#intent = parseIntent(intent, this.#opened.domain);
+  }
+
+  call(tool: Tool | string, given: unknown): Promise<unknown> {
+    return handled(() => this.#answer(typeof tool === 'string' ? tool : String(tool?.name), given));
+  }
+
+  expand(): Promise<void> {
+    return handled(() => undefined);
+  }
+
+  release(): Promise<void> {
+    return handled(() => undefined);
+  }
+
+  nested(): Promise<never> {
+    return handled(() => this.#stop());
+  }
+
+  speculate(): Promise<never> {
+    return handled(() => this.#stop());
+  }
+
+  /** @throws RuntimeError `idempotency_conflict` */
+  end(hasReturned: boolean): void {
+    const { name } = this.#opened;
+    if (this.#difference !== undefined) throw otherContent(name, this.#difference);
+    if (!hasReturned || !this.#isComparable) return;
+    const [missing] = this.#left;
+    if (missing !== undefined) throw otherContent(name, `its call of ${missing.tool} is not made again`);
+    if (this.#intent === undefined) throw otherContent(name, 'the body does not propose');
+    const { trajectoryId, writId: writ, proposalId } = this.#recorded;
+    const { observations } = this.#recorded;
+    const id = proposalIdOf({ intent: this.#intent, observations }, { trajectoryId, nonce: keyOf(name), writ });
+    if (id !== proposalId) throw otherContent(name, 'it proposed another action, role or arguments');
+  }
+
+  #answer(name: string, given: unknown): unknown {
+    const tool = this.#opened.engine.ports.tools.get(name);
+    if (tool === undefined || !this.#isComparable || this.#difference !== undefined) return this.#stop();
+    const ordinal = this.#calls++;
+    const parsed = tool.parse(given);
+    if (tool.class === undefined) return this.#readAnswer(name, parsed, ordinal);
+    const input = callInput(parsed, this.#opened.domain.texts);
+    const call = textOf({ tool: name, input });
+    const at = this.#left.findIndex((one) => textOf(one) === call);
+    const executes = !isBuffered(tool.class) || tool.spec.batch?.stage !== undefined;
+    // A call that failed is not recorded.
+    if (at === -1) return !executes || this.#hasActed(ordinal) ? this.#differ(name) : this.#stop();
+    this.#left.splice(at, 1);
+    if (executes) return this.#recordedAnswer(toolObservation(name, '', ordinal));
+    return tool.spec.plan === undefined ? null : this.#stop();
+  }
+
+  #readAnswer(name: string, input: Json, ordinal: number): unknown {
+    const before = this.#recorded.answers.get(inputObservation(name, '', ordinal));
+    if (before === undefined && !this.#hasActed(ordinal)) return this.#stop();
+    if (before === undefined || plainText(before) !== plainText(input)) return this.#differ(name);
+    return this.#recordedAnswer(toolObservation(name, '', ordinal));
+  }
+
+  #recordedAnswer(name: string): unknown {
+    const answer = this.#recorded.answers.get(name);
+    return answer === undefined ? this.#stop() : copyJson(answer);
+  }
+
+  /** Whether the entry has an answer of the call with that number. */
+  #hasActed(ordinal: number): boolean {
+    return [...this.#recorded.answers.keys()].some((name) => name.endsWith(`#${ordinal}`));
+  }
+
+  #differ(tool: string): never {
+    this.#difference ??= `its call number ${this.#calls} was another than this one of ${tool}`;
+    throw otherContent(this.#opened.name, this.#difference);
+  }
+
+  #stop(): never {
+    this.#isComparable = false;
+    const { name } = this.#opened;
+    throw new EffectError('transaction_over', `The transaction ${name} has a ruling already, and accepts no calls.`);
+  }
+}
+
+/** The body need not await a call. */
+function handled<T>(make: () => T): Promise<T> {
+  const made = new Promise<T>((resolve) => resolve(make()));
+  made.catch(() => undefined);
+  return made;
+}
+
+function textOf({ tool, input }: Pick<InputCall, 'tool' | 'input'>): string {
+  return `${tool} ${plainText(input as Json)}`;
+}
+
+function otherContent(name: string, what: string): RuntimeError {
+  return new RuntimeError(
+    'idempotency_conflict',
+    `The transaction name ${name} was used for other content: ${what}. Use a new name.`,
+    { evidence: { name } },
+  );
+}
