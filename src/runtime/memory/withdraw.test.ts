@@ -35,7 +35,7 @@ onClinics((begun) => {
     expect(await believed(before)).toEqual(['milk', 'nuts', 'soap']);
     // Nothing of it is left to withdraw, and nothing is proposed.
     const { length } = trajectory;
-    expect(await memory.withdraw({ source: 'm1' })).toEqual({ facts: [] });
+    expect(await memory.withdraw({ source: 'm1' })).toEqual({ facts: [], pending: [] });
     expect(trajectory.length).toBe(length);
     expect((await memory.withdraw({ source: 'm2' })).facts).toMatchObject([{ fact: { object: 'nuts' }, stays: false }]);
     expect(await believed()).toEqual(['soap']);
@@ -101,6 +101,56 @@ onClinics((begun) => {
     expect(objects((await memory.recall({ predicate: 'diagnosis', valid: 'any' })).facts)).toEqual(['flu']);
     expect((await checkMemory(store)).differences).toEqual([]);
   });
+
+  test.each([false, true])(
+    'a pending claim of a withdrawn source is not approved (other fact: %s)',
+    async (hasFact) => {
+      const { clock, memory, trajectory, store } = await begun();
+      const diagnosis = (object: string, source: string) => ({ subject: 'p7', predicate: 'diagnosis', object, source });
+      await committed(memory.assert(diagnosis('flu', 'm1')));
+      clock.forward(1_000);
+      if (hasFact) await committed(memory.assert({ ...diagnosis('nuts', 'm2'), predicate: 'allergy' }));
+      const { pending } = (await memory.assert(diagnosis('measles', 'm2'))) as Extract<Ruling, { ruling: 'escalated' }>;
+      clock.forward(1_000);
+      // A withdrawal about another predicate leaves the claim as it is.
+      const elsewhere = await memory.withdraw({ source: 'm2', predicate: 'drug' });
+      expect(elsewhere).toEqual({ facts: [], pending: [] });
+      const { facts, pending: waiting, ruling } = await memory.withdraw({ source: 'm2' });
+      expect([facts.length, waiting]).toEqual([hasFact ? 1 : 0, [pending]]);
+      expect(ruling).toMatchObject({ ruling: 'committed' });
+      clock.forward(1_000);
+      const { approvals } = trajectory;
+      const [question] = await approvals.questionsOf(pending);
+      const winner = question!.members.find(({ object }) => object === 'measles')!.claim;
+      const answers = [{ request: question!.request, winner }];
+      const { entry } = ruling as Extract<Ruling, { ruling: 'committed' }>;
+      await expect(
+        approvals.approve(pending, { principal: 'dr house', method: 'test', answers }),
+      ).rejects.toMatchObject({
+        code: 'source_withdrawn',
+        evidence: { source: 'm2', entry: entry.id },
+      });
+      const believed = async () => objects((await memory.recall({ subject: 'p7', valid: 'any' })).facts);
+      expect(await believed()).toEqual(['flu']);
+      expect(approvals.pending()).toHaveLength(1);
+      await approvals.reject(pending, { principal: 'dr house', method: 'test', reason: 'the mail was withdrawn' });
+      expect(await memory.withdraw({ source: 'm2' })).toEqual({ facts: [], pending: [] });
+      // A statement of the source after its withdrawal is accepted.
+      const again = (await memory.assert(diagnosis('mumps', 'm2'))) as Extract<Ruling, { ruling: 'escalated' }>;
+      const [asked] = await approvals.questionsOf(again.pending);
+      const other = asked!.members.find(({ object }) => object === 'mumps')!.claim;
+      await committed(
+        approvals.approve(again.pending, {
+          ...{ principal: 'dr house', method: 'test' },
+          answers: [{ request: asked!.request, winner: other }],
+        }),
+      );
+      expect(await believed()).toContain('mumps');
+      expect((await checkMemory(store)).differences).toEqual([]);
+      await rebuildMemory(store);
+      expect(await believed()).toContain('mumps');
+    },
+  );
 
   test('a fact that a policy chose rests on its version and on the vote', async () => {
     const clock = new HandClock();
