@@ -66,6 +66,26 @@ onClinics((begun) => {
     expect((await memory.explain(left!)).sources).toMatchObject([{ source: 'm3' }]);
   });
 
+  test('a fact that lost to a withdrawn one comes back as a new claim', async () => {
+    const { clock, memory } = await begun();
+    await committed(memory.assert(city('aspirin', 'm1')));
+    clock.forward(1_000);
+    await committed(memory.assert(city('ibuprofen', 'm2')));
+    clock.forward(1_000);
+    await memory.withdraw({ source: 'm2' });
+    clock.forward(1_000);
+    const believed = async () => objects((await memory.recall({ subject: 'p7', predicate: 'drug' })).facts);
+    expect(await believed()).toEqual([]);
+    // The claim of m1 lost, and is known: the answer says that nothing changed.
+    expect(await memory.assert(city('aspirin', 'm1'))).toMatchObject({ ruling: 'committed', unchanged: true });
+    expect(await memory.wasAsserted(city('aspirin', 'm1'))).toBe(true);
+    expect(await believed()).toEqual([]);
+    const named = await memory.assert(city('aspirin', 'm1, after m2 was withdrawn'));
+    expect(named).toMatchObject({ ruling: 'committed' });
+    expect(named).not.toHaveProperty('unchanged');
+    expect(await believed()).toEqual(['aspirin']);
+  });
+
   test('explain names the sources of a fact, and one subject alone can be meant', async () => {
     const { memory } = await begun();
     await committed(memory.assert(city('aspirin', 'm1')));
