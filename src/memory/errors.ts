@@ -81,6 +81,11 @@ export type MemoryErrorCode =
   | 'too_much_inherited'
   /** The judge did not vote in time. Propose again to ask the judge anew. */
   | 'judge_late'
+  /**
+   * The pending proposal states a fact of a source that was withdrawn since. Reject it, and state
+   * its other facts again.
+   */
+  | 'source_withdrawn'
   /** One question has two answers. Pass one answer for each question. */
   | 'repeated_answer'
   /** The row to close is missing or already closed. Read the partition again, and plan anew. */

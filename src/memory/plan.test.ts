@@ -172,6 +172,38 @@ test('by valid time a confirmation moves no border of an earlier claim', () => {
   expect(told(...join, say('penicillin', date('01-15')), say('none', date('03-01')))).toEqual(['penicillin']);
 });
 
+test('by valid time the later commit wins among equal starts, in any order', () => {
+  const [flu, cold, old] = [say('flu', date('03-01')), say('cold', date('03-01')), say('none', date('02-01'))];
+  for (const last of [flu, cold]) {
+    const [first] = [flu, cold].filter((one) => one !== last);
+    for (const order of [
+      [first!, last, old],
+      [first!, old, last],
+      [old, first!, last],
+    ]) {
+      const notebook = new Notebook('lww-valid');
+      for (const [n, one] of order.entries()) notebook.assert(date(`12-${10 + n}`), one);
+      expect(notebook.believed).toEqual(['none 0.9 02-01..03-01', `${last.object} 0.9 03-01..12-31`]);
+    }
+  }
+});
+
+test('by valid time with `drop` a loser is gone by the winners that it met', () => {
+  const told = (...said: Assertion[]): string[] => {
+    const notebook = new Notebook('lww-valid', { remainder: 'drop' });
+    for (const [n, one] of said.entries()) notebook.assert(date(`12-${10 + n}`), one);
+    return notebook.believed;
+  };
+  const [flu, none, june] = [
+    say('flu', date('04-01'), date('10-01')),
+    say('none', date('02-01')),
+    say('none', date('06-01'), date('07-01')),
+  ];
+  // Alone against the claim of June, the flu loses at once. Later it has won the months around.
+  expect(told(flu, none, june)).toEqual(['none 0.9 06-01..07-01']);
+  expect(told(june, none, flu)).toEqual(['flu 0.9 04-01..06-01', 'none 0.9 06-01..07-01', 'flu 0.9 07-01..10-01']);
+});
+
 test('with `drop` a loser is gone even where uncontested, as in Algorithm 1', () => {
   const notebook = new Notebook('lww', { remainder: 'drop' });
   notebook.assert(date('03-01'), say('penicillin', date('03-01')));

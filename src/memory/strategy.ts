@@ -5,7 +5,7 @@ import { MemoryError } from './errors.ts';
  * one more).
  * - `lww`: the last writer wins, by commit order and never by a caller's clock.
  * - `lww-valid`: the latest start of valid time wins, so late news of an old state does not replace
- *   a newer one.
+ *   a newer one. Among equal starts the last writer wins, as a correction does.
  * - `evi`: the highest confidence wins, and among equal ones the last writer.
  * - `await`: a human decides.
  * - `rule`: a policy decides.

@@ -20,6 +20,7 @@ import { TrajectoryWrits } from './delegate/revoke.ts';
 import { Erasures } from './erase/erase.ts';
 import { Memory, type MemoryOptions, type MemoryPorts } from './memory/memory.ts';
 import { requireFactStore } from './memory/plan/plan-beliefs.ts';
+import { pendingClaimsOf } from './memory/plan/withdrawn-sources.ts';
 import { Proposals } from './propose/propose.ts';
 import type { EffectOutcome } from './records/effect-outcome.ts';
 import type { ErasureInput, ErasurePreview, ErasureRuling } from './records/erasure-input.ts';
@@ -297,6 +298,10 @@ export class Trajectory<D extends Domain = Domain> {
       propose: (input) => this.propose(input as Proposal<D>),
       erase: this.erase.bind(this),
       has: (claim) => beliefs.has(claim, this.id),
+      pendingOf: async (of) => {
+        if (this.#writer.stale || (await this.#writer.isBehind())) await this.#writer.ready();
+        return pendingClaimsOf(of, this.approvals.pending(), this.#context.store);
+      },
     };
     return new Memory(options, { ...this.#context, clock: this.#ports.clock }, acts, this.id);
   }

@@ -39,6 +39,7 @@ import { type ErasedPartition, partitionsToErase } from '../memory/plan/close-er
 import type { BeliefPlanner } from '../memory/plan/plan-beliefs.ts';
 import { type PlannedBeliefs, requireFactStore, type StatementContext } from '../memory/plan/plan-beliefs.ts';
 import { submittedRequests } from '../memory/plan/questions.ts';
+import { WithdrawnSources } from '../memory/plan/withdrawn-sources.ts';
 import {
   approvalPayload,
   batchErasureOf,
@@ -89,6 +90,8 @@ export class Resolutions {
   readonly #writer: Writer;
   readonly #beliefs: BeliefPlanner | undefined;
   readonly #effects: TransactionEngines | undefined;
+  /** The withdrawals since a proposal, by its resolution. */
+  readonly #withdrawn: WeakMap<object, WithdrawnSources> = new WeakMap();
   /** The group of expired proposals that is being recorded. */
   #recording: Promise<void> | undefined;
 
@@ -240,7 +243,7 @@ export class Resolutions {
    */
   #planBeliefs(
     pendingId: Hash,
-    { proposal }: PendingPayload,
+    pending: PendingPayload,
     commit: CounselorCommit,
     chosen: CounselorAnswers,
     at: Instant,
@@ -248,8 +251,16 @@ export class Resolutions {
     errors: StatementErrors = UNCHANGED,
   ): PlannedBeliefs | Needs | undefined {
     const { compiled } = commit;
+    const { proposal } = pending;
     if (compiled.statements.length === 0) return undefined;
     try {
+      const withdrawn = this.#withdrawnSince(pending, chosen.call);
+      if ('needs' in withdrawn) {
+        commit.undo();
+        return withdrawn;
+      }
+      const gone = withdrawn.refusalOf(compiled.statements);
+      if (gone !== undefined) throw gone;
       const predicates = this.#writer.parts.domain.memory?.predicates ?? {};
       const { proposal_id: proposalId } = proposal;
       const beliefs = requireFactStore(this.#beliefs);
@@ -276,6 +287,19 @@ export class Resolutions {
       commit.undo();
       throw error;
     }
+  }
+
+  /** The sources that the trajectory withdrew after the proposal was submitted. */
+  #withdrawnSince(pending: PendingPayload, call: object): WithdrawnSources | Needs {
+    const { parts, context } = this.#writer;
+    const known = this.#withdrawn.get(call);
+    if (known?.hasRead(parts.chain.seq) === true) return known;
+    const withdrawn = known ?? new WithdrawnSources(context.store, pending);
+    this.#withdrawn.set(call, withdrawn);
+    return needs(async () => {
+      await this.#writer.busy;
+      await withdrawn.read();
+    });
   }
 
   /**

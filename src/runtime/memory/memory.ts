@@ -10,6 +10,7 @@ import type { ObservationInput, ProposalInput } from '../records/intent.ts';
 import type { Ruling } from '../records/ruling.ts';
 import { type AssertedEach, assertEach } from './assert-each.ts';
 import { type Declaring, validateStatement } from './plan/validate.ts';
+import type { PendingClaims } from './plan/withdrawn-sources.ts';
 import { type MemoryContext, MemoryView } from './recall/recall.ts';
 import type { SupportedFact } from './recall/resting-on.ts';
 
@@ -57,7 +58,12 @@ export interface WithdrawInput {
 export interface Withdrawal {
   /** The facts that rested on the source, and whether each is still believed. */
   readonly facts: readonly SupportedFact[];
-  /** Absent if no fact rested on the source, so that nothing was proposed. */
+  /**
+   * The pending proposals of the trajectory that state facts of the source. After the withdrawal
+   * their approval fails with `source_withdrawn`: reject them.
+   */
+  readonly pending: readonly Hash[];
+  /** Absent if neither a fact nor a pending proposal names the source, so nothing was proposed. */
   readonly ruling?: Ruling;
 }
 
@@ -86,6 +92,8 @@ export interface MemoryPorts {
   readonly erase: (input: ErasureInput) => Promise<ErasureRuling>;
   /** Whether a claim that the trajectory sees was committed. */
   readonly has: (claim: Extract<MemoryStatement, { verb: 'assert' }>) => Promise<boolean>;
+  /** The pending proposals that state facts of the source in the space. */
+  readonly pendingOf: (of: { readonly source: string; readonly space: string }) => Promise<readonly PendingClaims[]>;
 }
 
 /**
@@ -196,6 +204,9 @@ export class Memory extends MemoryView {
    * withdrawn one do not come back. Nothing is erased: recalls as of earlier system times still
    * return the facts, and the commit is on record. The returned facts are those before it.
    *
+   * A pending proposal of the trajectory that states a fact of the source can no longer be
+   * approved. Withdraw in each trajectory with such a proposal.
+   *
    * A statement of the source that is repeated afterwards changes nothing, and a new one is
    * accepted.
    *
@@ -208,12 +219,18 @@ export class Memory extends MemoryView {
     const { source, ...of } = input;
     requireText(source, 'source');
     const facts = await this.restingOn({ source }, of);
+    const isMeant = (one: { readonly subject: string; readonly predicate: string }): boolean =>
+      one.subject === (of.subject ?? one.subject) && one.predicate === (of.predicate ?? one.predicate);
+    const waiting = (await this.#acts.pendingOf({ source, space: this.space })).filter((each) => each.of.some(isMeant));
+    const pending = waiting.map(({ id }) => id);
     const partitions = new Map(
-      facts.map(({ fact: { subject, predicate } }) => [JSON.stringify([subject, predicate]), { subject, predicate }]),
+      [...facts.map(({ fact }) => fact), ...waiting.flatMap((each) => each.of.filter(isMeant))].map(
+        ({ subject, predicate }) => [JSON.stringify([subject, predicate]), { subject, predicate }],
+      ),
     );
     const statements = [...partitions.values()].map((of) => this.#validate('withdraw', { ...of, source }, 'input'));
-    if (statements.length === 0) return { facts };
-    return { facts, ruling: await this.#propose(statements, options) };
+    if (statements.length === 0) return { facts, pending };
+    return { facts, pending, ruling: await this.#propose(statements, options) };
   }
 
   /**

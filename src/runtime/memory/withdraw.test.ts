@@ -35,7 +35,7 @@ onClinics((begun) => {
     expect(await believed(before)).toEqual(['milk', 'nuts', 'soap']);
     // Nothing of it is left to withdraw, and nothing is proposed.
     const { length } = trajectory;
-    expect(await memory.withdraw({ source: 'm1' })).toEqual({ facts: [] });
+    expect(await memory.withdraw({ source: 'm1' })).toEqual({ facts: [], pending: [] });
     expect(trajectory.length).toBe(length);
     expect((await memory.withdraw({ source: 'm2' })).facts).toMatchObject([{ fact: { object: 'nuts' }, stays: false }]);
     expect(await believed()).toEqual(['soap']);
@@ -64,6 +64,26 @@ onClinics((begun) => {
     const [left] = (await memory.recall(of)).facts;
     expect(left).toMatchObject({ object: '80 kg', confidence: 0.6 });
     expect((await memory.explain(left!)).sources).toMatchObject([{ source: 'm3' }]);
+  });
+
+  test('a fact that lost to a withdrawn one comes back as a new claim', async () => {
+    const { clock, memory } = await begun();
+    await committed(memory.assert(city('aspirin', 'm1')));
+    clock.forward(1_000);
+    await committed(memory.assert(city('ibuprofen', 'm2')));
+    clock.forward(1_000);
+    await memory.withdraw({ source: 'm2' });
+    clock.forward(1_000);
+    const believed = async () => objects((await memory.recall({ subject: 'p7', predicate: 'drug' })).facts);
+    expect(await believed()).toEqual([]);
+    // The claim of m1 lost, and is known: the answer says that nothing changed.
+    expect(await memory.assert(city('aspirin', 'm1'))).toMatchObject({ ruling: 'committed', unchanged: true });
+    expect(await memory.wasAsserted(city('aspirin', 'm1'))).toBe(true);
+    expect(await believed()).toEqual([]);
+    const named = await memory.assert(city('aspirin', 'm1, after m2 was withdrawn'));
+    expect(named).toMatchObject({ ruling: 'committed' });
+    expect(named).not.toHaveProperty('unchanged');
+    expect(await believed()).toEqual(['aspirin']);
   });
 
   test('explain names the sources of a fact, and one subject alone can be meant', async () => {
@@ -101,6 +121,56 @@ onClinics((begun) => {
     expect(objects((await memory.recall({ predicate: 'diagnosis', valid: 'any' })).facts)).toEqual(['flu']);
     expect((await checkMemory(store)).differences).toEqual([]);
   });
+
+  test.each([false, true])(
+    'a pending claim of a withdrawn source is not approved (other fact: %s)',
+    async (hasFact) => {
+      const { clock, memory, trajectory, store } = await begun();
+      const diagnosis = (object: string, source: string) => ({ subject: 'p7', predicate: 'diagnosis', object, source });
+      await committed(memory.assert(diagnosis('flu', 'm1')));
+      clock.forward(1_000);
+      if (hasFact) await committed(memory.assert({ ...diagnosis('nuts', 'm2'), predicate: 'allergy' }));
+      const { pending } = (await memory.assert(diagnosis('measles', 'm2'))) as Extract<Ruling, { ruling: 'escalated' }>;
+      clock.forward(1_000);
+      // A withdrawal about another predicate leaves the claim as it is.
+      const elsewhere = await memory.withdraw({ source: 'm2', predicate: 'drug' });
+      expect(elsewhere).toEqual({ facts: [], pending: [] });
+      const { facts, pending: waiting, ruling } = await memory.withdraw({ source: 'm2' });
+      expect([facts.length, waiting]).toEqual([hasFact ? 1 : 0, [pending]]);
+      expect(ruling).toMatchObject({ ruling: 'committed' });
+      clock.forward(1_000);
+      const { approvals } = trajectory;
+      const [question] = await approvals.questionsOf(pending);
+      const winner = question!.members.find(({ object }) => object === 'measles')!.claim;
+      const answers = [{ request: question!.request, winner }];
+      const { entry } = ruling as Extract<Ruling, { ruling: 'committed' }>;
+      await expect(
+        approvals.approve(pending, { principal: 'dr house', method: 'test', answers }),
+      ).rejects.toMatchObject({
+        code: 'source_withdrawn',
+        evidence: { source: 'm2', entry: entry.id },
+      });
+      const believed = async () => objects((await memory.recall({ subject: 'p7', valid: 'any' })).facts);
+      expect(await believed()).toEqual(['flu']);
+      expect(approvals.pending()).toHaveLength(1);
+      await approvals.reject(pending, { principal: 'dr house', method: 'test', reason: 'the mail was withdrawn' });
+      expect(await memory.withdraw({ source: 'm2' })).toEqual({ facts: [], pending: [] });
+      // A statement of the source after its withdrawal is accepted.
+      const again = (await memory.assert(diagnosis('mumps', 'm2'))) as Extract<Ruling, { ruling: 'escalated' }>;
+      const [asked] = await approvals.questionsOf(again.pending);
+      const other = asked!.members.find(({ object }) => object === 'mumps')!.claim;
+      await committed(
+        approvals.approve(again.pending, {
+          ...{ principal: 'dr house', method: 'test' },
+          answers: [{ request: asked!.request, winner: other }],
+        }),
+      );
+      expect(await believed()).toContain('mumps');
+      expect((await checkMemory(store)).differences).toEqual([]);
+      await rebuildMemory(store);
+      expect(await believed()).toContain('mumps');
+    },
+  );
 
   test('a fact that a policy chose rests on its version and on the vote', async () => {
     const clock = new HandClock();

@@ -1,6 +1,14 @@
 import { type ArgumentSchema, arg, checkArgument } from '#base';
 import { copyJson, type Misfit, WORLD_LIMITS } from '#canon';
-import { argumentMisfits, type Domain, faultOfName, type Intent, KernelError, type PatchOperation } from '#kernel';
+import {
+  argumentMisfits,
+  BELIEVE_ACTION,
+  type Domain,
+  faultOfName,
+  type Intent,
+  KernelError,
+  type PatchOperation,
+} from '#kernel';
 import {
   approvalsOf,
   type CounselorRecord,
@@ -22,6 +30,11 @@ export type Ruling =
   | {
       readonly ruling: 'committed';
       readonly entry: EntryRow;
+      /**
+       * True for statements of memory that changed no fact, such as a claim that its source stated
+       * before. A claim that lost a contradiction stays lost.
+       */
+      readonly unchanged?: true;
       /**
        * For an action that declares calls, and for an approval of calls: the state of the effects
        * when the method returns.
@@ -236,7 +249,10 @@ export function rulingOf(row: EntryRow): Ruling {
  */
 export function rulingFrom(row: EntryRow, payload: Payload): Ruling {
   const entry = Object.freeze(row);
-  if (payload.kind === 'commit') return { ruling: 'committed', entry };
+  if (payload.kind === 'commit') {
+    const isUnchanged = payload.action.name === BELIEVE_ACTION && payload.delta.beliefs.length === 0;
+    return { ruling: 'committed', entry, ...(isUnchanged && { unchanged: true }) };
+  }
   if (payload.kind === 'rejection') {
     const { reason, detail } = payload;
     return { ruling: 'rejected', entry, reason, detail, ...invariantOf(payload) };

@@ -51,7 +51,7 @@ export function withdraw(command: Command): void {
           const trajectory = await assize.open(trajectoryId);
           const { writ } = await authority(store, trajectoryId, `memory:${segment(options.space)}:**`);
           const memory = trajectory.memory({ space: options.space, writ: writ() });
-          const { facts, ruling } = await memory.withdraw({
+          const { facts, pending, ruling } = await memory.withdraw({
             source: options.source,
             ...given(options, 'subject', 'predicate'),
           });
@@ -59,10 +59,10 @@ export function withdraw(command: Command): void {
           if (ruling === undefined)
             throw new CliError(
               'not_found',
-              `No fact rests on the source ${JSON.stringify(options.source)}. Pass a source that explain lists.`,
+              `No fact and no pending proposal rests on the source ${JSON.stringify(options.source)}. Pass a source that explain lists.`,
             );
           const { json, out } = session;
-          if (json) out.document({ ...describedRuling(ruling), facts });
+          if (json) out.document({ ...describedRuling(ruling), facts, pending });
           else {
             printFacts(
               out,
@@ -73,6 +73,7 @@ export function withdraw(command: Command): void {
             out.line(
               line`${counted(facts.length, 'fact')} rested on the source; ${counted(stay, 'fact')} of them still believed`,
             );
+            if (pending.length > 0) out.line(line`Can no longer be approved, reject: ${pending.join(', ')}`);
           }
           return ruling.ruling === 'committed' ? EXIT.ok : EXIT.negative;
         });

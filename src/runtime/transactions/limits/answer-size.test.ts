@@ -22,11 +22,12 @@ const LONG: readonly (readonly [what: string, answer: () => unknown])[] = [
 ];
 
 class Outside {
-  readonly log: string[] = [];
+  readonly log: string[];
   readonly steps: Steps;
 
-  constructor(steps = new Steps()) {
+  constructor(steps = new Steps(), log: string[] = []) {
     this.steps = steps;
+    this.log = log;
   }
 
   tool(sort: Sink, delivery: 'buffered' | 'externalised', answer: () => unknown): Tool {
@@ -41,7 +42,8 @@ class Outside {
         return answer();
       },
       compensate: (_, result) => {
-        this.log.push(JSON.stringify(result) === JSON.stringify(answer()) ? 'taken' : 'taken by another answer');
+        const isSame = result !== null && JSON.stringify(result) === JSON.stringify(answer());
+        this.log.push(isSame ? 'taken' : 'taken by another answer');
         return { undone: 'all' };
       },
       ...(sort === 'queryable' ? { reconcile: () => ({ happened: true, result: answer() as never }) } : {}),
@@ -94,16 +96,48 @@ describe.each<Sink>(['keyed', 'queryable', 'blind'])('an answer that is too much
   });
 });
 
+/** A list of two references to a list of two references, and so on: short to build, long as JSON. */
+function sharedLists(doublings: number): unknown {
+  let list: unknown = [1];
+  for (let i = 0; i < doublings; i++) list = [list, list];
+  return list;
+}
+
+/** At 23 doublings a copy fits into the memory of a process; at 60 into no memory. */
+const DOUBLINGS = [23, 60] as const;
+
+describe.each<Sink>(['keyed', 'queryable', 'blind'])('shared lists as the answer of a %s sink', (sort) => {
+  test.each(DOUBLINGS)('are too long even to compensate the call: %i doublings', async (doublings) => {
+    const { trajectory, all, assize, log } = await staged(sort, 'externalised', () => sharedLists(doublings));
+    expect(await codeOf(trajectory.transaction(all, (tx) => tx.call('box.put', {})))).toBe('too_much');
+    expect(log).toEqual(['put']);
+    expect(await assize.recoverEffects()).toMatchObject([{ phase: 'unresolved', why: 'answer_too_long' }]);
+  });
+});
+
+test('a recovery that repeats a call with shared lists as its answer ends', async () => {
+  let repeated = 0;
+  for (let endAt = 1; ; endAt++) {
+    const { isDead, left, log } = await crashed(endAt, () => sharedLists(60), 'keyed');
+    expect(log).not.toContain('taken by another answer');
+    expect(left.map(({ why }) => why)).toEqual(log.length === 0 ? [] : ['answer_too_long']);
+    if (log.length > 1) repeated++;
+    if (!isDead) break;
+  }
+  expect(repeated).toBeGreaterThan(0);
+});
+
 /** A body that fails, in a process that ends at a step, and the recovery by another process. */
-async function crashed(endAt: number, answer: () => unknown) {
+async function crashed(endAt: number, answer: () => unknown, sort: Sink = 'blind') {
   const store = new MemoryStore();
   const steps = new Steps(endAt);
   const outside = new Outside(steps);
-  const tools = [outside.tool('blind', 'externalised', answer)];
-  const [first, second] = [storeOf(store, steps), store].map((each) => runtimeOver(each, [tally], { tools }));
+  const again = new Outside(new Steps(), outside.log);
+  const first = runtimeOver(storeOf(store, steps), [tally], { tools: [outside.tool(sort, 'externalised', answer)] });
+  const second = runtimeOver(store, [tally], { tools: [again.tool(sort, 'externalised', answer)] });
   await runtimeOver(store, [tally]).create(tally, { trajectoryId: 't' });
   const body = async () => {
-    const trajectory = await first!.open('t');
+    const trajectory = await first.open('t');
     await codeOf(
       trajectory.transaction({ writ, writes: ['test:**'], retries: 0 }, async (tx) => {
         await tx.call('box.put', {}).catch(() => undefined);
@@ -113,9 +147,9 @@ async function crashed(endAt: number, answer: () => unknown) {
   };
   await Promise.race([body(), steps.ended]);
   const { isDead } = steps;
-  if (!isDead) await first!.close();
-  const left = await second!.recoverEffects();
-  await second!.close();
+  if (!isDead) await first.close();
+  const left = await second.recoverEffects();
+  await second.close();
   return { isDead, left, log: outside.log };
 }
 
@@ -188,6 +222,19 @@ describe.each<Sink>(['keyed', 'blind'])('an oversized residue of a compensation,
 
   test.each(LONG)('is said to be so, and it is undone once: %s', async (_, residue) => {
     expect(await undone(residue())).toEqual({ times: { undone: 1, mitigated: 0 }, left: { unknown } });
+  });
+
+  test.each(DOUBLINGS)('of shared lists is said to be so: %i doublings', async (doublings) => {
+    const mitigated = await undone(sharedLists(doublings), (given) => given);
+    expect(mitigated).toEqual({
+      times: { undone: 1, mitigated: 1 },
+      left: { mitigated: { unknown }, residue: { unknown } },
+    });
+  });
+
+  test('of shared lists as its mitigation is said to be so', async () => {
+    const { left } = await undone('the residue', () => sharedLists(60));
+    expect(left).toEqual({ mitigated: { unknown }, residue: 'the residue' });
   });
 
   test('is mitigated as it is', async () => {

@@ -2,9 +2,13 @@ import { isInstance, type Json, thrownText } from '#base';
 import { CanonError, type CanonLimits, copyJson, DEFAULT_LIMITS, WORLD_LIMITS } from '#canon';
 import { EffectError } from '#effects';
 
-/** Size limits of an answer that is held in memory only, for the compensation of its call. */
-export const UNDO_ANSWER_BYTES_MAX: Partial<CanonLimits> = Object.freeze({
-  ...WORLD_LIMITS,
+/**
+ * Size limits of an answer that is held in memory only, for the compensation of its call. A shared
+ * value counts each time, because a copy of it shares nothing.
+ */
+export const UNDO_ANSWER_LIMITS: Partial<CanonLimits> = Object.freeze({
+  bytesMax: WORLD_LIMITS.bytesMax,
+  nodesMax: 1_048_576,
   depthMax: 512,
   foreign: true,
 });
@@ -36,7 +40,7 @@ export function keepableOrWhy(
  */
 export function longer(answer: unknown): Json | undefined {
   try {
-    return copyJson(answer, UNDO_ANSWER_BYTES_MAX);
+    return copyJson(answer, UNDO_ANSWER_LIMITS);
   } catch {
     return undefined;
   }

@@ -2,7 +2,7 @@ import { isInstance, type Json } from '#base';
 import { copyJson } from '#canon';
 import { type BatchOf, type CompensationResult, DidNothing, isUnresolved, type LogRecord, type Tool } from '#effects';
 import type { BlobRef } from '#ledger';
-import { UNDO_ANSWER_BYTES_MAX } from '../limits/answer-size.ts';
+import { UNDO_ANSWER_LIMITS } from '../limits/answer-size.ts';
 import type { MarkUnresolved, ToolCallPorts } from './call-ports.ts';
 import { type CallKind, type CallRecord, DUE, isLoggedFirst, residueOf } from './call-record.ts';
 import type { TransactionLog } from './log-writer.ts';
@@ -105,7 +105,7 @@ async function callAll(calls: EffectCalls, ns: readonly number[], how: CallKind)
     const made = ns.map((n, i) => {
       const { key, input, reported, answer = null } = calls.effects[n]!;
       const part = { part: parts[i]!.part, input: copyJson(input as Json), call: { key, signal, epoch: calls.epoch } };
-      if (how === 'undo') return { ...part, result: copyJson(answer, UNDO_ANSWER_BYTES_MAX) };
+      if (how === 'undo') return { ...part, result: copyJson(answer, UNDO_ANSWER_LIMITS) };
       return reported === undefined ? part : { ...part, reported: copyJson(reported) };
     });
     const answers =

@@ -20,7 +20,7 @@ import {
   longer,
   oversizedResidue,
   storedResidue,
-  UNDO_ANSWER_BYTES_MAX,
+  UNDO_ANSWER_LIMITS,
 } from '../limits/answer-size.ts';
 import { afterMsOf, backoffMs } from '../limits/backoff.ts';
 import { CallTimeBudget } from '../limits/call-time-budget.ts';
@@ -149,7 +149,7 @@ export class ToolCalls {
         this.answered(n, result ?? null);
       } else {
         const undone = await this.#bounded(effect, (call) =>
-          spec.compensate!(copyJson(input as Json), copyJson(answer, UNDO_ANSWER_BYTES_MAX), call),
+          spec.compensate!(copyJson(input as Json), copyJson(answer, UNDO_ANSWER_LIMITS), call),
         );
         const residue = residueOf(effect.tool, undone);
         this.undone(n, residue === undefined ? undefined : await this.#mitigated(effect, spec, residue));
@@ -353,10 +353,12 @@ export class ToolCalls {
    */
   #answeredUnkept(n: number, is: 'executed' | 'applied', result: unknown, why: 'too_long' | 'unreadable'): void {
     const flag = why === 'too_long' ? { isTooLong: true } : { isUnreadable: true };
-    const change: Partial<CallRecord> = { ...flag, lost: 0, isOpen: false };
     const { compensate } = this.specOf(n);
     const answer = compensate === undefined ? undefined : longer(result);
-    this.change(n, answer === undefined ? change : { ...change, answer });
+    // A recovered call has the answer null until it is repeated.
+    const { answer: _, ...effect } = this.effects[n]!;
+    const unkept = { ...effect, ...flag, lost: 0, isOpen: false };
+    this.effects[n] = answer === undefined ? unkept : { ...unkept, answer };
     this.log.append({ is, n, [why]: true });
   }
 
@@ -447,7 +449,7 @@ export class ToolCalls {
     if (mitigate === undefined) return residue;
     try {
       const said = await this.#bounded(effect, (call) =>
-        mitigate(copyJson(effect.input as Json), copyJson(residue, UNDO_ANSWER_BYTES_MAX), call),
+        mitigate(copyJson(effect.input as Json), copyJson(residue, UNDO_ANSWER_LIMITS), call),
       );
       const mitigated = storedResidue(effect.tool, said ?? null);
       return keepable({ mitigated, residue }) ?? { mitigated, residue: oversizedResidue(effect.tool) };
