@@ -71,6 +71,21 @@ const WRIT = issueWrit(
   keys.privateKey,
 );
 
+/** The right of an operator to decide about unresolved effects. */
+export const GATED_OPERATOR_WRIT: Writ = issueWrit(
+  {
+    issuer: keys.publicKey,
+    subject: 'operator',
+    actions: ['assize.resolve_effect'],
+    scopes: ['effect:**'],
+    not_before: '2026-01-01T00:00:00.000000Z',
+    expires: '2100-01-01T00:00:00.000000Z',
+    max_depth: 0,
+    nonce: 'operator',
+  },
+  keys.privateKey,
+);
+
 /** The runtime in a mode, in memory, with an approver for the submitted proposals. */
 export interface GatedStage {
   readonly assize: Assize;

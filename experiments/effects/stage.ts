@@ -44,6 +44,21 @@ const WRIT = issueWrit(
   keys.privateKey,
 );
 
+/** The right of an operator to decide about unresolved effects. */
+export const OPERATOR_WRIT: Writ = issueWrit(
+  {
+    issuer: keys.publicKey,
+    subject: 'human:tester',
+    actions: ['assize.resolve_effect'],
+    scopes: ['effect:**'],
+    not_before: '2026-01-01T00:00:00.000000Z',
+    expires: '2100-01-01T00:00:00.000000Z',
+    max_depth: 0,
+    nonce: 'operator',
+  },
+  keys.privateKey,
+);
+
 export interface StageOptions {
   /** One that is transactional. */
   readonly mode: Mode;

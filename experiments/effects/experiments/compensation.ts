@@ -6,7 +6,7 @@ import { LostResponse } from '../faulty.ts';
 import { scaled } from '../measure.ts';
 import { modeOf } from '../modes.ts';
 import { seededFraction } from '../seeded-random.ts';
-import { openStage, type Stage } from '../stage.ts';
+import { OPERATOR_WRIT, openStage, type Stage } from '../stage.ts';
 
 const RUNS = 200;
 /** Of a transaction, all of which have to be undone. */
@@ -105,6 +105,7 @@ async function undoOne(sums: Sums, sort: Sort, fails: (n: number, attempt: numbe
         n,
         as: 'retry',
         by: 'human:tester',
+        writ: OPERATOR_WRIT,
         evidence: 'the sink is well again',
       });
     sums.afterwards += sink.standing().size;

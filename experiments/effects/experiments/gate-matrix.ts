@@ -5,7 +5,7 @@ import type { Table } from '../../tables/index.ts';
 import { directCaller } from '../callers.ts';
 import type { Running } from '../experiment.ts';
 import { LostResponse } from '../faulty.ts';
-import { FORBIDDEN, type GatedStage, openGated } from '../gated-stage.ts';
+import { FORBIDDEN, GATED_OPERATOR_WRIT, type GatedStage, openGated } from '../gated-stage.ts';
 import { Metrics, SIX_COLUMNS } from '../metrics.ts';
 import { MODES, type Mode } from '../modes.ts';
 import { runConcurrently } from '../run-concurrently.ts';
@@ -349,7 +349,14 @@ async function leftIn({ assize }: GatedStage, box: PostBox): Promise<Pick<Meant,
       if (message !== undefined) inDoubt.push(message);
       continue;
     }
-    await assize.resolveEffect({ epoch, n, as: 'retry', by: 'operator', evidence: 'it is taken again' });
+    await assize.resolveEffect({
+      epoch,
+      n,
+      as: 'retry',
+      by: 'operator',
+      writ: GATED_OPERATOR_WRIT,
+      evidence: 'it is taken again',
+    });
   }
   return { inDoubt, told: left.length };
 }

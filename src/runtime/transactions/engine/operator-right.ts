@@ -81,7 +81,10 @@ function requireCounselor(
   }
 }
 
-/** The holders of the writ of a transaction. No entry names the writ of an attempt without a proposal. */
+/**
+ * The holders of the writ of a transaction. No entry names the writ of an attempt without a
+ * proposal.
+ */
 function requestersOf(writs: Writs, id: string): string[] {
   return holdersOf(writs.get(id));
 }
