@@ -39,8 +39,8 @@ const LEFT_MS = 10_000;
 const LOOK_MS = 50;
 
 /**
- * Maximum wait of new transactions for active ones to end, so that another runtime gets the effects.
- * After that, the active ones go on with the new ones, and the holder tries again later.
+ * Maximum wait of new transactions for active ones to end, so that another runtime gets the
+ * effects. After that, the active ones go on with the new ones, and the holder tries again later.
  */
 const HAND_OVER_MS = 1_000;
 

@@ -14,8 +14,8 @@ import { allEntries } from '../../../../tests/support/ledger/desk.ts';
 import { runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
 import { OutsideSink, Steps, tally, toolFor } from '../../../../tests/support/tools/effect-sink.ts';
 
-// The ledger eventually records the end of committed transactions, once. Callers wait for it only if
-// the log does not have all outcomes of their effects yet.
+// The ledger eventually records the end of committed transactions, once. Callers wait for it only
+// if the log does not have all outcomes of their effects yet.
 
 type Store = LedgerStore & EffectStore;
 type Write = 'commit' | 'logEffects';
@@ -126,8 +126,8 @@ function grouping(store: MemoryStore): { store: Store; syncs: () => number } {
 }
 
 // By the rule of docs/design/effects.md: the intent of an immediate call is written first, and so
-// is each call to a blind sink or of an irreversible tool. The outcome of a buffered call is written
-// before the answer.
+// is each call to a blind sink or of an irreversible tool. The outcome of a buffered call is
+// written before the answer.
 test.each<[Reversibility, Delivery, Sink, number]>([
   ['reversible', 'buffered', 'keyed', 2],
   ['with_cost', 'buffered', 'queryable', 2],
