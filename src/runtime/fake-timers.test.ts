@@ -9,11 +9,11 @@ import { z } from 'zod';
 import { DidNothing, declareTool, type Tool } from '#effects';
 import { systemPause } from '#oracle';
 import { openStore } from '#stores';
+import { httpTool } from '#tools/http';
 import { deskOf } from '../../tests/support/ledger/desk.ts';
 import { intent, runtimeOver, writFor } from '../../tests/support/ledger/runtime.ts';
 import { tally } from '../../tests/support/tools/effect-sink.ts';
 import { COUNT, stage } from '../../tests/support/tools/transaction-stage.ts';
-import { httpTool } from '../tools/http/index.ts';
 
 // Waits that only yield to the event loop do not hang on timers that a test replaces.
 

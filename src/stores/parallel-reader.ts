@@ -89,12 +89,8 @@ class ParallelReaderThread implements ParallelReader {
 }
 
 /** Resolves when the worker has ended, or at once if it cannot start. */
-async function endOf(started: () => Worker): Promise<void> {
-  try {
-    await once(started(), 'exit');
-  } catch {
-    // The pages that are missing show it.
-  }
+async function endOf(started: () => Worker): Promise<unknown> {
+  return new Promise((resolve) => resolve(once(started(), 'exit'))).catch(() => undefined);
 }
 
 /**

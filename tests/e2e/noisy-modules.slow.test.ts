@@ -62,7 +62,7 @@ test.each([
   ['console.log', "console.log('injecting env (0)');"],
   ['the stream', "process.stdout.write('injecting env (0)\\n');"],
   ['a later turn', "await null;\nconsole.info('injecting env (0)');"],
-  ['at the exit', "process.on('exit', () => console.log('injecting env (0)'));"],
+  ['at the exit', "import own from 'node:process';\nown.on('exit', () => console.log('injecting env (0)'));"],
   [
     'without a pause',
     "console.log('injecting env (0)');\nsetImmediate(function again() { console.log('x'); setImmediate(again); });",

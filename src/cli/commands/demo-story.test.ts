@@ -7,7 +7,7 @@ import { generateKeys } from '#canon';
 import { budget } from '#domains/budget';
 import { Assize, verifyStore } from '#runtime';
 import { openStore } from '#stores';
-import { Bank, bankPay } from './demo-payments.ts';
+import { Bank } from './demo-payments.ts';
 import { type DemoReport, runDemo } from './demo-story.ts';
 
 let folder: string;
@@ -225,9 +225,8 @@ describe('its store', () => {
 
   test('is not changed while another runtime runs its effects', async () => {
     const store = await openStore(url);
-    const { publicKey } = generateKeys();
-    const holder = new Assize({ store, domains: [], anchors: [publicKey], tools: [bankPay(new Bank())] });
-    await holder.recoverEffects();
+    // A runtime with an active transaction does not hand them over either.
+    const lease = await store.leaseEffects!();
     const stopped = new Error('stopped');
     const stop = new AbortController();
     setTimeout(() => stop.abort(stopped), 100);
@@ -235,7 +234,7 @@ describe('its store', () => {
     const running = runDemo({ store: url, json: false, out: (line) => lines.push(line), interruption: stop.signal });
     await expect(running).rejects.toBe(stopped);
     expect([lines, await store.trajectories()]).toEqual([[], []]);
-    await holder.close();
+    await lease.release();
     await store.close();
     expect((await told(url)).report.ok).toBe(true);
   });

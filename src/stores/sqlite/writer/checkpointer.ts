@@ -59,8 +59,8 @@ export class Checkpointer {
     try {
       this.#worker = this.#begin();
     } catch {
-      // The system cannot start a thread, or a bundle has no file for it. The writer then copies the
-      // WAL itself.
+      // The system cannot start a thread, or a bundle has no file for it. The writer then copies
+      // the WAL itself.
       return undefined;
     }
     return this.#worker;

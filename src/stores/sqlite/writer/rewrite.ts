@@ -45,8 +45,9 @@ function outcomeOf(workerData: ConnectionTask): Promise<RewriteOutcome | undefin
 }
 
 /**
- * Undefined if the system provides no thread, for which Node throws immediately. The build names the
- * worker's JavaScript. In a bundle that leaves the worker out, the thread ends without an outcome.
+ * Undefined if the system provides no thread, for which Node throws immediately. The build names
+ * the worker's JavaScript. In a bundle that leaves the worker out, the thread ends without an
+ * outcome.
  */
 function started(workerData: ConnectionTask): Worker | undefined {
   try {
