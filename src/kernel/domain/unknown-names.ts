@@ -1,4 +1,5 @@
-import { type CallPattern, covers, matchesTool, type RuleTable } from '#authority';
+import { type CallPattern, covers, matchesTool, parseRuleTable, type RuleTable } from '#authority';
+import { arg, checkArgument } from '#base';
 import { BELIEVE_ACTION } from './memory-shape.ts';
 
 /** A pattern of a rule table that matches no known name, so the row never applies by it. */
@@ -37,10 +38,14 @@ const BUILT_IN_ROLES = ['assize', 'assize.tool'];
 
 /**
  * The actions, roles and tools of a rule table that no given domain or tool has. A misspelled name
- * in a row that denies would deny nothing. Tools are compared only if they are given. The table is
- * a parsed one (`parseRuleTable`).
+ * in a row that denies would deny nothing. Tools are compared only if they are given.
+ *
+ * @throws AuthorityError as `parseRuleTable`; ArgumentError `bad_argument`
  */
-export function unknownNames(table: RuleTable, { domains, tools }: KnownNames): readonly UnknownName[] {
+export function unknownNames(given: RuleTable, known: KnownNames): readonly UnknownName[] {
+  const table = parseRuleTable(given);
+  checkArgument(KNOWN, known, 'known');
+  const { domains, tools } = known;
   const toolNames = (tools ?? []).map(({ name }) => name);
   const actions = [...domains.flatMap((domain) => Object.keys(domain.actions)), ...BUILT_IN_ACTIONS, ...toolNames];
   const roles = new Set([...domains.flatMap((domain) => Object.keys(domain.roles)), ...BUILT_IN_ROLES]);
@@ -63,3 +68,8 @@ export function unknownNames(table: RuleTable, { domains, tools }: KnownNames): 
     ];
   });
 }
+
+const KNOWN = arg.members({
+  domains: arg.list(arg.members({ actions: arg.object, roles: arg.object })),
+  tools: arg.optional(arg.list(arg.members({ name: arg.text }))),
+});

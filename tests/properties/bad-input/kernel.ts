@@ -138,6 +138,10 @@ export const KERNEL: Readonly<Record<string, Case | Exempt>> = {
   isErased: takes(kernel.isErased, [{ $erased: 'a'.repeat(64) }]),
   keepsValues: exempt(MADE),
   overlaps: exempt(MADE),
+  unknownNames: takes(kernel.unknownNames as never, () => [
+    { rules: [{ id: 'r', decision: 'allow', actions: ['add'] }] },
+    { domains: [desk], tools: [] },
+  ]),
   partedState: exempt(MADE),
   pass: exempt('no function'),
   patchesOf: exempt(MADE),

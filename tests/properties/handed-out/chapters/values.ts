@@ -53,6 +53,7 @@ function ofPolicies({ library, hands }: Stage): void {
     at: '2026-03-23T09:00:00.000000Z',
   };
   hands.library('ruleTable.evaluate', evaluate)({ ...query, ...place });
+  library.unknownNames(library.parseRuleTable(TABLE), { domains: [], tools: [] });
 }
 
 function ofLineage({ library }: Stage): void {
