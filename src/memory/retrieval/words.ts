@@ -173,11 +173,11 @@ function partsOfWord(word: string): string[] {
   return [...(bare === word ? [] : [bare]), ...mixedRunsOf(word)];
 }
 
-/** The letters and the digits of `user123`, without single letters. */
+/** The letters and the digits of `user123`, without single ones. */
 function mixedRunsOf(word: string): string[] {
   const runs = MIXED.test(word) ? (word.match(MIXED_RUNS) ?? []) : [];
   if (runs.length > MIXED_RUNS_MAX) return [];
-  return runs.filter((run) => run.length > 1 || DIGIT.test(run));
+  return runs.filter((run) => run.length > 1);
 }
 
 /** `e-mail` as one word. */
