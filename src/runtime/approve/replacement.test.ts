@@ -123,7 +123,7 @@ test('a replacement is copied at the call and ignores later changes to it', asyn
   expect(trajectory.state()).toEqual({ orders: { lamp: 40 } });
 });
 
-test('a replacement of shared lists, whose copy fits into no memory, is refused', async () => {
+test('a replacement of shared lists that are too long to copy is refused', async () => {
   const { assize, trajectory } = await opened();
   const asked = await trajectory.propose({ action: 'place', role: 'clerk', args, writ } as never);
   const { pending } = asked as Extract<typeof asked, { ruling: 'escalated' }>;
