@@ -58,6 +58,7 @@ export {
   type TransactionBody,
   textsOf,
 } from './log.ts';
+export { ownFailure } from './own-failure.ts';
 export {
   BEGUN,
   type Decision,

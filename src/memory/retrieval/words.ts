@@ -48,6 +48,19 @@ const VERSION = /^v?\d+(?:\.\d+){2,}$|^v\d+(?:\.\d+)*$/;
 /** Names in code, such as `userName` and `HTTPServer`, and the borders of their words. */
 const NAME = /[\p{L}\p{N}]+/gu;
 const HUMP = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u;
+
+/** Katakana with a hiragana of the same sound, at a fixed distance. */
+const KATAKANA = /[\u30a1-\u30f6\u30fd\u30fe]/g;
+const KANA_DISTANCE = 0x60;
+
+/** Letters next to digits, such as `user123` and `10mg`; most ids have more borders. */
+const MIXED = /[\p{L}\p{M}]{2}\d|\d[\p{L}\p{M}]{2}/u;
+const MIXED_RUNS = /\d+|[\p{L}\p{M}]+/gu;
+const MIXED_RUNS_MAX = 4;
+
+/** One letter and a hyphen before a word, such as `e-mail`, which is also written `email`. */
+const HYPHENED = /(?<![\p{L}\p{M}\p{N}-])(\p{L})-(\p{L}[\p{L}\p{M}]+)(?![\p{M}\p{N}-])/gu;
+
 /** Longer versions are found by this many of their numbers. */
 const VERSION_NUMBERS_MAX = 8;
 
@@ -88,7 +101,8 @@ const ELISION = /(?<=[b-df-hj-np-tv-xz]|qu)['’](?=[aeiouyhœæ])/g;
  *
  * Words joined by an apostrophe are one word; after an elision the second part is also a separate
  * word. Scripts without spaces yield pairs of letters, and a word in Hangul also its pairs of
- * syllables. Versions also yield their prefixes, and names in camel case their parts. Words contain
+ * syllables. Katakana compares as hiragana. Versions also yield their prefixes, names in camel case
+ * their parts, `user123` also its letters and its digits, and `e-mail` also `email`. Words contain
  * only letters, marks, digits, points and hyphens, so they have no meaning in a query language.
  * @throws ArgumentError `bad_argument`
  */
@@ -145,18 +159,30 @@ function bareWords(text: string): readonly string[] {
     ? words.flatMap((word) => (APOSTROPHE.test(word) ? withoutApostrophe(word) : word))
     : words;
   const parted = MAYBE_PARTED.test(bare) ? apart.flatMap((word) => [word, ...partsOfWord(word)]) : apart;
-  return [...parted, ...humpsOf(text)];
+  return [...parted, ...hyphenedOf(bare), ...humpsOf(text)];
 }
 
-/** A version, or a script of `partsOfWord`. */
-const MAYBE_PARTED = /v\d|\.\d+\.\d|[\p{sc=Hangul}\p{sc=Arabic}\p{sc=Hebrew}]/u;
+/** A version, letters next to digits, or a script of `partsOfWord`. */
+const MAYBE_PARTED = /v\d|\.\d+\.\d|[\p{L}\p{M}]{2}\d|\d[\p{L}\p{M}]{2}|[\p{sc=Hangul}\p{sc=Arabic}\p{sc=Hebrew}]/u;
 
 /** The words inside of a word, by which it is also found. */
 function partsOfWord(word: string): string[] {
   if (VERSION.test(word)) return versionsOf(word);
   if (HANGUL.test(word)) return (word.match(HANGUL_RUNS) ?? []).flatMap((run) => syllablesOf(run, word));
   const bare = word.replace(ARTICLE, '');
-  return bare === word ? [] : [bare];
+  return [...(bare === word ? [] : [bare]), ...mixedRunsOf(word)];
+}
+
+/** The letters and the digits of `user123`, without single ones. */
+function mixedRunsOf(word: string): string[] {
+  const runs = MIXED.test(word) ? (word.match(MIXED_RUNS) ?? []) : [];
+  if (runs.length > MIXED_RUNS_MAX) return [];
+  return runs.filter((run) => run.length > 1);
+}
+
+/** `e-mail` as one word. */
+function hyphenedOf(bare: string): string[] {
+  return [...bare.matchAll(HYPHENED)].map(([, letter, rest]) => `${letter}${rest}`);
 }
 
 /** `v1.2.3` is also found as 1.2.3 and 1.2, and `v2` as 2. */
@@ -210,6 +236,7 @@ function plain(text: string): string {
   return normalForm(normalForm(text, 'NFKD').replace(UNREAD, ''), 'NFC')
     .toLowerCase()
     .replace(OTHER_DIGITS, asciiDigit)
+    .replace(KATAKANA, (kana) => String.fromCharCode(kana.charCodeAt(0) - KANA_DISTANCE))
     .replace(ALIKE_LETTERS, (letter) => ALIKE[letter]!);
 }
 

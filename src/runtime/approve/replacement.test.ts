@@ -122,3 +122,16 @@ test('a replacement is copied at the call and ignores later changes to it', asyn
   expect(await approving).toMatchObject({ ruling: 'committed' });
   expect(trajectory.state()).toEqual({ orders: { lamp: 40 } });
 });
+
+test('a replacement of shared lists that are too long to copy is refused', async () => {
+  const { assize, trajectory } = await opened();
+  const asked = await trajectory.propose({ action: 'place', role: 'clerk', args, writ } as never);
+  const { pending } = asked as Extract<typeof asked, { ruling: 'escalated' }>;
+  let value: unknown = [1];
+  for (let i = 0; i < 60; i++) value = [value, value];
+  const replacement = [{ op: 'add', path: '/orders/lamp', value }];
+  const approving = async () => trajectory.approvals.approve(pending, { ...lower, replacement } as never);
+  await expect(approving()).rejects.toMatchObject({ code: 'invalid_replacement' });
+  expect(trajectory.approvals.pending()).toHaveLength(1);
+  await assize.close();
+});

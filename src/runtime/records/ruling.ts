@@ -1,5 +1,5 @@
 import { type ArgumentSchema, arg, checkArgument } from '#base';
-import { copyJson, type Misfit, WORLD_LIMITS } from '#canon';
+import { type CanonLimits, copyJson, type Misfit, WORLD_LIMITS } from '#canon';
 import {
   argumentMisfits,
   BELIEVE_ACTION,
@@ -228,10 +228,20 @@ function answerFrom(given: unknown): GivenAnswer | undefined {
   return typeof request === 'string' && typeof winner === 'string' ? { request, winner } : undefined;
 }
 
+/**
+ * A shared value counts each time: a copy shares nothing, and could need more memory than a process
+ * has.
+ */
+const REPLACEMENT_LIMITS: Partial<CanonLimits> = Object.freeze({
+  bytesMax: WORLD_LIMITS.bytesMax,
+  nodesMax: 4_194_304,
+  foreign: true,
+});
+
 /** The kernel reports a value that is not a list of operations when it applies it. */
 function ownReplacement(given: unknown): unknown {
   try {
-    return copyJson(given, { ...WORLD_LIMITS, foreign: true });
+    return copyJson(given, REPLACEMENT_LIMITS);
   } catch (error) {
     throw new KernelError('invalid_replacement', `The approved state is not JSON: ${(error as Error).message}`, {
       cause: error,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { declareTool, type Tool } from '#effects';
+import { DidNothing, declareTool, NoAnswer, type Tool } from '#effects';
 import type { Transaction } from '#runtime';
 import { oddErrors } from '../../../tests/support/process/errors.ts';
 import { COUNT, stage } from '../../../tests/support/tools/transaction-stage.ts';
@@ -83,7 +83,7 @@ const PLACES: readonly (readonly [string, object, Body])[] = [
   ],
   ['by a tool that reads', NO_TEXT, (tx) => tx.call('fails.read', {})],
   ['by a tool that acts', { code: 'outcome_unknown', cause: NO_TEXT }, (tx) => tx.call('fails.act', {})],
-  ['by a tool that plans', NO_TEXT, (tx) => tx.call('fails.plan', {})],
+  ['by a tool that plans', { code: 'tool_failed', cause: NO_TEXT }, (tx) => tx.call('fails.plan', {})],
   ['by who says where it acts', { code: 'bad_input', cause: NO_TEXT }, (tx) => tx.call('fails.where', {})],
   ['by who knows its names', { code: 'bad_resolver', cause: NO_TEXT }, (tx) => tx.expand({ writes: ['named:x'] })],
   ['by a place that holds', { code: 'tool_failed', cause: NO_TEXT }, (tx) => tx.call('fails.held', {})],
@@ -136,4 +136,76 @@ describe.each(ODD)('where %s is thrown', (_, thrown) => {
     await expect(made).rejects.toMatchObject({ code: 'deadline', cause: NO_TEXT });
     expect([sink.standing('a'), sink.standing('b')]).toEqual([0, 0]);
   });
+});
+
+/** Errors of tools with a member that throws a revoked Proxy when it is read for the nth time. */
+const MEMBERS = ['isFinal', 'key', 'afterMs', 'why', 'answer', 'message', 'cause'].flatMap((member) =>
+  [1, 2, 3].map((readable): [string, number] => [member, readable]),
+);
+
+describe.each(MEMBERS)('a DidNothing whose %s cannot be read at read %i', (member, readable) => {
+  const failing = (error: Error): never => {
+    let reads = 0;
+    const get = (): unknown => {
+      if (++reads >= readable) throw oddErrors()[0]![1];
+      return undefined;
+    };
+    throw Object.defineProperty(error, member, { get });
+  };
+  const common = { input: z.object({}), writes: ['test:x'] } as const;
+  const irreversible = { reversibility: 'irreversible', delivery: 'buffered', sink: 'blind' } as const;
+
+  test.each([new DidNothing('it refused'), new NoAnswer('it is silent', { why: 'silent' })])(
+    'leaves an outcome after the commit: %s',
+    async (error) => {
+      const execute = (): never => failing(Object.create(error) as Error);
+      const tool = declareTool({ ...common, name: 'fails.late', class: irreversible, execute });
+      const { assize, trajectory, all } = await stage({ tools: [tool], around: { effects: { maxAttempts: 1 } } });
+      const made = await trajectory.transaction(all, async (tx) => {
+        await tx.call('fails.late', {});
+        tx.propose(COUNT);
+      });
+      expect(made).toMatchObject({ ruling: { ruling: 'committed' }, effects: 'needs_human' });
+      expect(await assize.recoverEffects()).toHaveLength(1);
+    },
+  );
+
+  test('is an error with a code before the commit', async () => {
+    const fail = (): never => failing(new DidNothing('it refused'));
+    const buffered = { reversibility: 'reversible', delivery: 'buffered', sink: 'keyed' } as const;
+    const compensate = () => ({ undone: 'all' }) as const;
+    const { trajectory, all } = await stage({
+      tools: [
+        declareTool({ ...common, name: 'fails.plan', class: buffered, plan: fail, execute: () => null, compensate }),
+        declareTool({
+          ...common,
+          name: 'fails.now',
+          class: { ...buffered, delivery: 'externalised' },
+          execute: fail,
+          compensate,
+        }),
+      ],
+      around: { effects: { maxAttempts: 1 } },
+    });
+    for (const name of ['fails.plan', 'fails.now']) {
+      const made = trajectory.transaction({ ...all, retries: 0 }, (tx) => tx.call(name, {}));
+      const code = expect.stringMatching(/^(tool_failed|outcome_unknown|resource_in_doubt)$/);
+      await expect(made).rejects.toMatchObject({ code });
+    }
+  });
+});
+
+test.each([
+  ['a revoked Proxy', oddErrors()[0]![1]],
+  ['a function', () => 1],
+  ['a Date', new Date(0)],
+])('a plan that answers %s fails with a code', async (_, answer) => {
+  const tool = declareTool({
+    ...{ name: 'odd.plan', input: z.object({}), writes: ['test:x'], execute: () => null, plan: () => answer },
+    ...{ class: { reversibility: 'reversible', delivery: 'buffered', sink: 'keyed' } as const },
+    compensate: () => ({ undone: 'all' }) as const,
+  });
+  const { trajectory, all } = await stage({ tools: [tool] });
+  const made = trajectory.transaction(all, (tx) => tx.call('odd.plan', {}));
+  await expect(made).rejects.toMatchObject({ code: 'tool_failed', evidence: { tool: 'odd.plan' } });
 });

@@ -29,7 +29,7 @@ export class WithdrawnSources {
     this.#pending = pending;
   }
 
-  /** Whether all entries before that one were read. */
+  /** Whether all entries before that position were read. */
   hasRead(seq: number): boolean {
     return this.#next !== undefined && this.#next >= seq;
   }
@@ -68,7 +68,10 @@ export class WithdrawnSources {
   }
 }
 
-/** The position of the proposal's first entry: an approval that is not the last submits it again. */
+/**
+ * The position of the proposal's first entry. Each approval except the last submits the proposal
+ * again.
+ */
 async function submittedAt({ seq, resolves }: PendingPayload, store: LedgerStore): Promise<number> {
   const row = resolves === undefined ? undefined : await store.resolve(resolves);
   return row === undefined ? seq : submittedAt(readRow(row).payload as PendingPayload, store);

@@ -1,4 +1,4 @@
-import { type Json, toError } from '#base';
+import { isAssizeError, isInstance, type Json, thrownText } from '#base';
 import { copyJson } from '#canon';
 import {
   type Claim,
@@ -7,6 +7,7 @@ import {
   EffectError,
   isPivot,
   type LoggedEffect,
+  ownFailure,
   type PlannedCalls,
   type Tool,
 } from '#effects';
@@ -125,13 +126,13 @@ async function plan(
     branch.charge(costs.cost);
     // A plan that never answers must not block the next call in order or the end of the
     // transaction.
-    const planning = (): unknown => planOf?.(copyJson(input) as never, plans);
-    const planned = isGuess ? branch.optimisticReads.read(tool, reads, planning, look) : withSignal(signal, planning);
-    const answer = isPromise(planned) ? await planned : planned;
+    const planning = (): unknown => inPlan(tool, signal, () => planOf?.(copyJson(input) as never, plans));
+    const planned = isGuess ? branch.optimisticReads.read(tool, reads, planning, look) : planning();
+    const answer = answerOf(tool.name, isPromise(planned) ? await planned : planned);
     look?.check();
     branch.plan(prepared, { tool, input, claims });
     if (isPivot(tool.class!)) branch.pivot = tool;
-    return isGuess ? copyJson(answer as Json) : (answer ?? null);
+    return isGuess ? copyJson(answer) : answer;
   } catch (error) {
     attempt.claims.untouch(claims);
     throw error;
@@ -200,12 +201,31 @@ async function stage(
   }
 }
 
+/** The call is only planned, so it did nothing. Errors with a code stay as they are. */
+function inPlan({ name }: Tool, signal: AbortSignal, make: () => unknown): unknown {
+  const failed = (thrown: unknown): never => {
+    const error = ownFailure(thrown);
+    if (signal.aborted || isAssizeError(error)) throw error;
+    throw new EffectError('tool_failed', `The plan of ${name} failed: ${thrownText(error).replace(/\.$/, '')}.`, {
+      evidence: { tool: name },
+      cause: error,
+      retryable: isInstance(error, DidNothing) && !error.isFinal,
+    });
+  };
+  try {
+    const planned = withSignal(signal, make);
+    return isPromise(planned) ? planned.catch(failed) : planned;
+  } catch (thrown) {
+    return failed(thrown);
+  }
+}
+
 /** Only this transaction has seen the failed staged write, so the write counts as not executed. */
 async function inStaged({ name }: Tool, signal: AbortSignal, make: () => Promise<unknown>): Promise<unknown> {
   try {
     return await withSignal(signal, make);
   } catch (thrown) {
-    const error = toError(thrown);
+    const error = ownFailure(thrown);
     if (error instanceof EffectError || signal.aborted) throw error;
     const why = error instanceof Error ? error.message.replace(/\.$/, '') : 'its sink refused it';
     const retryable = !(error instanceof DidNothing && error.isFinal);

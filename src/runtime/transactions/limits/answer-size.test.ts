@@ -96,7 +96,7 @@ describe.each<Sink>(['keyed', 'queryable', 'blind'])('an answer that is too much
   });
 });
 
-/** A list of two references to a list of two references, and so on: short to build, long as JSON. */
+/** A list of two references to a list of two references, and so on. Its JSON is long. */
 function sharedLists(doublings: number): unknown {
   let list: unknown = [1];
   for (let i = 0; i < doublings; i++) list = [list, list];

@@ -84,6 +84,13 @@ export function unreadable(tool: string, key: string): EffectError {
   );
 }
 
+/** A copy of an answer for the operator. If it cannot be stored, a placeholder. */
+export function storedAnswer(answer: unknown): Json {
+  const read = keepableOrWhy(answer);
+  if (read.kept !== undefined) return read.kept;
+  return { unknown: read.why === 'too_long' ? `the answer is too long: ${ROOM}` : 'the answer is not JSON' };
+}
+
 /** A copy of a residue or a mitigation. If it cannot be stored, a placeholder. */
 export function storedResidue(tool: string, left: unknown): Json {
   const read = keepableOrWhy(left);

@@ -1,8 +1,16 @@
 import { isInstance, type Json } from '#base';
 import { copyJson } from '#canon';
-import { type BatchOf, type CompensationResult, DidNothing, isUnresolved, type LogRecord, type Tool } from '#effects';
+import {
+  type BatchOf,
+  type CompensationResult,
+  DidNothing,
+  isUnresolved,
+  type LogRecord,
+  ownFailure,
+  type Tool,
+} from '#effects';
 import type { BlobRef } from '#ledger';
-import { UNDO_ANSWER_LIMITS } from '../limits/answer-size.ts';
+import { storedAnswer, UNDO_ANSWER_LIMITS } from '../limits/answer-size.ts';
 import type { MarkUnresolved, ToolCallPorts } from './call-ports.ts';
 import { type CallKind, type CallRecord, DUE, isLoggedFirst, residueOf } from './call-record.ts';
 import type { TransactionLog } from './log-writer.ts';
@@ -121,7 +129,8 @@ async function callAll(calls: EffectCalls, ns: readonly number[], how: CallKind)
  * All calls of the batch failed or are in doubt. If only one of them caused the error, the others
  * lose nothing.
  */
-async function failed(calls: EffectCalls, ns: readonly number[], error: unknown): Promise<void> {
+async function failed(calls: EffectCalls, ns: readonly number[], thrown: unknown): Promise<void> {
+  const error = ownFailure(thrown);
   for (const n of ns) calls.noteFailure(n, error);
   if (!isInstance(error, DidNothing) || ns.some((n) => calls.effects[n]!.isOpen === true)) {
     const lost = 1 + Math.max(...ns.map((n) => calls.effects[n]!.lost ?? 0));
@@ -144,7 +153,7 @@ async function failed(calls: EffectCalls, ns: readonly number[], error: unknown)
 function differing(calls: EffectCalls, n: number, { answer }: DidNothing): { readonly differs?: BlobRef } {
   const { reported } = calls.effects[n]!;
   if (answer === undefined || reported === undefined) return {};
-  const differs = calls.storeBlob(n, { answer, told: reported });
+  const differs = calls.storeBlob(n, { answer: storedAnswer(answer), told: reported });
   calls.change(n, { differs });
   return { differs };
 }

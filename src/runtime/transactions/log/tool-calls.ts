@@ -1,4 +1,4 @@
-import { isInstance, type Json, toError } from '#base';
+import { isInstance, type Json, thrownText } from '#base';
 import { copyJson, plainText } from '#canon';
 import {
   type BatchOf,
@@ -9,6 +9,7 @@ import {
   type LogRecord,
   logDamaged,
   NoAnswer,
+  ownFailure,
   type Tool,
   whyOf,
 } from '#effects';
@@ -250,7 +251,7 @@ export class ToolCalls {
 
   noteFailure(n: number, error: unknown): void {
     this.#failures ??= new Map();
-    this.#failures.set(n, error);
+    this.#failures.set(n, ownFailure(error));
   }
 
   change(n: number, more: Partial<CallRecord>): void {
@@ -415,7 +416,7 @@ export class ToolCalls {
     const failed = (error: unknown): never => {
       this.#callBudget().spend(limit.signal.aborted ? ms : limit.elapsedMs);
       over();
-      throw toError(error);
+      throw ownFailure(error);
     };
     const answered = (value: T): T => {
       over();
@@ -454,7 +455,7 @@ export class ToolCalls {
       const mitigated = storedResidue(effect.tool, said ?? null);
       return keepable({ mitigated, residue }) ?? { mitigated, residue: oversizedResidue(effect.tool) };
     } catch (cause) {
-      const why = `the residue could not be mitigated: ${(cause as Error | undefined)?.message}`;
+      const why = `the residue could not be mitigated: ${thrownText(cause)}`;
       // A blind sink would execute the compensated call again.
       const said = whyOf(cause);
       if (effect.class.sink !== 'blind') throw new DidNothing(why, { cause, why: said });
@@ -462,7 +463,8 @@ export class ToolCalls {
     }
   }
 
-  async #failed(n: number, error: unknown): Promise<void> {
+  async #failed(n: number, thrown: unknown): Promise<void> {
+    const error = ownFailure(thrown);
     this.noteFailure(n, error);
     if (!isInstance(error, DidNothing) || this.effects[n]!.isOpen === true) return this.#lose(n, error);
     const wasOpen = this.log.state.effects[n]!.phase === 'intended';
