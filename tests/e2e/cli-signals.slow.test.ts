@@ -75,6 +75,7 @@ test.skipIf(process.platform === 'win32')(
         'i.db': '600',
         's.db': '600',
         's.db-effects': '644',
+        's.db-effects-queue': '644',
         's.db.anchors.json': '644',
         's.db.checkpoint': '600',
         's.db.key': '600',

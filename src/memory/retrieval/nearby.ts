@@ -36,10 +36,11 @@ const BEST = 5;
  */
 export function rankNearby<T extends Placed>(
   items: readonly T[],
-  { neighbours = NEARBY_WEIGHTS.neighbours, session = NEARBY_WEIGHTS.session }: NearbyWeights = {},
+  weights: NearbyWeights = {},
 ): { readonly item: T; readonly score: number }[] {
   checkArgument(ITEMS, items, 'items');
-  checkArgument(WEIGHTS, { neighbours, session }, 'weights');
+  checkArgument(WEIGHTS, weights, 'weights');
+  const { neighbours = NEARBY_WEIGHTS.neighbours, session = NEARBY_WEIGHTS.session } = weights;
   const sessions = new Map<string, Session>();
   for (const [day, members] of Map.groupBy(items, ({ day }) => day))
     if (day !== '') sessions.set(day, sessionOf(members));
@@ -76,4 +77,4 @@ function sessionOf(members: readonly Placed[]): Session {
 }
 
 const ITEMS = arg.list(arg.members({ score: arg.number, day: arg.text, recorded: arg.text }));
-const WEIGHTS = arg.members({ neighbours: arg.number, session: arg.number });
+const WEIGHTS = arg.members({ neighbours: arg.optional(arg.number), session: arg.optional(arg.number) });

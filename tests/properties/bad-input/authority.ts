@@ -99,6 +99,8 @@ export const AUTHORITY: Readonly<Record<string, Case | Exempt>> = {
     ],
   ),
   parseWrit: takes(authority.parseWrit, [writ]),
+  effectScope: takes(authority.effectScope, ['bank.pay']),
+  mayResolveEffect: takes(authority.mayResolveEffect, () => [{ writ, chain: [] }]),
   revokeScope: takes(authority.revokeScope, [id]),
   ruleTable: takes(authority.ruleTable, [authority.parseRuleTable(table)]),
   failClosedPolicy: takes(authority.failClosedPolicy, [authority.ruleTable(authority.parseRuleTable(table))], {

@@ -78,6 +78,7 @@ export const KERNEL: Readonly<Record<string, Case | Exempt>> = {
     1: MADE,
     2: 'a port of the runtime',
   }),
+  adjudicateEffectDecision: exempt('the runtime checks its input; see Assize.resolveEffect'),
   adjudicateRevocation: takes(kernel.adjudicateRevocation, [{ writ: 'a'.repeat(64) }, ANYONE], {
     0: MADE,
     1: 'a port of the runtime',
@@ -139,7 +140,7 @@ export const KERNEL: Readonly<Record<string, Case | Exempt>> = {
   keepsValues: exempt(MADE),
   overlaps: exempt(MADE),
   unknownNames: takes(kernel.unknownNames as never, () => [
-    { rules: [{ id: 'r', decision: 'allow', actions: ['add'] }] },
+    { otherwise: 'deny', rules: [{ id: 'r', effect: 'allow', actions: ['add'] }] },
     { domains: [desk], tools: [] },
   ]),
   partedState: exempt(MADE),

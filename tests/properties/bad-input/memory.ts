@@ -79,6 +79,10 @@ export const MEMORY: Readonly<Record<string, Case | Exempt>> = {
   wordsOfDocument: takes(memory.wordsOfDocument, () => [row()]),
   dayOf: takes(memory.dayOf, () => [row()]),
   rounded: takes(memory.rounded, [0.5]),
+  rankNearby: takes(memory.rankNearby as never, () => [
+    [{ score: 1, day: '2026-03-01', recorded: '2026-03-01T09:00:00.000000Z' }],
+    { neighbours: 0.35, session: 0.5 },
+  ]),
   fuse: takes(memory.fuse, () => [[['a', 'b'], ['b']], String]),
   'new OpenSet': exempt('is given rows that were checked'),
   'OpenSet.size': exempt('no arguments'),
