@@ -140,7 +140,7 @@ export const KERNEL: Readonly<Record<string, Case | Exempt>> = {
   keepsValues: exempt(MADE),
   overlaps: exempt(MADE),
   unknownNames: takes(kernel.unknownNames as never, () => [
-    { otherwise: 'deny', rules: [{ id: 'r', effect: 'allow', actions: ['add'] }] },
+    { id: 'p', otherwise: 'deny', rules: [{ id: 'r', effect: 'allow', actions: ['add'] }] },
     { domains: [desk], tools: [] },
   ]),
   partedState: exempt(MADE),
