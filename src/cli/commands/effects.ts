@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type AssizeError, isAssizeError, isInstance } from '#base';
 import { generateKeys } from '#canon';
-import { type Decision, isUnresolved } from '#effects';
+import { type Decision, EffectError, isUnresolved } from '#effects';
 import type { EffectTransaction, ResolvedEffect } from '#runtime';
 import { Assize, type AssizeOptions } from '#runtime';
 import type { Store } from '#stores';
@@ -273,6 +273,7 @@ function resolve(command: Command): void {
           ).catch(async (error: unknown) => {
             if (isInstance(error, Interrupted)) return error;
             if (isAssizeError(error, 'needs_confirmation')) throw inOptions(error);
+            if (isAssizeError(error, 'unauthorised_operator')) throw withOperator(error);
             if (!isAssizeError(error, 'already_resolved')) throw error;
             const [after] = await runtimeOver(store).effects({ epoch });
             const carriedOut = before && after && carriedOutHere(before, after, decision);
@@ -300,6 +301,11 @@ function someone(text: string): string {
 function inOptions(error: AssizeError): CliError {
   const message = error.message.replace('with `confirm`', 'with --confirm');
   return new CliError('needs_confirmation', message, { evidence: error.evidence, cause: error });
+}
+
+function withOperator(error: AssizeError): EffectError {
+  const message = error.message.replace(', and `by` says', '; --by says');
+  return new EffectError('unauthorised_operator', message, { evidence: error.evidence, cause: error });
 }
 
 interface RepeatedResolution extends ResolvedEffect {
