@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, '../..');
 const STORE = 'sqlite:./claims.db';
 const DOMAIN = `
 import { call, defineDomain, escalate, pass, reject } from '${pathToFileURL(join(root, 'src/public/index.ts'))}';
-import { declareTool } from '${pathToFileURL(join(root, 'src/public/effects.ts'))}';
+import { DidNothing, declareTool } from '${pathToFileURL(join(root, 'src/public/effects.ts'))}';
 import { z } from '${pathToFileURL(join(root, 'node_modules/zod/index.js'))}';
 import { appendFileSync } from 'node:fs';
 export const bank = declareTool({
@@ -18,7 +18,11 @@ export const bank = declareTool({
   input: z.object({ cents: z.number() }),
   class: { reversibility: 'irreversible', delivery: 'buffered', sink: 'keyed' },
   writes: ['bank:**'],
-  execute: ({ cents }) => appendFileSync(new URL('bank.txt', import.meta.url), cents + '\\n'),
+  execute: ({ cents }) => {
+    if (cents === 13) throw new DidNothing('closed', { final: true });
+    if (cents === 14) throw new Error('the line went dead');
+    appendFileSync(new URL('bank.txt', import.meta.url), cents + '\\n');
+  },
 });
 export const claims = defineDomain({
   name: 'claims',
@@ -34,6 +38,12 @@ export const claims = defineDomain({
       args: z.object({ cents: z.number().int(), pay: z.boolean().default(false) }),
       apply: (state, { cents }, { role }) => { state.claims[role.desk] = cents; },
       calls: (_state, { cents, pay }) => (pay ? [call(bank, { cents })] : []),
+      onFailure: () => ({ action: 'undo', args: {} }),
+    },
+    undo: {
+      process: 'claiming',
+      args: z.object({}),
+      apply: (state, _, { role }) => { state.claims[role.desk] = 0; },
     },
   },
   invariants: ({ each }) => [
@@ -119,7 +129,10 @@ describe('propose', () => {
     const committed = await json(0, ...propose(40, '--key', 'k1'));
     expect(committed).toMatchObject({ ruling: 'committed', trajectory_id: 'c', seq: 1 });
     expect(await json(0, ...propose(40, '--key', 'k1'))).toEqual(committed);
-    expect((await json(2, ...propose(41, '--key', 'k1'))).error.code).toBe('idempotency_conflict');
+    expect((await json(2, ...propose(41, '--key', 'k1'))).error).toEqual({
+      code: 'idempotency_conflict',
+      message: `The idempotency key k1 was used for another intent: entry ${committed.entry_id}, c seq 1. Nothing was done. Use a new key only for a different request.`,
+    });
     expect(await json(1, ...propose(500))).toMatchObject({ ruling: 'rejected', invariant_id: 'LIMIT', findings: [] });
     const misfits = ['--args', '{"cents":"x","more":1}'];
     expect((await json(1, ...propose(1, ...misfits))).findings.map((each: any) => each.pointer).sort()).toEqual([
@@ -142,6 +155,18 @@ describe('propose', () => {
     const { code, out } = await assize(...propose(1, '--args', '{"cents":41,"pay":true}', '--tools', 'claims.ts'));
     expect([code, out]).toEqual([0, expect.stringMatching(/\nbank\.pay is applied\.\n$/)]);
     expect(readFileSync(join(folder, 'bank.txt'), 'utf8')).toBe('40\n41\n');
+  });
+
+  test.each([
+    [13, 'blind', /\nThe call was not made, or undone\. See: assize effects list c --all\n$/, ['list', 'c', '--all']],
+    [14, 'blind', /\nThe call needs a human decision: assize effects list c\n$/, ['list', 'c']],
+  ])('an unsettled call of %i at a sink names its list', async (cents, sink, says, list) => {
+    const domain = readFileSync(join(folder, 'claims.ts'), 'utf8');
+    writeFileSync(join(folder, 'claims.ts'), domain.replace("sink: 'keyed'", `sink: '${sink}'`));
+    const line = propose(1, '--args', JSON.stringify({ cents, pay: true }), '--tools', 'claims.ts', '--key', 'k');
+    const [first, again] = [await assize(...line), await assize(...line)];
+    for (const { code, out } of [first, again]) expect([code, out]).toEqual([1, expect.stringMatching(says)]);
+    expect((await assize('effects', ...list)).out).toContain('bank.pay');
   });
 
   test('needs anchors, a writ, and a trajectory that exists', async () => {
