@@ -177,3 +177,42 @@ describe('propose', () => {
     expect((await json(2, ...propose(1))).error.message).toContain('Pass --anchors FILE');
   });
 });
+
+describe('a signed ledger', () => {
+  const signed = async () => {
+    const { public_key: key } = await json(0, 'writ', 'key', 'entries.key');
+    await json(0, 'writ', 'key', 'wrong.key');
+    await json(0, 'create', 'c', '--domain', 'claims.ts', '--signer', 'entries.key');
+    return key as string;
+  };
+
+  test('propose names the options that have its key', async () => {
+    const key = await signed();
+    const trusted = `Pass --entry-key ${key}, or the --signer of the ledger.`;
+    expect((await json(2, ...propose(4, '--signer', 'wrong.key'))).error).toEqual({
+      code: 'wrong_signer',
+      message: `This runtime does not trust the key of the ledger: c seq 0: the entry is signed with ${key}, which is none of the named keys (place.named). ${trusted}`,
+    });
+    const advice =
+      'Pass the private key of the ledger with --signer, or record a new key first with assize keys change.';
+    expect((await json(2, ...propose(4))).error.message).toBe(
+      `The entries of c are signed with ${key}, and this runtime has no signer. ${advice}`,
+    );
+    const other = await json(2, ...propose(4, '--signer', 'wrong.key', '--entry-key', key));
+    expect(other.error.message).toMatch(/and this runtime signs with [0-9a-f]{64}\. Pass the private key/);
+    await json(0, ...propose(4, '--signer', 'entries.key'));
+  });
+
+  test('keys change asks for the key in force, and for one target', async () => {
+    const key = await signed();
+    const change = ['keys', 'change', '--to', 'root.key', '--reason', 'rotation'];
+    for (const from of [[], ['--from', 'wrong.key']])
+      expect((await json(2, ...change, 'c', ...from)).error).toEqual({
+        code: 'wrong_signer',
+        message: `The entries of c are signed with ${key}. Pass its private key with --from.`,
+      });
+    expect((await json(2, ...change, 'c', '--all')).error.message).toBe('Pass a trajectory or --all, not both.');
+    expect((await json(2, ...change)).error.message).toBe('Name a trajectory whose key changes, or pass --all.');
+    expect(await json(0, ...change, 'c', '--from', 'entries.key')).toMatchObject({ changed: [{ seq: 1 }] });
+  });
+});
