@@ -23,7 +23,7 @@ describe('recover', () => {
     await crashed();
     expect(sent('bob')).toBe(false);
     expect((await assize('list')).out).toMatch(
-      /\nTransaction 1 has not ended\. If no other process is active, recover with:\nassize effects recover --tools FILE\n$/,
+      /\nTransaction 1 has not ended\. If no other process is active, recover with the tools, and the recovery key if there is one:\nassize effects recover --tools FILE --recovery-key FILE\n$/,
     );
     const { code, out, err } = await assize('recover', '--tools', toolsFile('keyed'));
     expect([code, out], err).toEqual([0, 'ended 1 transaction\n']);

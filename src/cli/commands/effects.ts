@@ -144,9 +144,9 @@ function printInProgress(out: Output, listed: readonly EffectTransaction[]): voi
   const which = `${going.length === 1 ? 'Transaction' : 'Transactions'} ${going.map(({ epoch }) => epoch).join(', ')}`;
   out.line(line``);
   out.line(
-    line`${which} ${going.length === 1 ? 'has' : 'have'} not ended. If no other process is active, recover with:`,
+    line`${which} ${going.length === 1 ? 'has' : 'have'} not ended. If no other process is active, recover with the tools, and the recovery key if there is one:`,
   );
-  out.line(dim(line`assize effects recover --tools FILE`));
+  out.line(dim(line`assize effects recover --tools FILE --recovery-key FILE`));
 }
 
 /**
@@ -258,6 +258,7 @@ function resolve(command: Command): void {
         '  undone   the effect did not happen, or was reverted by hand\n' +
         '  retry    the effect is retried\n' +
         '  residue  the effect stays as it is, and is no longer tracked\n\n' +
+        'A process that can write the store can decide under any name. The name of --by is recorded as given.\n' +
         'Negative: the transaction has not ended. It needs another human decision, or a missing tool.',
     )
     .action(
