@@ -309,7 +309,7 @@ function compile(links: readonly Writ[]): VerifiedChain {
 }
 
 /** Texts are equal in any Unicode form (docs/decisions/022-equal-texts.md). */
-function isSubject(principal: unknown, { subject }: Writ): boolean {
+export function isSubject(principal: unknown, { subject }: Writ): boolean {
   return principal === subject || (typeof principal === 'string' && composed(principal) === composed(subject));
 }
 

@@ -20,6 +20,7 @@ export {
   checkWrit,
   createWritVerifier,
   DEFAULT_CACHE_SIZE,
+  isSubject,
   type VerifiedWrit,
   type WritCheck,
   type WritDelegation,

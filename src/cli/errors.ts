@@ -1,5 +1,6 @@
 import { CommanderError } from 'commander';
 import { AssizeError, isAssizeError, isInstance, thrownText } from '#base';
+import { withKeyOptions } from './render/signer-advice.ts';
 import { Interrupted } from './terminal/interrupt.ts';
 import { OutputClosed, OutputUnwritable, writeTo } from './terminal/output.ts';
 import { visible, visibleJson } from './terminal/visible.ts';
@@ -103,7 +104,8 @@ function reportUsage(error: CommanderError, json: boolean): ExitCode {
 /** The code and the message of an error, as printed, and the exit code. */
 export function described(error: unknown): { code: string; message: string; exitCode: ExitCode } {
   if (isAssizeError(error)) {
-    const { code, message, name } = error;
+    const { code, name } = error;
+    const message = withKeyOptions(error);
     const found = code !== 'not_found' && (FINDINGS.has(name) || FINDINGS.has(`${name}/${code}`));
     return { code, message, exitCode: found ? EXIT.negative : EXIT.misuse };
   }

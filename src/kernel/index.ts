@@ -70,7 +70,7 @@ export { BELIEVE_ACTION } from './domain/memory-shape.ts';
 export type { MemorySpec, MemoryStatement, PredicateSpec } from './domain/memory-spec.ts';
 export type { DeepPartial, StatePart } from './domain/part-types.ts';
 export type { ValidPointer, ValueAt } from './domain/path-types.ts';
-export { faultOfName } from './domain/principal-name.ts';
+export { faultOfName, isSamePrincipal } from './domain/principal-name.ts';
 export type { Observed, Process, Role, RoleParams } from './domain/role.ts';
 export { keepsValues, stateFault } from './domain/schema.ts';
 export { type Erased, hasErased, isErased, sensitive } from './domain/sensitive.ts';
@@ -119,7 +119,7 @@ export {
 } from './judge/beliefs.ts';
 export { callInput, declaredCalls, type OutdatedCalls } from './judge/calls.ts';
 export { type Candidate, candidateOf } from './judge/candidate.ts';
-export { counselorKind } from './judge/channel.ts';
+export { counselorKind, isCounselorOf } from './judge/channel.ts';
 export {
   argumentMisfits,
   compile,

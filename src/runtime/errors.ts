@@ -17,8 +17,8 @@ export type RuntimeErrorCode =
   /** The trajectory has no writ of that id. Pass the writ itself. */
   | 'unknown_writ'
   /**
-   * The idempotency key or the transaction name was used for other content. Use a new one for other
-   * content.
+   * The idempotency key or the transaction name was used for other content. Use a new one only
+   * for a different request.
    */
   | 'idempotency_conflict'
   /**

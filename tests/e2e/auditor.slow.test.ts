@@ -87,6 +87,26 @@ describe('keys', () => {
   });
 });
 
+test('a checkpoint without an earlier one says so', async () => {
+  await assize('keys', 'new', 'example.com/ledger');
+  const first = 'this is the first one there, and cannot show that entries are missing.';
+  const made = await assize('checkpoint');
+  expect([made.code, made.err]).toEqual([0, '']);
+  expect(made.out).toContain(
+    `No earlier checkpoint at ./d.db.checkpoint: ${first}\nverified: all 28 entries, in 2 trajectories\n`,
+  );
+  expect((await assize('checkpoint')).out).toMatch(
+    /\nverified: 0 entries since the last checkpoint, in 0 trajectories\n$/,
+  );
+  // The entries have their positions in the log, and a lost file is not seen by the store.
+  const lost = ['checkpoint', '--checkpoint', 'lost.checkpoint'];
+  const printed = await assize(...lost, '--no-verify', '--print');
+  expect(printed.err).toContain(`No earlier checkpoint at lost.checkpoint: ${first}`);
+  expect(printed.err).toContain('signed without verifying all 28 entries');
+  const { out } = await assize('checkpoint', '--help');
+  expect(out).toMatch(/--witness <url=key> .*\(repeatable\) \(default: none\)/s);
+});
+
 describe('with a key and a checkpoint', () => {
   beforeEach(async () => {
     await assize('keys', 'new', 'example.com/ledger');

@@ -336,6 +336,11 @@ describe('list', () => {
   });
 });
 
+test('resolve --help says that the name of --by is not checked', async () => {
+  const { out } = await runCommand(here.folder, here.url, 'effects', 'resolve', '--help');
+  expect(out.replace(/\s+/g, ' ')).toContain('A process that can write the store can decide under any name.');
+});
+
 test.each(['list', 'recover', 'resolve'])('%s --help has examples and exit codes', async (name) => {
   const { code, out } = await runCommand(here.folder, here.url, 'effects', name, '--help');
   expect(code).toBe(0);

@@ -23,7 +23,7 @@ describe('recover', () => {
     await crashed();
     expect(sent('bob')).toBe(false);
     expect((await assize('list')).out).toMatch(
-      /\nTransaction 1 has not ended\. If no other process is active, recover with:\nassize effects recover --tools FILE\n$/,
+      /\nTransaction 1 has not ended\. If no other process is active, recover with the tools, and the recovery key if there is one:\nassize effects recover --tools FILE --recovery-key FILE\n$/,
     );
     const { code, out, err } = await assize('recover', '--tools', toolsFile('keyed'));
     expect([code, out], err).toEqual([0, 'ended 1 transaction\n']);
@@ -380,6 +380,25 @@ describe('resolve', () => {
     expect(transactions[0].effects[0].resolved).toMatchObject({ as: 'applied', by: 'ops', evidence: { salted: true } });
     const again = await assize('resolve', '1', '0', '--as', 'undone', ...found);
     expect([again.code, again.err]).toEqual([2, expect.stringContaining('was already resolved as applied by ops')]);
+  });
+
+  test('refuses the payer, and a writ for another principal', async () => {
+    await inDoubt(true);
+    const decide = (by: string, subject: string) => {
+      const decision = ['resolve', '1', '0', '--as', 'applied', '--by', by, '--evidence', 'seen'];
+      return runCommand(here.folder, here.url, 'effects', ...decision, ...decides(subject));
+    };
+    const own = await decide('alice', 'alice');
+    expect([own.code, own.err]).toEqual([
+      2,
+      'assize: alice cannot decide about the effect of mail.send: alice requested this transaction or granted its writ. Let another principal decide.\n',
+    ]);
+    const lent = await decide('jim', 'joe');
+    expect([lent.code, lent.err]).toEqual([
+      2,
+      'assize: jim cannot decide about the effect of mail.send: the writ is for joe; --by says jim. Pass a writ for jim, or let joe decide.\n',
+    ]);
+    expect((await decide('ops', 'ops')).code).toBe(0);
   });
 
   test('tries again, where that is confirmed and the tool is given', async () => {

@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, '../..');
 const STORE = 'sqlite:./claims.db';
 const DOMAIN = `
 import { call, defineDomain, escalate, pass, reject } from '${pathToFileURL(join(root, 'src/public/index.ts'))}';
-import { declareTool } from '${pathToFileURL(join(root, 'src/public/effects.ts'))}';
+import { DidNothing, declareTool } from '${pathToFileURL(join(root, 'src/public/effects.ts'))}';
 import { z } from '${pathToFileURL(join(root, 'node_modules/zod/index.js'))}';
 import { appendFileSync } from 'node:fs';
 export const bank = declareTool({
@@ -18,7 +18,11 @@ export const bank = declareTool({
   input: z.object({ cents: z.number() }),
   class: { reversibility: 'irreversible', delivery: 'buffered', sink: 'keyed' },
   writes: ['bank:**'],
-  execute: ({ cents }) => appendFileSync(new URL('bank.txt', import.meta.url), cents + '\\n'),
+  execute: ({ cents }) => {
+    if (cents === 13) throw new DidNothing('closed', { final: true });
+    if (cents === 14) throw new Error('the line went dead');
+    appendFileSync(new URL('bank.txt', import.meta.url), cents + '\\n');
+  },
 });
 export const claims = defineDomain({
   name: 'claims',
@@ -34,6 +38,12 @@ export const claims = defineDomain({
       args: z.object({ cents: z.number().int(), pay: z.boolean().default(false) }),
       apply: (state, { cents }, { role }) => { state.claims[role.desk] = cents; },
       calls: (_state, { cents, pay }) => (pay ? [call(bank, { cents })] : []),
+      onFailure: () => ({ action: 'undo', args: {} }),
+    },
+    undo: {
+      process: 'claiming',
+      args: z.object({}),
+      apply: (state, _, { role }) => { state.claims[role.desk] = 0; },
     },
   },
   invariants: ({ each }) => [
@@ -119,7 +129,10 @@ describe('propose', () => {
     const committed = await json(0, ...propose(40, '--key', 'k1'));
     expect(committed).toMatchObject({ ruling: 'committed', trajectory_id: 'c', seq: 1 });
     expect(await json(0, ...propose(40, '--key', 'k1'))).toEqual(committed);
-    expect((await json(2, ...propose(41, '--key', 'k1'))).error.code).toBe('idempotency_conflict');
+    expect((await json(2, ...propose(41, '--key', 'k1'))).error).toEqual({
+      code: 'idempotency_conflict',
+      message: `The idempotency key k1 was used for another intent: entry ${committed.entry_id}, c seq 1. Nothing was done. Use a new key only for a different request.`,
+    });
     expect(await json(1, ...propose(500))).toMatchObject({ ruling: 'rejected', invariant_id: 'LIMIT', findings: [] });
     const misfits = ['--args', '{"cents":"x","more":1}'];
     expect((await json(1, ...propose(1, ...misfits))).findings.map((each: any) => each.pointer).sort()).toEqual([
@@ -144,11 +157,62 @@ describe('propose', () => {
     expect(readFileSync(join(folder, 'bank.txt'), 'utf8')).toBe('40\n41\n');
   });
 
+  test.each([
+    [13, 'blind', /\nThe call was not made, or undone\. See: assize effects list c --all\n$/, ['list', 'c', '--all']],
+    [14, 'blind', /\nThe call needs a human decision: assize effects list c\n$/, ['list', 'c']],
+  ])('an unsettled call of %i at a sink names its list', async (cents, sink, says, list) => {
+    const domain = readFileSync(join(folder, 'claims.ts'), 'utf8');
+    writeFileSync(join(folder, 'claims.ts'), domain.replace("sink: 'keyed'", `sink: '${sink}'`));
+    const line = propose(1, '--args', JSON.stringify({ cents, pay: true }), '--tools', 'claims.ts', '--key', 'k');
+    const [first, again] = [await assize(...line), await assize(...line)];
+    for (const { code, out } of [first, again]) expect([code, out]).toEqual([1, expect.stringMatching(says)]);
+    expect((await assize('effects', ...list)).out).toContain('bank.pay');
+  });
+
   test('needs anchors, a writ, and a trajectory that exists', async () => {
     expect((await json(2, ...propose(1, '--writ', 'none.json'))).error.code).toBe('unreadable_file');
     const elsewhere = propose(1).with(1, 'x');
     expect((await json(2, ...elsewhere)).error.message).toContain('no trajectory x');
     rmSync(join(folder, 'claims.db.anchors.json'));
     expect((await json(2, ...propose(1))).error.message).toContain('Pass --anchors FILE');
+  });
+});
+
+describe('a signed ledger', () => {
+  const signed = async () => {
+    const { public_key: key } = await json(0, 'writ', 'key', 'entries.key');
+    await json(0, 'writ', 'key', 'wrong.key');
+    await json(0, 'create', 'c', '--domain', 'claims.ts', '--signer', 'entries.key');
+    return key as string;
+  };
+
+  test('propose names the options that have its key', async () => {
+    const key = await signed();
+    const trusted = `Pass --entry-key ${key}, or the --signer of the ledger.`;
+    expect((await json(2, ...propose(4, '--signer', 'wrong.key'))).error).toEqual({
+      code: 'wrong_signer',
+      message: `This runtime does not trust the key of the ledger: c seq 0: the entry is signed with ${key}, which is none of the named keys (place.named). ${trusted}`,
+    });
+    const advice =
+      'Pass the private key of the ledger with --signer, or record a new key first with assize keys change.';
+    expect((await json(2, ...propose(4))).error.message).toBe(
+      `The entries of c are signed with ${key}, and this runtime has no signer. ${advice}`,
+    );
+    const other = await json(2, ...propose(4, '--signer', 'wrong.key', '--entry-key', key));
+    expect(other.error.message).toMatch(/and this runtime signs with [0-9a-f]{64}\. Pass the private key/);
+    await json(0, ...propose(4, '--signer', 'entries.key'));
+  });
+
+  test('keys change asks for the key in force, and for one target', async () => {
+    const key = await signed();
+    const change = ['keys', 'change', '--to', 'root.key', '--reason', 'rotation'];
+    for (const from of [[], ['--from', 'wrong.key']])
+      expect((await json(2, ...change, 'c', ...from)).error).toEqual({
+        code: 'wrong_signer',
+        message: `The entries of c are signed with ${key}. Pass its private key with --from.`,
+      });
+    expect((await json(2, ...change, 'c', '--all')).error.message).toBe('Pass a trajectory or --all, not both.');
+    expect((await json(2, ...change)).error.message).toBe('Name a trajectory whose key changes, or pass --all.');
+    expect(await json(0, ...change, 'c', '--from', 'entries.key')).toMatchObject({ changed: [{ seq: 1 }] });
   });
 });

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { fileSink, httpWitness, makeCheckpoint, type VerifiedEntries, verifyLogged, type Witness } from '#runtime';
 import { checkpointFile } from '#stores';
 import { CliError, EXIT, note } from '../errors.ts';
-import { entryKeyOption, withSharedOptions } from '../files/options.ts';
+import { entryKeyOption, repeatable, withSharedOptions } from '../files/options.ts';
 import { checkpointOption, keyOption, lastCheckpoint, readSigner, readVerifierKey } from '../store/log-files.ts';
 import { inSession, type SharedOptions } from '../store/session.ts';
 import { watchedStore } from '../store/watched-store.ts';
@@ -26,12 +26,7 @@ export function checkpoint(program: Command): void {
       .addOption(keyOption)
       .addOption(checkpointOption)
       .addOption(entryKeyOption)
-      .option(
-        '--witness <url> <key>',
-        'witness that cosigns: URL=KEY, with its public key or a file of it (repeatable)',
-        (text: string, before: readonly string[]) => [...before, text],
-        [] as readonly string[],
-      )
+      .addOption(repeatable('--witness <url=key>', 'witness that cosigns: its URL, and its public key or a file of it'))
       .option('--print', 'print the signed checkpoint instead of a summary')
       .option('--no-verify', 'sign without verifying the entries since the last checkpoint'),
   )
@@ -51,7 +46,7 @@ export function checkpoint(program: Command): void {
           throw new CliError('usage', 'The path of the checkpoint is missing. Pass --checkpoint FILE.');
         return session.withStore('existing', async (store) => {
           const last = await lastCheckpoint(session.storeUrl, options.checkpoint);
-          const { entries } = { entries: (await store.trajectories()).reduce((sum, info) => sum + info.entries, 0) };
+          const total = (await store.trajectories()).reduce((sum, info) => sum + info.entries, 0);
           let since = 0;
           let verified: VerifiedEntries | undefined;
           const made = await makeCheckpoint(store, {
@@ -61,8 +56,8 @@ export function checkpoint(program: Command): void {
             beforeSigning: async ({ from, to }) => {
               since = to - from;
               if (!options.verify) return;
-              const onProgress = (done: number, total: number): void =>
-                session.progress.report('verifying entries', done, total);
+              const onProgress = (done: number, of: number): void =>
+                session.progress.report('verifying entries', done, of);
               verified = await verifyLogged(
                 watchedStore(store, session.interruption),
                 { from, to },
@@ -76,7 +71,7 @@ export function checkpoint(program: Command): void {
               fileSink(file),
               ...(options.print === true && !session.json ? [{ put: (text: string) => session.out.piece(text) }] : []),
             ],
-            onProgress: (size) => session.progress.report('entries logged', size, entries),
+            onProgress: (size) => session.progress.report('entries logged', size, total),
           });
           session.progress.end();
           const root = Buffer.from(made.root).toString('hex');
@@ -89,16 +84,21 @@ export function checkpoint(program: Command): void {
             verified: verified ?? false,
             signed: made.signed,
           };
-          const entriesSince = `${counted(since, 'entry')} since the last checkpoint`;
+          const isFirst = last === undefined;
+          const entries = counted(since, 'entry');
+          const them = isFirst ? `all ${entries}` : `${entries} since the last checkpoint`;
+          const first = `No earlier checkpoint at ${file}: this is the first one there, and cannot show that entries are missing.`;
           if (session.json) session.out.document(said);
           else if (options.print === true) {
-            if (verified === undefined) note(`The checkpoint is signed without verifying ${entriesSince}.`);
+            if (isFirst) note(first);
+            if (verified === undefined) note(`The checkpoint is signed without verifying ${them}.`);
           } else {
             session.out.line(line`${made.size} entries, root ${root}`);
             const by = said.witnesses.length === 0 ? '' : `, cosigned by ${said.witnesses.join(', ')}`;
             session.out.line(line`signed by ${signer.name}${printable(by)}; stored in ${file}`);
-            if (verified === undefined) session.out.line(yellow(line`not verified: ${entriesSince}`));
-            else session.out.line(line`verified: ${entriesSince}, in ${counted(verified.trajectories, 'trajectory')}`);
+            if (isFirst) session.out.line(yellow(line`${first}`));
+            if (verified === undefined) session.out.line(yellow(line`not verified: ${them}`));
+            else session.out.line(line`verified: ${them}, in ${counted(verified.trajectories, 'trajectory')}`);
           }
           return EXIT.ok;
         });

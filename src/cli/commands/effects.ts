@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type AssizeError, isAssizeError, isInstance } from '#base';
 import { generateKeys } from '#canon';
-import { type Decision, isUnresolved } from '#effects';
+import { type Decision, EffectError, isUnresolved } from '#effects';
 import type { EffectTransaction, ResolvedEffect } from '#runtime';
 import { Assize, type AssizeOptions } from '#runtime';
 import type { Store } from '#stores';
@@ -144,9 +144,9 @@ function printInProgress(out: Output, listed: readonly EffectTransaction[]): voi
   const which = `${going.length === 1 ? 'Transaction' : 'Transactions'} ${going.map(({ epoch }) => epoch).join(', ')}`;
   out.line(line``);
   out.line(
-    line`${which} ${going.length === 1 ? 'has' : 'have'} not ended. If no other process is active, recover with:`,
+    line`${which} ${going.length === 1 ? 'has' : 'have'} not ended. If no other process is active, recover with the tools, and the recovery key if there is one:`,
   );
-  out.line(dim(line`assize effects recover --tools FILE`));
+  out.line(dim(line`assize effects recover --tools FILE --recovery-key FILE`));
 }
 
 /**
@@ -258,6 +258,7 @@ function resolve(command: Command): void {
         '  undone   the effect did not happen, or was reverted by hand\n' +
         '  retry    the effect is retried\n' +
         '  residue  the effect stays as it is, and is no longer tracked\n\n' +
+        'A process that can write the store can decide under any name. The name of --by is recorded as given.\n' +
         'Negative: the transaction has not ended. It needs another human decision, or a missing tool.',
     )
     .action(
@@ -273,6 +274,7 @@ function resolve(command: Command): void {
           ).catch(async (error: unknown) => {
             if (isInstance(error, Interrupted)) return error;
             if (isAssizeError(error, 'needs_confirmation')) throw inOptions(error);
+            if (isAssizeError(error, 'unauthorised_operator')) throw withOperator(error);
             if (!isAssizeError(error, 'already_resolved')) throw error;
             const [after] = await runtimeOver(store).effects({ epoch });
             const carriedOut = before && after && carriedOutHere(before, after, decision);
@@ -300,6 +302,11 @@ function someone(text: string): string {
 function inOptions(error: AssizeError): CliError {
   const message = error.message.replace('with `confirm`', 'with --confirm');
   return new CliError('needs_confirmation', message, { evidence: error.evidence, cause: error });
+}
+
+function withOperator(error: AssizeError): EffectError {
+  const message = error.message.replace(', and `by` says', '; --by says');
+  return new EffectError('unauthorised_operator', message, { evidence: error.evidence, cause: error });
 }
 
 interface RepeatedResolution extends ResolvedEffect {

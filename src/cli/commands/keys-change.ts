@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
+import { isAssizeError } from '#base';
 import { generateKeys } from '#canon';
 import { keyAfter, readRow } from '#ledger';
-import { Assize, type KeyChange } from '#runtime';
+import { Assize, type KeyChange, RuntimeError } from '#runtime';
 import type { Store } from '#stores';
 import { CliError, EXIT } from '../errors.ts';
 import { withSharedOptions } from '../files/options.ts';
@@ -37,7 +38,9 @@ export function keysChange(command: Command): void {
     )
     .action(
       inSession((session, options: Options, trajectoryId?: string) => {
-        if ((trajectoryId === undefined) === (options.all !== true))
+        if (trajectoryId !== undefined && options.all === true)
+          throw new CliError('usage', 'Pass a trajectory or --all, not both.');
+        if (trajectoryId === undefined && options.all !== true)
           throw new CliError('usage', 'Name a trajectory whose key changes, or pass --all.');
         const signer = readPrivateKey(options.to);
         const from = options.from === undefined ? undefined : readPrivateKey(options.from);
@@ -46,7 +49,10 @@ export function keysChange(command: Command): void {
           const changed: (KeyChange & { readonly trajectory_id: string })[] = [];
           const names = trajectoryId === undefined ? await under(assize, store, from?.publicKey) : [trajectoryId];
           for (const name of names) {
-            const made = await assize.changeEntryKey(name, { reason: options.reason, ...(from && { from }) });
+            const change = { reason: options.reason, ...(from && { from }) };
+            const made = await assize.changeEntryKey(name, change).catch(async (error: unknown) => {
+              throw isAssizeError(error, 'wrong_signer') ? await withoutKey(store, name, error) : error;
+            });
             if (made !== undefined) changed.push({ trajectory_id: name, ...made });
           }
           await assize.close();
@@ -70,4 +76,13 @@ async function under(assize: Assize, store: Store, key: string | undefined): Pro
     if (head !== undefined && keyAfter(readRow(head).payload) === key) names.push(trajectory_id);
   }
   return names;
+}
+
+/** The private key in force is missing, or `--from` has another one. */
+async function withoutKey(store: Store, name: string, cause: unknown): Promise<unknown> {
+  const head = await store.head(name);
+  const key = head && keyAfter(readRow(head).payload);
+  if (key === undefined) return cause;
+  const message = `The entries of ${name} are signed with ${key}. Pass its private key with --from.`;
+  return new RuntimeError('wrong_signer', message, { evidence: { trajectory_id: name, key }, cause });
 }

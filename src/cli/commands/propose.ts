@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { isAssizeError, isInstance, type Json } from '#base';
-import type { Ruling } from '#runtime';
+import type { EffectsStatus, Ruling } from '#runtime';
 import { CliError, EXIT, type ExitCode } from '../errors.ts';
 import {
   anchorsOption,
@@ -21,7 +21,7 @@ import { openAssize } from '../store/runtime.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import { loadTools, reportingWaits, untilStopped, whenEffectsFree } from '../store/tools.ts';
 import { Interrupted } from '../terminal/interrupt.ts';
-import { green, line, red, yellow } from '../terminal/printable.ts';
+import { green, line, type Printable, red, yellow } from '../terminal/printable.ts';
 
 interface Options extends SharedOptions, OpeningOptions, RecoveryKeyOptions {
   readonly role: string;
@@ -124,14 +124,23 @@ function say({ json, out }: Session, ruling: Ruling): ExitCode {
       );
     if (ruling.ruling === 'committed') {
       for (const { tool, phase } of ruling.calls ?? []) out.line(line`${tool} is ${phase}.`);
-      const { effects = 'settled' } = ruling;
-      if (effects !== 'settled')
-        out.line(
-          line`The calls are ${yellow(effects)}. List them with assize effects list ${ruling.entry.trajectory_id}.`,
-        );
+      const { effects = 'settled', calls = [] } = ruling;
+      if (effects !== 'settled') out.line(unsettledText(effects, calls.length, ruling.entry.trajectory_id));
     }
   }
   return ruling.ruling === 'committed' && (ruling.effects ?? 'settled') === 'settled' ? EXIT.ok : EXIT.negative;
+}
+
+/** Failed transactions have ended, so only `--all` lists them. */
+function unsettledText(effects: Exclude<EffectsStatus, 'settled'>, calls: number, trajectoryId: string): Printable {
+  const isOne = calls === 1;
+  const them = isOne ? 'The call' : 'The calls';
+  const list = line`assize effects list ${trajectoryId}`;
+  if (effects === 'failed')
+    return line`${them} ${isOne ? 'was' : 'were'} ${yellow('not made')}, or undone. See: ${list} --all`;
+  if (effects === 'needs_human')
+    return line`${them} ${isOne ? 'needs' : 'need'} a ${yellow('human decision')}: ${list}`;
+  return line`${them} ${isOne ? 'is' : 'are'} ${yellow('waiting')}. See: ${list}`;
 }
 
 function documentOf(ruling: Ruling): object {

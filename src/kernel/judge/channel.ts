@@ -89,7 +89,7 @@ export function counselorKind(
     );
   }
   const kinds = Object.keys(domain.counselors);
-  const context: CounselorContext = Object.freeze({ proposal: seenBy(proposal), requester: requesters[0] ?? '' });
+  const context = contextOf(proposal, requesters);
   const is = (kind: string): boolean => isOfKind(domain, kind, principal, channel, context);
   if (channel === ANY_COUNSELOR) {
     const kind = kinds.find(is);
@@ -102,6 +102,24 @@ export function counselorKind(
         ? `a counselor of the kind ${kinds.join(' or ')}`
         : `a counselor of the kind ${channel.split(AND).join(' and ')}`;
   throw unauthorised(`${principal} cannot resolve this proposal. It needs ${wanted}.`, principal, channel);
+}
+
+/**
+ * Whether the principal is a counselor of one kind for a proposal of the requesters.
+ * @throws KernelError `unauthorised_counselor` if the predicate fails
+ */
+export function isCounselorOf(
+  domain: Domain,
+  kind: string,
+  principal: string,
+  requesters: readonly string[],
+  proposal: CounseledProposal,
+): boolean {
+  return isOfKind(domain, kind, principal, kind, contextOf(proposal, requesters));
+}
+
+function contextOf(proposal: CounseledProposal, requesters: readonly string[]): CounselorContext {
+  return Object.freeze({ proposal: seenBy(proposal), requester: requesters[0] ?? '' });
 }
 
 /** A predicate that throws names no counselor. */

@@ -191,9 +191,13 @@ export class Delegations<Child extends ChildTrajectory = ChildTrajectory> {
     const [startId, start] = found;
     const sameTerms = canonicalize({ task, writ }) === canonicalize({ task: start.task, writ: start.writ });
     if (!sameTerms || !(await this.#isSameBeginning(start, { childRoot, blobs }))) {
-      throw new RuntimeError('idempotency_conflict', `${child} has a delegation on other terms. Use a new name.`, {
-        evidence: { entry: startId },
-      });
+      throw new RuntimeError(
+        'idempotency_conflict',
+        `${child} has a delegation on other terms. Use a new name only for a different task.`,
+        {
+          evidence: { entry: startId },
+        },
+      );
     }
     await this.#begin(startId, start);
     return true;

@@ -142,8 +142,13 @@ describe('the same key and another intent', () => {
   ];
   test.each(others)('%s: an error, and nothing is recorded', async (_what, second) => {
     const { store, trajectory } = await begun();
-    await trajectory.propose(keyed(1));
-    expect(await codeOf(trajectory.propose(second))).toBe('idempotency_conflict');
+    const first = await trajectory.propose(keyed(1));
+    const entry = first.ruling === 'committed' ? first.entry.id : '';
+    await expect(trajectory.propose(second)).rejects.toMatchObject({
+      code: 'idempotency_conflict',
+      message: `The idempotency key k was used for another intent: entry ${entry}, t seq 1. Nothing was done. Use a new key only for a different request.`,
+      evidence: { entry, trajectory_id: 't', seq: 1 },
+    });
     expect(await allEntries(store, 't')).toHaveLength(2);
     expect(await trajectory.propose(keyed(1))).toMatchObject({ ruling: 'committed' });
   });

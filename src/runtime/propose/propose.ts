@@ -11,7 +11,7 @@ import {
   type ProposedCall,
   plannedCalls,
 } from '#kernel';
-import { type Hash, type Instant, type Payload, readRow } from '#ledger';
+import { type EntryRow, type Hash, type Instant, type Payload, readRow } from '#ledger';
 import type { PendingStatus } from '../approve/approvals.ts';
 import type { Resolutions } from '../approve/approve.ts';
 import { verified, type WritChain } from '../authority/writs.ts';
@@ -315,7 +315,7 @@ export class Proposals implements Proposer {
     const keyed = row === undefined ? undefined : requestKeyOf(row);
     // Another entry is at that seq: memory is stale, and the append will report it.
     if (row === undefined || keyed?.keyHash !== keyHash) return undefined;
-    if (keyed?.proposalId !== proposalId && isOfProposal(gathered)) throw usedForAnother(key);
+    if (keyed?.proposalId !== proposalId && isOfProposal(gathered)) throw usedForAnother(key, row);
     return withFindings(rulingOf(row), parts.domain, gathered.intent);
   }
 
@@ -335,7 +335,7 @@ export class Proposals implements Proposer {
       'writ_id' in payload &&
       payload.writ_id !== undefined &&
       keyed?.proposalId === proposalIdOf(gathered, { trajectoryId, nonce: key, writ: payload.writ_id });
-    if (!isSame && isOfProposal(gathered)) throw usedForAnother(key);
+    if (!isSame && isOfProposal(gathered)) throw usedForAnother(key, found.row);
     return withFindings(rulingOf(found.row), this.#writer.parts.domain, gathered.intent);
   }
 
@@ -585,9 +585,10 @@ function tooManyPending(trajectoryId: string, root: Hash, open: number): Runtime
   );
 }
 
-function usedForAnother(key: string | undefined): RuntimeError {
+function usedForAnother(key: string, { id, trajectory_id, seq }: EntryRow): RuntimeError {
   return new RuntimeError(
     'idempotency_conflict',
-    `The idempotency key ${key} was used for another intent. Use a new key.`,
+    `The idempotency key ${key} was used for another intent: entry ${id}, ${trajectory_id} seq ${seq}. Nothing was done. Use a new key only for a different request.`,
+    { evidence: { entry: id, trajectory_id, seq } },
   );
 }

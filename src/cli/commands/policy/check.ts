@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { RuleTable } from '#authority';
 import { type UnknownName, unknownNames } from '#kernel';
 import { EXIT } from '../../errors.ts';
 import { domainOption, toolsOption, withoutStore } from '../../files/options.ts';
@@ -27,7 +28,7 @@ export function check(command: Command): void {
       'after',
       '\nExample:\n  assize policy check today.json --domain expenses.ts --tools bank.ts\n\n' +
         'A row with a misspelled action never applies: a deny denies nothing.\n' +
-        'Tools in calls are compared only with --tools. Negative: an unknown name.',
+        'Tools in calls are compared only with --tools. Negative: an unknown name, or a tool that was not compared.',
     )
     .action(
       inSession(async ({ json, out }, options: Options, path: string) => {
@@ -35,15 +36,28 @@ export function check(command: Command): void {
         const domains = await loadDomains(options.domain);
         const tools = options.tools.length > 0 ? { tools: await loadTools(options.tools) } : {};
         const unknown = unknownNames(table, { domains, ...tools });
-        if (json) out.document({ table: table.id, rules: table.rules.length, unknown });
+        const notCompared = options.tools.length > 0 ? [] : toolsIn(table);
+        if (json) out.document({ table: table.id, rules: table.rules.length, unknown, not_compared: notCompared });
         else {
           for (const each of unknown) out.line(textOf(each));
-          const rules = counted(table.rules.length, 'rule');
-          if (unknown.length === 0) out.line(line`${green('known')}: all names of the ${rules} of ${table.id}`);
+          const names = notCompared.length === 0 ? 'all names' : 'all actions and roles';
+          const place = `${table.id} (${counted(table.rules.length, 'rule')})`;
+          if (unknown.length === 0) out.line(line`${green('known')}: ${names} in ${place}`);
+          for (const { rule, name } of notCompared)
+            out.line(line`${yellow('not compared')}: tool ${name} of rule ${rule}. Pass --tools FILE.`);
         }
-        return unknown.length === 0 ? EXIT.ok : EXIT.negative;
+        return unknown.length === 0 && notCompared.length === 0 ? EXIT.ok : EXIT.negative;
       }),
     );
+}
+
+/** The tools that the `calls` of a table name. The pattern for every tool names none. */
+function toolsIn({ rules }: RuleTable): Omit<UnknownName, 'kind'>[] {
+  return rules.flatMap(({ id: rule, calls = [] }, i) =>
+    calls.flatMap(({ tool: name }, n) =>
+      name === '**' ? [] : [{ rule, pointer: `/rules/${i}/calls/${n}/tool`, name }],
+    ),
+  );
 }
 
 const OWNERS = { action: 'domain or tool', role: 'domain', tool: 'tool' } as const;

@@ -166,7 +166,7 @@ function textOf({ tool, input }: Pick<InputCall, 'tool' | 'input'>): string {
 function otherContent(name: string, what: string): RuntimeError {
   return new RuntimeError(
     'idempotency_conflict',
-    `The transaction name ${name} was used for other content: ${what}. Use a new name.`,
+    `The transaction name ${name} was used for other content: ${what}. Use a new name only for a different request.`,
     { evidence: { name } },
   );
 }

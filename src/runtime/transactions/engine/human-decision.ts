@@ -27,8 +27,8 @@ export interface EffectResolution {
    */
   readonly as: Decision;
   /**
-   * The operator, 1 to 256 characters. Without `writ`, a counselor of the kind `operator` in the
-   * domain of the trajectory, and not the principal of the transaction.
+   * The operator, 1 to 256 characters: neither the principal of the transaction nor a grantor of
+   * its writ. Without `writ`, a counselor of the kind `operator` in the domain of the trajectory.
    */
   readonly by: string;
   /**

@@ -56,7 +56,7 @@ test('a counselor of the kind operator decides, and sees tool and decision', asy
   });
   const { assize } = await inDoubt(domain);
   expect(await refusal(assize, { by: 'eve' })).toBe(
-    'eve cannot decide about the effect of irreversible.buffered: eve cannot resolve this proposal. It needs a counselor of the kind operator. Let a counselor of the kind operator decide, or pass a writ that names assize.resolve_effect and effect:irreversible.buffered.',
+    'eve cannot decide about the effect of irreversible.buffered. Let a counselor of the kind operator decide, or pass a writ that names assize.resolve_effect and effect:irreversible.buffered.',
   );
   expect(await assize.resolveEffect(DECISION)).toMatchObject({ phase: 'applied', transaction: 'settled' });
   const args = { epoch: 1, n: 0, as: 'applied', tool: 'irreversible.buffered' };
@@ -67,14 +67,44 @@ test('a counselor of the kind operator decides, and sees tool and decision', asy
 
 test.each(['alice', 'Alice', holder.publicKey])('%s made the transaction possible and cannot decide', async (by) => {
   const { assize } = await inDoubt(counseled({ operator: () => true }));
-  expect(await refusal(assize, { by })).toContain('requested this proposal or granted its writ');
+  const refused =
+    /^\S+ cannot decide .*: .* requested this transaction or granted its writ\. Let another principal decide\.$/;
+  expect(await refusal(assize, { by })).toMatch(refused);
+  // A writ of the operator does not change that.
+  expect(await refusal(assize, { by, writ: operatorWrit(by) })).toMatch(refused);
+});
+
+test('a failed predicate is named once, with its correction', async () => {
+  const { assize } = await inDoubt(
+    counseled({
+      operator: () => {
+        throw new Error('no list');
+      },
+    }),
+  );
+  expect(await refusal(assize, {})).toBe(
+    'ops cannot decide about the effect of irreversible.buffered: The counselor predicate operator failed for ops: no list. Correct the predicate in the domain.',
+  );
+});
+
+test('a writ of another principal is named with both names', async () => {
+  const { assize } = await inDoubt(tally as unknown as Domain);
+  expect(await refusal(assize, { by: 'jim', writ: operatorWrit('joe') })).toBe(
+    'jim cannot decide about the effect of irreversible.buffered: the writ is for joe, and `by` says jim. Pass a writ for jim, or let joe decide.',
+  );
+});
+
+test('each refusal of a writ ends with one full stop', async () => {
+  const { assize } = await inDoubt(tally as unknown as Domain);
+  const ended = writFor('ops', { ...OFFICE, nonce: 'ended', expires: '2026-01-02T00:00:00.000000Z' });
+  expect(await refusal(assize, { writ: ended })).toMatch(/[^.]\. Let a counselor/);
 });
 
 test('an approver of another kind cannot decide', async () => {
   const { assize } = await inDoubt(counseled({ manager: () => true }));
   expect(await refusal(assize, {})).toContain('the domain counseled@1 has no counselors of the kind operator');
   const both = await inDoubt(counseled({ manager: () => true, operator: () => false }));
-  expect(await refusal(both.assize, {})).toContain('It needs a counselor of the kind operator');
+  expect(await refusal(both.assize, {})).toContain('Let a counselor of the kind operator decide');
 });
 
 test('without a writ the domain is needed, with one it is not', async () => {

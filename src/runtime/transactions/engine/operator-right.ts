@@ -1,18 +1,19 @@
-import { mayResolveEffect, type Policy, type WritVerifier } from '#authority';
+import { isSubject, mayResolveEffect, type Policy, type WritVerifier } from '#authority';
 import { isInstance, type Json } from '#base';
 import { EffectError, type KnownTransaction } from '#effects';
 import {
   adjudicateEffectDecision,
   BUILT_IN_ROLE,
-  counselorKind,
   type Domain,
+  isCounselorOf,
+  isSamePrincipal,
   KernelError,
   RESOLVE_EFFECT_ACTION,
 } from '#kernel';
 import { type DomainRef, type Instant, OPERATOR } from '#ledger';
 import { authorityFor } from '../../authority/check.ts';
 import { holdersOf } from '../../authority/holders.ts';
-import { verified, type Writs } from '../../authority/writs.ts';
+import { verified } from '../../authority/writs.ts';
 import type { FoldedTrajectory } from '../../writer/fold.ts';
 import { later } from '../../writer/writer.ts';
 import type { EffectResolution } from './human-decision.ts';
@@ -27,10 +28,10 @@ export interface OperatorRightPorts {
 }
 
 /**
- * Checks that the operator may decide about the effect. With a writ, the writ gives the right.
- * Without one the operator is a counselor of the kind `operator`, and neither the principal of the
- * transaction nor a grantor of its writ. The counselor predicate gets a proposal of
- * `assize.resolve_effect`, with the tool and the decision.
+ * Checks that the operator may decide about the effect. The operator is neither the principal of
+ * the transaction nor a grantor of its writ, with a writ or without. A writ of the operator gives
+ * the right. Without one the operator is a counselor of the kind `operator`. The counselor
+ * predicate gets a proposal of `assize.resolve_effect`, with the tool and the decision.
  *
  * @throws EffectError `unauthorised_operator`; RuntimeError `domain_mismatch`, `bad_writ`,
  * `unknown_writ`
@@ -44,10 +45,12 @@ export function requireOperatorRight(
   const tool = known.effects[resolution.n]?.tool;
   // The engine refuses an effect that does not exist.
   if (tool === undefined) return;
-  const { epoch, n, as } = resolution;
+  const { epoch, n, as, by, writ } = resolution;
   const args = { epoch, n, as, tool };
-  if (resolution.writ === undefined) requireCounselor(resolution.by, args, known, folded, ports);
-  else requireWrit(resolution.by, resolution.writ, args, folded, ports);
+  const requesters = requestersOf(known, folded);
+  requireOther(by, requesters, args);
+  if (writ === undefined) requireCounselor(by, requesters, args, folded, ports);
+  else requireWrit(by, writ, args, folded, ports);
 }
 
 interface DecisionArgs {
@@ -57,36 +60,43 @@ interface DecisionArgs {
   readonly tool: string;
 }
 
+/**
+ * The principal of a transaction and the holders of its writ. No entry names the writ of an attempt
+ * without a proposal.
+ */
+function requestersOf({ body }: KnownTransaction, { writs }: FoldedTrajectory): string[] {
+  return [body.principal, ...holdersOf(writs.get(body.writ_id))];
+}
+
+function requireOther(by: string, requesters: readonly string[], args: DecisionArgs): void {
+  const requester = requesters.find((one) => isSamePrincipal(one, by));
+  if (requester === undefined) return;
+  const named = requester === by ? by : `${requester}, whose name looks like ${by},`;
+  const why = `${named} requested this transaction or granted its writ`;
+  throw unauthorised(by, args, { why, advice: 'Let another principal decide' });
+}
+
 function requireCounselor(
   by: string,
+  requesters: readonly string[],
   args: DecisionArgs,
-  { body }: KnownTransaction,
-  { chain, writs, domain: ref }: FoldedTrajectory,
+  { chain, domain: ref }: FoldedTrajectory,
   { domainOf }: OperatorRightPorts,
 ): void {
   const domain = domainOf(ref, chain.upgraded !== undefined);
-  if (!Object.hasOwn(domain.counselors, OPERATOR))
-    throw unauthorised(
-      `${by} cannot decide about the effect of ${args.tool}: the domain ${domain.name}@${domain.version} has no counselors of the kind ${OPERATOR}`,
-      { by, ...args },
-    );
-  const requesters = [body.principal, ...requestersOf(writs, body.writ_id)];
+  if (!Object.hasOwn(domain.counselors, OPERATOR)) {
+    const why = `the domain ${domain.name}@${domain.version} has no counselors of the kind ${OPERATOR}`;
+    throw unauthorised(by, args, { why });
+  }
   const proposal = { action: RESOLVE_EFFECT_ACTION, role: BUILT_IN_ROLE, args };
   try {
-    counselorKind(domain, OPERATOR, by, requesters, proposal);
-  } catch (error) {
-    if (!isInstance(error, KernelError)) throw error;
-    const why = error.message.replace(/\.$/, '');
-    throw unauthorised(`${by} cannot decide about the effect of ${args.tool}: ${why}`, { by, ...args }, error);
+    if (isCounselorOf(domain, OPERATOR, by, requesters, proposal)) return;
+  } catch (cause) {
+    if (!isInstance(cause, KernelError)) throw cause;
+    // The message of a failed predicate says what to correct.
+    throw unauthorised(by, args, { why: cause.message, advice: '', cause });
   }
-}
-
-/**
- * The holders of the writ of a transaction. No entry names the writ of an attempt without a
- * proposal.
- */
-function requestersOf(writs: Writs, id: string): string[] {
-  return holdersOf(writs.get(id));
+  throw unauthorised(by, args);
 }
 
 function requireWrit(
@@ -99,26 +109,37 @@ function requireWrit(
   const { trajectoryId } = chain;
   const writ = writs.present(given);
   verified(verifier, writ, writs.delegated);
+  const { subject } = writ.writ;
+  if (!isSubject(by, writ.writ)) {
+    const why = `the writ is for ${subject}, and \`by\` says ${by}`;
+    throw unauthorised(by, args, { why, advice: `Pass a writ for ${by}, or let ${subject} decide` });
+  }
   const use = { writ, principal: by, trajectoryId, at: later(clock.now(), chain.at), approving: false };
   const judged = adjudicateEffectDecision(
     args as unknown as Json,
     args.tool,
     authorityFor(use, writs, verifier, policy),
   );
-  const why =
-    judged.verdict === 'rejected'
-      ? judged.detail
-      : mayResolveEffect(writ)
-        ? undefined
-        : `the writ and its ancestors do not all name ${RESOLVE_EFFECT_ACTION} and a scope effect:…`;
-  if (why !== undefined)
-    throw unauthorised(`${by} cannot decide about the effect of ${args.tool}: ${why}`, { by, ...args });
+  if (judged.verdict === 'rejected') throw unauthorised(by, args, { why: judged.detail });
+  if (mayResolveEffect(writ)) return;
+  const why = `the writ and its ancestors do not all name ${RESOLVE_EFFECT_ACTION} and a scope effect:…`;
+  throw unauthorised(by, args, { why });
 }
 
-function unauthorised(what: string, evidence: DecisionArgs & { readonly by: string }, cause?: unknown): EffectError {
-  return new EffectError(
-    'unauthorised_operator',
-    `${what}. Let a counselor of the kind ${OPERATOR} decide, or pass a writ that names ${RESOLVE_EFFECT_ACTION} and effect:${evidence.tool}.`,
-    { evidence: { ...evidence }, cause },
-  );
+interface Refusal {
+  readonly why?: string;
+  readonly advice?: string;
+  readonly cause?: unknown;
+}
+
+function unauthorised(by: string, args: DecisionArgs, { why, advice, cause }: Refusal = {}): EffectError {
+  const { tool } = args;
+  const pass = `Let a counselor of the kind ${OPERATOR} decide, or pass a writ that names ${RESOLVE_EFFECT_ACTION} and effect:${tool}`;
+  const reason = why === undefined ? '' : `: ${why}`;
+  const sentences = [`${by} cannot decide about the effect of ${tool}${reason}`, advice ?? pass];
+  const message = sentences
+    .filter((each) => each !== '')
+    .map((each) => each.replace(/\.?$/, '.'))
+    .join(' ');
+  return new EffectError('unauthorised_operator', message, { evidence: { by, ...args }, cause });
 }

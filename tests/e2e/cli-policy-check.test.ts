@@ -1,0 +1,69 @@
+/** `assize policy check`, on a table whose rules name tool calls. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runCommand } from '../support/process/command.ts';
+
+const root = join(import.meta.dirname, '../..');
+let folder: string;
+const check = (...more: string[]) => runCommand(folder, undefined, 'policy', 'check', 'table.json', ...more);
+
+const RULES = [
+  { id: 'a', effect: 'allow', actions: ['**'], calls: [{ tool: '**' }] },
+  { id: 'b', effect: 'deny', actions: ['**'], calls: [{ tool: 'bank.pay' }, { tool: 'bank.pyout' }] },
+];
+const TOOLS = `
+import { declareTool } from 'assize/effects';
+import { z } from 'zod';
+export default [
+  declareTool({
+    name: 'bank.pay',
+    input: z.strictObject({}),
+    class: { reversibility: 'irreversible', delivery: 'buffered', sink: 'blind' },
+    writes: ['bank:all'],
+    execute: () => undefined,
+  }),
+];
+`;
+
+beforeAll(() => {
+  // Inside the repository, so that `assize` is this package.
+  folder = mkdtempSync(join(root, 'dist-policy-check-'));
+  writeFileSync(join(folder, 'table.json'), JSON.stringify({ id: 't', otherwise: 'deny', rules: RULES }));
+  writeFileSync(join(folder, 'tools.ts'), TOOLS);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test('without tools the tools of calls are listed as not compared', async () => {
+  expect(await check()).toEqual({
+    code: 1,
+    out:
+      'known: all actions and roles in t (2 rules)\n' +
+      'not compared: tool bank.pay of rule b. Pass --tools FILE.\n' +
+      'not compared: tool bank.pyout of rule b. Pass --tools FILE.\n',
+    err: '',
+  });
+  const { code, out } = await check('--json');
+  expect([code, JSON.parse(out)]).toEqual([
+    1,
+    {
+      table: 't',
+      rules: 2,
+      unknown: [],
+      not_compared: [
+        { rule: 'b', pointer: '/rules/1/calls/0/tool', name: 'bank.pay' },
+        { rule: 'b', pointer: '/rules/1/calls/1/tool', name: 'bank.pyout' },
+      ],
+    },
+  ]);
+});
+
+test('with tools only the unknown tool is named', async () => {
+  expect(await check('--tools', 'tools.ts')).toEqual({
+    code: 1,
+    out: 'unknown tool bank.pyout of rule b (/rules/1/calls/1/tool): no tool has it\n',
+    err: '',
+  });
+  const { out } = await check('--tools', 'tools.ts', '--json');
+  expect(JSON.parse(out)).toMatchObject({ unknown: [{ name: 'bank.pyout' }], not_compared: [] });
+});
