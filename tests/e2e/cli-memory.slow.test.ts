@@ -93,7 +93,7 @@ test('asserts, changes, corrects, retracts; recalls by both times, domain-free',
   expect(nearby.observation.value.query).toMatchObject({ nearby: { neighbours: 0.35, session: 0.5 } });
   expect(await assize(...read('recall', '--nearby'))).toMatchObject({
     code: 2,
-    err: expect.stringContaining('needs --text'),
+    err: expect.stringMatching(/needs --text\. Pass --text\.$/m),
   });
 });
 
