@@ -169,7 +169,10 @@ test('a withdrawn message takes its facts, which rests-on lists, and no others',
   expect((await withdraw('mail 8')).out).toContain('1 fact rested on the source; 0 facts of them still believed');
   const { facts } = await json(0, assize('memory', 'recall', ...where, '--subject', 'eve', '--json'));
   expect(facts.map(({ object }: { object: string }) => object)).toEqual(['wool']);
-  expect(await withdraw('mail 8')).toMatchObject({ code: 2, err: expect.stringContaining('No fact rests on') });
+  expect(await withdraw('mail 8')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('No fact and no pending proposal rests on'),
+  });
   expect((await assize('memory', 'rests-on', ...where, '--source', 'mail 8')).code).toBe(1);
   expect((await assize('memory', 'rests-on', ...where)).err).toContain('Pass one of --source');
 });
