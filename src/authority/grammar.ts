@@ -177,6 +177,7 @@ const ESCAPED = /[~:/\\*%\u0000-\u001f\u007f]/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const CONTROL = /[\u0000-\u001f\u007f]/;
 const ESCAPED_MEANING = /%(?:2e|2f|5c|25|3a|2a|[01][0-9a-f]|7f)/i;
+const PART_STAR = 'has a star that is not a whole segment';
 const SCHEME = /^[a-z0-9+._-]+$/;
 
 function parse(sort: NameSort, text: string): Name | BadName {
@@ -230,7 +231,7 @@ function tokenProblem(tokens: readonly string[]): BadName | undefined {
       if (index === tokens.length - 1) continue;
       return { problem: 'has ** before its end' };
     }
-    if (body.includes('*')) return { problem: 'has a star that is not a whole segment' };
+    if (body.includes('*')) return { problem: PART_STAR };
     for (const part of body.split('/')) {
       if (part === '') return { problem: 'has an empty segment' };
       if (part === '.' || part === '..') return { problem: `has the segment ${part}` };
@@ -245,6 +246,13 @@ function finish(text: string, tokens: string[]): Name {
   if (rest !== '') tokens.pop();
   const concrete = rest === '' && !tokens.some((token) => token === ':*' || token === '/*');
   return { text, tokens, rest, concrete };
+}
+
+/** Advice on an action such as `bank.*`, whose star is a part of a segment. */
+export function actionAdvice(sort: NameSort, text: string, problem: string): string {
+  return sort === 'action' && problem === PART_STAR && text.endsWith('.*')
+    ? ' Segments are separated by : or /. Name each action, such as bank.payout.'
+    : '';
 }
 
 function badResource(text: string, problem: string): AuthorityError {

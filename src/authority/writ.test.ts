@@ -53,6 +53,20 @@ describe('issueWrit', () => {
     );
   });
 
+  test('advises on an action whose star is a part of a segment', () => {
+    for (const [actions, advised] of [
+      [['bank.*'], true],
+      [['bank*'], false],
+    ] as const) {
+      const advice =
+        /not a whole segment\. Segments are separated by : or \/\. Name each action, such as bank\.payout\.$/;
+      const message = advised ? expect.stringMatching(advice) : expect.stringMatching(/not a whole segment\.$/);
+      expect(() => issueWrit({ ...grant, actions }, operator.privateKey)).toThrowError(
+        expect.objectContaining({ code: 'bad_writ', message }),
+      );
+    }
+  });
+
   test('refuses a key that is not the issuer’s', () => {
     expect(() => issueWrit(grant, stranger.privateKey)).toThrowError(expect.objectContaining({ code: 'wrong_key' }));
   });

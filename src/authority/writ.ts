@@ -2,7 +2,7 @@ import { GenerationalMap, isAssizeError, type Json } from '#base';
 import { canonicalize, copyJson, hashText, type Instant, isInstant, readInstant, signText, verifyText } from '#canon';
 import { type Amounts, isAmount } from './amounts.ts';
 import { AuthorityError } from './errors.ts';
-import { type NameSort, readName } from './grammar.ts';
+import { actionAdvice, type NameSort, readName } from './grammar.ts';
 
 /** Links from a root writ (depth 0) to the deepest child. */
 export const MAX_DEPTH = 8;
@@ -285,7 +285,7 @@ function names(given: Fields, key: string, sort: NameSort, mode: Mode): readonly
   const read = (list as readonly Json[]).map((item, index) => {
     if (typeof item !== 'string') throw bad(`${key}/${index}`, 'must be a string');
     const name = readName(sort, item);
-    if ('problem' in name) throw bad(`${key}/${index}`, name.problem);
+    if ('problem' in name) throw bad(`${key}/${index}`, name.problem, actionAdvice(sort, item, name.problem));
     if (mode === 'stored' && name.text !== item) throw bad(`${key}/${index}`, `must be in normal form: ${name.text}`);
     return name.text;
   });
@@ -306,9 +306,13 @@ function amounts(given: Fields): Amounts | undefined {
   return Object.freeze(Object.fromEntries(entries) as Amounts);
 }
 
-function bad(member: string, problem: string): AuthorityError {
+function bad(member: string, problem: string, advice = ''): AuthorityError {
   const pointer = member === '' ? '' : `/${member}`;
-  return new AuthorityError('bad_writ', `The writ is not valid: ${pointer === '' ? 'it' : pointer} ${problem}.`, {
-    evidence: { pointer, problem },
-  });
+  return new AuthorityError(
+    'bad_writ',
+    `The writ is not valid: ${pointer === '' ? 'it' : pointer} ${problem}.${advice}`,
+    {
+      evidence: { pointer, problem },
+    },
+  );
 }

@@ -154,6 +154,7 @@ export {
   type ExportedEntry,
   type ExportOptions,
   exportLines,
+  IMPORT_GROUP,
   type ImportOptions,
   type ImportReport,
   importLines,

@@ -108,6 +108,7 @@ export {
   type UnverifiedPartition,
   type Withdrawal,
   type WithdrawInput,
+  withdrawnSourceOf,
 } from './memory/index.ts';
 export type { ApprovalOptions, AssizeOptions, EffectOptions, MemoryRuntimeOptions, RuntimePorts } from './options.ts';
 export type { EffectOutcome, EffectsStatus } from './records/effect-outcome.ts';

@@ -77,6 +77,7 @@ test.each([
   [{ memory: { embedder: { id: '', dimensions: 2, embed: () => [] } } }, 'memory.embedder must have an id'],
   [{ memory: { embedder: { id: 'm', dimensions: 0, embed: () => [] } } }, 'memory.embedder must have at least'],
   [{ store: Promise.resolve(new MemoryStore()) }, 'pass the result of `await openStore(url)`'],
+  [{ store: 'sqlite:./a.db' }, 'pass the result of `await openStore(url)`'],
   [{ approvals: { timeoutMs: Number.POSITIVE_INFINITY } }, 'or never'],
   [{ ports: { clock: null } }, 'options.ports.clock must be an object'],
   [{ ports: { clock: Date } }, 'options.ports.clock must be an object'],

@@ -244,14 +244,16 @@ export interface RuntimePorts {
   readonly pause?: Pause;
 }
 
+const UNOPENED = '`store` must be an open store; pass the result of `await openStore(url)`';
+
 /**
  * @throws RuntimeError `bad_option`; DuplicatePackageError `duplicate_package` for a value from
  * another copy of the package; ArgumentError `bad_argument`
  */
 export function checkOptions(options: AssizeOptions): void {
+  if (typeof (options as { readonly store?: unknown } | undefined)?.store === 'string') throw badOption(UNOPENED);
   checkArgument(ASSIZE_OPTIONS, options, 'options');
-  if (typeof options.store.commit !== 'function')
-    throw badOption('`store` must be an open store; pass the result of `await openStore(url)`');
+  if (typeof options.store.commit !== 'function') throw badOption(UNOPENED);
   refuseOtherCopies(options);
   checkEntryOptions(options);
 }

@@ -41,7 +41,7 @@ test('an import writes nothing of an export that does not verify', async () => {
   const bad = file('bad.jsonl', await forged());
   expect(await assize('import', bad, ...INTO)).toMatchObject({
     code: 1,
-    out: expect.stringMatching(/^till-1 seq 4: .*\n5 entries, 0 of them new; 1 trajectory in the export\.\n$/),
+    out: expect.stringMatching(/^till-1 seq 4: .*\n5 entries, none imported; 1 trajectory in the export\.\n$/),
     err: expect.stringMatching(/^assize: Nothing was imported\..*--keep-invalid/),
   });
   expect(existsSync(join(here.folder, 'into.db'))).toBe(false);
@@ -64,6 +64,20 @@ test('--keep-invalid keeps the entries for an examination', async () => {
   expect(await assize('import', bad, '--keep-invalid', ...INTO)).toMatchObject({ code: 1, err: '' });
   expect(await json(0, 'log', 'till-1', ...INTO)).toMatchObject({ log: { length: 5 } });
   expect(await assize('verify', ...INTO)).toMatchObject({ code: 1 });
+});
+
+test('--keep-invalid creates no store for an invalid line', async () => {
+  const lines = (await forged()).split('\n');
+  const at = lines.findIndex((text) => text.includes('/nowhere'));
+  const bad = file(
+    'bad.jsonl',
+    lines.map((text, i) => (i === at ? text.replace('/nowhere', '/elsewhere') : text)).join('\n'),
+  );
+  expect(await assize('import', bad, '--keep-invalid', ...INTO)).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(/^assize: Nothing was imported\. .*verify\.py lists every fault\.\n.*line 8/i),
+  });
+  expect(existsSync(join(here.folder, 'into.db'))).toBe(false);
 });
 
 test('an import writes nothing beside other entries of the same place', async () => {

@@ -279,3 +279,23 @@ describe('store retire', () => {
     expect(await assize(...args)).toMatchObject({ code: 2, out: '', err: expect.stringMatching(saying) });
   });
 });
+
+test('store adopt takes over a copy once, and lists trajectories without tools', async () => {
+  const [{ trajectory_id: name }] = (await json('log')).trajectories;
+  await assize('export', '--out', 'all.jsonl');
+  expect(await assize('import', 'all.jsonl', '--store', 'sqlite:./e.db')).toMatchObject({ code: 0 });
+  const adopt = (store: string, ...names: string[]): Promise<Ended> =>
+    assize('store', 'adopt', ...names, '--reason', 'moved', '--store', `sqlite:./${store}`);
+  const IN_PLACE = 'This store is in its place. It needs no adoption.\n';
+  const idle = `The imported trajectory ${name} still calls none: assize store adopt ${name}\n`;
+  expect(await adopt('e.db')).toMatchObject({ code: 0, out: expect.stringContaining(IN_PLACE) });
+  expect((await adopt('e.db')).out).toContain(idle);
+  expect(await json('backup', 'copy.db', '--store', 'sqlite:./e.db')).toMatchObject({ entries: expect.any(Number) });
+  const copied = await adopt('copy.db');
+  expect(copied.out).toContain('Adopted: this store calls tools from now on.\n');
+  expect(copied.out).toContain(idle);
+  expect((await adopt('copy.db')).out).toContain(IN_PLACE);
+  expect(await adopt('copy.db', name)).toMatchObject({ code: 0 });
+  expect((await adopt('copy.db')).out).not.toContain(idle);
+  expect(await adopt('d.db')).toMatchObject({ code: 0, out: IN_PLACE });
+});

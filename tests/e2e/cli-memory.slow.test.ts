@@ -9,7 +9,7 @@ import { clinic } from '../support/clinic/clinic.ts';
 import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { openUnguarded } from '../support/ledger/unguarded.ts';
 import { endOf, runProcess } from '../support/process/command.ts';
-import { anchor, assizeModule, inWardFolder, objects, read, say } from '../support/process/ward-folder.ts';
+import { AUTHORITY, anchor, assizeModule, inWardFolder, objects, read, say } from '../support/process/ward-folder.ts';
 
 const place = inWardFolder();
 const { assize, json, file } = place;
@@ -93,7 +93,7 @@ test('asserts, changes, corrects, retracts; recalls by both times, domain-free',
   expect(nearby.observation.value.query).toMatchObject({ nearby: { neighbours: 0.35, session: 0.5 } });
   expect(await assize(...read('recall', '--nearby'))).toMatchObject({
     code: 2,
-    err: expect.stringContaining('needs --text'),
+    err: expect.stringMatching(/needs --text\. Pass --text\.$/m),
   });
 });
 
@@ -285,6 +285,20 @@ await memory.assert({ ...said, object: 'flu' });
 console.log((await memory.assert({ ...said, object: 'cold' })).pending);
 await store.close();
 `;
+
+test('pending offers no answer to a claim of a withdrawn source', async () => {
+  await json(0, ...say('assert', 'diagnosis', '--object', 'flu', '--source', 'letter 1'));
+  await json(1, ...say('assert', 'diagnosis', '--object', 'measles', '--source', 'letter 2'));
+  const [{ id, ...before }] = (await json(0, 'pending')).pending;
+  expect(before).not.toHaveProperty('withdrawn_source');
+  const withdraw = ['memory', 'withdraw', 'notes', '--space', 'ward-3', '--source', 'letter 2', ...AUTHORITY];
+  expect(await assize(...withdraw)).toMatchObject({ code: 0 });
+  const { out } = await assize('pending');
+  expect(out).toContain('can only be rejected: its source "letter 2" was withdrawn\n');
+  expect(out).toContain(`assize reject ${id.slice(0, 12)} --as PRINCIPAL --reason TEXT\n`);
+  expect(out).not.toContain('--answer');
+  expect((await json(0, 'pending')).pending).toMatchObject([{ id, withdrawn_source: 'letter 2' }]);
+});
 
 test('an answer after a decision or expiry is refused by name, nothing written', async () => {
   const entries = async (): Promise<number> => (await json(0, 'log', 'notes')).entries;

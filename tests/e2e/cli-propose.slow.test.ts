@@ -118,7 +118,7 @@ describe('propose', () => {
     expect(rejected.out).toMatch(/^rejected as [0-9a-f]{12}, c seq 2: .*more than 100.* \(LIMIT\)\n$/);
     const pending = await assize(...propose(60));
     expect(pending.out).toMatch(
-      /^pending for any as [0-9a-f]{12}, c seq 3: .*more than 50.* \(LIMIT\)\n.*assize approve/,
+      /^pending for any as [0-9a-f]{12}, c seq 3: .*more than 50.* \(LIMIT\)\n.*assize approve [0-9a-f]{12} --as PRINCIPAL --domain \S+\.ts\.\n/,
     );
     const frozen = await assize(...propose(41));
     expect(frozen.out).toMatch(/^frozen by [0-9a-f]{12}: .*nothing is recorded\n$/);

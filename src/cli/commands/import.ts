@@ -3,6 +3,7 @@ import { isAssizeError } from '#base';
 import {
   exportLines,
   type Fault,
+  IMPORT_GROUP,
   type ImportOptions,
   type ImportReport,
   importLines,
@@ -31,6 +32,10 @@ interface Options extends SharedOptions {
   readonly entryKey: readonly string[];
 }
 
+const KEPT =
+  '--keep-invalid keeps entries whose lines are sound and whose rules or changes fail. ' +
+  'A line that does not hash to its id is never imported; verifiers/python/verify.py lists every fault.';
+
 export function importCommand(program: Command): void {
   withSharedOptions(
     program
@@ -51,6 +56,8 @@ export function importCommand(program: Command): void {
       'The command first verifies the export in a temporary store, in TMPDIR. It writes nothing if an entry does not verify.\n' +
         'The import skips existing entries, so an interrupted import can be repeated.\n' +
         'Imported entries are marked, and verify does not compare them with the effect log of this store.\n' +
+        `${KEPT}\n` +
+        'An imported trajectory calls no tools until: assize store adopt TRAJECTORY.\n' +
         'Use --mark only with the export that the entries came from: it also hides a loss of local effect records.\n' +
         'If the export has facts, the command rebuilds the facts of the store from all its entries.\n' +
         'After an interruption, the facts are incomplete until the import is repeated or assize memory rebuild runs.\n' +
@@ -60,8 +67,16 @@ export function importCommand(program: Command): void {
     .action(
       inSession(async (session, options: Options, file: string) => {
         // An invalid export creates no store.
-        const lines = await openExport(file, session.interruption, options.maxBlobs);
-        if (options.keepInvalid === true) return keep(session, options, lines);
+        const { maxBlobs, keepInvalid = false } = options;
+        if (keepInvalid) {
+          const first = IMPORT_GROUP;
+          const lines = await openExport(file, session.interruption, { maxBlobs, first }).catch((error: unknown) => {
+            if (isAssizeError(error, 'bad_export')) note(`Nothing was imported. ${KEPT}`);
+            throw error;
+          });
+          return keep(session, options, lines);
+        }
+        const lines = await openExport(file, session.interruption, { maxBlobs });
         return withScratchStore(async (scratch) => {
           const { done, reports } = await imported(session, scratch, lines, options, {});
           if (faultsOf(reports).length === 0) {
@@ -160,7 +175,8 @@ function print(
     });
   else {
     for (const fault of faults) out.line(red(line`${fault.trajectory_id} seq ${fault.seq}: ${faultText(fault)}`));
-    const sum = line`${counted(done.entries, 'entry')}, ${done.imported} of them new; ${counted(reports.length, 'trajectory')} in the ${place}.`;
+    const taken = place === 'export' ? 'none imported' : `${done.imported} of them new`;
+    const sum = line`${counted(done.entries, 'entry')}, ${taken}; ${counted(reports.length, 'trajectory')} in the ${place}.`;
     out.line(faults.length === 0 ? green(sum) : red(sum));
     if (rebuilt !== undefined)
       out.line(line`Rebuilt ${counted(rebuilt.facts, 'fact version')} from ${counted(rebuilt.changes, 'change')}.`);

@@ -11,12 +11,13 @@ import {
   Replayer,
 } from '#ledger';
 import { systemClock } from '#oracle';
+import { withdrawnSourceOf } from '#runtime';
 import type { Store } from '#stores';
 import { EXIT } from '../errors.ts';
 import { withSharedOptions } from '../files/options.ts';
 import { overridesIn } from '../render/overrides.ts';
 import { printEffect, printProposal } from '../render/proposal-text.ts';
-import { printQuestions, type Questions, questionsIn } from '../render/questions.ts';
+import { printQuestions, printWithdrawn, type Questions, questionsIn } from '../render/questions.ts';
 import { shortTime } from '../render/summary.ts';
 import { toolCalls } from '../render/tool-calls.ts';
 import { headOf, shortId } from '../store/entries.ts';
@@ -83,8 +84,16 @@ async function openPendings(session: Session, store: Store, trajectory: string |
   for (const { trajectory_id } of chosen) {
     const { chain, fold } = await replayer.replay(trajectory_id);
     if (chain.halted !== undefined) halted.push({ trajectory_id, ...chain.halted });
-    for (const [id, payload] of chain.open)
-      open.push({ id, payload, state: fold.state as Json, questions: await questionsIn(payload, replayer.values) });
+    for (const [id, payload] of chain.open) {
+      const withdrawn = await withdrawnSourceOf(payload, store);
+      open.push({
+        id,
+        payload,
+        state: fold.state as Json,
+        questions: await questionsIn(payload, replayer.values),
+        ...(withdrawn !== undefined && { withdrawn }),
+      });
+    }
   }
   return { open, halted };
 }
@@ -99,9 +108,11 @@ interface Open {
   readonly state: Json;
   /** The open choices of the approver. */
   readonly questions: Questions;
+  /** A withdrawn source of the proposal, which can only be rejected. */
+  readonly withdrawn?: string;
 }
 
-async function described(store: Store, { id, payload, questions }: Open) {
+async function described(store: Store, { id, payload, questions, withdrawn }: Open) {
   const { trajectory_id, seq, at, proposal, digest, channel, reason, invariant_id, detail, freezes, expires } = payload;
   const { action, budget_cost, delta, approval } = proposal;
   const { needed, given } = approvalsOf(payload);
@@ -128,6 +139,7 @@ async function described(store: Store, { id, payload, questions }: Open) {
     freezes,
     ...(questions === 'erased' ? { questions: null } : questions.length > 0 ? { questions } : {}),
     ...(expires === undefined ? {} : { expires }),
+    ...(withdrawn === undefined ? {} : { withdrawn_source: withdrawn }),
   };
 }
 
@@ -186,11 +198,12 @@ async function print(
       return [shortId(id), trajectory_id, seq, shortTime(at), until, proposal.action.name, wanted, why];
     }),
   );
-  for (const { id, payload, state, questions } of isFull ? open : open.slice(0, SHOWN_MAX)) {
+  for (const { id, payload, state, questions, withdrawn } of isFull ? open : open.slice(0, SHOWN_MAX)) {
     const calls = await toolCalls(store, payload.proposal.delta);
     if (isEffectPending(payload)) printEffect(out, id, payload, calls, isFull);
     else printProposal(out, id, payload, calls, state, isFull);
-    printQuestions(out, id, questions);
+    if (withdrawn === undefined) printQuestions(out, id, questions);
+    else printWithdrawn(out, id, withdrawn);
   }
   if (open.every(({ payload }) => isEffectPending(payload))) return;
   out.line(line``);

@@ -96,7 +96,7 @@ export function propose(program: Command): void {
             if (isInstance(error, Interrupted)) throw new Interrupted(error.signal, true, 'nothing was proposed');
             throw tools.length === 0 && isAssizeError(error, 'bad_option') ? withoutTools(action, error) : error;
           });
-          return say(session, ruling);
+          return say(session, ruling, options);
         });
       }),
     );
@@ -112,16 +112,19 @@ function withoutTools(action: string, cause: unknown): CliError {
   );
 }
 
-function say({ json, out }: Session, ruling: Ruling): ExitCode {
+function say({ json, out }: Session, ruling: Ruling, { domain = [], tools }: Options): ExitCode {
   if (json) out.document(documentOf(ruling));
   else {
     out.line(lineOf(ruling));
     if (ruling.ruling === 'rejected')
       for (const { pointer, message } of ruling.findings ?? []) out.line(line`  args${pointer}: ${message}`);
-    if (ruling.ruling === 'escalated')
+    if (ruling.ruling === 'escalated') {
+      const modules = [...domain.map((file) => ['--domain', file]), ...tools.map((file) => ['--tools', file])];
+      const given = modules.map(([option, file]) => ` ${option} ${file}`).join('');
       out.line(
-        line`Show it with assize pending, and approve it with assize approve ${shortId(ruling.pending)} --as PRINCIPAL.`,
+        line`Show it with assize pending, and approve it with assize approve ${shortId(ruling.pending)} --as PRINCIPAL${given}.`,
       );
+    }
     if (ruling.ruling === 'committed') {
       for (const { tool, phase } of ruling.calls ?? []) out.line(line`${tool} is ${phase}.`);
       const { effects = 'settled', calls = [] } = ruling;

@@ -8,7 +8,8 @@ import { whileBlocked } from '../terminal/interrupt.ts';
 import { isSystemFault, unreadable } from './file-faults.ts';
 
 /**
- * The lines of an export, from a file or from standard input (`-`), checked up to the first entry.
+ * The lines of an export, from a file or from standard input (`-`), checked up to the first entry,
+ * or up to the end of `first`.
  * The interruption also ends the wait for the next bytes of a pipe.
  *
  * @throws CliError for an unreadable file and for a file that is not an export; ExportError
@@ -16,10 +17,19 @@ import { isSystemFault, unreadable } from './file-faults.ts';
 export async function openExport(
   file: string,
   interruption: AbortSignal,
-  maxBlobs?: number,
+  {
+    maxBlobs,
+    first = { entries: 1, units: Number.POSITIVE_INFINITY },
+  }: { readonly maxBlobs?: number | undefined; readonly first?: Size } = {},
 ): Promise<AsyncIterable<string>> {
   const bytes = file === '-' ? process.stdin : opened(file);
-  return checkedBeginning(splitLines(watched(bytes, file, interruption)), file, maxBlobs);
+  return checkedBeginning(splitLines(watched(bytes, file, interruption)), file, first, maxBlobs);
+}
+
+interface Size {
+  readonly entries: number;
+  /** UTF-16 units of the entries and blobs. */
+  readonly units: number;
 }
 
 async function* watched(bytes: Readable, file: string, interruption: AbortSignal): AsyncGenerator<Uint8Array> {
@@ -52,12 +62,13 @@ function asUnreadable(file: string, error: unknown): unknown {
 }
 
 /**
- * The same lines, after checking that the lines up to the first entry are an export's.
+ * The same lines, after checking that its first lines are an export's.
  * @throws CliError for a file that does not start as an export; ExportError
  */
 async function checkedBeginning(
   lines: AsyncIterable<string>,
   file: string,
+  first: Size,
   maxBlobs?: number,
 ): Promise<AsyncIterable<string>> {
   const iterator = lines[Symbol.asyncIterator]();
@@ -69,11 +80,18 @@ async function checkedBeginning(
       return read;
     },
   };
-  await readExport({ [Symbol.asyncIterator]: () => noted }, maxBlobs)
-    .next()
-    .catch((error: unknown) => {
-      throw isAssizeError(error, 'bad_export') && error.evidence['line'] === 1 ? noExport(file, seen, error) : error;
-    });
+  try {
+    let entries = 0;
+    let units = 0;
+    // `noted` has no `return`, so the end of this loop leaves the lines open.
+    for await (const { row, blobs } of readExport({ [Symbol.asyncIterator]: () => noted }, maxBlobs)) {
+      entries++;
+      units += row.payload.length + blobs.reduce((sum, { text }) => sum + text.length, 0);
+      if (entries >= first.entries || units >= first.units) break;
+    }
+  } catch (error) {
+    throw isAssizeError(error, 'bad_export') && error.evidence['line'] === 1 ? noExport(file, seen, error) : error;
+  }
   return (async function* () {
     yield* seen;
     yield* { [Symbol.asyncIterator]: () => iterator };

@@ -51,6 +51,11 @@ export function printQuestions(out: Output, id: string, questions: Questions): v
   }
 }
 
+export function printWithdrawn(out: Output, id: string, source: string): void {
+  out.line(line`can only be rejected: its source ${JSON.stringify(source)} was withdrawn`);
+  out.line(dim(line`assize reject ${shortId(id)} --as PRINCIPAL --reason TEXT`));
+}
+
 /** Digits of a full request or claim. The runtime itself refuses a full but unknown one. */
 const WHOLE = /^[0-9a-f]{64}$/;
 

@@ -15,6 +15,11 @@ describe('a sensitive schema', () => {
     for (const good of ['Ann', '', { $erased: HASH }]) expect(name.safeParse(good).success).toBe(true);
     for (const bad of [1, {}, { $erased: 'x' }, { $erased: HASH, more: 1 }, { $erased: HASH.toUpperCase() }])
       expect(name.safeParse(bad).success).toBe(false);
+    const within = z.object({ why: name, who: sensitive(z.object({ age: z.number() })) });
+    expect(within.safeParse({ who: { age: '3' } }).error?.issues).toMatchObject([
+      { path: ['why'], message: 'Invalid input: expected string, received undefined' },
+      { path: ['who'], message: '/age: Invalid input: expected number, received string' },
+    ]);
     expect([isSensitive(name), isSensitive(z.string())]).toEqual([true, false]);
   });
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { markOwnPackage, refuseDuplicatePackage } from '#base';
+import { issueText, type RawIssue, type SchemaIssues } from '#canon';
 import { KernelError } from '../errors.ts';
 import { ANY, compileScope, type Pattern, type PatternSegment, type Scope } from './footprint.ts';
 
@@ -17,7 +18,13 @@ export type Erased = z.infer<typeof erased>;
  * Arguments with a sensitive part are stored as a whole by salted hash.
  */
 export function sensitive<Schema extends z.ZodType>(schema: Schema): z.ZodUnion<readonly [Schema, typeof erased]> {
-  return z.union([schema, erased]);
+  return z.union([schema, erased], { error: valueIssues });
+}
+
+/** The issues of the value itself. Only an erasure writes the other form, so no text names it. */
+function valueIssues(raw: RawIssue): string | undefined {
+  const [issues = []] = (raw as { readonly errors?: readonly SchemaIssues['issues'][] }).errors ?? [];
+  return issues.length === 0 ? undefined : issueText({ issues });
 }
 
 export function isErased(value: unknown): value is Erased {

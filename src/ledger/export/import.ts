@@ -61,8 +61,8 @@ export interface ImportReport {
   readonly unerased: number;
 }
 
-const GROUP_ENTRIES = 500;
-const GROUP_UNITS = 2 ** 21;
+/** The size at which a group of entries is written: the number of entries, or the UTF-16 units. */
+export const IMPORT_GROUP = { entries: 500, units: 2 ** 21 } as const;
 
 /**
  * Writes an export into a store. Entries that the store already has at the same position are
@@ -137,7 +137,7 @@ class Group {
   }
 
   get isFull(): boolean {
-    return this.#rows.length >= GROUP_ENTRIES || this.#units >= GROUP_UNITS;
+    return this.#rows.length >= IMPORT_GROUP.entries || this.#units >= IMPORT_GROUP.units;
   }
 
   add(row: EntryRow, blobs: readonly BlobRow[], erased: readonly ErasedRow[], believes: boolean): void {

@@ -3,7 +3,7 @@
  * store.
  */
 export { ExportError, type ExportErrorCode } from './errors.ts';
-export { type ImportOptions, type ImportReport, importLines } from './import.ts';
+export { IMPORT_GROUP, type ImportOptions, type ImportReport, importLines } from './import.ts';
 export { wasImported } from './imported.ts';
 export { FORMAT as EXPORT_FORMAT } from './lines.ts';
 export { type ExportedEntry, readExport } from './read.ts';

@@ -114,6 +114,10 @@ describe('an approval', () => {
     });
     expect(JSON.parse(await soundState(store, 't'))).toMatchObject({ asked: 5, approved: 5, by: 'dr-who' });
     expect(await refusal(store, () => trajectory.approvals.approve(id, DOCTOR))).toBe('not_pending');
+    await expect(trajectory.approvals.approve({ pending: id } as never, DOCTOR)).rejects.toMatchObject({
+      code: 'not_pending',
+      message: expect.stringMatching(/ Pass ruling\.pending, not the ruling\.$/),
+    });
     expect(await refusal(store, () => trajectory.approvals.reject(id, { ...DOCTOR, reason: 'r' }))).toBe('not_pending');
   });
 

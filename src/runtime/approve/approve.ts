@@ -678,7 +678,8 @@ function notPending(given: unknown, end: PendingOutcome | undefined, answers: bo
       `${approvalProgress(id, end)}, so the answer has no effect. Assert the fact again to ask the question anew.`,
       { evidence },
     );
-  return new RuntimeError('not_pending', `${approvalProgress(id, end)}.`, { evidence });
+  const advice = typeof given === 'object' ? ' Pass ruling.pending, not the ruling.' : '';
+  return new RuntimeError('not_pending', `${approvalProgress(id, end)}.${advice}`, { evidence });
 }
 
 function isAnswering(input: Resolution & { readonly answers?: readonly unknown[] }): boolean {

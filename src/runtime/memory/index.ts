@@ -35,6 +35,7 @@ export {
   submittedRequests,
 } from './plan/questions.ts';
 export type { Judge } from './plan/votes.ts';
+export { withdrawnSourceOf } from './plan/withdrawn-sources.ts';
 export { type DependentEntry, dependentsOf } from './recall/derived.ts';
 export {
   type Explained,

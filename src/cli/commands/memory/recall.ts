@@ -92,7 +92,10 @@ export function recall(command: Command): void {
           'search mode: text (default), embedding, or hybrid (default with --embedder)',
         ).choices(WAYS),
       )
-      .option('--nearby', 'also rank by facts of the same day and those recorded beside them, as in a conversation')
+      .option(
+        '--nearby',
+        'with --text, also rank by facts of the same day and those recorded beside them, as in a conversation',
+      )
       .option('--embedder <file>', 'module that exports an embedder, which computes missing vectors')
       .addOption(
         new Option(
@@ -123,8 +126,10 @@ export function recall(command: Command): void {
           throw new CliError('usage', 'The option --vectors needs --embedder. Pass both.');
         if (text === undefined && by !== undefined)
           throw new CliError('usage', 'The options --by and --embedder need --text. Pass --text WORDS.');
-        if (options.nearby === true && (text === undefined || by === 'embedding'))
-          throw new CliError('usage', 'The option --nearby needs --text, and a search mode with words. Change --by.');
+        if (options.nearby === true && text === undefined)
+          throw new CliError('usage', 'The option --nearby needs --text. Pass --text.');
+        if (options.nearby === true && by === 'embedding')
+          throw new CliError('usage', 'The option --nearby needs a search mode with words. Change --by.');
         if ((embedder === undefined) !== (by === undefined || by === 'text'))
           throw new CliError(
             'usage',

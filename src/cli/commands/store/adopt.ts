@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
+import { isAssizeError } from '#base';
 import { wasImported } from '#ledger';
 import { systemClock } from '#oracle';
+import type { Store } from '#stores';
 import { CliError, EXIT } from '../../errors.ts';
 import { withSharedOptions } from '../../files/options.ts';
 import { inSession, type SharedOptions } from '../../store/session.ts';
@@ -27,22 +29,78 @@ export function adopt(program: Command): void {
     .action(
       inSession(({ json, out, withStore }, { reason }: AdoptOptions, trajectories: readonly string[]) =>
         withStore('existing', async (store) => {
-          const roots: string[] = [];
-          for (const name of trajectories) {
-            const [first] = await store.entries(name, { limit: 1 });
-            if (first === undefined)
-              throw new CliError('not_found', `The store has no trajectory ${name}. List them with assize log.`);
-            if (!(await wasImported(store, first.id)))
-              throw new CliError('usage', `The trajectory ${name} was not imported. It needs no adoption.`);
-            roots.push(first.id);
-          }
           const adoption = { at: systemClock.now(), reason };
-          await store.adopt(roots.length === 0 ? adoption : { ...adoption, roots });
-          if (json) out.document({ ...adoption, trajectories });
-          else if (roots.length === 0) out.line(line`Adopted: this store calls tools from now on.`);
-          else out.line(line`Adopted: this store calls the tools of ${trajectories.join(', ')} from now on.`);
+          if (trajectories.length > 0) {
+            await store.adopt({ ...adoption, roots: await importedRoots(store, trajectories) });
+            if (json) out.document({ ...adoption, trajectories });
+            else out.line(line`Adopted: this store calls the tools of ${trajectories.join(', ')} from now on.`);
+            return EXIT.ok;
+          }
+          const wasCopied = await isCopied(store);
+          if (wasCopied) {
+            await store.adopt(adoption);
+            // A file with a second name is refused even now.
+            await raiseLease(store);
+          }
+          const idle = await idleTrajectories(store);
+          if (json) {
+            out.document({ ...adoption, trajectories, adopted: wasCopied, imported_without_tools: idle });
+            return EXIT.ok;
+          }
+          if (wasCopied) out.line(line`Adopted: this store calls tools from now on.`);
+          else out.line(line`This store is in its place. It needs no adoption.`);
+          for (const name of idle)
+            out.line(line`The imported trajectory ${name} still calls none: assize store adopt ${name}`);
           return EXIT.ok;
         }),
       ),
     );
+}
+
+/** The first entries of imported trajectories. */
+async function importedRoots(store: Store, trajectories: readonly string[]): Promise<string[]> {
+  const roots: string[] = [];
+  for (const name of trajectories) {
+    const [first] = await store.entries(name, { limit: 1 });
+    if (first === undefined)
+      throw new CliError('not_found', `The store has no trajectory ${name}. List them with assize log.`);
+    if (!(await wasImported(store, first.id)))
+      throw new CliError('usage', `The trajectory ${name} was not imported. It needs no adoption.`);
+    roots.push(first.id);
+  }
+  return roots;
+}
+
+/** The imported trajectories that the store has not adopted. */
+async function idleTrajectories(store: Store): Promise<string[]> {
+  const idle: string[] = [];
+  for (const { trajectory_id } of await store.trajectories()) {
+    const [first] = await store.entries(trajectory_id, { limit: 1 });
+    if (first !== undefined && (await wasImported(store, first.id)) && !(await store.adopted(first.id)))
+      idle.push(trajectory_id);
+  }
+  return idle;
+}
+
+async function isCopied(store: Store): Promise<boolean> {
+  try {
+    await raiseLease(store);
+    return false;
+  } catch (error) {
+    if (isAssizeError(error, 'store_copied')) return true;
+    throw error;
+  }
+}
+
+/** Time for another process to hand over the lease. The store of its holder is in its place. */
+const PATIENCE_MS = 2_000;
+
+/** Takes the lease of the effect log for a moment, which the store refuses if it is a copy. */
+async function raiseLease(store: Store): Promise<void> {
+  const waiting = AbortSignal.timeout(PATIENCE_MS);
+  try {
+    await (await store.leaseEffects(waiting)).release();
+  } catch (error) {
+    if (!waiting.aborted || isAssizeError(error, 'store_copied')) throw error;
+  }
 }

@@ -77,6 +77,19 @@ async function submittedAt({ seq, resolves }: PendingPayload, store: LedgerStore
   return row === undefined ? seq : submittedAt(readRow(row).payload as PendingPayload, store);
 }
 
+/**
+ * The withdrawn source of a pending statement of facts, which can therefore only be rejected.
+ * Undefined also for an action of a domain, whose facts only the domain can derive.
+ */
+export async function withdrawnSourceOf(pending: PendingPayload, store: LedgerStore): Promise<string | undefined> {
+  const { action } = pending.proposal;
+  if (action.name !== BELIEVE_ACTION) return undefined;
+  const statements = await sayingsOf(pending, action.args, new ValueReader(store));
+  const withdrawn = new WithdrawnSources(store, pending);
+  await withdrawn.read();
+  return withdrawn.refusalOf(statements)?.evidence['source'] as string | undefined;
+}
+
 /** A pending proposal with the partitions of the facts that it states for a source. */
 export interface PendingClaims {
   readonly id: Hash;
