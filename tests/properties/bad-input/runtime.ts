@@ -431,6 +431,7 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
   ),
   rebuildMemory: on(({ store }, options) => runtime.rebuildMemory(store, options), [{ keep: false }]),
   isExpired: exempt('takes a payload that the ledger has checked'),
+  withdrawnSourceOf: exempt('takes a payload that the ledger has checked'),
   rulingOf: exempt(MADE),
   streamSink: exempt(PORT),
   isForeignEntry: on(({ store }) => runtime.isForeignEntry(store), []),
