@@ -164,9 +164,12 @@ describe.each(SORTS)('with a %s sink', (sort) => {
           // A pivot waits for the human decisions on other effects of its transaction.
           const isHeldUp = (what: string): boolean =>
             isPivot({ ...plan.calls.get(what)!, sink: sort }) && !open.has(what) && hasOpen(transactionOf(what));
-          // It is undone yet, should what a person looks at fail.
+          // Its transaction fails if a call that is still to be made fails.
           const mayFail = (what: string): boolean =>
-            transactions[transactionOf(what)]!.hasOnFailure && hasOpen(transactionOf(what));
+            transactions[transactionOf(what)]!.hasOnFailure &&
+            [...plan.calls.keys()].some(
+              (other) => transactionOf(other) === transactionOf(what) && isWanted(other) && isHeldUp(other),
+            );
           // An effect that awaits a human decision, its own or another's, blocks its own scope and
           // no other.
           const isKept = (what: string): boolean =>
