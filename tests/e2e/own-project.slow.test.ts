@@ -108,7 +108,7 @@ test('the versions that the README names are those of the package', () => {
   };
   expect(readme).toContain(`zod@${dependencies.zod} `);
   expect(readme).toContain(`assize-${version}.tgz`);
-  expect(readme).toContain(`Node ${/\d+\.\d+/.exec(engines.node)?.[0]} or later is needed`);
+  expect(readme).toContain(`Node 22 from ${/\d+\.\d+/.exec(engines.node)?.[0]} on`);
 });
 
 test('the package uses the project’s zod, from the oldest supported version', () => {

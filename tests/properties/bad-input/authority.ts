@@ -106,6 +106,7 @@ export const AUTHORITY: Readonly<Record<string, Case | Exempt>> = {
   failClosedPolicy: takes(authority.failClosedPolicy, [authority.ruleTable(authority.parseRuleTable(table))], {
     0: PORT,
   }),
+  isSubject: exempt(MADE),
   segment: takes(authority.segment, ['a/b']),
   widening: takes(authority.widening, [writ, childBody], { 0: MADE, 1: MADE }),
   writId: takes(authority.writId, [writ]),

@@ -121,6 +121,8 @@ export const KERNEL: Readonly<Record<string, Case | Exempt>> = {
   eraseMemoryScope: exempt(MADE),
   eraseScope: exempt(MADE),
   escalate: takes(kernel.escalate, ['why']),
+  isCounselorOf: exempt(MADE),
+  isSamePrincipal: exempt(MADE),
   faultOfName: takes(kernel.faultOfName, ['dr-who']),
   firstFinding: exempt(MADE),
   heldBy: exempt(MADE),
