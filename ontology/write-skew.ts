@@ -191,8 +191,8 @@ class Search {
   }
 
   /**
-   * So many of the states, in turn from those that the same actions led to. States after many
-   * different actions come first: there most other actions are possible.
+   * Takes `count` of the states, in turn from the groups of states after the same actions. States
+   * after many different actions come first, because there most other actions are possible.
    */
   #varied(states: readonly Visited[], count: number): Visited[] {
     const groups = Map.groupBy(states, ({ done }) => [...new Set(done)].sort().join('\n'));
@@ -203,7 +203,7 @@ class Search {
     );
   }
 
-  /** So many in all, one of each group in turn. */
+  /** Takes `count` items, one of each group in turn. */
   #inTurn<T>(groups: readonly (readonly T[])[], count: number): T[] {
     const queues = groups.map((group) => this.#choices.some(group, count));
     const chosen: T[] = [];

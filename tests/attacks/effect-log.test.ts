@@ -258,8 +258,8 @@ test('a call that waits for an operator is not made again without its rows', asy
 });
 
 /** A transaction with a call that ended with its process before the transaction did. */
-async function leftOpen(assize: Assize, steps: Steps, trajectoryId = 't'): Promise<void> {
-  const trajectory = await assize.open(trajectoryId);
+async function leftOpen(assize: Assize, steps: Steps): Promise<void> {
+  const trajectory = await assize.open('t');
   const running = trajectory.transaction({ writ, writes: ['test:**'] }, async (tx) => {
     await tx.call('reversible.externalised', { what: 'kept' });
     // The answer of the call reaches the log.
@@ -322,16 +322,7 @@ test.each([
   ['another recovery key', 'another secret of a runtime: 012345', ['do kept'], 1],
 ])('with %s a process resumes what another one left', async (_, recoveryKey, calls, waiting) => {
   const steps = new Steps();
-  const trajectory = await opened({ recoveryKey: SECRET, steps }).open('t');
-  const running = trajectory.transaction({ writ, writes: ['test:**'] }, async (tx) => {
-    await tx.call('reversible.externalised', { what: 'kept' });
-    // The answer of the call reaches the log.
-    await turn();
-    await turn();
-    steps.endAfter(1);
-    await tx.call('reversible.externalised', { what: 'lost' });
-  });
-  await Promise.race([running, steps.ended]);
+  await leftOpen(opened({ recoveryKey: SECRET, steps }), steps);
   const left = await opened({ recoveryKey }).recoverEffects();
   expect(sink.log.slice(1).map(({ did, what }) => `${did} ${what}`)).toEqual(calls);
   expect(left).toHaveLength(waiting);
@@ -339,16 +330,7 @@ test.each([
 
 test('a changed row of a transaction without a commit waits for an operator', async () => {
   const steps = new Steps();
-  const trajectory = await opened({ recoveryKey: SECRET, steps }).open('t');
-  const running = trajectory.transaction({ writ, writes: ['test:**'] }, async (tx) => {
-    await tx.call('reversible.externalised', { what: 'kept' });
-    // The answer of the call reaches the log.
-    await turn();
-    await turn();
-    steps.endAfter(1);
-    await tx.call('reversible.externalised', { what: 'lost' });
-  });
-  await Promise.race([running, steps.ended]);
+  await leftOpen(opened({ recoveryKey: SECRET, steps }), steps);
   const read = store.effectsOf.bind(store);
   store.effectsOf = async (epoch) => {
     const logged = await read(epoch);
