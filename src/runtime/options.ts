@@ -389,9 +389,13 @@ export function effectsFor(
   const blob = (hash: Hash) => log.blob(hash);
   const entry = (id: Hash) => log.resolve(id);
   const entries = log.entries.bind(log);
+  // Recovery asks for each of many transactions, and a settlement at the head is long to parse.
+  let checked: Hash | undefined;
   const requireSigner = async (trajectoryId: string): Promise<void> => {
     const head = await log.head(trajectoryId);
-    if (head !== undefined) requireSignerAfter(readRow(head).payload, signer);
+    if (head === undefined || head.id === checked) return;
+    requireSignerAfter(readRow(head).payload, signer);
+    checked = head.id;
   };
   const isElsewhere = async (trajectoryId: string): Promise<boolean> => {
     const [first] = await log.entries(trajectoryId, { from: 0, limit: 1 });
