@@ -29,9 +29,18 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   testing: [
     ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
   ],
+  models: ['base', 'canon', 'authority', 'ledger', 'kernel', 'oracle', 'runtime', 'agents'],
+  config: [
+    ...['base', 'canon', 'authority', 'ledger', 'kernel', 'oracle', 'effects', 'memory', 'runtime', 'stores'],
+    'domains',
+  ],
+  server: [
+    ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
+    ...['agents', 'domains', 'config'],
+  ],
   cli: [
     ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
-    ...['agents', 'witness', 'tools', 'integrations', 'domains'],
+    ...['agents', 'witness', 'tools', 'integrations', 'domains', 'models', 'config', 'server'],
   ],
 };
 
@@ -60,6 +69,10 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   'tools/mail': ['nodemailer/lib/mail-composer', 'nodemailer/lib/smtp-connection', 'zod'],
   'integrations/cedar': ['@cedar-policy/cedar-wasm', '@cedar-policy/cedar-wasm/nodejs', 'zod'],
   domains: ['zod', 'assize', 'assize/unstable/domains/budget'],
+  'domains/gateway': ['zod', 'yaml'],
+  models: ['zod'],
+  config: ['zod'],
+  server: ['hono', '@hono/node-server', 'jose', 'openid-client', 'zod'],
   cli: ['commander', 'picocolors', 'cli-table3', 'zod'],
 };
 

@@ -1,0 +1,140 @@
+import type { Amounts, Policy } from '#authority';
+import type { Tool } from '#effects';
+import type { Domain } from '#kernel';
+import type { Embedder } from '#memory';
+import type { ApprovalOptions, EffectOptions, Judge } from '#runtime';
+
+/** What a principal may do with a server. One principal may be of several kinds. */
+export type PrincipalKind = 'agent' | 'counselor' | 'auditor' | 'admin';
+
+/** The authority of an agent in some trajectories. The server issues short writs from it. */
+export interface Grant {
+  /** Ids of trajectories, or `*` for every trajectory. Default: `*`. */
+  readonly trajectories?: readonly string[];
+  /** Patterns of actions, as in a writ. */
+  readonly actions: readonly string[];
+  /** Patterns of scopes, as in a writ. Default: `**`. */
+  readonly scopes?: readonly string[];
+  /** The amounts that the agent may spend in each trajectory, over all its writs. */
+  readonly budget?: Amounts;
+  /** Patterns of actions that need an approval, as in a writ. */
+  readonly requireApproval?: readonly string[];
+  /** How often the agent may pass a part of its authority on: 0 to 5. Default: 0. */
+  readonly maxDepth?: number;
+}
+
+/** A person or an agent. The name is that of the ledger, such as `agent:scout` or `manager:grace`. */
+export interface PrincipalConfig {
+  readonly kinds: readonly PrincipalKind[];
+  /** For agents. */
+  readonly grants?: readonly Grant[];
+  /** Receives notices about proposals that wait for a decision. */
+  readonly email?: string;
+}
+
+/** A trajectory that a server or `createAssize` creates if it does not exist. */
+export interface WorldConfig {
+  /** Name of the domain. */
+  readonly domain: string;
+  /** Default: the initial state of the domain. */
+  readonly initial?: unknown;
+  readonly note?: string;
+}
+
+/** People sign in with an OpenID provider. */
+export interface OidcConfig {
+  /** The issuer, an https URL. An http URL is accepted for a loopback host only. */
+  readonly issuer: string;
+  readonly clientId: string;
+  /** Default: the environment variable ASSIZE_OIDC_CLIENT_SECRET. */
+  readonly clientSecret?: string;
+  readonly scope?: string;
+  /** The principal of a person. Undefined refuses the person. */
+  readonly principal: (claims: Readonly<Record<string, unknown>>) => MappedPrincipal | undefined;
+}
+
+/** Bearer tokens of another issuer. */
+export interface JwtConfig {
+  readonly issuer: string;
+  readonly audience: string;
+  /** The issuer's keys, an https URL. An http URL is accepted for a loopback host only. */
+  readonly jwksUrl: string;
+  /** Such as `['RS256']`. Only asymmetric algorithms are accepted. */
+  readonly algorithms: readonly string[];
+  readonly principal: (claims: Readonly<Record<string, unknown>>) => MappedPrincipal | undefined;
+}
+
+/** The principal that claims name. Kinds and grants come from `principals`, unless they are here. */
+export interface MappedPrincipal extends Partial<PrincipalConfig> {
+  readonly name: string;
+}
+
+/** One receiver of signed notices. */
+export interface WebhookConfig {
+  readonly url: string;
+  /** Signs each request. At least 24 characters. */
+  readonly secret: string;
+  /** Channels of pending proposals. Default: all. */
+  readonly channels?: readonly string[];
+}
+
+/** Sends a mail to each principal that has `email` and may decide. */
+export interface MailConfig {
+  /** `smtp://host:port` or `smtps://user:password@host`. */
+  readonly smtp: string;
+  readonly from: string;
+}
+
+export interface NoticesConfig {
+  readonly webhooks?: readonly WebhookConfig[];
+  readonly mail?: MailConfig;
+}
+
+/** The limits of one principal. */
+export interface LimitsConfig {
+  /** Requests a second, on average. Default 50. */
+  readonly requestsPerSecond?: number;
+  /** Requests at once. Default 32. */
+  readonly concurrency?: number;
+  /** Open event streams. Default 16. */
+  readonly streams?: number;
+  /** Bytes of a request body. Default 1 MiB. */
+  readonly bodyBytes?: number;
+}
+
+export interface ServerConfig {
+  /** Default: 127.0.0.1. */
+  readonly host?: string;
+  /** Default: 4517. */
+  readonly port?: number;
+  /** The address that clients use, such as https://assize.example.com. Default: `http://host:port`. */
+  readonly publicUrl?: string;
+  /** States that a proxy in front of the server terminates TLS. Default: false. */
+  readonly behindProxy?: boolean;
+  readonly tls?: { readonly certFile: string; readonly keyFile: string };
+  readonly limits?: LimitsConfig;
+  /** Seconds for which a writ of an agent is valid. Default 900. */
+  readonly writSeconds?: number;
+  /** Milliseconds for which the code of a domain may block the process. Default 10,000. */
+  readonly watchdogMs?: number;
+  readonly oidc?: OidcConfig;
+  readonly jwt?: readonly JwtConfig[];
+}
+
+/** The content of `assize.config.ts`. */
+export interface AssizeConfig {
+  /** URL of the store. Default: ASSIZE_STORE, else `sqlite:./assize.db`. */
+  readonly store?: string;
+  /** Domains of one's own. One with the name of a shipped domain replaces it. */
+  readonly domains?: readonly Domain[];
+  readonly tools?: readonly Tool[];
+  /** A policy, or the path of an `assize.yaml` for the gateway domain. */
+  readonly policy?: Policy | string;
+  readonly worlds?: Readonly<Record<string, WorldConfig>>;
+  readonly principals?: Readonly<Record<string, PrincipalConfig>>;
+  readonly approvals?: Pick<ApprovalOptions, 'timeoutMs' | 'maxPending'>;
+  readonly effects?: EffectOptions;
+  readonly memory?: { readonly judge?: Judge; readonly embedder?: Embedder };
+  readonly notices?: NoticesConfig;
+  readonly server?: ServerConfig;
+}
