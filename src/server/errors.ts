@@ -13,6 +13,10 @@ export type ServerErrorCode =
   | 'forbidden'
   /** The server has no such operation, or the method is another. See `/openapi.json`. */
   | 'unknown_operation'
+  /** The caller has no proposal with that key. Check the key and the trajectory. */
+  | 'unknown_proposal'
+  /** The server has no such value. Check the name. */
+  | 'no_such_value'
   /** A proposal needs an idempotency key. Send the header `Idempotency-Key`. */
   | 'idempotency_key_missing'
   /** The value changed since the client read it. Read it again, and repeat the request. */

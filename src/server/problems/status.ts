@@ -69,7 +69,7 @@ const STATUS: Readonly<Partial<Record<ErrorStatus, readonly string[]>>> = {
       'store_not_found',
       'no_branch',
     ],
-    'blob_missing',
+    ...['blob_missing', 'unknown_proposal', 'no_such_value'],
   ],
   408: ['request_timeout'],
   409: [
