@@ -72,6 +72,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   domains: ['zod', 'assize', 'assize/unstable/domains/budget'],
   'domains/gateway': ['zod', 'yaml'],
   models: ['zod'],
+  views: ['zod'],
   config: ['zod'],
   server: ['hono', '@hono/node-server', 'jose', 'openid-client', 'zod'],
   cli: ['commander', 'picocolors', 'cli-table3', 'zod'],

@@ -1,5 +1,5 @@
 import { isAssizeError } from '#base';
-import { type EntryRow, type Hash, isHash, type Payload, readRow, Replayer } from '#ledger';
+import { type EntryRow, type Hash, isHash, type Payload, Replayer, readRow } from '#ledger';
 import type { Trajectory } from '#runtime';
 import { ServerError } from './errors.ts';
 import { READERS } from './operations/operation.ts';
@@ -29,9 +29,13 @@ export async function callerTrajectory({ caller, service }: Reaching, trajectory
 }
 
 function noTrajectory(trajectoryId: string): ServerError {
-  return new ServerError('no_such_value', `There is no trajectory ${trajectoryId}. List them with GET /v1/trajectories.`, {
-    evidence: { trajectory_id: trajectoryId },
-  });
+  return new ServerError(
+    'no_such_value',
+    `There is no trajectory ${trajectoryId}. List them with GET /v1/trajectories.`,
+    {
+      evidence: { trajectory_id: trajectoryId },
+    },
+  );
 }
 
 /** The last durable entry of a trajectory, from any process. */

@@ -11,7 +11,7 @@ import { problemOf } from '../problems/problem.ts';
 import { callerTrajectory, replayerOf } from '../reach.ts';
 import { rulingDocument } from '../rulings.ts';
 import type { Service } from '../service.ts';
-import { documentForm, flag, hash, json, name, next, page, PAGE_DEFAULT, roleForm, rulingForm } from './forms.ts';
+import { documentForm, flag, hash, json, name, next, PAGE_DEFAULT, page, roleForm, rulingForm } from './forms.ts';
 import { ANYBODY, type Operation, operation, READERS } from './operation.ts';
 
 const approvalForm = z
@@ -46,7 +46,10 @@ const list = operation({
   answer: z.strictObject({ approvals: z.array(approvalForm), next }),
   run: async ({ query, caller, service, signal }) => {
     const { trajectory, channel, action, requester, mine = false, cursor, limit = PAGE_DEFAULT } = query;
-    const asked = { ...(trajectory !== undefined && { trajectoryId: trajectory }), ...(channel !== undefined && { channel }) };
+    const asked = {
+      ...(trajectory !== undefined && { trajectoryId: trajectory }),
+      ...(channel !== undefined && { channel }),
+    };
     const approvals: z.input<typeof approvalForm>[] = [];
     let isPast = cursor === undefined;
     let last: string | undefined;
@@ -161,13 +164,14 @@ const decideMany = operation({
     .strictObject({
       decision: z.enum(['approve', 'reject']),
       reason: z.string().min(1).max(4_096),
-      items: z.array(z.strictObject({ id: hash, digest })).min(1).max(200),
+      items: z
+        .array(z.strictObject({ id: hash, digest }))
+        .min(1)
+        .max(200),
     })
     .meta({ id: 'ManyDecisions' }),
   answer: z.strictObject({
-    results: z.array(
-      z.strictObject({ id: hash, ruling: rulingForm.optional(), problem: documentForm.optional() }),
-    ),
+    results: z.array(z.strictObject({ id: hash, ruling: rulingForm.optional(), problem: documentForm.optional() })),
   }),
   run: async (request) => {
     const { body, caller } = request;
@@ -247,9 +251,9 @@ async function shownTo(
   { trajectoryId, id, payload }: Pending,
 ): Promise<z.input<typeof approvalForm> | undefined> {
   const trajectory = await service.assize.open(trajectoryId);
-  const names = Object.keys(service.config.principals ?? {}).filter((one) =>
-    service.config.principals?.[one]?.kinds.includes('counselor'),
-  );
+  const names = [...service.config.principals.values()]
+    .filter(({ kinds }) => kinds.includes('counselor'))
+    .map(({ name }) => name);
   const asked = caller.kinds.includes('counselor') ? [...new Set([...names, caller.name])] : names;
   const isOpen = !isEffectPending(payload) && !isExpired(payload, service.clock.now());
   const { requester, deciders } = isOpen

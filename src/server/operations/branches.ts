@@ -69,9 +69,7 @@ const delegations = operation({
   params: z.strictObject({ trajectory: name }),
   answer: z.strictObject({
     origin: documentForm.nullable(),
-    open: z.array(
-      z.strictObject({ id: hash, child: z.string(), task: z.string(), writ_id: z.string() }),
-    ),
+    open: z.array(z.strictObject({ id: hash, child: z.string(), task: z.string(), writ_id: z.string() })),
   }),
   run: async (request) => {
     const trajectory = await callerTrajectory(request, request.path.trajectory);

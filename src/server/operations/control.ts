@@ -66,7 +66,8 @@ const upgrade = operation({
     if (head === undefined) throw new ServerError('no_such_value', `There is no trajectory ${path.trajectory}.`);
     const now = await service.replayer.domainAt(path.trajectory, head.id);
     const versions = service.domains.filter(
-      ({ name, hash }) => (body.domain_hash === undefined ? name === now.name : hash === body.domain_hash) && hash !== now.hash,
+      ({ name, hash }) =>
+        (body.domain_hash === undefined ? name === now.name : hash === body.domain_hash) && hash !== now.hash,
     );
     const [next, ...more] = versions;
     if (next === undefined || more.length > 0)

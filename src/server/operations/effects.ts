@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { effectTransactionView, storedTextsOf } from '#views';
 import { ServerError } from '../errors.ts';
 import type { Service } from '../service.ts';
-import { digits, documentForm, flag, name, next, page, PAGE_DEFAULT } from './forms.ts';
+import { digits, documentForm, flag, name, next, PAGE_DEFAULT, page } from './forms.ts';
 import { ADMINS, type Operation, operation, READERS } from './operation.ts';
 
 const transactionForm = z
@@ -130,7 +130,10 @@ async function viewsOf(
 async function transactionOf(service: Service, epoch: number): Promise<z.input<typeof transactionForm>> {
   const [view] = epoch < 1 ? [] : await viewsOf(service, await service.assize.effects({ epoch }));
   if (view !== undefined) return view;
-  throw new ServerError('no_such_value', `There is no tool transaction ${epoch}. List them with GET /v1/effects?all=true.`);
+  throw new ServerError(
+    'no_such_value',
+    `There is no tool transaction ${epoch}. List them with GET /v1/effects?all=true.`,
+  );
 }
 
 export const effects: readonly Operation[] = [list, recover, get, resolve];

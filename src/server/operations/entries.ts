@@ -5,7 +5,7 @@ import { proveEntry } from '#runtime';
 import { blobsOf, blobValue, partingOf, summaryOf } from '#views';
 import { entryNamed, headOf, replayerOf } from '../reach.ts';
 import type { Service } from '../service.ts';
-import { digits, documentForm, flag, hash, name, next, page, PAGE_DEFAULT, patchForm } from './forms.ts';
+import { digits, documentForm, flag, hash, name, next, PAGE_DEFAULT, page, patchForm } from './forms.ts';
 import { type Operation, operation, READERS } from './operation.ts';
 
 const summaryForm = z
@@ -100,7 +100,9 @@ const proof = operation({
     await integrateLog(service.store);
     const signed = await service.checkpoints.covering(row.id);
     const { origin, key, known } = service.checkpoints;
-    return { body: { entry_id: row.id, log: origin, key, proof: await proveEntry(service.store, row.id, signed, known) } };
+    return {
+      body: { entry_id: row.id, log: origin, key, proof: await proveEntry(service.store, row.id, signed, known) },
+    };
   },
 });
 

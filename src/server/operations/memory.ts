@@ -95,7 +95,10 @@ const recall = operation({
   errors: ['bad_recall'],
   run: async (request) => {
     const memory = await readingMemory(request);
-    const query = { ...request.body, ...(request.body.text !== undefined && { signal: request.signal }) } as RecallQuery;
+    const query = {
+      ...request.body,
+      ...(request.body.text !== undefined && { signal: request.signal }),
+    } as RecallQuery;
     const { facts, scores, isTruncated, observation } = await memory.recall(query);
     return {
       body: {

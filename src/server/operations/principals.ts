@@ -62,7 +62,7 @@ const create = operation({
   statuses: [201],
   errors: ['no_such_value'],
   run: async ({ body, service }) => {
-    const known = service.config.principals?.[body.principal];
+    const known = service.config.principals.get(body.principal);
     if (known === undefined)
       throw new ServerError('no_such_value', `The configuration has no principal ${body.principal}.`);
     const kinds = body.kinds ?? known.kinds;

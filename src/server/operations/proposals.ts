@@ -58,7 +58,8 @@ const create = operation({
       () => proposeOnce(service.store, trajectory, input),
     );
     const until = addMicros(now, waitSeconds * 1_000_000);
-    const ruling = waitSeconds === 0 ? proposed : await decided(service.store, trajectory, input, proposed, { until, signal });
+    const ruling =
+      waitSeconds === 0 ? proposed : await decided(service.store, trajectory, input, proposed, { until, signal });
     service.metrics.ruling(ruling.ruling);
     if (ruling.ruling !== 'escalated') return { body: rulingDocument(ruling) };
     const headers = { location: `/v1/approvals/${ruling.pending}` };

@@ -7,7 +7,7 @@ import { ServerError } from '../errors.ts';
 import { isOfKind } from '../principals/caller.ts';
 import { callerTrajectory, entryNamed, headOf, replayerOf } from '../reach.ts';
 import type { Service } from '../service.ts';
-import { hash, instant, json, name, next, page, PAGE_DEFAULT } from './forms.ts';
+import { hash, instant, json, name, next, PAGE_DEFAULT, page } from './forms.ts';
 import { ADMINS, ANYBODY, type Operation, operation, READERS } from './operation.ts';
 
 const trajectoryForm = z
@@ -161,7 +161,10 @@ const slice = operation({
     if (!isOfKind(caller, READERS)) {
       const writs = service.writs.allFor(caller, trajectory.id, service.clock.now());
       if (!writs.some((writ) => Trajectory.grantsRole(trajectory, writ, role)))
-        throw new ServerError('forbidden', `${caller.name} has no grant for the role ${role.name} in ${trajectory.id}.`);
+        throw new ServerError(
+          'forbidden',
+          `${caller.name} has no grant for the role ${role.name} in ${trajectory.id}.`,
+        );
     }
     const entry = await pointIn(request, trajectory.id, query.at);
     const seen = await trajectory.sliceAt(entry.id, role.name, role.params);

@@ -41,7 +41,7 @@ const list = operation({
     const { path, service } = request;
     const trajectory = await callerTrajectory(request, path.trajectory);
     const known = await listWrits(service.store, trajectory.id);
-    const holders = service.writs.holdersOf(service.config.principals ?? {}, trajectory.id);
+    const holders = service.writs.holdersOf(service.config.principals.values(), trajectory.id);
     const writs = known.map(({ id, writ, granted, spent, reserved, left, revoked }) => ({
       id,
       writ: { ...writ },
@@ -110,8 +110,11 @@ const attenuate = operation({
     const trajectory = await callerTrajectory(request, path.trajectory);
     const now = service.clock.now();
     const expires = addMicros(now, body.seconds * 1_000_000);
-    if (body.subject in (service.config.principals ?? {}))
-      throw new ServerError('forbidden', `${body.subject} is a principal of the configuration. Choose another subject.`);
+    if (service.config.principals.has(body.subject))
+      throw new ServerError(
+        'forbidden',
+        `${body.subject} is a principal of the configuration. Choose another subject.`,
+      );
     const writ = service.writs.attenuated(caller, trajectory.id, {
       subject: body.subject,
       actions: body.actions,
@@ -143,16 +146,14 @@ const revoke = operation({
   params: z.strictObject({ trajectory: name, writ: name }),
   body: z.strictObject({ reason: z.string().min(1).max(4_096) }).meta({ id: 'Revocation' }),
   answer: z.strictObject({
-    revocations: z.array(
-      z.strictObject({ writ_id: hash, ruling: rulingForm, propagated: z.array(documentForm) }),
-    ),
+    revocations: z.array(z.strictObject({ writ_id: hash, ruling: rulingForm, propagated: z.array(documentForm) })),
   }),
   errors: ['unknown_writ', 'no_such_value'],
   run: async (request) => {
     const { path, body, caller, service } = request;
     const trajectory = await callerTrajectory(request, path.trajectory);
-    const agent = service.config.principals?.[path.writ];
-    const given = agent === undefined ? [] : service.writs.grantsOf(path.writ, agent.grants ?? [], trajectory.id);
+    const agent = service.config.principals.get(path.writ);
+    const given = agent === undefined ? [] : service.writs.grantsOf(path.writ, agent.grants, trajectory.id);
     if (given.length === 0 && !isHash(path.writ))
       throw new ServerError('no_such_value', `There is no writ ${path.writ}, and no agent of that name has a grant.`);
     const by = service.writs.forOffice(caller.name, REVOKE_ACTION, trajectory.id, service.clock.now());

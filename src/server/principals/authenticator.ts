@@ -1,5 +1,5 @@
 import { instantToMillis } from '#canon';
-import type { AssizeConfig, MappedPrincipal } from '#config';
+import { type MappedPrincipal, mappedPrincipal, type ResolvedConfig } from '#config';
 import type { Clock } from '#oracle';
 import { ServerError } from '../errors.ts';
 import type { Caller } from './caller.ts';
@@ -15,14 +15,14 @@ const BEARER = /^Bearer ([\x21-\x7e]+)$/i;
 
 /** Finds the principal of a request: by bearer token, by the token of another issuer, by cookie. */
 export class Authenticator {
-  readonly #config: AssizeConfig;
+  readonly #config: ResolvedConfig;
   readonly #tokens: Tokens;
   readonly #sessions: Sessions;
   readonly #jwt: JwtVerifier;
   readonly #clock: Clock;
 
   constructor(parts: {
-    readonly config: AssizeConfig;
+    readonly config: ResolvedConfig;
     readonly tokens: Tokens;
     readonly sessions: Sessions;
     readonly jwt: JwtVerifier;
@@ -50,7 +50,7 @@ export class Authenticator {
 
   async #byToken(text: string): Promise<Caller> {
     const { principal, kinds, writ } = await this.#tokens.verify(text, this.#clock.now());
-    const known = this.#config.principals?.[principal];
+    const known = this.#config.principals.get(principal);
     // A token that is limited to a writ is for a principal that the configuration need not name.
     if (known === undefined && writ === undefined)
       throw unauthenticated(`The configuration no longer names ${principal}`);
@@ -72,15 +72,21 @@ export class Authenticator {
     const session = await this.#sessions.find(cookie, this.#clock.now());
     if (session === undefined) throw unauthenticated('The session has ended');
     const { principal: name, method, kinds, grants } = session;
-    const mapped = { name, ...(kinds && { kinds }), ...(grants && { grants }) };
-    return { ...this.mapped(mapped, method), sessionId: cookie };
+    const known = this.#config.principals.get(name);
+    if (known === undefined && kinds === undefined) throw unauthenticated(`The configuration no longer names ${name}`);
+    return {
+      name,
+      kinds: kinds ?? known?.kinds ?? [],
+      grants: grants ?? known?.grants ?? [],
+      method,
+      sessionId: cookie,
+    };
   }
 
-  /** @throws ServerError `unauthenticated` */
-  mapped({ name, kinds, grants }: MappedPrincipal, method: string): Caller {
-    const known = this.#config.principals?.[name];
-    if (known === undefined && kinds === undefined) throw unauthenticated(`The configuration does not name ${name}`);
-    return { name, kinds: kinds ?? known?.kinds ?? [], grants: grants ?? known?.grants ?? [], method };
+  /** @throws ConfigError `bad_config` for a mapping that returns no principal */
+  mapped(given: MappedPrincipal, method: string): Caller {
+    const { name, kinds, grants } = mappedPrincipal(this.#config, given, method);
+    return { name, kinds, grants, method };
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Grant, PrincipalKind } from '#config';
+import type { PrincipalKind } from '#config';
 import type { WritChain } from '#runtime';
 
 /** The authenticated principal of a request. */
@@ -6,7 +6,7 @@ export interface Caller {
   /** The name in the ledger, such as `agent:scout` or `manager:grace`. */
   readonly name: string;
   readonly kinds: readonly PrincipalKind[];
-  readonly grants: readonly Grant[];
+  readonly grants: readonly ResolvedGrant[];
   /** The method of authentication, as approvals record it: `token`, `session`, `oidc`, `jwt`. */
   readonly method: string;
   /** The writ that the token is limited to. Absent: the grants. */

@@ -1,5 +1,5 @@
 import { addMicros, hashText, type Instant } from '#canon';
-import type { Grant, PrincipalKind } from '#config';
+import type { PrincipalKind, ResolvedGrant } from '#config';
 import type { SideStore } from '#ledger';
 import type { Random } from '#oracle';
 import { SealedRows } from './sealed-rows.ts';
@@ -10,7 +10,7 @@ export interface Session {
   readonly method: string;
   /** From the claims of the sign-in. Absent: those of the configuration. */
   readonly kinds?: readonly PrincipalKind[];
-  readonly grants?: readonly Grant[];
+  readonly grants?: readonly ResolvedGrant[];
   readonly expires: Instant;
 }
 

@@ -1,5 +1,5 @@
 import { hkdfSync } from 'node:crypto';
-import { attenuate, covers, issueWrit, type Writ, writId } from '#authority';
+import { attenuate, contains, covers, delegateWrit, issueWrit, segment, type Writ, writId } from '#authority';
 import { LruCache } from '#base';
 import {
   addMicros,
@@ -10,8 +10,8 @@ import {
   instantToMillis,
   type KeyPair,
 } from '#canon';
-import type { Grant } from '#config';
-import { UPGRADE_ACTION } from '#kernel';
+import type { ResolvedGrant as Grant, ResolvedPrincipal } from '#config';
+import { BELIEVE_ACTION, UPGRADE_ACTION } from '#kernel';
 import { HALT_ACTION, REVOKE_ACTION } from '#ledger';
 import type { WritChain } from '#runtime';
 import { ServerError } from '../errors.ts';
@@ -112,10 +112,8 @@ export class WritIssuer {
    * @throws AuthorityError `not_attenuated`, `bad_writ`, `bad_resource`; ServerError `forbidden`
    */
   attenuated(caller: Caller, trajectoryId: string, terms: AttenuatedTerms): WritChain {
-    const grants = caller.writ === undefined ? caller.grants.filter((grant) => isFor(grant, trajectoryId)) : [];
-    const chains = grants.map((grant) => this.#granted(caller.name, grant, trajectoryId));
     let refused: unknown;
-    for (const { writ, key, chain } of chains) {
+    for (const { writ, key, chain } of this.#passable(caller, trajectoryId)) {
       try {
         const child = attenuate(
           writ,
@@ -127,17 +125,83 @@ export class WritIssuer {
         refused ??= error;
       }
     }
-    throw refused ?? new ServerError('forbidden', `${caller.name} has no grant to pass on in ${trajectoryId}.`);
+    throw refused ?? nothingToPassOn(caller, trajectoryId);
   }
 
-  /** The id of the writ that carries a whole grant, for a revocation. */
-  grantId(name: string, grant: Grant, trajectoryId: string): string {
-    return writId(this.#granted(name, grant, trajectoryId).writ);
+  /**
+   * A part of an agent's grant for a child trajectory: the writ of the grant, and its child.
+   *
+   * @throws AuthorityError `not_attenuated`, `bad_writ`, `bad_resource`; ServerError `forbidden`
+   */
+  delegated(
+    caller: Caller,
+    trajectoryId: string,
+    child: string,
+    terms: Omit<AttenuatedTerms, 'expires'>,
+  ): { readonly writ: WritChain; readonly signed: Writ } {
+    let refused: unknown;
+    for (const { writ, key, chain } of this.#passable(caller, trajectoryId)) {
+      try {
+        const signed = delegateWrit(
+          writ,
+          { ...terms, trajectory: child, nonce: contentHash({ child, ...terms }) },
+          key.privateKey,
+        );
+        return { writ: { writ, chain }, signed };
+      } catch (error) {
+        refused ??= error;
+      }
+    }
+    throw refused ?? nothingToPassOn(caller, trajectoryId);
+  }
+
+  /** The writs that carry the whole grants of an agent in a trajectory, for a revocation. */
+  grantsOf(name: string, grants: readonly Grant[], trajectoryId: string): WritChain[] {
+    return grants
+      .filter((grant) => isFor(grant, trajectoryId))
+      .map((grant) => {
+        const { writ, chain } = this.#granted(name, grant, trajectoryId);
+        return { writ, chain };
+      });
+  }
+
+  /** The configured agent of each writ that carries a whole grant, by the writ's id. */
+  holdersOf(principals: Iterable<ResolvedPrincipal>, trajectoryId: string): ReadonlyMap<string, string> {
+    const holders = new Map<string, string>();
+    for (const { name, grants } of principals)
+      for (const { writ } of this.grantsOf(name, grants, trajectoryId)) holders.set(writId(writ), name);
+    return holders;
+  }
+
+  /** Whether a writ is a part of an agent's grant. */
+  isHeldBy(caller: Caller, trajectoryId: string, { parent }: Writ): boolean {
+    return this.grantsOf(caller.name, caller.grants, trajectoryId).some(({ writ }) => writId(writ) === parent);
+  }
+
+  /** Whether a writ of an agent covers statements in a memory space. */
+  maySpeak(caller: Caller, trajectoryId: string, space: string, now: Instant): boolean {
+    const scope = `memory:${segment(space)}:**`;
+    return this.allFor(caller, trajectoryId, now).some(
+      ({ writ: { actions = [], scopes = [] } }) =>
+        actions.some((pattern) => isCovered(pattern, BELIEVE_ACTION)) && scopes.some((one) => contains(one, scope)),
+    );
+  }
+
+  idOf(writ: Writ): string {
+    return writId(writ);
+  }
+
+  /** The grants that an agent may pass on. A token that is limited to a writ passes nothing on. */
+  #passable(caller: Caller, trajectoryId: string): GrantedWrit[] {
+    if (caller.writ !== undefined) return [];
+    return caller.grants
+      .filter((grant) => isFor(grant, trajectoryId) && grant.maxDepth > 0)
+      .map((grant) => this.#granted(caller.name, grant, trajectoryId));
   }
 
   #short(name: string, grant: Grant, trajectoryId: string, now: Instant): WritChain {
     const { start, end } = this.#window(now);
-    const place = `${contentHash({ name, grant: plain(grant), trajectoryId })} ${start}`;
+    const place = `${contentHash({ name, grant: { ...grant }, trajectoryId })} ${start}`;
     return this.#issued.get(place, () => {
       const { writ, key, chain } = this.#granted(name, grant, trajectoryId);
       const period = { not_before: addMicros(start, -SKEW_MICROS), expires: end };
@@ -148,8 +212,8 @@ export class WritIssuer {
 
   /** The writ of a whole grant. Its subject is a key that only servers with the root key derive. */
   #granted(name: string, grant: Grant, trajectoryId: string): GrantedWrit {
-    const { actions, scopes = ['**'], budget, requireApproval, maxDepth = 0 } = grant;
-    const terms = contentHash({ name, grant: plain(grant), trajectoryId });
+    const { actions, scopes, budget, requireApproval, maxDepth } = grant;
+    const terms = contentHash({ name, grant: { ...grant }, trajectoryId });
     const key = this.#keyOf(terms);
     const writ = issueWrit(
       {
@@ -158,8 +222,8 @@ export class WritIssuer {
         trajectory: trajectoryId,
         actions: [...actions],
         scopes: [...scopes],
-        ...(budget !== undefined && { budget }),
-        ...(requireApproval !== undefined && { require_approval: [...requireApproval] }),
+        budget,
+        require_approval: [...requireApproval],
         not_before: EARLIEST,
         expires: LATEST,
         max_depth: maxDepth + 1,
@@ -195,7 +259,14 @@ interface GrantedWrit extends WritChain {
   readonly key: KeyPair;
 }
 
-function isFor({ trajectories = ['*'] }: Grant, trajectoryId: string): boolean {
+function nothingToPassOn(caller: Caller, trajectoryId: string): ServerError {
+  return new ServerError(
+    'forbidden',
+    `${caller.name} has no grant to pass on in ${trajectoryId}. Raise \`maxDepth\` of a grant in the configuration.`,
+  );
+}
+
+function isFor({ trajectories }: Grant, trajectoryId: string): boolean {
   return trajectories.includes('*') || trajectories.includes(trajectoryId);
 }
 
@@ -206,16 +277,4 @@ function isCovered(pattern: string, action: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** The members of a grant that are authority, in canonical JSON. */
-function plain({ actions, scopes, budget, requireApproval, maxDepth, trajectories }: Grant) {
-  return {
-    actions: [...actions],
-    ...(scopes !== undefined && { scopes: [...scopes] }),
-    ...(budget !== undefined && { budget: { ...budget } }),
-    ...(requireApproval !== undefined && { requireApproval: [...requireApproval] }),
-    ...(maxDepth !== undefined && { maxDepth }),
-    ...(trajectories !== undefined && { trajectories: [...trajectories] }),
-  };
 }
