@@ -195,6 +195,15 @@ export type {
 } from './ports/ledger-store.ts';
 export { PAGE, type ParallelReader, pageAt, type RowRange } from './ports/parallel-reader.ts';
 export {
+  SIDE_BODY_BYTES_MAX,
+  SIDE_CHANGES_MAX,
+  SIDE_NAME_MAX,
+  type SideChange,
+  type SidePage,
+  type SideRow,
+  type SideStore,
+} from './ports/side-store.ts';
+export {
   beliefChange,
   factWrites,
   inheritanceOf,

@@ -5,7 +5,18 @@
  * Guarantees: a commit is answered when it is durable, and an answered commit is never lost. Of two
  * commits for one position, exactly one succeeds.
  */
-export type { EffectStore, FactStore, LedgerStore, LogStore, SharedEffectStore, SnapshotStore } from '#ledger';
+export type {
+  EffectStore,
+  FactStore,
+  LedgerStore,
+  LogStore,
+  SharedEffectStore,
+  SideChange,
+  SidePage,
+  SideRow,
+  SideStore,
+  SnapshotStore,
+} from '#ledger';
 export type { OracleStore } from '#oracle';
 export {
   MemoryStore,

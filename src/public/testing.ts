@@ -30,5 +30,6 @@ export {
   seededDelays,
   seededFaults,
   sharedEffectStoreSuite,
+  sideStoreSuite,
   snapshotStoreSuite,
 } from '#testing';

@@ -29,6 +29,10 @@ import type {
   OpenEffectPage,
   PartitionName,
   PartitionState,
+  SideChange,
+  SidePage,
+  SideRow,
+  SideStore,
   SnapshotRow,
   SnapshotStore,
   TrajectoryInfo,
@@ -52,6 +56,7 @@ import {
   CLAIM_KEY,
   checkPage,
   checkPrefix,
+  checkSideChanges,
   EFFECT_PAGE,
   EFFECTS,
   isEmpty,
@@ -59,6 +64,8 @@ import {
   NODE_COUNT,
   OPEN_PAGE,
   ORACLE_ROW,
+  SIDE_NAME,
+  SIDE_PAGE,
   SNAPSHOT_ROW,
 } from './input.ts';
 import { COMMITTED, type NativePort } from './native-port.ts';
@@ -69,7 +76,7 @@ import { COMMITTED, type NativePort } from './native-port.ts';
  * writable.
  */
 export abstract class CheckedStore
-  implements LedgerStore, LogStore, OracleStore, SnapshotStore, EffectStore, FactStore, Adoptable
+  implements LedgerStore, LogStore, OracleStore, SnapshotStore, EffectStore, FactStore, SideStore, Adoptable
 {
   readonly #access: NativePort;
 
@@ -320,5 +327,24 @@ export abstract class CheckedStore
 
   async keepFacts(): Promise<boolean> {
     return this.#access.writes().keepFacts();
+  }
+
+  async sideGet(kind: string, key: string): Promise<SideRow | undefined> {
+    checkInput(SIDE_NAME, kind, 'kind');
+    checkInput(SIDE_NAME, key, 'key');
+    return this.#access.read((reads) => reads.sideGet(kind, key));
+  }
+
+  async sideList(kind: string, page: SidePage): Promise<SideRow[]> {
+    checkInput(SIDE_NAME, kind, 'kind');
+    checkInput(SIDE_PAGE, page, 'page');
+    const { after = '', limit } = page;
+    return this.#access.read((reads) => reads.sideList(kind, { after, limit }));
+  }
+
+  async sidePut(changes: readonly SideChange[]): Promise<boolean> {
+    const writes = this.#access.writes();
+    const checked = checkSideChanges(changes);
+    return checked.length === 0 || writes.sidePut(checked);
   }
 }

@@ -1,13 +1,18 @@
-import { arg } from '#base';
-import type {
-  Batch,
-  BlobRow,
-  EffectKeyRow,
-  EffectRecordRow,
-  EffectTransactionRow,
-  EffectWrite,
-  EntryKind,
-  EntryRow,
+import { type ArgumentIssue, arg, isAssizeError } from '#base';
+import { composed, parseCanonical } from '#canon';
+import {
+  type Batch,
+  type BlobRow,
+  type EffectKeyRow,
+  type EffectRecordRow,
+  type EffectTransactionRow,
+  type EffectWrite,
+  type EntryKind,
+  type EntryRow,
+  SIDE_BODY_BYTES_MAX,
+  SIDE_CHANGES_MAX,
+  SIDE_NAME_MAX,
+  type SideChange,
 } from '#ledger';
 import type { Adoption } from './adoption.ts';
 import { checkInput, HASH, POSITIVE, SIGNAL, TEXT } from './check-input.ts';
@@ -132,6 +137,71 @@ export const LOG_STEP = arg.members({
   leaves: arg.list(arg.members({ id: HASH, hash: NODE_HASH })),
   nodes: arg.list(arg.members({ level: POSITIVE, index: arg.whole, hash: NODE_HASH })),
 });
+
+/** The kind or the key of a side row. */
+export const SIDE_NAME = arg.all(
+  TEXT,
+  arg.of(`text of 1 to ${SIDE_NAME_MAX} characters in composed form (NFC)`, (value) => {
+    const name = value as string;
+    return name.length > 0 && name.length <= SIDE_NAME_MAX && composed(name) === name;
+  }),
+);
+
+export const SIDE_PAGE = arg.members({ after: arg.optional(TEXT), limit: POSITIVE });
+
+const SIDE_BODY = arg.of(
+  `null, or canonical JSON of at most ${SIDE_BODY_BYTES_MAX} bytes`,
+  (value) => value === null || (typeof value === 'string' && isSideBody(value)),
+);
+
+function isSideBody(text: string): boolean {
+  if (Buffer.byteLength(text) > SIDE_BODY_BYTES_MAX) return false;
+  try {
+    parseCanonical(text);
+    return true;
+  } catch (error) {
+    if (isAssizeError(error, 'not_canonical')) return false;
+    throw error;
+  }
+}
+
+const EXPECTED = arg.of(
+  'null, or a whole number from 1',
+  (value) => value === null || (Number.isSafeInteger(value) && (value as number) > 0),
+);
+const SIDE_CHANGE = arg.row<SideChange>(
+  (change) =>
+    arg.at('kind', SIDE_NAME(change.kind)) ??
+    arg.at('key', SIDE_NAME(change.key)) ??
+    arg.at('expected', EXPECTED(change.expected)) ??
+    arg.at('body', SIDE_BODY(change.body)),
+);
+const SIDE_CHANGE_LIST = arg.list(SIDE_CHANGE);
+const OBJECTS = arg.list(arg.object);
+const TOO_MANY_CHANGES: ArgumentIssue = { at: '', wanted: `at most ${SIDE_CHANGES_MAX} changes` };
+
+/**
+ * Returns a copy of the changes. Throws `store_invalid_input` unless each fits a row, and each row
+ * is named once.
+ */
+export function checkSideChanges(changes: readonly SideChange[]): readonly SideChange[] {
+  checkInput(OBJECTS, changes, 'changes');
+  checkInput(
+    (list) => ((list as unknown[]).length > SIDE_CHANGES_MAX ? TOO_MANY_CHANGES : undefined),
+    changes,
+    'changes',
+  );
+  const copies = changes.map(({ kind, key, expected, body }) => ({ kind, key, expected, body }));
+  checkInput(SIDE_CHANGE_LIST, copies, 'changes');
+  // No name has a NUL.
+  const names = new Set(copies.map(({ kind, key }) => `${kind}\0${key}`));
+  checkInput(
+    arg.of('a list that names each row once', () => names.size === copies.length),
+    copies,
+    'changes',
+  );
+  return copies;
+}
 
 /** The number of log hashes in one call. */
 export const NODE_COUNT = arg.wholeFrom(1, 10_000);

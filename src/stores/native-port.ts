@@ -21,6 +21,9 @@ import type {
   OpenEffectPage,
   PartitionName,
   PartitionState,
+  SideChange,
+  SidePage,
+  SideRow,
   SnapshotRow,
   TrajectoryInfo,
 } from '#ledger';
@@ -81,6 +84,8 @@ export interface Reads {
   factsByText(query: WithDefaults<FactTextQuery>): Answer<FactHit[]>;
   factsByVector(query: WithDefaults<FactVectorQuery>): Answer<FactHit[]>;
   textsToEmbed(embedder: string, space: string, limit: number): Answer<FactText[]>;
+  sideGet(kind: string, key: string): Answer<SideRow | undefined>;
+  sideList(kind: string, page: SidePage): Answer<SideRow[]>;
 }
 
 /** The writes of the ports, for checked arguments. */
@@ -98,4 +103,6 @@ export interface Writes {
   /** `rebuild` checks the contents of the pages. */
   rebuildFacts(pages: AsyncIterable<readonly FactWrite[]>): Promise<void>;
   keepFacts(): Promise<boolean>;
+  /** The changes are not empty, and name each row once. */
+  sidePut(changes: readonly SideChange[]): Promise<boolean>;
 }

@@ -1,5 +1,5 @@
 import { arg, checkArgument } from '#base';
-import type { EffectStore, FactStore, LedgerStore, LogStore, SnapshotStore } from '#ledger';
+import type { EffectStore, FactStore, LedgerStore, LogStore, SideStore, SnapshotStore } from '#ledger';
 import type { OracleStore } from '#oracle';
 import type { Adoptable } from './adoption.ts';
 import { checkInput } from './check-input.ts';
@@ -23,6 +23,7 @@ export type Store = LedgerStore &
   SnapshotStore &
   EffectStore &
   FactStore &
+  SideStore &
   Adoptable &
   Partial<Followable> &
   Partial<Retirable>;

@@ -18,7 +18,8 @@ export type StoreFault =
    */
   | { readonly kind: 'fails_after' }
   /**
-   * A commit is answered `conflict` although no other writer committed first; any other call fails.
+   * A commit is answered `conflict` although no other writer committed first, and a put of side
+   * rows is answered `false`. Any other call fails.
    */
   | { readonly kind: 'conflict' }
   /**

@@ -13,6 +13,7 @@ import { faultyStore } from './faulty-store.ts';
 import { ledgerStoreSuite } from './ledger-store-suite.ts';
 import { logStoreSuite } from './log-store-suite.ts';
 import { oracleStoreSuite } from './oracle-store-suite.ts';
+import { sideStoreSuite } from './side-store-suite.ts';
 import { batchOf, blobOf, chainOf, entryAfter } from './store-rows.ts';
 
 /** Outlives its handles, as a database does. */
@@ -37,7 +38,7 @@ let opened = 0;
 const late = (): FaultSchedule => seededDelays({ seed: ++opened, turnsMax: 3 });
 const overtaking = (): FaultSchedule => seededDelays({ seed: ++opened, turnsMax: 3, overtaking: true });
 
-for (const suite of [ledgerStoreSuite, oracleStoreSuite, logStoreSuite]) {
+for (const suite of [ledgerStoreSuite, oracleStoreSuite, logStoreSuite, sideStoreSuite]) {
   suite({ name: 'memory, answers late', open: async (place) => faultyStore(memoryAt(place), late()), runs: cases });
   suite({
     name: 'sqlite, answers late',

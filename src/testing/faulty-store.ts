@@ -93,6 +93,7 @@ class FaultyHandle {
         throw injectedError(call, 'it was done anyway');
       case 'conflict':
         if (call.operation === 'commit') return falseConflict(call.args[0] as Batch);
+        if (call.operation === 'sidePut') return false;
         throw injectedError(call, 'nothing was done');
       case 'torn':
         this.#death = new StoreError(

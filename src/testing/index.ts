@@ -14,6 +14,7 @@
  *     oracleStoreSuite(own);
  *     logStoreSuite(own);
  *     snapshotStoreSuite(own);
+ *     sideStoreSuite(own);
  *     effectStoreSuite(own);
  *     factStoreSuite(own);
  *     sharedEffectStoreSuite(own); // if several processes may share the effects
@@ -60,6 +61,7 @@ export {
   type SharedEffectStoreSuite,
   sharedEffectStoreSuite,
 } from './shared-effect-store-suite.ts';
+export { type SideStoreSuite, sideStoreSuite } from './side-store-suite.ts';
 export { type SnapshotStoreSuite, snapshotStoreSuite } from './snapshot-store-suite.ts';
 export { batchOf, blobOf, chainOf, entryAfter, entryAt } from './store-rows.ts';
 export type { StoreSuite } from './suite.ts';

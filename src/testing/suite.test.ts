@@ -3,6 +3,7 @@ import { type Flaw, PlainStore } from '../../tests/support/models/plain-store.ts
 import { EFFECT_LAWS, effectStoreSuite } from './effect-store-suite.ts';
 import { LEDGER_LAWS, ledgerStoreSuite } from './ledger-store-suite.ts';
 import { ORACLE_LAWS, oracleStoreSuite } from './oracle-store-suite.ts';
+import { SIDE_LAWS, sideStoreSuite } from './side-store-suite.ts';
 import { SNAPSHOT_LAWS, snapshotStoreSuite } from './snapshot-store-suite.ts';
 import type { Bench } from './suite.ts';
 
@@ -11,6 +12,7 @@ const plain = { name: 'plain', open: async (place: string) => new PlainStore(`${
 ledgerStoreSuite(plain);
 oracleStoreSuite(plain);
 snapshotStoreSuite(plain);
+sideStoreSuite(plain);
 effectStoreSuite(plain);
 
 type Law = () => Promise<void>;
@@ -170,6 +172,34 @@ const SNAPSHOT: Readonly<Partial<Record<Flaw, readonly string[]>>> = {
   'goes on when it is closed': ['a closed store refuses snapshots'],
 };
 
+const SIDE: Readonly<Partial<Record<Flaw, readonly string[]>>> = {
+  'is never empty': ['an empty store has no side rows'],
+  'has no page': ['side rows of one kind are listed by key in code-point order, in pages'],
+  'cuts names': ['side rows come back exactly as given'],
+  'trims names': ['side rows come back exactly as given'],
+  'keeps the caller’s objects': ['a later mutation of a passed or returned side row changes no stored one'],
+  'takes anything': ['side rows that no row can hold are refused, and nothing is written'],
+  overwrites: [
+    'a put writes only over the expected version',
+    'any puts give the result of a plain model',
+    'of many puts that expect one version at once, one is written',
+    'of two handles that count with compare-and-set, no count is lost',
+  ],
+  'counts versions by row': ['versions rise with each write, also after a deletion'],
+  'keeps the rows before a refusal': [
+    'a put of several rows writes all of them or none',
+    'a put can require that a row is absent, and writes nothing to it',
+    'any puts give the result of a plain model',
+  ],
+  forgets: [
+    'a store opened again has the side rows, and those that close still wrote',
+    'of two handles that count with compare-and-set, no count is lost',
+    'two handles that move rows in opposite orders end, and lose no row',
+  ],
+  'forgets what waits when it closes': ['a store opened again has the side rows, and those that close still wrote'],
+  'goes on when it is closed': ['a closed store refuses side rows'],
+};
+
 const EFFECTS: Readonly<Partial<Record<Flaw, readonly string[]>>> = {
   'is never empty': ['an empty store has no effects'],
   'forgets transactions that have ended': ['a transaction is open until it is ended, and can be read for ever'],
@@ -236,6 +266,7 @@ for (const [port, groups, broken] of [
   ['ledger', LEDGER_LAWS, LEDGER],
   ['oracle', ORACLE_LAWS, ORACLE],
   ['snapshot', SNAPSHOT_LAWS, SNAPSHOT],
+  ['side', SIDE_LAWS, SIDE],
   ['effect', EFFECT_LAWS, EFFECTS],
 ] as const) {
   describe(`the ${port} laws find a store that`, () => {

@@ -61,6 +61,8 @@ const UNSEEN: Readonly<Record<string, string>> = {
   oracle_within: '**Answers that no entry pins.**',
   scrub: '**Counters.**',
   scrub_probe: '**Counters.**',
+  side: '**The side log.**',
+  side_receipt: '**The side log.**',
   snapshot: '**Caches.**',
 };
 
@@ -101,6 +103,8 @@ async function made(place: Place, checkpoint: string): Promise<void> {
   }
   const folded = await foldTrajectory('settled', new Replayer(store), store);
   await store.putSnapshot(snapshotOf(folded)!, await store.erasures());
+  for (const key of ['a', 'b'])
+    await store.sidePut([{ kind: 'token', key, expected: null, body: '{"scope":"agent"}' }]);
   await makeCheckpoint(store, { signer, sinks: [fileSink(checkpoint)] });
   await store.close();
 }

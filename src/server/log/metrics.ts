@@ -51,8 +51,8 @@ export class Metrics {
     for (const [labels, count] of this.#counters) lines.push(`assize_rulings_total{${labels}} ${count}`);
     lines.push('# TYPE assize_request_seconds histogram');
     for (const [route, { counts, sum, count }] of this.#durations) {
-      BUCKETS.forEach((most, i) =>
-        lines.push(`assize_request_seconds_bucket{route="${route}",le="${most}"} ${counts[i]}`),
+      lines.push(
+        ...BUCKETS.map((most, i) => `assize_request_seconds_bucket{route="${route}",le="${most}"} ${counts[i]}`),
       );
       lines.push(`assize_request_seconds_bucket{route="${route}",le="+Inf"} ${count}`);
       lines.push(`assize_request_seconds_sum{route="${route}"} ${sum}`);

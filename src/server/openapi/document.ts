@@ -17,7 +17,8 @@ export function openApiDocument(operations: readonly Operation[], url: string): 
   const schemas = new Schemas();
   const paths: Record<string, Record<string, JsonObject>> = {};
   for (const one of operations) {
-    const path = (paths[one.path] ??= {});
+    const path = paths[one.path] ?? {};
+    paths[one.path] = path;
     path[one.method] = operationObject(one, schemas);
   }
   return {

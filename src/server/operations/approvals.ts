@@ -97,10 +97,12 @@ const get = operation({
       });
     }
     const found = await trajectory.approvals.statusOf(row.id);
-    if (found.status === 'resolved') return { body: { status: 'resolved', ruling: rulingDocument(found.ruling) } };
-    if (found.status === 'void') return { body: { status: 'void' } };
+    if (found.status === 'resolved')
+      return { body: { status: 'resolved' as const, ruling: rulingDocument(found.ruling) } };
+    if (found.status === 'void') return { body: { status: 'void' as const } };
     const shown = { trajectoryId: trajectory.id, id: found.id, payload: found.payload };
-    return { body: { status: 'pending', approval: await shownTo(caller, service, shown) }, etag: found.payload.digest };
+    const approval = (await shownTo(caller, service, shown)) as z.input<typeof approvalForm>;
+    return { body: { status: 'pending' as const, approval }, etag: `${found.id}-${found.payload.digest}` };
   },
 });
 

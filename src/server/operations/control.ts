@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Json } from '#base';
 import { UPGRADE_ACTION } from '#kernel';
 import { HALT_ACTION } from '#ledger';
 import { backtestStore, type HaltOutcome, type Trajectory } from '#runtime';
@@ -132,7 +133,7 @@ const backtest = operation({
       instead,
       trajectoryIds: trajectories,
       oracle: service.store,
-      ...(rules !== undefined && { policy: service.policyOf(rules) }),
+      ...(rules !== undefined && { policy: service.policyOf(rules as Json) }),
       ...(limit !== undefined && { limit }),
     });
     return { body: { reports: reports.map((report) => ({ ...report })) } };

@@ -1,4 +1,4 @@
-import type { PrincipalKind } from '#config';
+import type { PrincipalKind, ResolvedGrant } from '#config';
 import type { WritChain } from '#runtime';
 
 /** The authenticated principal of a request. */

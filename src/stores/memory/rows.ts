@@ -18,6 +18,9 @@ import type {
   OpenEffectPage,
   PartitionName,
   PartitionState,
+  SideChange,
+  SidePage,
+  SideRow,
   SnapshotRow,
   TrajectoryInfo,
 } from '#ledger';
@@ -29,6 +32,7 @@ import { type FactChange, REPEATS_ERASED } from '../facts.ts';
 import { COMMITTED, type Reads } from '../native-port.ts';
 import { MemoryEffects } from './effects.ts';
 import { MemoryFacts } from './facts.ts';
+import { MemorySide } from './side.ts';
 
 type WithDefaults<Query> = Query & { readonly limit: number };
 
@@ -49,6 +53,7 @@ export class Rows implements Reads {
   readonly #nodes = new Map<string, Uint8Array>();
   readonly #snapshots = new Map<string, SnapshotRow>();
   readonly #adopted = new Set<Hash>();
+  readonly #side = new MemorySide();
   #claimKey: Uint8Array | undefined;
   readonly #clock: Clock;
 
@@ -284,6 +289,18 @@ export class Rows implements Reads {
 
   textsToEmbed(embedder: string, space: string, limit: number): FactText[] {
     return this.believed.toEmbed(embedder, space, limit);
+  }
+
+  sideGet(kind: string, key: string): SideRow | undefined {
+    return this.#side.get(kind, key);
+  }
+
+  sideList(kind: string, page: SidePage): SideRow[] {
+    return this.#side.list(kind, page);
+  }
+
+  sidePut(changes: readonly SideChange[]): boolean {
+    return this.#side.put(changes);
   }
 
   // A frozen copy: a caller's change to a row must not change the store's row.

@@ -120,6 +120,7 @@ function writesOf(
         end: (run) => ofRebuilding(() => rows.believed.endRebuilding(run)),
       }),
     keepFacts: () => inTurn(() => rows.believed.keep()),
+    sidePut: (changes) => inTurn(() => rows.sidePut(changes)),
   };
 }
 

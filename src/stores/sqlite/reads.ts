@@ -20,6 +20,7 @@ import { prepareHead } from './ledger/head.ts';
 import { prepareLogged, prepareLogIndex, prepareLogNodes, prepareLogSize, prepareUnlogged } from './ledger/log.ts';
 import { prepareOracleErased, prepareOracleGet, prepareOracleWithin } from './ledger/oracle.ts';
 import { prepareResolve } from './ledger/resolve.ts';
+import { prepareSideGet, prepareSideList } from './ledger/side.ts';
 import { prepareErasures, prepareSnapshot } from './ledger/snapshot.ts';
 import { prepareToReview } from './ledger/to-review.ts';
 import { prepareTrajectories } from './ledger/trajectories.ts';
@@ -86,6 +87,8 @@ export function prepareReads(
     factsByText: (query) => byText.byText(query),
     factsByVector: (query) => byVector.byVector(query),
     textsToEmbed: (embedder, space, limit) => byVector.toEmbed(embedder, space, limit),
+    sideGet: prepareSideGet(db),
+    sideList: prepareSideList(db),
     isBehind: () => byText.isBehind(),
     isWaiting: () => byText.isWaiting(),
     selfCheck: prepareSelfCheck(db),

@@ -94,6 +94,7 @@ export class SqliteStore extends CheckedStore implements Retirable {
           end: (run) => this.#step('endRebuilding', run),
         }),
       keepFacts: () => writing.step('keepFacts'),
+      sidePut: (changes) => writing.step('sidePut', changes),
     };
     super({
       // Every SQLite read answers synchronously.

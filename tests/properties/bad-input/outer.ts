@@ -238,6 +238,7 @@ export const TESTING: Readonly<Record<string, Case | Exempt>> = {
   logStoreSuite: exempt(SUITE),
   oracleStoreSuite: exempt(SUITE),
   sharedEffectStoreSuite: exempt(SUITE),
+  sideStoreSuite: exempt(SUITE),
   snapshotStoreSuite: exempt(SUITE),
   seededDelays: takes(testing.seededDelays, [{ seed: 1, turnsMax: 3, overtaking: true }]),
   seededFaults: takes(testing.seededFaults, [{ seed: 1, perMille: 10, faults: [{ kind: 'fails' }] }]),

@@ -1,7 +1,7 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { EffectStore, FactStore, FactWrite, LedgerStore, LogStore, SnapshotStore } from '#ledger';
+import type { EffectStore, FactStore, FactWrite, LedgerStore, LogStore, SideStore, SnapshotStore } from '#ledger';
 import type { OracleStore } from '#oracle';
 import type { Adoptable } from '#stores';
 import * as stores from '#stores';
@@ -10,7 +10,7 @@ import { batchOf, blobOf, entryAfter } from '../../../src/testing/store-rows.ts'
 import type { Case, Exempt } from './case.ts';
 import { exempt, PATH, takes } from './table.ts';
 
-type Whole = LedgerStore & LogStore & SnapshotStore & OracleStore & EffectStore & FactStore & Adoptable;
+type Whole = LedgerStore & LogStore & SnapshotStore & OracleStore & EffectStore & FactStore & SideStore & Adoptable;
 
 const first = entryAfter(undefined, 't');
 const blob = blobOf('"x"');
@@ -87,6 +87,9 @@ export function storeCases(name: string, open: () => Promise<Whole>): Readonly<R
       { trajectory_id: 't', seq: 0, hash: first.id, text: 'x' },
       0,
     ),
+    sideGet: on((store, kind, key) => store.sideGet(kind, key), 'k', 'a'),
+    sideList: on((store, kind, page) => store.sideList(kind, page), 'k', { after: 'a', limit: 2 }),
+    sidePut: on((store, changes) => store.sidePut(changes), [{ kind: 'k', key: 'a', expected: 1, body: '1' }]),
     'commit, effects': on((store, write) => store.commit({ ...batchOf([]), effects: write }), effects),
     leaseEffects: on(
       async (store, signal) => (await store.leaseEffects(signal)).release(),

@@ -47,6 +47,7 @@ const EXEMPT: Readonly<Record<string, string>> = {
   'Store.readInParallel': 'the checks read with it',
   'Store.rebuildFacts': WRITES,
   'Store.retire': 'returns nothing',
+  'Store.sidePut': 'returns a boolean',
   'Store.scrub': 'returns nothing',
   'Trajectory.adoptHalt': INTERNAL,
   'Trajectory.completeDelegations': INTERNAL,

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { addMicros, instantFromMillis } from '#canon';
+import { addMicros, instantFromMillis, parseCanonical } from '#canon';
 import type {
   Batch,
   BlobRow,
@@ -14,6 +14,10 @@ import type {
   LedgerStore,
   LoggedTransaction,
   OpenEffectPage,
+  SideChange,
+  SidePage,
+  SideRow,
+  SideStore,
   SnapshotRow,
   SnapshotStore,
   TrajectoryInfo,
@@ -70,6 +74,7 @@ export type Flaw =
   | 'keeps a snapshot of nothing'
   | 'drops one snapshot'
   | 'drops everything'
+  | 'counts versions by row'
   | 'gives turns to all'
   | 'keeps turns of who has closed'
   | 'ends whoever’s turn it is'
@@ -110,6 +115,8 @@ interface Place {
   answers: Map<string, OracleRow>;
   within: Map<string, Set<string>>;
   snapshots: Map<string, SnapshotRow>;
+  side: SideRow[];
+  sideVersion: number;
   closed: boolean;
   /** The holder of the write lock, by trajectory, and the function that releases it. */
   turns: Map<string, { readonly of: PlainStore; readonly over: Promise<void>; readonly end: () => void }>;
@@ -132,13 +139,15 @@ function newPlace(): Place {
     answers: new Map(),
     within: new Map(),
     snapshots: new Map(),
+    side: [],
+    sideVersion: 0,
     closed: false,
     turns: new Map(),
   };
 }
 
 /** The plainest possible store, with selectable flaws, to test the suites themselves. */
-export class PlainStore implements LedgerStore, OracleStore, SnapshotStore, EffectStore {
+export class PlainStore implements LedgerStore, OracleStore, SnapshotStore, EffectStore, SideStore {
   readonly readonly = false;
   readonly #flaws: ReadonlySet<Flaw>;
   readonly #place: Place;
@@ -332,6 +341,70 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore, Effe
       const names = [...snapshots.keys()];
       for (const name of this.#has('drops one snapshot') ? names.slice(1) : names) snapshots.delete(name);
     }, undefined);
+  }
+
+  async sideGet(kind: string, key: string): Promise<SideRow | undefined> {
+    this.#checkSideNames(kind, key);
+    this.#checkOpen();
+    if (this.#has('is never empty')) return { kind, key, version: 1, body: 'null' };
+    return this.#out(this.#side(kind, key));
+  }
+
+  async sideList(kind: string, { after = '', limit }: SidePage): Promise<SideRow[]> {
+    this.#checkSideNames(kind);
+    if (!this.#has('takes anything') && !(isText(after) && isFrom(1, limit))) throw invalid();
+    this.#checkOpen();
+    const order = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
+    const rows = this.#place.side.filter((row) => row.kind === kind && order(row.key, after) > 0);
+    rows.sort((a, b) => order(a.key, b.key));
+    return this.#out(this.#has('has no page') ? rows : rows.slice(0, limit));
+  }
+
+  async sidePut(changes: readonly SideChange[]): Promise<boolean> {
+    this.#checkOpen();
+    if (!this.#has('takes anything')) this.#checkSideChanges(changes);
+    const given = this.#has('keeps the caller’s objects') ? changes : structuredClone(changes);
+    return this.#inTurn(() => {
+      const isWrong = ({ kind, key, expected }: SideChange): boolean =>
+        (this.#side(kind, key)?.version ?? null) !== expected;
+      if (given.some(isWrong) && !this.#has('keeps the rows before a refusal') && !this.#has('overwrites'))
+        return false;
+      for (const change of given) {
+        if (isWrong(change) && !this.#has('overwrites')) return false;
+        this.#setSide(change);
+      }
+      return true;
+    }, true);
+  }
+
+  #side(kind: string, key: string): SideRow | undefined {
+    return this.#place.side.find((row) => row.kind === this.#name(kind) && row.key === this.#name(key));
+  }
+
+  #setSide({ kind, key, body }: SideChange): void {
+    const place = this.#place;
+    const there = this.#side(kind, key);
+    place.side = place.side.filter((row) => row !== there);
+    const version = this.#has('counts versions by row') ? (there?.version ?? 0) + 1 : ++place.sideVersion;
+    if (body !== null) place.side.push({ kind: this.#name(kind), key: this.#name(key), version, body });
+  }
+
+  #checkSideNames(...names: readonly string[]): void {
+    const isName = (name: unknown): boolean =>
+      isText(name) && name !== '' && (name as string).length <= 512 && (name as string).normalize() === name;
+    if (!names.every(isName) && !this.#has('takes anything')) throw invalid();
+  }
+
+  #checkSideChanges(changes: readonly SideChange[]): void {
+    if (!Array.isArray(changes) || changes.length > 1_000) throw invalid();
+    const isBody = (body: unknown): boolean =>
+      body === null || (isText(body) && Buffer.byteLength(body as string) <= 65_536 && isCanonical(body as string));
+    for (const change of changes as readonly SideChange[]) {
+      if (typeof change !== 'object' || change === null) throw invalid();
+      this.#checkSideNames(change.kind, change.key);
+      if (!(change.expected === null || isFrom(1, change.expected)) || !isBody(change.body)) throw invalid();
+    }
+    if (new Set(changes.map(({ kind, key }) => `${kind}\0${key}`)).size < changes.length) throw invalid();
   }
 
   async leaseEffects(signal?: AbortSignal): Promise<Lease> {
@@ -676,6 +749,15 @@ const KINDS: ReadonlySet<string> = new Set(['root', 'commit', 'rejection', 'pend
 
 function fail(): never {
   throw invalid();
+}
+
+function isCanonical(body: string): boolean {
+  try {
+    parseCanonical(body);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function isFrom(min: number, value: unknown): boolean {

@@ -100,6 +100,10 @@ withPostgres(
       expect(await store.logEffects({ fence: other.fence, ended: [open] })).toEqual(WRITTEN);
       await other.membership.release();
       await (await store.leaseEffects()).release();
+      const change = { kind: 'k', key: 'a', expected: null, body: '1' };
+      expect(await store.sidePut([change])).toBe(true);
+      const { version } = (await store.sideGet('k', 'a'))!;
+      expect(await store.sidePut([{ ...change, expected: version, body: null }])).toBe(true);
       await store.close();
       await postgres.query(`DROP OWNED BY "${user}"; DROP ROLE "${user}"`);
     });

@@ -87,6 +87,27 @@ CREATE TABLE snapshot (
   text TEXT COLLATE "C" NOT NULL
 );
 
+-- The side log: rows that are no part of the ledger. A write gives the row a new version, which no
+-- row had before. The hash of the kind is in the key, because an index row has a limited size.
+CREATE TABLE side (
+  kind_hash BYTEA NOT NULL CHECK (octet_length(kind_hash) = 32),
+  key TEXT COLLATE "C" NOT NULL CHECK (key <> ''),
+  kind TEXT COLLATE "C" NOT NULL CHECK (kind <> ''),
+  version BIGINT NOT NULL GENERATED ALWAYS AS IDENTITY,
+  body TEXT COLLATE "C" NOT NULL,
+  PRIMARY KEY (kind_hash, key),
+  CHECK (kind_hash = sha256(convert_to(kind, 'UTF8')))
+);
+
+-- The latest puts, by the random receipt of each. A put that is sent again after a lost connection
+-- finds its receipt.
+CREATE TABLE side_receipt (
+  receipt BYTEA PRIMARY KEY CHECK (octet_length(receipt) = 16),
+  at TIMESTAMPTZ NOT NULL
+);
+
+CREATE INDEX side_receipt_at ON side_receipt (at);
+
 -- Rejects a write of which the tables did not keep every row. A trigger or rule that is not part of
 -- the schema can drop rows without an error.
 CREATE FUNCTION refuse_partial_write() RETURNS void
@@ -299,6 +320,58 @@ BEGIN
   SELECT key, at, sum, said
   WHERE key IS NOT NULL AND (SELECT count(*) FROM blob WHERE erased_by IS NOT NULL) = erasures
   ON CONFLICT (trajectory) DO UPDATE SET seq = excluded.seq, hash = excluded.hash, text = excluded.text;
+END
+$$;
+
+-- Writes side rows. Returns false and writes nothing if a row does not have its expected version. A
+-- version of null stands for an absent row, and a body of null deletes the row. Returns true at once
+-- if the put with this receipt was written before.
+--
+-- Every call locks the rows that exist in sorted order and then inserts in sorted order, so two puts
+-- never deadlock.
+CREATE FUNCTION put_side(token bytea, kinds text[], keys text[], expected bigint[], bodies text[]) RETURNS boolean
+LANGUAGE plpgsql
+SET search_path FROM CURRENT
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off
+AS $$
+DECLARE
+  hashes bytea[];
+  written bigint;
+  removed bigint;
+BEGIN
+  IF EXISTS (SELECT FROM side_receipt AS r WHERE r.receipt = token) THEN
+    RETURN true;
+  END IF;
+  DELETE FROM side_receipt AS r WHERE r.receipt IN (
+    SELECT o.receipt FROM side_receipt AS o WHERE o.at < now() - interval '1 hour' ORDER BY o.at LIMIT 100 FOR UPDATE SKIP LOCKED
+  );
+  SELECT array_agg(sha256(convert_to(x.kind, 'UTF8')) ORDER BY x.n) INTO hashes FROM unnest(kinds) WITH ORDINALITY AS x (kind, n);
+  -- An earlier attempt that still runs has the receipt, so this insert waits for its end.
+  INSERT INTO side_receipt (receipt, at) VALUES (token, now());
+  IF NOT EXISTS (SELECT FROM side_receipt AS r WHERE r.receipt = token) THEN
+    PERFORM refuse_partial_write();
+  END IF;
+  PERFORM FROM unnest(hashes, keys) AS x (hash, key) JOIN side AS s ON s.kind_hash = x.hash AND s.key = x.key COLLATE "C"
+  ORDER BY s.kind_hash, s.key FOR UPDATE OF s;
+  IF EXISTS (
+    SELECT FROM unnest(hashes, keys, expected) AS x (hash, key, version)
+    WHERE x.version IS DISTINCT FROM (SELECT s.version FROM side AS s WHERE s.kind_hash = x.hash AND s.key = x.key COLLATE "C")
+  ) THEN
+    RAISE unique_violation;
+  END IF;
+  DELETE FROM side AS s USING unnest(hashes, keys, expected) AS x (hash, key, version)
+  WHERE s.kind_hash = x.hash AND s.key = x.key COLLATE "C" AND x.version IS NOT NULL;
+  GET DIAGNOSTICS removed = ROW_COUNT;
+  INSERT INTO side (kind_hash, key, kind, body)
+  SELECT x.hash, x.key, x.kind, x.body FROM unnest(hashes, keys, kinds, bodies) AS x (hash, key, kind, body)
+  WHERE x.body IS NOT NULL ORDER BY x.hash, x.key COLLATE "C";
+  GET DIAGNOSTICS written = ROW_COUNT;
+  IF removed <> (SELECT count(v) FROM unnest(expected) AS x (v)) OR written <> (SELECT count(v) FROM unnest(bodies) AS x (v)) THEN
+    PERFORM refuse_partial_write();
+  END IF;
+  RETURN true;
+EXCEPTION WHEN unique_violation THEN
+  RETURN EXISTS (SELECT FROM side_receipt AS r WHERE r.receipt = token);
 END
 $$;
 
@@ -1511,7 +1584,7 @@ BEGIN
   IF NOT FOUND THEN
     PERFORM refuse_partial_write();
   END IF;
-  FOREACH name IN ARRAY ARRAY['entry', 'blob', 'oracle', 'effect_transaction', 'effect_record', 'effect_key', 'snapshot', 'fact'] LOOP
+  FOREACH name IN ARRAY ARRAY['entry', 'blob', 'oracle', 'effect_transaction', 'effect_record', 'effect_key', 'snapshot', 'fact', 'side', 'side_receipt'] LOOP
     EXECUTE format('CREATE TRIGGER refuse_retired BEFORE INSERT OR UPDATE OR DELETE ON %I FOR EACH STATEMENT EXECUTE FUNCTION refuse_retired()', name);
   END LOOP;
 END
@@ -1522,6 +1595,9 @@ $$;
 ALTER TABLE blob ALTER COLUMN text SET STATISTICS 0;
 ALTER TABLE oracle ALTER COLUMN answer SET STATISTICS 0;
 ALTER TABLE snapshot ALTER COLUMN text SET STATISTICS 0;
+ALTER TABLE side ALTER COLUMN key SET STATISTICS 0;
+ALTER TABLE side ALTER COLUMN kind SET STATISTICS 0;
+ALTER TABLE side ALTER COLUMN body SET STATISTICS 0;
 ALTER TABLE fact ALTER COLUMN object SET STATISTICS 0;
 ALTER TABLE fact_partition ALTER COLUMN space SET STATISTICS 0;
 ALTER TABLE fact_partition ALTER COLUMN subject SET STATISTICS 0;

@@ -5,6 +5,7 @@ import { keepFacts, prepareOfferClaimKey, rebuildSteps } from '../facts/facts.ts
 import { putVectors } from '../facts/texts.ts';
 import { prepareAdopt } from '../ledger/adoption.ts';
 import { prepareIntegrate } from '../ledger/log.ts';
+import { prepareSidePut } from '../ledger/side.ts';
 import { prepareDropSnapshots, preparePutSnapshot } from '../ledger/snapshot.ts';
 import type { GroupCommit } from './group-commit.ts';
 
@@ -22,6 +23,7 @@ export function prepareWrites(
   const putSnapshot = preparePutSnapshot(schema);
   const dropSnapshots = prepareDropSnapshots(schema);
   const offerClaimKey = prepareOfferClaimKey(schema);
+  const sidePut = prepareSidePut(schema);
   return {
     commit: (batch) => group.commit(batch),
     oraclePut: (row, within) => group.put(row, within),
@@ -34,5 +36,6 @@ export function prepareWrites(
     putVectors: (embedder, vectors) => putVectors(group, schema, embedder, vectors),
     rebuildFacts: (pages) => rebuild(pages, rebuildSteps(by.writable, schema, path)),
     keepFacts: () => group.run(keepFacts(schema)),
+    sidePut: (changes) => group.run(sidePut(changes)),
   };
 }

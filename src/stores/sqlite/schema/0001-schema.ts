@@ -152,6 +152,16 @@ CREATE TABLE adoption (
   reason TEXT NOT NULL
 ) STRICT;
 
+-- The side log: rows that are no part of the ledger. A write gives the row a new version, which no
+-- row had before.
+CREATE TABLE side (
+  version INTEGER PRIMARY KEY AUTOINCREMENT,
+  kind TEXT NOT NULL CHECK (kind <> ''),
+  key TEXT NOT NULL CHECK (key <> ''),
+  body TEXT NOT NULL,
+  UNIQUE (kind, key)
+) STRICT;
+
 -- Effect log.
 
 -- One row: the fence of the last lease.

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { FactVector, FactWrite, Lease, LogStep, SnapshotRow } from '#ledger';
+import type { FactVector, FactWrite, Lease, LogStep, SideChange, SnapshotRow } from '#ledger';
 import type { OracleRow } from '#oracle';
 import type { Adoption } from '../../adoption.ts';
 import { factSize } from '../../facts.ts';
@@ -9,11 +9,12 @@ import { prepareAdopt, prepareRefuseCopied } from '../ledger/adoption.ts';
 import { prepareIntegrate, prepareLogSize } from '../ledger/log.ts';
 import { prepareOracleGet, prepareOraclePut } from '../ledger/oracle.ts';
 import { prepareRetire } from '../ledger/retirement.ts';
+import { prepareSidePut } from '../ledger/side.ts';
 import { prepareDropSnapshots, preparePutSnapshot } from '../ledger/snapshot.ts';
 import type { Writers } from './commit.ts';
 
 /**
- * The writes of a store other than batches. Each runs inside a transaction, and is safe to repeat.
+ * The writes of a store other than batches. Each runs inside a transaction.
  */
 export interface WriteOperations {
   oraclePut(row: OracleRow, within?: string): OracleRow;
@@ -31,6 +32,7 @@ export interface WriteOperations {
   takeIn(writes: readonly FactWrite[], run: number): void;
   endRebuilding(run: number): void;
   keepFacts(): boolean;
+  sidePut(changes: readonly SideChange[]): boolean;
 }
 
 export type WriteOperationName = keyof WriteOperations;
@@ -64,6 +66,10 @@ const SIZES: { readonly [Name in WriteOperationName]: (...given: Parameters<Writ
   takeIn: (writes) => factSize(writes),
   endRebuilding: () => ONE_ROW,
   keepFacts: () => ONE_ROW,
+  sidePut: (changes) => ({
+    rows: changes.length,
+    bytes: changes.reduce((sum, { body }) => sum + (body?.length ?? 0), 0),
+  }),
 };
 
 export function operationSize<Name extends WriteOperationName>(
@@ -98,5 +104,6 @@ export function prepareOperations(
     takeIn: (writes, run) => facts.takeIn(writes, run),
     endRebuilding: (run) => facts.endRebuilding(run),
     keepFacts: () => facts.keep(),
+    sidePut: prepareSidePut(db),
   };
 }

@@ -107,6 +107,9 @@ async function rows({ hands, on, library, store, assize }: Stage): Promise<void>
   await watched.branches();
   await watched.branchPartitions({ space, branch: 'branch', limit: 5 });
   await watched.snapshot('shop');
+  await store.sidePut([{ kind: 'token', key: 'a', expected: null, body: '1' }]);
+  await watched.sideGet('token', 'a');
+  await watched.sideList('token', { limit: 5 });
   await watched.oracleWithin(listingKeyOf({ kind: 'memory', space }), { limit: 5 });
   await watched.oracleErased({ limit: 5 });
   await watched.oracleGet(id);
