@@ -24,6 +24,7 @@ export function eventStream(
   filter: EventFilter,
   lastId: number | undefined,
   signal: AbortSignal,
+  onEnd: () => void,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   let stop = (): void => undefined;
@@ -42,6 +43,7 @@ export function eventStream(
       stop = () => {
         clearInterval(keepAlive);
         leave();
+        onEnd();
         signal.removeEventListener('abort', stop);
         done.resolve();
         arrived.resolve();

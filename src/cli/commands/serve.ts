@@ -1,0 +1,110 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { parseRuleTable, ruleTable } from '#authority';
+import { loadConfig, rootKeyOf } from '#config';
+import type { Domain } from '#kernel';
+import type { SignerKey } from '#merkle';
+import { serve as startServer } from '#server';
+import { openStore } from '#stores';
+import { EXIT, note } from '../errors.ts';
+import { isFile } from '../files/module-file.ts';
+import { withSharedOptions } from '../files/options.ts';
+import { loadDomains } from '../store/domains.ts';
+import { fileBeside, readSigner } from '../store/log-files.ts';
+import { inSession, type SharedOptions } from '../store/session.ts';
+import { bold, line } from '../terminal/printable.ts';
+
+interface Options extends SharedOptions {
+  readonly config?: string;
+  readonly port?: number;
+  readonly host?: string;
+  readonly signIn?: string;
+}
+
+export function serve(program: Command): void {
+  withSharedOptions(
+    program
+      .command('serve')
+      .description('run the HTTP server: agents propose, people decide')
+      .option('--config <file>', 'configuration (default: assize.config.ts of this folder or one above)')
+      .option('--port <n>', 'port (default: 4517; 0: a free one)', portOf)
+      .option('--host <address>', 'address to listen on (default: 127.0.0.1)')
+      .option('--sign-in <principal>', 'print a link that signs this principal in, once'),
+  )
+    .addHelpText(
+      'after',
+      '\nExamples:\n  assize serve\n  assize serve --config assize.config.ts --port 8080\n\n' +
+        'The log is JSON on standard error. Ctrl-C and SIGTERM stop the server within 20 seconds.\n' +
+        'A public address needs TLS, or a proxy that the configuration states.',
+    )
+    .action(
+      inSession(async ({ out, json, interruption }, options: Options) => {
+        const loaded = await loadConfig({ file: options.config, store: givenStore(options) });
+        const config = {
+          ...loaded,
+          server: {
+            ...loaded.server,
+            ...(options.port !== undefined && { port: options.port }),
+            ...(options.host !== undefined && { host: options.host }),
+          },
+        };
+        const root = rootKeyOf(config.store);
+        if (root.created)
+          note(`Created the root key ${root.file}. It grants all authority in this store: keep it secret.`);
+        const store = await openStore(config.store);
+        try {
+          const domains = await domainsFor(config.domains);
+          const serving = await startServer({
+            config,
+            store,
+            root,
+            domains,
+            logKey: ownLogKey(config.store),
+            policy: config.policy,
+            policyOf: (rules) => ruleTable(parseRuleTable(rules)),
+            log: (text) => void process.stderr.write(text),
+          });
+          const link = options.signIn === undefined ? undefined : await serving.signInLink(options.signIn);
+          if (json) out.document({ url: serving.url, ...(link !== undefined && { sign_in: link }) });
+          else {
+            out.line(line`Assize listens on ${bold(serving.url)}`);
+            if (link !== undefined) out.line(line`Sign in, once: ${link}`);
+          }
+          await stopped(interruption);
+          await serving.stop();
+        } finally {
+          await store.close();
+        }
+        return EXIT.ok;
+      }),
+    );
+}
+
+/** The key of the log beside the store, as the other commands use it. */
+function ownLogKey(storeUrl: string): SignerKey | undefined {
+  const file = fileBeside(storeUrl, 'key');
+  return file !== undefined && isFile(file) ? readSigner(storeUrl) : undefined;
+}
+
+/** The store of the command line or the environment. Undefined: that of the configuration. */
+function givenStore({ store }: Options): string | undefined {
+  return store === 'sqlite:./assize.db' ? undefined : store;
+}
+
+/** A configured domain replaces the shipped one of its name. */
+async function domainsFor(own: readonly Domain[]): Promise<Domain[]> {
+  const names = new Set(own.map(({ name }) => name));
+  return [...own, ...(await loadDomains()).filter(({ name }) => !names.has(name))];
+}
+
+function stopped(interruption: AbortSignal): Promise<void> {
+  const done = Promise.withResolvers<void>();
+  if (interruption.aborted) done.resolve();
+  interruption.addEventListener('abort', () => done.resolve(), { once: true });
+  return done.promise;
+}
+
+function portOf(text: string): number {
+  const port = Number(text);
+  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
+  throw new InvalidArgumentError('It must be a port from 0 to 65535.');
+}
