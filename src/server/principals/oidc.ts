@@ -3,7 +3,7 @@ import { isInstance } from '#base';
 import type { Instant } from '#canon';
 import type { MappedPrincipal, OidcConfig } from '#config';
 import { ServerError } from '../errors.ts';
-import { isLoopback } from '../http/guards.ts';
+import { isLoopback } from '../loopback.ts';
 import type { Sessions } from './sessions.ts';
 
 const SCOPE = 'openid email profile';

@@ -1,10 +1,10 @@
 import type { Hono } from 'hono';
 import { ServerError } from '../errors.ts';
-import { type AppParts, requireKind } from '../http/app.ts';
-import { checkOrigin } from '../http/guards.ts';
+import { eventStream } from '../events/event-stream.ts';
+import type { LogTail } from '../events/log-tail.ts';
 import { READERS } from '../operations/operation.ts';
-import { eventStream } from './event-stream.ts';
-import type { LogTail } from './log-tail.ts';
+import { type AppParts, requireKind } from './app.ts';
+import { checkOrigin } from './guards.ts';
 
 /** Adds `GET /v1/events`: the entries of the log as server-sent events. */
 export function addEvents(app: Hono, parts: AppParts, tail: LogTail): void {
