@@ -1,6 +1,8 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { isAssizeError, isInstance, type Json } from '#base';
-import type { EffectsStatus, Ruling } from '#runtime';
+import { DEFAULT_AGENT } from '#config';
+import type { Tool } from '#effects';
+import type { EffectsStatus, Ruling, Trajectory, WritChain } from '#runtime';
 import { shortId } from '#views';
 import { CliError, EXIT, type ExitCode } from '../errors.ts';
 import {
@@ -13,11 +15,13 @@ import {
   waitOption,
   withSharedOptions,
 } from '../files/options.ts';
+import { actingWrit } from '../input/acting-writ.ts';
 import { jsonOption } from '../input/json-option.ts';
 import { readWritFile } from '../input/writ-file.ts';
 import { requireAnchors } from '../store/anchors.ts';
 import { headOf } from '../store/entries.ts';
 import { type RecoveryKeyOptions, readRecoveryKey, recoveryKeyOption } from '../store/recovery-key.ts';
+import { rootKeyToAct } from '../store/root-key.ts';
 import { openAssize } from '../store/runtime.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import { loadTools, reportingWaits, untilStopped, whenEffectsFree } from '../store/tools.ts';
@@ -28,7 +32,8 @@ interface Options extends SharedOptions, OpeningOptions, RecoveryKeyOptions {
   readonly role: string;
   readonly params: Json;
   readonly args: Json;
-  readonly writ: string;
+  readonly writ?: string;
+  readonly as?: string;
   readonly principal?: string;
   readonly key?: string;
   readonly tools: readonly string[];
@@ -45,7 +50,8 @@ export function propose(program: Command): void {
       .requiredOption('--role <name>', 'role that performs the action')
       .option('--params <json>', 'parameters of the role', jsonOption, {})
       .requiredOption('--args <json>', 'arguments of the action', jsonOption)
-      .requiredOption('--writ <file>', 'writ that authorises the action; - for standard input')
+      .addOption(new Option('--writ <file>', 'writ that authorises the action; - for standard input').conflicts('as'))
+      .option('--as <agent>', `or the agent, in a local store with a root key (default: ${DEFAULT_AGENT})`)
       .option('--principal <name>', 'the proposing principal (default: the subject of the writ)')
       .option('--key <text>', 'idempotency key: a repetition with the same content gets the first ruling')
       .addOption(domainOption)
@@ -60,15 +66,16 @@ export function propose(program: Command): void {
       'after',
       '\nExamples:\n' +
         '  assize propose claims add_employee --role clerk --args \'{"employee":"ada"}\' --writ clerk.json --domain expenses.ts\n' +
-        '  assize propose claims pay --role clerk --args \'{"id":"c1"}\' --writ clerk.json --key pay-c1 --domain expenses.ts --tools bank.ts\n\n' +
+        '  assize propose claims pay --role clerk --args \'{"id":"c1"}\' --writ clerk.json --key pay-c1 --domain expenses.ts --tools bank.ts\n' +
+        '  assize propose claims pay --role clerk --args \'{"id":"c1"}\' --as agent:scout\n\n' +
+        'Without --writ, the command signs a writ with the root key of the store. In a project, it has the grants of the agent.\n' +
         'An action that declares tool calls needs --tools: its calls run after the commit.\n' +
         'To try a rule and change nothing, propose on a branch (assize branch), or in a copy of the store.\n' +
         'Negative: the proposal is rejected, pending or frozen, or it is committed and an effect has not ended.',
     )
     .action(
       inSession((session, options: Options, trajectoryId: string, action: string) => {
-        const writ = readWritFile(options.writ);
-        requireAnchors(session.storeUrl, options.anchors);
+        const writOf = proposerOf(session.storeUrl, options, action);
         return session.withStore('existing', async (store) => {
           await headOf(store, trajectoryId);
           const { wait, principal, key, role, params, args } = options;
@@ -86,7 +93,7 @@ export function propose(program: Command): void {
               action,
               role: { name: role, params },
               args,
-              writ,
+              writ: writOf(trajectory, tools),
               ...(principal !== undefined && { principal }),
               ...(key !== undefined && { idempotencyKey: key }),
             } as never);
@@ -101,6 +108,26 @@ export function propose(program: Command): void {
         });
       }),
     );
+}
+
+/**
+ * The writ of the file, or that of `--as`. Both are refused here, before the store is opened, if
+ * they can't count.
+ *
+ * @throws CliError; ConfigError
+ */
+function proposerOf(
+  storeUrl: string,
+  { writ, as = DEFAULT_AGENT, anchors }: Options,
+  action: string,
+): (trajectory: Trajectory, tools: readonly Tool[]) => WritChain {
+  if (writ !== undefined) {
+    const held = readWritFile(writ);
+    requireAnchors(storeUrl, anchors);
+    return () => held;
+  }
+  const root = rootKeyToAct(storeUrl);
+  return (trajectory, tools) => actingWrit(root, trajectory, { agent: as, action, tools });
 }
 
 function withoutTools(action: string, cause: unknown): CliError {

@@ -8,9 +8,12 @@ import type { KeyOptions, OpeningOptions } from '../files/options.ts';
 import { readPrivateKey } from '../input/private-key.ts';
 import { readAnchors } from './anchors.ts';
 import { domainsWithoutInvariants, loadDomains } from './domains.ts';
+import { project, projectPolicy } from './project.ts';
+import { rootRecovery } from './root-key.ts';
 
 /**
- * The runtime over a store, with every available domain and the store's anchors.
+ * The runtime over a store, with every available domain, the anchors, and the options of the
+ * config.
  * @throws CliError
  */
 export async function openAssize(
@@ -30,8 +33,22 @@ export async function openAssize(
     domains,
     anchors: readAnchors(storeUrl, anchors),
     ...runtimeKeys(keys),
-    ...(tools.length > 0 && { tools, effects: { ...recovery, onRecoveryFailed: ({ message }) => note(message) } }),
+    ...projectOptions(),
+    effects: {
+      ...rootRecovery(storeUrl),
+      ...project()?.effects,
+      ...recovery,
+      onRecoveryFailed: ({ message }) => note(message),
+    },
+    ...(tools.length > 0 && { tools }),
   });
+}
+
+/** The options of a runtime that the config of the project has. @throws CliError */
+export function projectOptions(): Pick<AssizeOptions, 'policy' | 'approvals' | 'memory'> {
+  const policy = projectPolicy();
+  const { approvals, memory } = project() ?? {};
+  return { ...(policy && { policy }), ...(approvals && { approvals }), ...(memory && { memory }) };
 }
 
 /** The keys that sign a ledger, as options of a runtime. @throws CliError */
