@@ -11,6 +11,7 @@ const SHIPPED: readonly (() => Promise<object>)[] = [
   () => import('#domains/budget'),
   () => import('#domains/udt'),
   () => import('#domains/disclosure'),
+  () => import('#domains/gateway'),
   () => import('../commands/demo-payments.ts'),
 ];
 
