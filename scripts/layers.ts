@@ -29,6 +29,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   testing: [
     ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
   ],
+  views: ['base', 'canon', 'ledger', 'kernel', 'effects', 'runtime'],
   models: ['base', 'canon', 'authority', 'ledger', 'kernel', 'oracle', 'runtime', 'agents'],
   config: [
     ...['base', 'canon', 'authority', 'ledger', 'kernel', 'oracle', 'effects', 'memory', 'runtime', 'stores'],
@@ -36,11 +37,11 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ],
   server: [
     ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
-    ...['agents', 'domains', 'config'],
+    ...['agents', 'domains', 'config', 'views'],
   ],
   cli: [
     ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
-    ...['agents', 'witness', 'tools', 'integrations', 'domains', 'models', 'config', 'server'],
+    ...['agents', 'witness', 'tools', 'integrations', 'domains', 'models', 'config', 'server', 'views'],
   ],
 };
 
@@ -71,6 +72,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   domains: ['zod', 'assize', 'assize/unstable/domains/budget'],
   'domains/gateway': ['zod', 'yaml'],
   models: ['zod'],
+  views: ['zod'],
   config: ['zod'],
   server: ['hono', '@hono/node-server', 'jose', 'openid-client', 'zod'],
   cli: ['commander', 'picocolors', 'cli-table3', 'zod'],

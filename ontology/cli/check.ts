@@ -1,7 +1,7 @@
 import { EXIT } from 'assize/internal/cli/errors.ts';
 import { withSharedOptions } from 'assize/internal/cli/files/options.ts';
 import { inSession, type SharedOptions } from 'assize/internal/cli/store/session.ts';
-import { counted } from 'assize/internal/cli/terminal/counted.ts';
+import { counted } from 'assize/internal/views';
 import type { Output } from 'assize/internal/cli/terminal/output.ts';
 import { green, line, red, type Value, yellow } from 'assize/internal/cli/terminal/printable.ts';
 import type { Command } from 'commander';

@@ -4,7 +4,7 @@ import type { Domain } from '#kernel';
 import type { Embedder } from '#memory';
 import type { ApprovalOptions, EffectOptions, Judge } from '#runtime';
 
-/** What a principal may do with a server. One principal may be of several kinds. */
+/** The kinds of work of a principal with a server. One principal may be of several kinds. */
 export type PrincipalKind = 'agent' | 'counselor' | 'auditor' | 'admin';
 
 /** The authority of an agent in some trajectories. The server issues short writs from it. */
@@ -23,7 +23,7 @@ export interface Grant {
   readonly maxDepth?: number;
 }
 
-/** A person or an agent. The name is that of the ledger, such as `agent:scout` or `manager:grace`. */
+/** A person or an agent, with its name in the ledger: `agent:scout`, `manager:grace`. */
 export interface PrincipalConfig {
   readonly kinds: readonly PrincipalKind[];
   /** For agents. */
@@ -64,7 +64,7 @@ export interface JwtConfig {
   readonly principal: (claims: Readonly<Record<string, unknown>>) => MappedPrincipal | undefined;
 }
 
-/** The principal that claims name. Kinds and grants come from `principals`, unless they are here. */
+/** The principal that claims name. Members that it lacks are those in `principals`. */
 export interface MappedPrincipal extends Partial<PrincipalConfig> {
   readonly name: string;
 }

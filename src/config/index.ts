@@ -1,10 +1,15 @@
 /**
- * The configuration of a project: `assize.config.ts`, read by every command and by the server.
+ * The configuration of a project: `assize.config.ts`, read by every command and by the server. Also
+ * the root key of a store, and the shortest way to one trajectory.
  *
- * Guarantees: an unknown or invalid member is refused with its path. Never: opens a store or a
- * connection.
+ * Guarantees: an unknown or invalid member is refused with its path. A root key that other users
+ * could read or replace is refused. Of several processes that create a key or a trajectory, all get
+ * the same one.
+ *
+ * Never: prints a secret, or creates a key for a store that other machines use.
  */
 
+export { anchorRoot, anchorsFile } from './anchors-file.ts';
 export type {
   AssizeConfig,
   Grant,
@@ -20,3 +25,25 @@ export type {
   WebhookConfig,
   WorldConfig,
 } from './config.ts';
+export {
+  AssizeWorld,
+  type CreateAssizeOptions,
+  createAssize,
+  recoveryKeyOf,
+  type WorldProposal,
+} from './create-assize.ts';
+export { DEFAULT_AGENT, type DefaultWritTerms, defaultWrit } from './default-writ.ts';
+export { defineConfig } from './define-config.ts';
+export type { Environment } from './environment.ts';
+export { ConfigError, type ConfigErrorCode } from './errors.ts';
+export { CONFIG_FILES, findConfig } from './find-config.ts';
+export { type LoadOptions, loadConfig } from './load-config.ts';
+export {
+  DEFAULT_STORE,
+  mappedPrincipal,
+  type ResolvedConfig,
+  type ResolvedGrant,
+  type ResolvedPrincipal,
+  type ResolvedServer,
+} from './resolved-config.ts';
+export { findRootKey, type RootKey, rootKeyFile, rootKeyOf } from './root-key.ts';

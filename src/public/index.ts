@@ -27,6 +27,14 @@ export {
   parseStrict,
 } from '#canon';
 export {
+  type AssizeConfig,
+  AssizeWorld,
+  type CreateAssizeOptions,
+  createAssize,
+  defineConfig,
+  type WorldProposal,
+} from '#config';
+export {
   type ActionCall,
   type ApplyContext,
   call,

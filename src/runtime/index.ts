@@ -9,6 +9,7 @@
  */
 
 export { Approvals, type PendingStatus } from './approve/approvals.ts';
+export type { Deciders } from './approve/approve.ts';
 export type { OpenPending, PendingQuery } from './approve/list-pending.ts';
 export { Assize, type CloseOptions } from './assize.ts';
 export type { WritChain } from './authority/writs.ts';

@@ -1,4 +1,4 @@
-import { type Json, markOwnPackage } from '#base';
+import { arg, checkArgument, type Json, markOwnPackage } from '#base';
 import { copyJson, WORLD_LIMITS } from '#canon';
 import {
   BELIEVE_ACTION,
@@ -257,6 +257,18 @@ export class Trajectory<D extends Domain = Domain> {
   async propose(input: Proposal<D>): Promise<Ruling> {
     checkKey((input as ProposalInput | undefined)?.idempotencyKey);
     return await this.#proposals.propose(input as ProposalInput);
+  }
+
+  /**
+   * The ruling on the proposal of a principal with an idempotency key, from any process. Undefined
+   * if there is none. For a decided approval, the ruling of the decision.
+   *
+   * @throws RuntimeError `invalid_ledger`; ArgumentError `bad_argument`
+   */
+  async rulingOf(idempotencyKey: string, principal: string): Promise<Ruling | undefined> {
+    checkArgument(arg.text, idempotencyKey, 'idempotencyKey');
+    checkArgument(arg.text, principal, 'principal');
+    return this.#proposals.rulingFor(idempotencyKey, principal);
   }
 
   /**

@@ -5,12 +5,13 @@ import type { CommitPayload } from '#ledger';
 import { readRow } from '#ledger';
 import type { Ruling, WritChain } from '#runtime';
 import type { Store } from '#stores';
+import { shortId } from '#views';
 import { CliError } from '../errors.ts';
 import { anchorsOption, domainOption, entryKeyOption, type OpeningOptions, signerOption } from '../files/options.ts';
 import { ephemeralWrits } from '../input/ephemeral-writ.ts';
 import { readPrivateKey, requireAnchor } from '../input/private-key.ts';
 import { readWritFile } from '../input/writ-file.ts';
-import { headOf, shortId } from '../store/entries.ts';
+import { headOf } from '../store/entries.ts';
 import type { Session, SharedOptions } from '../store/session.ts';
 import { green, line, type Printable, red, yellow } from '../terminal/printable.ts';
 

@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { openSqlite } from '#stores';
+import { counted } from '#views';
 import { EXIT } from '../errors.ts';
 import { withSharedOptions } from '../files/options.ts';
 import { inSession, type SharedOptions } from '../store/session.ts';
 import { requireFilePath, requireSqlite, requireSqlitePath } from '../store/sqlite-store.ts';
-import { counted } from '../terminal/counted.ts';
 import { line } from '../terminal/printable.ts';
 
 export function backup(program: Command): void {

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { shortId } from '#views';
 import { EXIT } from '../errors.ts';
 import {
   anchorsOption,
@@ -9,7 +10,6 @@ import {
   withSharedOptions,
 } from '../files/options.ts';
 import { POINT_HELP, placeIn, pointOf } from '../input/points.ts';
-import { shortId } from '../store/entries.ts';
 import { openAssize } from '../store/runtime.ts';
 import { inSession, type SharedOptions } from '../store/session.ts';
 import { line } from '../terminal/printable.ts';

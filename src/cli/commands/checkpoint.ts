@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { fileSink, httpWitness, makeCheckpoint, type VerifiedEntries, verifyLogged, type Witness } from '#runtime';
 import { checkpointFile } from '#stores';
+import { counted } from '#views';
 import { CliError, EXIT, note } from '../errors.ts';
 import { entryKeyOption, repeatable, withSharedOptions } from '../files/options.ts';
 import { checkpointOption, keyOption, lastCheckpoint, readSigner, readVerifierKey } from '../store/log-files.ts';
 import { inSession, type SharedOptions } from '../store/session.ts';
 import { watchedStore } from '../store/watched-store.ts';
-import { counted } from '../terminal/counted.ts';
 import { line, printable, yellow } from '../terminal/printable.ts';
 
 interface CheckpointOptions extends SharedOptions {

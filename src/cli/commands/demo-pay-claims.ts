@@ -2,14 +2,14 @@
  * The second act of the demo: the covered claims of the story are paid through a tool. All output
  * except the heading comes from the rulings, the ledger and the bank.
  */
+
 import { isDeepStrictEqual } from 'node:util';
 import type { Writ } from '#authority';
 import type { Json } from '#base';
 import { addMicros, canonicalize } from '#canon';
 import { type EntryRow, type LedgerStore, readRow } from '#ledger';
 import type { Assize, EffectOutcome, Ruling, Trajectory } from '#runtime';
-import { toolCalls } from '../render/tool-calls.ts';
-import { counted } from '../terminal/counted.ts';
+import { counted, toolCalls } from '#views';
 import { bold, green, red } from '../terminal/printable.ts';
 import { type Bank, demoPayments, type Order } from './demo-payments.ts';
 import { COMMITTED, type DemoStep, nineOClock, short, stepOf, tellStep } from './demo-steps.ts';

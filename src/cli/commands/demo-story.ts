@@ -3,6 +3,7 @@
  * covered to a reader without that knowledge. Then the covered claims are paid. All output except
  * the headings of the days comes from the rulings and the ledger.
  */
+
 import { existsSync } from 'node:fs';
 import { issueWrit, type Writ, writId } from '#authority';
 import { isAssizeError, withoutPassword } from '#base';
@@ -12,9 +13,9 @@ import type { LedgerReader } from '#ledger';
 import { type LedgerStore, Replayer, readRow, type VerifyReport, verifyTrajectory } from '#ledger';
 import { Assize, type Trajectory, verifyStore } from '#runtime';
 import { openStore } from '#stores';
+import { shortId } from '#views';
 import { CliError } from '../errors.ts';
 import { anchorsPath, readAnchors, writeAnchors } from '../store/anchors.ts';
-import { shortId } from '../store/entries.ts';
 import { whenEffectsFree } from '../store/tools.ts';
 import { bold, green, red } from '../terminal/printable.ts';
 import { visible, visibleJson } from '../terminal/visible.ts';

@@ -1,10 +1,9 @@
 import type { Command } from 'commander';
 import type { DependentEntry } from '#runtime';
+import { shortId, shortTime } from '#views';
 import { EXIT } from '../errors.ts';
 import { withSharedOptions } from '../files/options.ts';
 import { ENTRY_HELP, entryNamed } from '../input/points.ts';
-import { shortTime } from '../render/summary.ts';
-import { shortId } from '../store/entries.ts';
 import { readingAssize } from '../store/runtime.ts';
 import { inSession, type SharedOptions } from '../store/session.ts';
 import type { Output } from '../terminal/output.ts';

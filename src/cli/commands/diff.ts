@@ -2,13 +2,11 @@ import type { Command } from 'commander';
 import type { Json } from '#base';
 import { difference, type EntryRow, type Patch, Replayer } from '#ledger';
 import type { Store } from '#stores';
+import { type Parting, pages, partingOf, type Span, summaryOf } from '#views';
 import { EXIT } from '../errors.ts';
 import { withSharedOptions } from '../files/options.ts';
 import { POINT_HELP, pointOf } from '../input/points.ts';
 import { type Both, type PlacedSummary, printDiff } from '../render/diff-text.ts';
-import { type Parting, partingOf, type Span } from '../render/lineage.ts';
-import { summaryOf } from '../render/summary.ts';
-import { pages } from '../store/entries.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import { watchedStore } from '../store/watched-store.ts';
 

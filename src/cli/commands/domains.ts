@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
-import { z } from 'zod';
 import type { Domain } from '#kernel';
-import { type ActionSpec, type Pattern, patternText } from '#kernel';
+import { actionView, domainView } from '#views';
 import { CliError, EXIT } from '../errors.ts';
 import { domainOption, type OpeningOptions, withSharedOptions } from '../files/options.ts';
 import { loadDomains } from '../store/domains.ts';
@@ -65,49 +64,8 @@ function listDomains({ json, out }: Session, known: readonly Domain[]): void {
   }
 }
 
-/** The complete declaration of a domain, as JSON. */
-function described(domain: Domain) {
-  const { name, version, hash, actions, roles, processes, rules, counselors, freeze } = domain;
-  return {
-    name,
-    version,
-    hash,
-    freeze,
-    processes: Object.entries(processes).map(([process, { reads = [], writes = [] }]) => ({
-      name: process,
-      reads,
-      writes,
-    })),
-    roles: Object.entries(roles).map(([role, { params = [], processes: performs }]) => ({
-      name: role,
-      params,
-      processes: performs,
-    })),
-    actions: Object.keys(actions).map((action) => describedTool(domain, action)),
-    invariants: rules.map(({ id, patterns, spec }) => ({
-      id,
-      kind: spec.kind,
-      footprint: patterns.map((pattern: Pattern) => patternText(pattern)),
-      ...(spec.channel === undefined ? {} : { channel: spec.channel }),
-      ...(spec.approvals === undefined ? {} : { approvals: spec.approvals }),
-    })),
-    counselors: Object.keys(counselors),
-  };
-}
-
-function describedTool(domain: Domain, tool: string) {
-  const { process, description, approvals, args } = domain.actions[tool] as ActionSpec;
-  return {
-    name: tool,
-    process,
-    ...(description === undefined ? {} : { description }),
-    ...(approvals === undefined ? {} : { approvals }),
-    args: z.toJSONSchema(args, { io: 'input', unrepresentable: 'any' }),
-  };
-}
-
 function showDomain({ json, out }: Session, domain: Domain): void {
-  const all = described(domain);
+  const all = domainView(domain);
   if (json) {
     out.document(all);
     return;
@@ -148,7 +106,7 @@ function showTool({ json, out }: Session, domain: Domain, tool: string): void {
     const names = Object.keys(domain.actions).join(', ');
     throw new CliError('not_found', `The domain ${domain.name} has no tool ${tool}. Name one of: ${names}.`);
   }
-  const all = describedTool(domain, tool);
+  const all = actionView(domain, tool);
   if (json) {
     out.document(all);
     return;

@@ -5,6 +5,7 @@ import { type Decision, EffectError, isUnresolved } from '#effects';
 import type { EffectTransaction, ResolvedEffect } from '#runtime';
 import { Assize, type AssizeOptions } from '#runtime';
 import type { Store } from '#stores';
+import { counted, effectTransactionView, storedTextsOf } from '#views';
 import { CliError, EXIT, type ExitCode, note } from '../errors.ts';
 import {
   anchorsOption,
@@ -19,14 +20,7 @@ import {
   withSharedOptions,
 } from '../files/options.ts';
 import { readWritFile } from '../input/writ-file.ts';
-import {
-  described,
-  hasEnded,
-  pendingToolProposals,
-  printTransactions,
-  printWaiting,
-  storedTextsOf,
-} from '../render/effects-text.ts';
+import { hasEnded, pendingToolProposals, printTransactions, printWaiting } from '../render/effects-text.ts';
 import { type GivenRequirements, type MissingRequirements, missingIn, printMissing } from '../render/missing-tools.ts';
 import { readAnchors } from '../store/anchors.ts';
 import { loadDomains } from '../store/domains.ts';
@@ -35,7 +29,6 @@ import { type RecoveryKeyOptions, readRecoveryKey, recoveryKeyOption } from '../
 import { runtimeKeys } from '../store/runtime.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import { loadTools, reportingWaits, untilStopped, whenEffectsFree } from '../store/tools.ts';
-import { counted } from '../terminal/counted.ts';
 import { Interrupted } from '../terminal/interrupt.ts';
 import type { Output } from '../terminal/output.ts';
 import { dim, green, line, yellow } from '../terminal/printable.ts';
@@ -111,7 +104,7 @@ function list(command: Command): void {
             const waiting = epoch === undefined ? await pendingToolProposals(store, trajectory) : [];
             if (session.json)
               session.out.document({
-                transactions: listed.map((each) => described(each, kept)),
+                transactions: listed.map((each) => effectTransactionView(each, kept)),
                 ...(epoch === undefined && { pending_proposals: typeof waiting === 'string' ? null : waiting }),
               });
             else {
@@ -216,7 +209,7 @@ function recover(command: Command): void {
           const missing = missingIn(after, given);
           const kept = await storedTextsOf(store, after);
           if (session.json) {
-            const unfinished = after.map((each) => described(each, kept));
+            const unfinished = after.map((each) => effectTransactionView(each, kept));
             session.out.document({ ended: ended.map(({ epoch }) => epoch), unfinished, missing });
           } else {
             session.out.line(line`${green('ended')} ${counted(ended.length, 'transaction')}`);

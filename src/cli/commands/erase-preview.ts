@@ -1,6 +1,6 @@
 import type { ErasurePreview } from '#runtime';
+import { counted } from '#views';
 import type { Session } from '../store/session.ts';
-import { counted } from '../terminal/counted.ts';
 import { line, type Printable, yellow } from '../terminal/printable.ts';
 
 /** For the help of commands that erase, and below each preview. */

@@ -13,18 +13,18 @@ import {
 } from '#ledger';
 import type { ErasureInput, ErasurePreview, ErasureRuling } from '#runtime';
 import type { Store } from '#stores';
+import { counted, shortId } from '#views';
 import { CliError, EXIT } from '../errors.ts';
 import { anchorsOption, domainOption, entryKeyOption, type OpeningOptions, signerOption } from '../files/options.ts';
 import { ephemeralWrit } from '../input/ephemeral-writ.ts';
 import { readPrivateKey, requireAnchor } from '../input/private-key.ts';
 import { shortName } from '../render/writ-text.ts';
 import { findClaim } from '../store/claims.ts';
-import { headOf, shortId } from '../store/entries.ts';
+import { headOf } from '../store/entries.ts';
 import { writsIn } from '../store/listed-writs.ts';
 import { openAssize } from '../store/runtime.ts';
 import type { Session, SharedOptions } from '../store/session.ts';
 import { asksYes, canAsk } from '../terminal/confirm.ts';
-import { counted } from '../terminal/counted.ts';
 import { green, line, red, yellow } from '../terminal/printable.ts';
 import { extentOf, RETENTION, sayPreview } from './erase-preview.ts';
 

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { fsck as check, type NotCompared, readCheckpoint } from '#runtime';
+import { counted } from '#views';
 import { EXIT } from '../errors.ts';
 import { entryKeyOption, withSharedOptions } from '../files/options.ts';
 import { faultText } from '../render/fault-text.ts';
 import { checkpointOption, lastCheckpoint, logKeyOption, readKnownLog } from '../store/log-files.ts';
 import { inSession, type SharedOptions } from '../store/session.ts';
 import { watchedStore } from '../store/watched-store.ts';
-import { counted } from '../terminal/counted.ts';
 import { green, line, type Printable, red, yellow } from '../terminal/printable.ts';
 
 interface FsckOptions extends SharedOptions {

@@ -5,6 +5,7 @@ import type { KeyPair } from '#canon';
 import { HALT_ACTION } from '#kernel';
 import type { Assize, HaltInput, HaltOutcome, WritChain } from '#runtime';
 import type { Store } from '#stores';
+import { shortId } from '#views';
 import { CliError, EXIT, type ExitCode } from '../errors.ts';
 import {
   anchorsOption,
@@ -18,7 +19,7 @@ import { ephemeralWrit } from '../input/ephemeral-writ.ts';
 import { readPrivateKey, requireAnchor } from '../input/private-key.ts';
 import { readWritFile } from '../input/writ-file.ts';
 import { readAnchors } from '../store/anchors.ts';
-import { headOf, shortId } from '../store/entries.ts';
+import { headOf } from '../store/entries.ts';
 import { openAssize } from '../store/runtime.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import { green, line, type Printable, red, yellow } from '../terminal/printable.ts';

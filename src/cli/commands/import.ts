@@ -12,6 +12,7 @@ import {
 } from '#ledger';
 import { checkMemory, isForeignEntry, type RebuiltMemory, rebuildMemory, verifyStore } from '#runtime';
 import type { Store } from '#stores';
+import { counted } from '#views';
 import { EXIT, type ExitCode, note } from '../errors.ts';
 import { openExport } from '../files/export-file.ts';
 import { entryKeyOption, positive, withSharedOptions } from '../files/options.ts';
@@ -21,7 +22,6 @@ import { areIncomplete, areKnownIncomplete } from '../store/incomplete-facts.ts'
 import { withScratchStore } from '../store/scratch-store.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import { watchedStore } from '../store/watched-store.ts';
-import { counted } from '../terminal/counted.ts';
 import { green, line, red } from '../terminal/printable.ts';
 
 interface Options extends SharedOptions {

@@ -4,12 +4,11 @@ import { generateKeys } from '#canon';
 import { keyAfter, readRow } from '#ledger';
 import { Assize, type KeyChange, RuntimeError } from '#runtime';
 import type { Store } from '#stores';
+import { counted, shortId } from '#views';
 import { CliError, EXIT } from '../errors.ts';
 import { withSharedOptions } from '../files/options.ts';
 import { readPrivateKey } from '../input/private-key.ts';
-import { shortId } from '../store/entries.ts';
 import { inSession, type SharedOptions } from '../store/session.ts';
-import { counted } from '../terminal/counted.ts';
 import { line } from '../terminal/printable.ts';
 
 interface Options extends SharedOptions {

@@ -1,10 +1,19 @@
 import { type Command, Option } from 'commander';
+import {
+  type Conclusions,
+  conclusionsOf,
+  type DelegationStep,
+  overridesText,
+  pages,
+  readable,
+  type Summary,
+  shortId,
+  shortTime,
+  summaryOf,
+} from '#views';
 import { EXIT } from '../errors.ts';
 import { count, positive, withSharedOptions } from '../files/options.ts';
-import { overridesText } from '../render/overrides.ts';
-import { type Summary, shortTime, summaryOf } from '../render/summary.ts';
-import { type Conclusions, conclusionsOf, type DelegationStep } from '../store/delegations.ts';
-import { entryAt, headOf, pages, readable, shortId } from '../store/entries.ts';
+import { entryAt, headOf } from '../store/entries.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import type { Column } from '../terminal/output.ts';
 import { dim, green, line, red, type Value, yellow } from '../terminal/printable.ts';

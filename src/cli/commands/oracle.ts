@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
 import { type Attempt, attemptsOf } from '#oracle';
+import { shortId, shortTime } from '#views';
 import { CliError, EXIT } from '../errors.ts';
 import { withSharedOptions } from '../files/options.ts';
-import { shortTime } from '../render/summary.ts';
-import { shortId } from '../store/entries.ts';
 import { inSession, type SharedOptions } from '../store/session.ts';
 import { bold, line } from '../terminal/printable.ts';
 import { shortJson } from '../terminal/short-json.ts';

@@ -1,26 +1,15 @@
 import type { Command } from 'commander';
 import type { Json } from '#base';
-import {
-  approvalsOf,
-  type EntryRow,
-  type Halt,
-  isEffectPending,
-  isExpired,
-  type PendingPayload,
-  pendingEffectOf,
-  Replayer,
-} from '#ledger';
+import { approvalsOf, type Halt, isEffectPending, isExpired, type PendingPayload, Replayer } from '#ledger';
 import { systemClock } from '#oracle';
 import { withdrawnSourceOf } from '#runtime';
 import type { Store } from '#stores';
+import { type PendingParts, pendingView, questionsIn, shortId, shortTime, toolCalls } from '#views';
 import { EXIT } from '../errors.ts';
 import { withSharedOptions } from '../files/options.ts';
-import { overridesIn } from '../render/overrides.ts';
 import { printEffect, printProposal } from '../render/proposal-text.ts';
-import { printQuestions, printWithdrawn, type Questions, questionsIn } from '../render/questions.ts';
-import { shortTime } from '../render/summary.ts';
-import { toolCalls } from '../render/tool-calls.ts';
-import { headOf, shortId } from '../store/entries.ts';
+import { printQuestions, printWithdrawn } from '../render/questions.ts';
+import { headOf } from '../store/entries.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import { watchedStore } from '../store/watched-store.ts';
 import { dim, line, yellow } from '../terminal/printable.ts';
@@ -54,7 +43,7 @@ export function pending(program: Command): void {
           const expired = asked.filter(({ payload }) => isExpired(payload, now));
           if (session.json)
             session.out.document({
-              pending: await Promise.all(open.map((each) => described(store, each))),
+              pending: await Promise.all(open.map((each) => pendingView(store, each))),
               expired: expired.map(({ id, payload: { trajectory_id, expires } }) => ({ id, trajectory_id, expires })),
               halted,
             });
@@ -102,45 +91,8 @@ async function openPendings(session: Session, store: Store, trajectory: string |
 type Halted = Halt & { readonly trajectory_id: string };
 
 /** A pending proposal, with the current state of its trajectory. */
-interface Open {
-  readonly id: EntryRow['id'];
-  readonly payload: PendingPayload;
+interface Open extends PendingParts {
   readonly state: Json;
-  /** The open choices of the approver. */
-  readonly questions: Questions;
-  /** A withdrawn source of the proposal, which can only be rejected. */
-  readonly withdrawn?: string;
-}
-
-async function described(store: Store, { id, payload, questions, withdrawn }: Open) {
-  const { trajectory_id, seq, at, proposal, digest, channel, reason, invariant_id, detail, freezes, expires } = payload;
-  const { action, budget_cost, delta, approval } = proposal;
-  const { needed, given } = approvalsOf(payload);
-  const overrides = overridesIn(payload);
-  return {
-    id,
-    trajectory_id,
-    seq,
-    at,
-    action,
-    budget_cost,
-    changes: delta.state,
-    tools: await toolCalls(store, payload.proposal.delta),
-    approval,
-    digest,
-    channel,
-    approvals: needed,
-    approved_by: given,
-    ...(overrides.length === 0 ? {} : { overrides }),
-    reason,
-    ...(isEffectPending(payload) ? { effect: pendingEffectOf(payload) } : {}),
-    ...(invariant_id === undefined ? {} : { invariant_id }),
-    detail,
-    freezes,
-    ...(questions === 'erased' ? { questions: null } : questions.length > 0 ? { questions } : {}),
-    ...(expires === undefined ? {} : { expires }),
-    ...(withdrawn === undefined ? {} : { withdrawn_source: withdrawn }),
-  };
 }
 
 function printHalted(out: Session['out'], halted: readonly Halted[]): void {

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { isAssizeError, isInstance, type Json } from '#base';
 import type { EffectsStatus, Ruling } from '#runtime';
+import { shortId } from '#views';
 import { CliError, EXIT, type ExitCode } from '../errors.ts';
 import {
   anchorsOption,
@@ -15,7 +16,7 @@ import {
 import { jsonOption } from '../input/json-option.ts';
 import { readWritFile } from '../input/writ-file.ts';
 import { requireAnchors } from '../store/anchors.ts';
-import { headOf, shortId } from '../store/entries.ts';
+import { headOf } from '../store/entries.ts';
 import { type RecoveryKeyOptions, readRecoveryKey, recoveryKeyOption } from '../store/recovery-key.ts';
 import { openAssize } from '../store/runtime.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { type FsckReport, fsck, readCheckpoint } from '#runtime';
 import { openSqlite } from '#stores';
+import { counted } from '#views';
 import { EXIT } from '../errors.ts';
 import { entryKeyOption, withSharedOptions } from '../files/options.ts';
 import { faultText } from '../render/fault-text.ts';
@@ -9,7 +10,6 @@ import { openEffects } from '../store/open-effects.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import { requireFilePath, requireSqlitePath } from '../store/sqlite-store.ts';
 import { watchedStore } from '../store/watched-store.ts';
-import { counted } from '../terminal/counted.ts';
 import { green, line, red, yellow } from '../terminal/printable.ts';
 
 interface RestoreOptions extends SharedOptions {

@@ -2,12 +2,19 @@ import type { Command } from 'commander';
 import { isInstance } from '#base';
 import type { Fault, Payload } from '#ledger';
 import { checkRow, type EntryRow, LedgerFault, type LedgerStore } from '#ledger';
+import {
+  blobsOf,
+  blobValue,
+  conclusionsOf,
+  type DelegationStep,
+  type NamedBlob,
+  overridesIn,
+  overrideText,
+  stepOf,
+} from '#views';
 import { EXIT } from '../errors.ts';
 import { withSharedOptions } from '../files/options.ts';
 import { ENTRY_HELP, entryNamed } from '../input/points.ts';
-import { overridesIn, overrideText } from '../render/overrides.ts';
-import { blobsOf, blobValue, type NamedBlob } from '../store/blobs.ts';
-import { conclusionsOf, type DelegationStep, stepOf } from '../store/delegations.ts';
 import { answersOf, type NamedAnswer } from '../store/oracle-answers.ts';
 import { inSession, type SharedOptions } from '../store/session.ts';
 import type { Output } from '../terminal/output.ts';

@@ -3,16 +3,16 @@ import { type Domain, type Migration, UPGRADE_ACTION, upgradeScope } from '#kern
 import type { DomainRef, RootPayload } from '#ledger';
 import type { Upgrade } from '#runtime';
 import type { Store } from '#stores';
+import { counted, readable, shortId } from '#views';
 import { CliError, EXIT, type ExitCode } from '../errors.ts';
 import { importModule } from '../files/module-file.ts';
 import { anchorsOption, entryKeyOption, type KeyOptions, signerOption, withSharedOptions } from '../files/options.ts';
 import { ephemeralWrit } from '../input/ephemeral-writ.ts';
 import { readPrivateKey, requireAnchor } from '../input/private-key.ts';
 import { domainsNamed } from '../store/domains.ts';
-import { headOf, readable, shortId } from '../store/entries.ts';
+import { headOf } from '../store/entries.ts';
 import { openAssize } from '../store/runtime.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
-import { counted } from '../terminal/counted.ts';
 import { green, line, red, yellow } from '../terminal/printable.ts';
 
 interface Options extends SharedOptions, KeyOptions {

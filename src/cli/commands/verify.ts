@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { VerifyReport } from '#ledger';
 import { verifyStore } from '#runtime';
 import type { Store } from '#stores';
+import { counted, shortId } from '#views';
 import { CliError, EXIT } from '../errors.ts';
 import { domainOption, entryKeyOption, withSharedOptions } from '../files/options.ts';
 import {
@@ -13,10 +14,9 @@ import {
   requireDomains,
 } from '../render/deep-replay-text.ts';
 import { faultText } from '../render/fault-text.ts';
-import { headOf, shortId } from '../store/entries.ts';
+import { headOf } from '../store/entries.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import { watchedStore } from '../store/watched-store.ts';
-import { counted } from '../terminal/counted.ts';
 import type { Output } from '../terminal/output.ts';
 import { green, line, red, yellow } from '../terminal/printable.ts';
 

@@ -2,7 +2,7 @@ import { issueWrit, type Writ } from '#authority';
 import { addMicros, type Instant, type KeyPair, maxInstant } from '#canon';
 import type { EntryRow } from '#ledger';
 import { systemClock } from '#oracle';
-import { readable } from '../store/entries.ts';
+import { readable } from '#views';
 import { newNonce } from './writ-terms.ts';
 
 /** Long enough to open a large trajectory. */

@@ -1,7 +1,8 @@
 import { type Instant, parseInstant } from '#canon';
 import { checkRow, type EntryRow, type LedgerStore } from '#ledger';
+import { shortId } from '#views';
 import { CliError } from '../errors.ts';
-import { entryAt, findEntry, headOf, isPrefix, shortId } from '../store/entries.ts';
+import { entryAt, findEntry, headOf, isPrefix } from '../store/entries.ts';
 
 /** For the help of commands that accept a point. */
 export const POINT_HELP =

@@ -1,6 +1,5 @@
 import type { BacktestReport, ChangeKind, NotJudgeable, VerdictDifference } from '#runtime';
-import { shortId } from '../store/entries.ts';
-import { counted } from '../terminal/counted.ts';
+import { counted, shortId } from '#views';
 import type { Output } from '../terminal/output.ts';
 import { dim, green, line, red, type Value, yellow } from '../terminal/printable.ts';
 

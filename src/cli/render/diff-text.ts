@@ -1,12 +1,10 @@
 import type { Json } from '#base';
 import type { EntryRow, Patch } from '#ledger';
+import { type Parting, type Span, type Summary, shortId, shortTime } from '#views';
 import { valueAt } from '../input/json-pointer.ts';
-import { shortId } from '../store/entries.ts';
 import type { Output } from '../terminal/output.ts';
 import { dim, green, line, red, type Value, yellow } from '../terminal/printable.ts';
 import { shortJson } from '../terminal/short-json.ts';
-import type { Parting, Span } from './lineage.ts';
-import { type Summary, shortTime } from './summary.ts';
 
 /** Maximum number of entries of one side in text; --json has all of them. */
 const ENTRIES_MAX = 20;

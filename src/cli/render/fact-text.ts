@@ -1,7 +1,7 @@
 import type { FactVersion } from '#ledger';
 import { type FactRow, readWitness } from '#memory';
+import { shortId } from '#views';
 import { periodText } from '../input/periods.ts';
-import { shortId } from '../store/entries.ts';
 import { isErasedText } from '../store/erased-text.ts';
 import type { Column, Output } from '../terminal/output.ts';
 import { line, type Printable, type Value } from '../terminal/printable.ts';

@@ -8,14 +8,13 @@ import {
   pendingEffectOf,
   type Stored,
 } from '#ledger';
+import { overridesIn, overrideText, shortId, type ToolCall } from '#views';
 import { valueAt } from '../input/json-pointer.ts';
-import { shortId } from '../store/entries.ts';
 import { isLong } from '../terminal/outline.ts';
 import type { Output } from '../terminal/output.ts';
 import { bold, dim, green, line, type Printable, red, type Value, yellow } from '../terminal/printable.ts';
 import { shortJson } from '../terminal/short-json.ts';
-import { overridesIn, overrideText } from './overrides.ts';
-import { printCalls, type ToolCall } from './tool-calls.ts';
+import { printCalls } from './tool-calls.ts';
 
 /** Maximum number of changes of one proposal in text; `assize show` has all of them. */
 const CHANGES_MAX = 40;

@@ -1,23 +1,11 @@
-import type { Json } from '#base';
-import type { PendingPayload, ValueReader } from '#ledger';
 import type { AskedQuestion, GivenAnswer } from '#runtime';
+import { type Questions, shortId } from '#views';
 import { CliError } from '../errors.ts';
 import { periodText } from '../input/periods.ts';
-import { ambiguous, isPrefix, shortId } from '../store/entries.ts';
+import { ambiguous, isPrefix } from '../store/entries.ts';
 import type { Output } from '../terminal/output.ts';
 import { bold, dim, line } from '../terminal/printable.ts';
 import { shortened } from './fact-text.ts';
-
-/** The choices required before an approval. Empty if there are none. */
-export type Questions = readonly AskedQuestion[] | 'erased';
-
-/** @throws LedgerFault for a missing blob */
-export async function questionsIn(pending: PendingPayload, values: Pick<ValueReader, 'read'>): Promise<Questions> {
-  const { questions } = pending.proposal;
-  if (questions === undefined) return [];
-  const held = await values.read<Json>(pending, questions as never);
-  return 'value' in held ? (held.value as unknown as readonly AskedQuestion[]) : 'erased';
-}
 
 /** Each question, with its candidates numbered from 1. */
 export function printQuestions(out: Output, id: string, questions: Questions): void {

@@ -1,5 +1,5 @@
 import type { Ruling } from '#runtime';
-import { shortId } from '../store/entries.ts';
+import { shortId } from '#views';
 import type { Output } from '../terminal/output.ts';
 import { line, red, yellow } from '../terminal/printable.ts';
 

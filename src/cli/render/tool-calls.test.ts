@@ -2,8 +2,9 @@ import { expect, test } from 'vitest';
 import type { Json } from '#base';
 import { canonicalize, hashText } from '#canon';
 import type { Delta, LedgerStore } from '#ledger';
+import { toolCalls } from '#views';
 import { Output } from '../terminal/output.ts';
-import { printCalls, toolCalls } from './tool-calls.ts';
+import { printCalls } from './tool-calls.ts';
 
 const CLASS = { delivery: 'buffered', reversibility: 'irreversible', sink: 'keyed' };
 

@@ -1,64 +1,14 @@
-import type { Json } from '#base';
 import { canonicalize, WORLD_LIMITS } from '#canon';
-import type { EffectClass, EffectPayload } from '#effects';
-import type { LedgerStore } from '#ledger';
-import { type Delta, type Hash, isBlobRef } from '#ledger';
-import { blobValue } from '../store/blobs.ts';
-import { shortId } from '../store/entries.ts';
+import { shortId, type ToolCall } from '#views';
 import { isLong } from '../terminal/outline.ts';
 import type { Output } from '../terminal/output.ts';
 import { bold, dim, line, type Printable, red, yellow } from '../terminal/printable.ts';
 import { shortJson, shortText } from '../terminal/short-json.ts';
 
-/** A planned or executed tool call, as far as the store has it. */
-export type ToolCall =
-  | {
-      readonly id: Hash;
-      readonly tool: string;
-      /** The class at the time of the call. Missing in entries of earlier versions. */
-      readonly class?: EffectClass;
-      readonly scopes: EffectPayload['claims'];
-      readonly input: Json;
-      /**
-       * The call executed immediately and was compensated. After an approval it runs again, and
-       * must return this answer.
-       */
-      readonly answer?: Json;
-    }
-  | { readonly id: Hash; readonly erased_by: string }
-  /** The store has no such value under that hash, so the entry was written by hand. */
-  | { readonly id: Hash; readonly missing: true };
-
 /** Maximum number of calls of one proposal in text; `--json` has all of them. */
 const CALLS_MAX = 20;
 /** Maximum number of characters of a call's scopes, in text. */
 const SCOPES_SHOWN = 400;
-
-/**
- * The calls of a commit or of a pending proposal, in order. Tool, scopes and input are in blobs,
- * some of which may be erased.
- */
-export function toolCalls(store: LedgerStore, { effects }: Pick<Delta, 'effects'>): Promise<ToolCall[]> {
-  return Promise.all(
-    effects.map(async ({ id, effect }): Promise<ToolCall> => {
-      if (!isBlobRef(effect) || effect.$blob === undefined) return { id, missing: true };
-      const { $blob: hash, bytes } = effect;
-      const erasedBy = await store.erasedBy(hash);
-      if (erasedBy !== undefined) return { id, erased_by: erasedBy };
-      const made = await blobValue(store, { pointer: '', hash, bytes, salted: true });
-      if (!isCall(made)) return { id, missing: true };
-      const { tool, class: sort, claims: scopes, input, answer } = made;
-      const more = { ...(sort !== undefined && { class: sort }), ...(answer !== undefined && { answer }) };
-      return { id, tool, ...more, scopes, input };
-    }),
-  );
-}
-
-/** The entry does not describe the blob's content, so a handwritten entry may contain anything. */
-function isCall(value: unknown): value is EffectPayload {
-  const { tool, claims, input } = (value ?? {}) as Partial<EffectPayload>;
-  return typeof tool === 'string' && Array.isArray(claims) && input !== undefined;
-}
 
 /**
  * One call per line, each with its input, which is truncated if long. `verb`: `would call`,

@@ -1,6 +1,6 @@
 import { type Writ, writId } from '#authority';
+import { shortTime } from '#views';
 import { bold, dim, line, type Printable } from '../terminal/printable.ts';
-import { shortTime } from './summary.ts';
 
 /** Digits of a writ's id or a key in a narrow column. */
 const SHORT = 12;

@@ -1,17 +1,9 @@
-import { isAssizeError } from '#base';
-import { parseStrict } from '#canon';
-import { type Entry, type EntryRow, isPayload, type LedgerStore } from '#ledger';
+import type { EntryRow, LedgerStore } from '#ledger';
 import { CliError } from '../errors.ts';
 
-/** Number of entries per read. */
-const PAGE = 1_000;
 const PREFIX = /^[0-9a-f]{8,64}$/i;
 /** Digits of an id in a narrow column. */
 const SHORT = 12;
-
-export function shortId(id: string): string {
-  return id.slice(0, SHORT);
-}
 
 /** Whether a string can be an id or its first digits. */
 export function isPrefix(text: string): boolean {
@@ -78,32 +70,4 @@ export async function headOf(store: LedgerStore, trajectoryId: string): Promise<
       ? `Pass the full id: ${only.trajectory_id}`
       : 'Pass a full id, as listed by assize log';
   throw new CliError('not_found', `The store has no trajectory ${trajectoryId}. ${then}.`);
-}
-
-/** Pages of a trajectory's entries in order. */
-export async function* pages(
-  store: LedgerStore,
-  trajectoryId: string,
-  { from, limit }: { readonly from: number; readonly limit: number },
-): AsyncGenerator<EntryRow[]> {
-  for (let seq = from; seq < from + limit; ) {
-    const rows = await store.entries(trajectoryId, { from: seq, limit: Math.min(PAGE, from + limit - seq) });
-    if (rows.length === 0) return;
-    yield rows;
-    seq += rows.length;
-  }
-}
-
-/**
- * The row with its payload read, but not verified. Undefined if the payload is none of the six
- * kinds any more.
- */
-export function readable(row: EntryRow): Entry | undefined {
-  try {
-    const payload: unknown = parseStrict(row.payload);
-    return isPayload(payload) ? { ...row, kind: payload.kind, payload } : undefined;
-  } catch (error) {
-    if (isAssizeError(error)) return undefined;
-    throw error;
-  }
 }

@@ -3,7 +3,7 @@ import { hashText, parseStrict } from '#canon';
 import { isBlobRef, type Observation, type Payload } from '#ledger';
 import { ORACLE_LIMITS } from '#oracle';
 import type { Store } from '#stores';
-import { blobValue } from './blobs.ts';
+import { blobValue } from '#views';
 
 /** An observation that an entry names by its key in the oracle log, with the log's value. */
 export interface NamedAnswer {

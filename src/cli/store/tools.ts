@@ -3,9 +3,9 @@ import { isAssizeError } from '#base';
 import { type EffectPhase, requireOwnTool, type Tool } from '#effects';
 import type { Assize } from '#runtime';
 import type { Store } from '#stores';
+import { counted } from '#views';
 import { CliError, note } from '../errors.ts';
 import { importModule, lookedAt } from '../files/module-file.ts';
-import { counted } from '../terminal/counted.ts';
 
 /**
  * The tools that the files export, separately or in lists.

@@ -1,6 +1,6 @@
 import type { Json } from '#base';
 import { escapeSegment } from '#canon';
-import { counted } from './counted.ts';
+import { counted } from '#views';
 import { shortJson } from './short-json.ts';
 
 /** Maximum number of JSON characters printed to a terminal without a request: a few screens. */

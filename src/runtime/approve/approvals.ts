@@ -1,6 +1,6 @@
 import { arg, checkArgument, markOwnPackage } from '#base';
 import { parseInstant } from '#canon';
-import { type Hash, type Instant, isExpired, isHash, type PendingPayload, readRow } from '#ledger';
+import { type Hash, type Instant, isEffectPending, isExpired, isHash, type PendingPayload, readRow } from '#ledger';
 import { concluded, RuntimeError } from '../errors.ts';
 import { readQuestions } from '../memory/plan/questions.ts';
 import type { AskedQuestion } from '../records/questions.ts';
@@ -14,7 +14,7 @@ import {
 import { AWAIT_OPTIONS, type AwaitOptions, pollDelayMs } from '../writer/await-options.ts';
 import { COMMIT_ATTEMPTS_MAX } from '../writer/prepared.ts';
 import type { Writer } from '../writer/writer.ts';
-import type { Resolutions } from './approve.ts';
+import { type Deciders, effectUnresolvedError, type Resolutions } from './approve.ts';
 
 /** The outcome of a pending proposal. */
 export type PendingStatus =
@@ -63,6 +63,22 @@ export class Approvals {
   async questionsOf(pendingId: Hash): Promise<readonly AskedQuestion[]> {
     checkArgument(arg.text, pendingId, 'pendingId');
     return readQuestions(this.#writer, pendingId);
+  }
+
+  /**
+   * The requester of a pending proposal, and those of `principals` that may decide about it now:
+   * counselors of its channel, other than the requester and earlier approvers.
+   *
+   * @throws RuntimeError `not_pending`, `erased`, `effect_unresolved`; ArgumentError `bad_argument`
+   */
+  async decidersAmong(pendingId: Hash, principals: readonly string[]): Promise<Deciders> {
+    checkArgument(arg.text, pendingId, 'pendingId');
+    checkArgument(arg.list(arg.text), principals, 'principals');
+    const found = await this.statusOf(pendingId);
+    if (found.status !== 'pending')
+      throw new RuntimeError('not_pending', `The proposal ${pendingId} is decided.`, { evidence: { id: pendingId } });
+    if (isEffectPending(found.payload)) throw effectUnresolvedError(pendingId, found.payload);
+    return this.#resolutions.decidersAmong(found.payload, principals);
   }
 
   /**

@@ -26,6 +26,7 @@ import {
   isEffectPending,
   isExpired,
   isHash,
+  isSamePrincipal,
   isSettlement,
   type Payload,
   type PendingPayload,
@@ -83,6 +84,12 @@ interface ExpiredPending {
   readonly id: Hash;
   readonly pending: PendingPayload;
   readonly at: Instant;
+}
+
+/** The requester of a pending proposal, and principals that may decide about it. */
+export interface Deciders {
+  readonly requester: string;
+  readonly deciders: readonly string[];
 }
 
 /** Resolves pending proposals: a counselor approves or rejects them, or they expire. */
@@ -364,6 +371,25 @@ export class Resolutions {
       },
       { undelayed: true },
     );
+  }
+
+  /** The requester of a pending proposal, and those of the principals that may decide about it. */
+  async decidersAmong(pending: PendingPayload, principals: readonly string[]): Promise<Deciders> {
+    const { parts, context } = this.#writer;
+    const holders = holdersOf(parts.writs.present(pending.proposal.writ_id));
+    const seen = await this.#writer.readValues(() => readSeenProposal(pending, context.replayer));
+    const given = approvalsOf(pending).given;
+    const may = (principal: string): boolean => {
+      if (given.some((one) => isSamePrincipal(one.principal, principal))) return false;
+      try {
+        counselorKind(parts.domain, pending.channel, principal, holders, seen);
+        return true;
+      } catch (error) {
+        if (isAssizeError(error, 'unauthorised_counselor')) return false;
+        throw error;
+      }
+    };
+    return { requester: holders[0] ?? '', deciders: principals.filter(may) };
   }
 
   /** Whether a pending proposal has expired by now. A halted trajectory records no expiry. */
@@ -659,7 +685,7 @@ type PendingOutcome =
   | { readonly now: Hash; readonly approvals: number }
   | { readonly by: Hash; readonly payload: Extract<Payload, { kind: 'commit' | 'rejection' }> };
 
-function effectUnresolvedError(id: Hash, pending: EffectPendingPayload): RuntimeError {
+export function effectUnresolvedError(id: Hash, pending: EffectPendingPayload): RuntimeError {
   const { epoch, n, tool } = pendingEffectOf(pending);
   return new RuntimeError(
     'effect_unresolved',

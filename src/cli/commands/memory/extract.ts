@@ -8,6 +8,7 @@ import { OPEN_END, OPEN_START } from '#ledger';
 import { createOracle, systemClock } from '#oracle';
 import type { Trajectory } from '#runtime';
 import type { Store } from '#stores';
+import { counted } from '#views';
 import { CliError, EXIT } from '../../errors.ts';
 import { type LinesFile, linesTo, openLines } from '../../files/input-file.ts';
 import { count, positive, repeatable, share, withSharedOptions } from '../../files/options.ts';
@@ -17,7 +18,6 @@ import { describeRefusedLines, printRefusedLines, type RefusedLines } from '../.
 import { loadModel } from '../../store/model.ts';
 import { openAssize } from '../../store/runtime.ts';
 import { inSession, type Session } from '../../store/session.ts';
-import { counted } from '../../terminal/counted.ts';
 import { green, line, yellow } from '../../terminal/printable.ts';
 import { type AssertOptions, type Authority, authorityIn, memoryChangeOf, withAuthority } from '../assert-memory.ts';
 

@@ -1,13 +1,13 @@
 import { type Command, Option } from 'commander';
 import { isAssizeError } from '#base';
 import { checkMemory, type MemoryReport, rebuildMemory } from '#runtime';
+import { counted } from '#views';
 import { EXIT, note } from '../../errors.ts';
 import { withSharedOptions } from '../../files/options.ts';
 import { shortFact } from '../../render/fact-text.ts';
 import { areKnownIncomplete } from '../../store/incomplete-facts.ts';
 import { inSession, type Session, type SharedOptions } from '../../store/session.ts';
 import { watchedStore } from '../../store/watched-store.ts';
-import { counted } from '../../terminal/counted.ts';
 import { dim, green, line, red } from '../../terminal/printable.ts';
 
 interface Options extends SharedOptions {

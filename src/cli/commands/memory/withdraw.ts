@@ -1,11 +1,11 @@
 import { type Command, Option } from 'commander';
 import { segment } from '#authority';
+import { counted } from '#views';
 import { CliError, EXIT } from '../../errors.ts';
 import { withSharedOptions } from '../../files/options.ts';
 import { printFacts } from '../../render/fact-text.ts';
 import { openAssize } from '../../store/runtime.ts';
 import { inSession } from '../../store/session.ts';
-import { counted } from '../../terminal/counted.ts';
 import { line } from '../../terminal/printable.ts';
 import {
   type AssertOptions,

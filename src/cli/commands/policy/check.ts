@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import type { RuleTable } from '#authority';
 import { type UnknownName, unknownNames } from '#kernel';
+import { counted } from '#views';
 import { EXIT } from '../../errors.ts';
 import { domainOption, toolsOption, withoutStore } from '../../files/options.ts';
 import { loadDomains } from '../../store/domains.ts';
 import { ruleTableIn } from '../../store/policies.ts';
 import { inSession, type StorelessOptions } from '../../store/session.ts';
 import { loadTools } from '../../store/tools.ts';
-import { counted } from '../../terminal/counted.ts';
 import { green, line, yellow } from '../../terminal/printable.ts';
 
 interface Options extends StorelessOptions {

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { integrateLog, type LoggedTransaction } from '#ledger';
 import { systemClock } from '#oracle';
+import { counted } from '#views';
 import { CliError, EXIT } from '../../errors.ts';
 import { withSharedOptions } from '../../files/options.ts';
 import { openEffects } from '../../store/open-effects.ts';
 import { inSession, type SharedOptions } from '../../store/session.ts';
-import { counted } from '../../terminal/counted.ts';
 import { line } from '../../terminal/printable.ts';
 
 interface RetireOptions extends SharedOptions {

@@ -4,6 +4,7 @@ import type { KeyPair } from '#canon';
 import { REVOKE_ACTION } from '#kernel';
 import type { Revocation, WritChain } from '#runtime';
 import type { Store } from '#stores';
+import { shortId } from '#views';
 import { CliError, EXIT, type ExitCode } from '../../errors.ts';
 import {
   anchorsOption,
@@ -18,7 +19,7 @@ import { readPrivateKey, requireAnchor } from '../../input/private-key.ts';
 import { isWritFile, readWritFile } from '../../input/writ-file.ts';
 import { shortName } from '../../render/writ-text.ts';
 import { readAnchors } from '../../store/anchors.ts';
-import { headOf, shortId } from '../../store/entries.ts';
+import { headOf } from '../../store/entries.ts';
 import { findWrit, writsIn } from '../../store/listed-writs.ts';
 import { openAssize } from '../../store/runtime.ts';
 import { inSession, type Session, type SharedOptions } from '../../store/session.ts';

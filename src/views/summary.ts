@@ -15,9 +15,9 @@ import {
   settlementArgs,
   undoingCostsOf,
 } from '#ledger';
-import { type Conclusions, type DelegationStep, stepOf } from '../store/delegations.ts';
-import { readable, shortId } from '../store/entries.ts';
-import { counted } from '../terminal/counted.ts';
+import { counted } from './counted.ts';
+import { type Conclusions, type DelegationStep, stepOf } from './delegations.ts';
+import { readable, shortId } from './entries.ts';
 import { type Override, overridesIn } from './overrides.ts';
 
 /** One entry on one line. */

@@ -1,5 +1,5 @@
-import type { EntryRow, LedgerStore } from '#ledger';
-import { entryAt, readable } from '../store/entries.ts';
+import { type EntryRow, LedgerFault, type LedgerStore } from '#ledger';
+import { readable } from './entries.ts';
 
 /** A part of one chain: its entries up to and including `seq`. */
 interface Stretch {
@@ -61,4 +61,15 @@ function spansOf(lineage: readonly Stretch[], after: Stretch | null): Span[] {
     to: seq,
   }));
   return spans.filter(({ from, to }) => from <= to);
+}
+
+async function entryAt(store: LedgerStore, trajectoryId: string, seq: number): Promise<EntryRow> {
+  const [row] = await store.entries(trajectoryId, { from: seq, limit: 1 });
+  if (row !== undefined) return row;
+  throw new LedgerFault({
+    code: 'broken_chain',
+    trajectory_id: trajectoryId,
+    seq,
+    detail: 'the store has no such entry',
+  });
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { settlementCases } from '../../../tests/support/ledger/settlement-cases.ts';
+import { settlementCases } from '../../tests/support/ledger/settlement-cases.ts';
 import { summaryOf } from './summary.ts';
 
 test('compensated effects are distinguished from effects that never happened', async () => {

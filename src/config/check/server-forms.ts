@@ -1,0 +1,135 @@
+import type {
+  JwtConfig,
+  LimitsConfig,
+  MailConfig,
+  NoticesConfig,
+  OidcConfig,
+  ServerConfig,
+  WebhookConfig,
+} from '../config.ts';
+import { all, code, type Fault, type Form, fits, flag, list, object, oneOf, optional, text, whole } from './form.ts';
+
+/** Algorithms whose keys can be public. A shared secret would let each verifier sign. */
+const ASYMMETRIC: readonly string[] = [
+  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
+  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
+];
+
+const SECRET_CHARACTERS_MIN = 24;
+const DAY_SECONDS = 86_400;
+const BODY_BYTES_MAX = 64 * 1024 * 1024;
+
+/** An address with `@`. Whether it exists is for the mail server to say. */
+export const mailAddress: Form = fits(
+  'a mail address',
+  (value) => typeof value === 'string' && value.length <= 320 && /^[^\s@<>,;]+@[^\s@<>,;]+$/.test(value),
+);
+
+/** An address of a sender may have a name: `Assize <assize@example.com>`. */
+const sender: Form = fits(
+  'a mail address, or a name with a mail address in <>',
+  (value) =>
+    typeof value === 'string' && /^(?:[^\r\n<>]*<[^\s@<>,;]+@[^\s@<>,;]+>|[^\s@<>,;]+@[^\s@<>,;]+)$/.test(value),
+);
+
+const web: Form = fits('an http or https URL', (value) => urlOf(value, ['http:', 'https:']) !== undefined);
+
+/** A request to another host must not be read or changed on its way. */
+const secure: Form = fits('an https URL, or an http URL of a loopback host', (value) => {
+  const url = urlOf(value, ['http:', 'https:']);
+  return url !== undefined && (url.protocol === 'https:' || isLoopback(url.hostname));
+});
+
+const publicUrl: Form = fits('an http or https URL with no user, path, query or fragment', (value) => {
+  const url = urlOf(value, ['http:', 'https:']);
+  return url !== undefined && url.pathname === '/' && url.username === '' && url.search === '' && url.hash === '';
+});
+
+const limits: Form = object<LimitsConfig>({
+  requestsPerSecond: optional(whole(1, 1_000_000)),
+  concurrency: optional(whole(1, 1_000_000)),
+  streams: optional(whole(0, 1_000_000)),
+  bodyBytes: optional(whole(1_024, BODY_BYTES_MAX)),
+});
+
+const oidc: Form = object<OidcConfig>({
+  issuer: secure,
+  clientId: text,
+  clientSecret: optional(text),
+  scope: optional(
+    all(
+      text,
+      fits('scopes that contain openid', (scope) => scope.split(' ').includes('openid')),
+    ),
+  ),
+  principal: code,
+});
+
+const jwt: Form = object<JwtConfig>({
+  issuer: text,
+  audience: text,
+  jwksUrl: secure,
+  algorithms: list(oneOf(ASYMMETRIC), 1),
+  principal: code,
+});
+
+export const server: Form = all(
+  object<ServerConfig>({
+    host: optional(fits('a host name or an IP address', (value) => typeof value === 'string' && isHost(value))),
+    port: optional(whole(0, 65_535)),
+    publicUrl: optional(publicUrl),
+    behindProxy: optional(flag),
+    tls: optional(object<NonNullable<ServerConfig['tls']>>({ certFile: text, keyFile: text })),
+    limits: optional(limits),
+    writSeconds: optional(whole(1, DAY_SECONDS)),
+    watchdogMs: optional(whole(100, 2_147_483_647)),
+    oidc: optional(oidc),
+    jwt: optional(list(jwt)),
+  }),
+  (value, path) => oneTls(value as ServerConfig, path) ?? otherIssuers(value as ServerConfig, path),
+);
+
+const webhook: Form = object<WebhookConfig>({
+  url: web,
+  secret: fits(
+    `a text of at least ${SECRET_CHARACTERS_MIN} characters`,
+    (value) => typeof value === 'string' && value.length >= SECRET_CHARACTERS_MIN,
+  ),
+  channels: optional(list(text, 1)),
+});
+
+const mail: Form = object<MailConfig>({
+  smtp: fits('a URL that starts with smtp:// or smtps://', (value) => urlOf(value, ['smtp:', 'smtps:']) !== undefined),
+  from: sender,
+});
+
+export const notices: Form = object<NoticesConfig>({ webhooks: optional(list(webhook)), mail: optional(mail) });
+
+/** Two programs that both end TLS would each see the other's plain text. */
+function oneTls({ tls, behindProxy }: ServerConfig, path: string): Fault | undefined {
+  if (tls === undefined || behindProxy !== true) return undefined;
+  return { path: `${path}.behindProxy`, wanted: 'left out or false, because the server has `tls` of its own' };
+}
+
+/** Two entries of one issuer and audience could map one token to two principals. */
+function otherIssuers({ jwt = [] }: ServerConfig, path: string): Fault | undefined {
+  const again = jwt.findIndex(({ issuer, audience }, i) =>
+    jwt.slice(0, i).some((before) => before.issuer === issuer && before.audience === audience),
+  );
+  return again < 0 ? undefined : { path: `${path}.jwt[${again}]`, wanted: 'of another issuer or audience' };
+}
+
+function urlOf(value: unknown, schemes: readonly string[]): URL | undefined {
+  if (typeof value !== 'string' || /\s/.test(value) || !/^[a-z]+:\/\//i.test(value) || !URL.canParse(value))
+    return undefined;
+  const url = new URL(value);
+  return schemes.includes(url.protocol) && url.hostname !== '' ? url : undefined;
+}
+
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+}
+
+function isHost(value: string): boolean {
+  return /^[A-Za-z0-9._:-]{1,255}$/.test(value) && !value.includes('://');
+}

@@ -1,0 +1,53 @@
+import { AssizeError } from '#base';
+
+export type ConfigErrorCode =
+  /**
+   * A member of the config is unknown, or has a wrong type or value. Correct the member that the
+   * message names. Evidence `{path}`.
+   */
+  | 'bad_config'
+  /**
+   * The named config file does not exist, or can't be read. Pass another file, or create one with
+   * `assize init`. Evidence `{file}`.
+   */
+  | 'config_not_found'
+  /**
+   * A folder has several config files, and no rule orders them. Remove all but one, or name one
+   * with `--config`. Evidence `{files}`.
+   */
+  | 'ambiguous_config'
+  /**
+   * The config file threw when it was loaded, or has no default export. Correct the file: `export
+   * default defineConfig({…})`. Evidence `{file}`.
+   */
+  | 'unloadable_config'
+  /**
+   * A config file in a folder above belongs to another user, and would run as code. Check the file,
+   * and name it with `--config`. Evidence `{file}`.
+   */
+  | 'foreign_config'
+  /**
+   * The store has no root key, and none is created for it. Set ASSIZE_ROOT_KEY to 64 hex digits, or
+   * ASSIZE_ROOT_KEY_FILE to a file with them.
+   */
+  | 'root_key_missing'
+  /**
+   * The root key is not 64 hex digits, or two keys are set. Correct the file or the variable that
+   * the message names. Evidence `{source}`.
+   */
+  | 'bad_root_key'
+  /**
+   * Other users could read or replace the file of the root key. Make it a regular file of this user
+   * with mode 600, and change the key if others may know it. Evidence `{file}`.
+   */
+  | 'unsafe_root_key'
+  /**
+   * The file of trusted root keys beside the store is not a JSON list of public keys. Correct or
+   * remove the file. Evidence `{file}`.
+   */
+  | 'bad_anchors';
+
+/** A config or a root key that can't be used. Nothing was opened or written. */
+export class ConfigError extends AssizeError<ConfigErrorCode> {
+  override readonly name = 'ConfigError';
+}

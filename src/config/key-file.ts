@@ -1,0 +1,164 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  type Stats,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { generateKeys } from '#canon';
+import { systemRandom } from '#oracle';
+import { ConfigError } from './errors.ts';
+
+/** Only the owner reads and writes. */
+const KEY_MODE = 0o600;
+const OF_OTHERS = 0o077;
+/** A key with its line end. A larger file is no key. */
+const KEY_BYTES_MAX = 256;
+const DRAFT = /^\.[0-9a-f]{16}\.draft$/;
+
+/**
+ * Creates a file with a new private key, or reads the one that is there. The file gets its name
+ * when its content is durable, so no process reads half a key. Of several processes, the first
+ * gives the file its name.
+ *
+ * @throws ConfigError `unsafe_root_key`; the errors of the system
+ */
+export function createKeyFile(path: string): { readonly key: string; readonly created: boolean } {
+  const { privateKey } = generateKeys();
+  const draft = `${path}.${Buffer.from(systemRandom.bytes(8)).toString('hex')}.draft`;
+  const created = publish(draft, path, `${privateKey}\n`);
+  // Also read after a creation: the file then passes the same checks as at each later start.
+  const key = readKeyFile(path);
+  if (key === undefined) throw unsafe(path, 'it was removed while it was created');
+  return { key, created };
+}
+
+/** Returns false if the name is taken. */
+function publish(draft: string, path: string, text: string): boolean {
+  const file = openSync(draft, 'wx', KEY_MODE);
+  try {
+    writeFileSync(file, text);
+    fsyncSync(file);
+    // A hard link never replaces a file, unlike a renaming.
+    linkSync(draft, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    return false;
+  } finally {
+    closeSync(file);
+    removeDraft(draft);
+  }
+  syncFolder(dirname(path));
+  return true;
+}
+
+/**
+ * The text of the key file beside a store. Undefined if there is no file.
+ *
+ * @throws ConfigError `unsafe_root_key` for a link, a file with a second name, a file of another
+ * user, and a file that others may read or write; the errors of the system
+ */
+export function readKeyFile(path: string): string | undefined {
+  return reading(path, constants.O_NOFOLLOW ?? 0, (stats) => {
+    requireOwn(path, stats);
+    if (stats.nlink > 1 && !dropDrafts(path, stats)) throw unsafe(path, 'it has a second name (a hard link)');
+  });
+}
+
+/**
+ * The text of a file that the configuration names. It may be a link, as secrets of containers are.
+ *
+ * @throws ConfigError `bad_root_key` if the file does not exist, `unsafe_root_key`; the errors of
+ * the system
+ */
+export function readNamedKeyFile(path: string): string {
+  const text = reading(path, 0, (stats) => requireOwn(path, stats));
+  if (text !== undefined) return text;
+  throw new ConfigError('bad_root_key', `The file ${path} of ASSIZE_ROOT_KEY_FILE does not exist.`, {
+    evidence: { source: path },
+  });
+}
+
+/** Checks the open file, not the path: another file could be at the path a moment later. */
+function reading(path: string, flags: number, check: (stats: Stats) => void): string | undefined {
+  const file = openedFor(path, flags);
+  if (file === undefined) return undefined;
+  try {
+    check(fstatSync(file));
+    return readFileSync(file, 'utf8');
+  } finally {
+    closeSync(file);
+  }
+}
+
+function openedFor(path: string, flags: number): number | undefined {
+  try {
+    // A pipe would otherwise block the process.
+    return openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | flags);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return undefined;
+    if (code === 'ELOOP' || code === 'EMLINK') throw unsafe(path, 'it is a symbolic link');
+    throw error;
+  }
+}
+
+function requireOwn(path: string, { mode, uid, size }: Stats): void {
+  const user = process.getuid?.();
+  if ((mode & constants.S_IFMT) !== constants.S_IFREG) throw unsafe(path, 'it is not a regular file');
+  if (size > KEY_BYTES_MAX) throw unsafe(path, 'it is larger than a key');
+  // On Windows, modes say nothing about other users.
+  if (user === undefined) return;
+  if ((mode & OF_OTHERS) !== 0) throw unsafe(path, `its mode is ${(mode & 0o777).toString(8)}`);
+  if (uid !== user && uid !== 0) throw unsafe(path, 'it belongs to another user');
+}
+
+/**
+ * A creator that ended between two steps left its draft, which is a second name of the same file.
+ * Returns whether the file has one name without drafts.
+ */
+function dropDrafts(path: string, { ino, dev }: Stats): boolean {
+  const folder = dirname(path);
+  for (const name of readdirSync(folder)) {
+    if (!name.startsWith(basename(path)) || !DRAFT.test(name.slice(basename(path).length))) continue;
+    const draft = join(folder, name);
+    const found = lstatSync(draft, { throwIfNoEntry: false });
+    if (found?.ino === ino && found.dev === dev) removeDraft(draft);
+  }
+  const left = lstatSync(path, { throwIfNoEntry: false });
+  return left?.ino === ino && left.nlink === 1;
+}
+
+/** Another process may have removed it. */
+function removeDraft(draft: string): void {
+  try {
+    unlinkSync(draft);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+}
+
+function syncFolder(path: string): void {
+  const folder = openSync(path, 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
+
+function unsafe(file: string, why: string): ConfigError {
+  return new ConfigError(
+    'unsafe_root_key',
+    `The root key ${file} is not safe: ${why}. Make it a regular file of this user with mode 600; change the key if others may know it.`,
+    { evidence: { file } },
+  );
+}

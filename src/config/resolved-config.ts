@@ -1,0 +1,176 @@
+import { resolve } from 'node:path';
+import type { Amounts, Policy } from '#authority';
+import type { Tool } from '#effects';
+import type { Domain } from '#kernel';
+import type { EffectOptions } from '#runtime';
+import { checkPrincipal } from './check/check-config.ts';
+import type {
+  AssizeConfig,
+  Grant,
+  JwtConfig,
+  LimitsConfig,
+  MailConfig,
+  MappedPrincipal,
+  OidcConfig,
+  PrincipalConfig,
+  PrincipalKind,
+  ServerConfig,
+  WebhookConfig,
+  WorldConfig,
+} from './config.ts';
+import type { Environment } from './environment.ts';
+import { ConfigError } from './errors.ts';
+
+/** The store of a project that names none. */
+export const DEFAULT_STORE = 'sqlite:./assize.db';
+
+/** A grant with every default. */
+export interface ResolvedGrant extends Required<Grant> {
+  readonly budget: Amounts;
+}
+
+/** A principal with every default. */
+export interface ResolvedPrincipal {
+  readonly name: string;
+  readonly kinds: readonly PrincipalKind[];
+  readonly grants: readonly ResolvedGrant[];
+  readonly email: string | undefined;
+}
+
+/** The configuration of the server with every default. Paths are absolute. */
+export interface ResolvedServer {
+  readonly host: string;
+  readonly port: number;
+  /** Undefined: the address that the server listens on. */
+  readonly publicUrl: string | undefined;
+  readonly behindProxy: boolean;
+  readonly tls: NonNullable<ServerConfig['tls']> | undefined;
+  readonly limits: Required<LimitsConfig>;
+  readonly writSeconds: number;
+  readonly watchdogMs: number;
+  readonly oidc: OidcConfig | undefined;
+  readonly jwt: readonly JwtConfig[];
+}
+
+/** The configuration of a project with every default. Paths are absolute. */
+export interface ResolvedConfig {
+  /** The config file. Undefined if the project has none. */
+  readonly file: string | undefined;
+  /** The folder of relative paths: that of the config file, or the working folder. */
+  readonly folder: string;
+  readonly store: string;
+  readonly domains: readonly Domain[];
+  readonly tools: readonly Tool[];
+  readonly policy: Policy | undefined;
+  /** The file of a policy, if the config names one instead of a policy. */
+  readonly policyFile: string | undefined;
+  readonly worlds: Readonly<Record<string, WorldConfig>>;
+  /** By name. */
+  readonly principals: ReadonlyMap<string, ResolvedPrincipal>;
+  readonly approvals: NonNullable<AssizeConfig['approvals']>;
+  readonly effects: EffectOptions;
+  readonly memory: NonNullable<AssizeConfig['memory']>;
+  readonly webhooks: readonly WebhookConfig[];
+  readonly mail: MailConfig | undefined;
+  readonly server: ResolvedServer;
+}
+
+/** The places that a configuration comes from. */
+export interface ConfigSources {
+  readonly file?: string | undefined;
+  readonly folder: string;
+  /** The store of the command line, which overrides all others. */
+  readonly store?: string | undefined;
+  /** The environment: ASSIZE_STORE and ASSIZE_OIDC_CLIENT_SECRET. */
+  readonly env: Environment;
+}
+
+const LIMITS: Required<LimitsConfig> = { requestsPerSecond: 50, concurrency: 32, streams: 16, bodyBytes: 1_048_576 };
+
+/** Fills in the defaults of a checked config. The store is that of the first source with one. */
+export function resolveConfig(config: AssizeConfig, { file, folder, store, env }: ConfigSources): ResolvedConfig {
+  const { policy, principals = {}, notices = {}, server = {} } = config;
+  const inFolder = (path: string): string => resolve(folder, path);
+  return {
+    file,
+    folder,
+    store: store ?? env['ASSIZE_STORE'] ?? storeIn(folder, config.store ?? DEFAULT_STORE),
+    domains: config.domains ?? [],
+    tools: config.tools ?? [],
+    policy: typeof policy === 'string' ? undefined : policy,
+    policyFile: typeof policy === 'string' ? inFolder(policy) : undefined,
+    worlds: config.worlds ?? {},
+    principals: new Map(Object.entries(principals).map(([name, given]) => [name, resolvePrincipal(name, given)])),
+    approvals: config.approvals ?? {},
+    effects: config.effects ?? {},
+    memory: config.memory ?? {},
+    webhooks: notices.webhooks ?? [],
+    mail: notices.mail,
+    server: resolveServer(server, inFolder, env['ASSIZE_OIDC_CLIENT_SECRET']),
+  };
+}
+
+/**
+ * The principal that a mapping of claims returned. Members that it lacks are those of the principal
+ * with that name in the config.
+ *
+ * @throws ConfigError `bad_config` for a mapped principal that is not valid, or has no kinds
+ */
+export function mappedPrincipal(
+  config: Pick<ResolvedConfig, 'principals'>,
+  given: MappedPrincipal,
+  source: string,
+): ResolvedPrincipal {
+  if (typeof (given as Partial<MappedPrincipal> | null)?.name !== 'string')
+    throw new ConfigError('bad_config', `${source}: the mapped principal must be an object with a name.`, {
+      evidence: { path: 'name' },
+    });
+  const { name, ...own } = given;
+  const known = config.principals.get(name);
+  const members = Object.fromEntries(Object.entries(own).filter(([, member]) => member !== undefined));
+  const merged = { ...(known && { kinds: known.kinds, grants: known.grants, email: known.email }), ...members };
+  if (!('kinds' in merged))
+    throw new ConfigError(
+      'bad_config',
+      `${source}: the mapped principal ${name} has no kinds, and the config has no principal of that name.`,
+      { evidence: { path: 'kinds' } },
+    );
+  checkPrincipal(name, merged, source);
+  return resolvePrincipal(name, merged);
+}
+
+function resolvePrincipal(name: string, { kinds, grants = [], email }: PrincipalConfig): ResolvedPrincipal {
+  return { name, kinds: [...new Set(kinds)], grants: grants.map(resolveGrant), email };
+}
+
+function resolveGrant(given: Grant): ResolvedGrant {
+  const { trajectories = ['*'], actions, scopes = ['**'], budget = {}, requireApproval = [], maxDepth = 0 } = given;
+  return { trajectories, actions, scopes, budget, requireApproval, maxDepth };
+}
+
+function resolveServer(given: ServerConfig, inFolder: (path: string) => string, secret?: string): ResolvedServer {
+  const { tls, oidc } = given;
+  return {
+    host: given.host ?? '127.0.0.1',
+    port: given.port ?? 4517,
+    publicUrl: given.publicUrl,
+    behindProxy: given.behindProxy ?? false,
+    tls: tls && { certFile: inFolder(tls.certFile), keyFile: inFolder(tls.keyFile) },
+    limits: { ...LIMITS, ...definedOf(given.limits) },
+    writSeconds: given.writSeconds ?? 900,
+    watchdogMs: given.watchdogMs ?? 10_000,
+    oidc: oidc && ({ ...(secret !== undefined && { clientSecret: secret }), ...definedOf(oidc) } as OidcConfig),
+    jwt: given.jwt ?? [],
+  };
+}
+
+/** A member that is undefined counts as absent. */
+function definedOf<T extends object>(given: T | undefined): Partial<T> {
+  return Object.fromEntries(Object.entries(given ?? {}).filter(([, member]) => member !== undefined)) as Partial<T>;
+}
+
+/** The path of a SQLite store is relative to the config. Other URLs have no relative path. */
+function storeIn(folder: string, url: string): string {
+  const path = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : '';
+  return path === '' || folder === process.cwd() ? url : `sqlite:${resolve(folder, path)}`;
+}

@@ -1,0 +1,156 @@
+import { execFile, execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { generateKeys } from '#canon';
+import { findRootKey, rootKeyFile, rootKeyOf } from './root-key.ts';
+
+const HEX = 'ab'.repeat(32);
+
+let folder: string;
+let url: string;
+let file: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'assize-root-key-'));
+  url = `sqlite:${folder}/a.db`;
+  file = rootKeyFile(url) as string;
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function keyFile(path: string, mode = 0o600, text = `${HEX}\n`): void {
+  writeFileSync(path, text);
+  chmodSync(path, mode);
+}
+
+test('a created key is a pair in a file of mode 600, and is found again', () => {
+  expect(findRootKey(url, {})).toBeUndefined();
+  const made = rootKeyOf(url, {});
+  expect(made).toMatchObject({ origin: 'file', file, created: true });
+  expect(lstatSync(file).mode & 0o777).toBe(0o600);
+  expect(readFileSync(file, 'utf8')).toBe(`${made.privateKey}\n`);
+  expect(generateKeys(Buffer.from(made.privateKey, 'hex')).publicKey).toBe(made.publicKey);
+  expect(rootKeyOf(url, {})).toEqual({ ...made, created: false });
+  expect(findRootKey(url, {})).toEqual({ ...made, created: false });
+  expect(readdirSync(folder)).toEqual(['a.db.root.key']);
+});
+
+test('the environment comes before the file, and creates none', () => {
+  expect(rootKeyOf(url, { ASSIZE_ROOT_KEY: HEX })).toMatchObject({ origin: 'environment', privateKey: HEX });
+  const named = join(folder, 'named.key');
+  keyFile(named);
+  expect(rootKeyOf(url, { ASSIZE_ROOT_KEY_FILE: named })).toMatchObject({ file: named, privateKey: HEX });
+  expect(existsSync(file)).toBe(false);
+  expect(() => rootKeyOf(url, { ASSIZE_ROOT_KEY: HEX, ASSIZE_ROOT_KEY_FILE: named })).toThrow('both set');
+});
+
+test('a server of PostgreSQL needs a key in the environment', () => {
+  const server = 'postgres://localhost/a';
+  expect(() => rootKeyOf(server, {})).toThrow(expect.objectContaining({ code: 'root_key_missing' }));
+  expect(findRootKey(server, {})).toBeUndefined();
+  expect(rootKeyOf(server, { ASSIZE_ROOT_KEY: HEX })).toMatchObject({ origin: 'environment' });
+});
+
+test('a store in memory gets a new key each time', () => {
+  const [one, other] = [rootKeyOf('memory:', {}), rootKeyOf('memory:', {})];
+  expect(one).toMatchObject({ origin: 'ephemeral', created: false });
+  expect(one.publicKey).not.toBe(other.publicKey);
+});
+
+test.each([
+  ['a text', 'secret'],
+  ['63 digits', HEX.slice(1)],
+  ['65 digits', `${HEX}0`],
+  ['capitals', HEX.toUpperCase()],
+  ['nothing', ''],
+])('%s is no key, and is not in the message', (_name, text) => {
+  for (const refused of [
+    () => rootKeyOf(url, { ASSIZE_ROOT_KEY: text }),
+    () => {
+      keyFile(file, 0o600, text);
+      return rootKeyOf(url, {});
+    },
+  ]) {
+    expect(refused).toThrow(expect.objectContaining({ code: 'bad_root_key' }));
+    if (text !== '') expect(refused).toThrow(expect.not.stringContaining(text));
+  }
+});
+
+test.each([0o604, 0o640, 0o644, 0o660, 0o666, 0o610, 0o601])('a file of mode %o is refused', (mode) => {
+  keyFile(file, mode);
+  expect(() => rootKeyOf(url, {})).toThrow(expect.objectContaining({ code: 'unsafe_root_key', evidence: { file } }));
+  expect(() => rootKeyOf(url, { ASSIZE_ROOT_KEY_FILE: file })).toThrow('not safe');
+});
+
+test('a symbolic link is refused, also one to nothing', () => {
+  const elsewhere = join(folder, 'elsewhere');
+  symlinkSync(elsewhere, file);
+  expect(() => rootKeyOf(url, {})).toThrow('symbolic link');
+  keyFile(elsewhere);
+  expect(() => rootKeyOf(url, {})).toThrow('symbolic link');
+  // Secrets of containers are links.
+  expect(rootKeyOf(url, { ASSIZE_ROOT_KEY_FILE: file })).toMatchObject({ privateKey: HEX });
+});
+
+test('a file with a second name is refused', () => {
+  keyFile(file);
+  linkSync(file, join(folder, 'copy'));
+  expect(() => rootKeyOf(url, {})).toThrow('hard link');
+  expect(existsSync(join(folder, 'copy'))).toBe(true);
+});
+
+test('a folder, a pipe and a large file are refused', () => {
+  mkdirSync(file);
+  expect(() => rootKeyOf(url, {})).toThrow('not a regular file');
+  rmSync(file, { recursive: true });
+  execFileSync('mkfifo', ['-m', '600', file]);
+  expect(() => rootKeyOf(url, {})).toThrow('not a regular file');
+  rmSync(file);
+  keyFile(file, 0o600, HEX.repeat(10));
+  expect(() => rootKeyOf(url, {})).toThrow('larger than a key');
+});
+
+test('a named file that does not exist is refused', () => {
+  expect(() => rootKeyOf(url, { ASSIZE_ROOT_KEY_FILE: join(folder, 'none') })).toThrow('does not exist');
+});
+
+test('a creation that ended between two steps is completed', () => {
+  const draft = `${file}.0123456789abcdef.draft`;
+  keyFile(draft);
+  // The key was not published: another one is made, and the draft stays unused.
+  const made = rootKeyOf(url, {});
+  expect(made.privateKey).not.toBe(HEX);
+  rmSync(file);
+  // The key was published, and the draft is its second name.
+  linkSync(draft, file);
+  expect(rootKeyOf(url, {})).toMatchObject({ privateKey: HEX, created: false });
+  expect(existsSync(draft)).toBe(false);
+});
+
+test('of 8 processes that create the key, one does, and all have it', async () => {
+  const program = `import { rootKeyOf } from ${JSON.stringify(join(import.meta.dirname, 'root-key.ts'))};
+    const { publicKey, created } = rootKeyOf(${JSON.stringify(url)}, {});
+    process.stdout.write(JSON.stringify({ publicKey, created }));`;
+  const run = promisify(execFile);
+  const said = await Promise.all(
+    Array.from({ length: 8 }, () => run(process.execPath, ['--input-type=module-typescript', '-e', program])),
+  );
+  const keys = said.map(({ stdout }) => JSON.parse(stdout) as { publicKey: string; created: boolean });
+  expect(new Set(keys.map(({ publicKey }) => publicKey)).size).toBe(1);
+  expect(keys.filter(({ created }) => created)).toHaveLength(1);
+  expect(readdirSync(folder)).toEqual(['a.db.root.key']);
+});

@@ -1,0 +1,53 @@
+import { AssizeError, type ErrorDetails } from '#base';
+
+export type ServerErrorCode =
+  /** The request does not have the documented form. Correct the fields that `findings` names. */
+  | 'invalid_request'
+  /** The body is not JSON. Send JSON with `Content-Type: application/json`. */
+  | 'unsupported_media_type'
+  /** The body exceeds the limit of the server. Send less, or raise `server.limits.bodyBytes`. */
+  | 'body_too_large'
+  /** The request names no principal. Send `Authorization: Bearer TOKEN`, or sign in. */
+  | 'unauthenticated'
+  /** The principal may not use this operation. Ask an administrator. */
+  | 'forbidden'
+  /** The server has no such operation, or the method is another. See `/openapi.json`. */
+  | 'unknown_operation'
+  /** The caller has no proposal with that key. Check the key and the trajectory. */
+  | 'unknown_proposal'
+  /** The server has no such value. Check the name. */
+  | 'no_such_value'
+  /** A proposal needs an idempotency key. Send the header `Idempotency-Key`. */
+  | 'idempotency_key_missing'
+  /** The value changed since the client read it. Read it again, and repeat the request. */
+  | 'precondition_failed'
+  /** The principal sends too many requests. Wait for the seconds of `Retry-After`. */
+  | 'too_fast'
+  /** The principal has too many open event streams. Close one. */
+  | 'too_many_streams'
+  /** The host name is not one of this server. Use the address of `server.publicUrl`. */
+  | 'bad_host'
+  /** Another site sent the request. Send it from the address of the server. */
+  | 'bad_origin'
+  /** The server is stopping. Send the request again to another process, or later. */
+  | 'stopping'
+  /**
+   * An earlier attempt of this proposal blocked the process, and was ended. Correct the code of
+   * the domain.
+   */
+  | 'domain_stuck'
+  /** The request took longer than the limit. Repeat it with the same idempotency key. */
+  | 'request_timeout'
+  /** The address is public, and neither TLS nor a proxy is configured. Configure one of them. */
+  | 'public_without_tls'
+  /** The sign-in failed. Start it again. */
+  | 'sign_in_failed';
+
+/** A request that the server refuses, or a server that cannot start. Nothing was done. */
+export class ServerError extends AssizeError<ServerErrorCode> {
+  override readonly name = 'ServerError';
+
+  constructor(code: ServerErrorCode, message: string, details: ErrorDetails = {}) {
+    super(code, message, details);
+  }
+}

@@ -1,0 +1,191 @@
+import { Hono } from 'hono';
+import type { PrincipalKind } from '#config';
+import { ServerError } from '../errors.ts';
+import type { Logger } from '../log/logger.ts';
+import type { Metrics } from '../log/metrics.ts';
+import { openApiDocument } from '../openapi/document.ts';
+import type { Answer, Operation } from '../operations/operation.ts';
+import type { Authenticator } from '../principals/authenticator.ts';
+import { type Caller, isOfKind } from '../principals/caller.ts';
+import { type Problem, problemOf } from '../problems/problem.ts';
+import type { Service } from '../service.ts';
+import { readBody } from './body.ts';
+import { type Addresses, checkHost, checkOrigin, securityHeaders } from './guards.ts';
+import type { Limits, RateLimiter } from './limits.ts';
+import { checkedParts } from './parts.ts';
+import { requestIdOf } from './request-id.ts';
+
+/** The parts of the HTTP surface. */
+export interface AppParts {
+  readonly service: Service;
+  readonly operations: readonly Operation[];
+  readonly authenticator: Authenticator;
+  readonly limiter: RateLimiter;
+  readonly limits: Limits;
+  readonly addresses: () => Addresses;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** Ends when the server stops. */
+  readonly stopping: AbortSignal;
+  /** Adds the routes that are not operations: sign-in, events, pages. */
+  readonly more?: (app: Hono, parts: AppParts) => void;
+}
+
+/** Longest wait of `Prefer: wait=N`. */
+const WAIT_SECONDS_MAX = 300;
+/** Time limit of a request, without its wait. */
+const REQUEST_MS = 60_000;
+const INTERRUPTS = 'application/vnd.ag-ui+json';
+
+/** The application: every operation of the table as a route. */
+export function createApp(parts: AppParts): Hono {
+  const app = new Hono();
+  const { operations, addresses, stopping, service, metrics } = parts;
+  app.use(async (context, next) => {
+    const requestId = requestIdOf(context.req.raw);
+    const startedAt = performance.now();
+    await next();
+    for (const [name, value] of Object.entries(securityHeaders()))
+      if (!context.res.headers.has(name)) context.res.headers.set(name, value);
+    context.res.headers.set('x-request-id', requestId);
+    const ms = performance.now() - startedAt;
+    parts.logger.request({
+      requestId,
+      method: context.req.method,
+      route: routeOf(context),
+      status: context.res.status,
+      ms,
+    });
+    metrics.request(routeOf(context), context.res.status, ms);
+  });
+  app.use(async (context, next) => {
+    checkHost(context.req.header('host'), addresses());
+    if (stopping.aborted) throw stopped();
+    await next();
+  });
+  app.onError((error, context) => answerProblem(error, context.req.raw, parts));
+  app.notFound((context) => answerProblem(unknownOperation(), context.req.raw, parts));
+  app.get('/healthz', (context) => context.json({ status: 'ok' }));
+  app.get('/readyz', async (context) => {
+    await service.store.trajectories();
+    return context.json({ status: 'ready' });
+  });
+  app.get('/metrics', async (context) => {
+    requireKind(await parts.authenticator.callerOf(context.req.raw), ['auditor', 'admin']);
+    return context.text(metrics.text());
+  });
+  const document = JSON.stringify(openApiDocument(operations, parts.addresses().origin));
+  app.get('/openapi.json', (context) => context.body(document, 200, { 'content-type': 'application/json' }));
+  for (const one of operations)
+    app.on(one.method.toUpperCase(), one.path.replaceAll(/\{(\w+)\}/g, ':$1'), async (context) => {
+      context.set('operation' as never, one as never);
+      return runOperation(one, context.req.raw, context.req.param(), parts, (caller) =>
+        context.set('caller' as never, caller.name as never),
+      );
+    });
+  parts.more?.(app, parts);
+  return app;
+}
+
+async function runOperation(
+  one: Operation,
+  request: Request,
+  path: Readonly<Record<string, string>>,
+  parts: AppParts,
+  known: (caller: Caller) => void,
+): Promise<Response> {
+  const caller = await parts.authenticator.callerOf(request);
+  known(caller);
+  if (caller.sessionId !== undefined) checkOrigin(request, parts.addresses());
+  const leave = parts.limiter.enter(caller.name);
+  try {
+    requireKind(caller, one.kinds);
+    const body = one.body === undefined ? undefined : await readBody(request, parts.limits.bodyBytes);
+    const given = checkedParts(one, { path, query: new URL(request.url).searchParams, body });
+    const key = request.headers.get('idempotency-key') ?? '';
+    if (one.needsKey === true && key === '')
+      throw new ServerError(
+        'idempotency_key_missing',
+        'A proposal needs an idempotency key. Send the header Idempotency-Key, the same again for a repetition.',
+      );
+    const waitSeconds = waitOf(request);
+    const limit = AbortSignal.timeout(REQUEST_MS + waitSeconds * 1_000);
+    const signal = AbortSignal.any([request.signal, parts.stopping, limit]);
+    const wantsInterrupts = (request.headers.get('accept') ?? '').includes(INTERRUPTS);
+    const { service } = parts;
+    const answer = await one.run({ ...given, caller, service, key, waitSeconds, wantsInterrupts, signal });
+    return answered(answer, request, wantsInterrupts ? INTERRUPTS : 'application/json');
+  } finally {
+    leave();
+  }
+}
+
+function answered(answer: Answer, request: Request, type: string): Response {
+  const { status = 200, headers = {}, body, lines, etag } = answer;
+  const tag = etag === undefined ? undefined : `"${etag}"`;
+  const all = { ...headers, ...(tag !== undefined && { etag: tag }) };
+  if (tag !== undefined && request.headers.get('if-none-match') === tag)
+    return new Response(null, { status: 304, headers: all });
+  if (lines !== undefined)
+    return new Response(streamOf(lines), { headers: { ...all, 'content-type': 'application/jsonl' } });
+  return new Response(`${JSON.stringify(body)}\n`, { status, headers: { ...all, 'content-type': type } });
+}
+
+function streamOf(lines: AsyncIterable<string>): ReadableStream<Uint8Array> {
+  const iterator = lines[Symbol.asyncIterator]();
+  const encoder = new TextEncoder();
+  return new ReadableStream({
+    pull: async (controller) => {
+      const { done, value } = await iterator.next();
+      if (done === true) controller.close();
+      else controller.enqueue(encoder.encode(value));
+    },
+    cancel: async () => void (await iterator.return?.()),
+  });
+}
+
+/** The response to an error. Faults of the server are logged with their stack. */
+export function answerProblem(error: unknown, request: Request, { logger }: Pick<AppParts, 'logger'>): Response {
+  const requestId = requestIdOf(request);
+  const problem = problemOf(error, requestId);
+  if (problem.status === 500) logger.failure(requestId, error);
+  return new Response(`${JSON.stringify(problem)}\n`, {
+    status: problem.status,
+    headers: { 'content-type': 'application/problem+json', ...headersOf(problem, error) },
+  });
+}
+
+function headersOf({ status }: Problem, error: unknown): Record<string, string> {
+  if (status === 401) return { 'www-authenticate': 'Bearer' };
+  if (status !== 429 && status !== 503) return {};
+  const seconds = (error as { readonly evidence?: { readonly retry_after?: unknown } }).evidence?.retry_after;
+  return { 'retry-after': String(typeof seconds === 'number' ? seconds : 1) };
+}
+
+/** @throws ServerError `forbidden` */
+export function requireKind(caller: Caller, kinds: readonly PrincipalKind[]): void {
+  if (isOfKind(caller, kinds)) return;
+  throw new ServerError('forbidden', `${caller.name} may not use this operation. It is for: ${kinds.join(', ')}.`, {
+    evidence: { principal: caller.name },
+  });
+}
+
+/** Seconds of `Prefer: wait=N` (RFC 7240). Another preference is ignored, as the RFC says. */
+function waitOf(request: Request): number {
+  const [, seconds] = /(?:^|[,;\s])wait\s*=\s*(\d{1,6})(?:$|[,;\s])/i.exec(request.headers.get('prefer') ?? '') ?? [];
+  return seconds === undefined ? 0 : Math.min(Number(seconds), WAIT_SECONDS_MAX);
+}
+
+function routeOf(context: { get: (name: never) => unknown }): string {
+  return (context.get('operation' as never) as Operation | undefined)?.id ?? 'other';
+}
+
+function unknownOperation(): ServerError {
+  return new ServerError('unknown_operation', 'The server has no such operation. See /openapi.json.');
+}
+
+function stopped(): ServerError {
+  return new ServerError('stopping', 'The server is stopping. Send the request again, with the same key.', {
+    retryable: true,
+  });
+}

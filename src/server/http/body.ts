@@ -1,0 +1,42 @@
+import type { Json } from '#base';
+import { parseStrict } from '#canon';
+import { ServerError } from '../errors.ts';
+
+/** `application/json`, alone or with the only encoding of JSON. */
+const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
+
+/**
+ * The body of a request as JSON. A text that two readers could read differently is refused.
+ *
+ * @throws ServerError `unsupported_media_type`, `body_too_large`; CanonError for a text that is not
+ * strict JSON
+ */
+export async function readBody(request: Request, bytesMax: number): Promise<Json> {
+  const type = request.headers.get('content-type') ?? '';
+  if (!JSON_TYPE.test(type))
+    throw new ServerError(
+      'unsupported_media_type',
+      'The body must be JSON. Send it with the header Content-Type: application/json.',
+    );
+  return parseStrict(await readBytes(request, bytesMax), { bytesMax });
+}
+
+async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array> {
+  const announced = Number(request.headers.get('content-length') ?? '0');
+  if (announced > bytesMax) throw tooLarge(bytesMax);
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of request.body ?? []) {
+    size += piece.byteLength;
+    if (size > bytesMax) throw tooLarge(bytesMax);
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
+}
+
+function tooLarge(bytesMax: number): ServerError {
+  return new ServerError(
+    'body_too_large',
+    `The body has more than ${bytesMax} bytes. Send less, or raise server.limits.bodyBytes.`,
+  );
+}

@@ -1,0 +1,59 @@
+import { ServerError } from '../errors.ts';
+
+/** The names under which clients reach the server. */
+export interface Addresses {
+  /** `https://assize.example.com` or `http://127.0.0.1:4517`: the origin of the server's pages. */
+  readonly origin: string;
+  /** Values of the header Host that are accepted. */
+  readonly hosts: ReadonlySet<string>;
+}
+
+/** The addresses of a server. A loopback server also answers to `localhost`. */
+export function addressesOf(publicUrl: string, host: string, port: number): Addresses {
+  const { origin, host: named } = new URL(publicUrl);
+  const loopback = isLoopback(host) ? [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`] : [];
+  return { origin, hosts: new Set([named, ...loopback]) };
+}
+
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
+/**
+ * Refuses another host name. Otherwise a page of another site, whose name resolves to this address,
+ * could use the server (DNS rebinding).
+ *
+ * @throws ServerError `bad_host`
+ */
+export function checkHost(host: string | undefined, { hosts }: Addresses): void {
+  if (host !== undefined && hosts.has(host.toLowerCase())) return;
+  throw new ServerError('bad_host', 'The host name of the request is not one of this server. Use its public address.');
+}
+
+/**
+ * Refuses a request with a session that a page of another site may have sent. Requests that only
+ * read pass, because another site cannot read their answers.
+ *
+ * @throws ServerError `bad_origin`
+ */
+export function checkOrigin(request: Request, { origin }: Addresses): void {
+  const site = request.headers.get('sec-fetch-site');
+  const from = request.headers.get('origin');
+  const isRead = request.method === 'GET' || request.method === 'HEAD';
+  const isOwn = from === null ? isRead && (site === null || site !== 'cross-site') : from === origin;
+  if (isOwn && site !== 'cross-site') return;
+  throw new ServerError('bad_origin', 'A page of another site sent the request. Send it from a page of this server.');
+}
+
+/** The headers of every answer. `nonce` allows one script of a page. */
+export function securityHeaders(nonce?: string): Readonly<Record<string, string>> {
+  const script = nonce === undefined ? "'none'" : `'nonce-${nonce}'`;
+  return {
+    'cache-control': 'no-store',
+    'content-security-policy': `default-src 'none'; script-src ${script}; style-src 'nonce-${nonce ?? ''}'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'`,
+    'cross-origin-opener-policy': 'same-origin',
+    'cross-origin-resource-policy': 'same-origin',
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+  };
+}

@@ -1,0 +1,159 @@
+import { z } from 'zod';
+import type { Operation } from '../operations/operation.ts';
+import { codesWithStatus } from '../problems/status.ts';
+import { problemForm } from './problem-form.ts';
+
+type JsonObject = Record<string, unknown>;
+
+/** Refusals that every operation can give. */
+const COMMON = [
+  ...['invalid_request', 'unauthenticated', 'forbidden', 'bad_origin', 'bad_host', 'too_fast', 'stopping'],
+  'request_timeout',
+] as const;
+const WITH_BODY = ['unsupported_media_type', 'body_too_large', 'duplicate_key', 'syntax', 'too_deep'] as const;
+
+/** The OpenAPI 3.1 document of the operations. Schemas with an id are components. */
+export function openApiDocument(operations: readonly Operation[], url: string): JsonObject {
+  const schemas = new Schemas();
+  const paths: Record<string, Record<string, JsonObject>> = {};
+  for (const one of operations) {
+    const path = paths[one.path] ?? {};
+    paths[one.path] = path;
+    path[one.method] = operationObject(one, schemas);
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Assize',
+      version: '1',
+      description:
+        'Agents propose, a deterministic kernel decides, people approve, and one hash-chained ledger records it all.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url }],
+    security: [{ bearer: [] }, { session: [] }],
+    tags: [...new Set(operations.map(tagOf))].map((name) => ({ name })),
+    paths,
+    components: {
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer' },
+        session: { type: 'apiKey', in: 'cookie', name: '__Host-assize' },
+      },
+      schemas: schemas.components,
+    },
+  };
+}
+
+function operationObject(one: Operation, schemas: Schemas): JsonObject {
+  const { id, summary, kinds, params, query, body, answer, statuses = [200], isLines = false, errors = [] } = one;
+  const media = isLines ? 'application/jsonl' : 'application/json';
+  const refused = [...COMMON, ...(body === undefined ? [] : WITH_BODY), ...errors];
+  return {
+    operationId: id,
+    summary,
+    description: `For: ${kinds.join(', ')}.`,
+    tags: [tagOf(one)],
+    parameters: [
+      ...parametersOf(params, 'path', schemas),
+      ...parametersOf(query, 'query', schemas),
+      ...(one.needsKey === true
+        ? [
+            {
+              name: 'Idempotency-Key',
+              in: 'header',
+              required: true,
+              schema: { type: 'string', minLength: 1, maxLength: 512 },
+            },
+          ]
+        : []),
+    ],
+    ...(body !== undefined && {
+      requestBody: { required: true, content: { 'application/json': { schema: schemas.of(body, 'input') } } },
+    }),
+    responses: {
+      ...Object.fromEntries(
+        statuses.map((status) => [
+          status,
+          { description: DESCRIPTIONS[status], content: { [media]: { schema: schemas.of(answer, 'input') } } },
+        ]),
+      ),
+      ...problemsOf(refused, schemas),
+    },
+  };
+}
+
+const DESCRIPTIONS = { 200: 'The answer.', 201: 'Created.', 202: 'A person must decide.' } as const;
+
+function parametersOf(part: z.ZodObject | undefined, where: 'path' | 'query', schemas: Schemas): JsonObject[] {
+  return Object.entries(part?.shape ?? {}).map(([name, schema]) => {
+    const { description, ...form } = schemas.of(schema as z.ZodType, 'input') as JsonObject;
+    return {
+      name,
+      in: where,
+      required: where === 'path' || !(schema as z.ZodType).safeParse(undefined).success,
+      ...(description !== undefined && { description }),
+      schema: form,
+    };
+  });
+}
+
+/** One response for each status, with the codes that it can have. */
+function problemsOf(codes: readonly string[], schemas: Schemas): JsonObject {
+  const statuses = codesWithStatus();
+  const byStatus = new Map<number, string[]>();
+  for (const code of new Set(codes)) {
+    const status = statuses.get(code) ?? 500;
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  const content = { 'application/problem+json': { schema: schemas.of(problemForm, 'input') } };
+  return {
+    ...Object.fromEntries(
+      [...byStatus].map(([status, named]) => [status, { description: `Codes: ${named.join(', ')}.`, content }]),
+    ),
+    default: { description: 'Another problem.', content },
+  };
+}
+
+function tagOf({ id }: Operation): string {
+  return id.split('.')[0] as string;
+}
+
+/** The schemas of a document. One with an id becomes a component, and is referred to. */
+class Schemas {
+  readonly components: JsonObject = {};
+
+  of(schema: z.ZodType, io: 'input' | 'output'): JsonObject {
+    const {
+      $schema: _version,
+      $defs = {},
+      ...form
+    } = z.toJSONSchema(schema, {
+      io,
+      unrepresentable: 'any',
+      reused: 'inline',
+      target: 'draft-2020-12',
+    }) as JsonObject & { readonly $defs?: JsonObject };
+    for (const [name, definition] of Object.entries($defs)) this.components[name] ??= placed(definition);
+    const id = (schema.meta() as { readonly id?: string } | undefined)?.id;
+    if (id === undefined || '$ref' in form) return placed(form) as JsonObject;
+    const { id: _id, ...rest } = form as JsonObject;
+    this.components[id] ??= placed(rest);
+    return { $ref: `#/components/schemas/${id}` };
+  }
+}
+
+/** A schema with its references to definitions as references to components. */
+function placed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(placed);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([name, member]) => !(name === 'id' && typeof member === 'string'))
+      .map(([name, member]) => [
+        name,
+        name === '$ref' && typeof member === 'string'
+          ? member.replace('#/$defs/', '#/components/schemas/')
+          : placed(member),
+      ]),
+  );
+}

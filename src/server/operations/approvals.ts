@@ -1,0 +1,281 @@
+import { z } from 'zod';
+import { isAssizeError } from '#base';
+import { addMicros } from '#canon';
+import { type EntryRow, isEffectPending, isExpired, type PendingPayload, readRow } from '#ledger';
+import type { ApprovalInput, Ruling, Trajectory } from '#runtime';
+import { withdrawnSourceOf } from '#runtime';
+import { pendingView, questionsIn } from '#views';
+import { ServerError } from '../errors.ts';
+import { type Caller, isOfKind } from '../principals/caller.ts';
+import { problemOf } from '../problems/problem.ts';
+import { callerTrajectory, replayerOf } from '../reach.ts';
+import { rulingDocument } from '../rulings.ts';
+import type { Service } from '../service.ts';
+import { documentForm, flag, hash, json, name, next, PAGE_DEFAULT, page, roleForm, rulingForm } from './forms.ts';
+import { ANYBODY, type Operation, operation, READERS } from './operation.ts';
+
+const approvalForm = z
+  .looseObject({
+    id: hash,
+    trajectory_id: z.string(),
+    digest: hash,
+    channel: z.string(),
+    approvals: z.number().int(),
+    reason: z.string(),
+    detail: z.string(),
+    requester: z.string(),
+    deciders: z.array(z.string()).describe('principals of the configuration that may decide now'),
+    may_decide: z.boolean().describe('whether the caller may decide now'),
+  })
+  .meta({ id: 'Approval', description: 'A pending proposal: its calls, changes, cost, rule and deadline.' });
+
+const list = operation({
+  id: 'approvals.list',
+  method: 'get',
+  path: '/v1/approvals',
+  summary: 'Pending proposals, oldest first in each trajectory. An agent sees its own.',
+  kinds: ANYBODY,
+  query: z.strictObject({
+    trajectory: name.optional(),
+    channel: name.optional(),
+    action: name.optional(),
+    requester: name.optional(),
+    mine: flag.optional().describe('only proposals that the caller may decide'),
+    ...page,
+  }),
+  answer: z.strictObject({ approvals: z.array(approvalForm), next }),
+  run: async ({ query, caller, service, signal }) => {
+    const { trajectory, channel, action, requester, mine = false, cursor, limit = PAGE_DEFAULT } = query;
+    const asked = {
+      ...(trajectory !== undefined && { trajectoryId: trajectory }),
+      ...(channel !== undefined && { channel }),
+    };
+    const approvals: z.input<typeof approvalForm>[] = [];
+    let isPast = cursor === undefined;
+    let last: string | undefined;
+    for await (const { trajectoryId, id, payload } of service.assize.pending(asked)) {
+      signal.throwIfAborted();
+      if (!isPast) {
+        isPast = id === cursor;
+        continue;
+      }
+      if (action !== undefined && payload.proposal.action.name !== action) continue;
+      const shown = await shownTo(caller, service, { trajectoryId, id, payload });
+      if (shown === undefined) continue;
+      if ((mine && !shown.may_decide) || (requester !== undefined && shown.requester !== requester)) continue;
+      if (approvals.length === limit) return { body: { approvals, next: last } };
+      approvals.push(shown);
+      last = id;
+    }
+    return { body: { approvals } };
+  },
+});
+
+const get = operation({
+  id: 'approvals.get',
+  method: 'get',
+  path: '/v1/approvals/{approval}',
+  summary: 'A proposal that waits or waited. With `Prefer: wait=N` the answer waits for the decision.',
+  kinds: ANYBODY,
+  params: z.strictObject({ approval: hash }),
+  answer: z.strictObject({
+    status: z.enum(['pending', 'resolved', 'void']),
+    approval: approvalForm.optional(),
+    ruling: rulingForm.optional(),
+  }),
+  errors: ['never_pending'],
+  run: async (request) => {
+    const { path, caller, service, waitSeconds, signal } = request;
+    const { trajectory, row } = await pendingOf(request, path.approval);
+    const pending = readRow(row).payload as PendingPayload;
+    if ((await shownTo(caller, service, { trajectoryId: trajectory.id, id: row.id, payload: pending })) === undefined)
+      throw noApproval(path.approval);
+    if (waitSeconds > 0) {
+      const until = addMicros(service.clock.now(), waitSeconds * 1_000_000);
+      await trajectory.approvals.awaitDecision(row.id, { until, signal }).catch((error: unknown) => {
+        if (!isAssizeError(error, 'still_pending') && !isAssizeError(error, 'concluded')) throw error;
+      });
+    }
+    const found = await trajectory.approvals.statusOf(row.id);
+    if (found.status === 'resolved')
+      return { body: { status: 'resolved' as const, ruling: rulingDocument(found.ruling) } };
+    if (found.status === 'void') return { body: { status: 'void' as const } };
+    const shown = { trajectoryId: trajectory.id, id: found.id, payload: found.payload };
+    const approval = (await shownTo(caller, service, shown)) as z.input<typeof approvalForm>;
+    return { body: { status: 'pending' as const, approval }, etag: `${found.id}-${found.payload.digest}` };
+  },
+});
+
+const digest = hash.describe('the digest that the person was shown; another one is refused');
+const answers = z.array(z.strictObject({ request: hash, winner: hash })).max(100);
+
+const approve = operation({
+  id: 'approvals.approve',
+  method: 'post',
+  path: '/v1/approvals/{approval}/approve',
+  summary: 'Approve exactly the shown proposal, or the same action with other arguments.',
+  kinds: ['counselor'],
+  params: z.strictObject({ approval: hash }),
+  body: z
+    .strictObject({
+      digest,
+      reason: z.string().max(4_096).optional(),
+      override: z.boolean().optional(),
+      args: json.optional(),
+      role: roleForm.optional(),
+      answers: answers.optional(),
+    })
+    .meta({ id: 'ApprovalDecision' }),
+  answer: rulingForm,
+  errors: ['unauthorised_counselor', 'digest_mismatch', 'not_pending', 'changed_since', 'override_needed', 'halted'],
+  run: async (request) => {
+    const { path, body, caller } = request;
+    const { trajectory, row } = await pendingOf(request, path.approval);
+    return { body: rulingDocument(await approveAs(caller, trajectory, row, body)) };
+  },
+});
+
+const reject = operation({
+  id: 'approvals.reject',
+  method: 'post',
+  path: '/v1/approvals/{approval}/reject',
+  summary: 'Reject a pending proposal.',
+  kinds: ['counselor'],
+  params: z.strictObject({ approval: hash }),
+  body: z
+    .strictObject({ reason: z.string().min(1).max(4_096), digest: digest.optional() })
+    .meta({ id: 'RejectionDecision' }),
+  answer: rulingForm,
+  errors: ['unauthorised_counselor', 'digest_mismatch', 'not_pending'],
+  run: async (request) => {
+    const { path, body, caller } = request;
+    const { trajectory, row } = await pendingOf(request, path.approval);
+    const decision = { principal: caller.name, method: caller.method, reason: body.reason };
+    const given = body.digest === undefined ? decision : { ...decision, digest: body.digest };
+    return { body: rulingDocument(await trajectory.approvals.reject(row.id, given)) };
+  },
+});
+
+const decideMany = operation({
+  id: 'approvals.decide',
+  method: 'post',
+  path: '/v1/approvals/decide',
+  summary: 'Approve or reject many proposals with one reason. Each is decided alone, in order.',
+  kinds: ['counselor'],
+  body: z
+    .strictObject({
+      decision: z.enum(['approve', 'reject']),
+      reason: z.string().min(1).max(4_096),
+      items: z
+        .array(z.strictObject({ id: hash, digest }))
+        .min(1)
+        .max(200),
+    })
+    .meta({ id: 'ManyDecisions' }),
+  answer: z.strictObject({
+    results: z.array(z.strictObject({ id: hash, ruling: rulingForm.optional(), problem: documentForm.optional() })),
+  }),
+  run: async (request) => {
+    const { body, caller } = request;
+    const { decision, reason, items } = body;
+    const results = [];
+    for (const { id, digest } of items) {
+      try {
+        const { trajectory, row } = await pendingOf(request, id);
+        const ruling =
+          decision === 'approve'
+            ? await approveAs(caller, trajectory, row, { digest, reason })
+            : await trajectory.approvals.reject(row.id, {
+                principal: caller.name,
+                method: caller.method,
+                reason,
+                digest,
+              });
+        results.push({ id, ruling: rulingDocument(ruling) });
+      } catch (error) {
+        if (!isAssizeError(error)) throw error;
+        results.push({ id, problem: { ...problemOf(error) } });
+      }
+    }
+    return { body: { results } };
+  },
+});
+
+interface Decision {
+  readonly digest: string;
+  readonly reason?: string | undefined;
+  readonly override?: boolean | undefined;
+  readonly args?: unknown;
+  readonly role?: ApprovalInput['role'] | undefined;
+  readonly answers?: ApprovalInput['answers'] | undefined;
+}
+
+function approveAs(caller: Caller, trajectory: Trajectory, row: EntryRow, decision: Decision): Promise<Ruling> {
+  const { digest, reason, override, args, role, answers } = decision;
+  return trajectory.approvals.approve(row.id, {
+    principal: caller.name,
+    method: caller.method,
+    digest,
+    ...(reason !== undefined && { reason }),
+    ...(override !== undefined && { override }),
+    ...(args !== undefined && { args }),
+    ...(role !== undefined && { role }),
+    ...(answers !== undefined && { answers }),
+  });
+}
+
+/** The entry of a pending proposal, with its trajectory. @throws ServerError `no_such_value` */
+async function pendingOf(
+  reaching: { readonly caller: Caller; readonly service: Service },
+  id: string,
+): Promise<{ readonly trajectory: Trajectory; readonly row: EntryRow }> {
+  const row = await reaching.service.store.resolve(id);
+  if (row?.kind !== 'pending_approval') throw noApproval(id);
+  return { trajectory: await callerTrajectory(reaching, row.trajectory_id), row };
+}
+
+function noApproval(id: string): ServerError {
+  return new ServerError('no_such_value', `There is no pending proposal ${id}. List them with GET /v1/approvals.`, {
+    evidence: { id },
+  });
+}
+
+interface Pending {
+  readonly trajectoryId: string;
+  readonly id: string;
+  readonly payload: PendingPayload;
+}
+
+/** The document of a pending proposal. Undefined for a caller that may not see it. */
+async function shownTo(
+  caller: Caller,
+  service: Service,
+  { trajectoryId, id, payload }: Pending,
+): Promise<z.input<typeof approvalForm> | undefined> {
+  const trajectory = await service.assize.open(trajectoryId);
+  const names = [...service.config.principals.values()]
+    .filter(({ kinds }) => kinds.includes('counselor'))
+    .map(({ name }) => name);
+  const asked = caller.kinds.includes('counselor') ? [...new Set([...names, caller.name])] : names;
+  const isOpen = !isEffectPending(payload) && !isExpired(payload, service.clock.now());
+  const { requester, deciders } = isOpen
+    ? await trajectory.approvals.decidersAmong(id, asked).catch(decidedMeanwhile)
+    : { requester: '', deciders: [] };
+  if (!isOfKind(caller, READERS) && requester !== caller.name) return undefined;
+  const withdrawn = await withdrawnSourceOf(payload, service.store);
+  const questions = await questionsIn(payload, replayerOf(service).values);
+  const view = await pendingView(service.store, {
+    id,
+    payload,
+    questions,
+    ...(withdrawn !== undefined && { withdrawn }),
+  });
+  return { ...view, requester, deciders: [...deciders], may_decide: deciders.includes(caller.name) };
+}
+
+function decidedMeanwhile(error: unknown): { readonly requester: string; readonly deciders: readonly string[] } {
+  if (isAssizeError(error, 'not_pending') || isAssizeError(error, 'erased')) return { requester: '', deciders: [] };
+  throw error;
+}
+
+export const approvals: readonly Operation[] = [list, decideMany, get, approve, reject];

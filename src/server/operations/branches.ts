@@ -1,0 +1,150 @@
+import { z } from 'zod';
+import { type BranchPayload, readRow } from '#ledger';
+import { ServerError } from '../errors.ts';
+import { callerTrajectory, entryNamed } from '../reach.ts';
+import { documentForm, hash, json, name } from './forms.ts';
+import { ADMINS, type Operation, operation, READERS } from './operation.ts';
+
+const list = operation({
+  id: 'branches.list',
+  method: 'get',
+  path: '/v1/trajectories/{trajectory}/branches',
+  summary: 'The branches of a trajectory, with the entries where they begin.',
+  kinds: READERS,
+  params: z.strictObject({ trajectory: name }),
+  answer: z.strictObject({
+    branches: z.array(
+      z.strictObject({ trajectory_id: z.string(), source_entry_id: hash, note: z.string().nullable() }),
+    ),
+  }),
+  run: async (request) => {
+    const { path, service } = request;
+    const trajectory = await callerTrajectory(request, path.trajectory);
+    const branches = [];
+    for (const { trajectory_id } of await service.store.trajectories()) {
+      const [first] = await service.store.entries(trajectory_id, { from: 0, limit: 1 });
+      if (first?.kind !== 'branch') continue;
+      const { source_trajectory_id, source_commit_id, note } = readRow(first).payload as BranchPayload;
+      if (source_trajectory_id === trajectory.id)
+        branches.push({ trajectory_id, source_entry_id: source_commit_id, note: note ?? null });
+    }
+    return { body: { branches } };
+  },
+});
+
+const create = operation({
+  id: 'branches.create',
+  method: 'post',
+  path: '/v1/trajectories/{trajectory}/branches',
+  summary: 'Create a branch that begins after an entry. The source is not changed.',
+  kinds: ADMINS,
+  params: z.strictObject({ trajectory: name }),
+  body: z
+    .strictObject({ at: name, trajectory_id: name.optional(), note: z.string().min(1).max(4_096) })
+    .meta({ id: 'NewBranch' }),
+  answer: z.strictObject({ trajectory_id: z.string(), entry_id: hash }),
+  statuses: [201],
+  errors: ['exists', 'bad_name', 'domain_mismatch'],
+  run: async (request) => {
+    const { path, body, service } = request;
+    const source = await callerTrajectory(request, path.trajectory);
+    const entry = await entryNamed(request, body.at);
+    if (entry.trajectory_id !== source.id)
+      throw new ServerError('no_such_value', `The trajectory ${source.id} has no entry ${body.at}.`);
+    const made = await service.assize.branch(source.id, entry.id, {
+      note: body.note,
+      ...(body.trajectory_id !== undefined && { trajectoryId: body.trajectory_id }),
+    });
+    const headers = { location: `/v1/trajectories/${made.id}` };
+    return { status: 201, headers, body: { trajectory_id: made.id, entry_id: made.head } };
+  },
+});
+
+const delegations = operation({
+  id: 'delegations.list',
+  method: 'get',
+  path: '/v1/trajectories/{trajectory}/delegations',
+  summary: 'The open delegations of a trajectory, and the delegation that created it.',
+  kinds: READERS,
+  params: z.strictObject({ trajectory: name }),
+  answer: z.strictObject({
+    origin: documentForm.nullable(),
+    open: z.array(z.strictObject({ id: hash, child: z.string(), task: z.string(), writ_id: z.string() })),
+  }),
+  run: async (request) => {
+    const trajectory = await callerTrajectory(request, request.path.trajectory);
+    const { origin } = trajectory.delegations;
+    const open = trajectory.delegations.open().map(({ id, payload }) => ({
+      id,
+      child: payload.child_trajectory_id,
+      task: payload.task,
+      writ_id: request.service.writs.idOf(payload.writ as never),
+    }));
+    const from = origin === undefined ? null : { trajectory_id: origin.trajectoryId, entry_id: origin.entryId };
+    return { body: { origin: from, open } };
+  },
+});
+
+const delegate = operation({
+  id: 'delegations.create',
+  method: 'post',
+  path: '/v1/trajectories/{trajectory}/delegations',
+  summary: 'Delegate a part of the caller’s grant, with a task, to a new trajectory.',
+  kinds: ['agent'],
+  params: z.strictObject({ trajectory: name }),
+  body: z
+    .strictObject({
+      task: z.string().min(1).max(65_536),
+      child_trajectory_id: name.describe('names the delegation, so a repetition is the same one'),
+      subject: name.describe('the principal that acts in the child'),
+      actions: z.array(name).min(1).max(256),
+      scopes: z.array(name).min(1).max(256).optional(),
+      budget: z.record(name, z.number().int().positive()).optional(),
+      initial: json.optional(),
+    })
+    .meta({ id: 'NewDelegation' }),
+  answer: z.strictObject({ trajectory_id: z.string(), entry_id: hash }),
+  statuses: [201],
+  errors: ['not_attenuated', 'budget_exhausted', 'frozen', 'exists', 'idempotency_conflict', 'halted'],
+  run: async (request) => {
+    const { path, body, caller, service } = request;
+    const trajectory = await callerTrajectory(request, path.trajectory);
+    const { task, child_trajectory_id: child, subject, actions, scopes, budget, initial } = body;
+    const terms = { subject, actions, ...(scopes && { scopes }), ...(budget && { budget }) };
+    const { writ, signed } = service.writs.delegated(caller, trajectory.id, child, terms);
+    const made = await trajectory.delegations.delegate({
+      task,
+      childTrajectoryId: child,
+      writ,
+      signed,
+      ...(initial !== undefined && { initial }),
+    });
+    const headers = { location: `/v1/trajectories/${made.id}` };
+    return { status: 201, headers, body: { trajectory_id: made.id, entry_id: made.head } };
+  },
+});
+
+const conclude = operation({
+  id: 'delegations.conclude',
+  method: 'post',
+  path: '/v1/trajectories/{trajectory}/delegations/{delegation}/conclude',
+  summary: 'Conclude a delegation, with the final answer of its trajectory.',
+  kinds: ['agent', 'admin'],
+  params: z.strictObject({ trajectory: name, delegation: hash }),
+  body: z.strictObject({ final_answer: json.optional() }).meta({ id: 'Conclusion' }),
+  answer: z.strictObject({ entry_id: hash, seq: z.number().int() }),
+  errors: ['not_delegated', 'open_delegations', 'idempotency_conflict'],
+  run: async (request) => {
+    const { path, body, caller, service } = request;
+    const trajectory = await callerTrajectory(request, path.trajectory);
+    const open = trajectory.delegations.open().find(({ id }) => id === path.delegation);
+    const isOwn = open === undefined || service.writs.isHeldBy(caller, trajectory.id, open.payload.writ as never);
+    if (!isOwn && !caller.kinds.includes('admin'))
+      throw new ServerError('forbidden', `${caller.name} did not make this delegation.`);
+    const answer = body.final_answer === undefined ? {} : { finalAnswer: body.final_answer };
+    const { id, seq } = await trajectory.delegations.conclude(path.delegation, answer);
+    return { body: { entry_id: id, seq } };
+  },
+});
+
+export const branches: readonly Operation[] = [list, create, delegations, delegate, conclude];

@@ -1,0 +1,143 @@
+import { z } from 'zod';
+import type { Json } from '#base';
+import { UPGRADE_ACTION } from '#kernel';
+import { HALT_ACTION } from '#ledger';
+import { backtestStore, type HaltOutcome, type Trajectory } from '#runtime';
+import { ServerError } from '../errors.ts';
+import { callerTrajectory } from '../reach.ts';
+import { rulingDocument } from '../rulings.ts';
+import { documentForm, json, name, patchForm, rulingForm } from './forms.ts';
+import { ADMINS, type Operation, operation, READERS } from './operation.ts';
+
+const reason = z.string().min(1).max(4_096);
+const stopAnswer = z.strictObject({ ruling: rulingForm, propagated: z.array(documentForm) });
+
+const stopped = (does: 'halt' | 'resume') =>
+  operation({
+    id: `trajectories.${does}`,
+    method: 'post',
+    path: `/v1/trajectories/{trajectory}/${does}`,
+    summary: does === 'halt' ? 'Stop a trajectory: no proposal and no approval counts.' : 'End a halt.',
+    kinds: ADMINS,
+    params: z.strictObject({ trajectory: name }),
+    body: z.strictObject({ reason }).meta({ id: does === 'halt' ? 'Halt' : 'Resume' }),
+    answer: stopAnswer,
+    errors: ['not_halted', 'halted', 'concluded'],
+    run: async (request) => {
+      const { path, body, caller, service } = request;
+      const trajectory: Trajectory = await callerTrajectory(request, path.trajectory);
+      const writ = service.writs.forOffice(caller.name, HALT_ACTION, trajectory.id, service.clock.now());
+      const outcome: HaltOutcome = await trajectory[does]({ reason: body.reason, writ, principal: caller.name });
+      const propagated = outcome.propagated.map(({ trajectoryId, error }) => ({
+        trajectory_id: trajectoryId,
+        applied: error === undefined,
+      }));
+      return { body: { ruling: rulingDocument(outcome.ruling), propagated } };
+    },
+  });
+
+const upgrade = operation({
+  id: 'trajectories.upgrade',
+  method: 'post',
+  path: '/v1/trajectories/{trajectory}/upgrade',
+  summary: 'Continue a trajectory under another version of its domain, which the server has.',
+  kinds: ADMINS,
+  params: z.strictObject({ trajectory: name }),
+  body: z
+    .strictObject({
+      reason,
+      domain_hash: name.optional().describe('default: the only other version of that name'),
+      dry_run: z.boolean().optional(),
+    })
+    .meta({ id: 'Upgrade' }),
+  answer: z.strictObject({
+    dry_run: z.boolean(),
+    ruling: rulingForm.optional(),
+    refused: documentForm.optional(),
+    from: documentForm,
+    to: documentForm,
+    patches: z.array(patchForm),
+    carried: z.array(z.string()),
+    closed: z.array(documentForm),
+  }),
+  errors: ['already_upgraded', 'domain_mismatch', 'no_such_value'],
+  run: async (request) => {
+    const { path, body, caller, service } = request;
+    const head = await service.store.head(path.trajectory);
+    if (head === undefined) throw new ServerError('no_such_value', `There is no trajectory ${path.trajectory}.`);
+    const now = await service.replayer.domainAt(path.trajectory, head.id);
+    const versions = service.domains.filter(
+      ({ name, hash }) =>
+        (body.domain_hash === undefined ? name === now.name : hash === body.domain_hash) && hash !== now.hash,
+    );
+    const [next, ...more] = versions;
+    if (next === undefined || more.length > 0)
+      throw new ServerError(
+        'no_such_value',
+        `The server has ${versions.length} other versions of ${now.name}. Name one with domain_hash, or configure it.`,
+      );
+    const migrate = service.migrations.get(next.hash);
+    const done = await service.assize.upgrade(path.trajectory, next, {
+      writ: service.writs.forOffice(caller.name, UPGRADE_ACTION, path.trajectory, service.clock.now()),
+      principal: caller.name,
+      reason: body.reason,
+      dryRun: body.dry_run ?? false,
+      ...(migrate !== undefined && { migrate }),
+    });
+    return {
+      body: {
+        dry_run: done.ruling === undefined,
+        ...(done.ruling !== undefined && { ruling: rulingDocument(done.ruling) }),
+        ...(done.refused !== undefined && { refused: { ...done.refused } }),
+        from: { ...done.from },
+        to: { ...done.to },
+        patches: done.patches as never,
+        carried: [...done.carried],
+        closed: done.closed.map((one) => ({ ...one })),
+      },
+    };
+  },
+});
+
+const backtest = operation({
+  id: 'backtests.run',
+  method: 'post',
+  path: '/v1/backtests',
+  summary: 'Rule on recorded proposals again, under a rule table or another version of their domain.',
+  kinds: READERS,
+  body: z
+    .strictObject({
+      trajectories: z.array(name).min(1).max(1_000),
+      rules: json.optional().describe('a rule table, as docs/guide/policies.md describes it'),
+      domain_hash: name.optional(),
+      limit: z.number().int().min(1).max(1_000).optional(),
+    })
+    .meta({ id: 'Backtest' }),
+  answer: z.strictObject({ reports: z.array(documentForm) }),
+  errors: ['bad_policy', 'no_such_value'],
+  run: async ({ body, service }) => {
+    const { trajectories, rules, domain_hash: hash, limit } = body;
+    const instead = service.domains.filter((domain) => domain.hash === hash);
+    if (hash !== undefined && instead.length === 0)
+      throw new ServerError('no_such_value', `There is no domain ${hash}. List them with GET /v1/domains.`);
+    if (rules === undefined && hash === undefined) {
+      const findings = [{ pointer: '/body', message: 'needs `rules`, `domain_hash`, or both' }];
+      const what = 'The request is not valid: a backtest needs `rules`, `domain_hash`, or both.';
+      throw new ServerError('invalid_request', what, { evidence: { findings } });
+    }
+    for (const trajectory of trajectories)
+      if ((await service.store.head(trajectory)) === undefined)
+        throw new ServerError('no_such_value', `There is no trajectory ${trajectory}.`);
+    const reports = await backtestStore(service.store, {
+      domains: [...service.domains],
+      instead,
+      trajectoryIds: trajectories,
+      oracle: service.store,
+      ...(rules !== undefined && { policy: service.policyOf(rules as Json) }),
+      ...(limit !== undefined && { limit }),
+    });
+    return { body: { reports: reports.map((report) => ({ ...report })) } };
+  },
+});
+
+export const control: readonly Operation[] = [stopped('halt'), stopped('resume'), upgrade, backtest];

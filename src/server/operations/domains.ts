@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { domainView } from '#views';
+import { ServerError } from '../errors.ts';
+import { documentForm, name } from './forms.ts';
+import { ANYBODY, type Operation, operation } from './operation.ts';
+
+const domainForm = z
+  .looseObject({
+    name: z.string(),
+    version: z.string(),
+    hash: z.string(),
+    actions: z.array(documentForm),
+    roles: z.array(documentForm),
+    invariants: z.array(documentForm),
+    counselors: z.array(z.string()),
+  })
+  .meta({ id: 'Domain', description: 'A domain: its actions with their schemas, its roles and its rules.' });
+
+const list = operation({
+  id: 'domains.list',
+  method: 'get',
+  path: '/v1/domains',
+  summary: 'The domains of the server.',
+  kinds: ANYBODY,
+  answer: z.strictObject({ domains: z.array(domainForm) }),
+  run: async ({ service }) => ({ body: { domains: service.domains.map((domain) => domainView(domain)) } }),
+});
+
+const get = operation({
+  id: 'domains.get',
+  method: 'get',
+  path: '/v1/domains/{domain}',
+  summary: 'A domain, by its name or its hash.',
+  kinds: ANYBODY,
+  params: z.strictObject({ domain: name }),
+  answer: domainForm,
+  errors: ['no_such_value'],
+  run: async ({ path, service }) => {
+    const domain = service.domains.find((one) => one.name === path.domain || one.hash === path.domain);
+    if (domain === undefined)
+      throw new ServerError('no_such_value', `There is no domain ${path.domain}. List them with GET /v1/domains.`);
+    return { body: domainView(domain), etag: domain.hash };
+  },
+});
+
+export const domains: readonly Operation[] = [list, get];

@@ -1,0 +1,139 @@
+import { z } from 'zod';
+import { effectTransactionView, storedTextsOf } from '#views';
+import { ServerError } from '../errors.ts';
+import type { Service } from '../service.ts';
+import { digits, documentForm, flag, name, next, PAGE_DEFAULT, page } from './forms.ts';
+import { ADMINS, type Operation, operation, READERS } from './operation.ts';
+
+const transactionForm = z
+  .looseObject({
+    epoch: z.number().int(),
+    trajectory_id: z.string(),
+    principal: z.string(),
+    phase: z.string(),
+    effects: z.array(documentForm),
+  })
+  .meta({ id: 'EffectTransaction', description: 'A transaction of tool calls, with the phase of each call.' });
+
+const list = operation({
+  id: 'effects.list',
+  method: 'get',
+  path: '/v1/effects',
+  summary: 'Tool transactions that have not ended; with `all=true` also ended ones, newest first.',
+  kinds: READERS,
+  query: z.strictObject({
+    trajectory: name.optional(),
+    all: flag.optional(),
+    needs_human: flag.optional().describe('only transactions with an effect in doubt'),
+    cursor: digits.optional().describe('`next` of the page before; with `all=true`'),
+    limit: page.limit,
+  }),
+  answer: z.strictObject({ transactions: z.array(transactionForm), next }),
+  run: async ({ query, service }) => {
+    const { trajectory, all = false, needs_human: isInDoubt = false, cursor, limit = PAGE_DEFAULT } = query;
+    const page = all ? { limit, ...(cursor !== undefined && { before: cursor }) } : {};
+    const listed = await service.assize.effects({
+      all,
+      ...page,
+      ...(trajectory !== undefined && { trajectoryId: trajectory }),
+    });
+    const shown = await viewsOf(service, listed);
+    const transactions = isInDoubt ? shown.filter(({ effects }) => effects.some((one) => one['needs_human'])) : shown;
+    const last = listed.at(-1);
+    const isMore = all && last !== undefined && listed.length === limit;
+    return { body: { transactions, ...(isMore && { next: String(last.epoch) }) } };
+  },
+});
+
+const get = operation({
+  id: 'effects.get',
+  method: 'get',
+  path: '/v1/effects/{epoch}',
+  summary: 'A tool transaction.',
+  kinds: READERS,
+  params: z.strictObject({ epoch: digits }),
+  answer: transactionForm,
+  run: async ({ path, service }) => ({ body: await transactionOf(service, path.epoch) }),
+});
+
+const resolve = operation({
+  id: 'effects.resolve',
+  method: 'post',
+  path: '/v1/effects/{epoch}/{n}/resolve',
+  summary: 'Record an operator’s decision about an effect in doubt.',
+  kinds: ['counselor', 'admin'],
+  params: z.strictObject({ epoch: digits, n: digits }),
+  body: z
+    .strictObject({
+      as: z.enum(['applied', 'undone', 'retry', 'residue']),
+      evidence: z.string().min(1).max(65_536).describe('the finding that supports the decision'),
+      confirm: z.boolean().optional().describe('retry even if the effect may happen twice'),
+    })
+    .meta({ id: 'EffectDecision' }),
+  answer: transactionForm,
+  errors: ['unauthorised_operator', 'needs_confirmation', 'already_resolved', 'nothing_to_resolve'],
+  run: async ({ path, body, caller, service, signal }) => {
+    const transaction = await transactionOf(service, path.epoch);
+    const isAdmin = caller.kinds.includes('admin');
+    const now = service.clock.now();
+    await service.assize.resolveEffect(
+      {
+        epoch: path.epoch,
+        n: path.n,
+        as: body.as,
+        by: caller.name,
+        evidence: body.evidence,
+        confirm: body.confirm ?? false,
+        ...(isAdmin && {
+          writ: service.writs.forOffice(caller.name, 'assize.resolve_effect', transaction.trajectory_id, now),
+        }),
+      },
+      signal,
+    );
+    return { body: await transactionOf(service, path.epoch) };
+  },
+});
+
+const recover = operation({
+  id: 'effects.recover',
+  method: 'post',
+  path: '/v1/effects/recover',
+  summary: 'Finish the transactions of ended processes, and list the effects that need a decision.',
+  kinds: ADMINS,
+  answer: z.strictObject({ unresolved: z.array(documentForm) }),
+  run: async ({ service, signal }) => {
+    const unresolved = await service.assize.recoverEffects(signal);
+    return {
+      body: {
+        unresolved: unresolved.map(({ epoch, trajectoryId, n, tool, key, phase, why }) => ({
+          epoch,
+          trajectory_id: trajectoryId,
+          n,
+          tool,
+          key,
+          phase,
+          ...(why !== undefined && { why }),
+        })),
+      },
+    };
+  },
+});
+
+async function viewsOf(
+  { store }: Service,
+  listed: Awaited<ReturnType<Service['assize']['effects']>>,
+): Promise<z.input<typeof transactionForm>[]> {
+  const kept = await storedTextsOf(store, listed);
+  return listed.map((one) => effectTransactionView(one, kept) as never);
+}
+
+async function transactionOf(service: Service, epoch: number): Promise<z.input<typeof transactionForm>> {
+  const [view] = epoch < 1 ? [] : await viewsOf(service, await service.assize.effects({ epoch }));
+  if (view !== undefined) return view;
+  throw new ServerError(
+    'no_such_value',
+    `There is no tool transaction ${epoch}. List them with GET /v1/effects?all=true.`,
+  );
+}
+
+export const effects: readonly Operation[] = [list, recover, get, resolve];

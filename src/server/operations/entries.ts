@@ -1,0 +1,162 @@
+import { z } from 'zod';
+import { isInstance } from '#base';
+import { checkRow, difference, type EntryRow, integrateLog, LedgerFault, type Payload } from '#ledger';
+import { proveEntry } from '#runtime';
+import { blobsOf, blobValue, partingOf, summaryOf } from '#views';
+import { entryNamed, headOf, replayerOf } from '../reach.ts';
+import type { Service } from '../service.ts';
+import { digits, documentForm, flag, hash, name, next, PAGE_DEFAULT, page, patchForm } from './forms.ts';
+import { type Operation, operation, READERS } from './operation.ts';
+
+const summaryForm = z
+  .looseObject({ seq: z.number().int(), id: hash, kind: z.string(), at: z.string(), ruling: z.string() })
+  .meta({ id: 'EntrySummary', description: 'An entry in short: its action, its ruling, and the reason.' });
+
+const list = operation({
+  id: 'entries.list',
+  method: 'get',
+  path: '/v1/trajectories/{trajectory}/entries',
+  summary: 'The entries of a trajectory, oldest first.',
+  kinds: READERS,
+  params: z.strictObject({ trajectory: name }),
+  query: z.strictObject({ from: digits.optional().describe('the first seq'), limit: page.limit }),
+  answer: z.strictObject({ trajectory_id: z.string(), entries: z.array(summaryForm), next }),
+  run: async (request) => {
+    const { path, query, service } = request;
+    const head = await headOf(request, path.trajectory);
+    const { from = 0, limit = PAGE_DEFAULT } = query;
+    const rows = await service.store.entries(path.trajectory, { from, limit });
+    const last = rows.at(-1);
+    const isMore = last !== undefined && last.seq < head.seq;
+    const entries = rows.map((row) => ({ ...summaryOf(row) }));
+    const body = { trajectory_id: path.trajectory, entries, ...(isMore && { next: String(last.seq + 1) }) };
+    return { body, etag: `${head.id}-${from}-${limit}` };
+  },
+});
+
+const entryForm = z
+  .looseObject({
+    id: hash,
+    trajectory_id: z.string(),
+    seq: z.number().int(),
+    parent: hash.nullable(),
+    kind: z.string(),
+    payload: z.union([documentForm, z.string()]),
+    text: z.string().describe('the stored canonical text, which hashes to the id'),
+    values: z.array(documentForm).describe('large and sensitive values, by the place that refers to them'),
+    fault: documentForm.optional(),
+  })
+  .meta({ id: 'Entry' });
+
+const get = operation({
+  id: 'entries.get',
+  method: 'get',
+  path: '/v1/entries/{entry}',
+  summary: 'An entry with its payload, by its id or as TRAJECTORY@SEQ. `values=true` adds referenced values.',
+  kinds: READERS,
+  params: z.strictObject({ entry: name }),
+  query: z.strictObject({ values: flag.optional() }),
+  answer: entryForm,
+  run: async (request) => {
+    const { path, query, service } = request;
+    const row = await entryNamed(request, path.entry);
+    return { body: await entryView(service, row, query.values ?? false), etag: `${row.id}-${query.values ?? false}` };
+  },
+});
+
+async function entryView(service: Service, row: EntryRow, isWhole: boolean): Promise<z.input<typeof entryForm>> {
+  const { id, trajectory_id, seq, parent, kind, payload: text } = row;
+  const place = { id, trajectory_id, seq, parent, kind, text };
+  let payload: Payload;
+  try {
+    payload = checkRow(row).payload;
+  } catch (error) {
+    if (!isInstance(error, LedgerFault)) throw error;
+    return { ...place, payload: text, values: [], fault: { ...error.fault } };
+  }
+  const values = await Promise.all(
+    blobsOf(payload).map(async (blob) => {
+      const erasedBy = blob.salted === true ? await service.store.erasedBy(blob.hash) : undefined;
+      if (erasedBy !== undefined) return { ...blob, erased_by: erasedBy };
+      return isWhole ? { ...blob, value: (await blobValue(service.store, blob)) ?? null } : { ...blob };
+    }),
+  );
+  return { ...place, payload: payload as never, values };
+}
+
+const proof = operation({
+  id: 'entries.proof',
+  method: 'get',
+  path: '/v1/entries/{entry}/proof',
+  summary: 'A proof that an entry is in the log of the last checkpoint (c2sp.org/tlog-proof).',
+  kinds: READERS,
+  params: z.strictObject({ entry: name }),
+  answer: z.strictObject({ entry_id: hash, log: z.string(), key: z.string(), proof: z.string() }),
+  errors: ['not_logged'],
+  run: async (request) => {
+    const { path, service } = request;
+    const row = await entryNamed(request, path.entry);
+    checkRow(row);
+    await integrateLog(service.store);
+    const signed = await service.checkpoints.covering(row.id);
+    const { origin, key, known } = service.checkpoints;
+    return {
+      body: { entry_id: row.id, log: origin, key, proof: await proveEntry(service.store, row.id, signed, known) },
+    };
+  },
+});
+
+const diff = operation({
+  id: 'entries.diff',
+  method: 'get',
+  path: '/v1/diff',
+  summary: 'The difference of two states (RFC 6902), and where their chains part.',
+  kinds: READERS,
+  query: z.strictObject({ from: name, to: name }),
+  answer: z.strictObject({
+    from: documentForm,
+    to: documentForm,
+    equal: z.boolean(),
+    after: documentForm.nullable().describe('the last common entry; null for chains without one'),
+    patch: z.array(patchForm),
+  }),
+  run: async (request) => {
+    const { query, service } = request;
+    const [a, b] = [await entryNamed(request, query.from), await entryNamed(request, query.to)];
+    const replayer = replayerOf(service);
+    const stateAt = async ({ trajectory_id, id }: EntryRow) =>
+      (await replayer.replay(trajectory_id, { until: id })).fold.state as never;
+    const patch = difference(await stateAt(a), await stateAt(b));
+    const { after } = await partingOf(service.store, a, b);
+    return {
+      body: {
+        from: placeOf(a),
+        to: placeOf(b),
+        equal: patch.length === 0,
+        after: after && placeOf(after),
+        patch: patch as never,
+      },
+    };
+  },
+});
+
+function placeOf({ trajectory_id, seq, id }: EntryRow) {
+  return { trajectory_id, seq, entry_id: id };
+}
+
+const dependents = operation({
+  id: 'entries.dependents',
+  method: 'get',
+  path: '/v1/entries/{entry}/dependents',
+  summary: 'Every commit that derives from an entry, by facts and by recalls.',
+  kinds: READERS,
+  params: z.strictObject({ entry: name }),
+  answer: z.strictObject({ dependents: z.array(documentForm) }),
+  run: async (request) => {
+    const row = await entryNamed(request, request.path.entry);
+    const found = await request.service.assize.dependents(row.id);
+    return { body: { dependents: found.map((one) => ({ ...one })) } };
+  },
+});
+
+export const entries: readonly Operation[] = [list, get, proof, diff, dependents];

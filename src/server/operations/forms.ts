@@ -1,0 +1,125 @@
+import { z } from 'zod';
+
+/** The forms that several operations share. Their names are the names of the OpenAPI document. */
+
+export const hash: z.ZodString = z.string().regex(/^[0-9a-f]{64}$/);
+export const instant: z.ZodString = z.string().describe('UTC with six digits after the second');
+export const json: z.ZodType = z.json().meta({ id: 'Json' });
+export const name: z.ZodString = z.string().min(1).max(512);
+/** A value of a query is text, so numbers are read from digits. */
+export const digits: z.ZodType<number, string> = z
+  .string()
+  .regex(/^\d{1,15}$/, 'must be a whole number in digits')
+  .transform(Number) as never;
+export const flag: z.ZodType<boolean, string> = z.enum(['true', 'false']).transform((text) => text === 'true') as never;
+
+export const roleForm = z
+  .union([name, z.strictObject({ name, params: z.record(name, name) })])
+  .meta({ id: 'Role', description: 'The name of a role, or its name with its parameters.' });
+
+export const patchForm = z
+  .strictObject({ op: z.enum(['add', 'replace', 'remove']), path: z.string(), value: json.optional() })
+  .meta({ id: 'PatchOperation' });
+
+export const findingForm = z
+  .strictObject({ pointer: z.string(), message: z.string() })
+  .meta({ id: 'Finding', description: 'One misfit, with its JSON pointer.' });
+
+export const callForm = z
+  .looseObject({ tool: z.string(), phase: z.string() })
+  .meta({ id: 'CallOutcome', description: 'A tool call of a commit, with its phase and its answer.' });
+
+const place = { trajectory_id: z.string(), seq: z.number().int(), entry_id: hash };
+const why = { reason: z.string(), detail: z.string(), invariant_id: z.string().optional() };
+
+export const committedForm = z
+  .strictObject({
+    ruling: z.literal('committed'),
+    ...place,
+    unchanged: z.literal(true).optional(),
+    effects: z.string().optional(),
+    calls: z.array(callForm).optional(),
+  })
+  .meta({ id: 'Committed', description: 'The action is committed.' });
+
+export const rejectedForm = z
+  .strictObject({ ruling: z.literal('rejected'), ...place, ...why, findings: z.array(findingForm) })
+  .meta({ id: 'Rejected', description: 'The action is rejected. `findings` has every misfit of its arguments.' });
+
+export const escalatedForm = z
+  .strictObject({
+    ruling: z.literal('escalated'),
+    ...place,
+    ...why,
+    approval_id: hash,
+    channel: z.string(),
+    approvals: z.number().int(),
+    approved_by: z.array(z.string()),
+  })
+  .meta({ id: 'Escalated', description: 'A person must decide. `approval_id` names the pending proposal.' });
+
+export const frozenForm = z
+  .strictObject({
+    ruling: z.literal('frozen'),
+    by: hash,
+    detail: z.string(),
+    waiting: z.strictObject({
+      action: z.string(),
+      channel: z.string(),
+      since: instant,
+      until: instant.optional(),
+    }),
+  })
+  .meta({ id: 'Frozen', description: 'An open approval blocks the action. Nothing is recorded; propose again.' });
+
+/** The interrupt of AG-UI 1.0, for clients that ask for it. */
+export const interruptForm = z
+  .strictObject({
+    outcome: z.strictObject({
+      type: z.literal('interrupt'),
+      interrupts: z.array(
+        z.strictObject({
+          id: hash,
+          reason: z.string(),
+          message: z.string(),
+          expiresAt: z.string().optional(),
+          responseSchema: json,
+          metadata: z.record(z.string(), json),
+        }),
+      ),
+    }),
+  })
+  .meta({ id: 'AgUiInterrupt', description: 'The answer with `Accept: application/vnd.ag-ui+json`.' });
+
+export const rulingForm = z
+  .discriminatedUnion('ruling', [committedForm, rejectedForm, escalatedForm, frozenForm])
+  .meta({ id: 'Ruling' });
+
+export const documentForm = z.looseObject({}).meta({ id: 'Document', description: 'A JSON object.' });
+
+export const writForm = z
+  .looseObject({
+    v: z.literal(1),
+    issuer: z.string(),
+    subject: z.string(),
+    parent: z.string().nullable(),
+    not_before: instant,
+    expires: instant,
+    max_depth: z.number().int(),
+    nonce: z.string(),
+    signature: z.string(),
+  })
+  .meta({ id: 'Writ' });
+
+export const amounts = z.record(name, z.number().int().nonnegative()).meta({ id: 'Amounts' });
+
+export const page = {
+  cursor: name.optional().describe('`next` of the page before'),
+  limit: digits.pipe(z.number().int().min(1).max(500)).optional().describe('1 to 500; default 100'),
+};
+export const next: z.ZodOptional<z.ZodString> = z
+  .string()
+  .optional()
+  .describe('the cursor of the next page; absent on the last one');
+
+export const PAGE_DEFAULT = 100;

@@ -1,0 +1,197 @@
+import { z } from 'zod';
+import { BELIEVE_ACTION } from '#kernel';
+import type { Memory, RecallQuery } from '#runtime';
+import { ServerError } from '../errors.ts';
+import { isOfKind } from '../principals/caller.ts';
+import { callerTrajectory } from '../reach.ts';
+import { rulingDocument } from '../rulings.ts';
+import { documentForm, instant, json, name, rulingForm } from './forms.ts';
+import { ANYBODY, type Operation, operation, READERS, type Request } from './operation.ts';
+
+const factForm = z
+  .looseObject({
+    fact_id: z.string(),
+    subject: z.string(),
+    predicate: z.string(),
+    object: z.string(),
+    valid_from: instant,
+    valid_to: instant,
+    system_time_start: instant,
+    system_time_end: instant,
+    confidence: z.number(),
+  })
+  .meta({ id: 'Fact', description: 'A version of a fact, with both of its times.' });
+
+const place = z.strictObject({ trajectory: name, space: name });
+const period = z.strictObject({ from: instant, to: instant });
+const said = { subject: name, predicate: name, object: z.string().min(1).max(65_536) };
+const sourced = { confidence: z.number().min(0).max(1).optional(), source: name.optional() };
+
+const statement = z
+  .discriminatedUnion('verb', [
+    z.strictObject({ verb: z.literal('assert'), ...said, ...sourced, valid: period.partial().optional() }),
+    z.strictObject({ verb: z.literal('change'), ...said, ...sourced, from: instant.optional() }),
+    z.strictObject({ verb: z.literal('correct'), ...said, ...sourced, valid: period, was: z.string().optional() }),
+    z.strictObject({
+      verb: z.literal('retract'),
+      subject: name,
+      predicate: name,
+      valid: period,
+      object: z.string().optional(),
+    }),
+  ])
+  .meta({ id: 'Statement' });
+
+const assert = operation({
+  id: 'memory.state',
+  method: 'post',
+  path: '/v1/trajectories/{trajectory}/memory/{space}/statements',
+  summary: 'State a fact: assert, change, correct or retract it.',
+  kinds: ['agent'],
+  params: place,
+  body: statement,
+  needsKey: true,
+  answer: rulingForm,
+  statuses: [200, 202],
+  errors: ['unknown_predicate', 'idempotency_conflict', 'conflict'],
+  run: async (request) => {
+    const { body, key } = request;
+    const memory = await memoryOf(request);
+    const { verb, ...given } = body as { readonly verb: 'assert' | 'change' | 'correct' | 'retract' };
+    const ruling = await memory[verb](given as never, { idempotencyKey: key });
+    if (ruling.ruling !== 'escalated') return { body: rulingDocument(ruling) };
+    return { status: 202, headers: { location: `/v1/approvals/${ruling.pending}` }, body: rulingDocument(ruling) };
+  },
+});
+
+const recallQuery = z
+  .strictObject({
+    subject: name.optional(),
+    predicate: name.optional(),
+    valid: instant.optional().describe('an instant, or `any`; default: now'),
+    system: instant.optional().describe('an instant, or `any`; default: now'),
+    kind: z.enum(['current', 'audit', 'all']).optional(),
+    text: z.string().min(1).max(4_096).optional(),
+    by: z.enum(['text', 'embedding', 'hybrid']).optional(),
+    nearby: z.boolean().optional(),
+    limit: z.number().int().min(1).max(10_000).optional(),
+  })
+  .meta({ id: 'RecallQuery' });
+
+const recall = operation({
+  id: 'memory.recall',
+  method: 'post',
+  path: '/v1/trajectories/{trajectory}/memory/{space}/recall',
+  summary: 'Recall facts as of any valid time and any system time, also by text.',
+  kinds: ANYBODY,
+  params: place,
+  body: recallQuery,
+  answer: z.strictObject({
+    facts: z.array(factForm),
+    scores: z.array(documentForm).optional(),
+    is_truncated: z.boolean(),
+    observation: json.describe('pass it in `observations` of a proposal that uses the facts'),
+  }),
+  errors: ['bad_recall'],
+  run: async (request) => {
+    const memory = await readingMemory(request);
+    const query = {
+      ...request.body,
+      ...(request.body.text !== undefined && { signal: request.signal }),
+    } as RecallQuery;
+    const { facts, scores, isTruncated, observation } = await memory.recall(query);
+    return {
+      body: {
+        facts: facts.map((fact) => ({ ...fact })) as never,
+        ...(scores !== undefined && { scores: scores.map((score) => ({ ...score })) }),
+        is_truncated: isTruncated,
+        observation: observation as never,
+      },
+    };
+  },
+});
+
+const about = z.strictObject({ subject: name.optional(), predicate: name.optional() });
+
+const history = operation({
+  id: 'memory.history',
+  method: 'get',
+  path: '/v1/trajectories/{trajectory}/memory/{space}/history',
+  summary: 'All versions of facts, with those that lost a contradiction.',
+  kinds: READERS,
+  params: place,
+  query: about,
+  answer: z.strictObject({ facts: z.array(factForm) }),
+  run: async (request) => {
+    const memory = await readingMemory(request);
+    const { subject, predicate } = request.query;
+    const facts = await memory.history({
+      kind: 'all',
+      ...(subject !== undefined && { subject }),
+      ...(predicate !== undefined && { predicate }),
+    });
+    return { body: { facts: facts.map((fact) => ({ ...fact })) as never } };
+  },
+});
+
+const explain = operation({
+  id: 'memory.explain',
+  method: 'get',
+  path: '/v1/trajectories/{trajectory}/memory/{space}/facts/{fact}',
+  summary: 'A fact with its versions, its contradictions, and the entries that it rests on.',
+  kinds: READERS,
+  params: z.strictObject({ trajectory: name, space: name, fact: z.string().min(8).max(512) }),
+  query: about,
+  answer: z.looseObject({
+    fact: factForm,
+    versions: z.array(factForm),
+    contradictions: z.array(documentForm),
+    entries: z.array(documentForm),
+    sources: z.array(documentForm),
+    trust: z.array(documentForm),
+  }),
+  errors: ['no_such_value'],
+  run: async (request) => {
+    const memory = await readingMemory(request);
+    const { subject, predicate } = request.query;
+    const { facts } = await memory.recall({
+      kind: 'all',
+      valid: 'any',
+      system: 'any',
+      limit: 10_000,
+      ...(subject !== undefined && { subject }),
+      ...(predicate !== undefined && { predicate }),
+    });
+    const fact = facts.findLast(({ fact_id }) => fact_id === request.path.fact);
+    if (fact === undefined)
+      throw new ServerError(
+        'no_such_value',
+        `The space ${request.path.space} has no fact ${request.path.fact}. Narrow the search with subject and predicate.`,
+      );
+    return { body: (await memory.explain(fact)) as never };
+  },
+});
+
+type MemoryRequest = Pick<Request<typeof place, any, any>, 'path' | 'caller' | 'service'>;
+
+/** The memory for statements of an agent. */
+async function memoryOf(request: MemoryRequest): Promise<Memory> {
+  const { path, caller, service } = request;
+  const trajectory = await callerTrajectory(request, path.trajectory);
+  const writ = service.writs.forAgent(caller, trajectory.id, BELIEVE_ACTION, service.clock.now());
+  return trajectory.memory({ space: path.space, writ, principal: caller.name });
+}
+
+/**
+ * The memory for reading. An agent needs a grant for statements there: a grant that names no space
+ * shows no space.
+ */
+async function readingMemory(request: MemoryRequest) {
+  const { path, caller, service } = request;
+  const trajectory = await callerTrajectory(request, path.trajectory);
+  if (!isOfKind(caller, READERS) && !service.writs.maySpeak(caller, trajectory.id, path.space, service.clock.now()))
+    throw new ServerError('forbidden', `${caller.name} has no grant for the memory space ${path.space}.`);
+  return service.assize.memory(path.space, trajectory.id);
+}
+
+export const memory: readonly Operation[] = [assert, recall, history, explain];

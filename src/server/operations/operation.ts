@@ -1,0 +1,92 @@
+import type { z } from 'zod';
+import type { PrincipalKind } from '#config';
+import type { Caller } from '../principals/caller.ts';
+import type { Service } from '../service.ts';
+
+export type Method = 'get' | 'post' | 'delete';
+
+/** The schema of one part of a request. An absent part accepts nothing. */
+type Part = z.ZodObject | undefined;
+
+type Given<P extends Part> = P extends z.ZodObject ? z.output<P> : Record<never, never>;
+
+/** The checked parts of one request. */
+export interface Request<Path extends Part, Query extends Part, Body extends z.ZodType | undefined> {
+  readonly path: Given<Path>;
+  readonly query: Given<Query>;
+  readonly body: Body extends z.ZodType ? z.output<Body> : undefined;
+  readonly caller: Caller;
+  readonly service: Service;
+  /** The header `Idempotency-Key`. Given where the operation requires it. */
+  readonly key: string;
+  /** Seconds of `Prefer: wait=N`: how long the client waits for a decision. */
+  readonly waitSeconds: number;
+  /** Whether the client asks for the interrupts of AG-UI (`Accept: application/vnd.ag-ui+json`). */
+  readonly wantsInterrupts: boolean;
+  /** Ends when the client leaves or the server stops. */
+  readonly signal: AbortSignal;
+}
+
+/** The answer of an operation: a document, or a stream of text. */
+export interface Answer<Body = unknown> {
+  /** Default: 200. */
+  readonly status?: 200 | 201 | 202;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Body;
+  /** In place of a body: pieces of JSON Lines. */
+  readonly lines?: AsyncIterable<string>;
+  /** The entity tag of the body, without quotes. */
+  readonly etag?: string;
+}
+
+/**
+ * One operation of the API. Routes, validation, the OpenAPI document and `assize api` are made from
+ * the table of operations. No operation is described twice.
+ */
+export interface Operation<
+  Path extends Part = Part,
+  Query extends Part = Part,
+  Body extends z.ZodType | undefined = z.ZodType | undefined,
+  Out extends z.ZodType = z.ZodType,
+> {
+  /** `proposals.create`: the resource and the verb. */
+  readonly id: string;
+  readonly method: Method;
+  /** `/v1/trajectories/{trajectory}`: each parameter in braces is a member of `params`. */
+  readonly path: `/v1/${string}`;
+  /** One sentence. */
+  readonly summary: string;
+  /** The kinds of principals that may use the operation. */
+  readonly kinds: readonly PrincipalKind[];
+  readonly params?: Path;
+  readonly query?: Query;
+  readonly body?: Body;
+  /** The form of the answer, with its status codes. Default: 200. */
+  readonly answer: Out;
+  readonly statuses?: readonly (200 | 201 | 202)[];
+  /** Whether the header `Idempotency-Key` is required. */
+  readonly needsKey?: boolean;
+  /** Whether the answer is JSON Lines, each of the form `answer`. */
+  readonly isLines?: boolean;
+  /** Codes of errors that are particular to this operation. */
+  readonly errors?: readonly string[];
+  readonly run: (request: Request<Path, Query, Body>) => Promise<Answer<z.input<Out>>>;
+}
+
+/** An operation with the types of its parts. */
+export function operation<
+  Path extends Part = undefined,
+  Query extends Part = undefined,
+  Body extends z.ZodType | undefined = undefined,
+  Out extends z.ZodType = z.ZodType,
+>(declared: Operation<Path, Query, Body, Out>): Operation {
+  return declared as unknown as Operation;
+}
+
+/** Every kind of principal. */
+export const ANYBODY: readonly PrincipalKind[] = ['agent', 'counselor', 'auditor', 'admin'];
+
+/** The kinds that see the whole ledger. An agent sees its slices and its own proposals. */
+export const READERS: readonly PrincipalKind[] = ['counselor', 'auditor', 'admin'];
+
+export const ADMINS: readonly PrincipalKind[] = ['admin'];

@@ -1,0 +1,152 @@
+import { z } from 'zod';
+import { isAssizeError } from '#base';
+import { addMicros } from '#canon';
+import { type EntryRow, type Hash, type LedgerStore, readRow } from '#ledger';
+import type { ProposalInput, Ruling, Trajectory, WritChain } from '#runtime';
+import { ServerError } from '../errors.ts';
+import { callerTrajectory } from '../reach.ts';
+import { interruptDocument, rulingDocument } from '../rulings.ts';
+import { hash, interruptForm, json, name, roleForm, rulingForm, writForm } from './forms.ts';
+import { type Operation, operation, type Request } from './operation.ts';
+
+const proposalBody = z
+  .strictObject({
+    action: name,
+    role: roleForm,
+    args: json,
+    observations: z
+      .array(z.strictObject({ name, value: json, sensitive: z.boolean().optional() }))
+      .max(1_000)
+      .optional(),
+    precondition: z.strictObject({ since: hash, paths: z.array(z.string()).min(1).max(1_000) }).optional(),
+    writ: z
+      .strictObject({ writ: writForm, chain: z.array(writForm).max(8) })
+      .optional()
+      .describe('A writ of which the caller is the subject. Default: a short writ of the caller’s grant.'),
+  })
+  .meta({ id: 'Proposal' });
+
+const create = operation({
+  id: 'proposals.create',
+  method: 'post',
+  path: '/v1/trajectories/{trajectory}/proposals',
+  summary: 'Propose an action. With `Prefer: wait=N` the answer waits for a decision.',
+  kinds: ['agent'],
+  params: z.strictObject({ trajectory: name }),
+  body: proposalBody,
+  needsKey: true,
+  answer: z.union([rulingForm, interruptForm]),
+  statuses: [200, 202],
+  errors: ['idempotency_conflict', 'conflict', 'halted', 'too_many_pending', 'domain_stuck'],
+  run: async (request) => {
+    const { path, body, caller, service, key, waitSeconds, signal } = request;
+    const trajectory = await callerTrajectory(request, path.trajectory);
+    const now = service.clock.now();
+    const writ = writOf(request, trajectory.id);
+    const input: ProposalInput = {
+      action: body.action,
+      role: body.role,
+      args: body.args,
+      writ,
+      principal: caller.name,
+      idempotencyKey: key,
+      ...(body.observations !== undefined && { observations: body.observations as never }),
+      ...(body.precondition !== undefined && { precondition: body.precondition }),
+    };
+    const proposed = await service.watchdog.during(
+      { trajectoryId: trajectory.id, principal: caller.name, action: body.action, key },
+      () => proposeOnce(service.store, trajectory, input),
+    );
+    const until = addMicros(now, waitSeconds * 1_000_000);
+    const ruling =
+      waitSeconds === 0 ? proposed : await decided(service.store, trajectory, input, proposed, { until, signal });
+    service.metrics.ruling(ruling.ruling);
+    if (ruling.ruling !== 'escalated') return { body: rulingDocument(ruling) };
+    const headers = { location: `/v1/approvals/${ruling.pending}` };
+    if (!request.wantsInterrupts) return { status: 202, headers, body: rulingDocument(ruling) };
+    const payload = readRow(ruling.entry).payload;
+    const expires = payload.kind === 'pending_approval' ? payload.expires : undefined;
+    return { status: 202, headers, body: interruptDocument(ruling, expires) };
+  },
+});
+
+/**
+ * The writ of a proposal. A given writ must be the caller's own.
+ *
+ * @throws ServerError `forbidden`
+ */
+function writOf(
+  { body, caller, service }: Request<z.ZodObject, undefined, typeof proposalBody>,
+  trajectoryId: string,
+): WritChain {
+  const { writ } = body;
+  if (writ === undefined) return service.writs.forAgent(caller, trajectoryId, body.action, service.clock.now());
+  if (writ.writ.subject === caller.name && caller.writ === undefined) return writ as unknown as WritChain;
+  throw new ServerError('forbidden', `The writ is not for ${caller.name}. Pass a writ with this subject, or none.`);
+}
+
+/**
+ * Proposes, also as the repetition of a proposal under an earlier short writ. The short writ is a
+ * part of a proposal's identity, and the server issues another one in each period.
+ */
+async function proposeOnce(store: LedgerStore, trajectory: Trajectory, input: ProposalInput): Promise<Ruling> {
+  try {
+    return await trajectory.propose(input as never);
+  } catch (error) {
+    if (!isAssizeError(error, 'idempotency_conflict')) throw error;
+    const before = await store.resolve(String(error.evidence['entry']));
+    const writ = before === undefined ? undefined : writIdOf(before);
+    if (writ === undefined) throw error;
+    return trajectory.propose({ ...input, writ } as never);
+  }
+}
+
+function writIdOf(row: EntryRow): Hash | undefined {
+  const { payload } = readRow(row);
+  if (payload.kind === 'pending_approval') return payload.proposal.writ_id;
+  return 'writ_id' in payload ? payload.writ_id : undefined;
+}
+
+/** Waits until a pending proposal is decided, and proposes again when a freeze ends. */
+async function decided(
+  store: LedgerStore,
+  trajectory: Trajectory,
+  input: ProposalInput,
+  first: Ruling,
+  wait: { readonly until: string; readonly signal: AbortSignal },
+): Promise<Ruling> {
+  let ruling = first;
+  while (ruling.ruling === 'escalated' || ruling.ruling === 'frozen') {
+    const pending = ruling.ruling === 'escalated' ? ruling.pending : ruling.by;
+    try {
+      const end = await trajectory.approvals.awaitDecision(pending, wait);
+      if (ruling.ruling === 'escalated') return end;
+    } catch (error) {
+      if (isAssizeError(error, 'still_pending')) return ruling;
+      throw error;
+    }
+    ruling = await proposeOnce(store, trajectory, input);
+  }
+  return ruling;
+}
+
+const get = operation({
+  id: 'proposals.get',
+  method: 'get',
+  path: '/v1/trajectories/{trajectory}/proposals/{key}',
+  summary: 'The ruling on the caller’s proposal with an idempotency key.',
+  kinds: ['agent'],
+  params: z.strictObject({ trajectory: name, key: name }),
+  answer: rulingForm,
+  errors: ['not_found'],
+  run: async (request) => {
+    const { path, caller } = request;
+    const trajectory = await callerTrajectory(request, path.trajectory);
+    const ruling = await trajectory.rulingOf(path.key, caller.name);
+    if (ruling === undefined)
+      throw new ServerError('unknown_proposal', `${caller.name} has no proposal with the key ${path.key} there.`);
+    return { body: rulingDocument(ruling) };
+  },
+});
+
+export const proposals: readonly Operation[] = [create, get];

@@ -1,0 +1,29 @@
+import { approvals } from './approvals.ts';
+import { branches } from './branches.ts';
+import { control } from './control.ts';
+import { domains } from './domains.ts';
+import { effects } from './effects.ts';
+import { entries } from './entries.ts';
+import { log } from './log.ts';
+import { memory } from './memory.ts';
+import type { Operation } from './operation.ts';
+import { principals } from './principals.ts';
+import { proposals } from './proposals.ts';
+import { trajectories } from './trajectories.ts';
+import { writs } from './writs.ts';
+
+/** Every operation of the API, by resource. */
+export const OPERATIONS: readonly Operation[] = [
+  ...domains,
+  ...trajectories,
+  ...proposals,
+  ...approvals,
+  ...entries,
+  ...branches,
+  ...writs,
+  ...effects,
+  ...memory,
+  ...log,
+  ...control,
+  ...principals,
+];

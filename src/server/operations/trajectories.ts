@@ -1,0 +1,231 @@
+import { z } from 'zod';
+import { isAssizeError, type Json } from '#base';
+import { parsePointer, parseStrict } from '#canon';
+import { type BranchPayload, type EntryRow, type RootPayload, readRow } from '#ledger';
+import { Trajectory } from '#runtime';
+import { ServerError } from '../errors.ts';
+import { isOfKind } from '../principals/caller.ts';
+import { callerTrajectory, entryNamed, headOf, replayerOf } from '../reach.ts';
+import type { Service } from '../service.ts';
+import { hash, instant, json, name, next, PAGE_DEFAULT, page } from './forms.ts';
+import { ADMINS, ANYBODY, type Operation, operation, READERS } from './operation.ts';
+
+const trajectoryForm = z
+  .strictObject({
+    trajectory_id: z.string(),
+    domain: z.strictObject({ name: z.string(), version: z.string(), hash: z.string() }),
+    entries: z.number().int(),
+    head: hash,
+    source: z.string().nullable().describe('the trajectory that this one is a branch of'),
+    delegated_from: z.string().nullable(),
+    note: z.string().nullable(),
+  })
+  .meta({ id: 'Trajectory' });
+
+const trajectoryId = z
+  .string()
+  .regex(/^[A-Za-z0-9._:-]{1,128}$/)
+  .describe('1 to 128 letters, digits, dots, colons, dashes or underscores');
+
+const list = operation({
+  id: 'trajectories.list',
+  method: 'get',
+  path: '/v1/trajectories',
+  summary: 'The trajectories of the store, by id. An agent sees those of its grants.',
+  kinds: ANYBODY,
+  query: z.strictObject({ domain: name.optional(), ...page }),
+  answer: z.strictObject({ trajectories: z.array(trajectoryForm), next }),
+  run: async ({ query, caller, service }) => {
+    const { domain, cursor = '', limit = PAGE_DEFAULT } = query;
+    const now = service.clock.now();
+    const all = (await service.store.trajectories())
+      .map(({ trajectory_id }) => trajectory_id)
+      .filter((id) => id > cursor)
+      .filter((id) => isOfKind(caller, READERS) || service.writs.allFor(caller, id, now).length > 0)
+      .sort((a, b) => (a < b ? -1 : 1));
+    const trajectories: z.input<typeof trajectoryForm>[] = [];
+    for (const id of all) {
+      const shown = await viewOf(service, await headOf({ service }, id));
+      if (domain !== undefined && shown.domain.name !== domain) continue;
+      if (trajectories.length === limit) return { body: { trajectories, next: trajectories.at(-1)?.trajectory_id } };
+      trajectories.push(shown);
+    }
+    return { body: { trajectories } };
+  },
+});
+
+const create = operation({
+  id: 'trajectories.create',
+  method: 'post',
+  path: '/v1/trajectories',
+  summary: 'Create a trajectory of a domain.',
+  kinds: ADMINS,
+  body: z
+    .strictObject({
+      domain: name,
+      trajectory_id: trajectoryId.optional(),
+      initial: json.optional(),
+      note: z.string().max(4_096).optional(),
+    })
+    .meta({ id: 'NewTrajectory' }),
+  answer: trajectoryForm,
+  statuses: [201],
+  errors: ['exists', 'invalid_initial_state', 'bad_name'],
+  run: async ({ body, service }) => {
+    const domain = service.domains.find(({ name }) => name === body.domain);
+    if (domain === undefined)
+      throw new ServerError('no_such_value', `There is no domain ${body.domain}. List them with GET /v1/domains.`);
+    const made = await service.assize.create(domain, {
+      ...(body.trajectory_id !== undefined && { trajectoryId: body.trajectory_id }),
+      ...(body.initial !== undefined && { initial: body.initial }),
+      ...(body.note !== undefined && { note: body.note }),
+    });
+    const head = await headOf({ service }, made.id);
+    return { status: 201, headers: { location: `/v1/trajectories/${made.id}` }, body: await viewOf(service, head) };
+  },
+});
+
+const get = operation({
+  id: 'trajectories.get',
+  method: 'get',
+  path: '/v1/trajectories/{trajectory}',
+  summary: 'A trajectory: its domain, its length, and whether it is halted.',
+  kinds: ANYBODY,
+  params: z.strictObject({ trajectory: name }),
+  answer: trajectoryForm.extend({
+    halted: z.strictObject({ principal: z.string(), at: instant, reason: z.string() }).nullable(),
+    pending: z.number().int(),
+  }),
+  run: async (request) => {
+    const { path, service } = request;
+    const trajectory = await callerTrajectory(request, path.trajectory);
+    const head = await headOf(request, trajectory.id);
+    let pending = 0;
+    for await (const _ of service.assize.pending({ trajectoryId: trajectory.id })) pending += 1;
+    const { chain } = await replayerOf(service).replay(trajectory.id, { until: head.id });
+    const { halted } = chain;
+    const stop = halted === undefined ? null : { principal: halted.principal, at: halted.at, reason: halted.reason };
+    return { body: { ...(await viewOf(service, head)), halted: stop, pending }, etag: head.id };
+  },
+});
+
+const at = name.optional().describe('an entry: its id, or TRAJECTORY@SEQ; default: the last one');
+
+const state = operation({
+  id: 'trajectories.state',
+  method: 'get',
+  path: '/v1/trajectories/{trajectory}/state',
+  summary: 'The verified state of a trajectory, now or after an entry.',
+  kinds: READERS,
+  params: z.strictObject({ trajectory: name }),
+  query: z.strictObject({ at, pointer: z.string().optional() }),
+  answer: z.strictObject({
+    trajectory_id: z.string(),
+    seq: z.number().int(),
+    entry_id: hash,
+    pointer: z.string(),
+    state: json,
+  }),
+  run: async (request) => {
+    const { path, query, service } = request;
+    const { pointer = '' } = query;
+    const keys = parsePointer(pointer);
+    const entry = await pointIn(request, path.trajectory, query.at);
+    const { fold } = await replayerOf(service).replay(entry.trajectory_id, { until: entry.id });
+    const part = keys.reduce<Json | undefined>(memberOf, fold.state as Json);
+    if (part === undefined) throw new ServerError('no_such_value', `The state has no value at ${pointer}.`);
+    const { trajectory_id, seq, id } = entry;
+    return { body: { trajectory_id, seq, entry_id: id, pointer, state: part as never }, etag: id };
+  },
+});
+
+const slice = operation({
+  id: 'trajectories.slice',
+  method: 'get',
+  path: '/v1/trajectories/{trajectory}/slice',
+  summary: 'The part of the state that a role sees. An agent needs a grant for the role.',
+  kinds: ANYBODY,
+  params: z.strictObject({ trajectory: name }),
+  query: z.strictObject({
+    role: name,
+    params: z.string().max(65_536).optional().describe('the parameters of the role, as a JSON object'),
+    at,
+  }),
+  answer: z.strictObject({ trajectory_id: z.string(), seq: z.number().int(), entry_id: hash, slice: json }),
+  run: async (request) => {
+    const { path, query, caller, service } = request;
+    const trajectory = await callerTrajectory(request, path.trajectory);
+    const role = { name: query.role, params: paramsOf(query.params) };
+    if (!Object.hasOwn(trajectory.domain.roles, role.name))
+      throw new ServerError('no_such_value', `The domain ${trajectory.domain.name} has no role ${role.name}.`);
+    if (!isOfKind(caller, READERS)) {
+      const writs = service.writs.allFor(caller, trajectory.id, service.clock.now());
+      if (!writs.some((writ) => Trajectory.grantsRole(trajectory, writ, role)))
+        throw new ServerError(
+          'forbidden',
+          `${caller.name} has no grant for the role ${role.name} in ${trajectory.id}.`,
+        );
+    }
+    const entry = await pointIn(request, trajectory.id, query.at);
+    const seen = await trajectory.sliceAt(entry.id, role.name, role.params);
+    return {
+      body: { trajectory_id: trajectory.id, seq: entry.seq, entry_id: entry.id, slice: seen as never },
+      etag: entry.id,
+    };
+  },
+});
+
+/** @throws ServerError `no_such_value` for an entry of another trajectory */
+async function pointIn(
+  { service }: { readonly service: Service },
+  trajectory: string,
+  text: string | undefined,
+): Promise<EntryRow> {
+  if (text === undefined) return headOf({ service }, trajectory);
+  const entry = await entryNamed({ service }, text);
+  if (entry.trajectory_id === trajectory) return entry;
+  throw new ServerError('no_such_value', `The trajectory ${trajectory} has no entry ${text}.`);
+}
+
+function paramsOf(text: string | undefined): Record<string, string> {
+  const read = text === undefined ? {} : parseStrict(text);
+  const isParams =
+    typeof read === 'object' && read !== null && Object.values(read).every((value) => typeof value === 'string');
+  if (isParams && !Array.isArray(read)) return read as unknown as Record<string, string>;
+  const findings = [{ pointer: '/query/params', message: 'must be a JSON object of texts' }];
+  throw new ServerError('invalid_request', 'The request is not valid: /query/params must be a JSON object of texts.', {
+    evidence: { findings },
+  });
+}
+
+function memberOf(value: Json | undefined, key: string): Json | undefined {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+  return (value as Readonly<Record<string, Json>>)[key];
+}
+
+/** A trajectory by its last entry. Its first entry says where it came from. */
+async function viewOf(service: Service, head: EntryRow): Promise<z.input<typeof trajectoryForm>> {
+  const { trajectory_id, seq, id } = head;
+  const [first] = await service.store.entries(trajectory_id, { from: 0, limit: 1 });
+  const begun = readRow(first as EntryRow).payload as RootPayload | BranchPayload;
+  const { name, version, hash } = await domainNow(service, trajectory_id, id).catch((error: unknown) => {
+    // A trajectory that does not verify is listed with the domain of its first entry.
+    if (isAssizeError(error)) return begun.domain;
+    throw error;
+  });
+  return {
+    trajectory_id,
+    domain: { name, version, hash },
+    entries: seq + 1,
+    head: id,
+    source: begun.kind === 'branch' ? begun.source_trajectory_id : null,
+    delegated_from: (begun.kind === 'root' && begun.delegated_from?.trajectory_id) || null,
+    note: begun.note ?? null,
+  };
+}
+
+function domainNow(service: Service, trajectoryId: string, entryId: string) {
+  return service.replayer.domainAt(trajectoryId, entryId);
+}
+
+export const trajectories: readonly Operation[] = [list, create, get, state, slice];

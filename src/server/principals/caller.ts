@@ -1,0 +1,20 @@
+import type { PrincipalKind, ResolvedGrant } from '#config';
+import type { WritChain } from '#runtime';
+
+/** The authenticated principal of a request. */
+export interface Caller {
+  /** The name in the ledger, such as `agent:scout` or `manager:grace`. */
+  readonly name: string;
+  readonly kinds: readonly PrincipalKind[];
+  readonly grants: readonly ResolvedGrant[];
+  /** The method of authentication, as approvals record it: `token`, `session`, `oidc`, `jwt`. */
+  readonly method: string;
+  /** The writ that the token is limited to. Absent: the grants. */
+  readonly writ?: WritChain;
+  /** The session of a browser. Its requests must come from the pages of the server. */
+  readonly sessionId?: string;
+}
+
+export function isOfKind(caller: Caller, kinds: readonly PrincipalKind[]): boolean {
+  return kinds.some((kind) => caller.kinds.includes(kind));
+}

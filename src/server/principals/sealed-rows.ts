@@ -1,0 +1,80 @@
+import { timingSafeEqual } from 'node:crypto';
+import { isAssizeError, type Json } from '#base';
+import { canonicalize, keyedHash, parseCanonical } from '#canon';
+import type { SideStore } from '#ledger';
+
+const PAGE = 1_000;
+
+/** A row and the version that a later change must name. */
+export interface SealedRow<T> {
+  readonly key: string;
+  readonly version: number;
+  readonly value: T;
+}
+
+/**
+ * Rows of one kind in the side log, each with a MAC under a key of the server. A writer of the
+ * database alone cannot add or change a row: such a row counts as absent. It can delete a row, or
+ * put an earlier one back.
+ */
+export class SealedRows<T extends object> {
+  readonly #side: SideStore;
+  readonly #kind: string;
+  readonly #secret: Uint8Array;
+
+  constructor(side: SideStore, kind: string, secret: Uint8Array) {
+    this.#side = side;
+    this.#kind = kind;
+    this.#secret = secret;
+  }
+
+  async get(key: string): Promise<SealedRow<T> | undefined> {
+    const row = await this.#side.sideGet(this.#kind, key);
+    return row === undefined ? undefined : this.#opened(key, row.version, row.body);
+  }
+
+  /** All rows in the order of their keys. */
+  async list(): Promise<SealedRow<T>[]> {
+    const rows: SealedRow<T>[] = [];
+    for (let after: string | undefined; ; ) {
+      const page = await this.#side.sideList(this.#kind, { limit: PAGE, ...(after !== undefined && { after }) });
+      rows.push(...page.flatMap(({ key, version, body }) => this.#opened(key, version, body) ?? []));
+      after = page.at(-1)?.key;
+      if (page.length < PAGE) return rows;
+    }
+  }
+
+  /** Writes a row if the stored one has that version. `null`: if there is none. */
+  put(key: string, expected: number | null, value: T): Promise<boolean> {
+    const text = canonicalize([this.#kind, key, value]);
+    const body = canonicalize({ mac: keyedHash(this.#secret, text), value });
+    return this.#side.sidePut([{ kind: this.#kind, key, expected, body }]);
+  }
+
+  /** Deletes a row of any content. Returns false if there is none. */
+  async delete(key: string): Promise<boolean> {
+    for (;;) {
+      const row = await this.#side.sideGet(this.#kind, key);
+      if (row === undefined) return false;
+      if (await this.#side.sidePut([{ kind: this.#kind, key, expected: row.version, body: null }])) return true;
+    }
+  }
+
+  #opened(key: string, version: number, body: string): SealedRow<T> | undefined {
+    const { mac, value } = (parsed(body) ?? {}) as { readonly mac?: Json; readonly value?: Json };
+    if (typeof mac !== 'string' || value === undefined) return undefined;
+    const wanted = Buffer.from(keyedHash(this.#secret, canonicalize([this.#kind, key, value])));
+    const given = Buffer.from(mac);
+    if (wanted.length !== given.length || !timingSafeEqual(wanted, given)) return undefined;
+    return { key, version, value: value as unknown as T };
+  }
+}
+
+function parsed(text: string): Json | undefined {
+  try {
+    return parseCanonical(text);
+  } catch (error) {
+    if (isAssizeError(error)) return undefined;
+    throw error;
+  }
+}

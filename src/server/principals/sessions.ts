@@ -1,0 +1,112 @@
+import { addMicros, hashText, type Instant } from '#canon';
+import type { PrincipalKind, ResolvedGrant } from '#config';
+import type { SideStore } from '#ledger';
+import type { Random } from '#oracle';
+import { SealedRows } from './sealed-rows.ts';
+
+/** The principal of a signed-in browser. */
+export interface Session {
+  readonly principal: string;
+  readonly method: string;
+  /** From the claims of the sign-in. Absent: those of the configuration. */
+  readonly kinds?: readonly PrincipalKind[];
+  readonly grants?: readonly ResolvedGrant[];
+  readonly expires: Instant;
+}
+
+/** A sign-in code of the command line: used once, in ten minutes. */
+interface SignInCode {
+  readonly principal: string;
+  readonly expires: Instant;
+}
+
+/** A sign-in that has begun at an OpenID provider. */
+export interface PendingSignIn {
+  readonly verifier: string;
+  readonly nonce: string;
+  readonly expires: Instant;
+}
+
+const SESSION_MICROS = 12 * 60 * 60 * 1_000_000;
+const CODE_MICROS = 10 * 60 * 1_000_000;
+const CODE = /^[0-9a-f]{64}$/;
+
+/** Sessions, sign-in codes and sign-ins in progress. The side log has hashes of their secrets. */
+export class Sessions {
+  readonly #sessions: SealedRows<Session>;
+  readonly #codes: SealedRows<SignInCode>;
+  readonly #pending: SealedRows<PendingSignIn>;
+  readonly #random: Random;
+
+  constructor(side: SideStore, secret: Uint8Array, random: Random) {
+    this.#sessions = new SealedRows(side, 'session', secret);
+    this.#codes = new SealedRows(side, 'sign-in-code', secret);
+    this.#pending = new SealedRows(side, 'sign-in', secret);
+    this.#random = random;
+  }
+
+  /** Starts a session and returns the value of its cookie. */
+  async start(session: Omit<Session, 'expires'>, now: Instant): Promise<string> {
+    return this.#kept(this.#sessions, { ...session, expires: addMicros(now, SESSION_MICROS) });
+  }
+
+  async find(cookie: string, now: Instant): Promise<Session | undefined> {
+    return this.#live(this.#sessions, cookie, now);
+  }
+
+  async end(cookie: string): Promise<void> {
+    if (CODE.test(cookie)) await this.#sessions.delete(hashText(cookie));
+  }
+
+  /** A code that signs a principal in, once. */
+  async createCode(principal: string, now: Instant): Promise<string> {
+    return this.#kept(this.#codes, { principal, expires: addMicros(now, CODE_MICROS) });
+  }
+
+  /** The principal of a code, which is used up. Undefined for an unknown, used or ended code. */
+  async useCode(code: string, now: Instant): Promise<string | undefined> {
+    return (await this.#taken(this.#codes, code, now))?.principal;
+  }
+
+  /** Keeps a begun sign-in and returns its `state`. */
+  async beginSignIn(pending: Omit<PendingSignIn, 'expires'>, now: Instant): Promise<string> {
+    return this.#kept(this.#pending, { ...pending, expires: addMicros(now, CODE_MICROS) });
+  }
+
+  /** The begun sign-in of a `state`, which is used up. */
+  async endSignIn(state: string, now: Instant): Promise<PendingSignIn | undefined> {
+    return this.#taken(this.#pending, state, now);
+  }
+
+  /** Deletes rows that have ended. */
+  async sweep(now: Instant): Promise<void> {
+    for (const rows of [this.#sessions, this.#codes, this.#pending] as SealedRows<{ expires: Instant }>[])
+      for (const { key, value } of await rows.list()) if (now >= value.expires) await rows.delete(key);
+  }
+
+  async #kept<T extends object>(rows: SealedRows<T>, value: T): Promise<string> {
+    for (;;) {
+      const secret = Buffer.from(this.#random.bytes(32)).toString('hex');
+      if (await rows.put(hashText(secret), null, value)) return secret;
+    }
+  }
+
+  async #live<T extends { readonly expires: Instant }>(
+    rows: SealedRows<T>,
+    secret: string,
+    now: Instant,
+  ): Promise<T | undefined> {
+    const row = CODE.test(secret) ? await rows.get(hashText(secret)) : undefined;
+    return row === undefined || now >= row.value.expires ? undefined : row.value;
+  }
+
+  async #taken<T extends { readonly expires: Instant }>(
+    rows: SealedRows<T>,
+    secret: string,
+    now: Instant,
+  ): Promise<T | undefined> {
+    const value = await this.#live(rows, secret, now);
+    // Of two requests with one code, one deletes the row.
+    return value !== undefined && (await rows.delete(hashText(secret))) ? value : undefined;
+  }
+}

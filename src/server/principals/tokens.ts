@@ -1,0 +1,90 @@
+import { timingSafeEqual } from 'node:crypto';
+import { hashText, type Instant } from '#canon';
+import type { PrincipalKind } from '#config';
+import type { SideStore } from '#ledger';
+import type { Random } from '#oracle';
+import type { WritChain } from '#runtime';
+import { ServerError } from '../errors.ts';
+import { SealedRows } from './sealed-rows.ts';
+
+/** A bearer token without its secret, which only its holder has. */
+export interface TokenRow {
+  readonly id: string;
+  readonly principal: string;
+  /** The kinds for which the token counts, if its principal is of them. */
+  readonly kinds: readonly PrincipalKind[];
+  readonly created: Instant;
+  readonly expires: Instant;
+  readonly note?: string;
+  /** The writ that the token is limited to. */
+  readonly writ?: WritChain;
+}
+
+interface StoredToken extends Omit<TokenRow, 'id'> {
+  /** SHA-256 of the secret. */
+  readonly hash: string;
+}
+
+const TOKEN = /^asz_([0-9a-f]{16})_([0-9a-f]{64})$/;
+/** Matches no secret. */
+const NO_HASH = '0'.repeat(64);
+
+export function isToken(text: string): boolean {
+  return text.startsWith('asz_');
+}
+
+/** The bearer tokens of a server. The side log has the hashes of their secrets. */
+export class Tokens {
+  readonly #rows: SealedRows<StoredToken>;
+  readonly #random: Random;
+
+  /** `secret`: shared by all servers of a store, and derived from the root key. */
+  constructor(side: SideStore, secret: Uint8Array, random: Random) {
+    this.#rows = new SealedRows(side, 'token', secret);
+    this.#random = random;
+  }
+
+  /** Makes a token and returns its text, which cannot be shown again. */
+  async create(terms: Omit<TokenRow, 'id'>): Promise<{ readonly token: string; readonly row: TokenRow }> {
+    for (;;) {
+      const id = hex(this.#random.bytes(8));
+      const secret = hex(this.#random.bytes(32));
+      if (await this.#rows.put(id, null, { ...terms, hash: hashText(secret) }))
+        return { token: `asz_${id}_${secret}`, row: { id, ...terms } };
+    }
+  }
+
+  /**
+   * The row of a token.
+   *
+   * @throws ServerError `unauthenticated`, with the same message for every unknown, ended or
+   * altered token
+   */
+  async verify(token: string, now: Instant): Promise<TokenRow> {
+    const [, id = '', secret = ''] = TOKEN.exec(token) ?? [];
+    const row = id === '' ? undefined : await this.#rows.get(id);
+    // Also compared for an unknown id, so the time of an answer does not tell the ids.
+    const isEqual = timingSafeEqual(Buffer.from(row?.value.hash ?? NO_HASH), Buffer.from(hashText(secret)));
+    if (row === undefined || !isEqual || now >= row.value.expires)
+      throw new ServerError('unauthenticated', 'The token is unknown or has expired. Create one with assize token.');
+    return shown(id, row.value);
+  }
+
+  /** All tokens by id, with those that have ended. */
+  async list(): Promise<TokenRow[]> {
+    return (await this.#rows.list()).map(({ key, value }) => shown(key, value));
+  }
+
+  /** Deletes a token. Returns false if there is none. */
+  revoke(id: string): Promise<boolean> {
+    return this.#rows.delete(id);
+  }
+}
+
+function shown(id: string, { hash: _hash, ...row }: StoredToken): TokenRow {
+  return { id, ...row };
+}
+
+function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex');
+}

@@ -1,0 +1,280 @@
+import { hkdfSync } from 'node:crypto';
+import { attenuate, contains, covers, delegateWrit, issueWrit, segment, type Writ, writId } from '#authority';
+import { LruCache } from '#base';
+import {
+  addMicros,
+  contentHash,
+  generateKeys,
+  type Instant,
+  instantFromMillis,
+  instantToMillis,
+  type KeyPair,
+} from '#canon';
+import type { ResolvedGrant as Grant, ResolvedPrincipal } from '#config';
+import { BELIEVE_ACTION, UPGRADE_ACTION } from '#kernel';
+import { HALT_ACTION, REVOKE_ACTION } from '#ledger';
+import type { WritChain } from '#runtime';
+import { ServerError } from '../errors.ts';
+import type { Caller } from './caller.ts';
+
+/** Start and end of the writs that carry the whole grant of an agent. */
+const EARLIEST: Instant = '2000-01-01T00:00:00.000000Z';
+const LATEST: Instant = '9000-01-01T00:00:00.000000Z';
+/** The clock of another server may be behind by this much. */
+const SKEW_MICROS = 10 * 60 * 1_000_000;
+const CACHED_MAX = 10_000;
+
+/** Actions of the kernel that administrators may use, with the scope of each. */
+const OFFICE = {
+  [HALT_ACTION]: 'halt:**',
+  [REVOKE_ACTION]: 'writ:**',
+  [UPGRADE_ACTION]: 'upgrade:**',
+  'assize.erase': 'erase:**',
+  'assize.resolve_effect': 'effect:**',
+} as const;
+
+export type OfficeAction = keyof typeof OFFICE;
+
+/**
+ * Issues the writs of a server. The grant of an agent becomes a writ of the root key, and each
+ * short writ of the agent is a child of it. So what the agent spends under all its short writs
+ * counts against the one budget of the grant. Every server with the same root key and configuration
+ * issues the same writs. No key leaves the issuer.
+ */
+export class WritIssuer {
+  readonly #root: KeyPair;
+  readonly #windowMs: number;
+  readonly #issued: LruCache<WritChain> = new LruCache(CACHED_MAX);
+
+  constructor(root: KeyPair, writSeconds: number) {
+    this.#root = root;
+    this.#windowMs = writSeconds * 1_000;
+  }
+
+  /** The root's public key, which the runtime trusts. */
+  get anchor(): string {
+    return this.#root.publicKey;
+  }
+
+  /**
+   * A short writ for an action of an agent in a trajectory.
+   *
+   * @throws ServerError `forbidden` if no grant names the trajectory
+   */
+  forAgent(caller: Caller, trajectoryId: string, action: string, now: Instant): WritChain {
+    if (caller.writ !== undefined) return caller.writ;
+    const grants = caller.grants.filter((grant) => isFor(grant, trajectoryId));
+    const grant = grants.find(({ actions }) => actions.some((pattern) => isCovered(pattern, action))) ?? grants[0];
+    if (grant === undefined)
+      throw new ServerError(
+        'forbidden',
+        `${caller.name} has no grant in the trajectory ${trajectoryId}. Add one to \`principals\` of the configuration.`,
+      );
+    return this.#short(caller.name, grant, trajectoryId, now);
+  }
+
+  /** All writs under which an agent may act in a trajectory: one for each grant. */
+  allFor(caller: Caller, trajectoryId: string, now: Instant): WritChain[] {
+    if (caller.writ !== undefined) return [caller.writ];
+    return caller.grants
+      .filter((grant) => isFor(grant, trajectoryId))
+      .map((grant) => this.#short(caller.name, grant, trajectoryId, now));
+  }
+
+  /** The writ of an administrator for one built-in action in a trajectory. */
+  forOffice(principal: string, action: OfficeAction, trajectoryId: string, now: Instant): Writ {
+    const { start, end } = this.#window(now);
+    return issueWrit(
+      {
+        issuer: this.#root.publicKey,
+        subject: principal,
+        trajectory: trajectoryId,
+        actions: [action],
+        scopes: [OFFICE[action]],
+        not_before: addMicros(start, -SKEW_MICROS),
+        expires: end,
+        max_depth: 0,
+        nonce: `office ${action} ${start}`,
+      },
+      this.#root.privateKey,
+    );
+  }
+
+  /** A root writ for a holder with a key or a name of its own. */
+  issue(grant: Omit<Writ, 'v' | 'issuer' | 'parent' | 'signature'>): Writ {
+    return issueWrit({ ...grant, issuer: this.#root.publicKey }, this.#root.privateKey);
+  }
+
+  /**
+   * A part of an agent's authority for another principal. The new writ is a child of the agent's
+   * grant, so its spending counts there too.
+   *
+   * @throws AuthorityError `not_attenuated`, `bad_writ`, `bad_resource`; ServerError `forbidden`
+   */
+  attenuated(caller: Caller, trajectoryId: string, terms: AttenuatedTerms): WritChain {
+    let refused: unknown;
+    for (const { writ, key, chain } of this.#passable(caller, trajectoryId)) {
+      try {
+        const child = attenuate(
+          writ,
+          { ...terms, trajectory: trajectoryId, nonce: contentHash(terms) },
+          key.privateKey,
+        );
+        return { writ: child, chain: [writ, ...chain] };
+      } catch (error) {
+        refused ??= error;
+      }
+    }
+    throw refused ?? nothingToPassOn(caller, trajectoryId);
+  }
+
+  /**
+   * A part of an agent's grant for a child trajectory: the writ of the grant, and its child.
+   *
+   * @throws AuthorityError `not_attenuated`, `bad_writ`, `bad_resource`; ServerError `forbidden`
+   */
+  delegated(
+    caller: Caller,
+    trajectoryId: string,
+    child: string,
+    terms: Omit<AttenuatedTerms, 'expires'>,
+  ): { readonly writ: WritChain; readonly signed: Writ } {
+    let refused: unknown;
+    for (const { writ, key, chain } of this.#passable(caller, trajectoryId)) {
+      try {
+        const signed = delegateWrit(
+          writ,
+          { ...terms, trajectory: child, nonce: contentHash({ child, ...terms }) },
+          key.privateKey,
+        );
+        return { writ: { writ, chain }, signed };
+      } catch (error) {
+        refused ??= error;
+      }
+    }
+    throw refused ?? nothingToPassOn(caller, trajectoryId);
+  }
+
+  /** The writs that carry the whole grants of an agent in a trajectory, for a revocation. */
+  grantsOf(name: string, grants: readonly Grant[], trajectoryId: string): WritChain[] {
+    return grants
+      .filter((grant) => isFor(grant, trajectoryId))
+      .map((grant) => {
+        const { writ, chain } = this.#granted(name, grant, trajectoryId);
+        return { writ, chain };
+      });
+  }
+
+  /** The configured agent of each writ that carries a whole grant, by the writ's id. */
+  holdersOf(principals: Iterable<ResolvedPrincipal>, trajectoryId: string): ReadonlyMap<string, string> {
+    const holders = new Map<string, string>();
+    for (const { name, grants } of principals)
+      for (const { writ } of this.grantsOf(name, grants, trajectoryId)) holders.set(writId(writ), name);
+    return holders;
+  }
+
+  /** Whether a writ is a part of an agent's grant. */
+  isHeldBy(caller: Caller, trajectoryId: string, { parent }: Writ): boolean {
+    return this.grantsOf(caller.name, caller.grants, trajectoryId).some(({ writ }) => writId(writ) === parent);
+  }
+
+  /** Whether a writ of an agent covers statements in a memory space. */
+  maySpeak(caller: Caller, trajectoryId: string, space: string, now: Instant): boolean {
+    const scope = `memory:${segment(space)}:**`;
+    return this.allFor(caller, trajectoryId, now).some(
+      ({ writ: { actions = [], scopes = [] } }) =>
+        actions.some((pattern) => isCovered(pattern, BELIEVE_ACTION)) && scopes.some((one) => contains(one, scope)),
+    );
+  }
+
+  idOf(writ: Writ): string {
+    return writId(writ);
+  }
+
+  /** The grants that an agent may pass on. A token that is limited to a writ passes nothing on. */
+  #passable(caller: Caller, trajectoryId: string): GrantedWrit[] {
+    if (caller.writ !== undefined) return [];
+    return caller.grants
+      .filter((grant) => isFor(grant, trajectoryId) && grant.maxDepth > 0)
+      .map((grant) => this.#granted(caller.name, grant, trajectoryId));
+  }
+
+  #short(name: string, grant: Grant, trajectoryId: string, now: Instant): WritChain {
+    const { start, end } = this.#window(now);
+    const place = `${contentHash({ name, grant: { ...grant }, trajectoryId })} ${start}`;
+    return this.#issued.get(place, () => {
+      const { writ, key, chain } = this.#granted(name, grant, trajectoryId);
+      const period = { not_before: addMicros(start, -SKEW_MICROS), expires: end };
+      const child = attenuate(writ, { subject: name, nonce: start, ...period, max_depth: 0 }, key.privateKey);
+      return { writ: child, chain: [writ, ...chain] };
+    });
+  }
+
+  /** The writ of a whole grant. Its subject is a key that only servers with the root key derive. */
+  #granted(name: string, grant: Grant, trajectoryId: string): GrantedWrit {
+    const { actions, scopes, budget, requireApproval, maxDepth } = grant;
+    const terms = contentHash({ name, grant: { ...grant }, trajectoryId });
+    const key = this.#keyOf(terms);
+    const writ = issueWrit(
+      {
+        issuer: this.#root.publicKey,
+        subject: key.publicKey,
+        trajectory: trajectoryId,
+        actions: [...actions],
+        scopes: [...scopes],
+        budget,
+        require_approval: [...requireApproval],
+        not_before: EARLIEST,
+        expires: LATEST,
+        max_depth: maxDepth + 1,
+        nonce: `grant ${terms}`,
+      },
+      this.#root.privateKey,
+    );
+    return { writ, key, chain: [] };
+  }
+
+  #keyOf(terms: string): KeyPair {
+    const seed = Buffer.from(this.#root.privateKey, 'hex');
+    return generateKeys(new Uint8Array(hkdfSync('sha256', seed, '', `assize/grant/v1\n${terms}`, 32)));
+  }
+
+  /** The period of the writs of an instant. Each writ outlives its window by one window. */
+  #window(now: Instant): { readonly start: Instant; readonly end: Instant } {
+    const start = Math.floor(instantToMillis(now) / this.#windowMs) * this.#windowMs;
+    return { start: instantFromMillis(start), end: instantFromMillis(start + 2 * this.#windowMs) };
+  }
+}
+
+/** The terms of a part of a grant. */
+export interface AttenuatedTerms {
+  readonly subject: string;
+  readonly actions?: readonly string[];
+  readonly scopes?: readonly string[];
+  readonly budget?: Readonly<Record<string, number>>;
+  readonly expires: Instant;
+}
+
+interface GrantedWrit extends WritChain {
+  readonly key: KeyPair;
+}
+
+function nothingToPassOn(caller: Caller, trajectoryId: string): ServerError {
+  return new ServerError(
+    'forbidden',
+    `${caller.name} has no grant to pass on in ${trajectoryId}. Raise \`maxDepth\` of a grant in the configuration.`,
+  );
+}
+
+function isFor({ trajectories }: Grant, trajectoryId: string): boolean {
+  return trajectories.includes('*') || trajectories.includes(trajectoryId);
+}
+
+/** An action that is not a name of the grammar is covered by nothing, and the kernel refuses it. */
+function isCovered(pattern: string, action: string): boolean {
+  try {
+    return covers(pattern, action);
+  } catch {
+    return false;
+  }
+}

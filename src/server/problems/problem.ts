@@ -1,0 +1,80 @@
+import { type AssizeError, isAssizeError } from '#base';
+import type { Misfit } from '#canon';
+import { type ErrorStatus, statusOf } from './status.ts';
+
+/** The document of an error, RFC 9457. */
+export interface Problem {
+  /** The page of all codes, at this code. */
+  readonly type: string;
+  readonly title: string;
+  readonly status: ErrorStatus;
+  /** The stable code. Programs branch on it. */
+  readonly code: string;
+  /** One sentence: the failure and the remedy. */
+  readonly detail: string;
+  /** Whether the same request may succeed later. */
+  readonly retryable: boolean;
+  /** Each misfit of the request, with its JSON pointer. */
+  readonly findings?: readonly Misfit[];
+  /** Names the request in the server's log. */
+  readonly request_id?: string;
+}
+
+/** Evidence that clients may see: ids and names, and never a text of the store or of a cause. */
+const SHOWN = ['argument', 'pointer', 'id', 'trajectory_id', 'principal', 'channel', 'until', 'by'] as const;
+
+/**
+ * The problem of an error. An error of unknown origin, or of the server's own state, shows neither
+ * its message nor its stack.
+ */
+export function problemOf(error: unknown, requestId?: string): Problem {
+  const id = requestId === undefined ? {} : { request_id: requestId };
+  if (!isAssizeError(error)) return { ...INTERNAL, ...id };
+  const status = statusOf(error.code);
+  if (status === 500) return { ...INTERNAL, ...id };
+  const { code, message, retryable, evidence } = error as AssizeError;
+  const findings = evidence['findings'];
+  const shown = Object.fromEntries(
+    SHOWN.flatMap((name) => (typeof evidence[name] === 'string' ? [[name, evidence[name]]] : [])),
+  );
+  return {
+    type: `${PAGE}#${code}`,
+    title: TITLES[status],
+    status,
+    code,
+    detail: message,
+    retryable,
+    ...(Array.isArray(findings) && { findings: findings as Misfit[] }),
+    ...(Object.keys(shown).length > 0 && { evidence: shown }),
+    ...id,
+  };
+}
+
+const PAGE = 'https://github.com/assize/assize/blob/main/docs/errors.md';
+
+const TITLES: Readonly<Record<ErrorStatus, string>> = {
+  400: 'The request is not valid',
+  401: 'The principal is unknown',
+  403: 'The principal may not do this',
+  404: 'Not found',
+  408: 'The request took too long',
+  409: 'The request conflicts with the current state',
+  410: 'Gone',
+  412: 'The value has changed',
+  413: 'The request is too large',
+  415: 'The media type is not supported',
+  421: 'The host name is not that of this server',
+  422: 'The request cannot be processed',
+  429: 'Too many requests',
+  500: 'The server failed',
+  503: 'The service cannot answer now',
+};
+
+const INTERNAL: Problem = {
+  type: `${PAGE}#internal`,
+  title: TITLES[500],
+  status: 500,
+  code: 'internal',
+  detail: 'The server failed. Its log has the reason, under the request id.',
+  retryable: false,
+};

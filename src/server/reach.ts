@@ -1,0 +1,81 @@
+import { isAssizeError } from '#base';
+import { type EntryRow, type Hash, isHash, type Payload, Replayer, readRow } from '#ledger';
+import type { Trajectory } from '#runtime';
+import { ServerError } from './errors.ts';
+import { READERS } from './operations/operation.ts';
+import { type Caller, isOfKind } from './principals/caller.ts';
+import type { Service } from './service.ts';
+
+interface Reaching {
+  readonly caller: Caller;
+  readonly service: Service;
+}
+
+/**
+ * The trajectory of a request. For a caller that may not read the ledger and has no authority
+ * there, the trajectory does not exist.
+ *
+ * @throws RuntimeError `not_found` and the errors of `Assize.open`
+ */
+export async function callerTrajectory({ caller, service }: Reaching, trajectoryId: string): Promise<Trajectory> {
+  const mayKnow =
+    isOfKind(caller, READERS) || service.writs.allFor(caller, trajectoryId, service.clock.now()).length > 0;
+  if (!mayKnow) throw noTrajectory(trajectoryId);
+  try {
+    return await service.assize.open(trajectoryId);
+  } catch (error) {
+    throw isAssizeError(error, 'not_found') ? noTrajectory(trajectoryId) : error;
+  }
+}
+
+function noTrajectory(trajectoryId: string): ServerError {
+  return new ServerError(
+    'no_such_value',
+    `There is no trajectory ${trajectoryId}. List them with GET /v1/trajectories.`,
+    {
+      evidence: { trajectory_id: trajectoryId },
+    },
+  );
+}
+
+/** The last durable entry of a trajectory, from any process. */
+export async function headOf({ service }: Pick<Reaching, 'service'>, trajectoryId: string): Promise<EntryRow> {
+  const head = await service.store.head(trajectoryId);
+  if (head === undefined) throw noTrajectory(trajectoryId);
+  return head;
+}
+
+/**
+ * The entry that a caller names by its id, or by `TRAJECTORY@SEQ`.
+ *
+ * @throws ServerError `no_such_value`
+ */
+export async function entryNamed({ service }: Pick<Reaching, 'service'>, text: string): Promise<EntryRow> {
+  const [, trajectoryId, seq] = /^(.+)@(\d{1,15})$/.exec(text) ?? [];
+  const row =
+    trajectoryId === undefined
+      ? isHash(text)
+        ? await service.store.resolve(text)
+        : undefined
+      : (await service.store.entries(trajectoryId, { from: Number(seq), limit: 1 }))[0];
+  if (row !== undefined) return row;
+  throw new ServerError('no_such_value', `There is no entry ${text}. Pass an id of 64 hex digits, or TRAJECTORY@SEQ.`);
+}
+
+/**
+ * The principal that caused an entry: the requester of a proposal. Undefined for other entries.
+ */
+export function requesterOf(payload: Payload, writSubject: (writId: Hash) => string | undefined): string | undefined {
+  if (payload.kind === 'pending_approval') return writSubject(payload.proposal.writ_id);
+  return 'writ_id' in payload && payload.writ_id !== undefined ? writSubject(payload.writ_id) : undefined;
+}
+
+/** A replayer that reads the store and not the memory of an open trajectory. */
+export function replayerOf({ store }: Pick<Service, 'store'>): Replayer {
+  return new Replayer(store);
+}
+
+/** The row with its payload. @throws LedgerFault */
+export function payloadOf(row: EntryRow): Payload {
+  return readRow(row).payload;
+}

@@ -1,0 +1,18 @@
+/**
+ * Documents of the ledger for people and programs. The command line prints them with `--json`, and
+ * the HTTP API answers with them, so both have the same form.
+ *
+ * Guarantees: an erased value is shown as erased, and a missing one as missing. Never: writes.
+ */
+
+export { blobsOf, blobValue, type NamedBlob } from './blobs.ts';
+export { counted } from './counted.ts';
+export { type Conclusions, conclusionsOf, type DelegationStep, delegationOf, stepOf } from './delegations.ts';
+export { actionView, domainView } from './domain.ts';
+export { effectTransactionView, type StoredEffectTexts, type StoredText, storedTextsOf } from './effects.ts';
+export { pages, readable, shortId } from './entries.ts';
+export { type Parting, partingOf, type Span } from './lineage.ts';
+export { type Override, overridesIn, overridesText, overrideText } from './overrides.ts';
+export { type PendingParts, pendingView, type Questions, questionsIn } from './pending.ts';
+export { amendmentText, type Summary, shortTime, summaryOf } from './summary.ts';
+export { type ToolCall, toolCalls } from './tool-calls.ts';
