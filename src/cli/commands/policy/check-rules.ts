@@ -1,8 +1,8 @@
 import { faultText, type RulesFile, warningsOf } from '#domains/gateway';
 import type { Tool } from '#effects';
+import { counted } from '#views';
 import { EXIT, type ExitCode } from '../../errors.ts';
 import type { Session } from '../../store/session.ts';
-import { counted } from '../../terminal/counted.ts';
 import { green, line, yellow } from '../../terminal/printable.ts';
 
 /** Prints the warnings about a rules file. */

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { runCases, type StepResult } from '#domains/gateway';
 import { openStore } from '#stores';
+import { counted } from '#views';
 import { CliError, EXIT } from '../../errors.ts';
 import { withoutStore } from '../../files/options.ts';
 import { casesBeside, isRulesFile, rulesFileIn } from '../../store/rules-files.ts';
 import { inSession, type StorelessOptions } from '../../store/session.ts';
-import { counted } from '../../terminal/counted.ts';
 import { dim, green, line, red } from '../../terminal/printable.ts';
 
 export function testPolicy(command: Command): void {
