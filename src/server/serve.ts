@@ -7,6 +7,7 @@ import type { Hono } from 'hono';
 import type { Policy } from '#authority';
 import { isAssizeError, type Json } from '#base';
 import { anchorRoot, type ResolvedConfig, type RootKey, recoveryKeyOf } from '#config';
+import type { Rules } from '#domains/gateway';
 import type { Domain, Migration } from '#kernel';
 import { Replayer } from '#ledger';
 import type { SignerKey } from '#merkle';
@@ -16,6 +17,7 @@ import { checkpointFile, type Store } from '#stores';
 import { Checkpoints, derivedLogKey } from './checkpoints.ts';
 import { ServerError } from './errors.ts';
 import { LogTail } from './events/log-tail.ts';
+import { configureGateways, configureWhenDecided } from './gateway-worlds.ts';
 import { type AppParts, createApp } from './http/app.ts';
 import { addEvents } from './http/events.ts';
 import { type Addresses, addressesOf } from './http/guards.ts';
@@ -41,6 +43,8 @@ export interface ServeOptions {
   readonly root: RootKey;
   readonly domains: readonly Domain[];
   readonly policy?: Policy | undefined;
+  /** The rules of the worlds of the gateway domain. Default: those in force there. */
+  readonly rules?: Rules | undefined;
   /** The migrations of upgrades, by the hash of the later version. */
   readonly migrations?: ReadonlyMap<string, Migration>;
   /** Reads a rule table of a client. @throws AuthorityError `bad_policy` */
@@ -116,6 +120,9 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     policyOf: options.policyOf,
   };
   await createWorlds(service);
+  const { rules } = options;
+  const calledTools = config.tools.filter(({ name }) => name.includes('.'));
+  const waiting = rules === undefined ? [] : await configureGateways(service, rules, calledTools);
   let addresses: Addresses | undefined;
   const authenticator = new Authenticator({ config, tokens, sessions, jwt: new JwtVerifier(server.jwt), clock });
   const oidc = server.oidc === undefined ? undefined : new OidcSignIn(server.oidc, sessions);
@@ -140,6 +147,10 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   metrics.gauge({ name: 'assize_event_streams', help: 'Open event streams.', read: () => tail.listeners });
   await tail.start();
   if (config.tools.length > 0) void assize.recoverEffects(stopping.signal).catch(onFailure);
+  if (rules !== undefined && waiting.length > 0) {
+    logger.event('rules_wait', { worlds: waiting.map(({ trajectoryId }) => trajectoryId) });
+    void configureWhenDecided(service, rules, calledTools, waiting, stopping.signal).catch(onFailure);
+  }
   logger.event('listening', { url, store: config.store.split(':')[0], domains: domains.map(({ name }) => name) });
   return {
     url,

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { parseRuleTable, ruleTable } from '#authority';
-import { loadConfig, rootKeyOf } from '#config';
+import { loadConfig, type ResolvedConfig, rootKeyOf } from '#config';
+import { faultText, gateway, type Rules, rulesPolicy, warningsOf } from '#domains/gateway';
 import type { Domain } from '#kernel';
 import type { SignerKey } from '#merkle';
 import { serve as startServer } from '#server';
@@ -10,6 +11,8 @@ import { isFile } from '../files/module-file.ts';
 import { withSharedOptions } from '../files/options.ts';
 import { loadDomains } from '../store/domains.ts';
 import { fileBeside, readSigner } from '../store/log-files.ts';
+import { project, projectPolicy } from '../store/project.ts';
+import { isRulesFile, rulesFileIn } from '../store/rules-files.ts';
 import { inSession, type SharedOptions } from '../store/session.ts';
 import { bold, line } from '../terminal/printable.ts';
 
@@ -25,7 +28,6 @@ export function serve(program: Command): void {
     program
       .command('serve')
       .description('run the HTTP server: agents propose, people decide')
-      .option('--config <file>', 'configuration (default: assize.config.ts of this folder or one above)')
       .option('--port <n>', 'port (default: 4517; 0: a free one)', portOf)
       .option('--host <address>', 'address to listen on (default: 127.0.0.1)')
       .option('--sign-in <principal>', 'print a link that signs this principal in, once'),
@@ -37,8 +39,8 @@ export function serve(program: Command): void {
         'A public address needs TLS, or a proxy that the configuration states.',
     )
     .action(
-      inSession(async ({ out, json, interruption }, options: Options) => {
-        const loaded = await loadConfig({ file: options.config, store: givenStore(options) });
+      inSession(async ({ out, json, interruption, storeUrl }, options: Options) => {
+        const loaded = project() ?? (await loadConfig({ store: storeUrl }));
         const config = {
           ...loaded,
           server: {
@@ -52,14 +54,16 @@ export function serve(program: Command): void {
           note(`Created the root key ${root.file}. It grants all authority in this store: keep it secret.`);
         const store = await openStore(config.store);
         try {
-          const domains = await domainsFor(config.domains);
+          const rules = rulesOf(config);
+          const domains = await domainsOf(config, rules);
           const serving = await startServer({
             config,
             store,
             root,
             domains,
             logKey: ownLogKey(config.store),
-            policy: config.policy,
+            rules,
+            policy: rules === undefined ? projectPolicy() : rulesPolicy(rules),
             policyOf: (rules) => ruleTable(parseRuleTable(rules)),
             log: (text) => void process.stderr.write(text),
           });
@@ -85,15 +89,21 @@ function ownLogKey(storeUrl: string): SignerKey | undefined {
   return file !== undefined && isFile(file) ? readSigner(storeUrl) : undefined;
 }
 
-/** The store of the command line or the environment. Undefined: that of the configuration. */
-function givenStore({ store }: Options): string | undefined {
-  return store === 'sqlite:./assize.db' ? undefined : store;
+/** The rules file of the configuration. Its warnings are printed. */
+function rulesOf({ policyFile, tools }: ResolvedConfig): Rules | undefined {
+  if (policyFile === undefined || !isRulesFile(policyFile)) return undefined;
+  const file = rulesFileIn(policyFile);
+  for (const warning of warningsOf(file, tools)) note(faultText(warning));
+  return file.rules;
 }
 
-/** A configured domain replaces the shipped one of its name. */
-async function domainsFor(own: readonly Domain[]): Promise<Domain[]> {
-  const names = new Set(own.map(({ name }) => name));
-  return [...own, ...(await loadDomains()).filter(({ name }) => !names.has(name))];
+/** The gateway domain knows the tools of the configuration, unless the project has its own. */
+async function domainsOf({ domains, tools }: ResolvedConfig, rules: Rules | undefined): Promise<Domain[]> {
+  const all = await loadDomains();
+  if (domains.some(({ name }) => name === 'gateway')) return all;
+  const called = tools.filter(({ name }) => name.includes('.'));
+  const own = gateway({ tools: called, ...(rules !== undefined && { rules }) });
+  return [own, ...all.filter(({ name }) => name !== 'gateway')];
 }
 
 function stopped(interruption: AbortSignal): Promise<void> {

@@ -6,6 +6,7 @@ import { type Credentials, credentialsOf } from '#server';
 import { shortTime } from '#views';
 import { CliError, EXIT, type ExitCode } from '../errors.ts';
 import { repeatable, upTo, withSharedOptions } from '../files/options.ts';
+import { project } from '../store/project.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import { line } from '../terminal/printable.ts';
 
@@ -25,30 +26,29 @@ const DAY_MICROS = 86_400_000_000;
 export function token(program: Command): void {
   const command = program.command('token').description('create, list and revoke bearer tokens of a server');
   withSharedOptions(
-    withConfig(command.command('create'))
+    command
+      .command('create')
       .description('create a token for a principal of the configuration, and print it once')
       .argument('<principal>', 'name of the principal, such as agent:scout')
       .addOption(new Option('--days <n>', 'days until the token expires').argParser(upTo(365)).default(DAYS))
       .addOption(repeatable('--kind <kind>', 'only for this kind: agent, counselor, auditor or admin'))
       .option('--note <text>', 'note in the list of tokens'),
   ).action(inStore(create));
-  withSharedOptions(withConfig(command.command('list')).description('list the tokens, without their secrets')).action(
+  withSharedOptions(command.command('list').description('list the tokens, without their secrets')).action(
     inStore(list),
   );
   withSharedOptions(
-    withConfig(command.command('revoke'))
+    command
+      .command('revoke')
       .description('revoke a token; it counts no more from the next request on')
       .argument('<id>', 'id of the token, as listed'),
   ).action(inStore(revoke));
   withSharedOptions(
-    withConfig(command.command('sign-in'))
+    command
+      .command('sign-in')
       .description('print a code that signs a principal in at the pages of a server, once, within ten minutes')
       .argument('<principal>', 'name of the principal'),
   ).action(inStore(signIn));
-}
-
-function withConfig(command: Command): Command {
-  return command.option('--config <file>', 'configuration (default: assize.config.ts of this folder or one above)');
 }
 
 type Work<O extends Options> = (
@@ -62,7 +62,7 @@ type Work<O extends Options> = (
 /** A command on the tokens of a store, with the root key of the store. */
 function inStore<O extends Options>(work: Work<O>) {
   return inSession(async (session: Session, options: O, argument: string = '') => {
-    const config = await loadConfig({ file: options.config });
+    const config = project() ?? (await loadConfig({ store: session.storeUrl }));
     const root = rootKeyOf(session.storeUrl);
     return session.withStore('existing', (store) =>
       work(session, credentialsOf(store, root), config, options, argument),
