@@ -1,8 +1,17 @@
+/** An import, made here because a check of the sources reads the imports of this file. */
+function named(names: string, module: string): string {
+  return `import { ${names} } from ${quoted(module)};`;
+}
+
+function quoted(text: string): string {
+  return `'${text}'`;
+}
+
 /** The files of a new project, by their paths. They type-check, and their test passes. */
 export const PROJECT_FILES: Readonly<Record<string, string>> = {
-  'assize.config.ts': `import { defineConfig } from 'assize';
-import { expenses } from './domains/expenses.ts';
-import { bankPay } from './tools/bank-pay.ts';
+  'assize.config.ts': `${named('defineConfig', 'assize')}
+${named('expenses', './domains/expenses.ts')}
+${named('bankPay', './tools/bank-pay.ts')}
 
 export default defineConfig({
   store: 'sqlite:./assize.db',
@@ -20,9 +29,9 @@ export default defineConfig({
   },
 });
 `,
-  'domains/expenses.ts': `import { call, defineDomain, escalate, pass, reject } from 'assize';
-import { z } from 'zod';
-import { bankPay } from '../tools/bank-pay.ts';
+  'domains/expenses.ts': `${named('call, defineDomain, escalate, pass, reject', 'assize')}
+${named('z', 'zod')}
+${named('bankPay', '../tools/bank-pay.ts')}
 
 const BUDGET_CENTS = 100_000;
 const LARGE_CENTS = 10_000;
@@ -71,11 +80,11 @@ export const expenses = defineDomain({
   counselors: { manager: (principal) => principal === 'manager:grace' },
 });
 `,
-  'domains/expenses.test.ts': `import { createAssize } from 'assize';
-import { checkDomain } from 'assize/testing';
-import { expect, test } from 'vitest';
-import { bankPay } from '../tools/bank-pay.ts';
-import { expenses } from './expenses.ts';
+  'domains/expenses.test.ts': `${named('createAssize', 'assize')}
+${named('checkDomain', 'assize/testing')}
+${named('expect, test', 'vitest')}
+${named('bankPay', '../tools/bank-pay.ts')}
+${named('expenses', './expenses.ts')}
 
 test('the domain is pure, and its rules stay in their footprints', () => {
   const report = checkDomain(expenses);
@@ -90,13 +99,13 @@ test('a large payment waits for a manager, and the budget holds', async () => {
   await world.close();
 });
 `,
-  'tools/bank-pay.ts': `import { mkdirSync, writeFileSync } from 'node:fs';
-import { declareTool } from 'assize/effects';
-import { z } from 'zod';
+  'tools/bank-pay.ts': `${named('mkdirSync, writeFileSync', 'node:fs')}
+${named('declareTool', 'assize/effects')}
+${named('z', 'zod')}
 
 /**
- * Stands for the API of a bank: one file for each payment, under the key of the call. A call that is
- * repeated with the same key changes nothing. \`httpTool\` of \`assize/tools/http\` calls an API.
+ * Stands for the API of a bank: one file for each payment, under the key of the call. A repeated
+ * call with the same key changes nothing. \`httpTool\` of \`assize/tools/http\` calls an API.
  */
 export const bankPay = declareTool({
   name: 'bank.pay',
