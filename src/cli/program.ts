@@ -21,6 +21,7 @@ export interface CommandLine {
 /** The commands of `assize`: work first, then ledger, humans and audit. */
 const COMMANDS: CommandLine['commands'] = {
   demo: async () => (await import('./commands/demo.ts')).demo,
+  init: async () => (await import('./commands/init/index.ts')).init,
   domains: async () => (await import('./commands/domains.ts')).domains,
   ...ontologyCommand(),
   serve: async () => (await import('./commands/serve.ts')).serve,

@@ -241,6 +241,30 @@ test('agents.md, agents-record.md, agents-replay.md and preconditions.md', () =>
   }
 });
 
+test('configuration.md', () => {
+  // Inside the repository, so that `assize` is this package.
+  const folder = mkdtempSync(join(root, 'dist-guide-'));
+  const known = (text: string): string =>
+    text
+      .replaceAll(folder, 'PATH')
+      .replace(/\b[0-9a-f]{12}\b/g, '#'.repeat(12))
+      .trimEnd();
+  try {
+    shell(blocks('configuration.md').join('\n'), folder);
+    writeFiles('configuration.md', folder);
+    const told = steps('configuration.md');
+    expect(told).toHaveLength(6);
+    for (const { command, below } of told)
+      expect(known(shell(`{ ${command}; } 2>&1 || true`, folder)), command).toBe(known(below));
+    for (const _run of [1, 2]) {
+      const printed = execFileSync(process.execPath, ['begin.ts'], { cwd: folder, encoding: 'utf8' });
+      expect(printed).toBe(blocks('configuration.md', 'text begin.ts').join(''));
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
 test('writs.md', () => {
   const folder = mkdtempSync(join(root, 'dist-guide-'));
   const sh = (name?: string): string =>

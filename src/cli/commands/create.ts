@@ -48,12 +48,12 @@ export function create(program: Command): void {
         'A store that does not exist is created. A trajectory that exists is not changed: the command fails with exists.',
     )
     .action(
-      inSession(({ json, out, storeUrl, withStore }, options: Options, trajectoryId: string) => {
+      inSession(async ({ json, out, storeUrl, withStore }, options: Options, trajectoryId: string) => {
         const writs = options.writ.flatMap(writsIn);
         const world = worldNamed(trajectoryId);
         const { initial = world?.initial, note = world?.note, override = false } = options;
+        const domain = await oneDomain(options.domain ?? world?.domain ?? onlyDomain(trajectoryId));
         return withStore('create', async (store) => {
-          const domain = await oneDomain(options.domain ?? world?.domain ?? onlyDomain(trajectoryId));
           const anchors = anchorsFor(storeUrl, options.anchors);
           const assize = new Assize({
             store,

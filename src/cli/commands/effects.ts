@@ -405,7 +405,12 @@ async function withEffects<T>(
     ...(anchors.length > 0 && { anchors }),
     ...runtimeKeys({ signer, entryKey }),
     ...projectOptions(),
-    effects: { ...rootRecovery(storeUrl), ...project()?.effects, ...readRecoveryKey(recoveryKey), ...told },
+    effects: {
+      ...(signer === undefined && rootRecovery(storeUrl)),
+      ...project()?.effects,
+      ...readRecoveryKey(recoveryKey),
+      ...told,
+    },
   });
   try {
     return await untilStopped(assize, tools, interruption, () =>

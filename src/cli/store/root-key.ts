@@ -50,6 +50,7 @@ export function rootKeyToAct(storeUrl: string): RootKey {
 
 /**
  * The key that authenticates the effect log of a store with a root key, as `createAssize` uses it.
+ * A process with a signer derives its key from that.
  * Empty without a root key, and for a key that this user may not read.
  *
  * @throws ConfigError `bad_root_key`, `unsafe_root_key`

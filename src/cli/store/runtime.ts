@@ -35,7 +35,7 @@ export async function openAssize(
     ...runtimeKeys(keys),
     ...projectOptions(),
     effects: {
-      ...rootRecovery(storeUrl),
+      ...(keys.signer === undefined && rootRecovery(storeUrl)),
       ...project()?.effects,
       ...recovery,
       onRecoveryFailed: ({ message }) => note(message),
