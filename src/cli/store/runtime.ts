@@ -1,5 +1,6 @@
 import { generateKeys } from '#canon';
 import type { Tool } from '#effects';
+import type { Domain } from '#kernel';
 import type { Embedder } from '#memory';
 import { Assize, type AssizeOptions, type EffectOptions } from '#runtime';
 import type { Store } from '#stores';
@@ -10,7 +11,8 @@ import { readAnchors } from './anchors.ts';
 import { domainsWithoutInvariants, loadDomains } from './domains.ts';
 
 /**
- * The runtime over a store, with every available domain and the store's anchors.
+ * The runtime over a store, with every available domain and the store's anchors. `more`: domains of
+ * another module.
  * @throws CliError
  */
 export async function openAssize(
@@ -19,10 +21,12 @@ export async function openAssize(
   { domain, anchors, ...keys }: OpeningOptions,
   tools: readonly Tool[] = [],
   recovery: Pick<EffectOptions, 'recoveryKey'> = {},
+  more: readonly Domain[] = [],
 ): Promise<Assize> {
   // A trajectory of recorded runs without a policy has one of these domains.
   const bare = await domainsWithoutInvariants();
-  const domains = [...(await loadDomains(domain)), ...bare];
+  const found = [...more, ...(await loadDomains(domain)), ...bare];
+  const domains = [...new Map(found.map((one) => [one.hash, one])).values()];
   return new Assize({
     store,
     snapshots: store,
