@@ -7,9 +7,10 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { completion, message, STUB_KEY, StubProvider, type StubReply } from '../support/models/stub-provider.ts';
-import { type Ended, runCommand } from '../support/process/command.ts';
+import { type Ended, endOf, runCommand, startCommand } from '../support/process/command.ts';
 
 const root = join(import.meta.dirname, '../..');
+const MAIN = join(root, 'src/cli/main.ts');
 const STORE = 'sqlite:./claims.db';
 const FILE = `
 import { defineDomain, pass, reject } from '${pathToFileURL(join(root, 'src/public/index.ts'))}';
@@ -123,9 +124,9 @@ test('a server without tool calls gets the actions in the prompt', async () => {
 
 test('a key comes from the environment, and stands nowhere in store or output', async () => {
   stub = await StubProvider.listen('anthropic', [message([['pay', { id: 'c1', cents: 5 }]]), message([['done', {}]])]);
-  process.env['ASSIZE_MODEL_KEY'] = STUB_KEY;
-  const options = ['--model', `anthropic:claude@${stub.origin}`, '--writ', 'ada.json'];
-  const ended = await assize('run', 'desk.ts', ...options).finally(() => delete process.env['ASSIZE_MODEL_KEY']);
+  const args = ['run', 'desk.ts', '--store', STORE, '--model', `anthropic:claude@${stub.origin}`, '--writ', 'ada.json'];
+  const env = { ...process.env, ASSIZE_MODEL_KEY: STUB_KEY };
+  const ended = await endOf(spawn(process.execPath, [MAIN, ...args], { cwd: folder, env }));
   expect(ended.code, ended.err).toBe(0);
   expect(ended.out + ended.err).not.toContain(STUB_KEY);
   for (const file of readdirSync(folder)) expect(readFileSync(join(folder, file), 'latin1')).not.toContain(STUB_KEY);
@@ -190,12 +191,10 @@ test('agents may be functions of their own, made from the model', async () => {
 
 test('Ctrl-C ends a question in progress, and the next run goes on', async () => {
   const options = await model([pay(1), { ...pay(2), ends: 'hang' }]);
-  const main = join(root, 'src/cli/main.ts');
-  const args = [main, 'run', 'desk.ts', '--store', STORE, ...options];
-  const running = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+  const running = startCommand(folder, STORE, 'run', 'desk.ts', ...options);
   let err = '';
-  running.stderr.on('data', (chunk) => (err += chunk));
-  for await (const chunk of running.stdout) {
+  running.stderr?.on('data', (chunk) => (err += chunk));
+  for await (const chunk of running.stdout ?? []) {
     if (!String(chunk).includes('committed')) continue;
     while (stub!.requests.length < 2) await new Promise((resolve) => setTimeout(resolve, 10));
     running.kill('SIGINT');
