@@ -59,5 +59,10 @@ export const MODELS: Readonly<Record<string, Case | Exempt>> = {
     ],
     { '0.model': PORT, '0.domain': 'made by defineDomain, which refused what was wrong with it' },
   ),
+  extractionModel: takes(
+    models.extractionModel as never,
+    () => [chat(), { temperature: 0, maxTokens: 10, signal: new AbortController().signal }],
+    { 0: PORT },
+  ),
   turnPrompt: takes(models.turnPrompt as never, () => [view()]),
 };
