@@ -29,6 +29,7 @@ const COMMANDS: CommandLine['commands'] = {
   api: async () => (await import('./commands/api.ts')).api,
   create: async () => (await import('./commands/create.ts')).create,
   propose: async () => (await import('./commands/propose.ts')).propose,
+  run: async () => (await import('./commands/run.ts')).run,
   log: async () => (await import('./commands/log.ts')).log,
   show: async () => (await import('./commands/show.ts')).show,
   state: async () => (await import('./commands/state.ts')).state,

@@ -61,17 +61,20 @@ function freeName(wanted: string, taken: ReadonlyMap<string, unknown>): string {
   return name;
 }
 
-/** The JSON Schema of the arguments. Providers accept only objects. */
+/**
+ * The JSON Schema of the arguments. Providers accept only objects. A domain has no recursive
+ * arguments, so no reference names the root.
+ */
 function inputOf(action: string, args: z.ZodType): { readonly input: Json; readonly isWrapped: boolean } {
   const schema = schemaOf(action, args);
   if (schema['type'] === 'object') return { input: schema, isWrapped: false };
   const { $defs, ...value } = schema;
   const input = {
     type: 'object',
-    properties: { value: movedTo('#/properties/value', value) },
+    properties: { value },
     required: ['value'],
     additionalProperties: false,
-    ...($defs !== undefined && { $defs: movedTo('#/properties/value', $defs) }),
+    ...($defs !== undefined && { $defs }),
   };
   return { input, isWrapped: true };
 }
@@ -84,10 +87,4 @@ function schemaOf(action: string, args: z.ZodType): { readonly [member: string]:
     const why = (cause as Error).message;
     throw badOption('domain', `the arguments of ${action} have no JSON Schema: ${why}`);
   }
-}
-
-/** References to the root, as a recursive schema has them, follow the schema. */
-function movedTo(place: string, schema: Json): Json {
-  const moved = JSON.stringify(schema, (key, member) => (key === '$ref' && member === '#' ? place : member));
-  return JSON.parse(moved) as Json;
 }

@@ -12,6 +12,7 @@ export { type AiSdkLanguageModel, type AiSdkOptions, type AiSdkResult, aiSdk } f
 export { type AnthropicOptions, anthropic } from './anthropic.ts';
 export type { ChatAnswer, ChatCall, ChatMessage, ChatModel, ChatRequest, ChatTool } from './chat-model.ts';
 export { ModelError, type ModelErrorCode } from './errors.ts';
+export { type ExtractionModelOptions, extractionModel } from './extraction-model.ts';
 export { type ModelAgentOptions, modelAgent } from './model-agent.ts';
 export { type OpenAiCompatibleOptions, openAiCompatible } from './open-ai.ts';
 export type { TransportOptions } from './post-json.ts';

@@ -98,14 +98,13 @@ class ModelTurn {
 
   /** An answer is recorded if it has a decision, or if the model is asked again after it. */
   async #ask(messages: readonly ChatMessage[], isLast: boolean): Promise<ChatAnswer> {
-    const { model, instructions: system, temperature, maxTokens, signal } = this.#options;
-    const request: ChatRequest = {
-      system,
-      messages: [...messages],
-      tools: this.#tools.tools,
+    const { model, domain, role, actions = null, instructions: system, temperature, maxTokens, signal } = this.#options;
+    const settings = {
       ...(temperature !== undefined && { temperature }),
       ...(maxTokens !== undefined && { maxTokens }),
     };
+    const said = { system, messages: [...messages], ...settings };
+    const request: ChatRequest = { ...said, tools: this.#tools.tools };
     const call = async (): Promise<Json> => {
       const answer = await model.ask(request, signal);
       const read = readDecision(answer, this.#tools);
@@ -114,7 +113,8 @@ class ModelTurn {
     };
     const asking = {
       name: 'model',
-      request: { ask: 'model', ...request } as unknown as Json,
+      // Another version of zod can write the schemas of the tools otherwise. The hash stays.
+      request: { ask: 'model', domain: domain.hash, role: role.name, actions, ...said } as unknown as Json,
       theta: { model_version: model.id, ...(temperature !== undefined && { temperature }) },
       call,
     };

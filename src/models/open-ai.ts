@@ -19,7 +19,7 @@ export interface OpenAiCompatibleOptions extends TransportOptions {
    * JSON in text, for servers and models without tools. Default: `native`.
    */
   readonly tools?: 'native' | 'text';
-  /** Further members of each request, such as `{ reasoning_effort: 'low' }`. Never a secret. */
+  /** Further members of each request, such as `{ max_completion_tokens: 500 }`. Never a secret. */
   readonly extra?: { readonly [member: string]: Json };
 }
 

@@ -17,6 +17,8 @@ export {
   type ChatModel,
   type ChatRequest,
   type ChatTool,
+  type ExtractionModelOptions,
+  extractionModel,
   type ModelAgentOptions,
   ModelError,
   type ModelErrorCode,

@@ -5,6 +5,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { completion, StubProvider } from '../support/models/stub-provider.ts';
 import { writeFiles } from '../support/process/guide-files.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -261,6 +262,30 @@ test('configuration.md', () => {
       expect(printed).toBe(blocks('configuration.md', 'text begin.ts').join(''));
     }
   } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test('models.md, with a stub in place of the local server', async () => {
+  const folder = mkdtempSync(join(root, 'dist-guide-'));
+  const provider = await StubProvider.listen('openai', [completion([['done', {}]])], { key: null });
+  try {
+    writeFiles('models.md', folder);
+    const printed = execFileSync(process.execPath, ['buy.ts'], { cwd: folder, encoding: 'utf8' });
+    expect(printed).toBe(blocks('models.md', 'text buy.ts').join(''));
+    shell(
+      `assize writ key root.key > root.pub
+      printf '["%s"]' "$(cat root.pub)" > team.db.anchors.json
+      assize writ issue --key root.key --subject ada --action spend --scope '**' --max-depth 0 --expires 2099-01-01 --out ada.json`,
+      folder,
+    );
+    const [run] = blocks('models.md', 'sh run') as [string];
+    const env = { ...process.env, PATH: `${join(here, 'bin')}:${process.env['PATH']}`, NO_COLOR: '1' };
+    const line = run.replace('http://127.0.0.1:11434', provider.origin);
+    const running = spawn('sh', ['-c', line], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] });
+    expect(Buffer.concat(await running.stdout.toArray()).toString()).toMatch(/^0 ada is done\nAll agents are done\./);
+  } finally {
+    await provider.close();
     rmSync(folder, { recursive: true, force: true });
   }
 });

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { isAssizeError, isInstance, type Json } from '#base';
 import { DEFAULT_AGENT } from '#config';
 import type { Tool } from '#effects';
-import type { EffectsStatus, Ruling, Trajectory, WritChain } from '#runtime';
+import type { Ruling, Trajectory, WritChain } from '#runtime';
 import { shortId } from '#views';
 import { CliError, EXIT, type ExitCode } from '../errors.ts';
 import {
@@ -18,6 +18,7 @@ import {
 import { actingWrit } from '../input/acting-writ.ts';
 import { jsonOption } from '../input/json-option.ts';
 import { readWritFile } from '../input/writ-file.ts';
+import { callLines, findingLines, rulingDocument, rulingLine } from '../render/ruling-text.ts';
 import { requireAnchors } from '../store/anchors.ts';
 import { headOf } from '../store/entries.ts';
 import { type RecoveryKeyOptions, readRecoveryKey, recoveryKeyOption } from '../store/recovery-key.ts';
@@ -26,7 +27,7 @@ import { openAssize } from '../store/runtime.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import { loadTools, reportingWaits, untilStopped, whenEffectsFree } from '../store/tools.ts';
 import { Interrupted } from '../terminal/interrupt.ts';
-import { green, line, type Printable, red, yellow } from '../terminal/printable.ts';
+import { line } from '../terminal/printable.ts';
 
 interface Options extends SharedOptions, OpeningOptions, RecoveryKeyOptions {
   readonly role: string;
@@ -141,11 +142,10 @@ function withoutTools(action: string, cause: unknown): CliError {
 }
 
 function say({ json, out }: Session, ruling: Ruling, { domain = [], tools }: Options): ExitCode {
-  if (json) out.document(documentOf(ruling));
+  if (json) out.document(rulingDocument(ruling));
   else {
-    out.line(lineOf(ruling));
-    if (ruling.ruling === 'rejected')
-      for (const { pointer, message } of ruling.findings ?? []) out.line(line`  args${pointer}: ${message}`);
+    out.line(rulingLine(ruling));
+    for (const finding of findingLines(ruling)) out.line(finding);
     if (ruling.ruling === 'escalated') {
       const modules = [...domain.map((file) => ['--domain', file]), ...tools.map((file) => ['--tools', file])];
       const given = modules.map(([option, file]) => ` ${option} ${file}`).join('');
@@ -153,53 +153,7 @@ function say({ json, out }: Session, ruling: Ruling, { domain = [], tools }: Opt
         line`Show it with assize pending, and approve it with assize approve ${shortId(ruling.pending)} --as PRINCIPAL${given}.`,
       );
     }
-    if (ruling.ruling === 'committed') {
-      for (const { tool, phase } of ruling.calls ?? []) out.line(line`${tool} is ${phase}.`);
-      const { effects = 'settled', calls = [] } = ruling;
-      if (effects !== 'settled') out.line(unsettledText(effects, calls.length, ruling.entry.trajectory_id));
-    }
+    for (const told of callLines(ruling)) out.line(told);
   }
   return ruling.ruling === 'committed' && (ruling.effects ?? 'settled') === 'settled' ? EXIT.ok : EXIT.negative;
-}
-
-/** Failed transactions have ended, so only `--all` lists them. */
-function unsettledText(effects: Exclude<EffectsStatus, 'settled'>, calls: number, trajectoryId: string): Printable {
-  const isOne = calls === 1;
-  const them = isOne ? 'The call' : 'The calls';
-  const list = line`assize effects list ${trajectoryId}`;
-  if (effects === 'failed')
-    return line`${them} ${isOne ? 'was' : 'were'} ${yellow('not made')}, or undone. See: ${list} --all`;
-  if (effects === 'needs_human')
-    return line`${them} ${isOne ? 'needs' : 'need'} a ${yellow('human decision')}: ${list}`;
-  return line`${them} ${isOne ? 'is' : 'are'} ${yellow('waiting')}. See: ${list}`;
-}
-
-function documentOf(ruling: Ruling): object {
-  if (ruling.ruling === 'frozen') {
-    const { by, detail, waiting } = ruling;
-    return { ruling: 'frozen', by, detail, waiting };
-  }
-  const { id, seq, trajectory_id } = ruling.entry;
-  const place = { ruling: ruling.ruling, trajectory_id, seq, entry_id: id };
-  if (ruling.ruling === 'committed') {
-    const { effects, calls } = ruling;
-    if (effects === undefined) return place;
-    return { ...place, effects, calls: (calls ?? []).map(({ id, tool, phase }) => ({ key: id, tool, phase })) };
-  }
-  const { reason, detail, invariantId } = ruling;
-  const why = { ...place, reason, detail, ...(invariantId !== undefined && { invariant_id: invariantId }) };
-  if (ruling.ruling === 'rejected') return { ...why, findings: ruling.findings ?? [] };
-  return { ...why, channel: ruling.channel, approvals: ruling.approvals ?? 1 };
-}
-
-function lineOf(ruling: Ruling) {
-  if (ruling.ruling === 'frozen')
-    return line`${yellow('frozen')} by ${shortId(ruling.by)}: ${ruling.detail}; nothing is recorded`;
-  const { id, seq, trajectory_id } = ruling.entry;
-  const place = line`as ${shortId(id)}, ${trajectory_id} seq ${seq}`;
-  if (ruling.ruling === 'committed') return line`${green('committed')} ${place}`;
-  const { detail, reason, invariantId } = ruling;
-  const why = line`${detail} (${invariantId ?? reason})`;
-  if (ruling.ruling === 'rejected') return line`${red('rejected')} ${place}: ${why}`;
-  return line`${yellow('pending')} for ${ruling.channel} ${place}: ${why}`;
 }

@@ -1,5 +1,6 @@
 import { generateKeys } from '#canon';
 import type { Tool } from '#effects';
+import type { Domain } from '#kernel';
 import type { Embedder } from '#memory';
 import { Assize, type AssizeOptions, type EffectOptions } from '#runtime';
 import type { Store } from '#stores';
@@ -13,7 +14,7 @@ import { rootRecovery } from './root-key.ts';
 
 /**
  * The runtime over a store, with every available domain, the anchors, and the options of the
- * config.
+ * config. `more`: domains of another module.
  * @throws CliError
  */
 export async function openAssize(
@@ -22,10 +23,12 @@ export async function openAssize(
   { domain, anchors, ...keys }: OpeningOptions,
   tools: readonly Tool[] = [],
   recovery: Pick<EffectOptions, 'recoveryKey'> = {},
+  more: readonly Domain[] = [],
 ): Promise<Assize> {
   // A trajectory of recorded runs without a policy has one of these domains.
   const bare = await domainsWithoutInvariants();
-  const domains = [...(await loadDomains(domain)), ...bare];
+  const found = [...more, ...(await loadDomains(domain)), ...bare];
+  const domains = [...new Map(found.map((one) => [one.hash, one])).values()];
   return new Assize({
     store,
     snapshots: store,
