@@ -1,6 +1,6 @@
 /**
- * Random rules and calls against a naive interpreter of the same rules. It keeps a list of all calls
- * and counts it anew for each call.
+ * Random rules and calls against a naive interpreter of the same rules. It keeps a list of all
+ * calls and counts it anew for each call.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

@@ -37,7 +37,7 @@ limits:
 standing: { uses: 5, hours: 10, amounts: { cents: 2000 } }
 ${more}`;
 
-test('without rules every call of a tool asks, and an approval lets one through', async () => {
+test('without rules every call asks, and an approval lets one through', async () => {
   const { call, approve, state } = await desk('id: empty\n');
   const ruling = await call('ada', 'any/thing', { x: 1 });
   expect(said(ruling)).toBe('escalated unknown-tool');
@@ -268,7 +268,7 @@ describe('pinned definitions', () => {
 });
 
 describe('rules that change', () => {
-  test('a backtest under the same rules finds no difference, and under others the first one', async () => {
+  test('a backtest finds no difference under equal rules, and the first else', async () => {
     const { call, approve, act, store, clock } = await desk(BANK(1_000));
     await call('ada', 'bank/pay', { cents: 100 });
     clock.forward(1);

@@ -7,9 +7,9 @@ import { ruleText } from './rule-text.ts';
 import type { Rules } from './rules/rules.ts';
 
 /**
- * The part of the rules that denies without state, as a policy. It denies a `call`, and each call of
- * a tool that Assize makes, reads included. Questions, limits and everything else are decided by the
- * domain, so the policy allows them.
+ * The part of the rules that denies without state, as a policy. It denies a `call`, and each call
+ * of a tool that Assize makes, reads included. Questions, limits and everything else are decided by
+ * the domain, so the policy allows them.
  */
 export function rulesPolicy(rules: Rules): Policy {
   const stateless: Rules = { ...rules, unknown: 'ask', default: 'allow' };

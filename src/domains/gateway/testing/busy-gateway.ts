@@ -1,4 +1,6 @@
-/** States and arguments with which the search of `checkDomain` meets every action of the gateway. */
+/**
+ * States and arguments with which the search of `checkDomain` meets every action of the gateway.
+ */
 import fc from 'fast-check';
 import { configuration, type GatewayState, readRules } from '../index.ts';
 import { desk } from './desk.ts';
