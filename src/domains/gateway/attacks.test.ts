@@ -115,9 +115,9 @@ describe('a standing approval', () => {
     const pay = (cents: number) => call('ada', 'bank/pay', { cents }).then(said);
     expect(await pay(600)).toBe('committed');
     expect(await pay(401)).toBe('escalated medium');
-    expect(await pay(200)).toBe('committed');
-    expect(await pay(200)).toBe('committed');
-    // The budget is spent, and so are the uses.
+    expect(await pay(150)).toBe('committed');
+    expect(await pay(110)).toBe('committed');
+    // 140 cents are left, and no use.
     expect(await pay(101)).toBe('escalated medium');
   });
 

@@ -88,6 +88,40 @@ describe('a caller that makes its calls itself', () => {
   });
 });
 
+describe('paths', () => {
+  const MOVE = `
+id: move
+tools: { fs/move: { reads: /from, writes: /to }, fs/pack: { reads: /files } }
+rules:
+  - { id: repo, allow: fs/*, path: [/repo, /tmp] }
+  - { id: secrets, deny: fs/*, path: /repo/secrets }
+`;
+  test.each<[string, object, string]>([
+    ['fs/move', { from: '/repo/a', to: '/tmp/a' }, 'committed'],
+    ['fs/move', { from: '/repo/a', to: '/etc/a' }, 'escalated default'],
+    ['fs/move', { from: '/etc/a', to: '/repo/a' }, 'escalated default'],
+    ['fs/move', { from: '/repo/secrets/a', to: '/tmp/a' }, 'rejected secrets'],
+    ['fs/move', { from: '/tmp/a', to: '/REPO/secrets' }, 'rejected secrets'],
+    ['fs/move', { from: '/repo/a/../secrets/a', to: '/tmp/a' }, 'rejected repo'],
+    ['fs/move', { from: '/tmp/a', to: { path: '/tmp/b' } }, 'rejected repo'],
+    ['fs/pack', { files: ['/repo/a', '/tmp/b'] }, 'committed'],
+    ['fs/pack', { files: ['/repo/a', '/repo/secrets/b'] }, 'rejected secrets'],
+    ['fs/pack', { files: ['/repo/a', ['/repo/secrets']] }, 'rejected repo'],
+    ['fs/pack', { files: [] }, 'escalated default'],
+    ['fs/pack', {}, 'escalated default'],
+  ])('%s %j: %s', async (tool, args, expected) => {
+    const made = await desk(MOVE, { policy: false });
+    expect(said(await made.call('ada', tool, args))).toBe(expected);
+  });
+
+  test('a rule that refuses cannot be passed by a path that it cannot read', async () => {
+    const yaml = MOVE.replace(/ {2}- \{ id: repo.*\n/, '').replace('id: move', 'id: move\ndefault: allow');
+    const { call } = await desk(yaml, { policy: false });
+    expect(said(await call('ada', 'fs/pack', { files: '/repo/x/../secrets' }))).toBe('rejected secrets');
+    expect(said(await call('ada', 'fs/pack', { files: '/repo/x' }))).toBe('committed');
+  });
+});
+
 describe('a registered tool', () => {
   const paid: unknown[] = [];
   const pay = declareTool({
@@ -192,6 +226,16 @@ limits:
     for (const cents of [1.5, -1, '5', null, true])
       expect(said(await call('ada', 'bank/pay', { cents }))).toMatch(/^rejected (small|medium)$/);
     expect(said(await call('ada', 'bank/pay', {}))).toBe('rejected small');
+  });
+
+  test('a limit on an amount that cannot be read denies', async () => {
+    const { call } = await desk(
+      'id: a\ndefault: allow\ntools: { bank/pay: { amounts: { cents: /cents } } }\n' +
+        'limits: [{ id: day, tools: bank/pay, per: day, unit: cents, max: 5 }]\n',
+    );
+    for (const args of [{ cents: 0.5 }, { cents: '1' }, {}])
+      expect(said(await call('ada', 'bank/pay', args))).toBe('rejected day');
+    expect(said(await call('ada', 'bank/pay', { cents: 5 }))).toBe('committed');
   });
 
   test('tidy drops past figures, and the present ones stay', async () => {

@@ -43,6 +43,9 @@ function askedCall({ action, role, args, principal }: PolicyQuery) {
     return { agent: principal.replace(/^agent:/, ''), tool, args };
   }
   if (action !== 'call' || role.name !== 'agent') return undefined;
-  const { server, tool, args: input } = args as { readonly server: string; readonly tool: string; readonly args: Json };
+  const { server, tool, args: input } = args as { readonly [member in 'server' | 'tool' | 'args']?: Json };
+  // The failure denies.
+  if (typeof server !== 'string' || typeof tool !== 'string' || input === undefined)
+    throw new Error('the call names no server, no tool or no arguments');
   return { agent: role.params['agent'] ?? '', tool: toolKey(server, tool), args: input };
 }

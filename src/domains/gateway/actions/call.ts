@@ -159,7 +159,7 @@ export function limitText(sum: number, max: number, group: string): string {
 
 /** Answers the questions by the first standing approval that fits, in order of their ids. */
 function answerByStanding(state: GatewayState, id: string, row: NewRow, verdict: Verdict): void {
-  if (verdict.asks.length === 0 || !verdict.coverable || verdict.approvals > 1) return;
+  if (verdict.asks.length === 0 || !verdict.coverable) return;
   for (const name of Object.keys(state.standing).sort()) {
     const standing = state.standing[name];
     if (standing?.approvedBy === undefined || standing.agent !== row.agent || row.at >= standing.expires) continue;
