@@ -183,7 +183,7 @@ class Step {
       expected: rule === undefined ? expect : `${expect} (${rule})`,
       was,
       rules,
-      detail,
+      detail: detail.replace(/^\/(?:calls|standing)\/[a-z0-9-]+: /, ''),
       ok: was === expect && isRule,
     };
   }
