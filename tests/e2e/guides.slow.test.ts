@@ -176,6 +176,24 @@ test('policies.md, policies-cedar.md and backtest.md', () => {
   }
 });
 
+test('rules-file.md and rules-file-use.md', () => {
+  // Inside the repository, so that `assize` is this package.
+  const folder = mkdtempSync(join(root, 'dist-guide-'));
+  const pages = ['rules-file.md', 'rules-file-use.md'];
+  const known = (text: string): string => text.replace(/\b[0-9a-f]{12}\b/g, '#'.repeat(12)).trimEnd();
+  try {
+    for (const page of pages) writeFiles(page, folder);
+    const commands = pages.flatMap(steps);
+    expect(commands).toHaveLength(4);
+    for (const { command, below } of commands) {
+      const printed = shell(`{ ${command}; } 2>&1 || true`, folder);
+      expect(known(withoutProgress(printed)), command).toBe(known(below));
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
 test.each(['replay.md', 'deep-replay.md'])('%s', (page) => {
   // Inside the repository, so that `assize` is this package.
   const folder = mkdtempSync(join(root, 'dist-guide-'));

@@ -13,8 +13,8 @@ export interface PolicyFiles {
 
 /**
  * The policy of a file. A name with Cedar's ending is a Cedar policy, with a schema that is JSON if
- * its name ends so. A YAML file is a rules file, of which this is the part that denies without state.
- * Any other file is a rule table in JSON.
+ * its name ends so. A YAML file is a rules file, of which this is the part that denies without
+ * state. Any other file is a rule table in JSON.
  *
  * @throws CliError; CedarError `missing_peer`
  */

@@ -27,8 +27,8 @@ export function configuration(rules: Rules, tools: readonly GatewayTool[] = []):
 }
 
 /**
- * Whether a state has these rules and tools in force. If not, an admin proposes `configure` with the
- * configuration.
+ * Whether a state has these rules and tools in force. If not, an admin proposes `configure` with
+ * the configuration.
  */
 export function isConfigured({ rules: now }: Pick<GatewayState, 'rules'>, { rules, runs }: Configuration): boolean {
   const sorted = [...new Set(runs)].sort();

@@ -21,7 +21,9 @@ export interface GatewayOptions {
   readonly rules?: Rules;
   /** The registered tools, named `server.tool`. Assize makes the calls of the changing ones. */
   readonly tools?: readonly GatewayTool[];
-  /** Default: `approver`, a principal whose name starts with `human:`, `manager:` or `operator:`. */
+  /**
+   * Default: `approver`, a principal whose name starts with `human:`, `manager:` or `operator:`.
+   */
   readonly counselors?: Readonly<Record<string, CounselorPredicate>>;
 }
 
@@ -148,7 +150,9 @@ function agentOf(role: object): string | undefined {
   return (role as { readonly agent?: string }).agent;
 }
 
-/** A tool of a recorded call, in a process that does not have the tool: to replay, never to call. */
+/**
+ * A tool of a recorded call, in a process that does not have the tool: to replay, never to call.
+ */
 function recorded(name: string): CallableTool {
   return { name, class: 'recorded', parse: (input) => input as never };
 }

@@ -2,8 +2,8 @@
  * The domain for tool calls: any call of any tool is one action, judged by the rules of one file.
  *
  * Guarantees: no committed call breaks a rule of the rules in force at its time, in any order of
- * proposals. A limit is never exceeded, and a standing approval never spends more than its budget. A
- * tool that neither the rules nor a pin know asks. A rule that cannot be evaluated denies.
+ * proposals. A limit is never exceeded, and a standing approval never spends more than its budget.
+ * A tool that neither the rules nor a pin know asks. A rule that cannot be evaluated denies.
  *
  * Not promised: that a caller which only asks makes the call, makes it once, or reports it. Such a
  * call is listed as open until its report.

@@ -7,9 +7,9 @@ import { ruleText } from './rule-text.ts';
 import type { Rules } from './rules/rules.ts';
 
 /**
- * The part of the rules that denies without state, as a policy. It denies a `call`, and each call of
- * a tool that Assize makes, reads included. Questions, limits and everything else are decided by the
- * domain, so the policy allows them.
+ * The part of the rules that denies without state, as a policy. It denies a `call`, and each call
+ * of a tool that Assize makes, reads included. Questions, limits and everything else are decided by
+ * the domain, so the policy allows them.
  */
 export function rulesPolicy(rules: Rules): Policy {
   const stateless: Rules = { ...rules, unknown: 'ask', default: 'allow' };
@@ -43,6 +43,9 @@ function askedCall({ action, role, args, principal }: PolicyQuery) {
     return { agent: principal.replace(/^agent:/, ''), tool, args };
   }
   if (action !== 'call' || role.name !== 'agent') return undefined;
-  const { server, tool, args: input } = args as { readonly server: string; readonly tool: string; readonly args: Json };
+  const { server, tool, args: input } = args as { readonly [member in 'server' | 'tool' | 'args']?: Json };
+  // The failure denies.
+  if (typeof server !== 'string' || typeof tool !== 'string' || input === undefined)
+    throw new Error('the call names no server, no tool or no arguments');
   return { agent: role.params['agent'] ?? '', tool: toolKey(server, tool), args: input };
 }

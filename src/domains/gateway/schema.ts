@@ -4,7 +4,9 @@ import { CLASSES } from './rules/rules.ts';
 const instant = z.string();
 const applied = z.strictObject({ rule: z.string(), why: z.string() });
 
-/** One call, with the circumstances under which it was let through. Its arguments are in the entry. */
+/**
+ * One call, with the circumstances under which it was let through. Its arguments are in the entry.
+ */
 const call = z.strictObject({
   agent: z.string(),
   /** `server/tool`. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Json } from '#base';
 import { contentHash, instantToMillis } from '#canon';
 import type { CompiledRules, Verdict } from '../judge/compiled-rules.ts';
-import { amountOf, figuresOf, groupOf, groupOfKey, sumsOf, usedKey } from '../judge/figures.ts';
+import { amountOf, figuresOf, groupOf, sumsOf, usedKey } from '../judge/figures.ts';
 import type { Found } from '../judge/path-name.ts';
 import type { Resources } from '../judge/resources.ts';
 import { AGENT, CALL, matchesSome, registeredName, SERVER, TOOL, toolKey } from '../names.ts';
@@ -152,14 +152,17 @@ function overLimit(limits: CompiledRules['rules']['limits'], state: GatewayState
   return undefined;
 }
 
-/** The reason of a refusal by a limit. */
-export function limitText(sum: number, max: number, group: string): string {
-  return `it would be ${sum}, and at most ${max} are allowed (${groupOfKey(`${group}|`).split('|').slice(1).join(' ')})`;
+/** The reason of a refusal by a limit, for the group `limit|window|agent|tool`. */
+export function limitText(sum: number, max: number, text: string): string {
+  const [, window, agent, tool] = text.split('|');
+  const by = agent === '*' ? '' : ` by ${agent}`;
+  const of = tool === '*' ? '' : ` of ${tool}`;
+  return `it would be ${sum}${by}${of} in ${window}, and at most ${max} are allowed`;
 }
 
 /** Answers the questions by the first standing approval that fits, in order of their ids. */
 function answerByStanding(state: GatewayState, id: string, row: NewRow, verdict: Verdict): void {
-  if (verdict.asks.length === 0 || !verdict.coverable || verdict.approvals > 1) return;
+  if (verdict.asks.length === 0 || !verdict.coverable) return;
   for (const name of Object.keys(state.standing).sort()) {
     const standing = state.standing[name];
     if (standing?.approvedBy === undefined || standing.agent !== row.agent || row.at >= standing.expires) continue;

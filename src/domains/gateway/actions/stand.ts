@@ -24,7 +24,9 @@ export const standArgs: z.ZodObject<{
   because: z.string().min(1).max(2000),
 });
 
-/** Proposes a standing approval. The invariant `STANDING_APPROVED` needs a counselor to commit it. */
+/**
+ * Proposes a standing approval. The invariant `STANDING_APPROVED` needs a counselor to commit it.
+ */
 export function applyStand(
   state: GatewayState,
   { id, ...asked }: z.infer<typeof standArgs>,

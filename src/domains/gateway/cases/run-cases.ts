@@ -41,8 +41,8 @@ export interface CaseOptions {
 }
 
 /**
- * Runs cases through the domain and the policy of the rules, each in a trajectory of its own. Assize
- * calls no tool: every call is asked for, and reported by the case.
+ * Runs cases through the domain and the policy of the rules, each in a trajectory of its own.
+ * Assize calls no tool: every call is asked for, and reported by the case.
  */
 export async function runCases(
   { rules, cases: own }: Pick<RulesFile, 'rules' | 'cases'>,
@@ -183,7 +183,7 @@ class Step {
       expected: rule === undefined ? expect : `${expect} (${rule})`,
       was,
       rules,
-      detail,
+      detail: detail.replace(/^\/(?:calls|standing)\/[a-z0-9-]+: /, ''),
       ok: was === expect && isRule,
     };
   }

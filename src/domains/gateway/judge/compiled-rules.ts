@@ -27,7 +27,7 @@ export interface Applied {
   readonly why: string;
 }
 
-/** What the rules without state say of a call. */
+/** The answer of the rules that need no state to a call. */
 export interface Verdict {
   readonly class: ToolClass;
   readonly resources: Resources;
@@ -68,7 +68,10 @@ export class CompiledRules {
     return this.#specs.get(tool);
   }
 
-  /** The verdict on a call. A rule that cannot be evaluated denies. `isChanged`: of another definition. */
+  /**
+   * The verdict on a call. A rule that cannot be evaluated denies. `isChanged`: of another
+   * definition.
+   */
   judge(call: JudgedCall, pin: KnownPin | undefined, isChanged: boolean = false): Verdict {
     const spec = this.#specs.get(call.tool);
     const isKnown = spec !== undefined || pin !== undefined;
@@ -112,8 +115,8 @@ export class CompiledRules {
   }
 
   /**
-   * The paths that a call writes and that must have been read before, by rule, or the reason why the
-   * call cannot be judged.
+   * The paths that a call writes and that must have been read before, by rule, or the reason why
+   * the call cannot be judged.
    */
   mustBeRead(
     { tool }: JudgedCall,

@@ -105,7 +105,7 @@ export const rules = z.strictObject({
   rules: z.array(rule).max(LISTED),
   limits: z.array(limit).max(LISTED),
   read_before_write: z.array(readFirst).max(LISTED),
-  /** The most that one standing approval may have. */
+  /** The largest standing approval that may be asked for. */
   standing: z.strictObject({
     uses: z.int().min(1).max(1_000),
     hours: z
