@@ -20,6 +20,7 @@ const sender = new NoticeSender({
   urlOf: (id) => `https://assize.example/${id}`,
   onFailure: () => undefined,
   pollMs: 20,
+  claimMs: 2_000,
   retry: { firstMs: 10, maxMs: 50, attempts: 1_000 },
 });
 await sender.start();

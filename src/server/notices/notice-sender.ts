@@ -32,6 +32,11 @@ export interface NoticeSenderOptions {
   /** The longest time until entries of other processes are seen. Default: one second. */
   readonly pollMs?: number;
   readonly retry?: RetryPolicy;
+  /**
+   * The time for which a server claims a notice. After it another server sends the notice. Longer
+   * than any attempt. Default: one minute.
+   */
+  readonly claimMs?: number;
   /** How long the rows of ended notices stay. Default: 14 days. */
   readonly keptMs?: number;
   readonly clock?: Clock;
@@ -43,6 +48,7 @@ export interface NoticeSenderOptions {
 
 const POLL_MS = 1_000;
 const KEPT_MS = 14 * 24 * 3_600_000;
+const CLAIM_MS = 60_000;
 const STOP_MS = 5_000;
 
 /** The turns between two removals of old rows. */
@@ -85,6 +91,7 @@ export class NoticeSender {
       clock: this.#clock,
       random: options.random ?? systemRandom,
       retry: options.retry ?? RETRY,
+      claimMs: options.claimMs ?? CLAIM_MS,
       keptMs: options.keptMs ?? KEPT_MS,
       onFailure,
       onEnded: () => this.wake(),

@@ -23,9 +23,6 @@ const WINDOW = 100;
 /** Deliveries to one receiver at the same time. */
 const AT_ONCE = 4;
 
-/** Longer than any attempt takes. After it another server takes the notice over. */
-const LEASE_MS = 60_000;
-
 /** Ended notices that are removed in one step. */
 const PRUNED = 200;
 
@@ -39,6 +36,8 @@ export interface DelivererOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly retry: RetryPolicy;
+  /** The time for which a server claims a notice: longer than any attempt takes. */
+  readonly claimMs: number;
   /** How long rows of ended notices stay. */
   readonly keptMs: number;
   readonly onFailure: (error: unknown) => void;
@@ -144,8 +143,8 @@ export class Deliverer {
 
   /** Takes the notice for this server. Undefined if another server was first. */
   async #claim(row: SideRow): Promise<SideRow | undefined> {
-    const { store, clock } = this.#options;
-    const lease = { by: this.#by, until: addMicros(clock.now(), LEASE_MS * 1_000) };
+    const { store, clock, claimMs } = this.#options;
+    const lease = { by: this.#by, until: addMicros(clock.now(), claimMs * 1_000) };
     const body = bodyOf({ ...valueIn<QueuedNotice>(row), lease });
     const { kind, key } = row;
     if (!(await store.sidePut([{ kind, key, expected: row.version, body }]))) return undefined;
