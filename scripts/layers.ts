@@ -37,7 +37,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ],
   server: [
     ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
-    ...['agents', 'domains', 'config', 'views'],
+    ...['agents', 'domains', 'config', 'views', 'tools'],
   ],
   cli: [
     ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],

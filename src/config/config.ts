@@ -76,6 +76,11 @@ export interface WebhookConfig {
   readonly secret: string;
   /** Channels of pending proposals. Default: all. */
   readonly channels?: readonly string[];
+  /**
+   * Whether the receiver may have a private or loopback address, and then also no TLS. Default:
+   * false.
+   */
+  readonly allowPrivate?: boolean;
 }
 
 /** Sends a mail to each principal that has `email` and may decide. */

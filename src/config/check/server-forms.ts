@@ -96,6 +96,7 @@ const webhook: Form = object<WebhookConfig>({
     (value) => typeof value === 'string' && value.length >= SECRET_CHARACTERS_MIN,
   ),
   channels: optional(list(text, 1)),
+  allowPrivate: optional(flag),
 });
 
 const mail: Form = object<MailConfig>({

@@ -8,6 +8,7 @@
  * unless the options permit it; keeps a connection open.
  */
 export { type MailToolOptions, mailTool } from './mail-tool.ts';
-export type { MailMessage } from './message.ts';
+export { type MailMessage, readMail } from './message.ts';
 export { mailResolver } from './resolver.ts';
+export { type MailSender, type MailTransport, type OutgoingMail, senderAddress, sendMail } from './send-mail.ts';
 export type { SmtpOptions } from './smtp.ts';

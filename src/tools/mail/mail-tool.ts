@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { errorMessage, isInstance } from '#base';
+import { isInstance } from '#base';
 import { issueText } from '#canon';
-import { type CallContext, DidNothing, declareTool, type ReconcileResult, type Tool } from '#effects';
+import { type CallContext, declareTool, type ReconcileResult, type Tool } from '#effects';
 import {
   COMMON_OPTIONS,
   type CommonToolOptions,
@@ -10,18 +10,19 @@ import {
   pickToolOptions,
   readOptions,
 } from '../options.ts';
-import { address, line, type MailMessage, mailScopes, message, recipientsOf } from './message.ts';
-import { type AcceptedMessage, deliver, readSmtp, type SmtpOptions } from './smtp.ts';
+import { address, line, mailScopes, message } from './message.ts';
+import { type MailSender, type MailTransport, senderAddress, sendMail } from './send-mail.ts';
+import { readSmtp } from './smtp.ts';
 
 /** The options of an outbox tool. */
 export interface MailToolOptions extends CommonToolOptions<typeof message> {
   /** The sender: one address, or an address with a name. */
-  readonly from: string | { readonly name: string; readonly address: string };
+  readonly from: MailSender;
   /**
    * `smtp://user:password@host:port`, `smtps://…`, options, or a function that returns one of these
    * for each message.
    */
-  readonly transport: string | SmtpOptions | (() => string | SmtpOptions | Promise<string | SmtpOptions>);
+  readonly transport: MailTransport;
   /**
    * Whether the message with that Message-ID was sent. With this option the sink is queryable, and
    * otherwise blind. Throws if the answer is not known yet.
@@ -48,7 +49,7 @@ export function mailTool(options: MailToolOptions): Tool {
   const read = readOptions(OPTIONS, options) as unknown as MailToolOptions;
   const { name, sent, from, transport } = read;
   if (typeof transport !== 'function') requireTransport(name, transport);
-  const sender = typeof from === 'string' ? from : from.address;
+  const sender = senderAddress(from);
   const idOf = ({ key }: CallContext): string => `<${key}@${sender.slice(sender.lastIndexOf('@') + 1)}>`;
   return declareTool({
     ...pickToolOptions(read),
@@ -63,7 +64,7 @@ export function mailTool(options: MailToolOptions): Tool {
         }),
     execute: async (input, call) => ({
       message_id: idOf(call),
-      ...(await send(read, sender, input, idOf(call), call)),
+      ...(await sendMail({ from, transport, message: input, messageId: idOf(call) }, call.signal)),
     }),
   });
 }
@@ -75,56 +76,4 @@ function requireTransport(name: string, transport: unknown): void {
     if (!isInstance(error, z.ZodError)) throw error;
     throw invalidTool(name, issueText(error, ['transport']));
   }
-}
-
-async function send(
-  { from, transport }: MailToolOptions,
-  sender: string,
-  input: MailMessage,
-  messageId: string,
-  { signal }: CallContext,
-): Promise<AcceptedMessage> {
-  const { Connection, Composer } = await loadPeer();
-  const { server, text } = await untouched(async () => ({
-    server: readSmtp(typeof transport === 'function' ? await transport() : transport),
-    text: await new Composer({
-      from,
-      messageId,
-      ...input,
-      attachments: input.attachments?.map((each) => ({ ...each, encoding: 'base64' })),
-      disableFileAccess: true,
-      disableUrlAccess: true,
-    } as object)
-      .compile()
-      .build(),
-  }));
-  return deliver(Connection, server, { from: sender, to: recipientsOf(input) }, text, signal);
-}
-
-async function loadPeer() {
-  try {
-    return {
-      Connection: (await import('nodemailer/lib/smtp-connection')).default,
-      Composer: (await import('nodemailer/lib/mail-composer')).default,
-    };
-  } catch (cause) {
-    throw new DidNothing('the package nodemailer is not installed. Run npm install nodemailer', {
-      cause,
-    });
-  }
-}
-
-/** Converts every error before the connection into an error that reports no effect. */
-async function untouched<T>(make: () => Promise<T>): Promise<T> {
-  try {
-    return await make();
-  } catch (cause) {
-    throw new DidNothing(`the message could not be built: ${reasonOf(cause)}`, { cause });
-  }
-}
-
-/** Names an invalid option by its path and never with its value, which may be a password. */
-function reasonOf(cause: unknown): string {
-  if (isInstance(cause, z.ZodError)) return issueText(cause, ['transport']);
-  return errorMessage(cause) ?? 'no error';
 }

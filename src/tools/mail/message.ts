@@ -55,6 +55,11 @@ export const message = z
 
 export type MailMessage = z.infer<typeof message>;
 
+/** A message in the form that a tool receives. @throws ZodError */
+export function readMail(given: z.input<typeof message>): MailMessage {
+  return message.parse(given);
+}
+
 /** All recipients of a message. */
 export function recipientsOf({ to, cc = [], bcc = [] }: MailMessage): string[] {
   return [...new Set([...to, ...cc, ...bcc])];

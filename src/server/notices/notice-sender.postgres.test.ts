@@ -1,0 +1,323 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, test } from 'vitest';
+import { addMicros } from '#canon';
+import type { SideStore } from '#ledger';
+import type { Assize } from '#runtime';
+import type { Store } from '#stores';
+import { desk, pay, waiting } from '../../../tests/support/ledger/payments-desk.ts';
+import { HandClock, runtimeOver } from '../../../tests/support/ledger/runtime.ts';
+import { onEveryStore } from '../../../tests/support/ledger/stores.ts';
+import { MailSink } from '../../../tests/support/tools/mail-sink.ts';
+import { type Answer, NoticeSink } from '../../../tests/support/tools/notice-sink.ts';
+import { decidersIn } from './mail/deciders-in.ts';
+import { NoticeSender, type NoticeSenderOptions } from './notice-sender.ts';
+import { queuedKind } from './queue/delivery-rows.ts';
+import { receiversOf } from './receivers.ts';
+
+const secret = 'a-secret-of-24-characters';
+const fail: Answer = (response) => void response.writeHead(500).end();
+
+onEveryStore(({ newPlace }) => {
+  const closing: (() => Promise<unknown>)[] = [];
+  afterEach(async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+  });
+
+  async function sinkOf(answer?: Answer): Promise<NoticeSink> {
+    const sink = await NoticeSink.open(answer);
+    closing.push(() => sink[Symbol.asyncDispose]());
+    return sink;
+  }
+
+  async function opened(): Promise<{ store: Store; assize: Assize }> {
+    const store = await newPlace().open();
+    return { store, assize: runtimeOver(store, [desk]) };
+  }
+
+  const to = (sink: NoticeSink) => ({ url: sink.url, secret, allowPrivate: true });
+
+  /** Options of a sender that looks and tries again after some milliseconds. */
+  function optionsOf(store: Store, assize: Assize, options: Partial<NoticeSenderOptions> = {}): NoticeSenderOptions {
+    return {
+      store,
+      webhooks: [],
+      principals: new Map(),
+      decidersOf: decidersIn(assize),
+      urlOf: (id) => `https://assize.example/approvals/${id}`,
+      onFailure: () => undefined,
+      pollMs: 10,
+      retry: { firstMs: 5, maxMs: 20, attempts: 4 },
+      ...options,
+    };
+  }
+
+  async function sender(...given: Parameters<typeof optionsOf>): Promise<NoticeSender> {
+    const sender = new NoticeSender(optionsOf(...given));
+    closing.push(() => sender.stop(100));
+    await sender.start();
+    return sender;
+  }
+
+  async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+    const end = performance.now() + 8_000;
+    while (!(await holds())) {
+      if (performance.now() > end) throw new Error(`it does not happen: ${holds}`);
+      await sleep(5);
+    }
+  }
+
+  const idle = (one: NoticeSender, delivered: number): Promise<void> =>
+    until(() => one.counts.queued === 0 && one.counts.sending === 0 && one.counts.delivered >= delivered);
+
+  test('each webhook is told once of a proposal that waits, and of its end', async () => {
+    const { store, assize } = await opened();
+    const [left, right] = [await sinkOf(), await sinkOf()];
+    const one = await sender(store, assize, { webhooks: [to(left), to(right)] });
+    await until(async () => (await store.sideGet('notice/cursor', 'log')) !== undefined);
+    await pay(assize, 'small', 1);
+    await pay(assize, 't', 900.25, 'a memo');
+    const { id } = await waiting(assize, 't');
+    one.wake();
+    await idle(one, 2);
+    await (await assize.open('t')).approvals.approve(id, { principal: 'boss:ann', method: 'test' });
+    one.wake();
+    await idle(one, 4);
+    for (const { received } of [left, right]) {
+      const [requested, resolved] = received;
+      expect(received).toHaveLength(2);
+      expect(requested!.body).toEqual({
+        type: 'approval.requested',
+        id: requested!.id,
+        trajectory_id: 't',
+        pending_id: id,
+        channel: 'boss',
+        reason: 'invariant_escalated',
+        detail: '/payments/0: over 100: a memo',
+        action: 'pay',
+        expires: null,
+        url: `https://assize.example/approvals/${id}`,
+      });
+      expect(resolved!.body).toMatchObject({ type: 'approval.resolved', pending_id: id, outcome: 'committed' });
+      expect(JSON.stringify(received)).not.toContain('900.25');
+    }
+    expect(left.received[0]!.id).not.toBe(right.received[0]!.id);
+    expect((await store.sideList('notice/delivered', { limit: 10 })).length).toBe(4);
+  });
+
+  test('a receiver that fails gets the same notice again, until it takes it', async () => {
+    const { store, assize } = await opened();
+    const sink = await sinkOf((response, n) => (n < 3 ? fail(response, n) : void response.end()));
+    const failures: unknown[] = [];
+    await pay(assize, 't', 900);
+    const one = await sender(store, assize, { webhooks: [to(sink)], onFailure: (error) => failures.push(error) });
+    await idle(one, 1);
+    expect(sink.received.map(({ id }) => id)).toEqual(Array(3).fill(sink.received[0]!.id));
+    expect(failures).toMatchObject([{ code: 'receiver_refused' }, { code: 'receiver_refused' }]);
+    expect(one.counts).toMatchObject({ delivered: 1, failed: 0 });
+  });
+
+  test('a notice is given up after its last attempt, and listed', async () => {
+    const { store, assize } = await opened();
+    const sink = await sinkOf(fail);
+    await pay(assize, 't', 900);
+    const one = await sender(store, assize, { webhooks: [to(sink)] });
+    await until(() => one.counts.failed === 1);
+    const { id: entry } = await waiting(assize, 't');
+    expect(await one.failed(10)).toMatchObject([
+      { entry, attempts: 4, receiver: new URL(sink.url).origin, why: 'receiver_refused' },
+    ]);
+    expect(sink.received).toHaveLength(4);
+  });
+
+  test('a receiver that is down or slow delays no other', async () => {
+    const { store, assize } = await opened();
+    const [hanging, good] = [await sinkOf(() => undefined), await sinkOf()];
+    for (let n = 0; n < 12; n += 1) await pay(assize, `t${n}`, 900);
+    await sender(store, assize, {
+      webhooks: [{ url: 'http://127.0.0.1:1/', secret, allowPrivate: true }, to(hanging), to(good)],
+    });
+    await until(() => good.received.length === 12);
+    expect(new Set(good.received.map(({ body }) => body.trajectory_id)).size).toBe(12);
+    expect(hanging.received.length).toBeLessThanOrEqual(4);
+  });
+
+  test('a webhook with channels gets the notices of these alone', async () => {
+    const { store, assize } = await opened();
+    const [boss, other] = [await sinkOf(), await sinkOf()];
+    const webhooks = [
+      { ...to(boss), channels: ['boss'] },
+      { ...to(other), channels: ['auditor'] },
+    ];
+    const one = await sender(store, assize, { webhooks });
+    await pay(assize, 't', 900);
+    const { id } = await waiting(assize, 't');
+    await (await assize.open('t')).approvals.reject(id, { principal: 'boss:ann', method: 'test', reason: 'no' });
+    await idle(one, 2);
+    expect(boss.received.map(({ body }) => [body.type, body.reason])).toEqual([
+      ['approval.requested', 'invariant_escalated'],
+      ['approval.resolved', 'counselor_rejected'],
+    ]);
+    expect(other.received).toEqual([]);
+  });
+
+  test('of entries before the first start, open proposals alone are told', async () => {
+    const { store, assize } = await opened();
+    for (const name of ['decided', 'open']) await pay(assize, name, 900);
+    const { id } = await waiting(assize, 'decided');
+    await (await assize.open('decided')).approvals.approve(id, { principal: 'boss:ann', method: 'test' });
+    const sink = await sinkOf();
+    const one = await sender(store, assize, { webhooks: [to(sink)] });
+    await idle(one, 1);
+    await pay(assize, 'later', 900);
+    await idle(one, 2);
+    expect(sink.received.map(({ body }) => body.trajectory_id)).toEqual(['open', 'later']);
+  });
+
+  test('a stopped sender leaves what it had not sent, and another sends it', async () => {
+    const { store, assize } = await opened();
+    const sink = await sinkOf(() => undefined);
+    await pay(assize, 't', 900);
+    const one = await sender(store, assize, { webhooks: [to(sink)] });
+    await until(() => sink.received.length === 1);
+    const began = performance.now();
+    await one.stop(50);
+    expect(performance.now() - began).toBeLessThan(2_000);
+    sink.answer = (response) => void response.end();
+    const other = await sender(store, assize, { webhooks: [to(sink)] });
+    await idle(other, 1);
+    expect(sink.received.map(({ id }) => id)).toEqual([sink.received[0]!.id, sink.received[0]!.id]);
+  });
+
+  test('a notice that a dead server has claimed is sent when its claim ends', async () => {
+    const { store, assize } = await opened();
+    const [sink, clock] = [await sinkOf(), new HandClock()];
+    const webhooks = [to(sink)];
+    const receiver = receiversOf(webhooks, new Map())[0]!.id;
+    await pay(assize, 't', 900);
+    // A server that ends between its claim and the request.
+    const dying: SideStore = {
+      sideGet: (...args) => store.sideGet(...args),
+      sideList: (...args) => store.sideList(...args),
+      sidePut: async (changes) => {
+        const isPut = await store.sidePut(changes);
+        if (changes[0]!.body?.includes('"lease"') === true) await new Promise(() => undefined);
+        return isPut;
+      },
+    };
+    const dead = new NoticeSender(optionsOf({ ...bound(store), ...dying } as Store, assize, { webhooks, clock }));
+    await dead.start();
+    await until(async () => {
+      const [row] = await store.sideList(queuedKind(receiver), { limit: 1 });
+      return row?.body.includes('"lease"') === true;
+    });
+    const one = await sender(store, assize, { webhooks, clock });
+    await sleep(60);
+    expect(sink.received).toEqual([]);
+    clock.at = addMicros(clock.at, 61_000_000);
+    await idle(one, 1);
+    expect(sink.received).toHaveLength(1);
+  });
+
+  describe('mail', () => {
+    const mailed = new Map([
+      ['boss:ann', { email: 'ann@example.com', kinds: ['counselor'] }],
+      ['boss:bob', { email: 'bob@example.com', kinds: ['counselor', 'admin'] }],
+      ['auditor:eve', { email: 'eve@example.com', kinds: ['counselor'] }],
+      ['boss:idle', { kinds: ['counselor'] }],
+      ['boss:agent', { email: 'agent@example.com', kinds: ['agent'] }],
+    ] as const) as NoticeSenderOptions['principals'];
+
+    async function mailTo(assize: Assize, store: Store, delivered: number): Promise<MailSink> {
+      const sink = await MailSink.open();
+      closing.push(() => sink[Symbol.asyncDispose]());
+      const mail = { smtp: sink.url, from: 'Assize <notices@assize.example>' };
+      const one = await sender(store, assize, { mail, principals: mailed });
+      await idle(one, delivered);
+      return sink;
+    }
+
+    test('goes to each counselor with an address that may decide', async () => {
+      const { store, assize } = await opened();
+      await pay(assize, 't', 900.25);
+      const sink = await mailTo(assize, store, 3);
+      expect(sink.delivered.map(({ to: [address] }) => address).sort()).toEqual(['ann@example.com', 'bob@example.com']);
+      const { id } = await waiting(assize, 't');
+      for (const { text, from, id: messageId } of sink.delivered) {
+        expect(from).toBe('notices@assize.example');
+        expect(messageId).toMatch(/^<msg_[0-9a-f]{32}@assize\.example>$/);
+        expect(unfolded(text)).toContain(`https://assize.example/approvals/${id}`);
+        expect(text).toMatch(/^Subject: Decision needed: pay\r$/m);
+        expect(text).not.toContain('900.25');
+      }
+      expect(new Set(sink.delivered.map(({ id: messageId }) => messageId)).size).toBe(2);
+    });
+
+    test.each([
+      ['a header', 'x\r\nBcc: eve@example.com\r\n\r\nbody'],
+      ['an end of the message', 'x\r\n.\r\nMAIL FROM:<eve@example.com>\r\n'],
+      ['a reversed and hidden text', 'pay \u202eevE\u200b \u0007'],
+      ['a long text', `${'y'.repeat(5_000)}\nSubject: other`],
+    ])('a detail with %s adds no header and no recipient', async (_, memo) => {
+      const { store, assize } = await opened();
+      await pay(assize, 't', 900, memo);
+      const { delivered } = await mailTo(assize, store, 3);
+      expect(delivered).toHaveLength(2);
+      for (const { text, to: recipients } of delivered) {
+        expect(recipients).toHaveLength(1);
+        expect(recipients[0]).toMatch(/^(ann|bob)@example\.com$/);
+        const [head] = text.split('\r\n\r\n') as [string];
+        expect(head).not.toMatch(/bcc|eve/i);
+        expect(text.match(/^subject:/gim)).toHaveLength(1);
+        expect(text.length).toBeLessThan(4_000);
+        expect(unfolded(text)).not.toMatch(/[\p{Cf}]|\p{Cc}(?<![\r\n])/u);
+      }
+    });
+
+    test('is not sent for a proposal that was decided in the meantime', async () => {
+      const { store, assize } = await opened();
+      const down = await sender(store, assize, {
+        mail: { smtp: 'smtp://127.0.0.1:1', from: 'notices@assize.example' },
+        principals: mailed,
+        retry: { firstMs: 50, maxMs: 50, attempts: 100 },
+      });
+      await pay(assize, 't', 900);
+      await until(() => down.counts.queued > 0);
+      await down.stop(100);
+      const { id } = await waiting(assize, 't');
+      await (await assize.open('t')).approvals.approve(id, { principal: 'boss:ann', method: 'test' });
+      const sink = await mailTo(assize, store, 1);
+      expect(sink.delivered).toEqual([]);
+    });
+  });
+});
+
+test.each([
+  [
+    'the same webhook twice',
+    [
+      { url: 'https://a.example/', secret },
+      { url: 'https://a.example/', secret },
+    ],
+  ],
+  ['a webhook without TLS', [{ url: 'http://a.example/', secret }]],
+])('%s is refused', (_, webhooks) => {
+  expect(() => receiversOf(webhooks, new Map())).toThrow(expect.objectContaining({ code: 'bad_notices' }));
+});
+
+/** The text of a message without the line breaks of its encoding. */
+function unfolded(text: string): string {
+  return text.replaceAll('=\r\n', '');
+}
+
+/** The methods of a store, which need their own object. */
+function bound(store: Store): Partial<Store> {
+  return {
+    logSize: () => store.logSize(),
+    unlogged: (limit) => store.unlogged(limit),
+    integrate: (step) => store.integrate(step),
+    logNodes: (...args) => store.logNodes(...args),
+    logIndex: (id) => store.logIndex(id),
+    logged: (...args) => store.logged(...args),
+    resolve: (id) => store.resolve(id),
+  };
+}

@@ -1,0 +1,171 @@
+import { instantToMillis } from '#canon';
+import type { MailConfig, PrincipalConfig, WebhookConfig } from '#config';
+import type { EntryRow, Hash, LogStore, SideStore } from '#ledger';
+import { type Clock, type Pause, type Random, systemClock, systemPause, systemRandom } from '#oracle';
+import type { Followable } from '#stores';
+import { type DecidersOf, MailNotices } from './mail/mail-notices.ts';
+import { type Notice, noticeId, webhookBody } from './notice.ts';
+import { Deliverer, type DeliveryCounts } from './queue/deliverer.ts';
+import { type EndedNotice, FAILED_KIND, valueIn } from './queue/delivery-rows.ts';
+import { Enqueuer } from './queue/enqueue.ts';
+import { RETRY, type RetryPolicy } from './queue/retry-policy.ts';
+import { type Receiver, receiversOf } from './receivers.ts';
+import { type SendingOptions, sendWebhook } from './webhook/send-webhook.ts';
+
+/** The ports that a sender uses of a store. */
+export type NoticeStore = LogStore &
+  SideStore &
+  Partial<Followable> & { resolve(id: Hash): Promise<EntryRow | undefined> };
+
+export interface NoticeSenderOptions {
+  readonly store: NoticeStore;
+  readonly webhooks: readonly WebhookConfig[];
+  readonly mail?: MailConfig | undefined;
+  /** By name. Each counselor with an address gets mail, if `mail` is set. */
+  readonly principals: ReadonlyMap<string, Pick<PrincipalConfig, 'email' | 'kinds'>>;
+  /** The principals of a list that may decide about a pending proposal now. */
+  readonly decidersOf: DecidersOf;
+  /** The page on which a person decides. */
+  readonly urlOf: (pendingId: Hash, trajectoryId: string) => string;
+  /** Receives each failed attempt and each failed read. Nothing is lost then. */
+  readonly onFailure: (error: unknown) => void;
+  /** The longest time until entries of other processes are seen. Default: one second. */
+  readonly pollMs?: number;
+  readonly retry?: RetryPolicy;
+  /**
+   * The time for which a server claims a notice. After it another server sends the notice. Longer
+   * than any attempt. Default: one minute.
+   */
+  readonly claimMs?: number;
+  /** How long the rows of ended notices stay. Default: 14 days. */
+  readonly keptMs?: number;
+  readonly clock?: Clock;
+  readonly random?: Random;
+  readonly pause?: Pause;
+  /** For tests. */
+  readonly webhookOptions?: Pick<SendingOptions, 'timeoutMs' | 'resolve'>;
+}
+
+const POLL_MS = 1_000;
+const KEPT_MS = 14 * 24 * 3_600_000;
+const CLAIM_MS = 60_000;
+const STOP_MS = 5_000;
+
+/** The turns between two removals of old rows. */
+const TURNS_TO_PRUNE = 500;
+
+/**
+ * Tells webhooks and people that somebody has to decide, at least once and normally once. The log
+ * of the ledger is the outbox, and the side log has the deliveries. So a crash at any point loses
+ * no notice, and any number of servers on one store share the work.
+ */
+export class NoticeSender {
+  readonly #options: NoticeSenderOptions;
+  readonly #receivers: readonly Receiver[];
+  readonly #enqueuer: Enqueuer;
+  readonly #deliverer: Deliverer;
+  readonly #mails: MailNotices | undefined;
+  readonly #pollMs: number;
+  readonly #clock: Clock;
+  readonly #pause: Pause;
+  #unfollow: (() => Promise<void>) | undefined;
+  #isWoken = false;
+  #rest: AbortController | undefined;
+  #running: Promise<void> | undefined;
+  #isStopped = false;
+
+  /** @throws NoticeError `bad_notices` */
+  constructor(options: NoticeSenderOptions) {
+    const { store, webhooks, mail, principals, decidersOf, urlOf, onFailure } = options;
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#pause = options.pause ?? systemPause;
+    this.#pollMs = options.pollMs ?? POLL_MS;
+    this.#receivers = receiversOf(webhooks, mail === undefined ? new Map() : principals);
+    this.#mails = mail && new MailNotices({ mail, decidersOf, urlOf });
+    this.#enqueuer = new Enqueuer({ store, receivers: this.#receivers, clock: this.#clock, onFailure });
+    this.#deliverer = new Deliverer({
+      store,
+      receivers: this.#receivers,
+      send: (receiver, notice, signal) => this.#send(receiver, notice, signal),
+      clock: this.#clock,
+      random: options.random ?? systemRandom,
+      retry: options.retry ?? RETRY,
+      claimMs: options.claimMs ?? CLAIM_MS,
+      keptMs: options.keptMs ?? KEPT_MS,
+      onFailure,
+      onEnded: () => this.wake(),
+    });
+  }
+
+  /** Begins to read the log and to send. Without receivers nothing is read. */
+  async start(): Promise<void> {
+    if (this.#receivers.length === 0) return;
+    this.#unfollow = await this.#options.store.follow?.(() => this.wake());
+    this.#running = this.#run();
+  }
+
+  /** Ends after the deliveries that run, and at the latest after `limitMs`. */
+  async stop(limitMs: number = STOP_MS): Promise<void> {
+    this.#isStopped = true;
+    this.#enqueuer.stop();
+    this.#rest?.abort();
+    await this.#unfollow?.();
+    await this.#deliverer.stop(limitMs);
+    await this.#running;
+  }
+
+  /** Looks for new entries soon, after a commit. */
+  wake(): void {
+    this.#isWoken = true;
+    this.#rest?.abort();
+  }
+
+  get counts(): DeliveryCounts {
+    return this.#deliverer.counts;
+  }
+
+  /** Notices that were given up, oldest first. */
+  async failed(limit: number): Promise<readonly EndedNotice[]> {
+    const rows = await this.#options.store.sideList(FAILED_KIND, { limit });
+    return rows.map((row) => valueIn<EndedNotice>(row));
+  }
+
+  async #run(): Promise<void> {
+    for (let turn = 0; !this.#isStopped; turn += 1) {
+      this.#isWoken = false;
+      const dueMs = await this.#turn(turn % TURNS_TO_PRUNE === 0);
+      await this.#untilWoken(Math.min(dueMs, this.#pollMs));
+    }
+  }
+
+  /** One look at the log and the queue. After a failure the next turn begins with the same rows. */
+  async #turn(prunes: boolean): Promise<number> {
+    try {
+      await this.#enqueuer.advance();
+      if (prunes) await this.#deliverer.prune();
+      return await this.#deliverer.begin();
+    } catch (error) {
+      this.#options.onFailure(error);
+      return this.#pollMs;
+    }
+  }
+
+  async #untilWoken(ms: number): Promise<void> {
+    if (this.#isWoken || this.#isStopped) return;
+    this.#rest = new AbortController();
+    await this.#pause(ms, ms, this.#rest.signal);
+    this.#rest = undefined;
+  }
+
+  async #send(receiver: Receiver, notice: Notice, signal: AbortSignal): Promise<void> {
+    const id = noticeId(notice.entryId, receiver.id);
+    if (receiver.kind === 'mail') {
+      if (notice.type === 'approval.requested') await this.#mails?.send(receiver, notice, id, signal);
+      return;
+    }
+    const body = webhookBody(notice, id, this.#options.urlOf(notice.pendingId, notice.trajectoryId));
+    const timestamp = Math.floor(instantToMillis(this.#clock.now()) / 1_000);
+    await sendWebhook(receiver.webhook, { id, timestamp, body }, { ...this.#options.webhookOptions, signal });
+  }
+}

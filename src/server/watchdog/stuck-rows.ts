@@ -1,0 +1,30 @@
+import type { Json } from '#base';
+import { canonicalize, hashText, readCanonical } from '#canon';
+import type { Instant, SideRow } from '#ledger';
+import type { GuardedProposal } from './stuck-guard.ts';
+
+/** The kind of the rows of proposals that blocked a process. */
+export const STUCK_KIND = 'stuck';
+
+/** A proposal that was running when a process was blocked. */
+export interface StuckProposal {
+  /** Only the proposals of a process that had one are certainly at fault. */
+  readonly state: 'stuck' | 'suspect';
+  readonly trajectory: string;
+  readonly principal: string;
+  readonly action: string;
+  readonly at: Instant;
+}
+
+/** The key of a proposal's row. It contains no idempotency key, which can be a secret. */
+export function stuckKey({ trajectoryId, principal, key }: GuardedProposal): string {
+  return hashText(canonicalize(['assize/stuck/v1', trajectoryId, principal, key]));
+}
+
+export function stuckIn({ body }: SideRow): StuckProposal {
+  return readCanonical(body) as unknown as StuckProposal;
+}
+
+export function stuckBody(stuck: StuckProposal): string {
+  return canonicalize(stuck as unknown as Json);
+}
