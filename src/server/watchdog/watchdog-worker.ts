@@ -48,6 +48,7 @@ async function record(labels: readonly Label[]): Promise<void> {
   const store = await openStore(url, { mode: 'existing', checkpoint: false });
   const state = labels.length === 1 ? 'stuck' : 'suspect';
   for (const { key, ...label } of labels) await put(store, key, { state, ...label, at: systemClock.now() });
+  await store.close();
 }
 
 /** Keeps a record of a proposal that is certainly at fault. */
