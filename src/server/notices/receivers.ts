@@ -1,10 +1,16 @@
 import { hashText } from '#canon';
-import type { PrincipalConfig, WebhookConfig } from '#config';
+import type { PrincipalKind, WebhookConfig } from '#config';
 import { NoticeError } from './errors.ts';
 import type { Notice } from './notice.ts';
 
 /** A receiver of notices. Its id is in the side log, and is the same for every server. */
 export type Receiver = WebhookReceiver | MailReceiver;
+
+/** A principal that can get mail. */
+export interface Addressee {
+  readonly kinds: readonly PrincipalKind[];
+  readonly email?: string | undefined;
+}
 
 export interface WebhookReceiver {
   readonly kind: 'webhook';
@@ -33,7 +39,7 @@ const RECEIVERS_MAX = 900;
  */
 export function receiversOf(
   webhooks: readonly WebhookConfig[],
-  mailed: ReadonlyMap<string, Pick<PrincipalConfig, 'email' | 'kinds'>>,
+  mailed: ReadonlyMap<string, Addressee>,
 ): readonly Receiver[] {
   const receivers: Receiver[] = webhooks.map((webhook) => {
     const { protocol, origin } = new URL(webhook.url);
