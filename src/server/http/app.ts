@@ -1,5 +1,7 @@
 import { Hono } from 'hono';
+import { isInstance } from '#base';
 import type { PrincipalKind } from '#config';
+import { StoreError } from '#stores';
 import { ServerError } from '../errors.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Metrics } from '../log/metrics.ts';
@@ -146,11 +148,11 @@ function streamOf(lines: AsyncIterable<string>): ReadableStream<Uint8Array> {
   });
 }
 
-/** The response to an error. Faults of the server are logged with their stack. */
+/** The response to an error. Faults of the server and of its store are logged with their stack. */
 export function answerProblem(error: unknown, request: Request, { logger }: Pick<AppParts, 'logger'>): Response {
   const requestId = requestIdOf(request);
   const problem = problemOf(error, requestId);
-  if (problem.status === 500) logger.failure(requestId, error);
+  if (problem.status === 500 || isInstance(error, StoreError)) logger.failure(requestId, error);
   return new Response(`${JSON.stringify(problem)}\n`, {
     status: problem.status,
     headers: { 'content-type': 'application/problem+json', ...headersOf(problem, error) },

@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import { DidNothing, declareTool, type Tool } from '#effects';
+import { call, type Domain, defineDomain, escalate, pass, reject } from '#kernel';
+
+/** A payment of this amount has no answer, so its outcome is unknown. */
+export const SILENT_CENTS = 14;
+
+/** Pays outside the ledger. Its sink has no keys, so an unanswered payment needs a person. */
+export const bank: Tool = declareTool({
+  name: 'bank.pay',
+  input: z.object({ cents: z.number().int() }),
+  class: { reversibility: 'irreversible', delivery: 'buffered', sink: 'blind' },
+  writes: ['bank:**'],
+  execute: ({ cents }) => {
+    if (cents === 13) throw new DidNothing('closed', { final: true });
+    if (cents === SILENT_CENTS) throw new Error('no answer');
+  },
+});
+
+/**
+ * A till. A desk that holds more than 100 needs the boss, and more than 1,000 is refused. It has a
+ * memory, and one action that calls a tool.
+ */
+const tillOf = (version: string): Domain =>
+  defineDomain({
+    name: 'till',
+    version,
+    unjudgedCalls: 'allow',
+    state: z.object({ desks: z.record(z.string(), z.number().int()) }),
+    initial: { desks: {} },
+    processes: { paying: { writes: ['/desks/{desk}'] } },
+    roles: { clerk: { params: ['desk'], processes: ['paying'] } },
+    actions: {
+      pay: {
+        process: 'paying',
+        args: z.object({ amount: z.number().int().positive() }),
+        apply: (state, { amount }, { role }) => {
+          state.desks[role.desk] = (state.desks[role.desk] ?? 0) + amount;
+        },
+      },
+      wire: {
+        process: 'paying',
+        args: z.object({ cents: z.number().int().positive() }),
+        apply: (state, { cents }, { role }) => {
+          state.desks[role.desk] = cents;
+        },
+        calls: (_state, { cents }) => [call(bank, { cents })],
+      },
+      undo: {
+        process: 'paying',
+        args: z.object({}),
+        apply: (state, _args, { role }) => {
+          state.desks[role.desk] = 0;
+        },
+      },
+    },
+    invariants: ({ each }) => [
+      each('LARGE', '/desks/*', { channel: 'boss' }, (amount) =>
+        amount > 1_000 ? reject('more than 1,000') : amount > 100 ? escalate('more than 100') : pass,
+      ),
+    ],
+    counselors: { boss: (principal) => principal.startsWith('boss:') },
+    memory: {
+      predicates: {
+        phone: { cardinality: 'single-valued', strategy: 'lww' },
+      },
+    },
+  }) as Domain;
+
+export const till: Domain = tillOf('1');
+/** The same rules under another version, for upgrades. */
+export const laterTill: Domain = tillOf('2');
