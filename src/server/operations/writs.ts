@@ -28,7 +28,7 @@ const list = operation({
       z.looseObject({
         id: hash,
         writ: writForm,
-        principal: z.string().nullable().describe('the principal of the configuration whose grant it is'),
+        principal: z.string().nullable().describe('the principal of the configuration whose grant it is a part of'),
         granted: amounts,
         spent: amounts,
         reserved: amounts,
@@ -42,10 +42,11 @@ const list = operation({
     const trajectory = await callerTrajectory(request, path.trajectory);
     const known = await listWrits(service.store, trajectory.id);
     const holders = service.writs.holdersOf(service.config.principals.values(), trajectory.id);
-    const writs = known.map(({ id, writ, granted, spent, reserved, left, revoked }) => ({
+    const writs = known.map(({ id, writ, chain, granted, spent, reserved, left, revoked }) => ({
       id,
       writ: { ...writ },
-      principal: holders.get(id) ?? null,
+      principal:
+        [id, ...chain.map((one) => service.writs.idOf(one))].flatMap((one) => holders.get(one) ?? [])[0] ?? null,
       granted: { ...granted },
       spent: { ...spent },
       reserved: { ...reserved },

@@ -26,7 +26,9 @@ const tillOf = (version: string): Domain =>
     name: 'till',
     version,
     unjudgedCalls: 'allow',
-    state: z.object({ desks: z.record(z.string(), z.number().int()) }),
+    state: z.object({
+      desks: z.record(z.string(), z.object({ sum: z.number().int(), by: z.string().optional() })),
+    }),
     initial: { desks: {} },
     processes: { paying: { writes: ['/desks/{desk}'] } },
     roles: { clerk: { params: ['desk'], processes: ['paying'] } },
@@ -35,14 +37,14 @@ const tillOf = (version: string): Domain =>
         process: 'paying',
         args: z.object({ amount: z.number().int().positive() }),
         apply: (state, { amount }, { role }) => {
-          state.desks[role.desk] = (state.desks[role.desk] ?? 0) + amount;
+          state.desks[role.desk] = { sum: (state.desks[role.desk]?.sum ?? 0) + amount };
         },
       },
       wire: {
         process: 'paying',
         args: z.object({ cents: z.number().int().positive() }),
         apply: (state, { cents }, { role }) => {
-          state.desks[role.desk] = cents;
+          state.desks[role.desk] = { sum: cents };
         },
         calls: (_state, { cents }) => [call(bank, { cents })],
       },
@@ -50,13 +52,25 @@ const tillOf = (version: string): Domain =>
         process: 'paying',
         args: z.object({}),
         apply: (state, _args, { role }) => {
-          state.desks[role.desk] = 0;
+          state.desks[role.desk] = { sum: 0 };
         },
       },
     },
     invariants: ({ each }) => [
-      each('LARGE', '/desks/*', { channel: 'boss' }, (amount) =>
-        amount > 1_000 ? reject('more than 1,000') : amount > 100 ? escalate('more than 100') : pass,
+      each(
+        'LARGE',
+        '/desks/*',
+        {
+          channel: 'boss',
+          onApprove: (state, { counselor, keys: [desk] }) => {
+            const { sum } = state.desks[desk as string] as { readonly sum: number };
+            state.desks[desk as string] = { sum, by: counselor };
+          },
+        },
+        ({ sum, by }) => {
+          if (sum > 1_000) return reject('more than 1,000');
+          return sum > 100 && by === undefined ? escalate('more than 100') : pass;
+        },
       ),
     ],
     counselors: { boss: (principal) => principal.startsWith('boss:') },
