@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { isAssizeError } from '#base';
 import { addMicros } from '#canon';
-import { KernelError } from '#kernel';
 import { type EntryRow, type Hash, isEffectPending, isExpired, type PendingPayload, readRow } from '#ledger';
 import { type ApprovalInput, type Ruling, Trajectory, withdrawnSourceOf } from '#runtime';
 import { pendingView, questionsIn } from '#views';
 import { ServerError } from '../errors.ts';
+import { isFromGrantOf, requireOther } from '../grantors.ts';
 import { type Caller, isOfKind } from '../principals/caller.ts';
 import { problemOf } from '../problems/problem.ts';
 import { callerTrajectory, replayerOf } from '../reach.ts';
@@ -149,7 +149,7 @@ const approve = operation({
   run: async (request) => {
     const { path, body, caller } = request;
     const { trajectory, row } = await pendingOf(request, path.approval);
-    requireOther(request, trajectory, row);
+    requireOther(request, trajectory, writIdOf(row));
     return { body: rulingDocument(await approveAs(caller, trajectory, row, body)) };
   },
 });
@@ -171,7 +171,7 @@ const reject = operation({
     const { trajectory, row } = await pendingOf(request, path.approval);
     const decision = { principal: caller.name, method: caller.method, reason: body.reason };
     const given = body.digest === undefined ? decision : { ...decision, digest: body.digest };
-    requireOther(request, trajectory, row);
+    requireOther(request, trajectory, writIdOf(row));
     return { body: rulingDocument(await trajectory.approvals.reject(row.id, given)) };
   },
 });
@@ -202,7 +202,7 @@ const decideMany = operation({
     for (const { id, digest } of items) {
       try {
         const { trajectory, row } = await pendingOf(request, id);
-        requireOther(request, trajectory, row);
+        requireOther(request, trajectory, writIdOf(row));
         const ruling =
           decision === 'approve'
             ? await approveAs(caller, trajectory, row, { digest, reason })
@@ -245,30 +245,8 @@ function approveAs(caller: Caller, trajectory: Trajectory, row: EntryRow, decisi
   });
 }
 
-/**
- * Refuses an agent that passed its grant on to the requester. The ledger knows the grant by its key,
- * so the runtime cannot compare the names.
- *
- * @throws KernelError `unauthorised_counselor`
- */
-function requireOther({ caller, service }: Reaching, trajectory: Trajectory, row: EntryRow): void {
-  const { channel, proposal } = readRow(row).payload as PendingPayload;
-  if (!isFromGrantOf(caller, service, trajectory, proposal.writ_id)) return;
-  throw new KernelError(
-    'unauthorised_counselor',
-    `${caller.name} requested this proposal or granted its writ, and cannot resolve it. Ask another counselor.`,
-    { evidence: { principal: caller.name, channel } },
-  );
-}
-
-function isFromGrantOf(
-  principal: Pick<Caller, 'name' | 'grants'>,
-  { writs }: Service,
-  trajectory: Trajectory,
-  writId: Hash,
-): boolean {
-  const writ = Trajectory.writOf(trajectory, writId);
-  return writ !== undefined && writs.hasGranted(principal, writ);
+function writIdOf(row: EntryRow): Hash {
+  return (readRow(row).payload as PendingPayload).proposal.writ_id;
 }
 
 interface Reaching {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { addMicros } from '#canon';
+import { isSamePrincipal } from '#kernel';
 import { isHash, REVOKE_ACTION } from '#ledger';
 import { listWrits } from '#runtime';
 import { ServerError } from '../errors.ts';
@@ -111,10 +112,11 @@ const attenuate = operation({
     const trajectory = await callerTrajectory(request, path.trajectory);
     const now = service.clock.now();
     const expires = addMicros(now, body.seconds * 1_000_000);
-    if (service.config.principals.has(body.subject))
+    const known = [...service.config.principals.keys()].find((one) => isSamePrincipal(one, body.subject));
+    if (known !== undefined)
       throw new ServerError(
         'forbidden',
-        `${body.subject} is a principal of the configuration. Choose another subject.`,
+        `${body.subject} is a principal of the configuration, or looks like ${known}. Choose another subject.`,
       );
     const writ = service.writs.attenuated(caller, trajectory.id, {
       subject: body.subject,

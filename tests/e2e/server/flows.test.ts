@@ -138,7 +138,7 @@ test('a walk over the pages of entries is the whole list, under appends', async 
 
 test('a walk over the pages of approvals misses none, under decisions', async () => {
   const server = await start();
-  const made = [];
+  const made: { id: string; digest: string }[] = [];
   for (const desk of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) made.push(await waiting(server, desk, desk));
   // Each time the last approval of the page before is decided, and a new one is made.
   let at = 1;

@@ -71,7 +71,7 @@ export function problemFaults(
     if (typeof body?.[member] !== 'string' || body[member] === '') faults.push(`no ${member}`);
   if (body?.type !== `https://github.com/assize/assize/blob/main/docs/errors.md#${code}`) faults.push('another type');
   if (typeof body?.retryable !== 'boolean') faults.push('no retryable');
-  if (/\bat .{1,200}:\d+:\d+|node_modules|\.ts\b/.test(text)) faults.push('a stack');
+  if (/(\\n|\n)\s+at |node_modules|\.ts\b/.test(text)) faults.push('a stack');
   if (/\b(SELECT|INSERT INTO|UPDATE|sqlite|postgres)\b/.test(text)) faults.push('SQL');
   if (/asz_[0-9a-f]{16}/.test(text)) faults.push('a token');
   if (text.includes(CANARY)) faults.push('a value of the request');

@@ -40,6 +40,14 @@ const tillOf = (version: string): Domain =>
           state.desks[role.desk] = { sum: (state.desks[role.desk]?.sum ?? 0) + amount };
         },
       },
+      tip: {
+        process: 'paying',
+        args: z.object({ amount: z.number().int().positive() }),
+        cost: ({ amount }) => ({ cents: amount }),
+        apply: (state, { amount }, { role }) => {
+          state.desks[role.desk] = { sum: amount };
+        },
+      },
       wire: {
         process: 'paying',
         args: z.object({ cents: z.number().int().positive() }),
