@@ -1,7 +1,7 @@
 import type { Hono } from 'hono';
 import { z } from 'zod';
 import { ServerError } from '../errors.ts';
-import { LOOPBACK_COOKIE, SESSION_COOKIE, sessionCookieOf } from '../principals/authenticator.ts';
+import { cookieOf, LOOPBACK_COOKIE, SESSION_COOKIE, sessionCookieOf } from '../principals/authenticator.ts';
 import type { OidcSignIn } from '../principals/oidc.ts';
 import type { Session, Sessions } from '../principals/sessions.ts';
 import type { AppParts } from './app.ts';
@@ -9,18 +9,19 @@ import { readBody } from './body.ts';
 import { checkOrigin } from './guards.ts';
 import { signInPage, startPage } from './pages.ts';
 
-/** The address of sign-in requests of one process, for its limit. */
-const SIGN_IN = 'sign-in';
+/** Counts the sign-ins of a process together. No principal has an empty name. */
+const SIGN_IN = '';
 const codeBody = z.strictObject({ code: z.string().regex(/^[0-9a-f]{64}$/) });
 
 /** Adds the start page and the sign-in of browsers: by a code of the command line, and by OIDC. */
 export function addSignIn(app: Hono, parts: AppParts, sessions: Sessions, oidc: OidcSignIn | undefined): void {
   const { service, addresses, authenticator } = parts;
   const now = () => service.clock.now();
+  const isTls = () => addresses().origin.startsWith('https:');
 
   app.get('/', async (context) => {
     const caller =
-      sessionCookieOf(context.req.raw) === undefined
+      sessionCookieOf(context.req.raw, isTls()) === undefined
         ? undefined
         : await authenticator.callerOf(context.req.raw).catch(() => undefined);
     return startPage(caller?.name, oidc !== undefined);
@@ -48,7 +49,7 @@ export function addSignIn(app: Hono, parts: AppParts, sessions: Sessions, oidc: 
 
   app.delete('/v1/session', async (context) => {
     checkOrigin(context.req.raw, addresses());
-    const cookie = sessionCookieOf(context.req.raw);
+    const cookie = sessionCookieOf(context.req.raw, isTls());
     if (cookie !== undefined) await sessions.end(cookie);
     return context.json({ ended: true }, 200, { 'set-cookie': cookieText('', addresses().origin) });
   });
@@ -58,7 +59,9 @@ export function addSignIn(app: Hono, parts: AppParts, sessions: Sessions, oidc: 
   app.get('/sign-in/oidc', async (context) => {
     const leave = parts.limiter.enter(SIGN_IN);
     try {
-      return context.redirect((await oidc.begin(callback(), now())).href);
+      const url = await oidc.begin(callback(), now());
+      const state = url.searchParams.get('state') ?? '';
+      return context.body(null, 302, { location: url.href, 'set-cookie': stateCookieText(state, isTls()) });
     } finally {
       leave();
     }
@@ -67,6 +70,9 @@ export function addSignIn(app: Hono, parts: AppParts, sessions: Sessions, oidc: 
     const leave = parts.limiter.enter(SIGN_IN);
     try {
       const url = new URL(context.req.url);
+      // Otherwise another person's callback would sign this browser in as that person.
+      if (cookieOf(context.req.raw, stateCookieName(isTls())) !== url.searchParams.get('state'))
+        throw new ServerError('sign_in_failed', 'The sign-in began in another browser. Start the sign-in again.');
       const mapped = await oidc.end(new URL(`${callback()}${url.search}`), now());
       const { name, kinds, grants } = authenticator.mapped(mapped, 'oidc');
       const session: Omit<Session, 'expires'> = { principal: name, method: 'oidc', kinds, grants };
@@ -76,6 +82,16 @@ export function addSignIn(app: Hono, parts: AppParts, sessions: Sessions, oidc: 
       leave();
     }
   });
+}
+
+function stateCookieName(isTls: boolean): string {
+  return isTls ? '__Secure-assize-sign-in' : 'assize-sign-in';
+}
+
+/** Binds a begun sign-in to its browser. The redirect from the provider is a top-level read. */
+function stateCookieText(state: string, isTls: boolean): string {
+  const value = `${stateCookieName(isTls)}=${state}; Path=/sign-in; HttpOnly; SameSite=Lax; Max-Age=600`;
+  return isTls ? `${value}; Secure` : value;
 }
 
 /** An empty value ends the cookie. Over TLS the name binds the cookie to this host. */
