@@ -71,13 +71,26 @@ export class LogTail {
     return rows.map((row, i) => ({ position: from + i, row }));
   }
 
-  /** Calls the listener with entries in the order of the log, from the next read on. */
-  listen(listener: TailListener): () => void {
+  /**
+   * Calls the listener with entries in the order of the log. When this resolves, every entry is
+   * either in the log, for `read`, or is told to the listener.
+   */
+  async listen(listener: TailListener): Promise<() => void> {
     this.#listeners.add(listener);
-    this.wake();
-    return () => {
+    const leave = (): void => {
       this.#listeners.delete(listener);
+      // The next listener does not get the entries of the time without listeners.
+      if (this.#listeners.size === 0) this.#position = undefined;
     };
+    try {
+      const size = await this.size();
+      if (this.#listeners.has(listener)) this.#position ??= size;
+    } catch (error) {
+      leave();
+      throw error;
+    }
+    this.wake();
+    return leave;
   }
 
   get listeners(): number {
@@ -99,11 +112,14 @@ export class LogTail {
 
   async #readNew(): Promise<void> {
     const size = await integrateLog(this.#store);
-    this.#position ??= size;
-    while (this.#position < size) {
-      const entries = await this.read(this.#position);
+    for (;;) {
+      const from = this.#position;
+      if (from === undefined || from >= size) return;
+      const entries = await this.read(from);
       if (entries.length === 0) return;
-      this.#position += entries.length;
+      // All listeners left meanwhile.
+      if (this.#position !== from) continue;
+      this.#position = from + entries.length;
       for (const listener of this.#listeners) listener(entries);
     }
   }
