@@ -167,7 +167,8 @@ export const MAY_SKIP: readonly MaySkip[] = [
   {
     why: 'the Go vulnerability database is not there (ASSIZE_DATA)',
     holds: without('go-vulndb'),
-    files: ['domains/disclosure/adjudicate.slow.test.ts', 'experiments/tests/disclosure.slow.test.ts'],
+    files: ['domains/disclosure/adjudicate.slow.test.ts', 'experiments/tests/disclosure.slow.test.ts', 'src/cli/tour/advisories.test.ts'],
+    named: /absent without ASSIZE_DATA/,
   },
   {
     why: 'TimeQA is not there (ASSIZE_DATA)',

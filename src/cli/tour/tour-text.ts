@@ -105,7 +105,7 @@ export function commandsOf(url: string, payments: readonly RuledPayment[]): Tour
   const shown = open ?? payments.findLast(({ ruling }) => ruling === 'committed');
   const receipt = RECEIPTS.find(({ id }) => id === OPEN_RECEIPT);
   return [
-    { does: 'the proposals that wait for a person', command: `curl -s ${as('manager')} ${url}/v1/approvals` },
+    { does: 'list the proposals that wait for a person', command: `curl -s ${as('manager')} ${url}/v1/approvals` },
     ...(open === undefined
       ? []
       : [
@@ -118,7 +118,7 @@ export function commandsOf(url: string, payments: readonly RuledPayment[]): Tour
       ? []
       : [
           {
-            does: 'an entry of the ledger, and the proof that the signed log has it',
+            does: 'read an entry of the ledger, and the proof that the signed log has it',
             command: `curl -s ${as('auditor')} ${url}/v1/entries/${shown.id} ${url}/v1/entries/${shown.id}/proof`,
           },
         ]),
