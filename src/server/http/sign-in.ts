@@ -58,7 +58,8 @@ export function addSignIn(app: Hono, parts: AppParts, sessions: Sessions, oidc: 
   app.get('/sign-in/oidc', async (context) => {
     const leave = parts.limiter.enter(SIGN_IN);
     try {
-      return context.redirect((await oidc.begin(callback(), now())).href);
+      const { url, browser } = await oidc.begin(callback(), now());
+      return context.body(null, 302, { location: url.href, 'set-cookie': browserCookie(browser, addresses().origin) });
     } finally {
       leave();
     }
@@ -67,7 +68,8 @@ export function addSignIn(app: Hono, parts: AppParts, sessions: Sessions, oidc: 
     const leave = parts.limiter.enter(SIGN_IN);
     try {
       const url = new URL(context.req.url);
-      const mapped = await oidc.end(new URL(`${callback()}${url.search}`), now());
+      const browser = browserOf(context.req.raw);
+      const mapped = await oidc.end(new URL(`${callback()}${url.search}`), browser, now());
       const { name, kinds, grants } = authenticator.mapped(mapped, 'oidc');
       const session: Omit<Session, 'expires'> = { principal: name, method: 'oidc', kinds, grants };
       const cookie = await sessions.start(session, now());
@@ -76,6 +78,18 @@ export function addSignIn(app: Hono, parts: AppParts, sessions: Sessions, oidc: 
       leave();
     }
   });
+}
+
+const BROWSER_COOKIE = 'assize-sign-in';
+
+/** A cookie for the time of a sign-in. The browser sends it when the provider sends the person back. */
+function browserCookie(value: string, origin: string): string {
+  const secure = origin.startsWith('https:') ? '; Secure' : '';
+  return `${BROWSER_COOKIE}=${value}${secure}; Path=/sign-in; HttpOnly; SameSite=Lax; Max-Age=600`;
+}
+
+function browserOf(request: Request): string | undefined {
+  return new RegExp(`(?:^|; ?)${BROWSER_COOKIE}=([\\w-]+)`).exec(request.headers.get('cookie') ?? '')?.[1];
 }
 
 /** An empty value ends the cookie. Over TLS the name binds the cookie to this host. */
