@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ServedGuide } from '../support/process/served-guide.ts';
+import { signInAt } from '../support/server/oidc-provider.ts';
 
 const python = spawnSync('python3', ['--version']).status === 0;
 let guide: ServedGuide;
@@ -28,11 +29,27 @@ test('server.md', async () => {
 test('http-api.md', async () => {
   await guide.beginWith('server.md');
   await guide.follow('http-api.md');
-  expectShown(9);
+  expectShown(10);
 });
 
 test.skipIf(!python)('python.md, which also needs python3', async () => {
   await guide.beginWith('server.md');
   await guide.follow('python.md');
   expectShown(2);
+});
+
+test('server-sign-in.md, in a browser that signs in', async () => {
+  await guide.follow('server-sign-in.md');
+  expectShown(5);
+  const begun = await fetch(`${guide.url}/sign-in/oidc`, { redirect: 'manual' });
+  const back = await signInAt(guide.issuer, begun.headers.get('location') as string, 'grace');
+  const cookie = (answer: Response) => answer.headers.getSetCookie()[0]?.split(';')[0] as string;
+  const ended = await fetch(back, { redirect: 'manual', headers: { cookie: cookie(begun) } });
+  const me = await fetch(`${guide.url}/v1/me`, { headers: { cookie: cookie(ended) } });
+  expect(await me.json()).toEqual({ name: 'manager:grace', kinds: ['counselor', 'auditor'], method: 'oidc' });
+});
+
+test('server-operations.md, on SQLite', async () => {
+  await guide.follow('server-operations.md', ['sh postgres']);
+  expectShown(5);
 });

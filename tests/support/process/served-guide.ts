@@ -1,14 +1,15 @@
-import { execFileSync } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { blocksOf, writeFiles } from './guide-files.ts';
 import { type ListeningServer, startServer } from './listening-server.ts';
 
 const root = join(import.meta.dirname, '../../..');
-/** The port that the guides name. */
-const SHOWN_PORT = '4517';
+/** The ports that the guides name: of the server, and of a provider. */
+const SHOWN_PORTS = ['4517', '4518'] as const;
 
 /** A command of a page with the output that the page shows below it. */
 export interface ShownStep {
@@ -27,12 +28,13 @@ export class ServedGuide {
   readonly steps: ShownStep[] = [];
   #settings = '';
   #server: ListeningServer | undefined;
-  readonly #port: string;
+  readonly #ports: ReadonlyMap<string, string>;
+  #provider: ChildProcess | undefined;
   readonly #env: Readonly<Record<string, string>>;
 
-  private constructor(folder: string, port: string, env: Readonly<Record<string, string>>) {
+  private constructor(folder: string, ports: ReadonlyMap<string, string>, env: Readonly<Record<string, string>>) {
     this.folder = folder;
-    this.#port = port;
+    this.#ports = ports;
     this.#env = env;
   }
 
@@ -43,15 +45,16 @@ export class ServedGuide {
     const command = join(folder, 'bin/assize');
     writeFileSync(command, `#!/bin/sh\nexec "${process.execPath}" "${join(root, 'src/cli/main.ts')}" "$@"\n`);
     chmodSync(command, 0o755);
-    return new ServedGuide(folder, await freePort(), env);
+    return new ServedGuide(folder, new Map(await Promise.all(SHOWN_PORTS.map(portFor))), env);
   }
 
   /** Follows a page from its first block to its last. Blocks of `skipped` are not run. */
   async follow(page: string, skipped: readonly string[] = []): Promise<void> {
-    writeFiles(page, this.folder);
+    this.write(page);
     for (const { says, code } of blocksOf(page)) {
       if (skipped.includes(says)) continue;
       if (says === 'sh serve') await this.#serve(code);
+      else if (says === 'sh provider') await this.#provide(code);
       else if (says.split(' ')[0] === 'sh') this.sh(code);
       else if (says === 'console') this.#type(code);
     }
@@ -59,33 +62,72 @@ export class ServedGuide {
 
   /** Starts the server of another page, without the rest of that page. */
   async beginWith(page: string): Promise<void> {
-    writeFiles(page, this.folder);
+    this.write(page);
     for (const { says, code } of blocksOf(page)) if (says === 'sh serve') await this.#serve(code);
   }
 
   /** Runs shell commands, and returns their output. Exported variables stay for later commands. */
   sh(code: string): string {
-    const script = code.replaceAll(SHOWN_PORT, this.#port);
+    const script = this.#placed(code);
     this.#settings += (script.match(/^export .*$/gm) ?? []).map((line) => `${line}\n`).join('');
-    return execFileSync('sh', ['-eu', '-c', `${this.#settings}${script}`], {
+    const printed = execFileSync('sh', ['-eu', '-c', `${this.#settings}${script}`], {
       cwd: this.folder,
       env: this.#environment(),
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'pipe'],
-    }).replaceAll(this.#port, SHOWN_PORT);
+    });
+    return [...this.#ports].reduce((text, [shown, port]) => text.replaceAll(port, shown), printed);
   }
 
   /** Stops the server, and removes the folder. */
   async end(): Promise<number | null | undefined> {
     const code = await this.#server?.end('SIGTERM');
+    this.#provider?.kill();
     rmSync(this.folder, { recursive: true, force: true });
     return code;
+  }
+
+  /** The address of the server. */
+  get url(): string {
+    return `http://127.0.0.1:${this.#ports.get('4517')}`;
+  }
+
+  /** The address of the provider. */
+  get issuer(): string {
+    return `http://127.0.0.1:${this.#ports.get('4518')}`;
+  }
+
+  /** Writes the files of a page, and runs nothing. */
+  write(page: string): void {
+    writeFiles(page, this.folder);
+    for (const { says } of blocksOf(page)) {
+      const [language, name] = says.split(' ');
+      if (name === undefined || language === 'sh' || language === 'text') continue;
+      const path = join(this.folder, name);
+      writeFileSync(path, this.#placed(readFileSync(path, 'utf8')));
+    }
+  }
+
+  /** The text with free ports in place of the shown ones. */
+  #placed(text: string): string {
+    return [...this.#ports].reduce((placed, [shown, port]) => placed.replaceAll(shown, port), text);
+  }
+
+  async #provide(code: string): Promise<void> {
+    const env = { ...this.#environment(), ...this.#variables() };
+    this.#provider = spawn('sh', ['-c', `exec ${code}`], { cwd: this.folder, env, stdio: 'ignore' });
+    while (
+      !(await fetch(this.issuer)
+        .then(() => true)
+        .catch(() => false))
+    )
+      await sleep(100);
   }
 
   async #serve(code: string): Promise<void> {
     const [, typed = ''] = /^assize serve(.*)$/m.exec(code) ?? [];
     await this.#server?.end('SIGTERM');
-    const args = typed.replaceAll(SHOWN_PORT, this.#port).trim().split(/\s+/);
+    const args = this.#placed(typed).trim().split(/\s+/);
     this.#server = await startServer(
       this.folder,
       args.filter((arg) => arg !== ''),
@@ -129,12 +171,12 @@ function constantOf(text: string): string {
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, '…');
 }
 
-async function freePort(): Promise<string> {
+async function portFor(shown: string): Promise<[string, string]> {
   const server = createServer();
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as { readonly port: number };
   server.close();
   await once(server, 'close');
-  return String(port);
+  return [shown, String(port)];
 }

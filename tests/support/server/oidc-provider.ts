@@ -59,7 +59,7 @@ function providerFor(issuer: string, client: TestClient): Provider {
 }
 
 /** Follows the pages of the provider as a browser: sign in, consent, and the way back. */
-async function signInAt(issuer: string, authorization: string, person: string): Promise<string> {
+export async function signInAt(issuer: string, authorization: string, person: string): Promise<string> {
   const cookies = new Map<string, string>();
   let next = authorization;
   let form: URLSearchParams | undefined;
