@@ -33,15 +33,12 @@ export function eventStream(
       const queue: LoggedEntry[] = [];
       const done = Promise.withResolvers<void>();
       let arrived = Promise.withResolvers<void>();
-      const size = await tail.size();
-      const leave = tail.listen((entries) => {
-        queue.push(...entries);
-        arrived.resolve();
-        if (queue.length > BEHIND_MAX) stop();
-      }, size);
+      let leave = (): void => undefined;
+      let isStopped = false;
       const keepAlive = setInterval(() => controller.enqueue(encoder.encode(KEEP_ALIVE)), KEEP_ALIVE_MS);
       keepAlive.unref();
       stop = () => {
+        isStopped = true;
         clearInterval(keepAlive);
         leave();
         onEnd();
@@ -50,8 +47,14 @@ export function eventStream(
         arrived.resolve();
       };
       signal.addEventListener('abort', stop);
+      leave = await tail.listen((entries) => {
+        queue.push(...entries);
+        arrived.resolve();
+        if (queue.length > BEHIND_MAX) stop();
+      });
+      if (isStopped || signal.aborted) leave();
       const isOver = Symbol('over');
-      let position = lastId === undefined ? size : lastId + 1;
+      let position = lastId === undefined ? await tail.size() : lastId + 1;
       controller.enqueue(encoder.encode(`retry: 1000\nevent: ready\nid: ${position - 1}\ndata: {}\n\n`));
       const send = (entries: readonly LoggedEntry[]): void => {
         for (const entry of entries) {

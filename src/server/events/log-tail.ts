@@ -28,7 +28,7 @@ export class LogTail {
   #unfollow: (() => Promise<void>) | undefined;
   #stopped = false;
 
-  /** `pollMs`: after this time, entries of other processes are seen without a notification. */
+  /** `pollMs`: the longest time until entries of other processes are seen without a notification. */
   constructor(
     store: LogStore & Partial<Followable>,
     { pollMs, onFailure }: { readonly pollMs: number; readonly onFailure: (error: unknown) => void },
@@ -72,17 +72,25 @@ export class LogTail {
   }
 
   /**
-   * Calls the listener with every entry that gets its position after the call, in the order of the
-   * log. `from`: the size of the log before the call. Entries of earlier positions may come too.
+   * Calls the listener with entries in the order of the log. When this resolves, every entry is
+   * either in the log, for `read`, or is told to the listener.
    */
-  listen(listener: TailListener, from: number): () => void {
-    this.#position ??= from;
+  async listen(listener: TailListener): Promise<() => void> {
     this.#listeners.add(listener);
-    this.wake();
-    return () => {
+    const leave = (): void => {
       this.#listeners.delete(listener);
+      // The next listener does not get the entries of the time without listeners.
       if (this.#listeners.size === 0) this.#position = undefined;
     };
+    try {
+      const size = await this.size();
+      if (this.#listeners.has(listener)) this.#position ??= size;
+    } catch (error) {
+      leave();
+      throw error;
+    }
+    this.wake();
+    return leave;
   }
 
   get listeners(): number {
@@ -104,12 +112,14 @@ export class LogTail {
 
   async #readNew(): Promise<void> {
     const size = await integrateLog(this.#store);
-    for (let position = this.#position; position !== undefined && position < size; position = this.#position) {
-      const entries = await this.read(position);
+    for (;;) {
+      const from = this.#position;
+      if (from === undefined || from >= size) return;
+      const entries = await this.read(from);
       if (entries.length === 0) return;
-      // The last listener may have left during the read, and another one may have come.
-      if (this.#position !== position) continue;
-      this.#position = position + entries.length;
+      // All listeners left meanwhile.
+      if (this.#position !== from) continue;
+      this.#position = from + entries.length;
       for (const listener of this.#listeners) listener(entries);
     }
   }

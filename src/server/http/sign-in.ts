@@ -1,7 +1,7 @@
 import type { Hono } from 'hono';
 import { z } from 'zod';
 import { ServerError } from '../errors.ts';
-import { cookieOf, LOOPBACK_COOKIE, SESSION_COOKIE, sessionCookieOf } from '../principals/authenticator.ts';
+import { LOOPBACK_COOKIE, SESSION_COOKIE, sessionCookieOf } from '../principals/authenticator.ts';
 import type { OidcSignIn } from '../principals/oidc.ts';
 import type { Session, Sessions } from '../principals/sessions.ts';
 import type { AppParts } from './app.ts';
@@ -59,9 +59,8 @@ export function addSignIn(app: Hono, parts: AppParts, sessions: Sessions, oidc: 
   app.get('/sign-in/oidc', async (context) => {
     const leave = parts.limiter.enter(SIGN_IN);
     try {
-      const url = await oidc.begin(callback(), now());
-      const state = url.searchParams.get('state') ?? '';
-      return context.body(null, 302, { location: url.href, 'set-cookie': stateCookieText(state, isTls()) });
+      const { url, browser } = await oidc.begin(callback(), now());
+      return context.body(null, 302, { location: url.href, 'set-cookie': browserCookie(browser, addresses().origin) });
     } finally {
       leave();
     }
@@ -70,10 +69,8 @@ export function addSignIn(app: Hono, parts: AppParts, sessions: Sessions, oidc: 
     const leave = parts.limiter.enter(SIGN_IN);
     try {
       const url = new URL(context.req.url);
-      // Otherwise another person's callback would sign this browser in as that person.
-      if (cookieOf(context.req.raw, stateCookieName(isTls())) !== url.searchParams.get('state'))
-        throw new ServerError('sign_in_failed', 'The sign-in began in another browser. Start the sign-in again.');
-      const mapped = await oidc.end(new URL(`${callback()}${url.search}`), now());
+      const browser = browserOf(context.req.raw);
+      const mapped = await oidc.end(new URL(`${callback()}${url.search}`), browser, now());
       const { name, kinds, grants } = authenticator.mapped(mapped, 'oidc');
       const session: Omit<Session, 'expires'> = { principal: name, method: 'oidc', kinds, grants };
       const cookie = await sessions.start(session, now());
@@ -84,14 +81,16 @@ export function addSignIn(app: Hono, parts: AppParts, sessions: Sessions, oidc: 
   });
 }
 
-function stateCookieName(isTls: boolean): string {
-  return isTls ? '__Secure-assize-sign-in' : 'assize-sign-in';
+const BROWSER_COOKIE = 'assize-sign-in';
+
+/** A cookie for the time of a sign-in. The browser sends it when the provider sends the person back. */
+function browserCookie(value: string, origin: string): string {
+  const secure = origin.startsWith('https:') ? '; Secure' : '';
+  return `${BROWSER_COOKIE}=${value}${secure}; Path=/sign-in; HttpOnly; SameSite=Lax; Max-Age=600`;
 }
 
-/** Binds a begun sign-in to its browser. The redirect from the provider is a top-level read. */
-function stateCookieText(state: string, isTls: boolean): string {
-  const value = `${stateCookieName(isTls)}=${state}; Path=/sign-in; HttpOnly; SameSite=Lax; Max-Age=600`;
-  return isTls ? `${value}; Secure` : value;
+function browserOf(request: Request): string | undefined {
+  return new RegExp(`(?:^|; ?)${BROWSER_COOKIE}=([\\w-]+)`).exec(request.headers.get('cookie') ?? '')?.[1];
 }
 
 /** An empty value ends the cookie. Over TLS the name binds the cookie to this host. */
