@@ -16,7 +16,8 @@ export function chatModelOf(text: string, textTools: boolean): ChatModel {
   const own = process.env['ASSIZE_MODEL_KEY'];
   if (kind === 'anthropic') {
     const apiKey = own ?? (url === undefined ? process.env['ANTHROPIC_API_KEY'] : undefined);
-    if (apiKey === undefined) throw noKey(`${kind}:${model}`, url === undefined ? 'ANTHROPIC_API_KEY' : 'ASSIZE_MODEL_KEY');
+    if (apiKey === undefined)
+      throw noKey(`${kind}:${model}`, url === undefined ? 'ANTHROPIC_API_KEY' : 'ASSIZE_MODEL_KEY');
     if (textTools) throw new CliError('usage', 'The option --text-tools is for openai models. Leave it out.');
     return anthropic({ model, apiKey, baseUrl: url ?? ANTHROPIC });
   }
