@@ -165,6 +165,26 @@ describe('a registered tool', () => {
     await assize.close();
   });
 
+  test('arguments that the tool would complete or cut are refused', async () => {
+    const lax = declareTool({
+      name: 'bank.lax',
+      input: z.object({ to: z.string().default('mallory'), cents: z.int() }),
+      class: { reversibility: 'reversible', delivery: 'buffered', sink: 'keyed' },
+      writes: ['bank:x'],
+      execute: (input) => {
+        paid.push(input);
+      },
+      compensate: () => ({ undone: 'all' as const }),
+    });
+    paid.length = 0;
+    const { call, assize } = await desk('id: lax\ndefault: allow\ntools: { bank/lax: {} }\n', { tools: [lax] });
+    expect(said(await call('ada', 'bank/lax', { cents: 1 }))).toMatch(/write them out: .*mallory/);
+    expect(said(await call('ada', 'bank/lax', { to: 'x', cents: 1, path: '/etc' }))).toMatch(/write them out/);
+    expect(said(await call('ada', 'bank/lax', { to: 'x', cents: 1 }))).toBe('committed');
+    expect(paid).toEqual([{ to: 'x', cents: 1 }]);
+    await assize.close();
+  });
+
   test('a tool without a server is refused', () => {
     const name = 'pay';
     expect(() => gateway({ tools: [{ name, class: {}, parse: (input) => input as never }] })).toThrow(/has no server/);
