@@ -493,11 +493,11 @@ test('attack 47: an approval for another, twice, late or changed: refused', asyn
   const brief = await start({ config: { approvals: { timeoutMs: 300 } } });
   const late = await waiting(brief, 'late');
   await expect.poll(async () => (await succeed(brief, 'approvals.list')).approvals).toEqual([]);
-  const answer = await callOperation(brief, 'approvals.approve', {
-    path: { approval: late.id },
-    body: { digest: late.digest },
-  });
-  await expectRefused(answer, 409, 'not_pending');
+  const decision = { path: { approval: late.id }, body: { digest: late.digest } };
+  // The first decision after the deadline records the expiry.
+  expect(await succeed(brief, 'approvals.approve', decision)).toMatchObject({ ruling: 'rejected', reason: 'expired' });
+  await expectRefused(callOperation(brief, 'approvals.approve', decision), 409, 'not_pending');
+  expect((await succeed(brief, 'trajectories.state', { path: MAIN })).state).toEqual({ desks: {} });
 });
 
 test('attack 48: a secret in a log, problem, metric, document or export', async () => {

@@ -21,6 +21,7 @@ export class LogTail {
   readonly #pollMs: number;
   readonly #onFailure: (error: unknown) => void;
   readonly #listeners: Set<TailListener> = new Set();
+  /** Every listener has the entries before it. Undefined before the first listener. */
   #position: number | undefined;
   #woken = false;
   #running: Promise<void> | undefined;
@@ -71,9 +72,13 @@ export class LogTail {
     return rows.map((row, i) => ({ position: from + i, row }));
   }
 
-  /** Calls the listener with entries in the order of the log, from the next read on. */
-  listen(listener: TailListener): () => void {
+  /**
+   * Calls the listener with entries in the order of the log, with all from a position on. Earlier
+   * entries, and entries that it already got, may come too: another listener asked for them.
+   */
+  listen(listener: TailListener, from: number): () => void {
     this.#listeners.add(listener);
+    this.#position = Math.min(this.#position ?? from, from);
     this.wake();
     return () => {
       this.#listeners.delete(listener);
@@ -99,11 +104,11 @@ export class LogTail {
 
   async #readNew(): Promise<void> {
     const size = await integrateLog(this.#store);
-    this.#position ??= size;
-    while (this.#position < size) {
-      const entries = await this.read(this.#position);
+    for (let from = this.#position; from !== undefined && from < size; from = this.#position) {
+      const entries = await this.read(from);
       if (entries.length === 0) return;
-      this.#position += entries.length;
+      // A listener that came during the read may have asked for earlier entries.
+      if (this.#position === from) this.#position = from + entries.length;
       for (const listener of this.#listeners) listener(entries);
     }
   }
