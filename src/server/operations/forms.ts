@@ -4,7 +4,11 @@ import { z } from 'zod';
 
 export const hash: z.ZodString = z.string().regex(/^[0-9a-f]{64}$/);
 export const instant: z.ZodString = z.string().describe('UTC with six digits after the second');
-export const json: z.ZodType = z.json().meta({ id: 'Json' });
+/** Not a recursive schema: the text was read as JSON, and generators of clients need a flat type. */
+export const json: z.ZodType = z
+  .any()
+  .refine((value) => value !== undefined, 'is missing')
+  .meta({ id: 'Json', description: 'Any JSON value.' });
 export const name: z.ZodString = z
   .string()
   .min(1)
