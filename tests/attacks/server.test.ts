@@ -303,7 +303,7 @@ test('attack 42: an agent approves its own proposal, by any route: 403', async (
   await expectRefused(asked, 403, 'unauthorised_counselor');
   // An agent alone is no counselor, whatever its name.
   await refused(server.tokens['agent:scout'], id, digest, 403, 'forbidden');
-  // Through a sub-agent that it made: the sub-agent decides, or the agent decides for the sub-agent.
+  // Through a sub-agent: the sub-agent decides, or the agent decides for the sub-agent.
   const part = { subject: 'boss:eva', actions: ['pay'], scopes: ['role:clerk:**'], seconds: 600 };
   const { token: sub } = await succeed(server, 'writs.attenuate', { token: own, path: MAIN, body: part });
   await refused(sub, id, digest, 403, 'forbidden');

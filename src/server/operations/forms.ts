@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 export const hash: z.ZodString = z.string().regex(/^[0-9a-f]{64}$/);
 export const instant: z.ZodString = z.string().describe('UTC with six digits after the second');
-/** Not a recursive schema: the text was read as JSON, and generators of clients need a flat type. */
+/** The text was read as JSON. A recursive schema would give clients a type without an end. */
 export const json: z.ZodType = z
   .any()
   .refine((value) => value !== undefined, 'is missing')

@@ -64,7 +64,7 @@ test('a stream has each entry once; a reconnect continues after the last one', a
   await second.leave();
 });
 
-test('a stream from the beginning of the log has all entries, and a filter some', async () => {
+test('a stream from the beginning has all entries, with a filter some', async () => {
   const server = await start();
   await succeed(server, 'proposals.create', pay('a', 1, 'k'));
   await succeed(server, 'proposals.create', pay('b', 200, 'k2'));

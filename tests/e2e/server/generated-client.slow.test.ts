@@ -14,7 +14,7 @@ import { start, stopAll, type TestServer } from '../../support/server/serving.ts
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../../..');
 
-/** What a team would write: an agent proposes, a person decides, and both read the outcome. */
+/** An agent proposes, a person decides, and both read the outcome. */
 const PROGRAM = `
 import createClient from 'openapi-fetch';
 import type { paths } from './api.d.ts';
