@@ -303,7 +303,7 @@ test('attack 42: an agent approves its own proposal, by any route: 403', async (
   await expectRefused(asked, 403, 'unauthorised_counselor');
   // An agent alone is no counselor, whatever its name.
   await refused(server.tokens['agent:scout'], id, digest, 403, 'forbidden');
-  // Through a sub-agent that it made: the sub-agent decides, or the agent decides for the sub-agent.
+  // Through a sub-agent: the sub-agent decides, or the agent decides for the sub-agent.
   const part = { subject: 'boss:eva', actions: ['pay'], scopes: ['role:clerk:**'], seconds: 600 };
   const { token: sub } = await succeed(server, 'writs.attenuate', { token: own, path: MAIN, body: part });
   await refused(sub, id, digest, 403, 'forbidden');
@@ -493,11 +493,11 @@ test('attack 47: an approval for another, twice, late or changed: refused', asyn
   const brief = await start({ config: { approvals: { timeoutMs: 300 } } });
   const late = await waiting(brief, 'late');
   await expect.poll(async () => (await succeed(brief, 'approvals.list')).approvals).toEqual([]);
-  const answer = await callOperation(brief, 'approvals.approve', {
-    path: { approval: late.id },
-    body: { digest: late.digest },
-  });
-  await expectRefused(answer, 409, 'not_pending');
+  const decision = { path: { approval: late.id }, body: { digest: late.digest } };
+  // The first decision after the deadline records the expiry.
+  expect(await succeed(brief, 'approvals.approve', decision)).toMatchObject({ ruling: 'rejected', reason: 'expired' });
+  await expectRefused(callOperation(brief, 'approvals.approve', decision), 409, 'not_pending');
+  expect((await succeed(brief, 'trajectories.state', { path: MAIN })).state).toEqual({ desks: {} });
 });
 
 test('attack 48: a secret in a log, problem, metric, document or export', async () => {

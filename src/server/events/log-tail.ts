@@ -21,6 +21,7 @@ export class LogTail {
   readonly #pollMs: number;
   readonly #onFailure: (error: unknown) => void;
   readonly #listeners: Set<TailListener> = new Set();
+  /** Every listener has the entries before it. Undefined before the first listener. */
   #position: number | undefined;
   #woken = false;
   #running: Promise<void> | undefined;
@@ -28,7 +29,7 @@ export class LogTail {
   #unfollow: (() => Promise<void>) | undefined;
   #stopped = false;
 
-  /** `pollMs`: the longest time until entries of other processes are seen without a notification. */
+  /** `pollMs`: most time until entries of other processes are seen, without a notification. */
   constructor(
     store: LogStore & Partial<Followable>,
     { pollMs, onFailure }: { readonly pollMs: number; readonly onFailure: (error: unknown) => void },
@@ -72,25 +73,16 @@ export class LogTail {
   }
 
   /**
-   * Calls the listener with entries in the order of the log. When this resolves, every entry is
-   * either in the log, for `read`, or is told to the listener.
+   * Calls the listener with entries in the order of the log, with all from a position on. Earlier
+   * entries, and entries that it already got, may come too: another listener asked for them.
    */
-  async listen(listener: TailListener): Promise<() => void> {
+  listen(listener: TailListener, from: number): () => void {
     this.#listeners.add(listener);
-    const leave = (): void => {
-      this.#listeners.delete(listener);
-      // The next listener does not get the entries of the time without listeners.
-      if (this.#listeners.size === 0) this.#position = undefined;
-    };
-    try {
-      const size = await this.size();
-      if (this.#listeners.has(listener)) this.#position ??= size;
-    } catch (error) {
-      leave();
-      throw error;
-    }
+    this.#position = Math.min(this.#position ?? from, from);
     this.wake();
-    return leave;
+    return () => {
+      this.#listeners.delete(listener);
+    };
   }
 
   get listeners(): number {
@@ -112,14 +104,11 @@ export class LogTail {
 
   async #readNew(): Promise<void> {
     const size = await integrateLog(this.#store);
-    for (;;) {
-      const from = this.#position;
-      if (from === undefined || from >= size) return;
+    for (let from = this.#position; from !== undefined && from < size; from = this.#position) {
       const entries = await this.read(from);
       if (entries.length === 0) return;
-      // All listeners left meanwhile.
-      if (this.#position !== from) continue;
-      this.#position = from + entries.length;
+      // A listener that came during the read may have asked for earlier entries.
+      if (this.#position === from) this.#position = from + entries.length;
       for (const listener of this.#listeners) listener(entries);
     }
   }

@@ -159,7 +159,7 @@ function answered(answer: Answer, request: Request, type: string): Response {
   return new Response(`${JSON.stringify(body)}\n`, { status, headers: { ...all, 'content-type': type } });
 }
 
-/** Whether `If-None-Match` names the tag (RFC 9110, 13.1.2). A weak tag counts as its strong one. */
+/** Whether `If-None-Match` names the tag (RFC 9110, 13.1.2). A weak tag counts as a strong one. */
 function isNamed(tag: string, header: string): boolean {
   return header.trim() === '*' || [...header.matchAll(/"[^"]*"/g)].some(([one]) => one === tag);
 }

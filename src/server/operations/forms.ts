@@ -4,7 +4,11 @@ import { z } from 'zod';
 
 export const hash: z.ZodString = z.string().regex(/^[0-9a-f]{64}$/);
 export const instant: z.ZodString = z.string().describe('UTC with six digits after the second');
-export const json: z.ZodType = z.json().meta({ id: 'Json' });
+/** The text was read as JSON. A recursive schema would give clients a type without an end. */
+export const json: z.ZodType = z
+  .any()
+  .refine((value) => value !== undefined, 'is missing')
+  .meta({ id: 'Json', description: 'Any JSON value.' });
 export const name: z.ZodString = z
   .string()
   .min(1)

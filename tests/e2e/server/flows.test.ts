@@ -30,7 +30,7 @@ test('Prefer: wait answers with the decision, for a proposal and an approval', a
   expect(await watched).toMatchObject({ status: 'resolved', ruling: { ruling: 'committed' } });
 });
 
-test('Prefer: wait ends with the pending ruling without a decision', async () => {
+test('Prefer: wait ends with the pending ruling after its time', async () => {
   const server = await start();
   const begun = performance.now();
   const answer = await callOperation(server, 'proposals.create', pay('a', 200, 'k', { headers: { prefer: 'wait=1' } }));

@@ -15,7 +15,7 @@ export interface Refusal {
   readonly name: string;
   readonly status: number;
   readonly code: string;
-  /** The pointer of a finding that the answer must have, or a pointer above it. */
+  /** The pointer of a finding, or of a value above it. */
   readonly finding?: string;
   /** Makes what the request needs, such as a token that has ended. */
   readonly prepare?: (server: TestServer) => Promise<string>;

@@ -1,10 +1,11 @@
+/** Every code of docs/errors.md has its status, or is a fault of the server. */
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { LedgerFault } from '#ledger';
 import { StoreError } from '#stores';
 import { readErrors } from '../../../scripts/error-index.ts';
-import { problemOf } from './problem.ts';
-import { codesWithStatus, statusOf } from './status.ts';
+import { problemOf } from '../../../src/server/problems/problem.ts';
+import { codesWithStatus, statusOf } from '../../../src/server/problems/status.ts';
 
 /**
  * Codes without a status, by class: no request of a client causes them, or their cause is damage
