@@ -38,6 +38,8 @@ export type ServerErrorCode =
   | 'domain_stuck'
   /** The request took longer than the limit. Repeat it with the same idempotency key. */
   | 'request_timeout'
+  /** The client closed the connection before the answer. Repeat it with the same idempotency key. */
+  | 'client_left'
   /** Another key signed the last checkpoint. Serve with the key of that log, or remove the file. */
   | 'foreign_checkpoint'
   /** The address is public, and neither TLS nor a proxy is configured. Configure one of them. */

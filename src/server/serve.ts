@@ -15,6 +15,7 @@ import { Assize } from '#runtime';
 import { checkpointFile, type Store } from '#stores';
 import { Checkpoints, derivedLogKey } from './checkpoints.ts';
 import { ServerError } from './errors.ts';
+import { eventOf } from './events/event-stream.ts';
 import { LogTail } from './events/log-tail.ts';
 import { addEvents } from './events/routes.ts';
 import { type AppParts, createApp } from './http/app.ts';
@@ -89,7 +90,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const logger = new Logger(options.log, () => new Date().toISOString());
   const metrics = new Metrics();
   const onFailure = (error: unknown): void => logger.failure(undefined, error);
-  const tail = new LogTail(options.store, { pollMs: POLL_MS, onFailure });
+  const tail = new LogTail(options.store, { pollMs: POLL_MS, onFailure, textOf: eventOf });
   const store = wakingStore(options.store, () => tail.wake());
   anchorRoot(config.store, root.publicKey);
   const assize = new Assize({
@@ -129,7 +130,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     },
   };
   let app: Hono | undefined;
-  const http = httpServer(config, (request) => app?.fetch(request) ?? new Response(null, { status: 503 }));
+  const http = httpServer(config, (request, env) => app?.fetch(request, env) ?? new Response(null, { status: 503 }));
   await listening(http, server);
   const { port } = http.address() as AddressInfo;
   const scheme = server.tls === undefined ? 'http' : 'https';
@@ -192,7 +193,10 @@ async function createWorlds({ assize, config, domains }: Service): Promise<void>
   }
 }
 
-function httpServer({ server }: ResolvedConfig, fetch: (request: Request) => Response | Promise<Response>): Server {
+function httpServer(
+  { server }: ResolvedConfig,
+  fetch: (request: Request, env: object) => Response | Promise<Response>,
+): Server {
   const limits = { requestTimeout: ARRIVAL_MS, headersTimeout: ARRIVAL_MS, maxHeaderSize: 16_384 };
   const tls = server.tls && { cert: readFileSync(server.tls.certFile), key: readFileSync(server.tls.keyFile) };
   return createAdaptorServer({

@@ -13,6 +13,7 @@ import { readBody } from './body.ts';
 import { type Addresses, checkHost, checkOrigin, securityHeaders } from './guards.ts';
 import type { Limits, RateLimiter } from './limits.ts';
 import { checkedParts } from './parts.ts';
+import { RequestEnd } from './request-end.ts';
 import { requestIdOf } from './request-id.ts';
 
 /** The parts of the HTTP surface. */
@@ -100,6 +101,7 @@ async function runOperation(
   known(caller);
   if (caller.sessionId !== undefined) checkOrigin(request, parts.addresses());
   const leave = parts.limiter.enter(caller.name);
+  let ending: RequestEnd | undefined;
   try {
     requireKind(caller, one.kinds);
     const body = one.body === undefined ? undefined : await readBody(request, parts.limits.bodyBytes);
@@ -111,13 +113,18 @@ async function runOperation(
         'A proposal needs an idempotency key. Send the header Idempotency-Key, the same again for a repetition.',
       );
     const waitSeconds = waitOf(request);
-    const limit = AbortSignal.timeout(REQUEST_MS + waitSeconds * 1_000);
-    const signal = AbortSignal.any([request.signal, parts.stopping, limit]);
     const wantsInterrupts = (request.headers.get('accept') ?? '').includes(INTERRUPTS);
     const { service } = parts;
-    const answer = await one.run({ ...given, caller, service, key, waitSeconds, wantsInterrupts, signal });
+    const answer = await one.run({
+      ...{ ...given, caller, service, key, waitSeconds, wantsInterrupts },
+      get signal() {
+        ending ??= new RequestEnd(request.signal, parts.stopping, REQUEST_MS + waitSeconds * 1_000);
+        return ending.signal;
+      },
+    });
     return answered(answer, request, wantsInterrupts ? INTERRUPTS : 'application/json');
   } finally {
+    ending?.release();
     leave();
   }
 }
