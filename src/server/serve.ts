@@ -18,9 +18,10 @@ import { ServerError } from './errors.ts';
 import { eventOf } from './events/event-stream.ts';
 import { LogTail } from './events/log-tail.ts';
 import { addEvents } from './events/routes.ts';
-import { type AppParts, createApp } from './http/app.ts';
+import { type AppParts, createApp, stopped } from './http/app.ts';
 import { type Addresses, addressesOf, isLoopback } from './http/guards.ts';
 import { RateLimiter } from './http/limits.ts';
+import { OpenRequests } from './http/open-requests.ts';
 import { addSignIn } from './http/sign-in.ts';
 import { Logger } from './log/logger.ts';
 import { Metrics } from './log/metrics.ts';
@@ -69,9 +70,12 @@ export interface Serving {
 
 /** The longest time of a stop. */
 export const STOP_MS = 20_000;
-/** The parts of a stop: requests in progress, and calls of tools. */
-const REQUESTS_MS = 8_000;
+/** The parts of a stop: requests in progress, the last answers, and calls of tools. */
+const REQUESTS_MS = 6_000;
+const ANSWERS_MS = 1_000;
 const CALLS_MS = 8_000;
+/** Connections that have become idle are closed after this time. */
+const IDLE_MS = 50;
 /** Entries of other processes are seen after this time, without a notification of the store. */
 const POLL_MS = 250;
 /** A request must arrive within this time. */
@@ -106,6 +110,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   });
   const { tokens, sessions } = credentialsOf(store, root);
   const stopping = new AbortController();
+  const open = new OpenRequests();
   const service: Service = {
     ...{ assize, store, config, domains, clock, tokens, metrics },
     migrations: options.migrations ?? new Map(),
@@ -124,6 +129,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     limiter: new RateLimiter(server.limits, () => performance.now()),
     addresses: () => addresses as Addresses,
     stopping: stopping.signal,
+    open,
     more: (app, all) => {
       addEvents(app, all, tail);
       addSignIn(app, all, sessions, oidc);
@@ -151,11 +157,14 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     },
     stop: async () => {
       logger.event('stopping');
-      stopping.abort(new ServerError('stopping', 'The server is stopping. Send the request again, with the same key.'));
-      await within(REQUESTS_MS, closed(http));
+      stopping.abort(stopped());
+      const closing = closed(http);
+      await within(REQUESTS_MS, closing);
+      open.end(stopped());
+      await within(ANSWERS_MS, closing);
       http.closeAllConnections();
       await tail.stop();
-      await within(STOP_MS - REQUESTS_MS, assize.close({ timeoutMs: CALLS_MS }));
+      await within(STOP_MS - REQUESTS_MS - ANSWERS_MS, assize.close({ timeoutMs: CALLS_MS }));
       logger.event('stopped');
     },
   };
@@ -216,8 +225,11 @@ async function listening(http: Server, { host, port }: ResolvedConfig['server'])
 
 function closed(http: Server): Promise<void> {
   const done = Promise.withResolvers<void>();
-  http.close(() => done.resolve());
-  http.closeIdleConnections();
+  const closingIdle = setInterval(() => http.closeIdleConnections(), IDLE_MS);
+  http.close(() => {
+    clearInterval(closingIdle);
+    done.resolve();
+  });
   return done.promise;
 }
 

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import type { KeyPair } from '#canon';
 import { systemClock } from '#oracle';
 import { credentialsOf } from '#server';
 import { openStore } from '#stores';
@@ -72,10 +73,14 @@ export class Served {
 }
 
 /** A token of each principal of the served processes, by name. */
-export async function tokensIn(url: string, agents: number): Promise<ReadonlyMap<string, string>> {
+export async function tokensIn(
+  url: string,
+  agents: number,
+  root: KeyPair = ROOT,
+): Promise<ReadonlyMap<string, string>> {
   const store = await openStore(url);
   try {
-    const { tokens } = credentialsOf(store, ROOT);
+    const { tokens } = credentialsOf(store, root);
     const made = new Map<string, string>();
     const names = [...Array.from({ length: agents }, (_, n) => agentName(n)), ...COUNSELORS, 'human:ada'];
     for (const principal of names) {
