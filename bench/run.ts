@@ -20,6 +20,7 @@ const BENCHES: Readonly<Record<string, (peer?: PeerFigures) => Promise<BenchResu
   effects: async (peer) => (await import('./effects.ts')).effectsBench(peer),
   recovery: async () => (await import('./recovery.ts')).recoveryBench(),
   speculation: async (peer) => (await import('./speculation.ts')).speculationBench(peer),
+  http: async () => (await import('./http.ts')).httpBench(),
   contention: async () => (await import('./contention.ts')).contentionBench(),
   verify: async () => (await import('./verify.ts')).verifyBench(),
   opening: async () => [

@@ -16,12 +16,14 @@ import { Assize } from '#runtime';
 import { checkpointFile, type Store } from '#stores';
 import { Checkpoints, derivedLogKey } from './checkpoints.ts';
 import { ServerError } from './errors.ts';
+import { eventOf } from './events/event-stream.ts';
 import { LogTail } from './events/log-tail.ts';
 import { configureGateways, configureWhenDecided } from './gateway-worlds.ts';
-import { type AppParts, createApp } from './http/app.ts';
+import { type AppParts, createApp, stopped } from './http/app.ts';
 import { addEvents } from './http/events.ts';
 import { type Addresses, addressesOf } from './http/guards.ts';
 import { RateLimiter } from './http/limits.ts';
+import { OpenRequests } from './http/open-requests.ts';
 import { addSignIn } from './http/sign-in.ts';
 import { Logger } from './log/logger.ts';
 import { Metrics } from './log/metrics.ts';
@@ -73,9 +75,12 @@ export interface Serving {
 
 /** The longest time of a stop. */
 export const STOP_MS = 20_000;
-/** The parts of a stop: requests in progress, and calls of tools. */
-const REQUESTS_MS = 8_000;
+/** The parts of a stop: requests in progress, the last answers, and calls of tools. */
+const REQUESTS_MS = 6_000;
+const ANSWERS_MS = 1_000;
 const CALLS_MS = 8_000;
+/** Connections that have become idle are closed after this time. */
+const IDLE_MS = 50;
 /** Entries of other processes are seen after this time, without a notification of the store. */
 const POLL_MS = 250;
 /** A request must arrive within this time. */
@@ -94,7 +99,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const logger = new Logger(options.log, () => new Date().toISOString());
   const metrics = new Metrics();
   const onFailure = (error: unknown): void => logger.failure(undefined, error);
-  const tail = new LogTail(options.store, { pollMs: POLL_MS, onFailure });
+  const tail = new LogTail(options.store, { pollMs: POLL_MS, onFailure, textOf: eventOf });
   let notices: NoticeSender | undefined;
   const store = wakingStore(options.store, () => {
     tail.wake();
@@ -115,6 +120,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const { tokens, sessions } = credentialsOf(store, root);
   const stopping = new AbortController();
   const watchdog = new Watchdog({ store, url: config.store, limitMs: server.watchdogMs });
+  const open = new OpenRequests();
   const service: Service = {
     ...{ assize, store, config, domains, clock, tokens, metrics },
     migrations: options.migrations ?? new Map(),
@@ -136,13 +142,14 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     limiter: new RateLimiter(server.limits, () => performance.now()),
     addresses: () => addresses as Addresses,
     stopping: stopping.signal,
+    open,
     more: (app, all) => {
       addEvents(app, all, tail);
       addSignIn(app, all, sessions, oidc);
     },
   };
   let app: Hono | undefined;
-  const http = httpServer(config, (request) => app?.fetch(request) ?? new Response(null, { status: 503 }));
+  const http = httpServer(config, (request, env) => app?.fetch(request, env) ?? new Response(null, { status: 503 }));
   await listening(http, server);
   const { port } = http.address() as AddressInfo;
   const scheme = server.tls === undefined ? 'http' : 'https';
@@ -173,11 +180,14 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     },
     stop: async () => {
       logger.event('stopping');
-      stopping.abort(new ServerError('stopping', 'The server is stopping. Send the request again, with the same key.'));
-      await within(REQUESTS_MS, closed(http));
+      stopping.abort(stopped());
+      const closing = closed(http);
+      await within(REQUESTS_MS, closing);
+      open.end(stopped());
+      await within(ANSWERS_MS, closing);
       http.closeAllConnections();
       await Promise.all([tail.stop(), notices?.stop(), watchdog.stop()]);
-      await within(STOP_MS - REQUESTS_MS, assize.close({ timeoutMs: CALLS_MS }));
+      await within(STOP_MS - REQUESTS_MS - ANSWERS_MS, assize.close({ timeoutMs: CALLS_MS }));
       logger.event('stopped');
     },
   };
@@ -232,7 +242,10 @@ async function createWorlds({ assize, config, domains }: Service): Promise<void>
   }
 }
 
-function httpServer({ server }: ResolvedConfig, fetch: (request: Request) => Response | Promise<Response>): Server {
+function httpServer(
+  { server }: ResolvedConfig,
+  fetch: (request: Request, env: object) => Response | Promise<Response>,
+): Server {
   const limits = { requestTimeout: ARRIVAL_MS, headersTimeout: ARRIVAL_MS, maxHeaderSize: 16_384 };
   const tls = server.tls && { cert: readFileSync(server.tls.certFile), key: readFileSync(server.tls.keyFile) };
   return createAdaptorServer({
@@ -252,8 +265,11 @@ async function listening(http: Server, { host, port }: ResolvedConfig['server'])
 
 function closed(http: Server): Promise<void> {
   const done = Promise.withResolvers<void>();
-  http.close(() => done.resolve());
-  http.closeIdleConnections();
+  const closingIdle = setInterval(() => http.closeIdleConnections(), IDLE_MS);
+  http.close(() => {
+    clearInterval(closingIdle);
+    done.resolve();
+  });
   return done.promise;
 }
 

@@ -2,6 +2,7 @@
  * Attacks on the identity of a caller: forged tokens of another issuer, and sign-ins of another
  * browser. Provider, key server and Assize run on this machine.
  */
+import type { webcrypto } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -18,9 +19,9 @@ const ISSUER = 'https://issuer.example';
 const AUDIENCE = 'https://assize.example';
 const CLIENT = { id: 'assize', secret: 'a secret of the test client, 32 characters' };
 
-let own: CryptoKeyPair;
-let rsa: CryptoKeyPair;
-let foreign: CryptoKeyPair;
+let own: webcrypto.CryptoKeyPair;
+let rsa: webcrypto.CryptoKeyPair;
+let foreign: webcrypto.CryptoKeyPair;
 let keyServer: Server;
 let foreignServer: Server;
 let provider: TestProvider;
@@ -30,7 +31,7 @@ let log = '';
 let foreignRequests = 0;
 
 beforeAll(async () => {
-  const pair = (alg: string) => generateKeyPair(alg, { extractable: true }) as Promise<CryptoKeyPair>;
+  const pair = (alg: string) => generateKeyPair(alg, { extractable: true }) as Promise<webcrypto.CryptoKeyPair>;
   [own, rsa, foreign] = [await pair('ES256'), await pair('RS256'), await pair('ES256')];
   const keys = [
     { ...(await exportJWK(own.publicKey)), kid: 'own', alg: 'ES256' },
@@ -110,7 +111,7 @@ describe('a token of another issuer', () => {
   const HEADER = { alg: 'ES256', typ: 'at+jwt', kid: 'own' };
   const CLAIMS: JWTPayload = { iss: ISSUER, aud: AUDIENCE, sub: 'scout', iat: NOW, exp: NOW + 300 };
 
-  const signed = (claims: object = {}, header: object = {}, key: CryptoKey | Uint8Array = own.privateKey) =>
+  const signed = (claims: object = {}, header: object = {}, key: webcrypto.CryptoKey | Uint8Array = own.privateKey) =>
     new SignJWT({ ...CLAIMS, ...claims }).setProtectedHeader({ ...HEADER, ...header }).sign(key);
 
   /** The token with another part in place of one of its three parts. */
@@ -158,7 +159,7 @@ describe('a token of another issuer', () => {
     const before = await store.entries('trip');
     const token = await (ATTACKS[name] as () => Promise<string>)();
     const answer = await me({ authorization: `Bearer ${token}` });
-    const problem = await answer.json();
+    const problem = (await answer.json()) as { readonly detail: string };
     expect([answer.status, problem]).toMatchObject([401, { code: 'unauthenticated' }]);
     expect(problem.detail).toBe('The token is not accepted here. Sign in again for a new one.');
     expect(log).not.toContain(token);

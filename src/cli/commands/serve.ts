@@ -72,7 +72,7 @@ export function serve(program: Command): void {
             domains,
             logKey: ownLogKey(config.store),
             rules,
-            policy: rules === undefined ? projectPolicy() : rulesPolicy(rules),
+            policy: rules === undefined ? await projectPolicy() : rulesPolicy(rules),
             policyOf: (rules) => ruleTable(parseRuleTable(rules)),
             log: (text) => void process.stderr.write(text),
           });

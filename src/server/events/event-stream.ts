@@ -8,87 +8,153 @@ export interface EventFilter {
   readonly kind?: string | undefined;
 }
 
+export interface EventStreamOptions {
+  readonly filter: EventFilter;
+  /** The position of the first entry. */
+  readonly from: number;
+  /** Ends the stream. */
+  readonly signal: AbortSignal;
+  /** Breaks the connection of a reader that takes nothing. */
+  readonly cut: () => void;
+  /** Called once, when the stream has ended for any reason. */
+  readonly onEnd: () => void;
+  readonly onFailure: (error: unknown) => void;
+  /** Milliseconds between two signs of life. Default 15 s. */
+  readonly keepAliveMs?: number;
+}
+
 /** A comment that keeps idle connections open. */
 const KEEP_ALIVE = ': keep-alive\n\n';
 const KEEP_ALIVE_MS = 15_000;
-/** A reader that is this many entries behind is cut. It continues from its last position. */
-const BEHIND_MAX = 10_000;
+/** A reader that takes nothing for this many signs of life is cut. It continues from its last id. */
+const STALLS_MAX = 4;
 
 /**
- * Server-sent events of the log: one for each entry, with its position as the id. `lastId` is the
- * last position that the client has; the stream continues after it. A client that reconnects with
- * its last id misses no entry.
+ * Server-sent events of the log: one for each entry, with its position as the id. A client that
+ * reconnects with its last id misses no entry. The stream reads when its reader does, so a slow
+ * reader has at most a page of entries in memory.
  */
-export function eventStream(
-  tail: LogTail,
-  filter: EventFilter,
-  lastId: number | undefined,
-  signal: AbortSignal,
-  onEnd: () => void,
-): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
-  let stop = (): void => undefined;
-  return new ReadableStream<Uint8Array>({
-    start: async (controller) => {
-      const queue: LoggedEntry[] = [];
-      const done = Promise.withResolvers<void>();
-      let arrived = Promise.withResolvers<void>();
-      let leave = (): void => undefined;
-      const keepAlive = setInterval(() => controller.enqueue(encoder.encode(KEEP_ALIVE)), KEEP_ALIVE_MS);
-      keepAlive.unref();
-      let hasStopped = false;
-      stop = () => {
-        hasStopped = true;
-        clearInterval(keepAlive);
-        leave();
-        onEnd();
-        signal.removeEventListener('abort', stop);
-        done.resolve();
-        arrived.resolve();
-      };
-      signal.addEventListener('abort', stop);
-      const isOver = Symbol('over');
-      let position = lastId === undefined ? await tail.size() : lastId + 1;
-      controller.enqueue(encoder.encode(`retry: 1000\nevent: ready\nid: ${position - 1}\ndata: {}\n\n`));
-      const send = (entries: readonly LoggedEntry[]): void => {
-        for (const entry of entries) {
-          if (entry.position < position) continue;
-          position = entry.position + 1;
-          if (matches(entry.row, filter)) controller.enqueue(encoder.encode(eventOf(entry)));
-        }
-        if ((controller.desiredSize ?? 0) < -BEHIND_MAX) stop();
-      };
-      for (let page = await tail.read(position); page.length > 0; page = await tail.read(position)) {
-        send(page);
-        if (signal.aborted || hasStopped) break;
-      }
-      if (!hasStopped)
-        leave = tail.listen((entries) => {
-          queue.push(...entries);
-          arrived.resolve();
-          if (queue.length > BEHIND_MAX) stop();
-        }, position);
-      for (;;) {
-        const ended = await Promise.race([arrived.promise, done.promise.then(() => isOver)]);
-        if (ended === isOver || signal.aborted) break;
-        arrived = Promise.withResolvers<void>();
-        send(queue.splice(0));
-      }
-      controller.close();
+export function eventStream(tail: LogTail, options: EventStreamOptions): ReadableStream<Uint8Array> {
+  const reader = new EventReader(tail, options);
+  // The first read is the client's, and nothing is read ahead of it.
+  return new ReadableStream(
+    {
+      pull: async (controller) => {
+        const text = await reader.next();
+        if (text === undefined) controller.close();
+        else controller.enqueue(encoder.encode(text));
+      },
+      cancel: () => reader.end(),
     },
-    cancel: () => stop(),
-  });
+    { highWaterMark: 0 },
+  );
 }
 
-function matches({ trajectory_id, kind }: EntryRow, filter: EventFilter): boolean {
+const encoder = new TextEncoder();
+
+class EventReader {
+  readonly #tail: LogTail;
+  readonly #options: EventStreamOptions;
+  readonly #timer: NodeJS.Timeout;
+  readonly #leave: () => void;
+  #position: number;
+  #hasBegun = false;
+  #hasEnded = false;
+  #hasNews = true;
+  #isAlive = true;
+  #stalls = 0;
+  /** Continues a read that waits for news. */
+  #continue: (() => void) | undefined;
+
+  constructor(tail: LogTail, options: EventStreamOptions) {
+    const { from, signal, keepAliveMs = KEEP_ALIVE_MS } = options;
+    this.#tail = tail;
+    this.#options = options;
+    this.#position = from;
+    this.#leave = tail.listen(this.#hear);
+    this.#timer = setInterval(this.#tick, keepAliveMs);
+    this.#timer.unref();
+    signal.addEventListener('abort', this.end);
+    if (signal.aborted) this.end();
+  }
+
+  /** The next events, or a sign of life. Undefined when the stream has ended. */
+  async next(): Promise<string | undefined> {
+    this.#stalls = 0;
+    if (!this.#hasBegun) {
+      this.#hasBegun = true;
+      return `retry: 1000\nevent: ready\nid: ${this.#position - 1}\ndata: {}\n\n`;
+    }
+    try {
+      while (!this.#hasEnded) {
+        const text = await this.#events();
+        if (text !== '') return text;
+        if (!this.#isAlive) {
+          this.#isAlive = true;
+          return KEEP_ALIVE;
+        }
+        if (!this.#hasNews) await this.#news();
+      }
+    } catch (error) {
+      this.#options.onFailure(error);
+      this.end();
+    }
+    return undefined;
+  }
+
+  readonly end = (): void => {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    clearInterval(this.#timer);
+    this.#leave();
+    this.#options.signal.removeEventListener('abort', this.end);
+    this.#options.onEnd();
+    this.#continue?.();
+  };
+
+  async #events(): Promise<string> {
+    this.#hasNews = false;
+    const entries = await this.#tail.read(this.#position);
+    if (entries.length === 0) return '';
+    this.#hasNews = true;
+    this.#position += entries.length;
+    return entries
+      .filter((entry) => matches(entry, this.#options.filter))
+      .map(({ text }) => text)
+      .join('');
+  }
+
+  async #news(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#continue = resolve;
+    await promise;
+    this.#continue = undefined;
+  }
+
+  readonly #hear = (): void => {
+    this.#hasNews = true;
+    this.#continue?.();
+  };
+
+  readonly #tick = (): void => {
+    this.#isAlive = false;
+    this.#continue?.();
+    this.#stalls += 1;
+    if (this.#stalls <= STALLS_MAX) return;
+    this.end();
+    this.#options.cut();
+  };
+}
+
+function matches({ trajectoryId, kind }: LoggedEntry, filter: EventFilter): boolean {
   return (
-    (filter.trajectory === undefined || filter.trajectory === trajectory_id) &&
+    (filter.trajectory === undefined || filter.trajectory === trajectoryId) &&
     (filter.kind === undefined || filter.kind === kind)
   );
 }
 
 /** One event. Its name is the kind of the entry, and its data is the summary of the entry. */
-function eventOf({ position, row }: LoggedEntry): string {
+export function eventOf(position: number, row: EntryRow): string {
   const data = JSON.stringify({ trajectory_id: row.trajectory_id, ...summaryOf(row) });
   return `id: ${position}\nevent: ${row.kind}\ndata: ${data}\n\n`;
 }

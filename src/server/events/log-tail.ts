@@ -1,47 +1,57 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type EntryRow, integrateLog, type LogStore } from '#ledger';
 import type { Followable } from '#stores';
 
-/** An entry with its position in the log. */
+/** An entry with its position in the log, as readers of the log see it. */
 export interface LoggedEntry {
   readonly position: number;
-  readonly row: EntryRow;
+  readonly trajectoryId: string;
+  readonly kind: EntryRow['kind'];
+  /** The entry in the form of the readers. */
+  readonly text: string;
 }
 
-export type TailListener = (entries: readonly LoggedEntry[]) => void;
+export interface LogTailOptions {
+  /** The longest time until entries of other processes are seen without a notification. */
+  readonly pollMs: number;
+  readonly onFailure: (error: unknown) => void;
+  /** Writes an entry in the form of the readers. Called once for each entry in memory. */
+  readonly textOf: (position: number, row: EntryRow) => string;
+}
 
 /** Entries of one read. */
 const PAGE = 500;
+/** Entries that stay in memory for the readers. Readers further behind read the store. */
+const RECENT_MAX = 2_000;
+/** The shortest time between two reads, so that a read has the entries of many commits. */
+const GAP_MS = 25;
 
 /**
- * Follows the log of a store: one reader for all listeners of a process. Positions are given by the
- * log, so a listener that remembers a position misses nothing.
+ * Follows the log of a store: one reader of the store for all readers in a process. The log gives
+ * the positions, so a reader that remembers a position misses nothing.
  */
 export class LogTail {
   readonly #store: LogStore & Partial<Followable>;
-  readonly #pollMs: number;
-  readonly #onFailure: (error: unknown) => void;
-  readonly #listeners: Set<TailListener> = new Set();
-  /** Every listener has the entries before it. Undefined before the first listener. */
-  #position: number | undefined;
+  readonly #options: LogTailOptions;
+  readonly #listeners: Set<() => void> = new Set();
+  /** The entries before `#end`, without a gap. */
+  #recent: LoggedEntry[] = [];
+  /** The known size of the log. */
+  #end: number | undefined;
   #woken = false;
   #running: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #unfollow: (() => Promise<void>) | undefined;
   #stopped = false;
 
-  /** `pollMs`: most time until entries of other processes are seen, without a notification. */
-  constructor(
-    store: LogStore & Partial<Followable>,
-    { pollMs, onFailure }: { readonly pollMs: number; readonly onFailure: (error: unknown) => void },
-  ) {
+  constructor(store: LogStore & Partial<Followable>, options: LogTailOptions) {
     this.#store = store;
-    this.#pollMs = pollMs;
-    this.#onFailure = onFailure;
+    this.#options = options;
   }
 
   async start(): Promise<void> {
     this.#unfollow = await this.#store.follow?.(() => this.wake());
-    this.#timer = setInterval(() => this.wake(), this.#pollMs);
+    this.#timer = setInterval(() => this.wake(), this.#options.pollMs);
     this.#timer.unref();
   }
 
@@ -54,11 +64,9 @@ export class LogTail {
 
   /** Reads new entries soon. Cheap: calls during a read cause one more read. */
   wake(): void {
-    this.#woken = true;
     if (this.#stopped || this.#listeners.size === 0) return;
-    this.#running ??= this.#run().finally(() => {
-      this.#running = undefined;
-    });
+    this.#woken = true;
+    this.#running ??= this.#run();
   }
 
   /** The size of the log, after every committed entry got its position. */
@@ -66,19 +74,17 @@ export class LogTail {
     return integrateLog(this.#store);
   }
 
-  /** The entries from a position on, at most a page. */
+  /** The entries from a position on, at most a page. Empty if the log has no more. */
   async read(from: number): Promise<readonly LoggedEntry[]> {
-    const rows = await this.#store.logged(from, PAGE);
-    return rows.map((row, i) => ({ position: from + i, row }));
+    const end = this.#end ?? 0;
+    const first = end - this.#recent.length;
+    if (from >= first && from < end) return this.#recent.slice(from - first, from - first + PAGE);
+    return from === end && this.#end !== undefined ? [] : this.#pageFrom(from);
   }
 
-  /**
-   * Calls the listener with entries in the order of the log, with all from a position on. Earlier
-   * entries, and entries that it already got, may come too: another listener asked for them.
-   */
-  listen(listener: TailListener, from: number): () => void {
+  /** Calls the listener when the log may have more entries. */
+  listen(listener: () => void): () => void {
     this.#listeners.add(listener);
-    this.#position = Math.min(this.#position ?? from, from);
     this.wake();
     return () => {
       this.#listeners.delete(listener);
@@ -96,20 +102,37 @@ export class LogTail {
         await this.#readNew();
       } catch (error) {
         // The next poll reads again from the same position.
-        this.#onFailure(error);
-        return;
+        this.#options.onFailure(error);
       }
+      await sleep(GAP_MS);
     }
+    this.#running = undefined;
   }
 
   async #readNew(): Promise<void> {
     const size = await integrateLog(this.#store);
-    for (let from = this.#position; from !== undefined && from < size; from = this.#position) {
-      const entries = await this.read(from);
-      if (entries.length === 0) return;
-      // A listener that came during the read may have asked for earlier entries.
-      if (this.#position === from) this.#position = from + entries.length;
-      for (const listener of this.#listeners) listener(entries);
+    if (size === this.#end) return;
+    // Without listeners nothing is read, so the known entries may be far behind.
+    if (this.#end === undefined || size - this.#end > RECENT_MAX) {
+      this.#recent = [];
+      this.#end = size;
     }
+    while (this.#end < size) {
+      const entries = await this.#pageFrom(this.#end);
+      if (entries.length === 0) break;
+      this.#recent = [...this.#recent, ...entries].slice(-RECENT_MAX);
+      this.#end += entries.length;
+    }
+    for (const listener of this.#listeners) listener();
+  }
+
+  async #pageFrom(from: number): Promise<readonly LoggedEntry[]> {
+    const rows = await this.#store.logged(from, PAGE);
+    return rows.map((row, i) => ({
+      position: from + i,
+      trajectoryId: row.trajectory_id,
+      kind: row.kind,
+      text: this.#options.textOf(from + i, row),
+    }));
   }
 }

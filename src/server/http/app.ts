@@ -14,7 +14,9 @@ import type { Service } from '../service.ts';
 import { readBody } from './body.ts';
 import { type Addresses, checkHost, checkOrigin, securityHeaders } from './guards.ts';
 import type { Limits, RateLimiter } from './limits.ts';
+import type { OpenRequests } from './open-requests.ts';
 import { checkedParts } from './parts.ts';
+import { RequestEnd } from './request-end.ts';
 import { requestIdOf } from './request-id.ts';
 
 /** The parts of the HTTP surface. */
@@ -27,8 +29,9 @@ export interface AppParts {
   readonly addresses: () => Addresses;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** Ends when the server stops. */
+  /** Ends when the server begins to stop. */
   readonly stopping: AbortSignal;
+  readonly open: OpenRequests;
   /** Adds the routes that are not operations: sign-in, events, pages. */
   readonly more?: (app: Hono, parts: AppParts) => void;
 }
@@ -102,7 +105,7 @@ async function runOperation(
   known(caller);
   if (caller.sessionId !== undefined) checkOrigin(request, parts.addresses());
   const leave = parts.limiter.enter(caller.name);
-  const limit = new TimeLimit();
+  let ending: RequestEnd | undefined;
   try {
     requireKind(caller, one.kinds);
     const body = one.body === undefined ? undefined : await readBody(request, parts.limits.bodyBytes);
@@ -114,13 +117,19 @@ async function runOperation(
         'A proposal needs an idempotency key. Send the header Idempotency-Key, the same again for a repetition.',
       );
     const waitSeconds = waitOf(request);
-    const signal = AbortSignal.any([request.signal, parts.stopping, limit.start(REQUEST_MS + waitSeconds * 1_000)]);
     const wantsInterrupts = (request.headers.get('accept') ?? '').includes(INTERRUPTS);
     const { service } = parts;
-    const answer = await one.run({ ...given, caller, service, key, waitSeconds, wantsInterrupts, signal });
+    const running = one.run({
+      ...{ ...given, caller, service, key, waitSeconds, wantsInterrupts },
+      get signal() {
+        ending ??= new RequestEnd(request.signal, parts.stopping, REQUEST_MS + waitSeconds * 1_000);
+        return ending.signal;
+      },
+    });
+    const answer = await parts.open.run(running);
     return answered(answer, request, wantsInterrupts ? INTERRUPTS : 'application/json');
   } finally {
-    limit.end();
+    ending?.release();
     leave();
   }
 }
@@ -218,7 +227,8 @@ function unknownOperation(): ServerError {
   return new ServerError('unknown_operation', 'The server has no such operation. See /openapi.json.');
 }
 
-function stopped(): ServerError {
+/** The error of requests that a stopping server does not answer. */
+export function stopped(): ServerError {
   return new ServerError('stopping', 'The server is stopping. Send the request again, with the same key.', {
     retryable: true,
   });

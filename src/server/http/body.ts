@@ -22,8 +22,11 @@ export async function readBody(request: Request, bytesMax: number): Promise<Json
 }
 
 async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array> {
-  const announced = Number(request.headers.get('content-length') ?? '0');
-  if (announced > bytesMax) throw tooLarge(bytesMax);
+  const length = request.headers.get('content-length');
+  if (length !== null && Number(length) > bytesMax) throw tooLarge(bytesMax);
+  // The parser of HTTP takes no more bytes than the announced ones.
+  if (length !== null && request.headers.get('transfer-encoding') === null)
+    return new Uint8Array(await request.arrayBuffer());
   const pieces: Uint8Array[] = [];
   let size = 0;
   for await (const piece of request.body ?? []) {

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Hono } from 'hono';
 import { ServerError } from '../errors.ts';
 import { eventStream } from '../events/event-stream.ts';
@@ -13,20 +14,33 @@ export function addEvents(app: Hono, parts: AppParts, tail: LogTail): void {
     const caller = await parts.authenticator.callerOf(request);
     requireKind(caller, READERS);
     if (caller.sessionId !== undefined) checkOrigin(request, parts.addresses());
-    const leave = parts.limiter.openStream(caller.name);
     const { trajectory, kind, last_event_id: given } = context.req.query();
-    const lastId = positionOf(request.headers.get('last-event-id') ?? given, leave);
-    const ended = AbortSignal.any([request.signal, parts.stopping]);
-    ended.addEventListener('abort', leave);
-    const stream = eventStream(tail, { trajectory, kind }, lastId, ended, leave);
+    const from = positionAfter(request.headers.get('last-event-id') ?? given, await tail.size());
+    const { incoming } = (context.env ?? {}) as { readonly incoming?: IncomingMessage };
+    const stream = eventStream(tail, {
+      filter: { trajectory, kind },
+      from,
+      signal: AbortSignal.any([request.signal, parts.stopping]),
+      cut: () => incoming?.socket.destroy(),
+      onEnd: parts.limiter.openStream(caller.name),
+      onFailure: (error) => parts.logger.failure(undefined, error),
+    });
     return new Response(stream, { headers: { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' } });
   });
 }
 
-/** @throws ServerError `invalid_request` */
-function positionOf(text: string | undefined, leave: () => void): number | undefined {
-  if (text === undefined || text === '') return undefined;
-  if (/^-1$|^\d{1,15}$/.test(text)) return Number(text);
-  leave();
-  throw new ServerError('invalid_request', 'Last-Event-ID must be the id of an event of this stream.');
+/**
+ * The position after the last event of a client, or after the log's last entry for a new client.
+ *
+ * @throws ServerError `invalid_request`
+ */
+function positionAfter(text: string | undefined, size: number): number {
+  if (text === undefined || text === '') return size;
+  if (!/^-1$|^\d{1,15}$/.test(text))
+    throw new ServerError('invalid_request', 'Last-Event-ID must be the id of an event of this stream.');
+  if (Number(text) < size) return Number(text) + 1;
+  throw new ServerError(
+    'invalid_request',
+    `Last-Event-ID is ${text}, and the log has ${size} entries. It is the id of another log: begin again without it.`,
+  );
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { addressesOf, checkHost, checkOrigin, isLoopback, securityHeaders } from './guards.ts';
+import { isLoopback } from '../loopback.ts';
+import { addressesOf, checkHost, checkOrigin, securityHeaders } from './guards.ts';
 
 const LOCAL = addressesOf('http://127.0.0.1:4517', '127.0.0.1', 4517);
 const PUBLIC = addressesOf('https://assize.example.com', '0.0.0.0', 8080);

@@ -45,7 +45,7 @@ test('a code is no session, a session no code, and a state neither', async () =>
   const { sessions } = opened();
   const code = await sessions.createCode('boss:ada', NOW);
   const cookie = await sessions.start({ principal: 'boss:ada', method: 'session' }, NOW);
-  const state = await sessions.beginSignIn({ verifier: 'v', nonce: 'n' }, NOW);
+  const state = await sessions.beginSignIn({ verifier: 'v', nonce: 'n', browser: 'b' }, NOW);
   expect(await sessions.find(code, NOW)).toBeUndefined();
   expect(await sessions.find(state, NOW)).toBeUndefined();
   expect(await sessions.useCode(cookie, NOW)).toBeUndefined();
@@ -60,7 +60,7 @@ test('the store has none of the secrets, and odd texts find nothing', async () =
   const secrets = [
     await sessions.createCode('boss:ada', NOW),
     await sessions.start({ principal: 'boss:ada', method: 'session' }, NOW),
-    await sessions.beginSignIn({ verifier: 'v', nonce: 'n' }, NOW),
+    await sessions.beginSignIn({ verifier: 'v', nonce: 'n', browser: 'b' }, NOW),
   ];
   const rows = await Promise.all(
     ['session', 'sign-in-code', 'sign-in'].map((kind) => store.sideList(kind, { limit: 9 })),
@@ -76,7 +76,7 @@ test('the store has none of the secrets, and odd texts find nothing', async () =
 test('a sweep deletes what has ended, and nothing else', async () => {
   const { store, sessions } = opened();
   await sessions.createCode('boss:ada', NOW);
-  await sessions.beginSignIn({ verifier: 'v', nonce: 'n' }, NOW);
+  await sessions.beginSignIn({ verifier: 'v', nonce: 'n', browser: 'b' }, NOW);
   const cookie = await sessions.start({ principal: 'boss:ada', method: 'session' }, NOW);
   await sessions.sweep(later(700));
   expect(await sessions.find(cookie, later(700))).toBeDefined();

@@ -80,7 +80,7 @@ const STATUS: Readonly<Partial<Record<ErrorStatus, readonly string[]>>> = {
     ],
     ...['unknown_proposal', 'no_such_value'],
   ],
-  408: ['request_timeout'],
+  408: ['request_timeout', 'client_left'],
   409: [
     ...['conflict', 'idempotency_conflict', 'exists', 'not_pending', 'effect_unresolved', 'digest_mismatch', 'frozen'],
     ...['changed_since', 'override_needed', 'already_approved', 'already_resolved', 'already_upgraded', 'halted'],

@@ -1,0 +1,217 @@
+/**
+ * Proposals over HTTP beside a bare server on the same HTTP library in the same run: it validates
+ * the same body, and inserts one row durably for each request. The store writes proposals that wait
+ * together in one transaction; the bare server does not. Clients are in a process of their own, and
+ * each server too. Then what a thousand idle event streams cost.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { whyNoServer } from '../tests/support/postgres/binaries.ts';
+import { PostgresServer } from '../tests/support/postgres/server.ts';
+import type { Measured, Turn } from './http-clients.ts';
+import type { Ready } from './http-server.ts';
+import { type BenchResult, formatTable, median, rateResult } from './measure.ts';
+
+export const MEMBERS = 1_000;
+const CLIENTS = [1, 16, 64];
+/** Requests of a turn, by number of clients. */
+const REQUESTS: Readonly<Record<number, number>> = { 1: 100, 16: 500, 64: 1_000 };
+const ROUNDS = 5;
+const STREAMS = 1_000;
+const GOAL = { ratioMin: 0.6 };
+
+export async function httpBench(): Promise<BenchResult[]> {
+  const results: BenchResult[] = [];
+  const folder = mkdtempSync(join(tmpdir(), 'assize-bench-'));
+  try {
+    results.push(...(await measure('SQLite', (name) => `sqlite:${join(folder, `${name}.db`)}`)));
+    results.push(...(await measureStreams(`sqlite:${join(folder, 'streams.db')}`)));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  const reason = whyNoServer();
+  if (reason !== undefined) {
+    console.error(`PostgreSQL is left out: ${reason}.`);
+    return results;
+  }
+  const server = await PostgresServer.start();
+  try {
+    const url = `postgres://postgres@127.0.0.1:${server.port}/postgres`;
+    results.push(...(await measure('PostgreSQL', (name) => (name === 'bare' ? url : `${url}?schema=${name}`))));
+  } finally {
+    await server.remove();
+  }
+  return results;
+}
+
+export async function measure(where: string, urlOf: (name: string) => string): Promise<BenchResult[]> {
+  const [own, bare, clients] = [
+    await Process.server('assize', urlOf('own')),
+    await Process.server('bare', urlOf('bare')),
+    Process.clients(),
+  ];
+  try {
+    const results: BenchResult[] = [];
+    for (const count of CLIENTS) results.push(...(await compareAt(where, count, own, bare, clients)));
+    return results;
+  } finally {
+    for (const each of [own, bare, clients]) await each.end();
+  }
+}
+
+async function compareAt(
+  where: string,
+  count: number,
+  own: Process,
+  bare: Process,
+  clients: Process,
+): Promise<BenchResult[]> {
+  const measured: Record<'own' | 'bare', Measured[]> = { own: [], bare: [] };
+  const turn = (server: Process) => clients.propose(server, count, REQUESTS[count]!);
+  for (let round = -1; round < ROUNDS; round++) {
+    const turns = [async () => measured.bare.push(await turn(bare)), async () => measured.own.push(await turn(own))];
+    for (const each of round % 2 === 0 ? turns : turns.reverse()) await each();
+  }
+  const name = `${where}: proposals over HTTP, ${count} at once`;
+  const rate = (which: 'own' | 'bare', named: string) => {
+    const rounds = measured[which].slice(1).map(({ perSecond }) => perSecond);
+    return { name: named, perSecond: median(rounds), rounds };
+  };
+  const p99 = (which: 'own' | 'bare') => median(measured[which].slice(1).map((each) => each.p99));
+  return [
+    rateResult(rate('own', name), rate('bare', 'bare Hono and insert'), GOAL),
+    {
+      name: `${name}: p99`,
+      value: p99('own'),
+      unit: 'ms',
+      baseline: { name: 'bare Hono and insert', value: p99('bare') },
+      ratio: p99('own') / p99('bare'),
+    },
+  ];
+}
+
+/** Streams of another trajectory are idle, whatever is proposed. */
+export async function measureStreams(url: string): Promise<BenchResult[]> {
+  const [own, clients] = [await Process.server('assize', url), Process.clients()];
+  const sockets: Socket[] = [];
+  try {
+    const turn = () => clients.propose(own, 16, REQUESTS[16]!);
+    for (let warm = 0; warm < 3; warm++) await turn();
+    const without: Measured[] = [];
+    const withStreams: Measured[] = [];
+    for (let round = 0; round < ROUNDS; round++) without.push(await turn());
+    const before = await own.memory();
+    for (let n = 0; n < STREAMS; n++) sockets.push(await openStream(own));
+    const after = await own.memory();
+    for (let round = 0; round < ROUNDS; round++) withStreams.push(await turn());
+    const name = `${STREAMS} idle event streams`;
+    const p99 = (of: readonly Measured[]) => median(of.map((each) => each.p99));
+    return [
+      { name: `${name}: memory`, value: (after.rss - before.rss) / 1e6, unit: 'MB', goal: { max: 50 } },
+      {
+        name: `${name}: p99 of proposals, 16 at once`,
+        value: p99(withStreams),
+        unit: 'ms',
+        baseline: { name: 'without streams', value: p99(without) },
+        ratio: p99(withStreams) / p99(without),
+      },
+    ];
+  } finally {
+    for (const socket of sockets) socket.destroy();
+    for (const each of [own, clients]) await each.end();
+  }
+}
+
+async function openStream({ ready }: Process): Promise<Socket> {
+  const { port, readerToken } = ready!;
+  const socket = connect(port, '127.0.0.1');
+  const lines = [
+    'GET /v1/events?trajectory=other HTTP/1.1',
+    `Host: 127.0.0.1:${port}`,
+    `Authorization: Bearer ${readerToken}`,
+  ];
+  socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+  await once(socket, 'data');
+  return socket.resume();
+}
+
+/** A server, or the clients. */
+class Process {
+  readonly #child: ChildProcess;
+  readonly ready: Ready | undefined;
+  #next = 0;
+
+  static async server(kind: 'assize' | 'bare', url: string): Promise<Process> {
+    const child = start('./http-server.ts', [kind, url]);
+    return new Process(child, await answerOf<Ready>(child));
+  }
+
+  static clients(): Process {
+    return new Process(start('./http-clients.ts', []));
+  }
+
+  private constructor(child: ChildProcess, ready?: Ready) {
+    this.#child = child;
+    this.ready = ready;
+  }
+
+  async propose({ ready }: Process, clients: number, requests: number): Promise<Measured> {
+    const { port, token } = ready!;
+    const turn: Turn = { port, token, clients, requests, members: MEMBERS, first: this.#next };
+    this.#next += requests;
+    this.#child.send(turn);
+    return answerOf(this.#child);
+  }
+
+  /** After a collection of garbage. */
+  async memory(): Promise<{ readonly rss: number; readonly heapUsed: number }> {
+    this.#child.send('memory');
+    return answerOf(this.#child);
+  }
+
+  async end(): Promise<void> {
+    if (this.#child.exitCode !== null) return;
+    const ended = once(this.#child, 'exit');
+    this.#child.disconnect();
+    await ended;
+  }
+}
+
+function start(file: string, args: readonly string[]): ChildProcess {
+  const execArgv = [
+    '--expose-gc',
+    ...(process.env['ASSIZE_BENCH_PROFILE'] !== undefined && file.includes('server')
+      ? ['--cpu-prof', `--cpu-prof-dir=${process.env['ASSIZE_BENCH_PROFILE']}`]
+      : []),
+  ];
+  // The log of a server is dropped behind a pipe, as a collector of logs reads it.
+  const child = fork(fileURLToPath(new URL(file, import.meta.url)), args, {
+    execArgv,
+    stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
+  });
+  let log = '';
+  child.stderr!.setEncoding('utf8').on('data', (text: string) => (log = (log + text).slice(-4_000)));
+  child.once('exit', (code) => {
+    if (code !== 0) console.error(log);
+  });
+  return child;
+}
+
+async function answerOf<T>(child: ChildProcess): Promise<T> {
+  const answered = new AbortController();
+  const { signal } = answered;
+  const ended = once(child, 'exit', { signal }).then(() => {
+    throw new Error('a process of the benchmark has ended');
+  });
+  const [answer] = (await Promise.race([once(child, 'message', { signal }), ended])) as [T];
+  ended.catch(() => undefined);
+  answered.abort();
+  return answer;
+}
+
+if (import.meta.main) console.log(formatTable(await httpBench()));

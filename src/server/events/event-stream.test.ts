@@ -1,0 +1,126 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { MemoryStore } from '#stores';
+import { cases } from '../../../tests/support/cases.ts';
+import { desk } from '../../../tests/support/ledger/desk.ts';
+import { intent, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { type EventStreamOptions, eventOf, eventStream } from './event-stream.ts';
+import { LogTail } from './log-tail.ts';
+
+const fail = (error: unknown): never => expect.unreachable(String(error));
+
+/** A world whose proposals are logged, and the tail of its log. */
+async function logged(): Promise<{ store: MemoryStore; tail: LogTail; propose: (count: number) => Promise<void> }> {
+  const store = new MemoryStore();
+  const assize = runtimeOver(store, [desk]);
+  const trajectory = await assize.create(desk, { trajectoryId: 't', writs: [writFor('alice')] });
+  const tail = new LogTail(store, { pollMs: 5, onFailure: fail, textOf: eventOf });
+  await tail.start();
+  onTestFinished(() => tail.stop());
+  const propose = async (count: number): Promise<void> => {
+    for (let n = 0; n < count; n++) {
+      await trajectory.propose(intent('keep', { value: n }, writFor('alice')));
+      tail.wake();
+    }
+  };
+  return { store, tail, propose };
+}
+
+function streamOf(tail: LogTail, options: Partial<EventStreamOptions>) {
+  const ended = vi.fn();
+  const cut = vi.fn();
+  const leaving = new AbortController();
+  const fixed = { filter: {}, from: 0, signal: leaving.signal, cut, onEnd: ended, onFailure: fail };
+  const reader = eventStream(tail, { ...fixed, ...options }).getReader();
+  return { reader, ended, cut, leave: () => leaving.abort() };
+}
+
+/** Ids of the events of a text, without the first one, which says where the stream begins. */
+function idsIn(text: string): number[] {
+  const events = text.split('\n\n').filter((event) => !event.includes('event: ready'));
+  return events.flatMap((event) => (/^id: (-?\d+)$/m.exec(event) ?? []).slice(1).map(Number));
+}
+
+/** Reads until the stream has given that many events, and then breaks off. */
+async function take(stream: ReturnType<typeof streamOf>, count: number): Promise<number[]> {
+  const ids: number[] = [];
+  while (ids.length < count) {
+    const { value, done } = await stream.reader.read();
+    if (done) break;
+    ids.push(...idsIn(Buffer.from(value).toString()));
+  }
+  await stream.reader.cancel();
+  return ids;
+}
+
+test('readers that reconnect see each position of the log once, in order', async () => {
+  const plans = fc.array(fc.record({ commits: fc.nat(6), takes: fc.integer({ min: 1, max: 4 }) }), { maxLength: 5 });
+  await fc.assert(
+    fc.asyncProperty(plans, async (plan) => {
+      const { store, tail, propose } = await logged();
+      const total = (await tail.size()) + plan.reduce((sum, { commits }) => sum + commits, 0);
+      const committing = plan.reduce((before, { commits }) => before.then(() => propose(commits)), Promise.resolve());
+      const seen: number[] = [];
+      for (const { takes } of plan) {
+        if (seen.length >= total) break;
+        const stream = streamOf(tail, { from: seen.length });
+        seen.push(...(await take(stream, Math.min(takes, total - seen.length))));
+        expect(stream.ended).toHaveBeenCalledTimes(1);
+      }
+      await committing;
+      const rest = streamOf(tail, { from: seen.length });
+      const size = await tail.size();
+      if (size > seen.length) seen.push(...(await take(rest, size - seen.length)));
+      rest.leave();
+      expect(seen).toEqual(Array.from({ length: size }, (_, position) => position));
+      expect((await store.logged(0, 1_000)).length).toBe(size);
+      expect(tail.listeners).toBe(0);
+      await tail.stop();
+    }),
+    { numRuns: cases(200) },
+  );
+});
+
+test('a filter passes only entries of its trajectory and kind', async () => {
+  const { tail, propose } = await logged();
+  await propose(3);
+  await tail.size();
+  const other = streamOf(tail, { filter: { trajectory: 'other' }, keepAliveMs: 20 });
+  const commits = streamOf(tail, { filter: { kind: 'commit' } });
+  expect(await take(commits, 3)).toHaveLength(3);
+  const texts = [await other.reader.read(), await other.reader.read()].map(({ value }) => `${Buffer.from(value!)}`);
+  expect(texts[0]).toContain('event: ready');
+  expect(texts[1]).toBe(': keep-alive\n\n');
+  other.leave();
+  expect((await other.reader.read()).done).toBe(true);
+  expect(other.ended).toHaveBeenCalledTimes(1);
+});
+
+test('a reader that takes nothing is cut, and nothing is read ahead', async () => {
+  const { store, tail, propose } = await logged();
+  const read = vi.spyOn(store, 'logged');
+  const stream = streamOf(tail, { keepAliveMs: 10 });
+  await stream.reader.read();
+  await propose(5);
+  await vi.waitFor(() => expect(stream.cut).toHaveBeenCalledTimes(1));
+  expect(stream.ended).toHaveBeenCalledTimes(1);
+  expect(tail.listeners).toBe(0);
+  read.mockClear();
+  await sleep(30);
+  expect(read).not.toHaveBeenCalled();
+  expect((await stream.reader.read()).done).toBe(true);
+});
+
+test('a stream ends with a failed read, and says so', async () => {
+  const { store, tail } = await logged();
+  const onFailure = vi.fn();
+  const failing = new LogTail(store, { pollMs: 1_000, onFailure: () => undefined, textOf: eventOf });
+  vi.spyOn(failing, 'read').mockRejectedValue(new Error('the disk is gone'));
+  const stream = streamOf(failing, { onFailure });
+  await stream.reader.read();
+  expect((await stream.reader.read()).done).toBe(true);
+  expect(onFailure).toHaveBeenCalledTimes(1);
+  expect(stream.ended).toHaveBeenCalledTimes(1);
+  await tail.stop();
+});
