@@ -5,7 +5,16 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose';
+import {
+  type CryptoKey,
+  exportJWK,
+  exportSPKI,
+  type GenerateKeyPairResult,
+  generateKeyPair,
+  type JWTPayload,
+  SignJWT,
+  UnsecuredJWT,
+} from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { generateKeys } from '#canon';
 import { defineConfig, resolveConfig } from '#config';
@@ -18,9 +27,9 @@ const ISSUER = 'https://issuer.example';
 const AUDIENCE = 'https://assize.example';
 const CLIENT = { id: 'assize', secret: 'a secret of the test client, 32 characters' };
 
-let own: CryptoKeyPair;
-let rsa: CryptoKeyPair;
-let foreign: CryptoKeyPair;
+let own: GenerateKeyPairResult;
+let rsa: GenerateKeyPairResult;
+let foreign: GenerateKeyPairResult;
 let keyServer: Server;
 let foreignServer: Server;
 let provider: TestProvider;
@@ -30,7 +39,7 @@ let log = '';
 let foreignRequests = 0;
 
 beforeAll(async () => {
-  const pair = (alg: string) => generateKeyPair(alg, { extractable: true }) as Promise<CryptoKeyPair>;
+  const pair = (alg: string) => generateKeyPair(alg, { extractable: true });
   [own, rsa, foreign] = [await pair('ES256'), await pair('RS256'), await pair('ES256')];
   const keys = [
     { ...(await exportJWK(own.publicKey)), kid: 'own', alg: 'ES256' },
@@ -158,7 +167,7 @@ describe('a token of another issuer', () => {
     const before = await store.entries('trip');
     const token = await (ATTACKS[name] as () => Promise<string>)();
     const answer = await me({ authorization: `Bearer ${token}` });
-    const problem = await answer.json();
+    const problem = (await answer.json()) as { readonly code: string; readonly detail: string };
     expect([answer.status, problem]).toMatchObject([401, { code: 'unauthenticated' }]);
     expect(problem.detail).toBe('The token is not accepted here. Sign in again for a new one.');
     expect(log).not.toContain(token);

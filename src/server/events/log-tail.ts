@@ -28,7 +28,7 @@ export class LogTail {
   #unfollow: (() => Promise<void>) | undefined;
   #stopped = false;
 
-  /** `pollMs`: the longest time until entries of other processes are seen without a notification. */
+  /** `pollMs`: the longest time until an entry of another process is seen. */
   constructor(
     store: LogStore & Partial<Followable>,
     { pollMs, onFailure }: { readonly pollMs: number; readonly onFailure: (error: unknown) => void },

@@ -42,8 +42,8 @@ export class OidcSignIn {
   }
 
   /**
-   * The principal of a finished sign-in. `url` is the address that the provider sent the browser to,
-   * and `browser` the secret of its cookie.
+   * The principal of a finished sign-in. `url` is the address at which the provider answers, and
+   * `browser` the secret of the cookie.
    *
    * @throws ServerError `sign_in_failed`
    */
