@@ -37,7 +37,7 @@ execFileSync(
     stdio: 'inherit',
   },
 );
-for (const file of globSync('src/stores/**/*.js', { cwd: dist })) {
+for (const file of globSync('src/**/*.js', { cwd: dist })) {
   const path = join(dist, file);
   const code = readFileSync(path, 'utf8');
   const built = withBuiltThreads(code);

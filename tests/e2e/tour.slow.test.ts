@@ -1,10 +1,11 @@
 /** The tour of `npm start`: its worlds, its bank, and every command that it prints. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BankLine } from '../../src/cli/tour/bank-sink.ts';
+import { builtPackage } from '../support/built.ts';
 import { runProcess } from '../support/process/command.ts';
 import { type ListeningServer, startServer } from '../support/process/listening-server.ts';
 
@@ -20,6 +21,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
+const MAIN = join(import.meta.dirname, '../../src/cli/main.ts');
 const END = { last: 'last_event_id=-1' };
 const at = (name: string): string => join(folder, name);
 const bankLog = (): BankLine[] =>
@@ -156,6 +158,25 @@ describe('the tour', () => {
     expect(payments()).toHaveLength(3);
     expect(run('list')).toMatchObject([{ approvals: [{ channel: 'manager' }] }]);
     expect(existsSync(at(other))).toBe(true);
+  });
+
+  test('a start that is interrupted is continued by the next one', async () => {
+    for (const seconds of [0.6, 1.2, 1.8, 2.4]) {
+      await server.end('SIGTERM');
+      const script = `exec "${process.execPath}" "${MAIN}" serve --tour --fresh --port 0`;
+      spawnSync('timeout', ['-s', 'INT', `${seconds}`, 'sh', '-c', script], { cwd: folder });
+      server = await startServer(folder, ['--tour', '--port', '0'], END);
+      expect(payments().map(({ receipt }) => receipt)).toEqual(['r1', 'r2', 'r4']);
+      expect(run('verify')).toMatchObject([{ valid: true }]);
+    }
+  });
+
+  test('the built package has it too', async () => {
+    await server.end('SIGTERM');
+    const program = join(builtPackage(), 'bin/assize.js');
+    server = await startServer(folder, ['--tour', '--fresh', '--port', '0'], { ...END, program });
+    expect(payments()).toHaveLength(3);
+    expect(run('verify')).toMatchObject([{ valid: true }]);
   });
 
   test.each([['--fresh'], ['--tour', '--config', 'x.ts'], ['--tour', '--sign-in', 'manager:grace']])(

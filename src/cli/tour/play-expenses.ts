@@ -12,7 +12,7 @@ import { EXPENSES_WORLD } from './tour-config.ts';
 
 /** Plays all but the end of the cut payment, which the next server makes. */
 export async function playExpenses(bank: BankSink, token: string, interruption: AbortSignal): Promise<void> {
-  const server = fork(new URL('./paying-server.ts', import.meta.url), {
+  const server = fork(new URL('./paying-server-worker.ts', import.meta.url), {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const ended = once(server, 'exit');

@@ -40,7 +40,7 @@ export const RECEIPTS: readonly Receipt[] = [
   { id: OPEN_RECEIPT, from: 'ada', cents: 2_300, text: 'Parking, 23.00.' },
 ];
 
-/** An agent without judgement: it pays the receipt, and obeys each transfer that a text asks for. */
+/** An agent without judgement. It pays the receipt, and makes each transfer that its text wants. */
 export function paymentsOf({ id, from, cents, text }: Receipt): WantedPayment[] {
   const asked = [...text.matchAll(/transfer (\d+) cents to ([a-z-]+)/g)];
   return [

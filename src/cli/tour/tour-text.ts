@@ -45,9 +45,9 @@ export function tellTour(out: Output, report: TourReport): void {
     line`${bold('disclosure')}  Agents disclose ${counted(advisories, 'advisory')} of the Go vulnerability database.`,
   );
   say(line`  ${disclosed} are disclosed, and ${advisories - disclosed} are refused by ${refused_by.join(' and ')}.`);
-  say(line`${bold('udt')}         Agents claim a patient's drug tests. npm run demo tells this story.`);
+  say(line`${bold('udt')}         Agents claim a patient's drug tests. assize demo tells this story.`);
   say(line``);
-  say(line`Assize listens on ${bold(report.url)}. Ctrl-C stops it; npm start continues with the same worlds.`);
+  say(line`Assize listens on ${bold(report.url)}. Ctrl-C stops it, and the next start has the same worlds.`);
   say(line`Sign in, once, within ten minutes:`);
   say(line`  ${PEOPLE.manager.padEnd(14)} ${report.sign_in.manager}`);
   say(line`  ${PEOPLE.auditor.padEnd(14)} ${report.sign_in.auditor}`);

@@ -134,21 +134,6 @@ async function runOperation(
   }
 }
 
-/** Ends a signal with `request_timeout` after a time. */
-class TimeLimit {
-  #timer: NodeJS.Timeout | undefined;
-
-  start(ms: number): AbortSignal {
-    const over = new AbortController();
-    this.#timer = setTimeout(() => over.abort(timedOut()), ms);
-    return over.signal;
-  }
-
-  end(): void {
-    clearTimeout(this.#timer);
-  }
-}
-
 function timedOut(): ServerError {
   return new ServerError(
     'request_timeout',

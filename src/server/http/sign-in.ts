@@ -83,7 +83,7 @@ export function addSignIn(app: Hono, parts: AppParts, sessions: Sessions, oidc: 
 
 const BROWSER_COOKIE = 'assize-sign-in';
 
-/** A cookie for the time of a sign-in. The browser sends it when the provider sends the person back. */
+/** A cookie for the time of a sign-in. The browser sends it with the answer of the provider. */
 function browserCookie(value: string, origin: string): string {
   const secure = origin.startsWith('https:') ? '; Secure' : '';
   return `${BROWSER_COOKIE}=${value}${secure}; Path=/sign-in; HttpOnly; SameSite=Lax; Max-Age=600`;

@@ -16,7 +16,7 @@ export interface ListeningServer {
 
 /**
  * Starts `assize serve` in a folder. Resolves when its text names the address, and contains `last`,
- * the end of the text.
+ * the end of the text. `program`: the built command in place of the sources.
  */
 export async function startServer(
   folder: string,
@@ -24,10 +24,11 @@ export async function startServer(
   {
     env = {},
     last = 'Assize listens',
-  }: { readonly env?: Readonly<Record<string, string>>; readonly last?: string } = {},
+    program = main,
+  }: { readonly env?: Readonly<Record<string, string>>; readonly last?: string; readonly program?: string } = {},
 ): Promise<ListeningServer> {
   const { ASSIZE_STORE: _, ...rest } = process.env;
-  const child = spawn(process.execPath, [main, 'serve', ...args], {
+  const child = spawn(process.execPath, [program, 'serve', ...args], {
     cwd: folder,
     env: { ...rest, NO_COLOR: '1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
