@@ -31,6 +31,7 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'beside/rules.yml'), RULES);
   writeFileSync(join(folder, 'beside/rules.cases.yml'), CASES);
   writeFileSync(join(folder, 'failing.yaml'), RULES + CASES.replace('expect: ask', 'expect: deny'));
+  writeFileSync(join(folder, 'wrong-rule.yaml'), RULES + CASES.replace('rule: default', 'rule: small'));
   writeFileSync(join(folder, 'misspelled.yaml'), RULES.replace('allow: bank/pay', 'allow: bank/pya'));
   writeFileSync(join(folder, 'faulty.yaml'), RULES.replace('allow:', 'alow:').replace('class: irr', 'class: ir'));
   writeFileSync(join(folder, 'lower.yaml'), RULES.replace('max: 100', 'max: 40'));
@@ -96,6 +97,7 @@ test('test runs cases in the file and beside it, and fails on a wrong one', asyn
     failed: 1,
     steps: [{ ok: true }, { ok: false, expected: 'deny (default)', was: 'ask', rules: ['default'] }],
   });
+  expect(await policy('test', 'wrong-rule.yaml')).toMatchObject({ code: 1, out: expect.stringContaining('1 not as') });
   expect(await policy('test', 'lower.yaml')).toMatchObject({ code: 2, err: expect.stringContaining('has no cases') });
 });
 
@@ -112,7 +114,7 @@ test('try lists the first diverging ruling first, within a period', async () => 
   });
   const later = await policy('try', 'lower.yaml', ...store, '--json', '--from', '2026-03-25');
   expect(JSON.parse(later.out)).toMatchObject({ judged: 1, differences: [{ trajectory_id: 'second' }] });
-  const none = await policy('try', 'lower.yaml', ...store, '--to', '2026-03-24');
+  const none = await policy('try', 'lower.yaml', ...store, '--to', '2026-03-24T09:00:00Z');
   expect(none.code).toBe(0);
   expect(await policy('try', 'lower.yaml', ...store, '--limit', '1')).toMatchObject({
     out: expect.stringContaining('… and 1 more.'),

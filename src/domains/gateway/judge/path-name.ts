@@ -46,5 +46,5 @@ export function mayBeUnder(path: string, prefix: string): boolean {
 }
 
 function fold(path: string): string {
-  return path.normalize('NFKC').toUpperCase().toLowerCase();
+  return path.normalize('NFKC').toUpperCase();
 }
