@@ -12,7 +12,7 @@ import {
   type Random,
 } from '#oracle';
 import { checkObservationName, type ObservationInput } from '#runtime';
-import type { AgentOracle, AgentQuestion, CallResult } from './agent.ts';
+import type { AgentOracle, AgentQuestion, CallResult, LastRuling } from './agent.ts';
 import { AgentError } from './errors.ts';
 
 /** Access to the outside world. A replay uses the oracle alone. */
@@ -35,6 +35,8 @@ export interface Invocation {
   readonly anyName?: boolean;
   /** The calls of the agent's last proposal. Absent in a replay, where the log has the answer. */
   readonly lastCalls?: () => Promise<readonly CallResult[]>;
+  /** The ruling on the agent's last proposal. Absent in a replay, where the log has the answer. */
+  readonly lastRuling?: () => Promise<LastRuling | null>;
 }
 
 /**
@@ -72,6 +74,7 @@ export class AgentOracleSession {
       now: async () => oracleClock(this.#noting('clock'), this.#calls, outside.clock).now(),
       random: async (bytes: number) => oracleRandom(this.#noting('random'), this.#calls, outside.random).bytes(bytes),
       calls: async () => (await this.#ask(this.#asksForCalls())) as unknown as readonly CallResult[],
+      ruling: async () => (await this.#ask(this.#asksForRuling())) as unknown as LastRuling | null,
     });
   }
 
@@ -102,6 +105,11 @@ export class AgentOracleSession {
   #asksForCalls(): AgentQuestion {
     const { lastCalls = async () => [] } = this.#invocation;
     return { name: 'calls', request: { ask: 'calls' }, call: async () => (await lastCalls()) as unknown as Json };
+  }
+
+  #asksForRuling(): AgentQuestion {
+    const { lastRuling = async () => null } = this.#invocation;
+    return { name: 'ruling', request: { ask: 'ruling' }, call: async () => (await lastRuling()) as unknown as Json };
   }
 
   async #ask({ name = 'oracle', request, theta, call }: AgentQuestion): Promise<Json> {

@@ -70,6 +70,11 @@ export interface AgentOracle {
    * `calls`.
    */
   calls(): Promise<readonly CallResult[]>;
+  /**
+   * The ruling on the agent's last proposal, or the end of its approval. Null before the first
+   * proposal. The answer becomes an observation of the next proposal, named `ruling`.
+   */
+  ruling(): Promise<LastRuling | null>;
 }
 
 /** The outcome of a call that an agent's action declared. */
@@ -79,6 +84,27 @@ export interface CallResult {
   readonly phase: string;
   /** The answer of the tool. Undefined if the tool gave none, or if the answer is too long. */
   readonly answer?: Json;
+}
+
+/**
+ * The ruling on an agent's last proposal, as data for the agent. A member is absent if the ruling
+ * does not have it.
+ */
+export interface LastRuling {
+  /** `frozen`: another approval blocked the proposal, and no entry was written. */
+  readonly ruling: 'committed' | 'rejected' | 'escalated' | 'frozen';
+  /** The proposed action. Absent for `frozen`. */
+  readonly action?: string;
+  /** The proposed arguments. Absent if they are sensitive or too large for their entry. */
+  readonly args?: Json;
+  readonly reason?: string;
+  readonly detail?: string;
+  /** The rule that refused or escalated the proposal. */
+  readonly rule?: string;
+  /** The misfits of the arguments, each with its JSON pointer. */
+  readonly findings?: readonly { readonly pointer: string; readonly message: string }[];
+  /** The kind of counselor that decides about an escalated proposal. */
+  readonly channel?: string;
 }
 
 /** The agents that take turns (Definition A.27), by name. */

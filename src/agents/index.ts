@@ -12,7 +12,7 @@
  */
 
 export { COORDINATOR, turnKey } from '#oracle';
-export type { Agent, AgentIntent, AgentOracle, AgentQuestion, CallResult, Decision } from './agent.ts';
+export type { Agent, AgentIntent, AgentOracle, AgentQuestion, CallResult, Decision, LastRuling } from './agent.ts';
 export { QUESTIONS_MAX } from './agent-oracle-session.ts';
 export { type AssertMessagesTerms, assertMessages } from './assert-messages.ts';
 export { AgentError, type AgentErrorCode } from './errors.ts';

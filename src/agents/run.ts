@@ -3,7 +3,14 @@ import { contentHash, WORLD_LIMITS } from '#canon';
 import type { Hash, PendingPayload } from '#ledger';
 import { type Clock, type Oracle, type Random, systemClock, systemRandom } from '#oracle';
 import { Trajectory } from '#runtime';
-import { type Agent, type AgentOracle, type CallResult, type Population, populationOf } from './agent.ts';
+import {
+  type Agent,
+  type AgentOracle,
+  type CallResult,
+  type LastRuling,
+  type Population,
+  populationOf,
+} from './agent.ts';
 import { AgentOracleSession, type OracleSources } from './agent-oracle-session.ts';
 import { ConcurrentDecisions, type Invoked } from './concurrent-decisions.ts';
 import { decide, type Invoking, type RecordedDecision } from './decide.ts';
@@ -18,7 +25,7 @@ import {
   type Turn,
   type TurnPlace,
 } from './turn.ts';
-import { proposeIn, resolveIn, type TurnOutcome, turnKeyOf } from './turn-ruling.ts';
+import { proposeIn, resolveIn, type TurnOutcome, toldRuling, turnKeyOf } from './turn-ruling.ts';
 
 export interface RunOptions {
   /** The runtime's oracle log, in record mode. */
@@ -286,7 +293,11 @@ class Run {
   #decide(agent: Agent, slice: unknown, how: Pick<Invoking, 'anyName'> = {}): Promise<RecordedDecision> {
     const { number } = this.#standing(agent.name);
     const lastCalls = (): Promise<readonly CallResult[]> => this.#lastCalls(agent);
-    return decide({ agent, trajectory: this.#trajectory.id, number, slice, lastCalls, ...how }, this.#outside);
+    const lastRuling = (): Promise<LastRuling | null> => this.#lastRuling(agent);
+    return decide(
+      { agent, trajectory: this.#trajectory.id, number, slice, lastCalls, lastRuling, ...how },
+      this.#outside,
+    );
   }
 
   async #lastCalls({ name, writ }: Agent): Promise<readonly CallResult[]> {
@@ -294,6 +305,12 @@ class Run {
     if (proposed === undefined) return [];
     const outcomes = await Trajectory.callsOf(this.#trajectory, turnKeyOf(name, proposed), writ);
     return outcomes.map(({ tool, phase, answer }) => ({ tool, phase, ...(answer === undefined ? {} : { answer }) }));
+  }
+
+  async #lastRuling({ name, writ }: Agent): Promise<LastRuling | null> {
+    const { proposed } = this.#standing(name);
+    if (proposed === undefined) return null;
+    return toldRuling(await Trajectory.rulingOn(this.#trajectory, turnKeyOf(name, proposed), writ));
   }
 
   async #take({ decided, invoked }: Invoked): Promise<void> {

@@ -1,8 +1,8 @@
 import { isAssizeError, isInstance } from '#base';
 import { KernelError, type PatchOperation } from '#kernel';
 import { turnObservationName } from '#oracle';
-import type { ApprovalInput, ProposalInput, Ruling, Trajectory } from '#runtime';
-import type { Agent } from './agent.ts';
+import type { ApprovalInput, ProposalInput, RuledProposal, Ruling, Trajectory } from '#runtime';
+import type { Agent, LastRuling } from './agent.ts';
 import type { RecordedDecision } from './decide.ts';
 import { type Counsel, portsOf, type RecordedTurn } from './turn.ts';
 
@@ -48,6 +48,24 @@ export function proposalOf(
     idempotencyKey: turnKeyOf(agent, number),
   };
 }
+
+/** The ruling on an agent's proposal, as the agent gets it. Undefined: the proposal was frozen. */
+export function toldRuling(ruled: RuledProposal | undefined): LastRuling {
+  if (ruled === undefined) return FROZEN;
+  const { action, args, ruling } = ruled;
+  const proposed = { ruling: ruling.ruling, action, ...(args !== undefined && { args }) };
+  if (ruling.ruling === 'committed' || ruling.ruling === 'frozen') return proposed;
+  const { reason, detail, invariantId } = ruling;
+  const why = { ...proposed, reason, detail, ...(invariantId !== undefined && { rule: invariantId }) };
+  if (ruling.ruling === 'escalated') return { ...why, channel: ruling.channel };
+  return { ...why, ...(ruling.findings !== undefined && { findings: ruling.findings }) };
+}
+
+/** A frozen proposal leaves no entry, so a resumed run knows no more. */
+const FROZEN: LastRuling = Object.freeze({
+  ruling: 'frozen',
+  detail: 'a pending approval blocked the proposal, and no entry was written',
+});
 
 /** The idempotency key of the proposal of a turn. */
 export function turnKeyOf(agent: string, turn: number): string {

@@ -1,4 +1,4 @@
-import type { Instant } from '#canon';
+import type { Time } from '#canon';
 import type { Amounts } from './amounts.ts';
 import type { Axis } from './axis.ts';
 import { AuthorityError } from './errors.ts';
@@ -17,8 +17,8 @@ export interface Attenuation {
   readonly actions?: readonly string[];
   readonly scopes?: readonly string[];
   readonly budget?: Amounts;
-  readonly not_before?: Instant;
-  readonly expires?: Instant;
+  readonly not_before?: Time;
+  readonly expires?: Time;
   readonly max_depth?: number;
   /** The whole list. It must contain every item of the parent's list. */
   readonly require_approval?: readonly string[];

@@ -30,6 +30,7 @@ export {
   type WritVerifier,
   type WritVerifierOptions,
 } from './check.ts';
+export { allHold, compileCondition, type Test } from './condition.ts';
 export { AuthorityError, type AuthorityErrorCode } from './errors.ts';
 export {
   contains,

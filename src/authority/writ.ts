@@ -1,5 +1,15 @@
 import { GenerationalMap, isAssizeError, type Json } from '#base';
-import { canonicalize, copyJson, hashText, type Instant, isInstant, readInstant, signText, verifyText } from '#canon';
+import {
+  canonicalize,
+  copyJson,
+  hashText,
+  type Instant,
+  isInstant,
+  readInstant,
+  signText,
+  type Time,
+  verifyText,
+} from '#canon';
 import { type Amounts, isAmount } from './amounts.ts';
 import { AuthorityError } from './errors.ts';
 import { actionAdvice, type NameSort, readName } from './grammar.ts';
@@ -55,7 +65,20 @@ export type WritBody = Omit<Writ, 'signature'>;
 /**
  * A root writ before signing. Names are normalised, and an absent list is written as an empty one.
  */
-export type WritGrant = Omit<WritBody, 'v' | 'parent'>;
+export interface WritGrant extends Omit<WritBody, 'v' | 'parent' | keyof Window> {
+  /** First time at which the writ is valid, in any form of `Time`. */
+  readonly not_before: Time;
+  /** First time at which the writ is no longer valid, in any form of `Time`. */
+  readonly expires: Time;
+}
+
+/** The times of a writ before signing, in any form. */
+interface Window {
+  readonly not_before: Time;
+  readonly expires: Time;
+}
+
+type WritDraft = Omit<WritBody, keyof Window> & Window;
 
 /**
  * Signs a root writ.
@@ -105,11 +128,22 @@ export function membersOf<T extends object>(given: T): T {
  * A draft in its signed form: names normalised, absent lists written as empty ones, every value in
  * bounds.
  */
-export function draftWrit(draft: WritBody): WritBody {
-  const { actions = [], scopes = [], budget = {}, require_approval = [], ...rest } = draft;
+export function draftWrit(draft: WritDraft): WritBody {
+  const { actions = [], scopes = [], budget = {}, require_approval = [], ...others } = draft;
+  const rest = { ...others, ...datesOf(others) };
   const full = { ...rest, actions, scopes, budget, require_approval, signature: NO_SIGNATURE };
   const { signature: _none, ...body } = readWrit(copyOf(full), 'draft');
   return body;
+}
+
+/** The times that are objects, in the form of the ledger. @throws AuthorityError `bad_writ` */
+function datesOf(draft: Window): Partial<Record<keyof Window, Instant>> {
+  const given = (['not_before', 'expires'] as const).filter((key) => typeof draft[key] === 'object');
+  return Object.fromEntries(given.map((key) => [key, readInstant(draft[key]) ?? badTime(key)]));
+}
+
+function badTime(key: string): never {
+  throw bad(key, 'must be a time such as a Date, 2026-03-23T09:00:00Z, or a day such as 2026-03-23');
 }
 
 /**
@@ -271,7 +305,7 @@ function instant(given: Fields, key: string, mode: Mode): Instant {
   if (mode === 'draft') {
     const read = readInstant(value);
     if (read !== undefined) return read;
-    throw bad(key, 'must be an instant such as 2026-03-23T09:00:00Z, or a day such as 2026-03-23');
+    badTime(key);
   }
   if (isInstant(value)) return value;
   throw bad(key, 'must be an instant in UTC with microseconds, such as 2026-03-23T09:00:00.000000Z');

@@ -37,11 +37,13 @@ export {
   addMicros,
   type Instant,
   instantFromMillis,
+  instantOf,
   instantToMillis,
   isInstant,
   maxInstant,
   parseInstant,
   readInstant,
+  type Time,
 } from './instant.ts';
 export { CanonError, type CanonErrorCode } from './json/canon-error.ts';
 export { canonicalize } from './json/canonicalize.ts';

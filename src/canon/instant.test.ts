@@ -4,6 +4,7 @@ import { thrownBy } from '../../tests/thrown-by.ts';
 import {
   addMicros,
   instantFromMillis,
+  instantOf,
   instantToMillis,
   isInstant,
   maxInstant,
@@ -81,6 +82,128 @@ describe('isInstant', () => {
       }
     }
     expect(accepted).toEqual(made);
+  });
+});
+
+/** Microseconds since 1970 of a written time, by the rules of the calendar and in whole numbers. */
+function naiveMicros({ year, month, day, hour, minute, second, fraction, offset }: Written): bigint {
+  let days = 0n;
+  const leap = (y: number): boolean => y % 4 === 0 && (y % 100 !== 0 || y % 400 === 0);
+  for (let y = Math.min(year, 1970); y < Math.max(year, 1970); y++)
+    days += (year < 1970 ? -1n : 1n) * (leap(y) ? 366n : 365n);
+  const lengths = [31, leap(year) ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+  for (let m = 1; m < month; m++) days += BigInt(lengths[m - 1]!);
+  const seconds = (days + BigInt(day - 1)) * 86_400n + BigInt(hour * 3_600 + minute * 60 + second - offset * 60);
+  return seconds * 1_000_000n + BigInt(fraction.slice(0, 6).padEnd(6, '0'));
+}
+
+interface Written {
+  readonly [part: string]: number | string;
+  readonly year: number;
+  readonly month: number;
+  readonly day: number;
+  readonly hour: number;
+  readonly minute: number;
+  readonly second: number;
+  readonly fraction: string;
+  readonly offset: number;
+}
+
+const written: fc.Arbitrary<Written> = fc.record({
+  year: fc.oneof(fc.integer({ min: 2, max: 9_997 }), fc.integer({ min: 1_950, max: 2_050 })),
+  month: fc.integer({ min: 1, max: 12 }),
+  day: fc.integer({ min: 1, max: 28 }),
+  hour: fc.integer({ min: 0, max: 23 }),
+  minute: fc.integer({ min: 0, max: 59 }),
+  second: fc.integer({ min: 0, max: 59 }),
+  fraction: fc.stringMatching(/^[0-9]{1,12}$/),
+  offset: fc.integer({ min: -1_439, max: 1_439 }),
+});
+
+/** Every form in which the time can be written: marks, precision, and the offset. */
+const forms: fc.Arbitrary<string> = written.chain((parts) =>
+  fc.constantFrom('T', 't').chain((mark) =>
+    fc.constantFrom('.', ',').chain((point) =>
+      fc.constantFrom(':', '').map((colon) => {
+        const { year, month, day, hour, minute, second, fraction, offset } = parts;
+        const size = Math.abs(offset);
+        const zone = `${offset < 0 ? '-' : '+'}${two(Math.floor(size / 60))}${colon}${two(size % 60)}`;
+        const date = `${String(year).padStart(4, '0')}-${two(month)}-${two(day)}`;
+        const text = `${date}${mark}${two(hour)}:${two(minute)}:${two(second)}${point}${fraction}${zone}`;
+        return JSON.stringify({ parts, text });
+      }),
+    ),
+  ),
+);
+
+describe('instantOf', () => {
+  test('each written form is the same microsecond as by whole numbers', () => {
+    fc.assert(
+      fc.property(forms, (form) => {
+        const { parts, text } = JSON.parse(form) as { parts: Written; text: string };
+        const instant = instantOf(text);
+        expect(isInstant(instant)).toBe(true);
+        expect(microsOf(instant)).toBe(naiveMicros(parts));
+        expect(readInstant(text)).toBe(instant);
+      }),
+    );
+  });
+
+  test('a Date, its text and its day are the same instant', () => {
+    fc.assert(
+      fc.property(instants, (instant) => {
+        const date = new Date(instantToMillis(instant));
+        expect(microsOf(instantOf(date))).toBe(BigInt(date.getTime()) * 1_000n);
+        expect(instantOf(date)).toBe(instantOf(date.toISOString()));
+        expect(instantOf(instant.slice(0, 10))).toBe(`${instant.slice(0, 10)}T00:00:00.000000Z`);
+      }),
+    );
+  });
+
+  test('a form without a fraction, a second or a minute of the offset', () => {
+    const forms = ['2026-03-23T09:00Z', '2026-03-23T09:00:00z', '2026-03-23T11:00+02', '2026-03-23T04:30:00.0-0430'];
+    expect(forms.map((text) => instantOf(text))).toEqual([NOW, NOW, NOW, NOW]);
+  });
+
+  test.each<unknown>([
+    new Date(Number.NaN),
+    new Date(8.64e15),
+    new Date(-8.64e15),
+    '2026-03-23T09:00:00',
+    '2026-03-23 09:00:00Z',
+    '2026-03-23T09',
+    '2026-03',
+    '2026',
+    '20260323T090000Z',
+    '2026-W13-1',
+    '2026-12-31T23:59:60Z',
+    '2026-03-23T24:00:00Z',
+    '2026-02-29',
+    '2026-03-23T09:00:00+24:00',
+    '2026-03-23T09:00:00+02:60',
+    '2026-03-23T09:00:00[Europe/Berlin]',
+    '+002026-03-23T09:00:00Z',
+    '0001-01-01T00:00:00+00:01',
+    '9998-12-31T23:59:59-00:01',
+    '9999-12-31T23:59:59Z',
+    'Mon, 23 Mar 2026 09:00:00 GMT',
+    1_774_256_400_000,
+    { getTime: () => 0 },
+    null,
+    undefined,
+  ])('no other value is a time: %j', (value) => {
+    expect(thrownBy(() => instantOf(value as string)).code).toBe('bad_instant');
+    expect(readInstant(value)).toBeUndefined();
+  });
+
+  test('an object with the methods of a Date is no time', () => {
+    const code = thrownBy(() => instantOf(Object.create(Date.prototype))).code;
+    expect(code).toBe('bad_instant');
+  });
+
+  test('a Date that lies about its time is read as it is', () => {
+    const date = Object.assign(new Date(0), { getTime: () => 1e12, toISOString: () => NOW });
+    expect(instantOf(date)).toBe('1970-01-01T00:00:00.000000Z');
   });
 });
 

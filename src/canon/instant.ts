@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import { isInstance } from '#base';
 import { CanonError } from './json/canon-error.ts';
 
@@ -7,6 +8,13 @@ import { CanonError } from './json/canon-error.ts';
  * period.
  */
 export type Instant = string;
+
+/**
+ * A time as a caller may give it: a `Date`; an ISO 8601 text with `Z` or an offset, of any
+ * precision; or a day such as `2026-03-23`, which means its start in UTC. A local time without an
+ * offset is refused. Records have the `Instant`.
+ */
+export type Time = Instant | Date;
 
 const LENGTH = '2026-03-23T09:00:00.000000Z'.length;
 const MILLIS_MIN = Date.parse('0001-01-01T00:00:00.000Z');
@@ -125,14 +133,24 @@ export function parseInstant(isoText: string): Instant {
 }
 
 /**
- * The instant that a caller gave, also as a text of `Date.toISOString` or as a day. Undefined for
- * any other value.
+ * The instant of a time in any accepted form (`Time`). Digits beyond microseconds are truncated.
+ *
+ * @throws CanonError `bad_instant` for any other value: a local time without an offset, a date that
+ * does not exist, a leap second, an invalid `Date`, and years out of range.
  */
+export function instantOf(time: Time): Instant {
+  if (!types.isDate(time)) return parseInstant(time);
+  const ms = Date.prototype.getTime.call(time);
+  if (Number.isNaN(ms)) throw badInstant('an invalid Date', 'the Date has no time');
+  return instantFromMillis(ms);
+}
+
+/** The instant of a time in any accepted form (`Time`). Undefined for any other value. */
 export function readInstant(given: unknown): Instant | undefined {
   if (isInstant(given)) return given;
-  if (typeof given !== 'string') return undefined;
+  if (typeof given !== 'string' && !types.isDate(given)) return undefined;
   try {
-    return parseInstant(given);
+    return instantOf(given);
   } catch (error) {
     if (isInstance(error, CanonError)) return undefined;
     throw error;

@@ -8,6 +8,7 @@ const EARLY_OPTIONS: Readonly<Record<string, boolean>> = {
   '--domain': true,
   '--tools': true,
   '--anchors': true,
+  '--config': true,
 };
 
 /** The arguments of one line: options before the command, and the line from the command on. */

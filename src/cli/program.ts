@@ -21,10 +21,15 @@ export interface CommandLine {
 /** The commands of `assize`: work first, then ledger, humans and audit. */
 const COMMANDS: CommandLine['commands'] = {
   demo: async () => (await import('./commands/demo.ts')).demo,
+  init: async () => (await import('./commands/init/index.ts')).init,
   domains: async () => (await import('./commands/domains.ts')).domains,
   ...ontologyCommand(),
+  serve: async () => (await import('./commands/serve.ts')).serve,
+  token: async () => (await import('./commands/token.ts')).token,
+  api: async () => (await import('./commands/api.ts')).api,
   create: async () => (await import('./commands/create.ts')).create,
   propose: async () => (await import('./commands/propose.ts')).propose,
+  run: async () => (await import('./commands/run.ts')).run,
   log: async () => (await import('./commands/log.ts')).log,
   show: async () => (await import('./commands/show.ts')).show,
   state: async () => (await import('./commands/state.ts')).state,

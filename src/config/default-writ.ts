@@ -1,4 +1,4 @@
-import { issueWrit, type Writ } from '#authority';
+import { issueWrit, type Writ, type WritGrant } from '#authority';
 import { hashText, type KeyPair } from '#canon';
 import type { Tool } from '#effects';
 import { BELIEVE_ACTION, type Domain } from '#kernel';
@@ -7,8 +7,10 @@ import { BELIEVE_ACTION, type Domain } from '#kernel';
 export const DEFAULT_AGENT = 'agent:default';
 
 /** Fixed, so that the same grant is the same writ in every process. */
-const NOT_BEFORE = '2020-01-01T00:00:00.000000Z';
-const EXPIRES = '2100-01-01T00:00:00.000000Z';
+export const DEFAULT_PERIOD: Pick<WritGrant, 'not_before' | 'expires'> = {
+  not_before: '2020-01-01T00:00:00.000000Z',
+  expires: '2100-01-01T00:00:00.000000Z',
+};
 
 export interface DefaultWritTerms {
   readonly agent: string;
@@ -35,8 +37,7 @@ export function defaultWrit(root: KeyPair, { agent, trajectory, domain, tools = 
       trajectory,
       actions: [...new Set(actions)].sort(),
       scopes: ['**'],
-      not_before: NOT_BEFORE,
-      expires: EXPIRES,
+      ...DEFAULT_PERIOD,
       max_depth: 0,
       nonce: `development:${hashText(`${trajectory}\n${agent}`).slice(0, 16)}`,
     },

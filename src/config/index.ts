@@ -37,6 +37,7 @@ export { defineConfig } from './define-config.ts';
 export type { Environment } from './environment.ts';
 export { ConfigError, type ConfigErrorCode } from './errors.ts';
 export { CONFIG_FILES, findConfig } from './find-config.ts';
+export { type GrantedUse, grantedWrit } from './granted-writ.ts';
 export { type LoadOptions, loadConfig } from './load-config.ts';
 export {
   DEFAULT_STORE,

@@ -1,5 +1,5 @@
 import { MemoryError } from './errors.ts';
-import { type Period, readPeriod } from './period.ts';
+import { type GivenPeriod, readPeriod } from './period.ts';
 
 /** The thirteen relations of two periods, of which exactly one holds (Allen 1983). */
 export const ALLEN_RELATIONS = Object.freeze([
@@ -24,7 +24,7 @@ export type AllenRelation = (typeof ALLEN_RELATIONS)[number];
  * The relation of the first period to the second.
  * @throws MemoryError `no_instant`, `empty_period`, `reversed_period`; ArgumentError `bad_argument`
  */
-export function allenRelation(first: Period, second: Period): AllenRelation {
+export function allenRelation(first: GivenPeriod, second: GivenPeriod): AllenRelation {
   const a = readPeriod(first, 'first');
   const b = readPeriod(second, 'second');
   if (a.to <= b.from) return a.to === b.from ? 'meets' : 'before';

@@ -1,7 +1,7 @@
 import { arg, checkArgument } from '#base';
 import { composed, type Instant, isInstant } from '#canon';
 import { MemoryError } from './errors.ts';
-import { OPEN_END, overlaps, type Period, period } from './period.ts';
+import { OPEN_END, overlaps, type Period, storedPeriod } from './period.ts';
 import type { Cardinality } from './predicate.ts';
 import { compare, requireStrategy, type Strategy } from './strategy.ts';
 
@@ -150,10 +150,10 @@ export function checkFact(row: FactRow): void {
   if (row.row_kind !== 'current' && row.row_kind !== 'audit')
     throw new MemoryError('unknown_row_kind', 'The row kind is not valid. Use current or audit.');
   requireStrategy(row.resolution_strategy_id);
-  period(row.valid_from, row.valid_to);
-  period(row.system_time_start, row.system_time_end);
+  storedPeriod(row.valid_from, row.valid_to);
+  storedPeriod(row.system_time_start, row.system_time_end);
   if (!isInstant(row.system_time_start)) throw badRow('system_time_start', 'must be an instant');
-  period(row.asserted_from, OPEN_END);
+  storedPeriod(row.asserted_from, OPEN_END);
   for (const name of ['seq', 'asserted_seq'] as const)
     if (!Number.isSafeInteger(row[name]) || row[name] < 0) throw badRow(name, 'must be a whole number from 0');
   if (row.resolution_id !== null) requireText(row.resolution_id, 'resolution_id');

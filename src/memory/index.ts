@@ -33,7 +33,16 @@ export {
 } from './fact.ts';
 export { type Level, levelText, type Requirement, requirementOf, requirementOfPipeline } from './isolation/index.ts';
 export { type OpenKey, OpenSet } from './open-set.ts';
-export { OPEN_END, OPEN_START, overlaps, type Period, period } from './period.ts';
+export {
+  type GivenPeriod,
+  OPEN_END,
+  OPEN_START,
+  overlaps,
+  type Period,
+  period,
+  readPeriod,
+  storedPeriod,
+} from './period.ts';
 export {
   type Assertion,
   checkOpen,
@@ -69,6 +78,7 @@ export {
   asOf,
   type Difference,
   diff,
+  type GivenPoint,
   history,
   type Point,
   type RowSelection,

@@ -1,5 +1,5 @@
 import { arg, checkArgument } from '#base';
-import { type Instant, isInstant, readInstant } from '#canon';
+import { type Instant, isInstant, readInstant, type Time } from '#canon';
 import { OPEN_END, OPEN_START } from '#ledger';
 import { MemoryError } from './errors.ts';
 
@@ -13,13 +13,37 @@ export interface Period {
   readonly to: Instant;
 }
 
+/** A period with times in any accepted form (`Time`), as a caller gives it. */
+export interface GivenPeriod {
+  /** A time, or `OPEN_START`. */
+  readonly from: Time;
+  /** A time, or `OPEN_END`. */
+  readonly to: Time;
+}
+
 /**
- * The period from one instant to before the other.
+ * The period from one time to before the other, each in any accepted form (`Time`).
  * @throws MemoryError `no_instant`, `empty_period`, `reversed_period`
  */
-export function period(from: Instant, to: Instant): Period {
+export function period(begin: Time, end: Time): Period {
+  const from = begin === OPEN_START ? OPEN_START : readInstant(begin);
+  const to = end === OPEN_END ? OPEN_END : readInstant(end);
+  if (from === undefined) throw noInstant('begin', 'OPEN_START');
+  if (to === undefined) throw noInstant('end', 'OPEN_END');
+  return inOrder(from, to);
+}
+
+/**
+ * Same, for instants in the form of the ledger only.
+ * @throws the errors of `period`
+ */
+export function storedPeriod(from: Instant, to: Instant): Period {
   if (from !== OPEN_START && !isInstant(from)) throw noInstant('begin', 'OPEN_START');
   if (to !== OPEN_END && !isInstant(to)) throw noInstant('end', 'OPEN_END');
+  return inOrder(from, to);
+}
+
+function inOrder(from: Instant, to: Instant): Period {
   if (from === to) {
     throw new MemoryError('empty_period', 'The period ends at its start. Give an end after the start.', {
       evidence: { from, to },
@@ -37,9 +61,9 @@ export function period(from: Instant, to: Instant): Period {
  * A validated copy of a caller's period, with its instants in the form of the ledger.
  * @throws ArgumentError `bad_argument` for a value that is not an object; the errors of `period`
  */
-export function readPeriod(given: Period, argument: string): Period {
+export function readPeriod(given: GivenPeriod, argument: string): Period {
   checkArgument(arg.object, given, argument);
-  return period(readInstant(given.from) ?? given.from, readInstant(given.to) ?? given.to);
+  return period(given.from, given.to);
 }
 
 /** Whether the instant lies in the period. */

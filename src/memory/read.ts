@@ -1,5 +1,5 @@
 import { arg, checkArgument } from '#base';
-import { type Instant, isInstant, readInstant } from '#canon';
+import { type Instant, isInstant, readInstant, type Time } from '#canon';
 import { type AllenRelation, allenRelation, requireRelation } from './allen.ts';
 import { MemoryError } from './errors.ts';
 import {
@@ -16,7 +16,7 @@ import {
   systemOf,
   validOf,
 } from './fact.ts';
-import { holds, OPEN_END, OPEN_START, type Period, readPeriod } from './period.ts';
+import { type GivenPeriod, holds, OPEN_END, OPEN_START, readPeriod } from './period.ts';
 import type { Plan } from './plan.ts';
 
 /** A point of both times: the facts as of `system` that are valid at `valid`. */
@@ -24,6 +24,13 @@ export interface Point {
   /** An instant, or `OPEN_START`. */
   readonly valid: Instant;
   readonly system: Instant;
+}
+
+/** A point with times in any accepted form (`Time`), as a caller gives it. */
+export interface GivenPoint {
+  /** A time, or `OPEN_START`. */
+  readonly valid: Time;
+  readonly system: Time;
 }
 
 /** The rows to read: facts, audit rows, or both. */
@@ -35,7 +42,7 @@ export type RowSelection = RowKind | 'all';
  * @throws MemoryError `no_instant`, `unknown_row_kind`, and the errors of `checkFacts`;
  * ArgumentError `bad_argument`
  */
-export function asOf(rows: readonly FactRow[], point: Point, kind: RowSelection = 'current'): FactRow[] {
+export function asOf(rows: readonly FactRow[], point: GivenPoint, kind: RowSelection = 'current'): FactRow[] {
   checkFacts(rows);
   const { valid, system } = readPoint(point);
   requireSelection(kind);
@@ -81,7 +88,7 @@ export interface Difference {
  * The facts at `to` that did not hold at `from`, and the reverse.
  * @throws MemoryError the errors of `asOf`
  */
-export function diff(rows: readonly FactRow[], from: Point, to: Point): Difference {
+export function diff(rows: readonly FactRow[], from: GivenPoint, to: GivenPoint): Difference {
   const before = new Map(asOf(rows, from).map((row) => [saidBy(row), row]));
   const after = new Map(asOf(rows, to).map((row) => [saidBy(row), row]));
   return {
@@ -103,7 +110,7 @@ export function diff(rows: readonly FactRow[], from: Point, to: Point): Differen
 export function selectByRelation(
   rows: readonly FactRow[],
   relations: readonly AllenRelation[],
-  valid: Period,
+  valid: GivenPeriod,
 ): FactRow[] {
   checkFacts(rows);
   checkArgument(arg.list(arg.text), relations, 'relations');
@@ -145,7 +152,7 @@ function isOfKind({ row_kind }: FactRow, kind: RowSelection): boolean {
   return kind === 'all' || row_kind === kind;
 }
 
-function readPoint(point: Point): Point {
+function readPoint(point: GivenPoint): Point {
   checkArgument(arg.object, point, 'point');
   const valid = point.valid === OPEN_START ? OPEN_START : readInstant(point.valid);
   const system = readInstant(point.system);

@@ -1,4 +1,4 @@
-import { addMicros, type Instant, instantFromMillis, readInstant } from '#canon';
+import { addMicros, type Instant, instantFromMillis, readInstant, type Time } from '#canon';
 import { OracleError } from './errors.ts';
 
 /** The source of time. Only this port reads the machine's clock. */
@@ -25,12 +25,12 @@ export const systemClock: Clock = Object.freeze({
  *
  * @throws OracleError `bad_clock`
  */
-export function fixedClock(instant: Instant, stepMicros = 0): Clock {
+export function fixedClock(instant: Time, stepMicros = 0): Clock {
   const start = readInstant(instant);
   if (start === undefined) {
     throw new OracleError(
       'bad_clock',
-      'The start of the clock must be an instant such as 2026-03-23T09:00:00.000000Z.',
+      'The start of the clock must be a time such as a Date, or 2026-03-23T09:00:00.000000Z.',
       {
         evidence: { given: instant },
       },

@@ -3,8 +3,11 @@ import { arg, checkArgument } from '#base';
 /** Maximum number of places at which a JSON object is looked for. */
 const TRIES_MAX = 1_000;
 
-/** The reasoning that some models write before their answer. */
-const REASONING = /^\s*<(think|thinking|reasoning)>[\s\S]*?<\/\1>/i;
+/**
+ * The end of the reasoning that some models write before their answer. The start is often in the
+ * prompt, and then missing here.
+ */
+const REASONING_END = /<\/(think|thinking|reasoning)>|<\|channel\|>final<\|message\|>/gi;
 
 /**
  * The text of the one JSON object in an answer, whatever is around it: reasoning, sentences, a
@@ -12,7 +15,14 @@ const REASONING = /^\s*<(think|thinking|reasoning)>[\s\S]*?<\/\1>/i;
  */
 export function onlyObject(answer: string): string | undefined {
   checkArgument(arg.text, answer, 'answer');
-  const text = answer.replace(REASONING, '');
+  const found = objectIn(answer);
+  const end = [...answer.matchAll(REASONING_END)].at(-1);
+  // The mark can also be in a text of the object.
+  if (end === undefined || found?.includes(end[0])) return found;
+  return objectIn(answer.slice(end.index + end[0].length));
+}
+
+function objectIn(text: string): string | undefined {
   let found: string | undefined;
   let tries = 0;
   for (let at = text.indexOf('{'); at !== -1; ) {

@@ -1,6 +1,7 @@
 import { AssizeError, arg, checkArgument, isInstance, type Json } from '#base';
 import { type CanonLimits, contentHash, copyJson } from '#canon';
 import { OracleError } from './errors.ts';
+import { presentMembers } from './present-members.ts';
 
 /**
  * Limits of a question and of an answer: 64 MiB of canonical text and 4 million values. Prompts and
@@ -48,7 +49,10 @@ export interface Theta {
 /** A question. Two questions are equal if scope, request and theta are equal as JSON. */
 export interface Question {
   readonly scope: OracleScope;
-  /** The kind and target of the question: JSON that the caller defines. */
+  /**
+   * The kind and target of the question: JSON that the caller defines. Undefined members and those
+   * that are not enumerable are left out, so a schema of `z.toJSONSchema` is accepted as it is.
+   */
   readonly request: Json;
   readonly theta?: Theta;
 }
@@ -160,6 +164,8 @@ function jsonOf(member: string, value: unknown): Json {
     return copyJson(value, ORACLE_LIMITS);
   } catch (cause) {
     if (!isInstance(cause, AssizeError)) throw cause;
+    const present = presentMembers(value);
+    if (present !== value) return jsonOf(member, present);
     throw new OracleError('bad_question', `The question is not valid: ${member} must be JSON. ${cause.message}`, {
       cause,
       evidence: { member, ...cause.evidence },

@@ -18,6 +18,7 @@ export {
   type Extraction,
   type ExtractionOptions,
   extractFacts,
+  type LastRuling,
   type Message,
   type Model,
   type ReplayRunOptions,

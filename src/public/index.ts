@@ -22,9 +22,11 @@ export {
   contentHash,
   generateKeys,
   instantFromMillis,
+  instantOf,
   type KeyPair,
   type Misfit,
   parseStrict,
+  type Time,
 } from '#canon';
 export {
   type AssizeConfig,

@@ -11,6 +11,7 @@ export {
   type Claim,
   type Embedder,
   type FactRow,
+  type GivenPeriod,
   type Level,
   levelText,
   MULTIDEGREE,

@@ -122,6 +122,7 @@ export {
   type Proposal,
   type ProposalInput,
 } from './records/intent.ts';
+export type { RuledProposal } from './records/ruled-proposal.ts';
 export {
   type ApprovalInput,
   type FinalRuling,

@@ -115,7 +115,7 @@ export function checkedClock(given: Clock | undefined): Clock {
       if (isUnwantedPromise(now))
         throw badOption('ports.clock.now() returned a promise; return an instant synchronously');
       throw badOption(
-        `ports.clock.now() returned ${typeof now === 'string' ? JSON.stringify(now) : `a value of type ${typeof now}`}; return an instant such as 2026-03-23T09:00:00.000000Z, or date.toISOString()`,
+        `ports.clock.now() returned ${typeof now === 'string' ? JSON.stringify(now) : `a value of type ${typeof now}`}; return an instant such as 2026-03-23T09:00:00.000000Z, or a Date`,
       );
     },
   };

@@ -11,7 +11,7 @@ import {
   World,
 } from '#kernel';
 import type { EntryRow, Halt, Hash, RoleRef } from '#ledger';
-import { Approvals } from './approve/approvals.ts';
+import { Approvals, type PendingStatus } from './approve/approvals.ts';
 import { Resolutions } from './approve/approve.ts';
 import type { TrajectoryContext } from './context.ts';
 import { Delegations } from './delegate/delegate.ts';
@@ -25,6 +25,7 @@ import { Proposals } from './propose/propose.ts';
 import type { EffectOutcome } from './records/effect-outcome.ts';
 import type { ErasureInput, ErasurePreview, ErasureRuling } from './records/erasure-input.ts';
 import { checkKey, type Proposal, type ProposalInput } from './records/intent.ts';
+import { type RuledProposal, ruledProposal } from './records/ruled-proposal.ts';
 import type { Ruling } from './records/ruling.ts';
 import { TransactionRunner } from './transactions/body/run-transaction.ts';
 import type { Transaction } from './transactions/body/transaction.ts';
@@ -147,6 +148,23 @@ export class Trajectory<D extends Domain = Domain> {
   static callsOf(trajectory: Trajectory, key: string, given: ProposalInput['writ']): Promise<readonly EffectOutcome[]> {
     const { writ } = trajectory.#writer.parts.writs.present(given);
     return trajectory.#proposals.callsOf(key, writ.subject, (id) => trajectory.approvals.statusOf(id));
+  }
+
+  /**
+   * The ruling on the proposal with an idempotency key: the last one, if an approval has ended.
+   * Undefined if the proposal left no entry.
+   *
+   * @internal
+   */
+  static async rulingOn(
+    trajectory: Trajectory,
+    key: string,
+    given: ProposalInput['writ'],
+  ): Promise<RuledProposal | undefined> {
+    const { writ } = trajectory.#writer.parts.writs.present(given);
+    const statusOf = (id: Hash): Promise<PendingStatus> => trajectory.approvals.statusOf(id);
+    const ruling = await trajectory.#proposals.lastRuling(key, writ.subject, statusOf);
+    return ruling && ruledProposal(ruling, trajectory.domain);
   }
 
   /**

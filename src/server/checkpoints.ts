@@ -1,9 +1,10 @@
 import { hkdfSync } from 'node:crypto';
 import type { KeyPair } from '#canon';
 import type { Hash } from '#ledger';
-import { formatVerifierKey, type KnownLog, parseCheckpoint, type SignerKey, signerKey } from '#merkle';
+import { formatVerifierKey, type KnownLog, openCheckpoint, type SignerKey, signerKey } from '#merkle';
 import { fileSink, type MadeCheckpoint, makeCheckpoint, readCheckpointFile, verifyLogged } from '#runtime';
 import type { Store } from '#stores';
+import { ServerError } from './errors.ts';
 
 /** A signed checkpoint, with the key that verifies it. */
 export interface CheckpointDocument {
@@ -14,9 +15,14 @@ export interface CheckpointDocument {
   readonly root: string;
 }
 
+/** The key of a log that has no key of its own. All servers with the root key sign as one log. */
+export function derivedLogKey(root: KeyPair): SignerKey {
+  const seed = hkdfSync('sha256', Buffer.from(root.privateKey, 'hex'), '', 'assize/log/v1', 32);
+  return signerKey(`assize/${root.publicKey.slice(0, 16)}`, 'note', Buffer.from(seed).toString('hex'));
+}
+
 /**
- * The checkpoints of a server. The key of the log is derived from the root key, so all servers of a
- * store sign as one log. The last checkpoint is in a file outside the database, if there is one.
+ * The checkpoints of a server. The last one is in a file outside the database, if there is one.
  */
 export class Checkpoints {
   readonly origin: string;
@@ -29,25 +35,25 @@ export class Checkpoints {
   #last: string | undefined;
   #signing: Promise<MadeCheckpoint> | undefined;
 
-  constructor(
-    store: Store,
-    root: KeyPair,
-    { origin, file }: { readonly origin: string; readonly file?: string | undefined },
-  ) {
+  constructor(store: Store, signer: SignerKey, file: string | undefined) {
     this.#store = store;
-    const seed = hkdfSync('sha256', Buffer.from(root.privateKey, 'hex'), '', 'assize/log/v1', 32);
-    this.#signer = signerKey(origin, 'note', Buffer.from(seed).toString('hex'));
+    this.#signer = signer;
     this.#file = file;
-    this.origin = origin;
-    this.key = formatVerifierKey(this.#signer);
-    this.known = { origin, keys: [this.#signer] };
+    this.origin = signer.name;
+    this.key = formatVerifierKey(signer);
+    this.known = { origin: signer.name, keys: [signer] };
   }
 
   async latest(): Promise<CheckpointDocument | undefined> {
     const text = await this.#read();
     if (text === undefined) return undefined;
-    const { size, root } = parseCheckpoint(text);
-    return this.#document(text, Number(size), root);
+    const verdict = openCheckpoint(text, this.known);
+    if (!verdict.valid)
+      throw new ServerError(
+        'foreign_checkpoint',
+        `The last checkpoint is not one of ${this.origin}: ${verdict.detail}`,
+      );
+    return this.#document(text, Number(verdict.checkpoint.size), verdict.checkpoint.root);
   }
 
   /**

@@ -38,6 +38,10 @@ export type ServerErrorCode =
   | 'domain_stuck'
   /** The request took longer than the limit. Repeat it with the same idempotency key. */
   | 'request_timeout'
+  /** The kernel refuses the rules of the file. Correct the rules, and start again. */
+  | 'rules_refused'
+  /** Another key signed the last checkpoint. Serve with the key of that log, or remove the file. */
+  | 'foreign_checkpoint'
   /** The address is public, and neither TLS nor a proxy is configured. Configure one of them. */
   | 'public_without_tls'
   /** The sign-in failed. Start it again. */

@@ -38,11 +38,12 @@ function namesIn(text: string): string[] {
   return [...text.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
 }
 
-test('the tables of the kernel, the ledger and the runtime are found', () => {
+test('the tables of kernel, ledger, runtime and server are found', () => {
   expect(tables('folder of').map(({ folders, rows }) => [folders[0], rows.length >= 3])).toEqual([
     ['src/kernel/', true],
     ['src/ledger/', true],
     ['src/runtime/', true],
+    ['src/server/', true],
   ]);
   expect(tables('folders of').map(({ folders }) => folders)).toEqual([['src/stores/sqlite/', 'src/stores/postgres/']]);
 });

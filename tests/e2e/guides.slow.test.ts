@@ -5,6 +5,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { completion, StubProvider } from '../support/models/stub-provider.ts';
 import { writeFiles } from '../support/process/guide-files.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -175,6 +176,24 @@ test('policies.md, policies-cedar.md and backtest.md', () => {
   }
 });
 
+test('rules-file.md and rules-file-use.md', () => {
+  // Inside the repository, so that `assize` is this package.
+  const folder = mkdtempSync(join(root, 'dist-guide-'));
+  const pages = ['rules-file.md', 'rules-file-use.md'];
+  const known = (text: string): string => text.replace(/\b[0-9a-f]{12}\b/g, '#'.repeat(12)).trimEnd();
+  try {
+    for (const page of pages) writeFiles(page, folder);
+    const commands = pages.flatMap(steps);
+    expect(commands).toHaveLength(4);
+    for (const { command, below } of commands) {
+      const printed = shell(`{ ${command}; } 2>&1 || true`, folder);
+      expect(known(withoutProgress(printed)), command).toBe(known(below));
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
 test.each(['replay.md', 'deep-replay.md'])('%s', (page) => {
   // Inside the repository, so that `assize` is this package.
   const folder = mkdtempSync(join(root, 'dist-guide-'));
@@ -237,6 +256,54 @@ test('agents.md, agents-record.md, agents-replay.md and preconditions.md', () =>
     );
     expect(answers[0]).toMatchObject({ pointer: '/observations/0', name: 'model', is: 'there', value: 'yes' });
   } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test('configuration.md', () => {
+  // Inside the repository, so that `assize` is this package.
+  const folder = mkdtempSync(join(root, 'dist-guide-'));
+  const known = (text: string): string =>
+    text
+      .replaceAll(folder, 'PATH')
+      .replace(/\b[0-9a-f]{12}\b/g, '#'.repeat(12))
+      .trimEnd();
+  try {
+    shell(blocks('configuration.md').join('\n'), folder);
+    writeFiles('configuration.md', folder);
+    const told = steps('configuration.md');
+    expect(told).toHaveLength(6);
+    for (const { command, below } of told)
+      expect(known(shell(`{ ${command}; } 2>&1 || true`, folder)), command).toBe(known(below));
+    for (const _run of [1, 2]) {
+      const printed = execFileSync(process.execPath, ['begin.ts'], { cwd: folder, encoding: 'utf8' });
+      expect(printed).toBe(blocks('configuration.md', 'text begin.ts').join(''));
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test('models.md, with a stub in place of the local server', async () => {
+  const folder = mkdtempSync(join(root, 'dist-guide-'));
+  const provider = await StubProvider.listen('openai', [completion([['done', {}]])], { key: null });
+  try {
+    writeFiles('models.md', folder);
+    const printed = execFileSync(process.execPath, ['buy.ts'], { cwd: folder, encoding: 'utf8' });
+    expect(printed).toBe(blocks('models.md', 'text buy.ts').join(''));
+    shell(
+      `assize writ key root.key > root.pub
+      printf '["%s"]' "$(cat root.pub)" > team.db.anchors.json
+      assize writ issue --key root.key --subject ada --action spend --scope '**' --max-depth 0 --expires 2099-01-01 --out ada.json`,
+      folder,
+    );
+    const [run] = blocks('models.md', 'sh run') as [string];
+    const env = { ...process.env, PATH: `${join(here, 'bin')}:${process.env['PATH']}`, NO_COLOR: '1' };
+    const line = run.replace('http://127.0.0.1:11434', provider.origin);
+    const running = spawn('sh', ['-c', line], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] });
+    expect(Buffer.concat(await running.stdout.toArray()).toString()).toMatch(/^0 ada is done\nAll agents are done\./);
+  } finally {
+    await provider.close();
     rmSync(folder, { recursive: true, force: true });
   }
 });

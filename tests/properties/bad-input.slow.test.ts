@@ -19,6 +19,7 @@ import { LEDGER } from './bad-input/ledger.ts';
 import { MEMORY } from './bad-input/memory.ts';
 import { MEMORY_ALGEBRA } from './bad-input/memory-algebra.ts';
 import { MERKLE } from './bad-input/merkle.ts';
+import { MODELS } from './bad-input/models.ts';
 import { ONTOLOGY } from './bad-input/ontology.ts';
 import { ORACLE } from './bad-input/oracle.ts';
 import { AGENTS, CEDAR, DOMAINS, TESTING, WITNESS } from './bad-input/outer.ts';
@@ -41,6 +42,7 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, Case | Exempt>>>> 
   runtime: RUNTIME,
   stores: STORES,
   agents: { ...AGENTS, ...EXTRACTION },
+  models: MODELS,
   witness: WITNESS,
   testing: TESTING,
   ontology: ONTOLOGY,

@@ -58,6 +58,7 @@ async function intentOn(
         now: async () => note(asked, await oracle.now()),
         random: oracle.random,
         calls: oracle.calls,
+        ruling: oracle.ruling,
       };
       const decision = await agent.decide(given, noting);
       intent = canonicalize(decision as Json);

@@ -5,6 +5,7 @@ import { verification } from 'assize-domains/verification';
 import { expect, test } from 'vitest';
 import { budget } from '#domains/budget';
 import { disclosure } from '#domains/disclosure';
+import { gateway } from '#domains/gateway';
 import { udt } from '#domains/udt';
 import { checkDomain, type DomainReport } from '#testing';
 import { smallWorld } from '../../domains/airline/testing/small-world.ts';
@@ -13,6 +14,7 @@ import { smallArguments } from '../../domains/retail/testing/arguments.ts';
 import { smallWorld as smallShop } from '../../domains/retail/testing/small-world.ts';
 import { Lab } from '../../domains/verification/testing/lab.ts';
 import { smallPortfolio } from '../../src/domains/disclosure/testing/small-portfolio.ts';
+import { busyGateway, gatewayArguments } from '../../src/domains/gateway/testing/busy-gateway.ts';
 import { cases, hasUsualCases } from '../support/cases.ts';
 
 function expectSound(report: DomainReport): void {
@@ -32,6 +34,13 @@ test('udt', () => expectSound(checkDomain(udt, { runs: cases(1_000) })));
 test('disclosure', async () => {
   const states = await smallPortfolio();
   expectSound(checkDomain(disclosure, { runs: cases(1_000), states }));
+});
+
+test('gateway', async () => {
+  const states = await busyGateway();
+  const roles = { agent: [{ agent: 'ada' }, { agent: 'ben' }] };
+  const counselors = { approver: 'human:grace' };
+  expectSound(checkDomain(gateway(), { runs: cases(2_000), states, roles, counselors, args: gatewayArguments }));
 });
 
 test('airline', () => expectSound(checkDomain(airline, { runs: cases(200), states: [smallWorld()] })));

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { arg, checkArgument, isInstance, type Json, refuseDuplicatePackage } from '#base';
+import { instantOf } from '#canon';
 import type { Oracle, OracleAnswer, Theta } from '#oracle';
 import { answerForm, type ExtractedClaim, type LeftOutFact, type ReadAnswer, readAnswer } from './answer.ts';
 import { ExtractionError } from './errors.ts';
@@ -140,7 +141,9 @@ export async function extractWith(
 }
 
 function messagesRead(messages: readonly Message[]): ExtractionObservation {
-  const value = messages.map(({ id, author, at = null }): Json => ({ id, author, at }));
+  const value = messages.map(({ id, author, at = null }): Json => {
+    return { id, author, at: typeof at === 'object' && at !== null ? instantOf(at) : at };
+  });
   return { name: 'messages', value, sensitive: true };
 }
 

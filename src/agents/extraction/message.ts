@@ -1,5 +1,5 @@
 import { arg, checkArgument } from '#base';
-import { type Instant, readInstant } from '#canon';
+import { type Instant, readInstant, type Time } from '#canon';
 import { STATEMENT_TEXTS } from '#kernel';
 import { ExtractionError } from './errors.ts';
 
@@ -11,16 +11,17 @@ export interface Message {
   readonly author: string;
   readonly text: string;
   /**
-   * The time of writing. Its facts are valid from then on, unless the message states another time.
+   * The time of writing, in any form of `Time`. Its facts are valid from then on, unless the
+   * message states another time.
    * Default: the reference.
    */
-  readonly at?: Instant;
+  readonly at?: Time;
 }
 
 /** A message with a time, to which its dates are relative. */
-export type DatedMessage = Message & { readonly at: Instant };
+export type DatedMessage = Omit<Message, 'at'> & { readonly at: Instant };
 
-const MESSAGES = arg.list(arg.members({ id: arg.text, author: arg.text, text: arg.text, at: arg.optional(arg.text) }));
+const MESSAGES = arg.list(arg.members({ id: arg.text, author: arg.text, text: arg.text, at: arg.any }));
 
 /** @throws ExtractionError `bad_messages`; ArgumentError `bad_argument` */
 export function checkedMessages(messages: readonly Message[], reference: Instant | undefined): DatedMessage[] {
@@ -39,7 +40,7 @@ export function checkedMessages(messages: readonly Message[], reference: Instant
     if (written === undefined)
       throw bad(
         index,
-        'it has no time; set `at` to an instant such as 2026-03-23T09:00:00.000000Z, or set `reference`',
+        'it has no time; set `at` to a time such as a Date, or 2026-03-23T09:00:00Z, or set `reference`',
       );
     return { id, author, text, at: written };
   });

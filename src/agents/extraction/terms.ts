@@ -1,5 +1,5 @@
 import { arg, checkArgument, type Json } from '#base';
-import { type Instant, readInstant } from '#canon';
+import { type Instant, readInstant, type Time } from '#canon';
 import { type MemorySpec, STATEMENT_TEXTS } from '#kernel';
 import type { Theta } from '#oracle';
 import { ExtractionError } from './errors.ts';
@@ -18,8 +18,8 @@ export interface ExtractionTerms {
   readonly predicates: MemorySpec['predicates'];
   /** The allowed subjects: these names, the author of the message, or any subject. */
   readonly subjects: readonly string[] | 'author' | 'any';
-  /** The time of messages without a time. */
-  readonly reference?: Instant;
+  /** The time of messages without a time, in any form of `Time`. */
+  readonly reference?: Time;
   /**
    * The confidence of the model's most certain fact, from 0 to 1. Confidence can decide
    * contradictions. Default: 1.
@@ -38,7 +38,9 @@ export const ATTEMPTS_MAX = 10;
 const ATTEMPTS = 3;
 
 /** Terms with all defaults. */
-export type CheckedTerms = ExtractionTerms & Required<Pick<ExtractionTerms, 'attempts' | 'confidenceMax' | 'theta'>>;
+export type CheckedTerms = Omit<ExtractionTerms, 'reference'> & {
+  readonly reference?: Instant;
+} & Required<Pick<ExtractionTerms, 'attempts' | 'confidenceMax' | 'theta'>>;
 
 const isSubjects = (given: unknown): boolean =>
   given === 'author' || given === 'any' || arg.list(arg.text)(given) === undefined;
@@ -49,7 +51,7 @@ const TERMS = arg.members({
     arg.members({ cardinality: arg.text, strategy: arg.text, description: arg.optional(arg.text) }),
   ),
   subjects: arg.of('a list of names, "author" or "any"', isSubjects),
-  reference: arg.optional(arg.text),
+  reference: arg.any,
   confidenceMax: arg.optional(arg.number),
   theta: arg.optional(arg.object),
   attempts: arg.optional(arg.whole),

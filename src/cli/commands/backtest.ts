@@ -11,6 +11,7 @@ import { domainsFor } from '../render/deep-replay-text.ts';
 import { domainsNamed } from '../store/domains.ts';
 import { entryAt, headOf } from '../store/entries.ts';
 import { type PolicyFiles, policyFrom } from '../store/policies.ts';
+import { projectPolicy } from '../store/project.ts';
 import { inSession, type SharedOptions } from '../store/session.ts';
 import { watchedStore } from '../store/watched-store.ts';
 
@@ -25,7 +26,10 @@ export function backtest(program: Command): void {
       .command('backtest')
       .description('list rulings that differ under another policy or another version of a domain')
       .argument('<trajectory...>', 'trajectories with the proposals to adjudicate again')
-      .option('--policy <file>', 'rule table in JSON, or Cedar policies (FILE.cedar, with --schema)')
+      .option(
+        '--policy <file>',
+        'rule table in JSON, or Cedar policies (FILE.cedar, with --schema); default: that of the config',
+      )
       .option('--schema <file>', 'schema of Cedar policies: the text form of Cedar, or FILE.json')
       .addOption(
         new Option(
@@ -45,9 +49,10 @@ export function backtest(program: Command): void {
     )
     .action(
       inSession(async (session, options: Options, named: readonly string[]) => {
-        if (options.policy === undefined && options.schema === undefined && options.domain.length === 0)
+        const isNothing = options.policy === undefined && options.schema === undefined && options.domain.length === 0;
+        const policy: Policy | undefined = (await policyFrom(options)) ?? (isNothing ? projectPolicy() : undefined);
+        if (isNothing && policy === undefined)
           throw new CliError('usage', 'The backtest has nothing to try. Pass --policy FILE, --domain DOMAIN, or both.');
-        const policy: Policy | undefined = await policyFrom(options);
         const instead = (await Promise.all(options.domain.map(domainsNamed))).flat();
         const { domains } = await domainsFor({ domain: [] });
         const trajectoryIds = [...new Set(named)];

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { Writ } from '#authority';
 import type { Json } from '#base';
 import { generateKeys } from '#canon';
+import type { WorldConfig } from '#config';
 import type { Domain } from '#kernel';
 import { Assize } from '#runtime';
 import { shortId } from '#views';
@@ -11,12 +12,14 @@ import { jsonOption } from '../input/json-option.ts';
 import { readWritFile } from '../input/writ-file.ts';
 import { readAnchors } from '../store/anchors.ts';
 import { domainsNamed } from '../store/domains.ts';
-import { runtimeKeys } from '../store/runtime.ts';
+import { project } from '../store/project.ts';
+import { requireRootKey } from '../store/root-key.ts';
+import { projectOptions, runtimeKeys } from '../store/runtime.ts';
 import { inSession, type SharedOptions } from '../store/session.ts';
 import { line } from '../terminal/printable.ts';
 
 interface Options extends SharedOptions, Pick<KeyOptions, 'signer'> {
-  readonly domain: string;
+  readonly domain?: string;
   readonly anchors?: string;
   readonly initial?: Json;
   readonly writ: readonly string[];
@@ -30,7 +33,7 @@ export function create(program: Command): void {
       .command('create')
       .description('create a trajectory of a domain')
       .argument('<trajectory>', 'id of the new trajectory')
-      .requiredOption('--domain <domain>', 'its domain: a shipped one, FILE, or NAME@FILE')
+      .option('--domain <domain>', 'its domain: one of the config or a shipped one, FILE, or NAME@FILE')
       .option('--initial <json>', 'initial state (default: that of the domain)', jsonOption)
       .addOption(repeatable('--writ <file>', 'root writ that the first entry contains'))
       .option('--note <text>', 'note in the first entry')
@@ -45,17 +48,19 @@ export function create(program: Command): void {
         'A store that does not exist is created. A trajectory that exists is not changed: the command fails with exists.',
     )
     .action(
-      inSession(({ json, out, storeUrl, withStore }, options: Options, trajectoryId: string) => {
+      inSession(async ({ json, out, storeUrl, withStore }, options: Options, trajectoryId: string) => {
         const writs = options.writ.flatMap(writsIn);
-        const { initial, note, override = false } = options;
+        const world = worldNamed(trajectoryId);
+        const { initial = world?.initial, note = world?.note, override = false } = options;
+        const domain = await oneDomain(options.domain ?? world?.domain ?? onlyDomain(trajectoryId));
         return withStore('create', async (store) => {
-          const domain = await oneDomain(options.domain);
-          const anchors = readAnchors(storeUrl, options.anchors);
+          const anchors = anchorsFor(storeUrl, options.anchors);
           const assize = new Assize({
             store,
             domains: [domain],
             // A trajectory without writs needs no anchor.
             anchors: anchors.length > 0 ? anchors : [generateKeys().publicKey],
+            ...projectOptions(),
             ...runtimeKeys(options),
           });
           const made = await assize.create(domain, {
@@ -79,6 +84,27 @@ export function create(program: Command): void {
 function writsIn(path: string): Writ[] {
   const { writ, chain } = readWritFile(path);
   return [writ, ...chain];
+}
+
+/** The trajectory in the config. */
+function worldNamed(trajectoryId: string): WorldConfig | undefined {
+  const worlds = project()?.worlds ?? {};
+  return Object.hasOwn(worlds, trajectoryId) ? worlds[trajectoryId] : undefined;
+}
+
+/** In a project, a local store without anchors gets a root key. @throws CliError; ConfigError */
+function anchorsFor(storeUrl: string, file: string | undefined): readonly string[] {
+  const anchors = readAnchors(storeUrl, file);
+  const needsRoot = anchors.length === 0 && project() !== undefined && storeUrl.startsWith('sqlite:');
+  return needsRoot ? [requireRootKey(storeUrl).publicKey] : anchors;
+}
+
+/** The name of the only domain of the config. @throws CliError `usage` */
+function onlyDomain(trajectoryId: string): string {
+  const names = [...new Set(project()?.domains.map(({ name }) => name))];
+  if (names.length === 1) return names[0] as string;
+  const worlds = `add ${trajectoryId} to the worlds of the config`;
+  throw new CliError('usage', `The domain is missing. Pass --domain NAME or FILE${project() ? `, or ${worlds}` : ''}.`);
 }
 
 /** @throws CliError `ambiguous` for a file with several domains */

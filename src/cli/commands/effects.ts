@@ -25,8 +25,10 @@ import { type GivenRequirements, type MissingRequirements, missingIn, printMissi
 import { readAnchors } from '../store/anchors.ts';
 import { loadDomains } from '../store/domains.ts';
 import { headOf } from '../store/entries.ts';
+import { project } from '../store/project.ts';
 import { type RecoveryKeyOptions, readRecoveryKey, recoveryKeyOption } from '../store/recovery-key.ts';
-import { runtimeKeys } from '../store/runtime.ts';
+import { rootRecovery } from '../store/root-key.ts';
+import { projectOptions, runtimeKeys } from '../store/runtime.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import { loadTools, reportingWaits, untilStopped, whenEffectsFree } from '../store/tools.ts';
 import { Interrupted } from '../terminal/interrupt.ts';
@@ -344,7 +346,12 @@ function onRecoveryFailed({ message }: { readonly message: string }): void {
 /** A runtime for effects only: without proposals, it needs neither anchors nor domains. */
 function runtimeOver(
   store: Store,
-  more: Partial<Pick<AssizeOptions, 'tools' | 'domains' | 'anchors' | 'signer' | 'entryKeys' | 'effects'>> = {},
+  more: Partial<
+    Pick<
+      AssizeOptions,
+      'tools' | 'domains' | 'anchors' | 'signer' | 'entryKeys' | 'effects' | 'policy' | 'approvals' | 'memory'
+    >
+  > = {},
 ): Assize {
   return new Assize({
     store,
@@ -385,7 +392,7 @@ async function givenBy(
  * durable when the method returns.
  */
 async function withEffects<T>(
-  { interruption }: Session,
+  { interruption, storeUrl }: Session,
   store: Store,
   { wait, recoveryKey, signer, entryKey }: WorkingOptions,
   { tools, domains, anchors, onFailed }: GivenHere,
@@ -397,7 +404,13 @@ async function withEffects<T>(
     domains,
     ...(anchors.length > 0 && { anchors }),
     ...runtimeKeys({ signer, entryKey }),
-    effects: { ...readRecoveryKey(recoveryKey), ...told },
+    ...projectOptions(),
+    effects: {
+      ...(signer === undefined && rootRecovery(storeUrl)),
+      ...project()?.effects,
+      ...readRecoveryKey(recoveryKey),
+      ...told,
+    },
   });
   try {
     return await untilStopped(assize, tools, interruption, () =>

@@ -1,6 +1,8 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { isAssizeError, isInstance, type Json } from '#base';
-import type { EffectsStatus, Ruling } from '#runtime';
+import { DEFAULT_AGENT } from '#config';
+import type { Tool } from '#effects';
+import type { Ruling, Trajectory, WritChain } from '#runtime';
 import { shortId } from '#views';
 import { CliError, EXIT, type ExitCode } from '../errors.ts';
 import {
@@ -13,22 +15,26 @@ import {
   waitOption,
   withSharedOptions,
 } from '../files/options.ts';
+import { actingWrit } from '../input/acting-writ.ts';
 import { jsonOption } from '../input/json-option.ts';
 import { readWritFile } from '../input/writ-file.ts';
+import { callLines, findingLines, rulingDocument, rulingLine } from '../render/ruling-text.ts';
 import { requireAnchors } from '../store/anchors.ts';
 import { headOf } from '../store/entries.ts';
 import { type RecoveryKeyOptions, readRecoveryKey, recoveryKeyOption } from '../store/recovery-key.ts';
+import { rootKeyToAct } from '../store/root-key.ts';
 import { openAssize } from '../store/runtime.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import { loadTools, reportingWaits, untilStopped, whenEffectsFree } from '../store/tools.ts';
 import { Interrupted } from '../terminal/interrupt.ts';
-import { green, line, type Printable, red, yellow } from '../terminal/printable.ts';
+import { line } from '../terminal/printable.ts';
 
 interface Options extends SharedOptions, OpeningOptions, RecoveryKeyOptions {
   readonly role: string;
   readonly params: Json;
   readonly args: Json;
-  readonly writ: string;
+  readonly writ?: string;
+  readonly as?: string;
   readonly principal?: string;
   readonly key?: string;
   readonly tools: readonly string[];
@@ -45,7 +51,8 @@ export function propose(program: Command): void {
       .requiredOption('--role <name>', 'role that performs the action')
       .option('--params <json>', 'parameters of the role', jsonOption, {})
       .requiredOption('--args <json>', 'arguments of the action', jsonOption)
-      .requiredOption('--writ <file>', 'writ that authorises the action; - for standard input')
+      .addOption(new Option('--writ <file>', 'writ that authorises the action; - for standard input').conflicts('as'))
+      .option('--as <agent>', `or the agent, in a local store with a root key (default: ${DEFAULT_AGENT})`)
       .option('--principal <name>', 'the proposing principal (default: the subject of the writ)')
       .option('--key <text>', 'idempotency key: a repetition with the same content gets the first ruling')
       .addOption(domainOption)
@@ -60,15 +67,16 @@ export function propose(program: Command): void {
       'after',
       '\nExamples:\n' +
         '  assize propose claims add_employee --role clerk --args \'{"employee":"ada"}\' --writ clerk.json --domain expenses.ts\n' +
-        '  assize propose claims pay --role clerk --args \'{"id":"c1"}\' --writ clerk.json --key pay-c1 --domain expenses.ts --tools bank.ts\n\n' +
+        '  assize propose claims pay --role clerk --args \'{"id":"c1"}\' --writ clerk.json --key pay-c1 --domain expenses.ts --tools bank.ts\n' +
+        '  assize propose claims pay --role clerk --args \'{"id":"c1"}\' --as agent:scout\n\n' +
+        'Without --writ, the command signs a writ with the root key of the store. In a project, it has the grants of the agent.\n' +
         'An action that declares tool calls needs --tools: its calls run after the commit.\n' +
         'To try a rule and change nothing, propose on a branch (assize branch), or in a copy of the store.\n' +
         'Negative: the proposal is rejected, pending or frozen, or it is committed and an effect has not ended.',
     )
     .action(
       inSession((session, options: Options, trajectoryId: string, action: string) => {
-        const writ = readWritFile(options.writ);
-        requireAnchors(session.storeUrl, options.anchors);
+        const writOf = proposerOf(session.storeUrl, options, action);
         return session.withStore('existing', async (store) => {
           await headOf(store, trajectoryId);
           const { wait, principal, key, role, params, args } = options;
@@ -86,7 +94,7 @@ export function propose(program: Command): void {
               action,
               role: { name: role, params },
               args,
-              writ,
+              writ: writOf(trajectory, tools),
               ...(principal !== undefined && { principal }),
               ...(key !== undefined && { idempotencyKey: key }),
             } as never);
@@ -103,6 +111,26 @@ export function propose(program: Command): void {
     );
 }
 
+/**
+ * The writ of the file, or that of `--as`. Both are refused here, before the store is opened, if
+ * they can't count.
+ *
+ * @throws CliError; ConfigError
+ */
+function proposerOf(
+  storeUrl: string,
+  { writ, as = DEFAULT_AGENT, anchors }: Options,
+  action: string,
+): (trajectory: Trajectory, tools: readonly Tool[]) => WritChain {
+  if (writ !== undefined) {
+    const held = readWritFile(writ);
+    requireAnchors(storeUrl, anchors);
+    return () => held;
+  }
+  const root = rootKeyToAct(storeUrl);
+  return (trajectory, tools) => actingWrit(root, trajectory, { agent: as, action, tools });
+}
+
 function withoutTools(action: string, cause: unknown): CliError {
   return new CliError(
     'usage',
@@ -114,11 +142,10 @@ function withoutTools(action: string, cause: unknown): CliError {
 }
 
 function say({ json, out }: Session, ruling: Ruling, { domain = [], tools }: Options): ExitCode {
-  if (json) out.document(documentOf(ruling));
+  if (json) out.document(rulingDocument(ruling));
   else {
-    out.line(lineOf(ruling));
-    if (ruling.ruling === 'rejected')
-      for (const { pointer, message } of ruling.findings ?? []) out.line(line`  args${pointer}: ${message}`);
+    out.line(rulingLine(ruling));
+    for (const finding of findingLines(ruling)) out.line(finding);
     if (ruling.ruling === 'escalated') {
       const modules = [...domain.map((file) => ['--domain', file]), ...tools.map((file) => ['--tools', file])];
       const given = modules.map(([option, file]) => ` ${option} ${file}`).join('');
@@ -126,53 +153,7 @@ function say({ json, out }: Session, ruling: Ruling, { domain = [], tools }: Opt
         line`Show it with assize pending, and approve it with assize approve ${shortId(ruling.pending)} --as PRINCIPAL${given}.`,
       );
     }
-    if (ruling.ruling === 'committed') {
-      for (const { tool, phase } of ruling.calls ?? []) out.line(line`${tool} is ${phase}.`);
-      const { effects = 'settled', calls = [] } = ruling;
-      if (effects !== 'settled') out.line(unsettledText(effects, calls.length, ruling.entry.trajectory_id));
-    }
+    for (const told of callLines(ruling)) out.line(told);
   }
   return ruling.ruling === 'committed' && (ruling.effects ?? 'settled') === 'settled' ? EXIT.ok : EXIT.negative;
-}
-
-/** Failed transactions have ended, so only `--all` lists them. */
-function unsettledText(effects: Exclude<EffectsStatus, 'settled'>, calls: number, trajectoryId: string): Printable {
-  const isOne = calls === 1;
-  const them = isOne ? 'The call' : 'The calls';
-  const list = line`assize effects list ${trajectoryId}`;
-  if (effects === 'failed')
-    return line`${them} ${isOne ? 'was' : 'were'} ${yellow('not made')}, or undone. See: ${list} --all`;
-  if (effects === 'needs_human')
-    return line`${them} ${isOne ? 'needs' : 'need'} a ${yellow('human decision')}: ${list}`;
-  return line`${them} ${isOne ? 'is' : 'are'} ${yellow('waiting')}. See: ${list}`;
-}
-
-function documentOf(ruling: Ruling): object {
-  if (ruling.ruling === 'frozen') {
-    const { by, detail, waiting } = ruling;
-    return { ruling: 'frozen', by, detail, waiting };
-  }
-  const { id, seq, trajectory_id } = ruling.entry;
-  const place = { ruling: ruling.ruling, trajectory_id, seq, entry_id: id };
-  if (ruling.ruling === 'committed') {
-    const { effects, calls } = ruling;
-    if (effects === undefined) return place;
-    return { ...place, effects, calls: (calls ?? []).map(({ id, tool, phase }) => ({ key: id, tool, phase })) };
-  }
-  const { reason, detail, invariantId } = ruling;
-  const why = { ...place, reason, detail, ...(invariantId !== undefined && { invariant_id: invariantId }) };
-  if (ruling.ruling === 'rejected') return { ...why, findings: ruling.findings ?? [] };
-  return { ...why, channel: ruling.channel, approvals: ruling.approvals ?? 1 };
-}
-
-function lineOf(ruling: Ruling) {
-  if (ruling.ruling === 'frozen')
-    return line`${yellow('frozen')} by ${shortId(ruling.by)}: ${ruling.detail}; nothing is recorded`;
-  const { id, seq, trajectory_id } = ruling.entry;
-  const place = line`as ${shortId(id)}, ${trajectory_id} seq ${seq}`;
-  if (ruling.ruling === 'committed') return line`${green('committed')} ${place}`;
-  const { detail, reason, invariantId } = ruling;
-  const why = line`${detail} (${invariantId ?? reason})`;
-  if (ruling.ruling === 'rejected') return line`${red('rejected')} ${place}: ${why}`;
-  return line`${yellow('pending')} for ${ruling.channel} ${place}: ${why}`;
 }

@@ -1,8 +1,14 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { DEFAULT_STORE } from '#config';
 import { EXIT } from '../errors.ts';
 
-/** The default store. */
-export const DEFAULT_STORE = 'sqlite:./assize.db';
+export { DEFAULT_STORE };
+
+/** The config of the project, for commands that use its store, domains, tools or policy. */
+export const configOption: Option = new Option(
+  '--config <file>',
+  'config of the project (default: assize.config.* of this folder, or of a folder above)',
+);
 
 /**
  * Adds the options of every command. `ownStore`: the command works on its own store, regardless of
@@ -13,7 +19,11 @@ export function withSharedOptions(command: Command, ownStore?: string): Command 
     '--store <url>',
     'URL of the store: sqlite:./file.db, sqlite:/absolute/file.db, postgres://…, or memory: (discarded at the end)',
   ).default(ownStore ?? DEFAULT_STORE);
-  return withoutStore(command.addOption(ownStore === undefined ? store.env('ASSIZE_STORE') : store));
+  return withoutStore(
+    ownStore === undefined
+      ? command.addOption(store.env('ASSIZE_STORE')).addOption(configOption)
+      : command.addOption(store),
+  );
 }
 
 /** Adds the options of a command that opens no store, without the store option. */

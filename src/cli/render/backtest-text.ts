@@ -38,8 +38,12 @@ function added<Key extends string>(counts: readonly { readonly [K in Key]?: numb
   return total;
 }
 
-export function printBacktest(out: Output, reports: readonly BacktestReport[], sum: BacktestSum): void {
-  const differences = reports.flatMap(({ differences }) => differences);
+export function printBacktest(
+  out: Output,
+  reports: readonly BacktestReport[],
+  sum: BacktestSum,
+  differences: readonly VerdictDifference[] = reports.flatMap((report) => report.differences),
+): void {
   if (differences.length > 0) {
     out.table(
       [{ title: 'entry' }, { title: 'action' }, { title: 'was ruled' }, { title: 'would be ruled' }, { title: 'why' }],

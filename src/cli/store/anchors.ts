@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { isAssizeError } from '#base';
 import { assertPublicKey, canonicalize, parseStrict } from '#canon';
+import { anchorsFile } from '#config';
 import { CliError } from '../errors.ts';
 import { unreadable } from '../files/file-faults.ts';
 import { replaceFile } from '../files/replace-file.ts';
 import { whileBlocked } from '../terminal/interrupt.ts';
+import { rootKeyInEnvironment } from './root-key.ts';
 
 /** A writer of the file can grant authority. */
 const ANCHORS_MODE = 0o644;
@@ -15,14 +17,21 @@ const ANCHORS_MODE = 0o644;
  * `adjudicate` maintain. A writer of that file can grant authority.
  */
 export function anchorsPath(storeUrl: string): string | undefined {
-  return storeUrl.startsWith('sqlite:') ? `${storeUrl.slice('sqlite:'.length)}.anchors.json` : undefined;
+  return anchorsFile(storeUrl);
 }
 
 /**
- * The anchors of `file`, or of the store's own file. A missing own file means no anchors.
- * @throws CliError
+ * The anchors of `file`, or of the store's own file and the root key of the environment. A missing
+ * own file means no anchors.
+ * @throws CliError; ConfigError `bad_root_key`, `unsafe_root_key`
  */
 export function readAnchors(storeUrl: string, file?: string): readonly string[] {
+  const root = file === undefined ? rootKeyInEnvironment(storeUrl) : undefined;
+  const listed = listedAnchors(storeUrl, file);
+  return root === undefined ? listed : [...new Set([...listed, root.publicKey])];
+}
+
+function listedAnchors(storeUrl: string, file?: string): readonly string[] {
   const path = file ?? anchorsPath(storeUrl);
   if (path === undefined) return [];
   let text: Uint8Array;
@@ -54,7 +63,7 @@ export function requireAnchors(storeUrl: string, file: string | undefined): void
 export function writeAnchors(storeUrl: string, keys: readonly string[]): void {
   const path = anchorsPath(storeUrl);
   if (path === undefined) return;
-  const all = [...new Set([...readAnchors(storeUrl), ...keys])];
+  const all = [...new Set([...listedAnchors(storeUrl), ...keys])];
   // A partial list would remove authority.
   replaceFile(path, `${canonicalize(all)}\n`, ANCHORS_MODE);
 }

@@ -4,12 +4,14 @@ import { requireOwnDomain } from '#kernel';
 import { CliError } from '../errors.ts';
 import { importInstalled, isInstalled } from '../files/installed-package.ts';
 import { importModule, isFile, lookedAt } from '../files/module-file.ts';
+import { project } from './project.ts';
 
 /** The domains of this package. Each is loaded on request, because schemas take time to build. */
 const SHIPPED: readonly (() => Promise<object>)[] = [
   () => import('#domains/budget'),
   () => import('#domains/udt'),
   () => import('#domains/disclosure'),
+  () => import('#domains/gateway'),
   () => import('../commands/demo-payments.ts'),
 ];
 
@@ -27,16 +29,23 @@ async function moreDomains(): Promise<MoreDomains | undefined> {
 }
 
 /**
- * The shipped domains, and those that the files export.
+ * The shipped domains, those of the config, and those that the files export.
  * @throws CliError; DuplicatePackageError `duplicate_package`
  */
 export async function loadDomains(files: readonly string[] = []): Promise<Domain[]> {
   const found = await Promise.all([
-    ...SHIPPED.map(async (load) => domainsOf(await load())),
-    moreDomains().then((more) => more?.domains() ?? []),
+    ...SHIPPED.map(async (load) => unlessReplaced(domainsOf(await load()))),
+    moreDomains().then(async (more) => unlessReplaced((await more?.domains()) ?? [])),
+    project()?.domains ?? [],
     ...files.map(importFile),
   ]);
   return [...new Map(found.flat().map((domain) => [domain.hash, domain])).values()];
+}
+
+/** A domain of the config replaces the shipped one of its name. */
+function unlessReplaced(shipped: readonly Domain[]): readonly Domain[] {
+  const own = new Set(project()?.domains.map(({ name }) => name));
+  return shipped.filter(({ name }) => !own.has(name));
 }
 
 /**
@@ -48,15 +57,18 @@ export async function domainsWithoutInvariants(): Promise<Domain[]> {
 }
 
 /**
- * The domains that an argument names: the domains of a file, `FILE`; the shipped domain, `NAME`; or
- * the domain of that name in a file, `NAME@FILE`.
+ * The domains that an argument names: the domains of a file, `FILE`; the domain of that name in the
+ * config, or else the shipped one, `NAME`; or the domain of that name in a file, `NAME@FILE`.
  *
  * @throws CliError; DuplicatePackageError `duplicate_package`
  */
 export async function domainsNamed(text: string): Promise<Domain[]> {
   const at = text.indexOf('@');
   const name = at > 0 ? text.slice(0, at) : text;
-  const shipped = (await loadDomains()).filter((domain) => domain.name === name);
+  const isNamed = (domain: Domain): boolean => domain.name === name;
+  const own = project()?.domains.filter(isNamed) ?? [];
+  if (at < 0 && own.length > 0) return own;
+  const shipped = (await loadDomains()).filter(isNamed);
   if (at < 0 && shipped.length > 0) return shipped;
   const isOfFile = at > 0 && !isFile(text);
   const found = await importFile(isOfFile ? text.slice(at + 1) : text);

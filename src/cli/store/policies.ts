@@ -1,8 +1,10 @@
 import { type Policy, parseRuleTable, type RuleTable, ruleTable } from '#authority';
 import { isAssizeError } from '#base';
+import { rulesPolicy } from '#domains/gateway';
 import { cedarPolicy } from '#integrations/cedar';
 import { CliError } from '../errors.ts';
 import { readJson, readText } from '../files/input-file.ts';
+import { isRulesFile, rulesFileIn } from './rules-files.ts';
 
 export interface PolicyFiles {
   readonly policy?: string;
@@ -11,7 +13,8 @@ export interface PolicyFiles {
 
 /**
  * The policy of a file. A name with Cedar's ending is a Cedar policy, with a schema that is JSON if
- * its name ends so. Any other file is a rule table in JSON.
+ * its name ends so. A YAML file is a rules file, of which this is the part that denies without
+ * state. Any other file is a rule table in JSON.
  *
  * @throws CliError; CedarError `missing_peer`
  */
@@ -20,6 +23,7 @@ export async function policyFrom({ policy: path, schema }: PolicyFiles): Promise
   if (schema !== undefined && !isCedar)
     throw new CliError('usage', 'The option --schema needs a Cedar policy. Pass --policy FILE.cedar.');
   if (path === undefined) return undefined;
+  if (isRulesFile(path)) return rulesPolicy(rulesFileIn(path).rules);
   if (!isCedar) return ruleTable(ruleTableIn(path));
   if (schema === undefined) throw new CliError('usage', 'A Cedar policy needs a schema. Pass --schema FILE.');
   const declared = schema.endsWith('.json') ? (readJson(schema) as object) : readText(schema);

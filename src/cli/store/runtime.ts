@@ -1,5 +1,6 @@
 import { generateKeys } from '#canon';
 import type { Tool } from '#effects';
+import type { Domain } from '#kernel';
 import type { Embedder } from '#memory';
 import { Assize, type AssizeOptions, type EffectOptions } from '#runtime';
 import type { Store } from '#stores';
@@ -8,9 +9,12 @@ import type { KeyOptions, OpeningOptions } from '../files/options.ts';
 import { readPrivateKey } from '../input/private-key.ts';
 import { readAnchors } from './anchors.ts';
 import { domainsWithoutInvariants, loadDomains } from './domains.ts';
+import { project, projectPolicy } from './project.ts';
+import { rootRecovery } from './root-key.ts';
 
 /**
- * The runtime over a store, with every available domain and the store's anchors.
+ * The runtime over a store, with every available domain, the anchors, and the options of the
+ * config. `more`: domains of another module.
  * @throws CliError
  */
 export async function openAssize(
@@ -19,10 +23,12 @@ export async function openAssize(
   { domain, anchors, ...keys }: OpeningOptions,
   tools: readonly Tool[] = [],
   recovery: Pick<EffectOptions, 'recoveryKey'> = {},
+  more: readonly Domain[] = [],
 ): Promise<Assize> {
   // A trajectory of recorded runs without a policy has one of these domains.
   const bare = await domainsWithoutInvariants();
-  const domains = [...(await loadDomains(domain)), ...bare];
+  const found = [...more, ...(await loadDomains(domain)), ...bare];
+  const domains = [...new Map(found.map((one) => [one.hash, one])).values()];
   return new Assize({
     store,
     snapshots: store,
@@ -30,8 +36,22 @@ export async function openAssize(
     domains,
     anchors: readAnchors(storeUrl, anchors),
     ...runtimeKeys(keys),
-    ...(tools.length > 0 && { tools, effects: { ...recovery, onRecoveryFailed: ({ message }) => note(message) } }),
+    ...projectOptions(),
+    effects: {
+      ...(keys.signer === undefined && rootRecovery(storeUrl)),
+      ...project()?.effects,
+      ...recovery,
+      onRecoveryFailed: ({ message }) => note(message),
+    },
+    ...(tools.length > 0 && { tools }),
   });
+}
+
+/** The options of a runtime that the config of the project has. @throws CliError */
+export function projectOptions(): Pick<AssizeOptions, 'policy' | 'approvals' | 'memory'> {
+  const policy = projectPolicy();
+  const { approvals, memory } = project() ?? {};
+  return { ...(policy && { policy }), ...(approvals && { approvals }), ...(memory && { memory }) };
 }
 
 /** The keys that sign a ledger, as options of a runtime. @throws CliError */

@@ -6,10 +6,12 @@ import { DEFAULT_STORE } from '../files/options.ts';
 import { Interrupted, interruption } from '../terminal/interrupt.ts';
 import { Output } from '../terminal/output.ts';
 import { Progress } from '../terminal/progress.ts';
+import { openProject } from './project.ts';
 
 /** The options of a command that opens no store. */
 export interface StorelessOptions {
   readonly json?: boolean;
+  readonly config?: string;
 }
 
 /** The options that every other command has. */
@@ -45,7 +47,8 @@ export function inSession<Options extends StorelessOptions>(
   action: (session: Session, options: Options, ...args: any[]) => Promise<ExitCode>,
 ): (...given: any[]) => Promise<void> {
   return async (...given) => {
-    const [options] = given.splice(-2) as [Options, Command];
+    const [parsed, command] = given.splice(-2) as [Options, Command];
+    const options = await openProject(command, parsed);
     const session = openSession(options);
     // A signal that came while modules were loaded is heard before a step that can block.
     await new Promise((resolve) => setImmediate(resolve));

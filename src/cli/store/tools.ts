@@ -6,9 +6,10 @@ import type { Store } from '#stores';
 import { counted } from '#views';
 import { CliError, note } from '../errors.ts';
 import { importModule, lookedAt } from '../files/module-file.ts';
+import { project } from './project.ts';
 
 /**
- * The tools that the files export, separately or in lists.
+ * The tools of the config, and those that the files export, separately or in lists.
  * @throws CliError; DuplicatePackageError `duplicate_package`
  */
 export async function loadTools(files: readonly string[]): Promise<Tool[]> {
@@ -28,7 +29,7 @@ export async function loadTools(files: readonly string[]): Promise<Tool[]> {
     }),
   );
   // A tool may be exported both separately and in a list.
-  return [...new Set(found.flat())];
+  return [...new Set([...(project()?.tools ?? []), ...found.flat()])];
 }
 
 /**

@@ -1,5 +1,5 @@
 import { arg, checkArgument, markOwnPackage } from '#base';
-import { parseInstant } from '#canon';
+import { instantOf } from '#canon';
 import { type Hash, type Instant, isEffectPending, isExpired, isHash, type PendingPayload, readRow } from '#ledger';
 import { concluded, RuntimeError } from '../errors.ts';
 import { readQuestions } from '../memory/plan/questions.ts';
@@ -137,7 +137,7 @@ export class Approvals {
   async awaitDecision(pendingId: Hash, options: AwaitOptions = {}): Promise<FinalRuling> {
     checkArgument(AWAIT_OPTIONS, options, 'options');
     const { signal } = options;
-    const until = options.until === undefined ? undefined : parseInstant(options.until);
+    const until = options.until === undefined ? undefined : instantOf(options.until);
     const writer = this.#writer;
     for (;;) {
       signal?.throwIfAborted();

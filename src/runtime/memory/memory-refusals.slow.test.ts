@@ -150,7 +150,7 @@ onClinics((begun) => {
     ])
       await expect(ask()).rejects.toMatchObject({
         code: 'no_instant',
-        message: expect.stringContaining('Pass `date.toISOString()`'),
+        message: expect.stringContaining('Pass a `Date`'),
       });
   });
 

@@ -33,8 +33,17 @@ export interface StatementOptions {
 }
 
 type Without<Said, Verb extends MemoryStatement['verb']> = Said extends { readonly verb: Verb }
-  ? Omit<Said, 'verb' | 'space'>
+  ? InAnyForm<Omit<Said, 'verb' | 'space'>>
   : never;
+
+/** The same statement with its times in any form of `Time`. The ledger records the `Instant`. */
+type InAnyForm<Said> = {
+  readonly [Member in keyof Said]: Member extends 'from' | 'to'
+    ? Said[Member] | Date
+    : Member extends 'valid'
+      ? InAnyForm<Said[Member]>
+      : Said[Member];
+};
 
 /**
  * A fact that is valid in a period; without a period, from now on. With `ends`, the fact no longer

@@ -165,14 +165,22 @@ export class Proposals implements Proposer {
     principal: string,
     statusOf: (pendingId: Hash) => Promise<PendingStatus>,
   ): Promise<readonly EffectOutcome[]> {
-    let ruling = await this.rulingFor(key, principal);
-    if (ruling?.ruling === 'escalated') {
-      const status = await statusOf(ruling.pending);
-      if (status.status === 'resolved') ruling = status.ruling;
-    }
+    const ruling = await this.lastRuling(key, principal, statusOf);
     if (ruling?.ruling !== 'committed') return [];
     const told = await this.#withOutcomes(ruling, key);
     return told.ruling === 'committed' ? (told.calls ?? []) : [];
+  }
+
+  /** The ruling on the proposal with a key, or the end of its approval. */
+  async lastRuling(
+    key: string,
+    principal: string,
+    statusOf: (pendingId: Hash) => Promise<PendingStatus>,
+  ): Promise<Ruling | undefined> {
+    const ruling = await this.rulingFor(key, principal);
+    if (ruling?.ruling !== 'escalated') return ruling;
+    const status = await statusOf(ruling.pending);
+    return status.status === 'resolved' ? status.ruling : ruling;
   }
 
   declaredCalls(input: ProposalInput): readonly ProposedCall[] {

@@ -1,12 +1,12 @@
 import { type ArgumentSchema, arg } from '#base';
-import { addMicros, instantToMillis } from '#canon';
+import { addMicros, instantToMillis, type Time } from '#canon';
 import type { Instant } from '#ledger';
 
 export interface AwaitOptions {
   /** Stops the wait, with the signal's reason. */
   readonly signal?: AbortSignal;
   /** Stops the wait when the clock reaches this time. Default: no limit. */
-  readonly until?: Instant;
+  readonly until?: Time;
 }
 
 export const AWAIT_OPTIONS: ArgumentSchema = arg.options<AwaitOptions>({ signal: arg.any, until: arg.any });

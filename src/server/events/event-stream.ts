@@ -24,6 +24,7 @@ export function eventStream(
   filter: EventFilter,
   lastId: number | undefined,
   signal: AbortSignal,
+  onEnd: () => void,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   let stop = (): void => undefined;
@@ -32,23 +33,25 @@ export function eventStream(
       const queue: LoggedEntry[] = [];
       const done = Promise.withResolvers<void>();
       let arrived = Promise.withResolvers<void>();
+      const size = await tail.size();
       const leave = tail.listen((entries) => {
         queue.push(...entries);
         arrived.resolve();
         if (queue.length > BEHIND_MAX) stop();
-      });
+      }, size);
       const keepAlive = setInterval(() => controller.enqueue(encoder.encode(KEEP_ALIVE)), KEEP_ALIVE_MS);
       keepAlive.unref();
       stop = () => {
         clearInterval(keepAlive);
         leave();
+        onEnd();
         signal.removeEventListener('abort', stop);
         done.resolve();
         arrived.resolve();
       };
       signal.addEventListener('abort', stop);
       const isOver = Symbol('over');
-      let position = lastId === undefined ? await tail.size() : lastId + 1;
+      let position = lastId === undefined ? size : lastId + 1;
       controller.enqueue(encoder.encode(`retry: 1000\nevent: ready\nid: ${position - 1}\ndata: {}\n\n`));
       const send = (entries: readonly LoggedEntry[]): void => {
         for (const entry of entries) {

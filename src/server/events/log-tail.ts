@@ -28,7 +28,7 @@ export class LogTail {
   #unfollow: (() => Promise<void>) | undefined;
   #stopped = false;
 
-  /** `pollMs`: the longest time until entries of other processes are seen without a notification. */
+  /** `pollMs`: after this time, entries of other processes are seen without a notification. */
   constructor(
     store: LogStore & Partial<Followable>,
     { pollMs, onFailure }: { readonly pollMs: number; readonly onFailure: (error: unknown) => void },
@@ -71,12 +71,17 @@ export class LogTail {
     return rows.map((row, i) => ({ position: from + i, row }));
   }
 
-  /** Calls the listener with entries in the order of the log, from the next read on. */
-  listen(listener: TailListener): () => void {
+  /**
+   * Calls the listener with every entry that gets its position after the call, in the order of the
+   * log. `from`: the size of the log before the call. Entries of earlier positions may come too.
+   */
+  listen(listener: TailListener, from: number): () => void {
+    this.#position ??= from;
     this.#listeners.add(listener);
     this.wake();
     return () => {
       this.#listeners.delete(listener);
+      if (this.#listeners.size === 0) this.#position = undefined;
     };
   }
 
@@ -99,11 +104,12 @@ export class LogTail {
 
   async #readNew(): Promise<void> {
     const size = await integrateLog(this.#store);
-    this.#position ??= size;
-    while (this.#position < size) {
-      const entries = await this.read(this.#position);
+    for (let position = this.#position; position !== undefined && position < size; position = this.#position) {
+      const entries = await this.read(position);
       if (entries.length === 0) return;
-      this.#position += entries.length;
+      // The last listener may have left during the read, and another one may have come.
+      if (this.#position !== position) continue;
+      this.#position = position + entries.length;
       for (const listener of this.#listeners) listener(entries);
     }
   }

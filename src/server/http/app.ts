@@ -49,12 +49,14 @@ export function createApp(parts: AppParts): Hono {
       if (!context.res.headers.has(name)) context.res.headers.set(name, value);
     context.res.headers.set('x-request-id', requestId);
     const ms = performance.now() - startedAt;
+    const principal = context.get('caller' as never) as string | undefined;
     parts.logger.request({
       requestId,
       method: context.req.method,
       route: routeOf(context),
       status: context.res.status,
       ms,
+      ...(principal !== undefined && { principal }),
     });
     metrics.request(routeOf(context), context.res.status, ms);
   });

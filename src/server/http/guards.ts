@@ -1,4 +1,5 @@
 import { ServerError } from '../errors.ts';
+import { isLoopback } from '../loopback.ts';
 
 /** The names under which clients reach the server. */
 export interface Addresses {
@@ -13,10 +14,6 @@ export function addressesOf(publicUrl: string, host: string, port: number): Addr
   const { origin, host: named } = new URL(publicUrl);
   const loopback = isLoopback(host) ? [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`] : [];
   return { origin, hosts: new Set([named, ...loopback]) };
-}
-
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
 /**

@@ -8,6 +8,8 @@ export interface LoggedRequest {
   readonly route: string;
   readonly status: number;
   readonly ms: number;
+  /** Absent for a request that names none. */
+  readonly principal?: string;
 }
 
 /** Writes the log of a server as JSON, one object a line. */

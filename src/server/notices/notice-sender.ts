@@ -1,5 +1,5 @@
 import { instantToMillis } from '#canon';
-import type { MailConfig, PrincipalConfig, WebhookConfig } from '#config';
+import type { MailConfig, WebhookConfig } from '#config';
 import type { EntryRow, Hash, LogStore, SideStore } from '#ledger';
 import { type Clock, type Pause, type Random, systemClock, systemPause, systemRandom } from '#oracle';
 import type { Followable } from '#stores';
@@ -9,7 +9,7 @@ import { Deliverer, type DeliveryCounts } from './queue/deliverer.ts';
 import { type EndedNotice, FAILED_KIND, valueIn } from './queue/delivery-rows.ts';
 import { Enqueuer } from './queue/enqueue.ts';
 import { RETRY, type RetryPolicy } from './queue/retry-policy.ts';
-import { type Receiver, receiversOf } from './receivers.ts';
+import { type MailedPrincipal, type Receiver, receiversOf } from './receivers.ts';
 import { type SendingOptions, sendWebhook } from './webhook/send-webhook.ts';
 
 /** The ports that a sender uses of a store. */
@@ -22,7 +22,7 @@ export interface NoticeSenderOptions {
   readonly webhooks: readonly WebhookConfig[];
   readonly mail?: MailConfig | undefined;
   /** By name. Each counselor with an address gets mail, if `mail` is set. */
-  readonly principals: ReadonlyMap<string, Pick<PrincipalConfig, 'email' | 'kinds'>>;
+  readonly principals: ReadonlyMap<string, MailedPrincipal>;
   /** The principals of a list that may decide about a pending proposal now. */
   readonly decidersOf: DecidersOf;
   /** The page on which a person decides. */
@@ -55,9 +55,9 @@ const STOP_MS = 5_000;
 const TURNS_TO_PRUNE = 500;
 
 /**
- * Tells webhooks and people that somebody has to decide, at least once and normally once. The log
- * of the ledger is the outbox, and the side log has the deliveries. So a crash at any point loses
- * no notice, and any number of servers on one store share the work.
+ * Sends notices of proposals that wait for a decision to webhooks and people: at least once, and
+ * normally once. The log of the ledger is the outbox, and the side log has the deliveries. So a
+ * crash at any point loses no notice, and any number of servers on one store share the work.
  */
 export class NoticeSender {
   readonly #options: NoticeSenderOptions;

@@ -1,10 +1,10 @@
 import { hashText } from '#canon';
 import { type EntryRow, type Hash, type Instant, type PendingPayload, readRow } from '#ledger';
 
-/** Something that somebody is told about a pending proposal. It has no arguments of the action. */
+/** A message about a pending proposal. It has no arguments of the action. */
 export type Notice = ApprovalRequested | ApprovalResolved;
 
-/** Somebody has to decide. */
+/** The proposal waits for a decision. */
 export interface ApprovalRequested {
   readonly type: 'approval.requested';
   readonly entryId: Hash;

@@ -1,5 +1,5 @@
 import { hashText } from '#canon';
-import type { PrincipalConfig, WebhookConfig } from '#config';
+import type { PrincipalKind, WebhookConfig } from '#config';
 import { NoticeError } from './errors.ts';
 import type { Notice } from './notice.ts';
 
@@ -22,6 +22,12 @@ export interface MailReceiver {
   readonly address: string;
 }
 
+/** The members of a principal that decide whether it gets mail. */
+export interface MailedPrincipal {
+  readonly kinds: readonly PrincipalKind[];
+  readonly email?: string | undefined;
+}
+
 /** The most receivers: the notices of one entry are written together. */
 const RECEIVERS_MAX = 900;
 
@@ -33,7 +39,7 @@ const RECEIVERS_MAX = 900;
  */
 export function receiversOf(
   webhooks: readonly WebhookConfig[],
-  mailed: ReadonlyMap<string, Pick<PrincipalConfig, 'email' | 'kinds'>>,
+  mailed: ReadonlyMap<string, MailedPrincipal>,
 ): readonly Receiver[] {
   const receivers: Receiver[] = webhooks.map((webhook) => {
     const { protocol, origin } = new URL(webhook.url);
@@ -52,7 +58,7 @@ export function receiversOf(
   return receivers;
 }
 
-/** Whether the receiver gets the notice. Rights of a principal are checked before a mail is sent. */
+/** Whether the receiver gets the notice. The rights of a principal are checked before its mail. */
 export function isFor(receiver: Receiver, notice: Notice, channelOf: string | undefined): boolean {
   if (receiver.kind === 'mail') return notice.type === 'approval.requested';
   const { channels } = receiver.webhook;

@@ -100,5 +100,5 @@ export function sessionCookieOf(request: Request): string | undefined {
 }
 
 function unauthenticated(what: string): ServerError {
-  return new ServerError('unauthenticated', `${what}. Send a token of assize token, or sign in.`);
+  return new ServerError('unauthenticated', `${what}. Send a token of assize token create, or sign in.`);
 }

@@ -66,7 +66,10 @@ export class Tokens {
     // Also compared for an unknown id, so the time of an answer does not tell the ids.
     const isEqual = timingSafeEqual(Buffer.from(row?.value.hash ?? NO_HASH), Buffer.from(hashText(secret)));
     if (row === undefined || !isEqual || now >= row.value.expires)
-      throw new ServerError('unauthenticated', 'The token is unknown or has expired. Create one with assize token.');
+      throw new ServerError(
+        'unauthenticated',
+        'The token is unknown or has expired. Create one with assize token create.',
+      );
     return shown(id, row.value);
   }
 

@@ -83,21 +83,12 @@ export class WritIssuer {
 
   /** The writ of an administrator for one built-in action in a trajectory. */
   forOffice(principal: string, action: OfficeAction, trajectoryId: string, now: Instant): Writ {
-    const { start, end } = this.#window(now);
-    return issueWrit(
-      {
-        issuer: this.#root.publicKey,
-        subject: principal,
-        trajectory: trajectoryId,
-        actions: [action],
-        scopes: [OFFICE[action]],
-        not_before: addMicros(start, -SKEW_MICROS),
-        expires: end,
-        max_depth: 0,
-        nonce: `office ${action} ${start}`,
-      },
-      this.#root.privateKey,
-    );
+    return this.#forAction(principal, action, [OFFICE[action]], trajectoryId, now);
+  }
+
+  /** The writ of the server itself, for one action of a domain in a trajectory. */
+  forServer(principal: string, action: string, trajectoryId: string, now: Instant): Writ {
+    return this.#forAction(principal, action, ['**'], trajectoryId, now);
   }
 
   /** A root writ for a holder with a key or a name of its own. */
@@ -197,6 +188,24 @@ export class WritIssuer {
     return caller.grants
       .filter((grant) => isFor(grant, trajectoryId) && grant.maxDepth > 0)
       .map((grant) => this.#granted(caller.name, grant, trajectoryId));
+  }
+
+  #forAction(principal: string, action: string, scopes: readonly string[], trajectory: string, now: Instant): Writ {
+    const { start, end } = this.#window(now);
+    return issueWrit(
+      {
+        issuer: this.#root.publicKey,
+        subject: principal,
+        trajectory,
+        actions: [action],
+        scopes: [...scopes],
+        not_before: addMicros(start, -SKEW_MICROS),
+        expires: end,
+        max_depth: 0,
+        nonce: `office ${action} ${start}`,
+      },
+      this.#root.privateKey,
+    );
   }
 
   #short(name: string, grant: Grant, trajectoryId: string, now: Instant): WritChain {

@@ -1,6 +1,6 @@
 import type fc from 'fast-check';
 import { ArgumentError, arg, checkArgument } from '#base';
-import { type Instant, readInstant } from '#canon';
+import { readInstant, type Time } from '#canon';
 import type { ActionName, ArgsOf, Domain, IsUntyped, RoleArguments, RoleName } from '#kernel';
 
 /** The options of a check. For a typed domain, its names are typed. */
@@ -25,7 +25,7 @@ export interface CheckDomainOptions<D extends Domain<any, any, any> = any> {
   /** The approver, by kind of counselor. Default: a guessed name. */
   readonly counselors?: Readonly<Record<string, string>>;
   /** The time of the proposals. Default: 2026-06-01T12:00:00.000000Z */
-  readonly at?: Instant;
+  readonly at?: Time;
 }
 
 const FORMS = {
@@ -35,7 +35,7 @@ const FORMS = {
   args: arg.optional(arg.record(arg.of('an arbitrary of fast-check', isArbitrary))),
   roles: arg.optional(arg.record(arg.list(arg.object))),
   counselors: arg.optional(arg.record(arg.text)),
-  at: arg.optional(arg.of('an instant', (given) => readInstant(given) !== undefined)),
+  at: arg.optional(arg.of('a time', (given) => readInstant(given) !== undefined)),
 };
 const OPTIONS = arg.members(FORMS);
 

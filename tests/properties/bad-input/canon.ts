@@ -31,6 +31,7 @@ export const CANON: Readonly<Record<string, Case | Exempt>> = {
   maxInstant: takes(canon.maxInstant, [AT, AT]),
   keyedHash: takes(canon.keyedHash, [new Uint8Array(32), 'text']),
   parseCanonical: takes(canon.parseCanonical, ['{"a":1}', LIMITS]),
+  instantOf: takes(canon.instantOf, [new Date(0)]),
   parseInstant: takes(canon.parseInstant, ['2026-03-23T09:00:00+01:00']),
   parsePointer: takes(canon.parsePointer, ['/a/b']),
   parseStrict: takes(canon.parseStrict, ['{"a":1}', LIMITS]),

@@ -50,6 +50,10 @@ export const MEMORY: Readonly<Record<string, Case | Exempt>> = {
   contradicts: takes(memory.contradicts, () => [row(), row()]),
   objectKey: takes(memory.objectKey, ['penicillin']),
   period: takes(memory.period, [AT, memory.OPEN_END]),
+  readPeriod: takes(memory.readPeriod as never, () => [{ from: AT, to: memory.OPEN_END }, 'valid'], {
+    1: 'a name for the error',
+  }),
+  storedPeriod: takes(memory.storedPeriod, [AT, memory.OPEN_END]),
   checkOpen: takes(memory.checkOpen, () => [[row()], { ...declaration() }]),
   planAssert: takes(memory.planAssert, () => [asked(), [assertion(), assertion('amoxicillin')]]),
   planChange: takes(memory.planChange, () => [writing('lww', [row()]), { ...change, claim: 'd' }]),

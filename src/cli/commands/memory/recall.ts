@@ -8,6 +8,7 @@ import { importModule, lookedAt, whyOf } from '../../files/module-file.ts';
 import { positive, withSharedOptions } from '../../files/options.ts';
 import { INSTANT_HELP, instantOrAny, periodOf } from '../../input/periods.ts';
 import { printFacts } from '../../render/fact-text.ts';
+import { project } from '../../store/project.ts';
 import { readingAssize } from '../../store/runtime.ts';
 import { inSession, type Session, type SharedOptions } from '../../store/session.ts';
 import { dim, line, yellow } from '../../terminal/printable.ts';
@@ -96,7 +97,10 @@ export function recall(command: Command): void {
         '--nearby',
         'with --text, also rank by facts of the same day and those recorded beside them, as in a conversation',
       )
-      .option('--embedder <file>', 'module that exports an embedder, which computes missing vectors')
+      .option(
+        '--embedder <file>',
+        'module that exports an embedder, which computes missing vectors (default: that of the config)',
+      )
       .addOption(
         new Option(
           '--vectors <search>',
@@ -117,12 +121,14 @@ export function recall(command: Command): void {
         'With --json, the output has an observation for a proposal that uses the facts. No domain is needed.',
     )
     .action(
-      inSession((session, options: RecallOptions) => {
+      inSession(async (session, options: RecallOptions) => {
         const { relation, of } = options;
         if ((relation === undefined) !== (of === undefined))
           throw new CliError('usage', 'The options --relation and --of need each other. Pass both.');
         const { text, embedder, by = embedder === undefined ? undefined : 'hybrid' } = options;
-        if (options.vectors !== undefined && embedder === undefined)
+        const own = by === 'embedding' || by === 'hybrid' ? project()?.memory.embedder : undefined;
+        const hasNone = embedder === undefined && own === undefined;
+        if (options.vectors !== undefined && hasNone)
           throw new CliError('usage', 'The option --vectors needs --embedder. Pass both.');
         if (text === undefined && by !== undefined)
           throw new CliError('usage', 'The options --by and --embedder need --text. Pass --text WORDS.');
@@ -130,7 +136,7 @@ export function recall(command: Command): void {
           throw new CliError('usage', 'The option --nearby needs --text. Pass --text.');
         if (options.nearby === true && by === 'embedding')
           throw new CliError('usage', 'The option --nearby needs a search mode with words. Change --by.');
-        if ((embedder === undefined) !== (by === undefined || by === 'text'))
+        if (hasNone !== (by === undefined || by === 'text'))
           throw new CliError(
             'usage',
             'The modes embedding and hybrid need --embedder, and the mode text excludes it. Change --by.',
@@ -140,7 +146,10 @@ export function recall(command: Command): void {
           ...(by !== undefined && { by, signal: session.interruption }),
           ...(relation && of && { relation: { is: relation, to: of } }),
         };
-        return show(session, options, query, { embedder, vectors: options.vectors });
+        return show(session, options, query, {
+          embedder: embedder === undefined ? own : await embedderOf(embedder),
+          vectors: options.vectors,
+        });
       }),
     );
 }
@@ -180,11 +189,10 @@ async function show(
   session: Session,
   { space, trajectory }: AboutOptions,
   query: RecallQuery,
-  by: { readonly embedder?: string | undefined; readonly vectors?: VectorSearch | undefined } = {},
+  { embedder, ...by }: { readonly embedder?: Embedder | undefined; readonly vectors?: VectorSearch | undefined } = {},
 ): Promise<number> {
   if ((query.limit ?? 1) > LIMIT_MAX)
     throw new CliError('usage', `The option --limit is too large. Pass at most ${LIMIT_MAX}.`);
-  const embedder = by.embedder === undefined ? undefined : await embedderOf(by.embedder);
   // Computed vectors are stored.
   const mode = embedder === undefined ? 'readonly' : 'existing';
   const read = async (store: Store) => {

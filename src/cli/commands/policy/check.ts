@@ -6,9 +6,11 @@ import { EXIT } from '../../errors.ts';
 import { domainOption, toolsOption, withoutStore } from '../../files/options.ts';
 import { loadDomains } from '../../store/domains.ts';
 import { ruleTableIn } from '../../store/policies.ts';
+import { isRulesFile, rulesFileIn } from '../../store/rules-files.ts';
 import { inSession, type StorelessOptions } from '../../store/session.ts';
 import { loadTools } from '../../store/tools.ts';
 import { green, line, yellow } from '../../terminal/printable.ts';
+import { checkRules } from './check-rules.ts';
 
 interface Options extends StorelessOptions {
   readonly domain: readonly string[];
@@ -19,8 +21,8 @@ export function check(command: Command): void {
   withoutStore(
     command
       .command('check')
-      .description('list actions, roles and tools of a rule table that no domain and no tool has')
-      .argument('<table>', 'rule table in JSON')
+      .description('list the names in a rule table or rules file that no domain and no tool has')
+      .argument('<table>', 'rule table in JSON, or rules file such as assize.yaml')
       .addOption(domainOption)
       .addOption(toolsOption),
   )
@@ -31,7 +33,9 @@ export function check(command: Command): void {
         'Tools in calls are compared only with --tools. Negative: an unknown name, or a tool that was not compared.',
     )
     .action(
-      inSession(async ({ json, out }, options: Options, path: string) => {
+      inSession(async (session, options: Options, path: string) => {
+        if (isRulesFile(path)) return checkRules(session, rulesFileIn(path), await loadTools(options.tools));
+        const { json, out } = session;
         const table = ruleTableIn(path);
         const domains = await loadDomains(options.domain);
         const tools = options.tools.length > 0 ? { tools: await loadTools(options.tools) } : {};

@@ -1,5 +1,6 @@
 import { failClosedPolicy, type Policy } from '#authority';
 import { arg, checkArgument } from '#base';
+import { type Instant, isInstant } from '#canon';
 import type { Domain } from '#kernel';
 import { type DomainRef, type LedgerStore, Replayer } from '#ledger';
 import type { OracleStore } from '#oracle';
@@ -29,6 +30,10 @@ export interface BacktestOptions {
    * adjudicated.
    */
   readonly oracle?: Pick<OracleStore, 'oracleGet'>;
+  /** Proposals before this time are followed, and not adjudicated. Default: none. */
+  readonly from?: Instant;
+  /** Proposals at this time and later are followed, and not adjudicated. Default: none. */
+  readonly to?: Instant;
   /** Maximum number of listed differences; all are counted. Default `LISTED_MAX`. */
   readonly limit?: number;
   /** Called now and then with the number of entries done, and the total. */
@@ -38,11 +43,15 @@ export interface BacktestOptions {
 /** Options for a store. */
 type BacktestStoreOptions = BacktestOptions & { readonly trajectoryIds?: readonly string[] };
 
+const INSTANT = arg.optional(arg.of('an instant', isInstant));
+
 const OF_BOTH = {
   policy: arg.any,
   domains: DOMAINS,
   instead: arg.optional(DOMAINS),
   oracle: arg.any,
+  from: INSTANT,
+  to: INSTANT,
   limit: arg.optional(arg.whole),
   onProgress: arg.any,
 };
@@ -96,7 +105,7 @@ function judgeOne(
   store: DeepReplaySource,
   replayer: Replayer,
   trajectoryId: string,
-  { policy, domains, instead = [], oracle, limit = LISTED_MAX, onProgress }: BacktestOptions,
+  { policy, domains, instead = [], oracle, from, to, limit = LISTED_MAX, onProgress }: BacktestOptions,
 ): Promise<BacktestReport> {
   return valid(async () => {
     const options: JudgingOptions = {
@@ -104,6 +113,8 @@ function judgeOne(
         instead.findLast(({ name }) => name === recorded.name) ?? domainToRun(recorded, { domains }),
       policy: policy && failClosedPolicy(policy),
       oracle,
+      from,
+      to,
       limit,
     };
     const lineage = await lineageOf(store, trajectoryId, false);

@@ -1,4 +1,5 @@
 import type { Policy } from '#authority';
+import type { Instant } from '#canon';
 import {
   adjudicateHalt,
   adjudicateRevocation,
@@ -61,6 +62,8 @@ export interface JudgingOptions {
   /** A total policy. */
   readonly policy: Policy | undefined;
   readonly oracle: Pick<OracleStore, 'oracleGet'> | undefined;
+  readonly from: Instant | undefined;
+  readonly to: Instant | undefined;
   readonly limit: number;
 }
 
@@ -76,7 +79,7 @@ export class Judging implements EntryVisitor<JudgingContext> {
     this.#store = store;
     this.#replayer = replayer;
     this.#options = options;
-    this.#verdicts = new Verdicts(options.limit);
+    this.#verdicts = new Verdicts(options);
   }
 
   /** @throws LedgerFault; RuntimeError `domain_mismatch` */
@@ -212,7 +215,7 @@ export class Judging implements EntryVisitor<JudgingContext> {
       return this.#lacks('beliefs');
     }
     const { assumed } = answers;
-    this.#verdicts.judge(entry, asked.action, [recorded, ruledNow(judged)], { erased: ahead.any, assumed });
+    this.#verdicts.judge(entry, asked.action, [recorded, ruledNow(judged)], claim.at, { erased: ahead.any, assumed });
     return judged;
   }
 

@@ -1,5 +1,5 @@
 import type { Policy } from '#authority';
-import { copyJson, WORLD_LIMITS } from '#canon';
+import { copyJson, type Instant, WORLD_LIMITS } from '#canon';
 import type { PolicyRuling, Ruling } from '#kernel';
 import {
   approvalsOf,
@@ -89,6 +89,13 @@ export interface BacktestReport {
   readonly differences: readonly VerdictDifference[];
 }
 
+/** The period of the proposals that are compared, and the maximum number of listed differences. */
+export interface VerdictOptions {
+  readonly from: Instant | undefined;
+  readonly to: Instant | undefined;
+  readonly limit: number;
+}
+
 /** Collects the findings of a backtest. */
 export class Verdicts {
   #judged: number = 0;
@@ -96,15 +103,15 @@ export class Verdicts {
   #mootResolutions: number = 0;
   #differenceCount: number = 0;
   #assumed: number = 0;
-  readonly #limit: number;
+  readonly #options: VerdictOptions;
   readonly #changes: { [Kind in ChangeKind]?: number } = {};
   readonly #lacking: { [Why in NotJudgeable]?: number } = {};
   readonly #differences: VerdictDifference[] = [];
   /** Escalations that would not happen now, with their index in the list, if listed. */
   readonly #moot: Map<Hash, number | undefined> = new Map();
 
-  constructor(limit: number) {
-    this.#limit = limit;
+  constructor(options: VerdictOptions) {
+    this.#options = options;
   }
 
   skip(why: NotJudgeable): void {
@@ -113,14 +120,17 @@ export class Verdicts {
 
   /**
    * Compares the recorded ruling with the new one. `erased`: a difference may come from erased
-   * values. `assumed`: the writ is assumed to grant it.
+   * values. `assumed`: the writ is assumed to grant it. A proposal outside the period is not
+   * counted.
    */
   judge(
     entry: Entry,
     action: string,
     [recorded, now]: readonly [ShownRuling, ShownRuling],
+    at: string,
     { erased, assumed }: { readonly erased: boolean; readonly assumed: boolean },
   ): void {
+    if (!this.#isWithin(at)) return;
     const alike = isSameRuling(recorded, now) && isSameApproval(recorded, now);
     if (!alike && erased) {
       this.skip('erased');
@@ -131,7 +141,7 @@ export class Verdicts {
     const kind = `${recorded['ruling']}_to_${now['ruling']}` as ChangeKind;
     this.#changes[kind] = (this.#changes[kind] ?? 0) + 1;
     if (assumed) this.#assumed++;
-    const listed = this.#differenceCount++ < this.#limit;
+    const listed = this.#differenceCount++ < this.#options.limit;
     if (kind.startsWith('escalated') && kind !== 'escalated_to_escalated')
       this.#moot.set(entry.id, listed ? this.#differences.length : undefined);
     if (!listed) return;
@@ -150,8 +160,14 @@ export class Verdicts {
     if (this.#moot.has(pending)) this.#moot.set(entry.id, this.#moot.get(pending));
   }
 
+  #isWithin(at: string): boolean {
+    const { from, to } = this.#options;
+    return (from === undefined || at >= from) && (to === undefined || at < to);
+  }
+
   /** Adds the end of a pending proposal. */
   resolves(entry: Entry<CommitPayload | RejectionPayload>): void {
+    if (!this.#isWithin(entry.payload.at)) return;
     this.#resolutions++;
     const pending = entry.payload.resolves as Hash;
     if (!this.#moot.has(pending)) return;

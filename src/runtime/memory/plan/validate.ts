@@ -1,13 +1,13 @@
 import { type ArgumentSchema, arg, checkArgument, isInstance } from '#base';
 import { issueText, readInstant } from '#canon';
 import { type Domain, type MemoryStatement, type PredicateSpec, STATEMENT_TEXTS } from '#kernel';
-import { MemoryError, type MemoryErrorCode, OPEN_END, OPEN_START, period, STRATEGIES } from '#memory';
+import { MemoryError, type MemoryErrorCode, OPEN_END, OPEN_START, STRATEGIES, storedPeriod } from '#memory';
 
 /**
  * A JavaScript date has three digits after the second. Only for callers: no detail of a ruling has
  * this text.
  */
-export const INSTANT_MADE = 'Pass `date.toISOString()`, or a day such as 2026-03-23.';
+export const INSTANT_MADE = 'Pass a `Date`, a text with an offset, or a day such as 2026-03-23.';
 
 /** The declaration of the predicates. */
 export type Declaring = Pick<Domain, 'name' | 'memory'>;
@@ -197,7 +197,7 @@ function requireEnd({ ends, valid }: UncheckedStatement, argument: string): void
 
 function requireWhole({ from, to }: { readonly from: unknown; readonly to: unknown }, argument: string): void {
   try {
-    period(from as string, to as string);
+    storedPeriod(from as string, to as string);
   } catch (error) {
     if (!isInstance(error, MemoryError)) throw error;
     const { code, message, evidence } = error;

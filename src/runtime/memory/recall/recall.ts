@@ -1,5 +1,5 @@
 import { arg, checkArgument, type Json } from '#base';
-import { type Instant, maxInstant, readInstant } from '#canon';
+import { type Instant, maxInstant, readInstant, type Time } from '#canon';
 import {
   type CommitPayload,
   type EntryRow,
@@ -18,11 +18,13 @@ import {
   type Difference,
   diff,
   type FactRow,
+  type GivenPeriod,
+  type GivenPoint,
   MemoryError,
   NEARBY_WEIGHTS,
   type NearbyWeights,
   type Period,
-  type Point,
+  readPeriod,
   readTrust,
   readWitness,
   selectByRelation,
@@ -55,10 +57,10 @@ import {
 export interface RecallQuery {
   readonly subject?: string;
   readonly predicate?: string;
-  /** The valid time. Default: now; `any`: all times. */
-  readonly valid?: Instant | 'any';
-  /** The system time. Default: now; `any`: all times. */
-  readonly system?: Instant | 'any';
+  /** The valid time, in any form of `Time`. Default: now; `any`: all times. */
+  readonly valid?: Time | 'any';
+  /** The system time, in any form of `Time`. Default: now; `any`: all times. */
+  readonly system?: Time | 'any';
   /**
    * Default `current`: facts, current or past; `audit`: assertions that lost a contradiction, as
    * recorded.
@@ -68,7 +70,7 @@ export interface RecallQuery {
    * Facts with a valid time in one of these relations to the period; `valid` is then `any` by
    * default.
    */
-  readonly relation?: { readonly to: Period; readonly is: readonly AllenRelation[] };
+  readonly relation?: { readonly to: GivenPeriod; readonly is: readonly AllenRelation[] };
   /**
    * Facts that match this text, best first. The other members filter first, and the rest is ranked.
    * At most 10,000 characters.
@@ -212,7 +214,8 @@ export class MemoryView {
   async recall(query: RecallQuery = {}): Promise<Recalled> {
     checkArgument(QUERY_MEMBERS, query, 'query');
     checkArgument(QUERY, query, 'query');
-    const { subject, predicate, kind = 'current', relation, text, by, weights, nearby, signal } = query;
+    const { subject, predicate, kind = 'current', text, by, weights, nearby, signal } = query;
+    const relation = query.relation && { ...query.relation, to: readPeriod(query.relation.to, 'query.relation.to') };
     const { limit = text === undefined ? RECALL_DEFAULT : RANKED_DEFAULT } = query;
     const { valid = relation === undefined ? this.#context.clock.now() : 'any', system = 'now' } = query;
     if (limit < 1 || limit > RECALL_MAX) throw badLimit(limit);
@@ -228,7 +231,7 @@ export class MemoryView {
       ...(system !== 'any' && { system: system === 'now' ? system : requireInstant(system, 'system') }),
     };
     if (asked.system !== undefined && asked.system !== 'now') await this.#arrived(asked, asked.system);
-    if (text !== undefined) return this.#ranked(asked, { ...query, text, limit });
+    if (text !== undefined) return this.#ranked(asked, { ...query, relation, text, limit });
     if ([by, weights, nearby, signal].some((each) => each !== undefined))
       throw badRecall('`by`, `weights`, `nearby` and `signal` need a search text');
     // With a relation, the number of matching rows is unknown before they are read.
@@ -281,7 +284,11 @@ export class MemoryView {
    *
    * @throws the errors of `recall`
    */
-  async diff(from: Point, to: Point, of: Pick<RecallQuery, 'subject' | 'predicate'> = {}): Promise<Difference> {
+  async diff(
+    from: GivenPoint,
+    to: GivenPoint,
+    of: Pick<RecallQuery, 'subject' | 'predicate'> = {},
+  ): Promise<Difference> {
     checkArgument(POINT_MEMBERS, from, 'from');
     checkArgument(POINT_MEMBERS, to, 'to');
     checkArgument(OF_MEMBERS, of, 'of');
@@ -371,10 +378,7 @@ export class MemoryView {
     return supportedBy(facts, support, stated);
   }
 
-  async #ranked(
-    asked: FactQuery,
-    query: RecallQuery & { readonly text: string; readonly limit: number },
-  ): Promise<Recalled> {
+  async #ranked(asked: FactQuery, query: RankedQuery): Promise<Recalled> {
     const { text, by = 'text', weights, relation, limit, signal = new AbortController().signal } = query;
     if (!RANKED_BY.includes(by)) throw badRecall(`by is ${RANKED_BY.join(', ')}`);
     requireWeights(weights, by);
@@ -489,10 +493,12 @@ const QUERY_MEMBERS = arg.only([
   ...['subject', 'predicate', 'valid', 'system', 'kind', 'relation'],
   ...['text', 'by', 'weights', 'nearby', 'signal', 'limit'],
 ]);
+/** A text or a `Date`; `requireInstant` reads it. */
+const TIME = arg.of('a time', (given) => typeof given === 'string' || typeof given === 'object');
 const QUERY = arg.members({
   ...OF,
-  valid: arg.optional(arg.text),
-  system: arg.optional(arg.text),
+  valid: arg.optional(TIME),
+  system: arg.optional(TIME),
   kind: arg.optional(arg.text),
   relation: arg.optional(arg.members({ to: arg.object, is: arg.list(arg.text) })),
   text: arg.optional(arg.text),
@@ -551,7 +557,7 @@ function requireKind(kind: string): 'current' | 'audit' | 'all' {
 }
 
 /** `orElse`: the other values allowed there. */
-function requireInstant(instant: string, member: string, orElse = ', or any'): Instant {
+function requireInstant(instant: Time, member: string, orElse = ', or any'): Instant {
   const read = readInstant(instant);
   if (read !== undefined) return read;
   throw new MemoryError(
@@ -578,6 +584,13 @@ function requireAskable(text: string, by: SearchMode): void {
   if (isEmpty)
     throw new MemoryError('empty_text', 'The search text has no words. Give at least one word of letters or digits.');
 }
+
+/** A query with a text, and with its period in the form of the ledger. */
+type RankedQuery = Omit<RecallQuery, 'relation'> & {
+  readonly relation: { readonly to: Period; readonly is: readonly AllenRelation[] } | undefined;
+  readonly text: string;
+  readonly limit: number;
+};
 
 function isInRelation(
   { valid_from: from, valid_to: to }: FactVersion,

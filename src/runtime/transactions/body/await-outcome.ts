@@ -1,5 +1,5 @@
 import { checkArgument } from '#base';
-import { instantToMillis } from '#canon';
+import { instantOf } from '#canon';
 import { type EffectPhase, isUnresolved, type KnownEffect, readTransaction } from '#effects';
 import { type CommitPayload, type EffectStore, type Hash, isHash, type LedgerStore, readRow } from '#ledger';
 import type { Clock, Pause } from '#oracle';
@@ -26,8 +26,8 @@ export async function awaitOutcomes(
   { store, clock, pause, recorded }: OutcomePorts,
 ): Promise<EffectOutcome[]> {
   checkArgument(AWAIT_OPTIONS, options, 'options');
-  const { signal, until } = options;
-  if (until !== undefined) instantToMillis(until);
+  const { signal } = options;
+  const until = options.until === undefined ? undefined : instantOf(options.until);
   const ids = await effectsOfCommit(commitId, store);
   for (;;) {
     signal?.throwIfAborted();

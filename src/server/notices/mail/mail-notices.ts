@@ -24,7 +24,7 @@ export interface MailNoticesOptions {
 /** The time for one message, below the time for which a server has claimed it. */
 const MAIL_TIMEOUT_MS = 30_000;
 
-/** The codes of proposals that nobody has to decide any more. */
+/** The codes of proposals that wait for no decision any more. */
 const DECIDED: readonly string[] = ['not_pending', 'never_pending', 'erased'];
 
 /**

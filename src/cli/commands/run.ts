@@ -1,0 +1,176 @@
+import type { Command } from 'commander';
+import { type CompletedTurn, type RunReport, runAgents } from '#agents';
+import { isInstance, type Json } from '#base';
+import { type EntryRow, readRow } from '#ledger';
+import { createOracle, systemClock } from '#oracle';
+import type { Assize, Trajectory } from '#runtime';
+import type { Store } from '#stores';
+import { shortId } from '#views';
+import { CliError, EXIT, type ExitCode } from '../errors.ts';
+import {
+  anchorsOption,
+  domainOption,
+  entryKeyOption,
+  type OpeningOptions,
+  positive,
+  repeatable,
+  signerOption,
+  toolsOption,
+  waitOption,
+  withSharedOptions,
+} from '../files/options.ts';
+import { readWritFile } from '../input/writ-file.ts';
+import { callLines, findingLines, rulingDocument, rulingLine } from '../render/ruling-text.ts';
+import { type AgentsFile, agentsOf, loadAgentsFile } from '../store/agents.ts';
+import { requireAnchors } from '../store/anchors.ts';
+import { chatModelOf } from '../store/chat-model.ts';
+import { type RecoveryKeyOptions, readRecoveryKey, recoveryKeyOption } from '../store/recovery-key.ts';
+import { openAssize } from '../store/runtime.ts';
+import { inSession, type Session, type SharedOptions } from '../store/session.ts';
+import { loadTools, reportingWaits, untilStopped, whenEffectsFree } from '../store/tools.ts';
+import { Interrupted } from '../terminal/interrupt.ts';
+import { line, type Printable } from '../terminal/printable.ts';
+import { shortJson } from '../terminal/short-json.ts';
+
+interface Options extends SharedOptions, OpeningOptions, RecoveryKeyOptions {
+  readonly trajectory?: string;
+  readonly model?: string;
+  readonly textTools?: boolean;
+  readonly turns: number;
+  readonly writ: readonly string[];
+  readonly tools: readonly string[];
+  readonly wait: number;
+}
+
+const TURNS = 100;
+
+export function run(program: Command): void {
+  withSharedOptions(
+    program
+      .command('run')
+      .description('run agents until all are done, with a model if they need one')
+      .argument('<file>', 'module that exports agents, and may export domain and trajectory')
+      .option('--trajectory <id>', 'trajectory of the run; created if it does not exist (default: that of the file)')
+      .option('--model <model>', 'openai:NAME, openai:NAME@URL or anthropic:NAME; keys come from the environment')
+      .option('--text-tools', 'describe actions in the prompt, for servers without tool calls')
+      .option('--turns <n>', 'maximum number of turns', positive, TURNS)
+      .addOption(repeatable('--writ <file>', 'writ of the agent that is its subject, for agents without a writ'))
+      .addOption(domainOption)
+      .addOption(anchorsOption)
+      .addOption(signerOption)
+      .addOption(entryKeyOption)
+      .addOption(toolsOption)
+      .addOption(recoveryKeyOption)
+      .addOption(waitOption),
+  )
+    .addHelpText(
+      'after',
+      '\nExamples:\n' +
+        '  assize run desk.ts --model openai:gpt-5 --writ clerk.json\n' +
+        '  assize run desk.ts --model openai:llama3@http://127.0.0.1:11434/v1 --writ clerk.json --turns 20\n\n' +
+        'Keys: OPENAI_API_KEY and ANTHROPIC_API_KEY for these providers, ASSIZE_MODEL_KEY for any server.\n' +
+        'A second run goes on where the first one ended, and asks nothing that was answered.\n' +
+        'Negative: agents wait for a change or for a decision, or the turns are used up.',
+    )
+    .action(
+      inSession(async (session, options: Options, file: string) => {
+        const writs = options.writ.map(readWritFile);
+        requireAnchors(session.storeUrl, options.anchors);
+        const model = options.model === undefined ? undefined : chatModelOf(options.model, options.textTools === true);
+        const loaded = await loadAgentsFile(file);
+        return session.withStore('create', async (store) => {
+          const { interruption } = session;
+          const tools = await loadTools(options.tools);
+          const more = loaded.domain === undefined ? [] : [loaded.domain];
+          const recovery = readRecoveryKey(options.recoveryKey);
+          const watched = reportingWaits(store, options.wait);
+          const assize = await openAssize(watched, session.storeUrl, options, tools, recovery, more);
+          return await untilStopped(assize, tools, interruption, async () => {
+            const trajectory = await trajectoryOf(assize, store, loaded, options);
+            if (tools.length > 0) {
+              await whenEffectsFree(interruption, options.wait, (signal) => assize.recoverEffects(signal));
+              interruption.throwIfAborted();
+            }
+            const given = { model, domain: trajectory.domain, writs, signal: interruption };
+            const agents = await agentsOf(loaded, given);
+            const turns: object[] = [];
+            const report = await runAgents(trajectory, agents, {
+              oracle: createOracle({ store, clock: systemClock, mode: 'record' }),
+              maxTurns: options.turns,
+              signal: interruption,
+              onTurn: (done) => {
+                if (session.json) turns.push(turnDocument(done));
+                else for (const told of turnLines(done)) session.out.line(told);
+              },
+            });
+            if (report.ended === 'aborted') throw interruption.reason;
+            // The buffered effects run before this returns.
+            await assize.close();
+            return say(session, trajectory.id, report, turns);
+          }).catch((error: unknown) => {
+            if (isInstance(error, Interrupted)) throw new Interrupted(error.signal, true, 'the next run goes on');
+            throw error;
+          });
+        });
+      }),
+    );
+}
+
+/** The trajectory of the run. A new one starts in the initial state of the file's domain. */
+async function trajectoryOf(
+  assize: Assize,
+  store: Store,
+  { path, domain, trajectory }: AgentsFile,
+  options: Options,
+): Promise<Trajectory> {
+  const id = options.trajectory ?? trajectory;
+  if (id === undefined)
+    throw new CliError('usage', `The file ${path} names no trajectory. Export trajectory, or pass --trajectory ID.`);
+  if ((await store.head(id)) !== undefined) return domain === undefined ? assize.open(id) : assize.open(id, domain);
+  if (domain !== undefined) return assize.create(domain, { trajectoryId: id });
+  throw new CliError('not_found', `The store has no trajectory ${id}, and ${path} exports no domain to create it.`);
+}
+
+function turnLines({ number, turn, ruling }: CompletedTurn): Printable[] {
+  if (!('agent' in turn)) return [];
+  const { agent, does } = turn;
+  if (ruling === undefined) return [line`${number} ${agent} ${does === 'done' ? 'is done' : 'waits'}`];
+  const proposed = ruling.ruling === 'frozen' ? 'proposes' : proposalText(ruling.entry);
+  return [line`${number} ${agent} ${proposed}: ${rulingLine(ruling)}`, ...findingLines(ruling), ...callLines(ruling)];
+}
+
+function proposalText(entry: EntryRow): string {
+  const { name, args } = proposalIn(entry);
+  return `${name} ${shortJson(args as Json)}`;
+}
+
+function proposalIn(entry: EntryRow): { readonly name: string; readonly args: unknown } {
+  const { payload } = readRow(entry);
+  if (payload.kind === 'commit') return payload.action;
+  if (payload.kind === 'pending_approval') return payload.proposal.action;
+  const { action: name, args } = (payload as Extract<typeof payload, { kind: 'rejection' }>).intent;
+  return { name, args };
+}
+
+function turnDocument({ number, turn, ruling }: CompletedTurn): object {
+  if (!('agent' in turn)) return { turn: number, does: turn.counsel.do };
+  const made = { turn: number, agent: turn.agent, does: turn.does };
+  if (ruling === undefined) return made;
+  if (ruling.ruling === 'frozen') return { ...made, ...rulingDocument(ruling) };
+  const { name, args } = proposalIn(ruling.entry);
+  return { ...made, action: name, args, ...rulingDocument(ruling) };
+}
+
+const ENDS: Readonly<Record<Exclude<RunReport['ended'], 'aborted'>, string>> = {
+  done: 'All agents are done',
+  waiting: 'The agents wait for a change',
+  pending: 'A pending proposal stops the agents; decide with assize approve or assize reject',
+  turns: 'The turns are used up; the next run goes on',
+};
+
+function say({ json, out }: Session, trajectoryId: string, report: RunReport, turns: readonly object[]): ExitCode {
+  const { ended, turns: count, head } = report;
+  if (json) out.document({ trajectory_id: trajectoryId, ended, turns: count, head, rulings: turns });
+  else out.line(line`${ENDS[ended as keyof typeof ENDS]}. ${trajectoryId} has ${count} turns, head ${shortId(head)}.`);
+  return ended === 'done' ? EXIT.ok : EXIT.negative;
+}

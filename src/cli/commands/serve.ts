@@ -1,0 +1,120 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { parseRuleTable, ruleTable } from '#authority';
+import { loadConfig, type ResolvedConfig, rootKeyOf } from '#config';
+import { faultText, gateway, type Rules, rulesPolicy, warningsOf } from '#domains/gateway';
+import type { Domain } from '#kernel';
+import type { SignerKey } from '#merkle';
+import { serve as startServer } from '#server';
+import { openStore } from '#stores';
+import { EXIT, note } from '../errors.ts';
+import { isFile } from '../files/module-file.ts';
+import { withSharedOptions } from '../files/options.ts';
+import { loadDomains } from '../store/domains.ts';
+import { fileBeside, readSigner } from '../store/log-files.ts';
+import { project, projectPolicy } from '../store/project.ts';
+import { isRulesFile, rulesFileIn } from '../store/rules-files.ts';
+import { inSession, type SharedOptions } from '../store/session.ts';
+import { bold, line } from '../terminal/printable.ts';
+
+interface Options extends SharedOptions {
+  readonly config?: string;
+  readonly port?: number;
+  readonly host?: string;
+  readonly signIn?: string;
+}
+
+export function serve(program: Command): void {
+  withSharedOptions(
+    program
+      .command('serve')
+      .description('run the HTTP server: agents propose, people decide')
+      .option('--port <n>', 'port (default: 4517; 0: a free one)', portOf)
+      .option('--host <address>', 'address to listen on (default: 127.0.0.1)')
+      .option('--sign-in <principal>', 'print a link that signs this principal in, once'),
+  )
+    .addHelpText(
+      'after',
+      '\nExamples:\n  assize serve\n  assize serve --config assize.config.ts --port 8080\n\n' +
+        'The log is JSON on standard error. Ctrl-C and SIGTERM stop the server within 20 seconds.\n' +
+        'A public address needs TLS, or a proxy that the configuration states.',
+    )
+    .action(
+      inSession(async ({ out, json, interruption, storeUrl }, options: Options) => {
+        const loaded = project() ?? (await loadConfig({ store: storeUrl }));
+        const config = {
+          ...loaded,
+          server: {
+            ...loaded.server,
+            ...(options.port !== undefined && { port: options.port }),
+            ...(options.host !== undefined && { host: options.host }),
+          },
+        };
+        const root = rootKeyOf(config.store);
+        if (root.created)
+          note(`Created the root key ${root.file}. It grants all authority in this store: keep it secret.`);
+        const store = await openStore(config.store);
+        try {
+          const rules = rulesOf(config);
+          const domains = await domainsOf(config, rules);
+          const serving = await startServer({
+            config,
+            store,
+            root,
+            domains,
+            logKey: ownLogKey(config.store),
+            rules,
+            policy: rules === undefined ? projectPolicy() : rulesPolicy(rules),
+            policyOf: (rules) => ruleTable(parseRuleTable(rules)),
+            log: (text) => void process.stderr.write(text),
+          });
+          const link = options.signIn === undefined ? undefined : await serving.signInLink(options.signIn);
+          if (json) out.document({ url: serving.url, ...(link !== undefined && { sign_in: link }) });
+          else {
+            out.line(line`Assize listens on ${bold(serving.url)}`);
+            if (link !== undefined) out.line(line`Sign in, once: ${link}`);
+          }
+          await stopped(interruption);
+          await serving.stop();
+        } finally {
+          await store.close();
+        }
+        return EXIT.ok;
+      }),
+    );
+}
+
+/** The key of the log beside the store, as the other commands use it. */
+function ownLogKey(storeUrl: string): SignerKey | undefined {
+  const file = fileBeside(storeUrl, 'key');
+  return file !== undefined && isFile(file) ? readSigner(storeUrl) : undefined;
+}
+
+/** The rules file of the configuration. Its warnings are printed. */
+function rulesOf({ policyFile, tools }: ResolvedConfig): Rules | undefined {
+  if (policyFile === undefined || !isRulesFile(policyFile)) return undefined;
+  const file = rulesFileIn(policyFile);
+  for (const warning of warningsOf(file, tools)) note(faultText(warning));
+  return file.rules;
+}
+
+/** The gateway domain knows the tools of the configuration, unless the project has its own. */
+async function domainsOf({ domains, tools }: ResolvedConfig, rules: Rules | undefined): Promise<Domain[]> {
+  const all = await loadDomains();
+  if (domains.some(({ name }) => name === 'gateway')) return all;
+  const called = tools.filter(({ name }) => name.includes('.'));
+  const own = gateway({ tools: called, ...(rules !== undefined && { rules }) });
+  return [own, ...all.filter(({ name }) => name !== 'gateway')];
+}
+
+function stopped(interruption: AbortSignal): Promise<void> {
+  const done = Promise.withResolvers<void>();
+  if (interruption.aborted) done.resolve();
+  interruption.addEventListener('abort', () => done.resolve(), { once: true });
+  return done.promise;
+}
+
+function portOf(text: string): number {
+  const port = Number(text);
+  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
+  throw new InvalidArgumentError('It must be a port from 0 to 65535.');
+}

@@ -1,0 +1,61 @@
+import type { EffectsStatus, Ruling } from '#runtime';
+import { shortId } from '#views';
+import { green, line, type Printable, red, yellow } from '../terminal/printable.ts';
+
+/** A ruling in one line. */
+export function rulingLine(ruling: Ruling): Printable {
+  if (ruling.ruling === 'frozen')
+    return line`${yellow('frozen')} by ${shortId(ruling.by)}: ${ruling.detail}; nothing is recorded`;
+  const { id, seq, trajectory_id } = ruling.entry;
+  const place = line`as ${shortId(id)}, ${trajectory_id} seq ${seq}`;
+  if (ruling.ruling === 'committed') return line`${green('committed')} ${place}`;
+  const { detail, reason, invariantId } = ruling;
+  const why = line`${detail} (${invariantId ?? reason})`;
+  if (ruling.ruling === 'rejected') return line`${red('rejected')} ${place}: ${why}`;
+  return line`${yellow('pending')} for ${ruling.channel} ${place}: ${why}`;
+}
+
+/** The misfits of refused arguments, one a line. */
+export function findingLines(ruling: Ruling): Printable[] {
+  if (ruling.ruling !== 'rejected') return [];
+  return (ruling.findings ?? []).map(({ pointer, message }) => line`  args${pointer}: ${message}`);
+}
+
+/** The calls of a commit, and the next step if they have not ended. */
+export function callLines(ruling: Ruling): Printable[] {
+  if (ruling.ruling !== 'committed') return [];
+  const { effects = 'settled', calls = [] } = ruling;
+  const made = calls.map(({ tool, phase }) => line`${tool} is ${phase}.`);
+  return effects === 'settled' ? made : [...made, unsettledText(effects, calls.length, ruling.entry.trajectory_id)];
+}
+
+/** Failed transactions have ended, so only `--all` lists them. */
+function unsettledText(effects: Exclude<EffectsStatus, 'settled'>, calls: number, trajectoryId: string): Printable {
+  const isOne = calls === 1;
+  const them = isOne ? 'The call' : 'The calls';
+  const list = line`assize effects list ${trajectoryId}`;
+  if (effects === 'failed')
+    return line`${them} ${isOne ? 'was' : 'were'} ${yellow('not made')}, or undone. See: ${list} --all`;
+  if (effects === 'needs_human')
+    return line`${them} ${isOne ? 'needs' : 'need'} a ${yellow('human decision')}: ${list}`;
+  return line`${them} ${isOne ? 'is' : 'are'} ${yellow('waiting')}. See: ${list}`;
+}
+
+/** A ruling as a document. */
+export function rulingDocument(ruling: Ruling): object {
+  if (ruling.ruling === 'frozen') {
+    const { by, detail, waiting } = ruling;
+    return { ruling: 'frozen', by, detail, waiting };
+  }
+  const { id, seq, trajectory_id } = ruling.entry;
+  const place = { ruling: ruling.ruling, trajectory_id, seq, entry_id: id };
+  if (ruling.ruling === 'committed') {
+    const { effects, calls } = ruling;
+    if (effects === undefined) return place;
+    return { ...place, effects, calls: (calls ?? []).map(({ id, tool, phase }) => ({ key: id, tool, phase })) };
+  }
+  const { reason, detail, invariantId } = ruling;
+  const why = { ...place, reason, detail, ...(invariantId !== undefined && { invariant_id: invariantId }) };
+  if (ruling.ruling === 'rejected') return { ...why, findings: ruling.findings ?? [] };
+  return { ...why, channel: ruling.channel, approvals: ruling.approvals ?? 1 };
+}

@@ -1,0 +1,128 @@
+import { resolve } from 'node:path';
+import type { Agent } from '#agents';
+import { isInstance } from '#base';
+import { type Domain, requireOwnDomain } from '#kernel';
+import type { RoleRef } from '#ledger';
+import { type ChatModel, modelAgent } from '#models';
+import type { WritChain } from '#runtime';
+import { CliError } from '../errors.ts';
+import { importModule, lookedAt, whyOf } from '../files/module-file.ts';
+
+/** The agents of a file, with their domain and trajectory if the file names them. */
+export interface AgentsFile {
+  readonly path: string;
+  readonly domain: Domain | undefined;
+  readonly trajectory: string | undefined;
+  readonly agents: readonly AgentEntry[] | ((given: AgentsGiven) => unknown);
+}
+
+/** The argument of a function `agents`. */
+export interface AgentsGiven {
+  /** The model of `--model`. Undefined without the option. */
+  readonly model: ChatModel | undefined;
+  readonly domain: Domain;
+  /** The writs of `--writ`. */
+  readonly writs: readonly WritChain[];
+  /** Aborted when the user stops the command. */
+  readonly signal: AbortSignal;
+}
+
+/** An agent, or the description of one that the model of `--model` decides for. */
+type AgentEntry = Partial<Omit<Agent, 'role'>> & {
+  readonly role?: string | RoleRef;
+  readonly instructions?: string;
+  readonly actions?: readonly string[];
+  readonly temperature?: number;
+  readonly maxTokens?: number;
+  readonly attempts?: number;
+};
+
+/**
+ * The exports `agents`, `domain` and `trajectory` of a file, or those members of its default export.
+ *
+ * @throws CliError
+ */
+export async function loadAgentsFile(file: string): Promise<AgentsFile> {
+  const module = await importModule(file, 'agents', 'Name a module that exports agents');
+  const path = resolve(file);
+  return lookedAt(file, 'agents', () => {
+    const named = module as { readonly [name: string]: unknown };
+    const given = (isObject(named['default']) ? named['default'] : named) as { readonly [name: string]: unknown };
+    const { agents, domain, trajectory } = given;
+    if (typeof agents !== 'function' && !Array.isArray(agents))
+      throw bad(path, 'it exports no agents; export a list, or a function that returns one');
+    if (trajectory !== undefined && typeof trajectory !== 'string')
+      throw bad(path, 'its trajectory is not a text; export the id');
+    if (domain !== undefined) requireOwnDomain(domain as Domain);
+    return {
+      path,
+      domain: domain as Domain | undefined,
+      trajectory,
+      agents: agents as AgentsFile['agents'],
+    };
+  });
+}
+
+/** The agents for a run. @throws CliError; ModelError; ArgumentError */
+export async function agentsOf({ path, agents }: AgentsFile, given: AgentsGiven): Promise<Agent[]> {
+  const list = typeof agents === 'function' ? await made(path, agents, given) : agents;
+  if (!Array.isArray(list)) throw bad(path, 'its function agents returns no list');
+  return list.map((entry: AgentEntry, i) => agentOf(path, entry, i, given));
+}
+
+async function made(path: string, make: (given: AgentsGiven) => unknown, given: AgentsGiven): Promise<unknown> {
+  try {
+    return await make(given);
+  } catch (cause) {
+    if (isInstance(cause, CliError)) throw cause;
+    throw new CliError('bad_input', `The function agents of ${path} failed: ${whyOf(cause).replace(/\.$/, '')}.`, {
+      cause,
+    });
+  }
+}
+
+function agentOf(path: string, entry: AgentEntry, index: number, given: AgentsGiven): Agent {
+  if (!isObject(entry)) throw bad(path, `agent ${index + 1} is not an object`);
+  const { name = '', role: of, decide, instructions } = entry as AgentEntry;
+  const role = typeof of === 'string' ? { name: of, params: {} } : (of as RoleRef);
+  if (!isObject(role)) throw bad(path, `agent ${index + 1} has no role`);
+  const writ = (entry as AgentEntry).writ ?? writFor(path, name, given.writs);
+  if (typeof decide === 'function') return { name, role, writ, decide: decide.bind(entry) };
+  if (typeof instructions !== 'string')
+    throw bad(path, `the agent ${name} has neither decide nor instructions; give it one of them`);
+  const { model, domain, signal } = given;
+  if (model === undefined)
+    throw new CliError('usage', `The agent ${name} of ${path} needs a model. Pass --model openai:NAME@URL.`);
+  const { actions, temperature, maxTokens, attempts } = entry as AgentEntry;
+  return modelAgent({
+    name,
+    role,
+    writ,
+    model,
+    domain,
+    instructions,
+    signal,
+    ...(actions !== undefined && { actions }),
+    ...(temperature !== undefined && { temperature }),
+    ...(maxTokens !== undefined && { maxTokens }),
+    ...(attempts !== undefined && { attempts }),
+  });
+}
+
+/** The writ with the agent's name as its subject, or the only one. @throws CliError */
+function writFor(path: string, name: string, writs: readonly WritChain[]): WritChain {
+  const own = writs.filter(({ writ }) => writ.subject === name);
+  const [found, ...others] = own.length > 0 ? own : writs;
+  if (found === undefined)
+    throw new CliError('usage', `The agent ${name} of ${path} has no writ. Pass one with --writ FILE.`);
+  if (others.length === 0) return found;
+  throw new CliError('usage', `Several writs fit the agent ${name}. Pass one writ with the subject ${name}.`);
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+function bad(path: string, what: string): CliError {
+  return new CliError('bad_input', `The file ${path} is not valid: ${what}.`);
+}

@@ -1,0 +1,66 @@
+import { anchorRoot, findRootKey, type RootKey, recoveryKeyOf, rootKeyOf } from '#config';
+import type { EffectOptions } from '#runtime';
+import { CliError, note } from '../errors.ts';
+
+/**
+ * The root key that the environment names. Reading anchors needs no key beside a store: its public
+ * key is in the anchors file.
+ *
+ * @throws ConfigError `bad_root_key`, `unsafe_root_key`
+ */
+export function rootKeyInEnvironment(storeUrl: string): RootKey | undefined {
+  const { ASSIZE_ROOT_KEY: key, ASSIZE_ROOT_KEY_FILE: file } = process.env;
+  return key === undefined && file === undefined ? undefined : findRootKey(storeUrl);
+}
+
+/**
+ * The root key of a store, which is created beside a SQLite file if there is none. Its public key
+ * becomes an anchor of the store.
+ *
+ * @throws ConfigError `root_key_missing`, `bad_root_key`, `unsafe_root_key`, `bad_anchors`
+ */
+export function requireRootKey(storeUrl: string): RootKey {
+  const root = rootKeyOf(storeUrl);
+  if (root.created) note(`Created the root key ${root.file}. It grants all authority in this store: keep it secret.`);
+  anchorRoot(storeUrl, root.publicKey);
+  return root;
+}
+
+/**
+ * The root key that signs the writ of `--as`.
+ *
+ * @throws CliError `usage` for a store on a server, where names must be authenticated, and without
+ * a root key; ConfigError
+ */
+export function rootKeyToAct(storeUrl: string): RootKey {
+  if (/^postgres(?:ql)?:/.test(storeUrl))
+    throw new CliError(
+      'usage',
+      'The option --as is for local stores: a server must authenticate its agents. Pass --writ FILE.',
+    );
+  const root = findRootKey(storeUrl);
+  if (root === undefined)
+    throw new CliError(
+      'usage',
+      'The store has no root key, which signs the writ of --as. Pass --writ FILE, or create the store in a project (assize init) with assize create.',
+    );
+  anchorRoot(storeUrl, root.publicKey);
+  return root;
+}
+
+/**
+ * The key that authenticates the effect log of a store with a root key, as `createAssize` uses it.
+ * A process with a signer derives its key from that.
+ * Empty without a root key, and for a key that this user may not read.
+ *
+ * @throws ConfigError `bad_root_key`, `unsafe_root_key`
+ */
+export function rootRecovery(storeUrl: string): Pick<EffectOptions, 'recoveryKey'> {
+  try {
+    const root = findRootKey(storeUrl);
+    return root === undefined ? {} : { recoveryKey: recoveryKeyOf(root) };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EACCES') return {};
+    throw error;
+  }
+}

@@ -1,0 +1,200 @@
+import { z } from 'zod';
+import type { Json } from '#base';
+import { contentHash, instantToMillis } from '#canon';
+import type { CompiledRules, Verdict } from '../judge/compiled-rules.ts';
+import { amountOf, figuresOf, groupOf, sumsOf, usedKey } from '../judge/figures.ts';
+import type { Found } from '../judge/path-name.ts';
+import type { Resources } from '../judge/resources.ts';
+import { AGENT, CALL, matchesSome, registeredName, SERVER, TOOL, toolKey } from '../names.ts';
+import type { CallRow, GatewayState } from '../schema.ts';
+
+/** The arguments of the action `call`. */
+export const callArgs: z.ZodObject<{
+  id: z.ZodOptional<z.ZodString>;
+  server: z.ZodString;
+  tool: z.ZodString;
+  args: z.ZodRecord<z.ZodString, z.ZodUnknown>;
+  definition: z.ZodOptional<z.ZodString>;
+}> = z.strictObject({
+  /** The caller's id of the call. Default: a hash of the call and its time. */
+  id: z.string().regex(CALL).optional(),
+  server: z.string().regex(SERVER),
+  tool: z.string().regex(TOOL),
+  args: z.record(z.string(), z.unknown()),
+  /** Hash of the definition that the caller was shown, as in `definitionHash`. */
+  definition: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .optional(),
+});
+export type CallArgs = z.infer<typeof callArgs>;
+
+/** The rules of a state, as a domain finds them. `isTried`: other rules than the recorded ones. */
+export interface RulesInForce {
+  readonly compiled: CompiledRules;
+  readonly isTried: boolean;
+}
+
+/** Records a call with its circumstances. The invariants judge the record. */
+export function applyCall(
+  state: GatewayState,
+  args: CallArgs,
+  { agent, at }: { readonly agent: string; readonly at: string },
+  { compiled, isTried }: RulesInForce,
+): void {
+  if (!AGENT.test(agent))
+    throw new Error(`the agent ${JSON.stringify(agent)} has no name of letters, digits and _.:@+-`);
+  const id = args.id ?? contentHash({ agent, at, ...(args as unknown as { [key: string]: Json }) }).slice(0, 32);
+  if (state.calls[id] !== undefined) throw new Error(`the call ${id} exists already; give each call its own id`);
+  const tool = toolKey(args.server, args.tool);
+  const pin = state.pins[tool];
+  const isChanged = args.definition !== undefined && args.definition !== pin?.hash;
+  const call = { agent, tool, args: args.args as Json };
+  const verdict = compiled.judge(call, pin, isChanged && pin !== undefined);
+  const row = rowOf(state, verdict, {
+    agent,
+    tool,
+    at,
+    id,
+    name: registeredName(args.server, args.tool),
+    args: call.args,
+  });
+  const { limits } = compiled.rules;
+  const first = compiled.mustBeRead(call, verdict.resources);
+  if (!('rule' in first)) row.unread = first.flatMap((rule) => notRead(state, rule, { agent, at }));
+  const denied = verdict.denied ?? unreadable(limits, tool, verdict.resources) ?? ('rule' in first ? first : undefined);
+  const over = isTried ? overLimit(limits, state, row) : undefined;
+  if (over !== undefined) row.over = over;
+  if (denied === undefined && over === undefined) answerByStanding(state, id, row, verdict);
+  if (denied !== undefined) row.denied = denied;
+  state.calls[id] = row;
+  if (!isTried) {
+    for (const limit of limits) {
+      const amount = amountOf(limit, row);
+      if (amount !== undefined) state.used[usedKey(limit, row, id)] = amount;
+    }
+  }
+  if (row.run === 'assize') touch(state, row, at);
+}
+
+interface Circumstances {
+  readonly agent: string;
+  readonly tool: string;
+  readonly at: string;
+  readonly id: string;
+  readonly name: string;
+  readonly args: Json;
+}
+
+type NewRow = { -readonly [Member in keyof CallRow]: CallRow[Member] };
+
+function rowOf(state: GatewayState, verdict: Verdict, { agent, tool, at, name, args }: Circumstances): NewRow {
+  const { resources, asks, allowed } = verdict;
+  return {
+    agent,
+    tool,
+    class: verdict.class,
+    at,
+    digest: contentHash(args),
+    run: state.rules.runs.includes(name) ? 'assize' : 'caller',
+    amounts: Object.fromEntries(
+      Object.entries(resources.amounts).flatMap(([unit, found]) => ('value' in found ? [[unit, found.value]] : [])),
+    ),
+    reads: listed(resources.reads),
+    writes: listed(resources.writes),
+    unread: [],
+    asks: [...asks],
+    approvals: asks.length === 0 ? 0 : verdict.approvals,
+    approvedBy: [],
+    ...(allowed === undefined ? {} : { allowed }),
+  };
+}
+
+function listed(found: Found<readonly string[]>): string[] {
+  return 'value' in found ? [...new Set(found.value)] : [];
+}
+
+/** A limit on an amount that cannot be read denies the call. */
+function unreadable(limits: CompiledRules['rules']['limits'], tool: string, { amounts }: Resources): CallRow['denied'] {
+  for (const { id, tools, unit } of limits) {
+    const found = unit === undefined || !Object.hasOwn(amounts, unit) ? undefined : amounts[unit];
+    if (found !== undefined && 'problem' in found && matchesSome(tools, tool))
+      return { rule: id, why: `it cannot be evaluated: ${found.problem}` };
+  }
+  return undefined;
+}
+
+function notRead(
+  state: GatewayState,
+  rule: { readonly id: string; readonly hours?: number | undefined; readonly paths: readonly string[] },
+  { agent, at }: { readonly agent: string; readonly at: string },
+): CallRow['unread'] {
+  const hours = rule.hours ?? READ_HOURS;
+  return rule.paths.flatMap((path) => {
+    const read = state.read[`${agent}|${path}`];
+    const isFresh = read !== undefined && instantToMillis(at) - instantToMillis(read) <= hours * HOUR_MS;
+    return isFresh ? [] : [{ rule: rule.id, path }];
+  });
+}
+
+export const READ_HOURS = 24;
+export const HOUR_MS = 3_600_000;
+
+/** The limit that the call exceeds by the recorded calls, for rules that are only tried. */
+function overLimit(limits: CompiledRules['rules']['limits'], state: GatewayState, row: NewRow): CallRow['denied'] {
+  for (const limit of limits) {
+    const amount = amountOf(limit, row);
+    if (amount === undefined) continue;
+    const group = `${limit.id}|${groupOf(limit, row)}`;
+    const sum = (sumsOf(figuresOf([limit], state.calls)).get(group) ?? 0) + amount;
+    if (sum > limit.max) return { rule: limit.id, why: limitText(sum, limit.max, group) };
+  }
+  return undefined;
+}
+
+/** The reason of a refusal by a limit, for the group `limit|window|agent|tool`. */
+export function limitText(sum: number, max: number, text: string): string {
+  const [, window, agent, tool] = text.split('|');
+  const by = agent === '*' ? '' : ` by ${agent}`;
+  const of = tool === '*' ? '' : ` of ${tool}`;
+  return `it would be ${sum}${by}${of} in ${window}, and at most ${max} are allowed`;
+}
+
+/** Answers the questions by the first standing approval that fits, in order of their ids. */
+function answerByStanding(state: GatewayState, id: string, row: NewRow, verdict: Verdict): void {
+  if (verdict.asks.length === 0 || !verdict.coverable) return;
+  for (const name of Object.keys(state.standing).sort()) {
+    const standing = state.standing[name];
+    if (standing?.approvedBy === undefined || standing.agent !== row.agent || row.at >= standing.expires) continue;
+    if (!matchesSome(standing.tools, row.tool) || !fits(state, name, standing, verdict.resources)) continue;
+    row.standing = name;
+    state.spent[`${name}|${id}`] = { ...row.amounts, [USES]: 1 };
+    return;
+  }
+}
+
+/** The member of `spent` that counts uses. No unit has this name. */
+export const USES = '#uses';
+
+function fits(
+  state: GatewayState,
+  name: string,
+  { uses, amounts }: { readonly uses: number; readonly amounts: Readonly<Record<string, number>> },
+  resources: Resources,
+): boolean {
+  const spent = new Map<string, number>();
+  for (const [key, amountsOf] of Object.entries(state.spent)) {
+    if (!key.startsWith(`${name}|`)) continue;
+    for (const [unit, amount] of Object.entries(amountsOf)) spent.set(unit, (spent.get(unit) ?? 0) + amount);
+  }
+  if ((spent.get(USES) ?? 0) >= uses) return false;
+  return Object.entries(resources.amounts).every(([unit, found]) => {
+    if ('problem' in found || !Object.hasOwn(amounts, unit)) return false;
+    return (spent.get(unit) ?? 0) + found.value <= (amounts[unit] as number);
+  });
+}
+
+/** Marks the paths of a call as known to its agent. */
+export function touch(state: GatewayState, { agent, reads, writes }: CallRow, at: string): void {
+  for (const path of [...reads, ...writes]) state.read[`${agent}|${path}`] = at;
+}

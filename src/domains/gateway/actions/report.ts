@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import { CALL } from '../names.ts';
+import type { GatewayState } from '../schema.ts';
+import { touch } from './call.ts';
+
+export const reportArgs: z.ZodObject<{
+  call: z.ZodString;
+  outcome: z.ZodEnum<{ done: 'done'; failed: 'failed'; unknown: 'unknown' }>;
+}> = z.strictObject({ call: z.string().regex(CALL), outcome: z.enum(['done', 'failed', 'unknown']) });
+
+/** Closes an open call. `unknown` puts it in doubt, and a later report can still settle it. */
+export function applyReport(
+  state: GatewayState,
+  { call, outcome }: z.infer<typeof reportArgs>,
+  { agent, at }: { readonly agent: string | undefined; readonly at: string },
+): void {
+  const row = state.calls[call];
+  if (row === undefined) throw new Error(`there is no call ${call}`);
+  if (agent !== undefined && row.agent !== agent) throw new Error(`the call ${call} is that of another agent`);
+  if (row.run !== 'caller') throw new Error(`Assize makes the call ${call} and records its outcome itself`);
+  if (row.outcome !== undefined && row.outcome !== 'unknown')
+    throw new Error(`the call ${call} is closed: ${row.outcome}`);
+  row.outcome = outcome;
+  row.closedAt = at;
+  if (outcome === 'done') touch(state, row, at);
+}

@@ -1,0 +1,24 @@
+import { instantToMillis } from '#canon';
+import { readGroup, windowOf } from '../judge/figures.ts';
+import type { GatewayState } from '../schema.ts';
+import { HOUR_MS, READ_HOURS } from './call.ts';
+
+/**
+ * Drops what no rule can count any more: figures of past windows, readings older than a day, closed
+ * calls of past days, and expired standing approvals. An open call stays until it is reported.
+ */
+export function applyTidy(state: GatewayState, at: string): void {
+  const today = windowOf('day', at);
+  const isPast = (window: string): boolean => window < at.slice(0, window.length);
+  for (const key of Object.keys(state.used)) if (isPast(readGroup(key).window)) delete state.used[key];
+  for (const [key, read] of Object.entries(state.read))
+    if (instantToMillis(at) - instantToMillis(read) > READ_HOURS * HOUR_MS) delete state.read[key];
+  for (const [id, call] of Object.entries(state.calls)) {
+    const isClosed = call.run === 'assize' || call.outcome === 'done' || call.outcome === 'failed';
+    if (isClosed && windowOf('day', call.at) < today) delete state.calls[id];
+  }
+  for (const [id, { expires }] of Object.entries(state.standing)) if (expires <= at) delete state.standing[id];
+  for (const key of Object.keys(state.spent)) {
+    if (state.standing[key.slice(0, key.indexOf('|'))] === undefined) delete state.spent[key];
+  }
+}

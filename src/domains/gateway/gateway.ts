@@ -1,0 +1,161 @@
+import { z } from 'zod';
+import { segment } from '#authority';
+import type { CallableTool, CounselorPredicate, Domain } from '#kernel';
+import { call, defineDomain } from '#kernel';
+import { applyCall, callArgs, type RulesInForce } from './actions/call.ts';
+import { applyConfigure, configureArgs, configured, rulesDigest } from './actions/configure.ts';
+import { applyPin, pinArgs } from './actions/pin.ts';
+import { applyReport, reportArgs } from './actions/report.ts';
+import { applyEndStanding, applyStand, endStandingArgs, standArgs } from './actions/stand.ts';
+import { applyTidy } from './actions/tidy.ts';
+import { configuration, type GatewayTool } from './configuration.ts';
+import { invariants } from './invariants.ts';
+import { CompiledRules, compiledRules } from './judge/compiled-rules.ts';
+import { registeredName } from './names.ts';
+import { NO_RULES, type Rules } from './rules/rules.ts';
+import { type GatewayState, gatewayState } from './schema.ts';
+
+/** Options of the domain. None of them but `counselors` is part of its hash. */
+export interface GatewayOptions {
+  /** The rules with which a new trajectory begins. Default: every call asks. */
+  readonly rules?: Rules;
+  /** The registered tools, named `server.tool`. Assize makes the calls of the changing ones. */
+  readonly tools?: readonly GatewayTool[];
+  /**
+   * Default: `approver`, a principal whose name starts with `human:`, `manager:` or `operator:`.
+   */
+  readonly counselors?: Readonly<Record<string, CounselorPredicate>>;
+}
+
+/** The kind of counselor of the shipped domain. */
+export function isApprover(principal: string): boolean {
+  return /^(?:human|manager|operator):./.test(principal);
+}
+
+/**
+ * The domain for tool calls. Rules are in the state, where `configure` puts them, so changed rules
+ * need no upgrade of the domain.
+ */
+export function gateway(options: GatewayOptions = {}): Domain<GatewayState> {
+  return domainOf(options, undefined);
+}
+
+/**
+ * The domain that judges by other rules than the recorded ones, to try them on recorded proposals
+ * with `backtest`. It is for nothing else: it keeps no figures of its own.
+ */
+export function gatewayUnder(rules: Rules, options: Omit<GatewayOptions, 'rules'> = {}): Domain<GatewayState> {
+  return domainOf(options, rules);
+}
+
+function domainOf(
+  { rules = NO_RULES, tools = [], counselors = { approver: isApprover } }: GatewayOptions,
+  tried: Rules | undefined,
+): Domain<GatewayState> {
+  const callable = new Map<string, CallableTool>(tools.map((tool) => [tool.name, tool]));
+  const triedRules = tried === undefined ? undefined : new CompiledRules(tried);
+  const inForce = (state: GatewayState): RulesInForce =>
+    triedRules === undefined
+      ? { compiled: compiledRules(state.rules.text), isTried: false }
+      : { compiled: triedRules, isTried: true };
+  return defineDomain({
+    name: 'gateway',
+    version: '1',
+    state: gatewayState,
+    initial: {
+      ...configured(configuration(rules, tools), {}),
+      pins: {},
+      calls: {},
+      read: {},
+      standing: {},
+      spent: {},
+    },
+    processes: {
+      calling: {
+        reads: ['/rules', '/pins', '/standing'],
+        writes: ['/calls/*', '/used/*', '/spent/*', '/read/*'],
+      },
+      reporting: { writes: ['/calls/*', '/read/*'] },
+      pinning: { reads: ['/rules'], writes: ['/pins/*'] },
+      standing: { reads: ['/rules', '/spent'], writes: ['/standing/*'] },
+      configuring: { reads: ['/calls'], writes: ['/rules', '/limits/*', '/used/*'] },
+      tidying: { writes: ['/calls/*', '/used/*', '/read/*', '/standing/*', '/spent/*'] },
+    },
+    roles: {
+      agent: { params: ['agent'], processes: ['calling', 'reporting', 'standing'] },
+      gate: { processes: ['pinning', 'tidying'] },
+      admin: { processes: ['configuring', 'pinning', 'reporting', 'standing', 'tidying'] },
+    },
+    actions: {
+      call: {
+        process: 'calling',
+        description: 'Calls a tool of a server, or asks whether the caller may call it.',
+        args: callArgs,
+        scopes: ({ server, tool }) => [`tool:${segment(server)}:${segment(tool)}`],
+        apply: (state, args, { role, at }) => applyCall(state, args, { agent: role.agent, at }, inForce(state)),
+        calls: ({ rules: { runs } }, { server, tool, args }) => {
+          const name = registeredName(server, tool);
+          return runs.includes(name) ? [call(callable.get(name) ?? recorded(name), args)] : [];
+        },
+      },
+      report: {
+        process: 'reporting',
+        description: 'Reports the outcome of a call that the caller made.',
+        args: reportArgs,
+        apply: (state, args, { role, at }) => applyReport(state, args, { agent: agentOf(role), at }),
+      },
+      pin: {
+        process: 'pinning',
+        description: 'Pins the definition of a tool.',
+        args: pinArgs,
+        apply: (state, args, { at }) => {
+          const { compiled } = inForce(state);
+          applyPin(state, args, at, { rules: compiled.rules, spec: (tool) => compiled.spec(tool) });
+        },
+      },
+      stand: {
+        process: 'standing',
+        description: 'Asks for a standing approval of an agent’s calls, with a budget and an end.',
+        args: standArgs,
+        apply: (state, args, { role, at }) =>
+          applyStand(state, args, { agent: agentOf(role), at }, inForce(state).compiled.rules),
+      },
+      end_standing: {
+        process: 'standing',
+        description: 'Ends a standing approval.',
+        args: endStandingArgs,
+        apply: (state, args, { role }) => applyEndStanding(state, args, { agent: agentOf(role) }),
+      },
+      configure: {
+        process: 'configuring',
+        description: 'Puts rules in force.',
+        args: configureArgs,
+        apply: (state, args) => applyConfigure(state, args),
+      },
+      tidy: {
+        process: 'tidying',
+        description: 'Drops figures and closed calls that no rule can count any more.',
+        args: z.strictObject({}),
+        apply: (state, _, { at }) => applyTidy(state, at),
+      },
+    },
+    counselors,
+    invariants: (rules) => invariants(rules, tried !== undefined),
+    ...(tried === undefined ? {} : { build: rulesDigest(tried) }),
+  }) as unknown as Domain<GatewayState>;
+}
+
+/** Undefined for an admin, who acts for every agent. */
+function agentOf(role: object): string | undefined {
+  return (role as { readonly agent?: string }).agent;
+}
+
+/**
+ * A tool of a recorded call, in a process that does not have the tool: to replay, never to call.
+ */
+function recorded(name: string): CallableTool {
+  return { name, class: 'recorded', parse: (input) => input as never };
+}
+
+/** The domain of the registry: without rules every call asks. */
+export const gatewayDomain: Domain<GatewayState> = gateway();

@@ -1,0 +1,24 @@
+/**
+ * The domain for tool calls: any call of any tool is one action, judged by the rules of one file.
+ *
+ * Guarantees: no committed call breaks a rule of the rules in force at its time, in any order of
+ * proposals. A limit is never exceeded, and a standing approval never spends more than its budget.
+ * A tool that neither the rules nor a pin know asks. A rule that cannot be evaluated denies.
+ *
+ * Not promised: that a caller which only asks makes the call, makes it once, or reports it. Such a
+ * call is listed as open until its report.
+ */
+export { type CallArgs, callArgs } from './actions/call.ts';
+export { type Configuration, rulesDigest } from './actions/configure.ts';
+export { definitionHash } from './actions/pin.ts';
+export { type CaseOptions, runCases, type StepResult } from './cases/run-cases.ts';
+export { configuration, type GatewayTool, isConfigured } from './configuration.ts';
+export { GatewayError, type GatewayErrorCode } from './errors.ts';
+export { type GatewayOptions, gateway, gatewayDomain, gatewayUnder, isApprover } from './gateway.ts';
+export { type OpenCall, openCalls, SILENT_MS } from './open-calls.ts';
+export { rulesIn } from './rule-text.ts';
+export { faultText, type ReadCase, type RulesFault, type RulesFile, readCases, readRules } from './rules/read-rules.ts';
+export type { Limit, ReadFirst, Rule, Rules, ToolClass, ToolSpec } from './rules/rules.ts';
+export { nearestName, type RulesWarning, warningsOf } from './rules/warnings.ts';
+export { rulesPolicy } from './rules-policy.ts';
+export type { CallRow, GatewayState, StandingApproval } from './schema.ts';

@@ -1,0 +1,31 @@
+import { instantToMillis } from '#canon';
+import type { CallRow, GatewayState } from './schema.ts';
+
+/** A call that its caller was allowed to make, and whose outcome is not known. */
+export interface OpenCall extends Pick<CallRow, 'agent' | 'tool' | 'class' | 'at' | 'digest'> {
+  readonly id: string;
+  /** Whether the caller reported that it does not know the outcome, or has been silent too long. */
+  readonly inDoubt: boolean;
+  /** Whether a second call would do no harm, by the pinned definition. */
+  readonly idempotent: boolean;
+}
+
+/** Milliseconds after which a silent call is in doubt. */
+export const SILENT_MS: number = 10 * 60_000;
+
+/** The open calls of a state, the oldest first. */
+export function openCalls(state: GatewayState, now: string, silentMs: number = SILENT_MS): readonly OpenCall[] {
+  return Object.entries(state.calls)
+    .filter(([, { run, outcome }]) => run === 'caller' && (outcome === undefined || outcome === 'unknown'))
+    .map(([id, { agent, tool, class: toolClass, at, digest, outcome }]) => ({
+      id,
+      agent,
+      tool,
+      class: toolClass,
+      at,
+      digest,
+      inDoubt: outcome === 'unknown' || instantToMillis(now) - instantToMillis(at) > silentMs,
+      idempotent: toolClass === 'read' || state.pins[tool]?.idempotent === true,
+    }))
+    .sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : a.id < b.id ? -1 : 1));
+}

@@ -1,0 +1,149 @@
+import { describe, expect, test } from 'vitest';
+import { readRules } from './read-rules.ts';
+import { warningsOf } from './warnings.ts';
+
+function faultsIn(text: string): string[] {
+  try {
+    readRules(text);
+    return [];
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'bad_rules' });
+    return (error as Error).message.split('\n');
+  }
+}
+
+const TOOLS = `id: team
+tools:
+  fs/read: { class: read, reads: /path }
+`;
+
+describe('a fault has file, line, column and a remedy', () => {
+  test.each<[string, string, string[]]>([
+    ['no id', 'default: ask\n', ['assize.yaml:1:1: /id is missing "id".']],
+    [
+      'an unknown name',
+      'id: a\ndefualt: ask\n',
+      ['assize.yaml:2:1: /defualt is no known name here; correct or remove it.'],
+    ],
+    [
+      'an unknown value',
+      'id: a\ndefault: maybe\n',
+      ['assize.yaml:2:10: /default invalid option: expected one of "allow"|"ask"|"deny".'],
+    ],
+    [
+      'no effect',
+      `${TOOLS}rules:\n  - id: x\n    because: none\n`,
+      ['assize.yaml:5:5: /rules/0 needs exactly one of allow, deny and ask, with the tools to which it applies.'],
+    ],
+    [
+      'two effects',
+      `${TOOLS}rules:\n  - { id: x, allow: fs/read, deny: fs/read }\n`,
+      ['assize.yaml:5:5: /rules/0 needs exactly one of allow, deny and ask, with the tools to which it applies.'],
+    ],
+    [
+      'a path with ..',
+      `${TOOLS}rules:\n  - id: x\n    allow: fs/read\n    path: [/repo, /repo/../etc]\n`,
+      ['assize.yaml:7:19: /rules/0/path/1 has the segment ..; write an absolute path such as /repo.'],
+    ],
+    [
+      'an id twice',
+      `${TOOLS}rules:\n  - { id: x, allow: fs/read }\nlimits:\n  - { id: x, tools: fs/read, per: day, max: 1 }\n`,
+      ['assize.yaml:7:11: /limits/0/id x is used already; give it another name.'],
+    ],
+    [
+      'a condition',
+      `${TOOLS}rules:\n  - id: x\n    deny: fs/read\n    where:\n      - { path: name, is: 1 }\n`,
+      ['assize.yaml:8:17: /rules/0/where/0/path must be a JSON pointer: empty, or /name/name with ~0 and ~1.'],
+    ],
+    [
+      'approvals of a rule that does not ask',
+      `${TOOLS}rules:\n  - { id: x, deny: fs/read, approvals: 2 }\n`,
+      ['assize.yaml:5:40: /rules/0/approvals belongs to a rule with ask.'],
+    ],
+    [
+      'a tool without a server',
+      'id: a\ntools:\n  read: { class: read }\n',
+      ['assize.yaml:3:9: /tools/read is no name of a tool; write server/tool.'],
+    ],
+    ['a name twice', 'id: a\nid: b\n', ['assize.yaml:2:1: is not YAML: Map keys must be unique.']],
+    [
+      'an alias',
+      'id: &a x\ndefault: *a\n',
+      [
+        'assize.yaml:1:8: has an anchor; write the value out where it is needed.',
+        'assize.yaml:2:10: is an alias; write the value out.',
+      ],
+    ],
+    [
+      'a tag',
+      'id: !!js/function x\n',
+      [
+        'assize.yaml:1:5: is not YAML: Unresolved tag: tag:yaml.org,2002:js/function.',
+        'assize.yaml:1:19: has the tag tag:yaml.org,2002:js/function; write the plain value.',
+      ],
+    ],
+    ['broken YAML', 'id: [a\n', []],
+    [
+      'a step without an expectation',
+      'id: a\ncases:\n  - name: n\n    steps:\n      - { call: fs/read }\n',
+      ['assize.yaml:5:9: /cases/0/steps/0 needs expect: allow, deny or ask.'],
+    ],
+  ])('%s', (_, text, expected) => {
+    const found = faultsIn(text);
+    if (expected.length === 0) expect(found.length).toBeGreaterThan(0);
+    else expect(found).toEqual(expected);
+    for (const each of found) expect(each).toMatch(/^assize\.yaml:\d+:\d+: /);
+  });
+});
+
+test('every fault is listed at once', () => {
+  const text = `${TOOLS}rules:\n  - { id: X, allow: fs/read }\n  - { id: y, allow: read }\n  - { id: z, allow: fs/read, hots: a }\n`;
+  expect(faultsIn(text).map((each) => each.slice(0, 17))).toEqual(
+    ['assize.yaml:5:11: ', 'assize.yaml:6:21: ', 'assize.yaml:7:30: '].map((each) => each.slice(0, 17)),
+  );
+});
+
+test('the shorthands and their long forms are the same rules', () => {
+  const short = readRules(
+    'id: a\ntools:\n  fs/read: { reads: /p }\nrules:\n  - { id: x, allow: fs/read, path: /repo }\n',
+  );
+  const long = readRules(
+    'id: a\ndefault: ask\nunknown: ask\ntrust: []\ntools:\n  fs/read: { reads: [/p] }\nrules:\n  - { id: x, path: [/repo], allow: [fs/read] }\nstanding: { uses: 100, hours: 24, amounts: {} }\n',
+  );
+  expect(short.rules).toEqual(long.rules);
+});
+
+describe('a rule that never applies is a warning', () => {
+  const warned = (text: string) =>
+    warningsOf(readRules(`${TOOLS}${text}`)).map(({ line, rule, problem, nearest }) => ({
+      line,
+      rule,
+      problem,
+      nearest,
+    }));
+
+  test('a misspelled tool, with the nearest name', () => {
+    expect(warned('rules:\n  - { id: x, deny: fs/raed }\n')).toEqual([
+      { line: 5, rule: 'x', problem: 'names fs/raed, which no tool has; did you mean fs/read?', nearest: 'fs/read' },
+    ]);
+  });
+
+  test('a tool far from every name', () => {
+    expect(warned('limits:\n  - { id: x, tools: bank/pay, per: day, max: 1 }\n')).toMatchObject([
+      { rule: 'x', problem: 'names bank/pay, which no tool has; list it under tools', nearest: undefined },
+    ]);
+  });
+
+  test('hosts, amounts and writes that no tool declares', () => {
+    const text =
+      'rules:\n  - { id: h, deny: fs/read, host: a.com }\n  - { id: m, ask: fs/*, amount: { unit: eur, min: 1 } }\n' +
+      'limits:\n  - { id: l, tools: fs/read, per: day, unit: eur, max: 1 }\nread_before_write:\n  - { id: w, tools: fs/read }\n';
+    expect(warned(text).map(({ rule }) => rule)).toEqual(['h', 'm', 'l', 'w']);
+  });
+
+  test('registered tools are known too', () => {
+    const file = readRules(`${TOOLS}rules:\n  - { id: x, deny: bank/pay }\n`);
+    expect(warningsOf(file)).toHaveLength(1);
+    expect(warningsOf(file, [{ name: 'bank.pay' }])).toEqual([]);
+  });
+});

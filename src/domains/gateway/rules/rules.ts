@@ -1,0 +1,138 @@
+import { z } from 'zod';
+import { RULE, SERVER, TOOL_PATTERN, UNIT } from '../names.ts';
+
+/**
+ * Rules in their normal form: what `assize.yaml` says without its shorthands and its cases. This
+ * form is recorded by `configure`.
+ */
+
+export const CLASSES = ['read', 'reversible', 'irreversible'] as const;
+/** How far the effect of a tool can be undone. An unknown tool counts as irreversible. */
+export type ToolClass = (typeof CLASSES)[number];
+
+export const ID = z.string().regex(RULE, 'use lower-case letters, digits and -, at most 64');
+const TOOLS = z
+  .array(z.string().regex(TOOL_PATTERN, 'write server/tool, server/*, server/get_* or *'))
+  .min(1, 'is empty, so the rule would never apply');
+const POINTERS = z.array(z.string());
+const TEXT = z.string().min(1).max(2000);
+const AMOUNT = z.int().min(0);
+
+const toolSpec = z.strictObject({
+  /** `server/tool`. */
+  name: z.string(),
+  /** Default: the class of the pinned definition, or irreversible. */
+  class: z.enum(CLASSES).optional(),
+  /** Pointers to the paths that a call reads and writes, and to URLs or hosts. */
+  reads: POINTERS.optional(),
+  writes: POINTERS.optional(),
+  hosts: POINTERS.optional(),
+  /** Pointers to whole amounts, by unit. */
+  amounts: z.record(z.string().regex(UNIT), z.string()).optional(),
+  /** The folder of relative paths. */
+  root: z.string().optional(),
+});
+export type ToolSpec = z.infer<typeof toolSpec>;
+
+const condition = z.strictObject({
+  path: z.string(),
+  exists: z.boolean().optional(),
+  is: z.unknown().optional(),
+  not: z.unknown().optional(),
+  in: z.array(z.unknown()).optional(),
+  not_in: z.array(z.unknown()).optional(),
+  min: z.number().optional(),
+  max: z.number().optional(),
+  matches: z.string().optional(),
+});
+
+const rule = z.strictObject({
+  id: ID,
+  effect: z.enum(['allow', 'deny', 'ask']),
+  tools: TOOLS,
+  class: z.array(z.enum(CLASSES)).min(1).optional(),
+  agents: z.array(z.string()).min(1).optional(),
+  /** Folders or files: an `allow` needs every path of the call below one, the others some path. */
+  path: z.array(z.string()).min(1).optional(),
+  host: z.array(z.string()).min(1).optional(),
+  amount: z.strictObject({ unit: z.string().regex(UNIT), min: AMOUNT.optional(), max: AMOUNT.optional() }).optional(),
+  where: z.array(condition).min(1).optional(),
+  /** For `ask`: how many people must approve. */
+  approvals: z.int().min(1).max(2).optional(),
+  /** For `ask`: whether a standing approval can answer. Default: if one approval is enough. */
+  standing: z.boolean().optional(),
+  because: TEXT.optional(),
+});
+export type Rule = z.infer<typeof rule>;
+
+export const WINDOWS = ['minute', 'hour', 'day'] as const;
+
+const limit = z.strictObject({
+  id: ID,
+  tools: TOOLS,
+  per: z.enum(WINDOWS),
+  /** Counted apart for each of these. Default: all calls together. */
+  each: z.array(z.enum(['agent', 'tool'])).optional(),
+  max: AMOUNT,
+  /** The unit that is summed. Default: calls are counted. */
+  unit: z.string().regex(UNIT).optional(),
+  because: TEXT.optional(),
+});
+export type Limit = z.infer<typeof limit>;
+
+const readFirst = z.strictObject({
+  id: ID,
+  tools: TOOLS,
+  /** Folders or files to which the rule applies. Default: every path. */
+  path: z.array(z.string()).min(1).optional(),
+  /** How old the reading may be. Default: 24. */
+  hours: z.int().min(1).max(24).optional(),
+  because: TEXT.optional(),
+});
+export type ReadFirst = z.infer<typeof readFirst>;
+
+const LISTED = 1_000;
+
+export const rules = z.strictObject({
+  id: ID,
+  /** The answer if no rule applies to a known tool. */
+  default: z.enum(['allow', 'ask', 'deny']),
+  /** The answer for a tool that neither the file nor a pin knows. */
+  unknown: z.enum(['ask', 'deny']),
+  /** Servers whose first pins and annotations count without an approval. */
+  trust: z.array(z.string().regex(SERVER)).max(LISTED),
+  tools: z.array(toolSpec).max(LISTED),
+  rules: z.array(rule).max(LISTED),
+  limits: z.array(limit).max(LISTED),
+  read_before_write: z.array(readFirst).max(LISTED),
+  /** The largest standing approval that may be asked for. */
+  standing: z.strictObject({
+    uses: z.int().min(1).max(1_000),
+    hours: z
+      .int()
+      .min(1)
+      .max(24 * 31),
+    amounts: z.record(z.string().regex(UNIT), AMOUNT),
+  }),
+});
+export type Rules = z.infer<typeof rules>;
+
+/** Without rules every call of a tool asks. */
+export const NO_RULES: Rules = {
+  id: 'none',
+  default: 'ask',
+  unknown: 'ask',
+  trust: [],
+  tools: [],
+  rules: [],
+  limits: [],
+  read_before_write: [],
+  standing: { uses: 100, hours: 24, amounts: {} },
+};
+
+/** Ids of the answers that no written rule gives. */
+export const BUILT_IN: Readonly<Record<'default' | 'unknown' | 'changed', string>> = {
+  default: 'default',
+  unknown: 'unknown-tool',
+  changed: 'changed-definition',
+};

@@ -1,0 +1,86 @@
+import { matchesSome, matchesTool } from '../names.ts';
+import type { RulesFault, RulesFile } from './read-rules.ts';
+import type { ToolSpec } from './rules.ts';
+
+/** A rule that names a tool, a unit or a path which nothing has. The file is usable. */
+export interface RulesWarning extends RulesFault {
+  /** The id of the rule. */
+  readonly rule: string;
+  /** The known name that is closest to the unknown one, if one is close. */
+  readonly nearest?: string;
+}
+
+/**
+ * The rules that never apply as they are written: a tool that neither the file nor `tools` has, a
+ * unit or a path that no named tool declares. A rule that denies a misspelled tool denies nothing.
+ */
+export function warningsOf(
+  { file, rules, placeOf }: RulesFile,
+  tools: readonly { readonly name: string }[] = [],
+): readonly RulesWarning[] {
+  const registered = tools.map(({ name }) => name.replace('.', '/'));
+  const specs = rules.tools;
+  const known = [...new Set([...specs.map(({ name }) => name), ...registered])];
+  const warnings: RulesWarning[] = [];
+  const warn = (rule: string, path: readonly (string | number)[], problem: string, nearest?: string): void => {
+    const pointer = path.map((part) => `/${part}`).join('');
+    warnings.push({ file, rule, pointer, ...placeOf(path), problem, ...(nearest === undefined ? {} : { nearest }) });
+  };
+  for (const list of ['rules', 'limits', 'read_before_write'] as const) {
+    for (const [i, { id, tools: patterns }] of rules[list].entries()) {
+      for (const [n, pattern] of patterns.entries()) {
+        if (known.some((name) => matchesTool(pattern, name))) continue;
+        if (pattern === '*') continue;
+        const nearest = nearestName(pattern, known);
+        const advice = nearest === undefined ? 'list it under tools' : `did you mean ${nearest}?`;
+        warn(id, [list, i, 'tools', n], `names ${pattern}, which no tool has; ${advice}`, nearest);
+      }
+    }
+  }
+  for (const [i, rule] of rules.rules.entries()) {
+    const named = specs.filter(({ name }) => matchesSome(rule.tools, name));
+    const lacks = (has: (spec: ToolSpec) => boolean): boolean => named.length > 0 && !named.some(has);
+    if (rule.path !== undefined && lacks((spec) => spec.reads !== undefined || spec.writes !== undefined))
+      warn(rule.id, ['rules', i, 'path'], 'never applies: no tool of the rule declares reads or writes');
+    if (rule.host !== undefined && lacks((spec) => spec.hosts !== undefined))
+      warn(rule.id, ['rules', i, 'host'], 'never applies: no tool of the rule declares hosts');
+    const unit = rule.amount?.unit;
+    if (unit !== undefined && lacks((spec) => Object.hasOwn(spec.amounts ?? {}, unit)))
+      warn(rule.id, ['rules', i, 'amount'], `never applies: no tool of the rule declares an amount in ${unit}`);
+  }
+  for (const [i, { id, unit, tools: patterns }] of rules.limits.entries()) {
+    const named = specs.filter(({ name }) => matchesSome(patterns, name));
+    if (unit !== undefined && named.length > 0 && !named.some(({ amounts = {} }) => Object.hasOwn(amounts, unit)))
+      warn(id, ['limits', i, 'unit'], `never counts: no tool of the limit declares an amount in ${unit}`);
+  }
+  for (const [i, { id, tools: patterns }] of rules.read_before_write.entries()) {
+    const named = specs.filter(({ name }) => matchesSome(patterns, name));
+    if (named.length > 0 && !named.some(({ writes }) => writes !== undefined))
+      warn(id, ['read_before_write', i, 'tools'], 'never applies: no tool of the rule declares writes');
+  }
+  return warnings.sort((a, b) => a.line - b.line || a.column - b.column);
+}
+
+/** The name with the smallest edit distance, if it is at most a third of the name. */
+export function nearestName(name: string, known: readonly string[]): string | undefined {
+  let best: { readonly name: string; readonly distance: number } | undefined;
+  for (const each of known) {
+    const distance = editDistance(name, each);
+    if (best === undefined || distance < best.distance) best = { name: each, distance };
+  }
+  return best !== undefined && best.distance <= Math.max(1, Math.floor(name.length / 3)) ? best.name : undefined;
+}
+
+/** Insertions, deletions and replacements from one text to the other. */
+function editDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= from.length; i++) {
+    const next = [i];
+    for (let n = 1; n <= to.length; n++) {
+      const replaced = (row[n - 1] as number) + (from[i - 1] === to[n - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[n] as number) + 1, (next[n - 1] as number) + 1));
+    }
+    row = next;
+  }
+  return row[to.length] as number;
+}

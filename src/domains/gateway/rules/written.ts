@@ -1,0 +1,186 @@
+import { z } from 'zod';
+import { AGENT, TOOL_PATTERN } from '../names.ts';
+import { rules as normalRules, type Rule, type Rules } from './rules.ts';
+
+/** The written form: `assize.yaml`. One value may stand for a list of one. */
+
+const oneOrMore = <T extends z.ZodType>(item: T): z.ZodUnion<[T, z.ZodArray<T>]> =>
+  z.union([item, z.array(item).min(1)]);
+
+const shape = normalRules.shape;
+const ruleShape = shape.rules.element.shape;
+const pattern = z.string().regex(TOOL_PATTERN, 'write server/tool, server/*, server/get_* or *');
+const patterns = oneOrMore(pattern);
+const texts = oneOrMore(z.string());
+
+const tool = shape.tools.element.omit({ name: true }).extend({
+  reads: texts.optional(),
+  writes: texts.optional(),
+  hosts: texts.optional(),
+});
+
+const rule = z.strictObject({
+  id: ruleShape.id,
+  allow: patterns.optional(),
+  deny: patterns.optional(),
+  ask: patterns.optional(),
+  class: oneOrMore(z.enum(['read', 'reversible', 'irreversible'])).optional(),
+  agents: oneOrMore(z.string().regex(AGENT)).optional(),
+  path: texts.optional(),
+  host: texts.optional(),
+  amount: ruleShape.amount,
+  where: ruleShape.where,
+  approvals: ruleShape.approvals,
+  standing: ruleShape.standing,
+  because: ruleShape.because,
+});
+
+const limitShape = shape.limits.element.shape;
+const limit = shape.limits.element.extend({
+  tools: patterns,
+  each: oneOrMore(z.enum(['agent', 'tool'])).optional(),
+  id: limitShape.id,
+});
+
+const readFirst = shape.read_before_write.element.extend({ tools: patterns, path: texts.optional() });
+
+const step = z.strictObject({
+  call: z
+    .string()
+    .regex(/^[^*]+\/[^*]+$/, 'write server/tool')
+    .optional(),
+  args: z.record(z.string(), z.unknown()).optional(),
+  agent: z.string().regex(AGENT).optional(),
+  /** An instant, or a time after the step before, such as `+90m`. */
+  at: z.string().optional(),
+  expect: z.enum(['allow', 'deny', 'ask']).optional(),
+  rule: z.string().optional(),
+  approved_by: oneOrMore(z.string()).optional(),
+  outcome: z.enum(['done', 'failed', 'unknown', 'open']).optional(),
+  /** Asks for a standing approval instead of a call. */
+  stand: z
+    .strictObject({
+      tools: patterns,
+      uses: z.int().min(1),
+      amounts: z.record(z.string(), z.int().min(0)).optional(),
+      hours: z.number().positive(),
+    })
+    .optional(),
+});
+
+const oneCase = z.strictObject({ name: z.string().min(1), steps: z.array(step).min(1) });
+export type WrittenCase = z.infer<typeof oneCase>;
+export type WrittenStep = z.infer<typeof step>;
+
+export const casesFile: z.ZodObject<{ cases: z.ZodArray<typeof oneCase> }> = z.strictObject({
+  cases: z.array(oneCase),
+});
+
+export const written = z.strictObject({
+  id: shape.id,
+  default: shape.default.optional(),
+  unknown: shape.unknown.optional(),
+  trust: shape.trust.optional(),
+  tools: z.record(z.string(), tool).optional(),
+  rules: z.array(rule).optional(),
+  limits: z.array(limit).optional(),
+  read_before_write: z.array(readFirst).optional(),
+  standing: z
+    .strictObject({
+      uses: shape.standing.shape.uses.optional(),
+      hours: shape.standing.shape.hours.optional(),
+      amounts: shape.standing.shape.amounts.optional(),
+    })
+    .optional(),
+  cases: z.array(oneCase).optional(),
+});
+export type Written = z.infer<typeof written>;
+
+type Path = readonly (string | number)[];
+
+/** The rules that a file says, and the written place of each place of their normal form. */
+export interface Normal {
+  readonly rules: Rules;
+  readonly written: (path: Path) => Path;
+}
+
+/** The normal form of a file that fits the schema. */
+export function normalised(file: Written): Normal {
+  const tools = Object.entries(file.tools ?? {});
+  const rules: Rules = {
+    id: file.id,
+    default: file.default ?? 'ask',
+    unknown: file.unknown ?? 'ask',
+    trust: [...(file.trust ?? [])],
+    tools: tools.map(([name, spec]) => ({
+      name,
+      ...present(spec, ['class', 'amounts', 'root']),
+      ...lists(spec, ['reads', 'writes', 'hosts']),
+    })) as Rules['tools'],
+    rules: (file.rules ?? []).map(
+      (each) =>
+        ({
+          id: each.id,
+          effect: effectOf(each),
+          tools: listOf(each[effectOf(each)]),
+          ...lists(each, ['class', 'agents', 'path', 'host']),
+          ...present(each, ['amount', 'where', 'approvals', 'standing', 'because']),
+        }) as Rule,
+    ),
+    limits: (file.limits ?? []).map((each) => ({
+      ...present(each, ['id', 'per', 'max', 'unit', 'because']),
+      ...lists(each, ['tools', 'each']),
+    })) as Rules['limits'],
+    read_before_write: (file.read_before_write ?? []).map((each) => ({
+      ...present(each, ['id', 'hours', 'because']),
+      ...lists(each, ['tools', 'path']),
+    })) as Rules['read_before_write'],
+    standing: {
+      uses: file.standing?.uses ?? 100,
+      hours: file.standing?.hours ?? 24,
+      amounts: { ...file.standing?.amounts },
+    },
+  };
+  return {
+    rules,
+    written: ([list, index, member, ...rest]) => {
+      if (list === 'tools' && typeof index === 'number') {
+        const name = tools[index]?.[0] as string;
+        return member === undefined || member === 'name' ? ['tools', name] : ['tools', name, member, ...rest];
+      }
+      const of = list === 'rules' && typeof index === 'number' ? file.rules?.[index] : undefined;
+      const key = of !== undefined && member === 'tools' ? effectOf(of) : member;
+      return [list, index, key, ...rest].filter((part) => part !== undefined);
+    },
+  };
+}
+
+/** The effect of a written rule, which has exactly one. */
+export function effectOf(each: z.infer<typeof rule>): Rule['effect'] {
+  return each.allow !== undefined ? 'allow' : each.deny !== undefined ? 'deny' : 'ask';
+}
+
+/** The effects that a written rule names. */
+export function effectsOf(rule: {
+  readonly allow?: unknown;
+  readonly deny?: unknown;
+  readonly ask?: unknown;
+}): string[] {
+  return (['allow', 'deny', 'ask'] as const).filter((effect) => rule[effect] !== undefined);
+}
+
+export function listOf<T>(value: T | readonly T[] | undefined): readonly T[] {
+  return value === undefined ? [] : Array.isArray(value) ? value : [value as T];
+}
+
+function present(from: object, members: readonly string[]): object {
+  return Object.fromEntries(
+    Object.entries(from).filter(([key, value]) => members.includes(key) && value !== undefined),
+  );
+}
+
+function lists(from: object, members: readonly string[]): object {
+  return Object.fromEntries(
+    Object.entries(present(from, members)).map(([key, value]) => [key, listOf(value as unknown)]),
+  );
+}

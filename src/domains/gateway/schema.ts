@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import { CLASSES } from './rules/rules.ts';
+
+const instant = z.string();
+const applied = z.strictObject({ rule: z.string(), why: z.string() });
+
+/**
+ * One call, with the circumstances under which it was let through. Its arguments are in the entry.
+ */
+const call = z.strictObject({
+  agent: z.string(),
+  /** `server/tool`. */
+  tool: z.string(),
+  class: z.enum(CLASSES),
+  at: instant,
+  /** Hash of the canonical arguments. */
+  digest: z.string(),
+  /** `caller`: the caller makes the call and reports its outcome. */
+  run: z.enum(['caller', 'assize']),
+  amounts: z.record(z.string(), z.int().min(0)),
+  reads: z.array(z.string()),
+  writes: z.array(z.string()),
+  /** The rule that allows the call. */
+  allowed: z.string().optional(),
+  /** The rule that denies it. No committed call has one. */
+  denied: applied.optional(),
+  /** The limit that the call exceeds, where rules are only tried. No committed call has one. */
+  over: applied.optional(),
+  /** Paths to write that were not read before. No committed call has one. */
+  unread: z.array(z.strictObject({ rule: z.string(), path: z.string() })),
+  asks: z.array(applied),
+  /** The approvals that the questions need, and the people who gave one. */
+  approvals: z.int().min(0).max(2),
+  approvedBy: z.array(z.string()),
+  /** The standing approval that answers the questions. */
+  standing: z.string().optional(),
+  /** Absent: open, or made by Assize. `unknown`: in doubt. */
+  outcome: z.enum(['done', 'failed', 'unknown']).optional(),
+  closedAt: instant.optional(),
+});
+
+const standing = z.strictObject({
+  agent: z.string(),
+  tools: z.array(z.string()),
+  uses: z.int().min(1),
+  /** The most that all uses together may spend, by unit. */
+  amounts: z.record(z.string(), z.int().min(0)),
+  expires: instant,
+  because: z.string(),
+  approvedBy: z.string().optional(),
+});
+
+const pin = z.strictObject({
+  /** Hash of the definition. */
+  hash: z.string(),
+  class: z.enum(CLASSES),
+  idempotent: z.boolean(),
+  at: instant,
+  /** Hash of the definition before this one. */
+  was: z.string().optional(),
+  /** Whether the definition needs an approval. */
+  held: z.boolean(),
+  approvedBy: z.string().optional(),
+});
+
+export const gatewayState = z.strictObject({
+  rules: z.strictObject({
+    id: z.string(),
+    digest: z.string(),
+    /** The canonical text of the rules. */
+    text: z.string(),
+    /** Names of registered tools whose calls Assize makes. */
+    runs: z.array(z.string()),
+  }),
+  /** `floors`: figures that were above the maximum when it was lowered, by group. */
+  limits: z.record(z.string(), z.strictObject({ max: z.int().min(0), floors: z.record(z.string(), z.int().min(0)) })),
+  pins: z.record(z.string(), pin),
+  calls: z.record(z.string(), call),
+  /** Amount by `limit|window|agent|tool|call`. */
+  used: z.record(z.string(), z.int().min(0)),
+  /** Time by `agent|path`. */
+  read: z.record(z.string(), instant),
+  standing: z.record(z.string(), standing),
+  /** Amounts and `#uses` by `standing|call`. */
+  spent: z.record(z.string(), z.record(z.string(), z.int().min(0))),
+});
+
+export type GatewayState = z.infer<typeof gatewayState>;
+export type CallRow = z.infer<typeof call>;
+export type StandingApproval = z.infer<typeof standing>;

@@ -1,0 +1,85 @@
+import type { Hono } from 'hono';
+import { z } from 'zod';
+import { ServerError } from '../errors.ts';
+import { LOOPBACK_COOKIE, SESSION_COOKIE, sessionCookieOf } from '../principals/authenticator.ts';
+import type { OidcSignIn } from '../principals/oidc.ts';
+import type { Session, Sessions } from '../principals/sessions.ts';
+import type { AppParts } from './app.ts';
+import { readBody } from './body.ts';
+import { checkOrigin } from './guards.ts';
+import { signInPage, startPage } from './pages.ts';
+
+/** The address of sign-in requests of one process, for its limit. */
+const SIGN_IN = 'sign-in';
+const codeBody = z.strictObject({ code: z.string().regex(/^[0-9a-f]{64}$/) });
+
+/** Adds the start page and the sign-in of browsers: by a code of the command line, and by OIDC. */
+export function addSignIn(app: Hono, parts: AppParts, sessions: Sessions, oidc: OidcSignIn | undefined): void {
+  const { service, addresses, authenticator } = parts;
+  const now = () => service.clock.now();
+
+  app.get('/', async (context) => {
+    const caller =
+      sessionCookieOf(context.req.raw) === undefined
+        ? undefined
+        : await authenticator.callerOf(context.req.raw).catch(() => undefined);
+    return startPage(caller?.name, oidc !== undefined);
+  });
+
+  app.get('/sign-in', () => signInPage());
+
+  app.post('/v1/session', async (context) => {
+    const leave = parts.limiter.enter(SIGN_IN);
+    try {
+      checkOrigin(context.req.raw, addresses());
+      const { data } = codeBody.safeParse(await readBody(context.req.raw, 1_024));
+      const principal = data === undefined ? undefined : await sessions.useCode(data.code, now());
+      if (principal === undefined || !service.config.principals.has(principal))
+        throw new ServerError(
+          'sign_in_failed',
+          'The code is unknown, was used, or has expired. Create one with: assize token sign-in NAME.',
+        );
+      const cookie = await sessions.start({ principal, method: 'session' }, now());
+      return context.json({ name: principal }, 201, { 'set-cookie': cookieText(cookie, addresses().origin) });
+    } finally {
+      leave();
+    }
+  });
+
+  app.delete('/v1/session', async (context) => {
+    checkOrigin(context.req.raw, addresses());
+    const cookie = sessionCookieOf(context.req.raw);
+    if (cookie !== undefined) await sessions.end(cookie);
+    return context.json({ ended: true }, 200, { 'set-cookie': cookieText('', addresses().origin) });
+  });
+
+  if (oidc === undefined) return;
+  const callback = () => `${addresses().origin}/sign-in/callback`;
+  app.get('/sign-in/oidc', async (context) => {
+    const leave = parts.limiter.enter(SIGN_IN);
+    try {
+      return context.redirect((await oidc.begin(callback(), now())).href);
+    } finally {
+      leave();
+    }
+  });
+  app.get('/sign-in/callback', async (context) => {
+    const leave = parts.limiter.enter(SIGN_IN);
+    try {
+      const url = new URL(context.req.url);
+      const mapped = await oidc.end(new URL(`${callback()}${url.search}`), now());
+      const { name, kinds, grants } = authenticator.mapped(mapped, 'oidc');
+      const session: Omit<Session, 'expires'> = { principal: name, method: 'oidc', kinds, grants };
+      const cookie = await sessions.start(session, now());
+      return context.body(null, 303, { location: '/', 'set-cookie': cookieText(cookie, addresses().origin) });
+    } finally {
+      leave();
+    }
+  });
+}
+
+/** An empty value ends the cookie. Over TLS the name binds the cookie to this host. */
+function cookieText(value: string, origin: string): string {
+  const name = origin.startsWith('https:') ? `${SESSION_COOKIE}=${value}; Secure` : `${LOOPBACK_COOKIE}=${value}`;
+  return `${name}; Path=/; HttpOnly; SameSite=Lax${value === '' ? '; Max-Age=0' : ''}`;
+}

@@ -1,0 +1,18 @@
+/**
+ * The HTTP server of Assize: one table of operations over the runtime, for agents in any language,
+ * people and programs.
+ *
+ * Guarantees: each request has one authenticated principal, and acts with its authority alone. An
+ * answer of a proposal is durable. A refusal is a problem document with a stable code, and appends
+ * nothing. No key leaves the process, and no secret is in the log, in a URL or in a problem.
+ *
+ * Never: trusts a name in a body, or decides instead of the kernel.
+ */
+
+export { ServerError, type ServerErrorCode } from './errors.ts';
+export { openApiDocument } from './openapi/document.ts';
+export type { Operation } from './operations/operation.ts';
+export { OPERATIONS } from './operations/table.ts';
+export { type Credentials, credentialsOf } from './principals/credentials.ts';
+export type { TokenRow } from './principals/tokens.ts';
+export { type ServeOptions, type Serving, STOP_MS, serve } from './serve.ts';

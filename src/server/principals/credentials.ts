@@ -1,0 +1,17 @@
+import { hkdfSync } from 'node:crypto';
+import type { KeyPair } from '#canon';
+import type { SideStore } from '#ledger';
+import { systemRandom } from '#oracle';
+import { Sessions } from './sessions.ts';
+import { Tokens } from './tokens.ts';
+
+/** The tokens and sessions of a store. Their rows are authenticated with the root key. */
+export interface Credentials {
+  readonly tokens: Tokens;
+  readonly sessions: Sessions;
+}
+
+export function credentialsOf(store: SideStore, { privateKey }: KeyPair): Credentials {
+  const secret = new Uint8Array(hkdfSync('sha256', Buffer.from(privateKey, 'hex'), '', 'assize/side/v1', 32));
+  return { tokens: new Tokens(store, secret, systemRandom), sessions: new Sessions(store, secret, systemRandom) };
+}

@@ -1,0 +1,86 @@
+import * as client from 'openid-client';
+import { isInstance } from '#base';
+import type { Instant } from '#canon';
+import type { MappedPrincipal, OidcConfig } from '#config';
+import { ServerError } from '../errors.ts';
+import { isLoopback } from '../loopback.ts';
+import type { Sessions } from './sessions.ts';
+
+const SCOPE = 'openid email profile';
+
+/** Signs people in with an OpenID provider: authorization code flow with PKCE, state and nonce. */
+export class OidcSignIn {
+  readonly #config: OidcConfig;
+  readonly #sessions: Sessions;
+  #provider: Promise<client.Configuration> | undefined;
+
+  constructor(config: OidcConfig, sessions: Sessions) {
+    this.#config = config;
+    this.#sessions = sessions;
+  }
+
+  /** The address at the provider where a sign-in begins. */
+  async begin(redirectUrl: string, now: Instant): Promise<URL> {
+    const provider = await this.#discovered();
+    const verifier = client.randomPKCECodeVerifier();
+    const nonce = client.randomNonce();
+    const state = await this.#sessions.beginSignIn({ verifier, nonce }, now);
+    return client.buildAuthorizationUrl(provider, {
+      redirect_uri: redirectUrl,
+      scope: this.#config.scope ?? SCOPE,
+      code_challenge: await client.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+      state,
+      nonce,
+    });
+  }
+
+  /**
+   * The principal of a finished sign-in. `url`: where the provider sent the browser.
+   *
+   * @throws ServerError `sign_in_failed`
+   */
+  async end(url: URL, now: Instant): Promise<MappedPrincipal> {
+    const state = url.searchParams.get('state') ?? '';
+    const begun = await this.#sessions.endSignIn(state, now);
+    if (begun === undefined) throw failed('The sign-in is unknown, was used, or took too long');
+    try {
+      const tokens = await client.authorizationCodeGrant(await this.#discovered(), url, {
+        pkceCodeVerifier: begun.verifier,
+        expectedNonce: begun.nonce,
+        expectedState: state,
+        idTokenExpected: true,
+      });
+      const mapped = this.#config.principal((tokens.claims() ?? {}) as Readonly<Record<string, unknown>>);
+      if (mapped === undefined) throw failed('The configuration accepts no person with these claims');
+      return mapped;
+    } catch (cause) {
+      const isRefused =
+        isInstance(cause, client.ClientError) ||
+        isInstance(cause, client.ResponseBodyError) ||
+        isInstance(cause, client.AuthorizationResponseError);
+      throw isRefused ? failed('The provider refused the sign-in', cause) : cause;
+    }
+  }
+
+  #discovered(): Promise<client.Configuration> {
+    this.#provider ??= this.#discover().catch((error: unknown) => {
+      // The next sign-in asks again.
+      this.#provider = undefined;
+      throw failed('The provider does not answer', error);
+    });
+    return this.#provider;
+  }
+
+  #discover(): Promise<client.Configuration> {
+    const { issuer, clientId, clientSecret } = this.#config;
+    const url = new URL(issuer);
+    const isPlain = url.protocol === 'http:' && isLoopback(url.hostname);
+    const options = isPlain ? { execute: [client.allowInsecureRequests] } : {};
+    return client.discovery(url, clientId, clientSecret, undefined, options);
+  }
+}
+
+function failed(what: string, cause?: unknown): ServerError {
+  return new ServerError('sign_in_failed', `${what}. Start the sign-in again.`, { cause });
+}

@@ -1,0 +1,238 @@
+import { readFileSync } from 'node:fs';
+import { createServer as createPlainServer, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { createAdaptorServer } from '@hono/node-server';
+import type { Hono } from 'hono';
+import type { Policy } from '#authority';
+import { isAssizeError, type Json } from '#base';
+import { anchorRoot, type ResolvedConfig, type RootKey, recoveryKeyOf } from '#config';
+import type { Rules } from '#domains/gateway';
+import type { Domain, Migration } from '#kernel';
+import { Replayer } from '#ledger';
+import type { SignerKey } from '#merkle';
+import { type Clock, systemClock } from '#oracle';
+import { Assize } from '#runtime';
+import { checkpointFile, type Store } from '#stores';
+import { Checkpoints, derivedLogKey } from './checkpoints.ts';
+import { ServerError } from './errors.ts';
+import { LogTail } from './events/log-tail.ts';
+import { configureGateways, configureWhenDecided } from './gateway-worlds.ts';
+import { type AppParts, createApp } from './http/app.ts';
+import { addEvents } from './http/events.ts';
+import { type Addresses, addressesOf } from './http/guards.ts';
+import { RateLimiter } from './http/limits.ts';
+import { addSignIn } from './http/sign-in.ts';
+import { Logger } from './log/logger.ts';
+import { Metrics } from './log/metrics.ts';
+import { isLoopback } from './loopback.ts';
+import { OPERATIONS } from './operations/table.ts';
+import { Authenticator } from './principals/authenticator.ts';
+import { credentialsOf } from './principals/credentials.ts';
+import { JwtVerifier } from './principals/jwt.ts';
+import { OidcSignIn } from './principals/oidc.ts';
+import { WritIssuer } from './principals/writ-issuer.ts';
+import type { Service } from './service.ts';
+import { wakingStore } from './waking-store.ts';
+import type { StuckGuard } from './watchdog/stuck-guard.ts';
+
+export interface ServeOptions {
+  readonly config: ResolvedConfig;
+  /** An open store. The server does not close it. */
+  readonly store: Store;
+  readonly root: RootKey;
+  readonly domains: readonly Domain[];
+  readonly policy?: Policy | undefined;
+  /** The rules of the worlds of the gateway domain. Default: those in force there. */
+  readonly rules?: Rules | undefined;
+  /** The migrations of upgrades, by the hash of the later version. */
+  readonly migrations?: ReadonlyMap<string, Migration>;
+  /** Reads a rule table of a client. @throws AuthorityError `bad_policy` */
+  readonly policyOf: (rules: Json) => Policy;
+  /** Receives the lines of the log. */
+  readonly log: (line: string) => void;
+  /** Signs the checkpoints of the log. Default: derived from the root key. */
+  readonly logKey?: SignerKey | undefined;
+  readonly clock?: Clock;
+  readonly watchdog?: StuckGuard;
+}
+
+/** A running server. */
+export interface Serving {
+  /** The address of clients. */
+  readonly url: string;
+  readonly service: Service;
+  /** A link that signs a principal in once, within ten minutes. The code is in its fragment. */
+  signInLink(principal: string): Promise<string>;
+  /**
+   * Stops within `STOP_MS`, whatever a tool does: no new requests, then the requests and calls in
+   * progress, then the runtime. Calls without an answer by then are continued by the next process.
+   */
+  stop(): Promise<void>;
+}
+
+/** The longest time of a stop. */
+export const STOP_MS = 20_000;
+/** The parts of a stop: requests in progress, and calls of tools. */
+const REQUESTS_MS = 8_000;
+const CALLS_MS = 8_000;
+/** Entries of other processes are seen after this time, without a notification of the store. */
+const POLL_MS = 250;
+/** A request must arrive within this time. */
+const ARRIVAL_MS = 30_000;
+
+/**
+ * Starts a server. Resolves when it accepts requests.
+ *
+ * @throws ServerError `public_without_tls`; the errors of the store, of the configured worlds, and
+ * of the system for an address that is in use
+ */
+export async function serve(options: ServeOptions): Promise<Serving> {
+  const { config, root, domains, policy, clock = systemClock } = options;
+  const { server } = config;
+  requireSafeAddress(config);
+  const logger = new Logger(options.log, () => new Date().toISOString());
+  const metrics = new Metrics();
+  const onFailure = (error: unknown): void => logger.failure(undefined, error);
+  const tail = new LogTail(options.store, { pollMs: POLL_MS, onFailure });
+  const store = wakingStore(options.store, () => tail.wake());
+  anchorRoot(config.store, root.publicKey);
+  const assize = new Assize({
+    ...{ store, snapshots: store, oracle: store, domains, anchors: [root.publicKey] },
+    ...(policy !== undefined && { policy }),
+    ...(config.tools.length > 0 && { tools: config.tools }),
+    effects: { recoveryKey: recoveryKeyOf(root), onRecoveryFailed: onFailure, ...config.effects },
+    approvals: config.approvals,
+    memory: config.memory,
+    ports: { clock },
+    onSnapshotFailed: onFailure,
+    onNotificationFailed: onFailure,
+  });
+  const { tokens, sessions } = credentialsOf(store, root);
+  const stopping = new AbortController();
+  const service: Service = {
+    ...{ assize, store, config, domains, clock, tokens, metrics },
+    migrations: options.migrations ?? new Map(),
+    writs: new WritIssuer(root, server.writSeconds),
+    checkpoints: new Checkpoints(store, options.logKey ?? derivedLogKey(root), checkpointFile(config.store)),
+    watchdog: options.watchdog ?? { during: (_proposal, work) => work() },
+    replayer: new Replayer(store),
+    policyOf: options.policyOf,
+  };
+  await createWorlds(service);
+  const { rules } = options;
+  const calledTools = config.tools.filter(({ name }) => name.includes('.'));
+  const waiting = rules === undefined ? [] : await configureGateways(service, rules, calledTools);
+  let addresses: Addresses | undefined;
+  const authenticator = new Authenticator({ config, tokens, sessions, jwt: new JwtVerifier(server.jwt), clock });
+  const oidc = server.oidc === undefined ? undefined : new OidcSignIn(server.oidc, sessions);
+  const parts: AppParts = {
+    ...{ service, operations: OPERATIONS, authenticator, limits: server.limits, logger, metrics },
+    limiter: new RateLimiter(server.limits, () => performance.now()),
+    addresses: () => addresses as Addresses,
+    stopping: stopping.signal,
+    more: (app, all) => {
+      addEvents(app, all, tail);
+      addSignIn(app, all, sessions, oidc);
+    },
+  };
+  let app: Hono | undefined;
+  const http = httpServer(config, (request) => app?.fetch(request) ?? new Response(null, { status: 503 }));
+  await listening(http, server);
+  const { port } = http.address() as AddressInfo;
+  const scheme = server.tls === undefined ? 'http' : 'https';
+  const url = server.publicUrl ?? `${scheme}://${server.host.includes(':') ? `[${server.host}]` : server.host}:${port}`;
+  addresses = addressesOf(url, server.host, port);
+  app = createApp(parts);
+  metrics.gauge({ name: 'assize_event_streams', help: 'Open event streams.', read: () => tail.listeners });
+  await tail.start();
+  if (config.tools.length > 0) void assize.recoverEffects(stopping.signal).catch(onFailure);
+  if (rules !== undefined && waiting.length > 0) {
+    logger.event('rules_wait', { worlds: waiting.map(({ trajectoryId }) => trajectoryId) });
+    void configureWhenDecided(service, rules, calledTools, waiting, stopping.signal).catch(onFailure);
+  }
+  logger.event('listening', { url, store: config.store.split(':')[0], domains: domains.map(({ name }) => name) });
+  return {
+    url,
+    service,
+    signInLink: async (principal) => {
+      if (!config.principals.has(principal))
+        throw new ServerError('no_such_value', `The configuration has no principal ${principal}.`);
+      return `${url}/sign-in#${await sessions.createCode(principal, clock.now())}`;
+    },
+    stop: async () => {
+      logger.event('stopping');
+      stopping.abort(new ServerError('stopping', 'The server is stopping. Send the request again, with the same key.'));
+      await within(REQUESTS_MS, closed(http));
+      http.closeAllConnections();
+      await tail.stop();
+      await within(STOP_MS - REQUESTS_MS, assize.close({ timeoutMs: CALLS_MS }));
+      logger.event('stopped');
+    },
+  };
+}
+
+/** @throws ServerError `public_without_tls` */
+function requireSafeAddress({ server }: ResolvedConfig): void {
+  if (isLoopback(server.host) || server.tls !== undefined || server.behindProxy) return;
+  throw new ServerError(
+    'public_without_tls',
+    `The address ${server.host} is public, and tokens would be sent in plain text. Set server.tls, or server.behindProxy if a proxy ends TLS.`,
+  );
+}
+
+/** Another process may create the same world at the same time. */
+async function createWorlds({ assize, config, domains }: Service): Promise<void> {
+  const known = new Set((await assize.trajectories()).map(({ trajectory_id }) => trajectory_id));
+  for (const [trajectoryId, world] of Object.entries(config.worlds)) {
+    if (known.has(trajectoryId)) continue;
+    const domain = domains.find(({ name }) => name === world.domain);
+    if (domain === undefined)
+      throw new ServerError(
+        'no_such_value',
+        `The world ${trajectoryId} has the domain ${world.domain}, which does not exist.`,
+      );
+    try {
+      await assize.create(domain, {
+        trajectoryId,
+        ...(world.initial !== undefined && { initial: world.initial }),
+        ...(world.note !== undefined && { note: world.note }),
+      });
+    } catch (error) {
+      if (!isAssizeError(error, 'exists')) throw error;
+    }
+  }
+}
+
+function httpServer({ server }: ResolvedConfig, fetch: (request: Request) => Response | Promise<Response>): Server {
+  const limits = { requestTimeout: ARRIVAL_MS, headersTimeout: ARRIVAL_MS, maxHeaderSize: 16_384 };
+  const tls = server.tls && { cert: readFileSync(server.tls.certFile), key: readFileSync(server.tls.keyFile) };
+  return createAdaptorServer({
+    fetch,
+    createServer: (tls === undefined ? createPlainServer : createTlsServer) as never,
+    serverOptions: { ...limits, ...tls },
+  }) as Server;
+}
+
+async function listening(http: Server, { host, port }: ResolvedConfig['server']): Promise<void> {
+  const begun = Promise.withResolvers<void>();
+  http.once('error', begun.reject);
+  http.listen(port, host, () => begun.resolve());
+  await begun.promise;
+  http.off('error', begun.reject);
+}
+
+function closed(http: Server): Promise<void> {
+  const done = Promise.withResolvers<void>();
+  http.close(() => done.resolve());
+  http.closeIdleConnections();
+  return done.promise;
+}
+
+/** Resolves with the work, or when the time is over. */
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  const over = Promise.withResolvers<void>();
+  const timer = setTimeout(over.resolve, ms);
+  await Promise.race([work, over.promise]);
+  clearTimeout(timer);
+}

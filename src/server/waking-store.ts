@@ -1,0 +1,17 @@
+import type { Store } from '#stores';
+
+/** The same store, which calls `onCommit` after each commit of this process. */
+export function wakingStore(store: Store, onCommit: () => void): Store {
+  const commit: Store['commit'] = async (batch) => {
+    const result = await store.commit(batch);
+    if (result.status === 'committed') onCommit();
+    return result;
+  };
+  return new Proxy(store, {
+    get: (target, name) => {
+      if (name === 'commit') return commit;
+      const member: unknown = Reflect.get(target, name, target);
+      return typeof member === 'function' ? member.bind(target) : member;
+    },
+  });
+}
