@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -50,6 +50,15 @@ test('the search ends at a repository, and the nearest config counts', () => {
   expect(findConfig(join(folder, 'repository/src'))).toBeUndefined();
   const own = put('repository/assize.config.json', '{}');
   expect(findConfig(join(folder, 'repository/src'))).toBe(own);
+});
+
+// Only root can give a file to another user.
+test.skipIf(process.getuid?.() !== 0)('a config of another user runs only where it is named', () => {
+  const file = put('assize.config.json', '{}');
+  chownSync(file, 65_534, 65_534);
+  mkdirSync(join(folder, 'a'));
+  expect(() => findConfig(join(folder, 'a'))).toThrow(expect.objectContaining({ code: 'foreign_config' }));
+  expect(findConfig(folder)).toBe(file);
 });
 
 test('two configs in a folder are ambiguous, and a named one is not', async () => {

@@ -1,6 +1,8 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   chmodSync,
+  chownSync,
   existsSync,
   linkSync,
   lstatSync,
@@ -14,7 +16,6 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { generateKeys } from '#canon';
 import { findRootKey, rootKeyFile, rootKeyOf } from './root-key.ts';
@@ -141,16 +142,45 @@ test('a creation that ended between two steps is completed', () => {
   expect(existsSync(draft)).toBe(false);
 });
 
-test('of 8 processes that create the key, one does, and all have it', async () => {
+// Only root can give a file to another user.
+test.skipIf(process.getuid?.() !== 0)('a file of another user is refused', () => {
+  keyFile(file);
+  chownSync(file, 65_534, 65_534);
+  expect(() => rootKeyOf(url, {})).toThrow('another user');
+});
+
+test('of 8 processes that create the keys, one creates each, and all have it', async () => {
+  const urls = Array.from({ length: 40 }, (_, i) => `sqlite:${folder}/${i}.db`);
+  const go = join(folder, 'go');
   const program = `import { rootKeyOf } from ${JSON.stringify(join(import.meta.dirname, 'root-key.ts'))};
-    const { publicKey, created } = rootKeyOf(${JSON.stringify(url)}, {});
-    process.stdout.write(JSON.stringify({ publicKey, created }));`;
-  const run = promisify(execFile);
-  const said = await Promise.all(
-    Array.from({ length: 8 }, () => run(process.execPath, ['--input-type=module-typescript', '-e', program])),
+    import { existsSync } from 'node:fs';
+    process.stdout.write('ready\\n');
+    while (!existsSync(${JSON.stringify(go)}));
+    const keys = ${JSON.stringify(urls)}.map((url) => rootKeyOf(url, {}));
+    process.stdout.write(JSON.stringify(keys.map(({ publicKey, created }) => ({ publicKey, created }))));`;
+  const children = Array.from({ length: 8 }, () =>
+    spawn(process.execPath, ['--input-type=module-typescript', '-e', program], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    }),
   );
-  const keys = said.map(({ stdout }) => JSON.parse(stdout) as { publicKey: string; created: boolean });
-  expect(new Set(keys.map(({ publicKey }) => publicKey)).size).toBe(1);
-  expect(keys.filter(({ created }) => created)).toHaveLength(1);
-  expect(readdirSync(folder)).toEqual(['a.db.root.key']);
+  const said = children.map(() => '');
+  const ready = children.map(
+    (child, i) =>
+      new Promise<void>((resolve) =>
+        child.stdout.on('data', (chunk) => {
+          said[i] += chunk;
+          resolve();
+        }),
+      ),
+  );
+  await Promise.all(ready);
+  const closed = children.map((child) => once(child, 'close'));
+  writeFileSync(go, '');
+  await Promise.all(closed);
+  const made = said.map((text) => JSON.parse(text.replace('ready\n', '')) as { publicKey: string; created: boolean }[]);
+  for (const i of urls.keys()) {
+    expect(new Set(made.map((keys) => keys[i]?.publicKey)).size).toBe(1);
+    expect(made.filter((keys) => keys[i]?.created)).toHaveLength(1);
+  }
+  expect(readdirSync(folder).filter((name) => !name.endsWith('.db.root.key'))).toEqual(['go']);
 });

@@ -9,7 +9,7 @@ import { isAssizeError, type Json } from '#base';
 import { anchorRoot, type ResolvedConfig, type RootKey, recoveryKeyOf } from '#config';
 import type { Rules } from '#domains/gateway';
 import type { Domain, Migration } from '#kernel';
-import { Replayer } from '#ledger';
+import { type Hash, Replayer } from '#ledger';
 import type { SignerKey } from '#merkle';
 import { type Clock, systemClock } from '#oracle';
 import { Assize } from '#runtime';
@@ -26,6 +26,7 @@ import { addSignIn } from './http/sign-in.ts';
 import { Logger } from './log/logger.ts';
 import { Metrics } from './log/metrics.ts';
 import { isLoopback } from './loopback.ts';
+import { NoticeSender } from './notices/notice-sender.ts';
 import { OPERATIONS } from './operations/table.ts';
 import { Authenticator } from './principals/authenticator.ts';
 import { credentialsOf } from './principals/credentials.ts';
@@ -34,7 +35,7 @@ import { OidcSignIn } from './principals/oidc.ts';
 import { WritIssuer } from './principals/writ-issuer.ts';
 import type { Service } from './service.ts';
 import { wakingStore } from './waking-store.ts';
-import type { StuckGuard } from './watchdog/stuck-guard.ts';
+import { Watchdog } from './watchdog/watchdog.ts';
 
 export interface ServeOptions {
   readonly config: ResolvedConfig;
@@ -54,7 +55,6 @@ export interface ServeOptions {
   /** Signs the checkpoints of the log. Default: derived from the root key. */
   readonly logKey?: SignerKey | undefined;
   readonly clock?: Clock;
-  readonly watchdog?: StuckGuard;
 }
 
 /** A running server. */
@@ -95,7 +95,11 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const metrics = new Metrics();
   const onFailure = (error: unknown): void => logger.failure(undefined, error);
   const tail = new LogTail(options.store, { pollMs: POLL_MS, onFailure });
-  const store = wakingStore(options.store, () => tail.wake());
+  let notices: NoticeSender | undefined;
+  const store = wakingStore(options.store, () => {
+    tail.wake();
+    notices?.wake();
+  });
   anchorRoot(config.store, root.publicKey);
   const assize = new Assize({
     ...{ store, snapshots: store, oracle: store, domains, anchors: [root.publicKey] },
@@ -110,12 +114,13 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   });
   const { tokens, sessions } = credentialsOf(store, root);
   const stopping = new AbortController();
+  const watchdog = new Watchdog({ store, url: config.store, limitMs: server.watchdogMs });
   const service: Service = {
     ...{ assize, store, config, domains, clock, tokens, metrics },
     migrations: options.migrations ?? new Map(),
     writs: new WritIssuer(root, server.writSeconds),
     checkpoints: new Checkpoints(store, options.logKey ?? derivedLogKey(root), checkpointFile(config.store)),
-    watchdog: options.watchdog ?? { during: (_proposal, work) => work() },
+    watchdog,
     replayer: new Replayer(store),
     policyOf: options.policyOf,
   };
@@ -146,6 +151,12 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   app = createApp(parts);
   metrics.gauge({ name: 'assize_event_streams', help: 'Open event streams.', read: () => tail.listeners });
   await tail.start();
+  notices = new NoticeSender({
+    ...{ store, webhooks: config.webhooks, mail: config.mail, principals: config.principals, onFailure },
+    decidersOf: (trajectoryId, pendingId, among) => decidersOf(assize, trajectoryId, pendingId, among),
+    urlOf: (pendingId) => `${url}/v1/approvals/${pendingId}`,
+  });
+  await notices.start();
   if (config.tools.length > 0) void assize.recoverEffects(stopping.signal).catch(onFailure);
   if (rules !== undefined && waiting.length > 0) {
     logger.event('rules_wait', { worlds: waiting.map(({ trajectoryId }) => trajectoryId) });
@@ -165,11 +176,28 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       stopping.abort(new ServerError('stopping', 'The server is stopping. Send the request again, with the same key.'));
       await within(REQUESTS_MS, closed(http));
       http.closeAllConnections();
-      await tail.stop();
+      await Promise.all([tail.stop(), notices?.stop(), watchdog.stop()]);
       await within(STOP_MS - REQUESTS_MS, assize.close({ timeoutMs: CALLS_MS }));
       logger.event('stopped');
     },
   };
+}
+
+/** The principals that may decide. None for a proposal that was decided meanwhile. */
+async function decidersOf(
+  assize: Assize,
+  trajectoryId: string,
+  pendingId: Hash,
+  among: readonly string[],
+): Promise<readonly string[]> {
+  const { approvals } = await assize.open(trajectoryId);
+  try {
+    return (await approvals.decidersAmong(pendingId, among)).deciders;
+  } catch (error) {
+    const isOver = ['not_pending', 'effect_unresolved', 'erased'].some((code) => isAssizeError(error, code));
+    if (isOver) return [];
+    throw error;
+  }
 }
 
 /** @throws ServerError `public_without_tls` */

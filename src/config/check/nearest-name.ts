@@ -1,11 +1,11 @@
-/** Edits beyond which two names are not alike, for each four characters of the longer one. */
-const EDITS_EACH_FOUR = 2;
-
-/** The name that is most like `given`. Undefined if no name is like it. */
+/**
+ * The name that is most like `given`. Undefined if each differs in more than a third of its
+ * characters.
+ */
 export function nearestName(given: string, names: readonly string[]): string | undefined {
   const ranked = names
     .map((name) => ({ name, edits: editsBetween(given.toLowerCase(), name.toLowerCase()) }))
-    .filter(({ name, edits }) => edits <= Math.ceil(Math.max(given.length, name.length) / 4) * EDITS_EACH_FOUR * 0.75)
+    .filter(({ name, edits }) => edits <= Math.ceil(Math.max(given.length, name.length) / 3))
     .sort((one, other) => one.edits - other.edits);
   return ranked[0]?.name;
 }

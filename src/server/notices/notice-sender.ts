@@ -9,7 +9,7 @@ import { Deliverer, type DeliveryCounts } from './queue/deliverer.ts';
 import { type EndedNotice, FAILED_KIND, valueIn } from './queue/delivery-rows.ts';
 import { Enqueuer } from './queue/enqueue.ts';
 import { RETRY, type RetryPolicy } from './queue/retry-policy.ts';
-import { type MailedPrincipal, type Receiver, receiversOf } from './receivers.ts';
+import { type Addressee, type Receiver, receiversOf } from './receivers.ts';
 import { type SendingOptions, sendWebhook } from './webhook/send-webhook.ts';
 
 /** The ports that a sender uses of a store. */
@@ -22,7 +22,7 @@ export interface NoticeSenderOptions {
   readonly webhooks: readonly WebhookConfig[];
   readonly mail?: MailConfig | undefined;
   /** By name. Each counselor with an address gets mail, if `mail` is set. */
-  readonly principals: ReadonlyMap<string, MailedPrincipal>;
+  readonly principals: ReadonlyMap<string, Addressee>;
   /** The principals of a list that may decide about a pending proposal now. */
   readonly decidersOf: DecidersOf;
   /** The page on which a person decides. */

@@ -6,6 +6,12 @@ import type { Notice } from './notice.ts';
 /** A receiver of notices. Its id is in the side log, and is the same for every server. */
 export type Receiver = WebhookReceiver | MailReceiver;
 
+/** A principal that can get mail. */
+export interface Addressee {
+  readonly kinds: readonly PrincipalKind[];
+  readonly email?: string | undefined;
+}
+
 export interface WebhookReceiver {
   readonly kind: 'webhook';
   readonly id: string;
@@ -22,12 +28,6 @@ export interface MailReceiver {
   readonly address: string;
 }
 
-/** The members of a principal that decide whether it gets mail. */
-export interface MailedPrincipal {
-  readonly kinds: readonly PrincipalKind[];
-  readonly email?: string | undefined;
-}
-
 /** The most receivers: the notices of one entry are written together. */
 const RECEIVERS_MAX = 900;
 
@@ -39,7 +39,7 @@ const RECEIVERS_MAX = 900;
  */
 export function receiversOf(
   webhooks: readonly WebhookConfig[],
-  mailed: ReadonlyMap<string, MailedPrincipal>,
+  mailed: ReadonlyMap<string, Addressee>,
 ): readonly Receiver[] {
   const receivers: Receiver[] = webhooks.map((webhook) => {
     const { protocol, origin } = new URL(webhook.url);
