@@ -1,8 +1,8 @@
 import { EXIT } from 'assize/internal/cli/errors.ts';
 import { count, upTo, withoutStore } from 'assize/internal/cli/files/options.ts';
 import { inSession, type StorelessOptions } from 'assize/internal/cli/store/session.ts';
-import { counted } from 'assize/internal/views';
 import { line } from 'assize/internal/cli/terminal/printable.ts';
+import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
 import {
   type Done,

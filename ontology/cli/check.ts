@@ -1,9 +1,9 @@
 import { EXIT } from 'assize/internal/cli/errors.ts';
 import { withSharedOptions } from 'assize/internal/cli/files/options.ts';
 import { inSession, type SharedOptions } from 'assize/internal/cli/store/session.ts';
-import { counted } from 'assize/internal/views';
 import type { Output } from 'assize/internal/cli/terminal/output.ts';
 import { green, line, red, type Value, yellow } from 'assize/internal/cli/terminal/printable.ts';
+import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
 import type { Difference, Finding } from '../index.ts';
 import { DOMAIN_OPTION, loadDomain, loadOntology, ONTOLOGY_ARGUMENT } from './load.ts';

@@ -6,8 +6,8 @@ import { checked, readJson, readText } from 'assize/internal/cli/files/input-fil
 import { withSharedOptions } from 'assize/internal/cli/files/options.ts';
 import { writeNew } from 'assize/internal/cli/files/write-file.ts';
 import { inSession, type Session, type SharedOptions } from 'assize/internal/cli/store/session.ts';
-import { counted } from 'assize/internal/views';
 import { line, yellow } from 'assize/internal/cli/terminal/printable.ts';
+import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
 import { z } from 'zod';
 import type { Draft, Model } from '../index.ts';

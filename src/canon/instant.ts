@@ -140,9 +140,7 @@ export function parseInstant(isoText: string): Instant {
  */
 export function instantOf(time: Time): Instant {
   if (!types.isDate(time)) return parseInstant(time);
-  const ms = Date.prototype.getTime.call(time);
-  if (Number.isNaN(ms)) throw badInstant('an invalid Date', 'the Date has no time');
-  return instantFromMillis(ms);
+  return instantFromMillis(Date.prototype.getTime.call(time));
 }
 
 /** The instant of a time in any accepted form (`Time`). Undefined for any other value. */

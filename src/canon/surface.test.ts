@@ -20,6 +20,7 @@ test('the public names, which only a decision changes', () => {
     'hashBytes',
     'hashText',
     'instantFromMillis',
+    'instantOf',
     'instantToMillis',
     'isInstant',
     'issueText',

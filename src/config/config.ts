@@ -133,7 +133,7 @@ export interface AssizeConfig {
   /** Domains of one's own. One with the name of a shipped domain replaces it. */
   readonly domains?: readonly Domain[];
   readonly tools?: readonly Tool[];
-  /** A policy, or the path of an `assize.yaml` for the gateway domain. */
+  /** A policy, or the path of its file: a rule table in JSON, or rules for tool calls in YAML. */
   readonly policy?: Policy | string;
   readonly worlds?: Readonly<Record<string, WorldConfig>>;
   readonly principals?: Readonly<Record<string, PrincipalConfig>>;

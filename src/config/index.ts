@@ -40,11 +40,13 @@ export { CONFIG_FILES, findConfig } from './find-config.ts';
 export { type GrantedUse, grantedWrit } from './granted-writ.ts';
 export { type LoadOptions, loadConfig } from './load-config.ts';
 export {
+  type ConfigSources,
   DEFAULT_STORE,
   mappedPrincipal,
   type ResolvedConfig,
   type ResolvedGrant,
   type ResolvedPrincipal,
   type ResolvedServer,
+  resolveConfig,
 } from './resolved-config.ts';
 export { findRootKey, type RootKey, rootKeyFile, rootKeyOf } from './root-key.ts';

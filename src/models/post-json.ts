@@ -61,7 +61,6 @@ async function postOnce(to: Endpoint, body: string, signal: AbortSignal | undefi
   try {
     return await read(to, await sent(to, body, either));
   } catch (error) {
-    signal?.throwIfAborted();
     if (!limit.aborted || isInstance(error, ModelError)) throw error;
     throw new ModelError(
       'model_timeout',

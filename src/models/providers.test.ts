@@ -252,6 +252,13 @@ test('a local server needs no key, and gets its tools as text', async () => {
   expect(body.messages[0].content).toContain('pay: Pays.\n{"type":"object"');
 });
 
+test('a refusal of the model is a filter', async () => {
+  const refused = { message: { role: 'assistant', content: null, refusal: 'I cannot.' }, finish_reason: 'stop' };
+  stub = await StubProvider.listen('openai', [{ body: { choices: [refused] } }], { key: null });
+  const model = openAiCompatible({ baseUrl: `${stub.origin}/v1`, model: 'gpt' });
+  expect(await model.ask(REQUEST)).toEqual({ text: '', calls: [], stop: 'filter' });
+});
+
 test('arguments are read from text, from an object and around noise', async () => {
   stub = await StubProvider.listen(
     'openai',

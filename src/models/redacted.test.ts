@@ -14,7 +14,7 @@ test('no six characters of a key are left, wherever a server quotes a part', () 
   );
 });
 
-test('a text without the key is in one line, and not longer than a line should be', () => {
+test('a text without the key is one well-formed line of bounded length', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', maxLength: 6_000 }), (text) => {
       const shown = redacted(text, 'sk-0123456789abcdef');

@@ -13,6 +13,7 @@ import {
 import type { EntryRow, Halt, Hash, RoleRef } from '#ledger';
 import { Approvals, type PendingStatus } from './approve/approvals.ts';
 import { Resolutions } from './approve/approve.ts';
+import type { WritChain } from './authority/writs.ts';
 import type { TrajectoryContext } from './context.ts';
 import { Delegations } from './delegate/delegate.ts';
 import { type HaltInput, type HaltOutcome, TrajectoryHalts } from './delegate/halt.ts';
@@ -137,6 +138,15 @@ export class Trajectory<D extends Domain = Domain> {
       .filter(([, { process }]) => domain.roles[role.name]?.processes.includes(process))
       .map(([action]) => action);
     return [...own, BELIEVE_ACTION].some((action) => authority.admits({ action, scopes }).ok);
+  }
+
+  /**
+   * A writ of the trajectory with its ancestors, by its id. Undefined for an unknown writ.
+   *
+   * @internal
+   */
+  static writOf(trajectory: Trajectory, id: Hash): WritChain | undefined {
+    return trajectory.#writer.parts.writs.get(id);
   }
 
   /**

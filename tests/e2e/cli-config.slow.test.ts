@@ -95,6 +95,20 @@ test('store, domain, initial state, tools and policy come from the config', () =
   expect(assize(['effects', 'recover']).status).toBe(0);
 });
 
+test('a policy may be the path of a rule table beside the config', () => {
+  const table = { id: 'desk', otherwise: 'deny', rules: [] };
+  writeFileSync(join(folder, 'rules.json'), JSON.stringify(table));
+  project(CONFIG.replace(/policy: ruleTable\([^\n]*\),/, "policy: './rules.json',"));
+  const below = join(folder, 'a');
+  mkdirSync(below);
+  expect(assize(['create', 'front'], { cwd: below }).status).toBe(0);
+  const refused = assize(noting('tea', '--as', 'agent:scout'), { cwd: below });
+  expect(JSON.parse(refused.out)).toMatchObject({ ruling: 'rejected', reason: 'policy_denied' });
+  writeFileSync(join(folder, 'rules.json'), '{"id":');
+  const damaged = assize(noting('tea', '--as', 'agent:scout'), { cwd: below });
+  expect([damaged.status, JSON.parse(damaged.out).error.code]).toEqual([2, 'bad_input']);
+});
+
 test('from a folder below, the store is that of the config', () => {
   project();
   const below = join(folder, 'a/b');

@@ -282,7 +282,17 @@ describe('demo', () => {
 describe('domains', () => {
   test('are listed, shown whole, and one tool at a time', async () => {
     const { domains: list } = await json(0, 'domains');
-    const names = ['budget', 'udt', 'disclosure', 'demo-payments', 'airline', 'retail', 'moderation', 'verification'];
+    const names = [
+      'budget',
+      'udt',
+      'disclosure',
+      'gateway',
+      'demo-payments',
+      'airline',
+      'retail',
+      'moderation',
+      'verification',
+    ];
     expect(list.map(({ name }: { name: string }) => name)).toEqual(names);
     expect((await assize('domains')).out).toContain('CANCELLATION_GROUND');
     const budget = await json(0, 'domains', 'budget');
@@ -305,7 +315,7 @@ describe('domains', () => {
   test('that are not there, and files that are none, are refused', async () => {
     await refused(
       ['domains', 'airlines'],
-      /domain airlines does not exist\. Name one of budget, udt, disclosure, demo-payments, airline, retail, moderation, verification/,
+      /domain airlines does not exist\. Name one of budget, udt, disclosure, gateway, demo-payments, airline, retail, moderation, verification/,
     );
     await refused(['domains', 'budget', 'steal'], /budget has no tool steal\. Name one of: spend/);
     await refused(['domains', '--domain', 'nowhere.ts'], /The domain file .*nowhere\.ts does not exist/);

@@ -101,6 +101,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
       'tests/e2e/bench-peer.slow.test.ts',
       'tests/e2e/guides.slow.test.ts',
       'tests/e2e/python-verifier.slow.test.ts',
+      'tests/e2e/server-guides.slow.test.ts',
       'tests/faults/store-file-gone.slow.test.ts',
       'tests/golden/golden.slow.test.ts',
     ],
@@ -167,7 +168,12 @@ export const MAY_SKIP: readonly MaySkip[] = [
   {
     why: 'the Go vulnerability database is not there (ASSIZE_DATA)',
     holds: without('go-vulndb'),
-    files: ['domains/disclosure/adjudicate.slow.test.ts', 'experiments/tests/disclosure.slow.test.ts'],
+    files: [
+      'domains/disclosure/adjudicate.slow.test.ts',
+      'experiments/tests/disclosure.slow.test.ts',
+      'src/cli/tour/advisories.test.ts',
+    ],
+    named: /absent without ASSIZE_DATA/,
   },
   {
     why: 'TimeQA is not there (ASSIZE_DATA)',

@@ -50,7 +50,8 @@ export function backtest(program: Command): void {
     .action(
       inSession(async (session, options: Options, named: readonly string[]) => {
         const isNothing = options.policy === undefined && options.schema === undefined && options.domain.length === 0;
-        const policy: Policy | undefined = (await policyFrom(options)) ?? (isNothing ? projectPolicy() : undefined);
+        const policy: Policy | undefined =
+          (await policyFrom(options)) ?? (isNothing ? await projectPolicy() : undefined);
         if (isNothing && policy === undefined)
           throw new CliError('usage', 'The backtest has nothing to try. Pass --policy FILE, --domain DOMAIN, or both.');
         const instead = (await Promise.all(options.domain.map(domainsNamed))).flat();

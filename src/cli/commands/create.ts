@@ -60,7 +60,7 @@ export function create(program: Command): void {
             domains: [domain],
             // A trajectory without writs needs no anchor.
             anchors: anchors.length > 0 ? anchors : [generateKeys().publicKey],
-            ...projectOptions(),
+            ...(await projectOptions()),
             ...runtimeKeys(options),
           });
           const made = await assize.create(domain, {

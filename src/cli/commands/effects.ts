@@ -404,7 +404,7 @@ async function withEffects<T>(
     domains,
     ...(anchors.length > 0 && { anchors }),
     ...runtimeKeys({ signer, entryKey }),
-    ...projectOptions(),
+    ...(await projectOptions()),
     effects: {
       ...(signer === undefined && rootRecovery(storeUrl)),
       ...project()?.effects,

@@ -6,7 +6,7 @@ import type { Domain } from '#kernel';
 import type { SignerKey } from '#merkle';
 import { serve as startServer } from '#server';
 import { openStore } from '#stores';
-import { EXIT, note } from '../errors.ts';
+import { CliError, EXIT, note } from '../errors.ts';
 import { isFile } from '../files/module-file.ts';
 import { withSharedOptions } from '../files/options.ts';
 import { loadDomains } from '../store/domains.ts';
@@ -21,6 +21,8 @@ interface Options extends SharedOptions {
   readonly port?: number;
   readonly host?: string;
   readonly signIn?: string;
+  readonly tour?: boolean;
+  readonly fresh?: boolean;
 }
 
 export function serve(program: Command): void {
@@ -30,7 +32,9 @@ export function serve(program: Command): void {
       .description('run the HTTP server: agents propose, people decide')
       .option('--port <n>', 'port (default: 4517; 0: a free one)', portOf)
       .option('--host <address>', 'address to listen on (default: 127.0.0.1)')
-      .option('--sign-in <principal>', 'print a link that signs this principal in, once'),
+      .option('--sign-in <principal>', 'print a link that signs this principal in, once')
+      .option('--tour', 'serve sample worlds from ./assize-tour.db, and say what to try')
+      .option('--fresh', 'with --tour: begin the sample worlds anew'),
   )
     .addHelpText(
       'after',
@@ -40,6 +44,11 @@ export function serve(program: Command): void {
     )
     .action(
       inSession(async ({ out, json, interruption, storeUrl }, options: Options) => {
+        if (options.tour === true) {
+          await (await import('../tour/tour.ts')).runTour({ ...tourOf(options), json, out, interruption });
+          return EXIT.ok;
+        }
+        if (options.fresh === true) throw new CliError('usage', '--fresh belongs to --tour. Pass both, or neither.');
         const loaded = project() ?? (await loadConfig({ store: storeUrl }));
         const config = {
           ...loaded,
@@ -81,6 +90,17 @@ export function serve(program: Command): void {
         return EXIT.ok;
       }),
     );
+}
+
+/**
+ * The options of a tour, which has a store and a configuration of its own. ASSIZE_STORE is ignored.
+ *
+ * @throws CliError `usage`
+ */
+function tourOf({ config, signIn, host, port, fresh = false }: Options) {
+  if (config !== undefined || signIn !== undefined)
+    throw new CliError('usage', '--tour has its own configuration. Omit --config and --sign-in.');
+  return { host, port, fresh };
 }
 
 /** The key of the log beside the store, as the other commands use it. */

@@ -38,7 +38,7 @@ type AgentEntry = Partial<Omit<Agent, 'role'>> & {
 };
 
 /**
- * The exports `agents`, `domain` and `trajectory` of a file, or those members of its default export.
+ * The exports `agents`, `domain` and `trajectory` of a file, or these members of its default one.
  *
  * @throws CliError
  */

@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
-import { type Policy, ruleTable } from '#authority';
+import type { Policy } from '#authority';
 import { findConfig, loadConfig, type ResolvedConfig } from '#config';
-import { CliError } from '../errors.ts';
 import { divertPrints } from '../terminal/output.ts';
-import { ruleTableIn } from './policies.ts';
+import { policyFrom } from './policies.ts';
 
 /** The configuration that the running command uses. A process runs one command at a time. */
 let current: ResolvedConfig | undefined;
@@ -47,16 +46,11 @@ function storeGiven(command: Command, { store }: ProjectOptions): Pick<ProjectOp
 }
 
 /**
- * The policy of the config. A file is a rule table in JSON.
+ * The policy of the config, which is a policy or names the file of one.
  *
  * @throws CliError
  */
-export function projectPolicy(): Policy | undefined {
+export async function projectPolicy(): Promise<Policy | undefined> {
   const { policy, policyFile } = current ?? {};
-  if (policyFile === undefined) return policy;
-  if (policyFile.endsWith('.json')) return ruleTable(ruleTableIn(policyFile));
-  throw new CliError(
-    'usage',
-    `This command cannot read the policy ${policyFile} of the config. Name a rule table in JSON, or give the policy itself.`,
-  );
+  return policyFile === undefined ? policy : policyFrom({ policy: policyFile });
 }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { isAssizeError } from '#base';
-import { type ReadCase, type RulesFile, readCases, readRules } from '#domains/gateway';
+import { type ReadCase, type RulesFault, type RulesFile, readCases, readRules } from '#domains/gateway';
 import { CliError } from '../errors.ts';
 import { readText } from '../files/input-file.ts';
 
@@ -18,6 +18,11 @@ export function rulesFileIn(path: string): RulesFile {
 export function casesBeside(path: string): readonly ReadCase[] {
   const beside = path.replace(/\.(ya?ml)$/i, '.cases.$1');
   return existsSync(beside) ? inFile(() => readCases(readText(beside), beside)) : [];
+}
+
+/** The faults of a rules file, where an error has some. */
+export function rulesFaultsOf({ cause }: { readonly cause?: unknown }): readonly RulesFault[] | undefined {
+  return isAssizeError(cause, 'bad_rules') ? (cause.evidence['faults'] as readonly RulesFault[]) : undefined;
 }
 
 function inFile<T>(read: () => T): T {

@@ -36,7 +36,7 @@ export async function openAssize(
     domains,
     anchors: readAnchors(storeUrl, anchors),
     ...runtimeKeys(keys),
-    ...projectOptions(),
+    ...(await projectOptions()),
     effects: {
       ...(keys.signer === undefined && rootRecovery(storeUrl)),
       ...project()?.effects,
@@ -48,8 +48,8 @@ export async function openAssize(
 }
 
 /** The options of a runtime that the config of the project has. @throws CliError */
-export function projectOptions(): Pick<AssizeOptions, 'policy' | 'approvals' | 'memory'> {
-  const policy = projectPolicy();
+export async function projectOptions(): Promise<Pick<AssizeOptions, 'policy' | 'approvals' | 'memory'>> {
+  const policy = await projectPolicy();
   const { approvals, memory } = project() ?? {};
   return { ...(policy && { policy }), ...(approvals && { approvals }), ...(memory && { memory }) };
 }

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { segment } from '#authority';
+import { isAssizeError, type Json } from '#base';
+import { canonicalize } from '#canon';
 import type { CallableTool, CounselorPredicate, Domain } from '#kernel';
 import { call, defineDomain } from '#kernel';
 import { applyCall, callArgs, type RulesInForce } from './actions/call.ts';
@@ -95,7 +97,7 @@ function domainOf(
         apply: (state, args, { role, at }) => applyCall(state, args, { agent: role.agent, at }, inForce(state)),
         calls: ({ rules: { runs } }, { server, tool, args }) => {
           const name = registeredName(server, tool);
-          return runs.includes(name) ? [call(callable.get(name) ?? recorded(name), args)] : [];
+          return runs.includes(name) ? [call(asJudged(callable.get(name) ?? recorded(name), args), args)] : [];
         },
       },
       report: {
@@ -148,6 +150,25 @@ function domainOf(
 /** Undefined for an admin, who acts for every agent. */
 function agentOf(role: object): string | undefined {
   return (role as { readonly agent?: string }).agent;
+}
+
+/**
+ * The tool, if it takes the arguments as the rules have judged them: a default or a dropped member
+ * could name a resource that no rule has seen.
+ */
+function asJudged(tool: CallableTool, args: Readonly<Record<string, unknown>>): CallableTool {
+  let taken: string;
+  try {
+    taken = canonicalize(tool.parse(args));
+  } catch (error) {
+    // The kernel refuses the input with the tool's own words.
+    if (isAssizeError(error)) return tool;
+    throw error;
+  }
+  if (taken === canonicalize(args as Json)) return tool;
+  throw new Error(
+    `the tool ${tool.name} would take other arguments than these; write them out: ${taken.slice(0, 500)}`,
+  );
 }
 
 /**

@@ -33,15 +33,12 @@ export function eventStream(
       const queue: LoggedEntry[] = [];
       const done = Promise.withResolvers<void>();
       let arrived = Promise.withResolvers<void>();
-      const size = await tail.size();
-      const leave = tail.listen((entries) => {
-        queue.push(...entries);
-        arrived.resolve();
-        if (queue.length > BEHIND_MAX) stop();
-      }, size);
+      let leave = (): void => undefined;
       const keepAlive = setInterval(() => controller.enqueue(encoder.encode(KEEP_ALIVE)), KEEP_ALIVE_MS);
       keepAlive.unref();
+      let hasStopped = false;
       stop = () => {
+        hasStopped = true;
         clearInterval(keepAlive);
         leave();
         onEnd();
@@ -51,7 +48,7 @@ export function eventStream(
       };
       signal.addEventListener('abort', stop);
       const isOver = Symbol('over');
-      let position = lastId === undefined ? size : lastId + 1;
+      let position = lastId === undefined ? await tail.size() : lastId + 1;
       controller.enqueue(encoder.encode(`retry: 1000\nevent: ready\nid: ${position - 1}\ndata: {}\n\n`));
       const send = (entries: readonly LoggedEntry[]): void => {
         for (const entry of entries) {
@@ -59,8 +56,18 @@ export function eventStream(
           position = entry.position + 1;
           if (matches(entry.row, filter)) controller.enqueue(encoder.encode(eventOf(entry)));
         }
+        if ((controller.desiredSize ?? 0) < -BEHIND_MAX) stop();
       };
-      for (let page = await tail.read(position); page.length > 0; page = await tail.read(position)) send(page);
+      for (let page = await tail.read(position); page.length > 0; page = await tail.read(position)) {
+        send(page);
+        if (signal.aborted || hasStopped) break;
+      }
+      if (!hasStopped)
+        leave = tail.listen((entries) => {
+          queue.push(...entries);
+          arrived.resolve();
+          if (queue.length > BEHIND_MAX) stop();
+        }, position);
       for (;;) {
         const ended = await Promise.race([arrived.promise, done.promise.then(() => isOver)]);
         if (ended === isOver || signal.aborted) break;

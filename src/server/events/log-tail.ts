@@ -21,6 +21,7 @@ export class LogTail {
   readonly #pollMs: number;
   readonly #onFailure: (error: unknown) => void;
   readonly #listeners: Set<TailListener> = new Set();
+  /** Every listener has the entries before it. Undefined before the first listener. */
   #position: number | undefined;
   #woken = false;
   #running: Promise<void> | undefined;
@@ -28,7 +29,7 @@ export class LogTail {
   #unfollow: (() => Promise<void>) | undefined;
   #stopped = false;
 
-  /** `pollMs`: after this time, entries of other processes are seen without a notification. */
+  /** `pollMs`: most time until entries of other processes are seen, without a notification. */
   constructor(
     store: LogStore & Partial<Followable>,
     { pollMs, onFailure }: { readonly pollMs: number; readonly onFailure: (error: unknown) => void },
@@ -72,16 +73,15 @@ export class LogTail {
   }
 
   /**
-   * Calls the listener with every entry that gets its position after the call, in the order of the
-   * log. `from`: the size of the log before the call. Entries of earlier positions may come too.
+   * Calls the listener with entries in the order of the log, with all from a position on. Earlier
+   * entries, and entries that it already got, may come too: another listener asked for them.
    */
   listen(listener: TailListener, from: number): () => void {
-    this.#position ??= from;
     this.#listeners.add(listener);
+    this.#position = Math.min(this.#position ?? from, from);
     this.wake();
     return () => {
       this.#listeners.delete(listener);
-      if (this.#listeners.size === 0) this.#position = undefined;
     };
   }
 
@@ -104,12 +104,11 @@ export class LogTail {
 
   async #readNew(): Promise<void> {
     const size = await integrateLog(this.#store);
-    for (let position = this.#position; position !== undefined && position < size; position = this.#position) {
-      const entries = await this.read(position);
+    for (let from = this.#position; from !== undefined && from < size; from = this.#position) {
+      const entries = await this.read(from);
       if (entries.length === 0) return;
-      // The last listener may have left during the read, and another one may have come.
-      if (this.#position !== position) continue;
-      this.#position = position + entries.length;
+      // A listener that came during the read may have asked for earlier entries.
+      if (this.#position === from) this.#position = from + entries.length;
       for (const listener of this.#listeners) listener(entries);
     }
   }

@@ -1,5 +1,7 @@
 import { Hono } from 'hono';
+import { isInstance } from '#base';
 import type { PrincipalKind } from '#config';
+import { StoreError } from '#stores';
 import { ServerError } from '../errors.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Metrics } from '../log/metrics.ts';
@@ -100,6 +102,7 @@ async function runOperation(
   known(caller);
   if (caller.sessionId !== undefined) checkOrigin(request, parts.addresses());
   const leave = parts.limiter.enter(caller.name);
+  const limit = new TimeLimit();
   try {
     requireKind(caller, one.kinds);
     const body = one.body === undefined ? undefined : await readBody(request, parts.limits.bodyBytes);
@@ -111,26 +114,54 @@ async function runOperation(
         'A proposal needs an idempotency key. Send the header Idempotency-Key, the same again for a repetition.',
       );
     const waitSeconds = waitOf(request);
-    const limit = AbortSignal.timeout(REQUEST_MS + waitSeconds * 1_000);
-    const signal = AbortSignal.any([request.signal, parts.stopping, limit]);
+    const signal = AbortSignal.any([request.signal, parts.stopping, limit.start(REQUEST_MS + waitSeconds * 1_000)]);
     const wantsInterrupts = (request.headers.get('accept') ?? '').includes(INTERRUPTS);
     const { service } = parts;
     const answer = await one.run({ ...given, caller, service, key, waitSeconds, wantsInterrupts, signal });
     return answered(answer, request, wantsInterrupts ? INTERRUPTS : 'application/json');
   } finally {
+    limit.end();
     leave();
   }
+}
+
+/** Ends a signal with `request_timeout` after a time. */
+class TimeLimit {
+  #timer: NodeJS.Timeout | undefined;
+
+  start(ms: number): AbortSignal {
+    const over = new AbortController();
+    this.#timer = setTimeout(() => over.abort(timedOut()), ms);
+    return over.signal;
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+}
+
+function timedOut(): ServerError {
+  return new ServerError(
+    'request_timeout',
+    'The request took longer than the limit. Repeat it with the same idempotency key.',
+    { retryable: true },
+  );
 }
 
 function answered(answer: Answer, request: Request, type: string): Response {
   const { status = 200, headers = {}, body, lines, etag } = answer;
   const tag = etag === undefined ? undefined : `"${etag}"`;
   const all = { ...headers, ...(tag !== undefined && { etag: tag }) };
-  if (tag !== undefined && request.headers.get('if-none-match') === tag)
+  if (tag !== undefined && isNamed(tag, request.headers.get('if-none-match') ?? ''))
     return new Response(null, { status: 304, headers: all });
   if (lines !== undefined)
     return new Response(streamOf(lines), { headers: { ...all, 'content-type': 'application/jsonl' } });
   return new Response(`${JSON.stringify(body)}\n`, { status, headers: { ...all, 'content-type': type } });
+}
+
+/** Whether `If-None-Match` names the tag (RFC 9110, 13.1.2). A weak tag counts as a strong one. */
+function isNamed(tag: string, header: string): boolean {
+  return header.trim() === '*' || [...header.matchAll(/"[^"]*"/g)].some(([one]) => one === tag);
 }
 
 function streamOf(lines: AsyncIterable<string>): ReadableStream<Uint8Array> {
@@ -146,11 +177,12 @@ function streamOf(lines: AsyncIterable<string>): ReadableStream<Uint8Array> {
   });
 }
 
-/** The response to an error. Faults of the server are logged with their stack. */
+/** The response to an error. Faults of the server and of its store are logged with their stack. */
 export function answerProblem(error: unknown, request: Request, { logger }: Pick<AppParts, 'logger'>): Response {
   const requestId = requestIdOf(request);
   const problem = problemOf(error, requestId);
-  if (problem.status === 500) logger.failure(requestId, error);
+  if (problem.status === 500 || (problem.status === 503 && isInstance(error, StoreError)))
+    logger.failure(requestId, error);
   return new Response(`${JSON.stringify(problem)}\n`, {
     status: problem.status,
     headers: { 'content-type': 'application/problem+json', ...headersOf(problem, error) },

@@ -9,18 +9,19 @@ import { readBody } from './body.ts';
 import { checkOrigin } from './guards.ts';
 import { signInPage, startPage } from './pages.ts';
 
-/** The address of sign-in requests of one process, for its limit. */
-const SIGN_IN = 'sign-in';
+/** Counts the sign-ins of a process together. No principal has an empty name. */
+const SIGN_IN = '';
 const codeBody = z.strictObject({ code: z.string().regex(/^[0-9a-f]{64}$/) });
 
 /** Adds the start page and the sign-in of browsers: by a code of the command line, and by OIDC. */
 export function addSignIn(app: Hono, parts: AppParts, sessions: Sessions, oidc: OidcSignIn | undefined): void {
   const { service, addresses, authenticator } = parts;
   const now = () => service.clock.now();
+  const isTls = () => addresses().origin.startsWith('https:');
 
   app.get('/', async (context) => {
     const caller =
-      sessionCookieOf(context.req.raw) === undefined
+      sessionCookieOf(context.req.raw, isTls()) === undefined
         ? undefined
         : await authenticator.callerOf(context.req.raw).catch(() => undefined);
     return startPage(caller?.name, oidc !== undefined);
@@ -48,7 +49,7 @@ export function addSignIn(app: Hono, parts: AppParts, sessions: Sessions, oidc: 
 
   app.delete('/v1/session', async (context) => {
     checkOrigin(context.req.raw, addresses());
-    const cookie = sessionCookieOf(context.req.raw);
+    const cookie = sessionCookieOf(context.req.raw, isTls());
     if (cookie !== undefined) await sessions.end(cookie);
     return context.json({ ended: true }, 200, { 'set-cookie': cookieText('', addresses().origin) });
   });
@@ -58,7 +59,8 @@ export function addSignIn(app: Hono, parts: AppParts, sessions: Sessions, oidc: 
   app.get('/sign-in/oidc', async (context) => {
     const leave = parts.limiter.enter(SIGN_IN);
     try {
-      return context.redirect((await oidc.begin(callback(), now())).href);
+      const { url, browser } = await oidc.begin(callback(), now());
+      return context.body(null, 302, { location: url.href, 'set-cookie': browserCookie(browser, addresses().origin) });
     } finally {
       leave();
     }
@@ -67,7 +69,8 @@ export function addSignIn(app: Hono, parts: AppParts, sessions: Sessions, oidc: 
     const leave = parts.limiter.enter(SIGN_IN);
     try {
       const url = new URL(context.req.url);
-      const mapped = await oidc.end(new URL(`${callback()}${url.search}`), now());
+      const browser = browserOf(context.req.raw);
+      const mapped = await oidc.end(new URL(`${callback()}${url.search}`), browser, now());
       const { name, kinds, grants } = authenticator.mapped(mapped, 'oidc');
       const session: Omit<Session, 'expires'> = { principal: name, method: 'oidc', kinds, grants };
       const cookie = await sessions.start(session, now());
@@ -76,6 +79,18 @@ export function addSignIn(app: Hono, parts: AppParts, sessions: Sessions, oidc: 
       leave();
     }
   });
+}
+
+const BROWSER_COOKIE = 'assize-sign-in';
+
+/** A cookie for the time of a sign-in. The browser sends it when the provider sends the person back. */
+function browserCookie(value: string, origin: string): string {
+  const secure = origin.startsWith('https:') ? '; Secure' : '';
+  return `${BROWSER_COOKIE}=${value}${secure}; Path=/sign-in; HttpOnly; SameSite=Lax; Max-Age=600`;
+}
+
+function browserOf(request: Request): string | undefined {
+  return new RegExp(`(?:^|; ?)${BROWSER_COOKIE}=([\\w-]+)`).exec(request.headers.get('cookie') ?? '')?.[1];
 }
 
 /** An empty value ends the cookie. Over TLS the name binds the cookie to this host. */

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { isAssizeError } from '#base';
 import { addMicros } from '#canon';
-import { type EntryRow, isEffectPending, isExpired, type PendingPayload, readRow } from '#ledger';
-import type { ApprovalInput, Ruling, Trajectory } from '#runtime';
-import { withdrawnSourceOf } from '#runtime';
+import { type EntryRow, type Hash, isEffectPending, isExpired, type PendingPayload, readRow } from '#ledger';
+import { type ApprovalInput, type Ruling, Trajectory, withdrawnSourceOf } from '#runtime';
 import { pendingView, questionsIn } from '#views';
 import { ServerError } from '../errors.ts';
+import { isFromGrantOf, requireOther } from '../grantors.ts';
 import { type Caller, isOfKind } from '../principals/caller.ts';
 import { problemOf } from '../problems/problem.ts';
 import { callerTrajectory, replayerOf } from '../reach.ts';
@@ -51,25 +51,43 @@ const list = operation({
       ...(channel !== undefined && { channel }),
     };
     const approvals: z.input<typeof approvalForm>[] = [];
-    let isPast = cursor === undefined;
     let last: string | undefined;
-    for await (const { trajectoryId, id, payload } of service.assize.pending(asked)) {
+    for (const pending of await after(cursor, service.assize.pending(asked))) {
       signal.throwIfAborted();
-      if (!isPast) {
-        isPast = id === cursor;
-        continue;
-      }
-      if (action !== undefined && payload.proposal.action.name !== action) continue;
-      const shown = await shownTo(caller, service, { trajectoryId, id, payload });
+      if (action !== undefined && pending.payload.proposal.action.name !== action) continue;
+      const shown = await shownTo(caller, service, pending);
       if (shown === undefined) continue;
       if ((mine && !shown.may_decide) || (requester !== undefined && shown.requester !== requester)) continue;
       if (approvals.length === limit) return { body: { approvals, next: last } };
       approvals.push(shown);
-      last = id;
+      last = `${pending.trajectoryId}@${pending.payload.seq}`;
     }
     return { body: { approvals } };
   },
 });
+
+/**
+ * The proposals after a cursor, by trajectory and position. The cursor is a position, so the
+ * proposal there may be decided meanwhile.
+ *
+ * @throws ServerError `invalid_request`
+ */
+async function after(cursor: string | undefined, pending: AsyncIterable<Pending>): Promise<Pending[]> {
+  const [, trajectoryId = '', seq] = /^(.+)@(\d{1,15})$/.exec(cursor ?? '') ?? [];
+  if (cursor !== undefined && seq === undefined) {
+    const findings = [{ pointer: '/query/cursor', message: 'must be the `next` of a page' }];
+    throw new ServerError('invalid_request', 'The request is not valid: /query/cursor must be the `next` of a page.', {
+      evidence: { findings },
+    });
+  }
+  const found: Pending[] = [];
+  for await (const one of pending)
+    if (one.trajectoryId > trajectoryId || (one.trajectoryId === trajectoryId && one.payload.seq > Number(seq ?? -1)))
+      found.push(one);
+  return found.sort((a, b) =>
+    a.trajectoryId === b.trajectoryId ? a.payload.seq - b.payload.seq : a.trajectoryId < b.trajectoryId ? -1 : 1,
+  );
+}
 
 const get = operation({
   id: 'approvals.get',
@@ -131,6 +149,7 @@ const approve = operation({
   run: async (request) => {
     const { path, body, caller } = request;
     const { trajectory, row } = await pendingOf(request, path.approval);
+    requireOther(request, trajectory, writIdOf(row));
     return { body: rulingDocument(await approveAs(caller, trajectory, row, body)) };
   },
 });
@@ -152,6 +171,7 @@ const reject = operation({
     const { trajectory, row } = await pendingOf(request, path.approval);
     const decision = { principal: caller.name, method: caller.method, reason: body.reason };
     const given = body.digest === undefined ? decision : { ...decision, digest: body.digest };
+    requireOther(request, trajectory, writIdOf(row));
     return { body: rulingDocument(await trajectory.approvals.reject(row.id, given)) };
   },
 });
@@ -182,6 +202,7 @@ const decideMany = operation({
     for (const { id, digest } of items) {
       try {
         const { trajectory, row } = await pendingOf(request, id);
+        requireOther(request, trajectory, writIdOf(row));
         const ruling =
           decision === 'approve'
             ? await approveAs(caller, trajectory, row, { digest, reason })
@@ -224,14 +245,27 @@ function approveAs(caller: Caller, trajectory: Trajectory, row: EntryRow, decisi
   });
 }
 
+function writIdOf(row: EntryRow): Hash {
+  return (readRow(row).payload as PendingPayload).proposal.writ_id;
+}
+
+interface Reaching {
+  readonly caller: Caller;
+  readonly service: Service;
+}
+
 /** The entry of a pending proposal, with its trajectory. @throws ServerError `no_such_value` */
 async function pendingOf(
-  reaching: { readonly caller: Caller; readonly service: Service },
+  reaching: Reaching,
   id: string,
 ): Promise<{ readonly trajectory: Trajectory; readonly row: EntryRow }> {
   const row = await reaching.service.store.resolve(id);
   if (row?.kind !== 'pending_approval') throw noApproval(id);
-  return { trajectory: await callerTrajectory(reaching, row.trajectory_id), row };
+  const trajectory = await callerTrajectory(reaching, row.trajectory_id).catch((error: unknown) => {
+    // The name of the trajectory is not for this caller.
+    throw isAssizeError(error, 'no_such_value') ? noApproval(id) : error;
+  });
+  return { trajectory, row };
 }
 
 function noApproval(id: string): ServerError {
@@ -258,9 +292,16 @@ async function shownTo(
     .map(({ name }) => name);
   const asked = caller.kinds.includes('counselor') ? [...new Set([...names, caller.name])] : names;
   const isOpen = !isEffectPending(payload) && !isExpired(payload, service.clock.now());
-  const { requester, deciders } = isOpen
-    ? await trajectory.approvals.decidersAmong(id, asked).catch(decidedMeanwhile)
-    : { requester: '', deciders: [] };
+  const among = isOpen
+    ? await trajectory.approvals.decidersAmong(id, asked).then(({ deciders }) => deciders, decidedMeanwhile)
+    : [];
+  const { writ_id } = payload.proposal;
+  const requester = Trajectory.writOf(trajectory, writ_id)?.writ.subject ?? '';
+  const grantsOf = (name: string) => (name === caller.name ? caller : service.config.principals.get(name));
+  const deciders = among.filter((name) => {
+    const decider = grantsOf(name);
+    return decider === undefined || !isFromGrantOf(decider, service, trajectory, writ_id);
+  });
   if (!isOfKind(caller, READERS) && requester !== caller.name) return undefined;
   const withdrawn = await withdrawnSourceOf(payload, service.store);
   const questions = await questionsIn(payload, replayerOf(service).values);
@@ -270,11 +311,12 @@ async function shownTo(
     questions,
     ...(withdrawn !== undefined && { withdrawn }),
   });
-  return { ...view, requester, deciders: [...deciders], may_decide: deciders.includes(caller.name) };
+  const mayDecide = caller.kinds.includes('counselor') && deciders.includes(caller.name);
+  return { ...view, requester, deciders, may_decide: mayDecide };
 }
 
-function decidedMeanwhile(error: unknown): { readonly requester: string; readonly deciders: readonly string[] } {
-  if (isAssizeError(error, 'not_pending') || isAssizeError(error, 'erased')) return { requester: '', deciders: [] };
+function decidedMeanwhile(error: unknown): readonly string[] {
+  if (isAssizeError(error, 'not_pending') || isAssizeError(error, 'erased')) return [];
   throw error;
 }
 

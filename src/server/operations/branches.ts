@@ -55,7 +55,7 @@ const create = operation({
       note: body.note,
       ...(body.trajectory_id !== undefined && { trajectoryId: body.trajectory_id }),
     });
-    const headers = { location: `/v1/trajectories/${made.id}` };
+    const headers = { location: `/v1/trajectories/${encodeURIComponent(made.id)}` };
     return { status: 201, headers, body: { trajectory_id: made.id, entry_id: made.head } };
   },
 });
@@ -119,7 +119,7 @@ const delegate = operation({
       signed,
       ...(initial !== undefined && { initial }),
     });
-    const headers = { location: `/v1/trajectories/${made.id}` };
+    const headers = { location: `/v1/trajectories/${encodeURIComponent(made.id)}` };
     return { status: 201, headers, body: { trajectory_id: made.id, entry_id: made.head } };
   },
 });

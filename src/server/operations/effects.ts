@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import type { Hash } from '#ledger';
 import { effectTransactionView, storedTextsOf } from '#views';
 import { ServerError } from '../errors.ts';
+import { requireOther } from '../grantors.ts';
 import type { Service } from '../service.ts';
 import { digits, documentForm, flag, name, next, PAGE_DEFAULT, page } from './forms.ts';
 import { ADMINS, type Operation, operation, READERS } from './operation.ts';
@@ -74,6 +76,8 @@ const resolve = operation({
   errors: ['unauthorised_operator', 'needs_confirmation', 'already_resolved', 'nothing_to_resolve'],
   run: async ({ path, body, caller, service, signal }) => {
     const transaction = await transactionOf(service, path.epoch);
+    const trajectory = await service.assize.open(transaction.trajectory_id);
+    requireOther({ caller, service }, trajectory, transaction['writ'] as Hash);
     const isAdmin = caller.kinds.includes('admin');
     const now = service.clock.now();
     await service.assize.resolveEffect(

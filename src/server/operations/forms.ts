@@ -4,8 +4,16 @@ import { z } from 'zod';
 
 export const hash: z.ZodString = z.string().regex(/^[0-9a-f]{64}$/);
 export const instant: z.ZodString = z.string().describe('UTC with six digits after the second');
-export const json: z.ZodType = z.json().meta({ id: 'Json' });
-export const name: z.ZodString = z.string().min(1).max(512);
+/** The text was read as JSON. A recursive schema would give clients a type without an end. */
+export const json: z.ZodType = z
+  .any()
+  .refine((value) => value !== undefined, 'is missing')
+  .meta({ id: 'Json', description: 'Any JSON value.' });
+export const name: z.ZodString = z
+  .string()
+  .min(1)
+  .max(512)
+  .refine((text) => !text.includes('\0'), 'must not contain U+0000');
 /** A value of a query is text, so numbers are read from digits. */
 export const digits: z.ZodType<number, string> = z
   .string()

@@ -200,6 +200,7 @@ function paramsOf(text: string | undefined): Record<string, string> {
 
 function memberOf(value: Json | undefined, key: string): Json | undefined {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+  if (Array.isArray(value) && !/^(0|[1-9]\d*)$/.test(key)) return undefined;
   return (value as Readonly<Record<string, Json>>)[key];
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { addMicros } from '#canon';
+import { isSamePrincipal } from '#kernel';
 import { isHash, REVOKE_ACTION } from '#ledger';
 import { listWrits } from '#runtime';
 import { ServerError } from '../errors.ts';
@@ -28,7 +29,7 @@ const list = operation({
       z.looseObject({
         id: hash,
         writ: writForm,
-        principal: z.string().nullable().describe('the principal of the configuration whose grant it is'),
+        principal: z.string().nullable().describe('the principal of the configuration whose grant it is a part of'),
         granted: amounts,
         spent: amounts,
         reserved: amounts,
@@ -42,10 +43,11 @@ const list = operation({
     const trajectory = await callerTrajectory(request, path.trajectory);
     const known = await listWrits(service.store, trajectory.id);
     const holders = service.writs.holdersOf(service.config.principals.values(), trajectory.id);
-    const writs = known.map(({ id, writ, granted, spent, reserved, left, revoked }) => ({
+    const writs = known.map(({ id, writ, chain, granted, spent, reserved, left, revoked }) => ({
       id,
       writ: { ...writ },
-      principal: holders.get(id) ?? null,
+      principal:
+        [id, ...chain.map((one) => service.writs.idOf(one))].flatMap((one) => holders.get(one) ?? [])[0] ?? null,
       granted: { ...granted },
       spent: { ...spent },
       reserved: { ...reserved },
@@ -110,10 +112,11 @@ const attenuate = operation({
     const trajectory = await callerTrajectory(request, path.trajectory);
     const now = service.clock.now();
     const expires = addMicros(now, body.seconds * 1_000_000);
-    if (service.config.principals.has(body.subject))
+    const known = [...service.config.principals.keys()].find((one) => isSamePrincipal(one, body.subject));
+    if (known !== undefined)
       throw new ServerError(
         'forbidden',
-        `${body.subject} is a principal of the configuration. Choose another subject.`,
+        `${body.subject} is a principal of the configuration, or looks like ${known}. Choose another subject.`,
       );
     const writ = service.writs.attenuated(caller, trajectory.id, {
       subject: body.subject,

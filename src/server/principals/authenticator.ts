@@ -20,6 +20,7 @@ export class Authenticator {
   readonly #sessions: Sessions;
   readonly #jwt: JwtVerifier;
   readonly #clock: Clock;
+  readonly #isTls: boolean;
 
   constructor(parts: {
     readonly config: ResolvedConfig;
@@ -33,6 +34,8 @@ export class Authenticator {
     this.#sessions = parts.sessions;
     this.#jwt = parts.jwt;
     this.#clock = parts.clock;
+    const { publicUrl, tls } = parts.config.server;
+    this.#isTls = publicUrl === undefined ? tls !== undefined : publicUrl.startsWith('https:');
   }
 
   /** @throws ServerError `unauthenticated` */
@@ -43,7 +46,7 @@ export class Authenticator {
       if (text === undefined) throw unauthenticated('The header Authorization must be: Bearer TOKEN');
       return isToken(text) ? this.#byToken(text) : this.#byJwt(text);
     }
-    const cookie = sessionCookieOf(request);
+    const cookie = sessionCookieOf(request, this.#isTls);
     if (cookie !== undefined) return this.#bySession(cookie);
     throw unauthenticated('The request names no principal');
   }
@@ -90,11 +93,18 @@ export class Authenticator {
   }
 }
 
-/** The value of the session cookie. */
-export function sessionCookieOf(request: Request): string | undefined {
+/**
+ * The value of the session cookie. Over TLS only the name with a prefix counts, because a
+ * neighbouring host can set the other one.
+ */
+export function sessionCookieOf(request: Request, isTls: boolean): string | undefined {
+  return cookieOf(request, isTls ? SESSION_COOKIE : LOOPBACK_COOKIE);
+}
+
+export function cookieOf(request: Request, wanted: string): string | undefined {
   for (const pair of request.headers.get('cookie')?.split(';') ?? []) {
     const [name, value] = pair.trim().split('=');
-    if (name === SESSION_COOKIE || name === LOOPBACK_COOKIE) return value;
+    if (name === wanted) return value;
   }
   return undefined;
 }

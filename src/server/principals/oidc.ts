@@ -1,6 +1,6 @@
 import * as client from 'openid-client';
 import { isInstance } from '#base';
-import type { Instant } from '#canon';
+import { hashText, type Instant } from '#canon';
 import type { MappedPrincipal, OidcConfig } from '#config';
 import { ServerError } from '../errors.ts';
 import { isLoopback } from '../loopback.ts';
@@ -19,13 +19,18 @@ export class OidcSignIn {
     this.#sessions = sessions;
   }
 
-  /** The address at the provider where a sign-in begins. */
-  async begin(redirectUrl: string, now: Instant): Promise<URL> {
+  /**
+   * The address at the provider where a sign-in begins, and a secret for a cookie of the browser.
+   * Only that browser can end the sign-in. Otherwise a person could be signed in as another one by
+   * a link.
+   */
+  async begin(redirectUrl: string, now: Instant): Promise<{ readonly url: URL; readonly browser: string }> {
     const provider = await this.#discovered();
     const verifier = client.randomPKCECodeVerifier();
     const nonce = client.randomNonce();
-    const state = await this.#sessions.beginSignIn({ verifier, nonce }, now);
-    return client.buildAuthorizationUrl(provider, {
+    const browser = client.randomState();
+    const state = await this.#sessions.beginSignIn({ verifier, nonce, browser: hashText(browser) }, now);
+    const url = client.buildAuthorizationUrl(provider, {
       redirect_uri: redirectUrl,
       scope: this.#config.scope ?? SCOPE,
       code_challenge: await client.calculatePKCECodeChallenge(verifier),
@@ -33,17 +38,20 @@ export class OidcSignIn {
       state,
       nonce,
     });
+    return { url, browser };
   }
 
   /**
-   * The principal of a finished sign-in. `url`: where the provider sent the browser.
+   * The principal of a finished sign-in. `url`: where the provider sent the browser. `browser`: the
+   * secret of its cookie.
    *
    * @throws ServerError `sign_in_failed`
    */
-  async end(url: URL, now: Instant): Promise<MappedPrincipal> {
+  async end(url: URL, browser: string | undefined, now: Instant): Promise<MappedPrincipal> {
     const state = url.searchParams.get('state') ?? '';
     const begun = await this.#sessions.endSignIn(state, now);
-    if (begun === undefined) throw failed('The sign-in is unknown, was used, or took too long');
+    if (begun === undefined || browser === undefined || hashText(browser) !== begun.browser)
+      throw failed('The sign-in is unknown, was used, or took too long');
     try {
       const tokens = await client.authorizationCodeGrant(await this.#discovered(), url, {
         pkceCodeVerifier: begun.verifier,

@@ -24,6 +24,8 @@ interface SignInCode {
 export interface PendingSignIn {
   readonly verifier: string;
   readonly nonce: string;
+  /** The hash of a secret that only the browser of the sign-in has, in a cookie. */
+  readonly browser: string;
   readonly expires: Instant;
 }
 

@@ -62,8 +62,8 @@ export class WritIssuer {
    * @throws ServerError `forbidden` if no grant names the trajectory
    */
   forAgent(caller: Caller, trajectoryId: string, action: string, now: Instant): WritChain {
-    if (caller.writ !== undefined) return caller.writ;
-    const grants = caller.grants.filter((grant) => isFor(grant, trajectoryId));
+    if (caller.writ !== undefined && caller.writ.writ.trajectory === trajectoryId) return caller.writ;
+    const grants = grantsFor(caller, trajectoryId);
     const grant = grants.find(({ actions }) => actions.some((pattern) => isCovered(pattern, action))) ?? grants[0];
     if (grant === undefined)
       throw new ServerError(
@@ -75,10 +75,8 @@ export class WritIssuer {
 
   /** All writs under which an agent may act in a trajectory: one for each grant. */
   allFor(caller: Caller, trajectoryId: string, now: Instant): WritChain[] {
-    if (caller.writ !== undefined) return [caller.writ];
-    return caller.grants
-      .filter((grant) => isFor(grant, trajectoryId))
-      .map((grant) => this.#short(caller.name, grant, trajectoryId, now));
+    if (caller.writ !== undefined) return caller.writ.writ.trajectory === trajectoryId ? [caller.writ] : [];
+    return grantsFor(caller, trajectoryId).map((grant) => this.#short(caller.name, grant, trajectoryId, now));
   }
 
   /** The writ of an administrator for one built-in action in a trajectory. */
@@ -169,6 +167,18 @@ export class WritIssuer {
     return this.grantsOf(caller.name, caller.grants, trajectoryId).some(({ writ }) => writId(writ) === parent);
   }
 
+  /**
+   * Whether a writ comes from a grant of a principal, also through other principals. The name of
+   * the principal is in none of the writs.
+   */
+  hasGranted({ name, grants }: Pick<Caller, 'name' | 'grants'>, { writ, chain }: WritChain): boolean {
+    return [writ, ...chain].some(
+      (link) =>
+        link.trajectory !== undefined &&
+        this.grantsOf(name, grants, link.trajectory).some((granted) => writId(granted.writ) === writId(link)),
+    );
+  }
+
   /** Whether a writ of an agent covers statements in a memory space. */
   maySpeak(caller: Caller, trajectoryId: string, space: string, now: Instant): boolean {
     const scope = `memory:${segment(space)}:**`;
@@ -184,9 +194,8 @@ export class WritIssuer {
 
   /** The grants that an agent may pass on. A token that is limited to a writ passes nothing on. */
   #passable(caller: Caller, trajectoryId: string): GrantedWrit[] {
-    if (caller.writ !== undefined) return [];
-    return caller.grants
-      .filter((grant) => isFor(grant, trajectoryId) && grant.maxDepth > 0)
+    return grantsFor(caller, trajectoryId)
+      .filter(({ maxDepth }) => maxDepth > 0)
       .map((grant) => this.#granted(caller.name, grant, trajectoryId));
   }
 
@@ -273,6 +282,11 @@ function nothingToPassOn(caller: Caller, trajectoryId: string): ServerError {
     'forbidden',
     `${caller.name} has no grant to pass on in ${trajectoryId}. Raise \`maxDepth\` of a grant in the configuration.`,
   );
+}
+
+/** A token that is limited to a writ has no grant beside it. */
+function grantsFor({ grants, writ }: Caller, trajectoryId: string): Grant[] {
+  return writ === undefined ? grants.filter((grant) => isFor(grant, trajectoryId)) : [];
 }
 
 function isFor({ trajectories }: Grant, trajectoryId: string): boolean {

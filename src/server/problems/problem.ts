@@ -1,5 +1,6 @@
-import { type AssizeError, isAssizeError } from '#base';
+import { type AssizeError, isAssizeError, isInstance } from '#base';
 import type { Misfit } from '#canon';
+import { StoreError } from '#stores';
 import { type ErrorStatus, statusOf } from './status.ts';
 
 /** The document of an error, RFC 9457. */
@@ -32,6 +33,8 @@ export function problemOf(error: unknown, requestId?: string): Problem {
   if (!isAssizeError(error)) return { ...INTERNAL, ...id };
   const status = statusOf(error.code);
   if (status === 500) return { ...INTERNAL, ...id };
+  // The message of a store can name a file, a server or a statement.
+  if (isInstance(error, StoreError) && status === 503) return { ...storeProblem(error), ...id };
   const { code, message, retryable, evidence } = error as AssizeError;
   const findings = evidence['findings'];
   const shown = Object.fromEntries(
@@ -69,6 +72,17 @@ const TITLES: Readonly<Record<ErrorStatus, string>> = {
   500: 'The server failed',
   503: 'The service cannot answer now',
 };
+
+function storeProblem({ code, retryable }: StoreError): Problem {
+  return {
+    type: `${PAGE}#${code}`,
+    title: TITLES[503],
+    status: 503,
+    code,
+    detail: 'The store cannot answer now. Repeat the request later; the log of the server has the reason.',
+    retryable,
+  };
+}
 
 const INTERNAL: Problem = {
   type: `${PAGE}#internal`,

@@ -3,7 +3,7 @@ export type ErrorStatus = 400 | 401 | 403 | 404 | 408 | 409 | 410 | 412 | 413 | 
 
 /**
  * The status of every code that a request can cause. A code that is not listed is a fault of the
- * server, and gets 500.
+ * server, and gets 500: so do all codes of a damaged ledger.
  */
 const STATUS: Readonly<Partial<Record<ErrorStatus, readonly string[]>>> = {
   400: [
@@ -26,9 +26,18 @@ const STATUS: Readonly<Partial<Record<ErrorStatus, readonly string[]>>> = {
       'bad_resolution',
       'bad_policy',
     ],
-    ...['bad_amount', 'bad_hash', 'bad_confidence', 'bad_text', 'bad_patch', 'bad_request', 'bad_limits', 'bad_size'],
-    ...['syntax', 'duplicate_key', 'byte_order_mark', 'unsafe_integer', 'lone_surrogate', 'not_finite', 'too_deep'],
-    ...['too_many_nodes', 'not_canonical', 'malformed', 'long_text', 'empty_text', 'empty_period', 'reversed_period'],
+    ...['bad_amount', 'bad_hash', 'bad_confidence', 'bad_text', 'bad_request', 'bad_limits', 'bad_size'],
+    ...[
+      'syntax',
+      'duplicate_key',
+      'byte_order_mark',
+      'invalid_utf8',
+      'unsafe_integer',
+      'lone_surrogate',
+      'not_finite',
+      'too_deep',
+    ],
+    ...['too_many_nodes', 'long_text', 'empty_text', 'empty_period', 'reversed_period'],
     ...['invalid_state', 'invalid_initial_state', 'invalid_replacement', 'invalid_amendment', 'invalid_domain'],
     ...[
       'unknown_predicate',
@@ -49,9 +58,9 @@ const STATUS: Readonly<Partial<Record<ErrorStatus, readonly string[]>>> = {
     ],
     ...['too_much', 'too_much_at_once', 'too_much_inherited', 'nothing_to_erase', 'needs_confirmation', 'no_embedder'],
     ...['strategy_not_allowed', 'invalid_call', 'unknown_tool', 'scope_exceeded', 'bad_public_key', 'bad_private_key'],
-    ...['no_claim_key', 'no_instant', 'bad_vector', 'bad_signature', 'array_property', 'hidden_property', 'to_json'],
+    ...['no_claim_key', 'no_instant', 'bad_vector', 'array_property', 'hidden_property', 'to_json'],
     ...['symbol', 'symbol_key', 'undefined', 'function', 'bigint', 'class_instance', 'accessor', 'proxy', 'cycle'],
-    ...['sparse_array', 'unsupported_node', 'bad_row', 'store_invalid_input', 'overspent', 'unknown_row_kind'],
+    ...['sparse_array', 'unsupported_node', 'bad_row', 'store_invalid_input', 'unknown_row_kind'],
     ...['unknown_cardinality', 'unknown_remainder', 'bad_question', 'bad_decision', 'over_refunded', 'stale_answer'],
   ],
   401: ['unauthenticated', 'sign_in_failed'],
@@ -69,7 +78,7 @@ const STATUS: Readonly<Partial<Record<ErrorStatus, readonly string[]>>> = {
       'store_not_found',
       'no_branch',
     ],
-    ...['blob_missing', 'unknown_proposal', 'no_such_value'],
+    ...['unknown_proposal', 'no_such_value'],
   ],
   408: ['request_timeout'],
   409: [
@@ -77,9 +86,9 @@ const STATUS: Readonly<Partial<Record<ErrorStatus, readonly string[]>>> = {
     ...['changed_since', 'override_needed', 'already_approved', 'already_resolved', 'already_upgraded', 'halted'],
     ...['not_halted', 'concluded', 'nothing_to_resolve', 'open_delegations', 'not_delegated', 'not_open', 'ambiguous'],
     ...['domain_mismatch', 'branch_conflict', 'overlaps_open', 'key_collision', 'stale', 'resource_in_doubt'],
-    ...['writ_conflict', 'source_withdrawn', 'column_mismatch', 'effects_differ', 'not_awaited', 'not_a_ruling'],
+    ...['writ_conflict', 'source_withdrawn', 'not_awaited', 'not_a_ruling'],
     ...['duplicate_package', 'import_conflict', 'budget_exhausted', 'second_pivot', 'observation_missing'],
-    ...['source_missing', 'erased', 'no_counselor', 'stale_callback', 'invalid_tool'],
+    ...['erased', 'no_counselor', 'stale_callback', 'invalid_tool', 'imported_trajectory'],
   ],
   412: ['precondition_failed'],
   413: ['body_too_large', 'too_large'],
@@ -88,7 +97,18 @@ const STATUS: Readonly<Partial<Record<ErrorStatus, readonly string[]>>> = {
   422: ['domain_stuck'],
   429: ['too_fast', 'too_many_streams', 'too_many_pending'],
   503: [
-    ...['stopping', 'closed', 'commit_unknown', 'lease_lost', 'effects_busy', 'still_pending', 'outcome_unknown'],
+    ...[
+      'stopping',
+      'closed',
+      'calls_cut',
+      'recovery_failed',
+      'judge_late',
+      'commit_unknown',
+      'lease_lost',
+      'effects_busy',
+      'still_pending',
+      'outcome_unknown',
+    ],
     ...[
       'deadline',
       'clock_ahead',
@@ -98,8 +118,17 @@ const STATUS: Readonly<Partial<Record<ErrorStatus, readonly string[]>>> = {
       'store_unknown',
       'store_closed',
     ],
-    ...['store_poisoned', 'store_readonly', 'store_retired', 'store_changed_schema', 'tool_failed', 'witness_failed'],
-    'concurrent_run',
+    ...[
+      'store_poisoned',
+      'store_readonly',
+      'store_retired',
+      'store_changed_schema',
+      'store_denied',
+      'store_copied',
+      'tool_failed',
+      'witness_failed',
+    ],
+    ...['store_facts_incomplete', 'store_not_scrubbed', 'concurrent_run'],
   ],
 };
 

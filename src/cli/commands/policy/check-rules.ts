@@ -1,17 +1,25 @@
-import { faultText, type RulesFile, warningsOf } from '#domains/gateway';
+import { isAssizeError } from '#base';
+import { faultText, type RulesFault, warningsOf } from '#domains/gateway';
 import type { Tool } from '#effects';
 import { counted } from '#views';
 import { EXIT, type ExitCode } from '../../errors.ts';
-import { casesBeside } from '../../store/rules-files.ts';
+import { casesBeside, rulesFaultsOf, rulesFileIn } from '../../store/rules-files.ts';
 import type { Session } from '../../store/session.ts';
-import { green, line, yellow } from '../../terminal/printable.ts';
+import { green, line, red, yellow } from '../../terminal/printable.ts';
 
-/** Prints the warnings about a rules file. */
-export function checkRules({ json, out }: Session, file: RulesFile, tools: readonly Tool[]): ExitCode {
+/** Prints the faults of a rules file, or the warnings about it. */
+export function checkRules({ json, out }: Session, path: string, tools: readonly Tool[]): ExitCode {
+  const read = faultsOr(() => ({ file: rulesFileIn(path), beside: casesBeside(path) }));
+  if ('faults' in read) {
+    if (json) out.document({ faults: read.faults });
+    else for (const fault of read.faults) out.line(line`${red('fault')} ${faultText(fault)}`);
+    return EXIT.negative;
+  }
+  const { file, beside } = read;
   const { rules } = file;
-  const cases = [...file.cases, ...casesBeside(file.file)];
+  const cases = [...file.cases, ...beside];
   const warnings = warningsOf(file, tools);
-  if (json) out.document({ rules: rules.id, count: rules.rules.length, cases: cases.length, warnings });
+  if (json) out.document({ faults: [], rules: rules.id, count: rules.rules.length, cases: cases.length, warnings });
   else {
     for (const warning of warnings) out.line(line`${yellow('warning')} ${faultText(warning)}`);
     const parts = [
@@ -23,4 +31,14 @@ export function checkRules({ json, out }: Session, file: RulesFile, tools: reado
     if (warnings.length === 0) out.line(line`${green('known')}: all names in ${rules.id} (${parts})`);
   }
   return warnings.length === 0 ? EXIT.ok : EXIT.negative;
+}
+
+function faultsOr<T extends object>(read: () => T): T | { readonly faults: readonly RulesFault[] } {
+  try {
+    return read();
+  } catch (error) {
+    const faults = isAssizeError(error, 'bad_input') ? rulesFaultsOf(error) : undefined;
+    if (faults === undefined) throw error;
+    return { faults };
+  }
 }

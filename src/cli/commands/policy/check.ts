@@ -6,7 +6,7 @@ import { EXIT } from '../../errors.ts';
 import { domainOption, toolsOption, withoutStore } from '../../files/options.ts';
 import { loadDomains } from '../../store/domains.ts';
 import { ruleTableIn } from '../../store/policies.ts';
-import { isRulesFile, rulesFileIn } from '../../store/rules-files.ts';
+import { isRulesFile } from '../../store/rules-files.ts';
 import { inSession, type StorelessOptions } from '../../store/session.ts';
 import { loadTools } from '../../store/tools.ts';
 import { green, line, yellow } from '../../terminal/printable.ts';
@@ -30,11 +30,11 @@ export function check(command: Command): void {
       'after',
       '\nExample:\n  assize policy check today.json --domain expenses.ts --tools bank.ts\n\n' +
         'A row with a misspelled action never applies: a deny denies nothing.\n' +
-        'Tools in calls are compared only with --tools. Negative: an unknown name, or a tool that was not compared.',
+        'Tools in calls are compared only with --tools. Negative: a fault of a rules file, an unknown name, or a tool that was not compared.',
     )
     .action(
       inSession(async (session, options: Options, path: string) => {
-        if (isRulesFile(path)) return checkRules(session, rulesFileIn(path), await loadTools(options.tools));
+        if (isRulesFile(path)) return checkRules(session, path, await loadTools(options.tools));
         const { json, out } = session;
         const table = ruleTableIn(path);
         const domains = await loadDomains(options.domain);

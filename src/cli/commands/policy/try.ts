@@ -64,7 +64,7 @@ export function tryPolicy(command: Command): void {
           });
           session.progress.end();
           const sum = backtestSum(reports);
-          const listed = await inOrder(store, reports, options.limit ?? LISTED);
+          const listed = inOrder(reports, options.limit ?? LISTED);
           if (session.json) session.out.document({ ...sum, differences: listed, reports: reports.map(withoutList) });
           else printBacktest(session.out, reports, sum, listed);
           return sum.different === 0 ? EXIT.ok : EXIT.negative;
@@ -104,24 +104,11 @@ async function concerned(store: Store, instead: readonly Domain[]): Promise<stri
 }
 
 /** The first differences of all trajectories, in the order of their time. */
-async function inOrder(store: Store, reports: Reports, limit: number): Promise<Reports[number]['differences']> {
-  const timed = await Promise.all(
-    reports
-      .flatMap(({ differences }) => differences)
-      .map(async (difference) => {
-        const entry = readable(await entryAt(store, difference.trajectory_id, difference.seq));
-        return { difference, at: entry === undefined ? '' : timeOf(entry.payload) };
-      }),
-  );
-  return timed
-    .sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : a.difference.seq - b.difference.seq))
-    .slice(0, limit)
-    .map(({ difference }) => difference);
-}
-
-function timeOf(payload: object): string {
-  const { at, proposal } = payload as { readonly at?: string; readonly proposal?: { readonly at: string } };
-  return proposal?.at ?? at ?? '';
+function inOrder(reports: Reports, limit: number): Reports[number]['differences'] {
+  return reports
+    .flatMap(({ differences }) => differences)
+    .sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : a.seq - b.seq))
+    .slice(0, limit);
 }
 
 function withoutList({ differences: _listed, ...report }: Reports[number]): object {

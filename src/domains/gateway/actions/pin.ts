@@ -23,8 +23,8 @@ export function definitionHash(definition: Readonly<Record<string, unknown>>): s
 }
 
 /**
- * Pins the definition of a tool. A changed definition is held for approval, and so is the first one
- * of a server that the rules neither trust nor list the tool of.
+ * Pins the definition of a tool. A changed definition is held for approval, and so is the first one,
+ * unless the rules trust the server or say the class of the tool.
  */
 export function applyPin(
   state: GatewayState,
@@ -36,7 +36,7 @@ export function applyPin(
   const hash = definitionHash(definition);
   const before = state.pins[key];
   if (before?.hash === hash) return;
-  const isTrusted = rules.trust.includes(server) || spec(key) !== undefined;
+  const isTrusted = rules.trust.includes(server) || spec(key)?.class !== undefined;
   state.pins[key] = {
     hash,
     ...annotated(definition),

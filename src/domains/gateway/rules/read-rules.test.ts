@@ -124,7 +124,7 @@ describe('a rule that never applies is a warning', () => {
 
   test('a misspelled tool, with the nearest name', () => {
     expect(warned('rules:\n  - { id: x, deny: fs/raed }\n')).toEqual([
-      { line: 5, rule: 'x', problem: 'names fs/raed, which no tool has; did you mean fs/read?', nearest: 'fs/read' },
+      { line: 5, rule: 'x', problem: 'names fs/raed, which no tool has; the nearest is fs/read', nearest: 'fs/read' },
     ]);
   });
 

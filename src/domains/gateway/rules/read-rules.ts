@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { toPointer } from '#canon';
 import { GatewayError } from '../errors.ts';
 import { faultsOf } from './faults.ts';
 import type { Rules } from './rules.ts';
@@ -18,8 +19,8 @@ export interface RulesFile {
   readonly file: string;
   readonly rules: Rules;
   readonly cases: readonly ReadCase[];
-  /** The place of a part of the normal form of the rules. */
-  readonly placeOf: (path: readonly (string | number)[]) => Place;
+  /** The place of a part of the normal form of the rules, and its pointer into the file. */
+  readonly placeOf: (path: readonly (string | number)[]) => Place & { readonly pointer: string };
 }
 
 /** A case with its place in its file. */
@@ -52,7 +53,10 @@ export function readRules(text: string, file: string = 'assize.yaml'): RulesFile
     file,
     rules: normal.rules,
     cases: casesOf(value.cases ?? [], yaml, file),
-    placeOf: (path) => yaml.placeOf(normal.written(path)),
+    placeOf: (path) => {
+      const inFile = normal.written(path);
+      return { pointer: toPointer(inFile.map(String)), ...yaml.placeOf(inFile) };
+    },
   };
 }
 
@@ -140,8 +144,12 @@ class Faults {
   }
 
   add(path: Path, problem: string, isKey: boolean = false): void {
-    const pointer = path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
-    this.#found.push({ file: this.#file, pointer, ...this.#yaml.placeOf(path, isKey), problem });
+    this.#found.push({
+      file: this.#file,
+      pointer: toPointer(path.map(String)),
+      ...this.#yaml.placeOf(path, isKey),
+      problem,
+    });
   }
 
   throwAny(): void {

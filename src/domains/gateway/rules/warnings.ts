@@ -23,8 +23,7 @@ export function warningsOf(
   const known = [...new Set([...specs.map(({ name }) => name), ...registered])];
   const warnings: RulesWarning[] = [];
   const warn = (rule: string, path: readonly (string | number)[], problem: string, nearest?: string): void => {
-    const pointer = path.map((part) => `/${part}`).join('');
-    warnings.push({ file, rule, pointer, ...placeOf(path), problem, ...(nearest === undefined ? {} : { nearest }) });
+    warnings.push({ file, rule, ...placeOf(path), problem, ...(nearest === undefined ? {} : { nearest }) });
   };
   for (const list of ['rules', 'limits', 'read_before_write'] as const) {
     for (const [i, { id, tools: patterns }] of rules[list].entries()) {
@@ -32,7 +31,7 @@ export function warningsOf(
         if (known.some((name) => matchesTool(pattern, name))) continue;
         if (pattern === '*') continue;
         const nearest = nearestName(pattern, known);
-        const advice = nearest === undefined ? 'list it under tools' : `did you mean ${nearest}?`;
+        const advice = nearest === undefined ? 'list it under tools' : `the nearest is ${nearest}`;
         warn(id, [list, i, 'tools', n], `names ${pattern}, which no tool has; ${advice}`, nearest);
       }
     }

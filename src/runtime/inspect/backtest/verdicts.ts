@@ -46,6 +46,8 @@ export type NotJudgeable =
 /** A proposal with another ruling. */
 export interface VerdictDifference extends EntryPlace {
   readonly action: string;
+  /** The time of the proposal. */
+  readonly at: string;
   /**
    * `{ruling, reason?, invariant_id?, rule?, channel?, approvals?, detail?}`. `rule` is the
    * policy's rule, if the policy denied or required approval. For an escalation, `channel` names
@@ -148,6 +150,7 @@ export class Verdicts {
     this.#differences.push({
       ...placeOf(entry),
       action,
+      at,
       recorded: copied(recorded),
       now: copied(now),
       ...(assumed ? { writ_assumed: true } : {}),

@@ -1,0 +1,53 @@
+import { defineConfig, type ResolvedConfig, resolveConfig } from '#config';
+import { disclosure } from '#domains/disclosure';
+import { udt } from '#domains/udt';
+import { bankAt } from './bank-client.ts';
+import type { BankAddress } from './bank-sink.ts';
+import { DISCLOSURE_WORLD } from './disclose-advisories.ts';
+import { bankTransfer, expenses } from './expenses.ts';
+import { PAYEES } from './receipts.ts';
+import { TOUR_STORE } from './tour-files.ts';
+
+export const EXPENSES_WORLD = 'expenses';
+/** The principals of the tour, by the word for each in the names of files. */
+export const PEOPLE = { agent: 'agent:clerk', manager: 'manager:grace', auditor: 'auditor:iris' } as const;
+
+/** The configuration of the tour's server, as an `assize.config.ts` has it. */
+export function tourConfig(
+  bank: BankAddress,
+  { host, port }: { readonly host?: string | undefined; readonly port?: number | undefined },
+): ResolvedConfig {
+  const config = defineConfig({
+    store: TOUR_STORE,
+    domains: [expenses, disclosure, udt],
+    tools: [bankTransfer(bankAt(bank))],
+    worlds: {
+      [EXPENSES_WORLD]: {
+        domain: expenses.name,
+        initial: { payees: PAYEES, receipts: {}, paid: {} },
+        note: 'receipts, and a bank',
+      },
+    },
+    principals: {
+      [PEOPLE.agent]: {
+        kinds: ['agent'],
+        grants: [
+          {
+            trajectories: [EXPENSES_WORLD],
+            actions: ['file', 'pay', 'bank.transfer'],
+            scopes: ['role:Clerk:**', 'bank:**'],
+          },
+        ],
+      },
+      [PEOPLE.manager]: { kinds: ['counselor'] },
+      [PEOPLE.auditor]: { kinds: ['auditor', 'admin'] },
+      'md:okafor': { kinds: ['counselor'] },
+      'coordinator:noor': { kinds: ['counselor'] },
+    },
+    server: { ...(host !== undefined && { host }), ...(port !== undefined && { port }) },
+  });
+  return resolveConfig(config, { folder: process.cwd(), env: {} });
+}
+
+/** The worlds of the tour in the order of its text. */
+export const WORLDS = [EXPENSES_WORLD, DISCLOSURE_WORLD, 'udt'] as const;

@@ -1,0 +1,168 @@
+/** The tour of the server: three worlds that scripted agents filled, without a model or a key. */
+import { appendFileSync } from 'node:fs';
+import { parseRuleTable, ruleTable } from '#authority';
+import { addMicros } from '#canon';
+import { type ResolvedConfig, rootKeyOf } from '#config';
+import { systemClock } from '#oracle';
+import { type Credentials, credentialsOf, type Serving, serve } from '#server';
+import { openStore, type Store } from '#stores';
+import { summaryOf } from '#views';
+import type { Output } from '../terminal/output.ts';
+import { AgentClient } from './agent-client.ts';
+import { BankSink, readBankLog } from './bank-sink.ts';
+import { DISCLOSURE_WORLD, discloseAdvisories } from './disclose-advisories.ts';
+import { ruledPayments } from './payment-log.ts';
+import { payCutReceipt, playExpenses } from './play-expenses.ts';
+import { playUdt } from './play-udt.ts';
+import { CUT_RECEIPT } from './receipts.ts';
+import { PEOPLE, tourConfig, WORLDS } from './tour-config.ts';
+import { BANK_LOG, removeTour, SERVER_LOG, TOUR_STORE, tokenFile, writeTokenFile } from './tour-files.ts';
+import { commandsOf, type TourReport, tellTour } from './tour-text.ts';
+
+export interface TourOptions {
+  readonly host?: string | undefined;
+  readonly port?: number | undefined;
+  /** Removes the files of an earlier tour first. */
+  readonly fresh: boolean;
+  readonly json: boolean;
+  readonly out: Output;
+  /** Stops the server. */
+  readonly interruption: AbortSignal;
+}
+
+const DAY_MICROS = 86_400_000_000;
+/** Marks the tokens of a tour, which the next start replaces. */
+const TOKEN_NOTE = 'tour';
+
+/**
+ * Fills the worlds that are not filled yet, serves them, and says what to try. Resolves when the
+ * interruption has stopped the server.
+ *
+ * @throws the errors of `openStore` and `serve`; the reason of an interruption before the server
+ * listens
+ */
+export async function runTour(options: TourOptions): Promise<void> {
+  const { interruption, json, out } = options;
+  if (options.fresh) removeTour();
+  const root = rootKeyOf(TOUR_STORE, {});
+  const bank = await BankSink.open(BANK_LOG);
+  try {
+    const store = await openStore(TOUR_STORE);
+    try {
+      const config = tourConfig(bank.address, options);
+      const credentials = credentialsOf(store, root);
+      await playUdt(store, root);
+      await discloseAdvisories(store, root);
+      interruption.throwIfAborted();
+      if (!(await isPlayed(store))) await withToken(credentials, (token) => playExpenses(bank, token, interruption));
+      const serving = await serve({
+        ...{ config, store, root, domains: config.domains },
+        policyOf: (rules) => ruleTable(parseRuleTable(rules)),
+        log: (text) => appendFileSync(SERVER_LOG, text, { mode: 0o600 }),
+      });
+      try {
+        await finishPayment(serving, credentials, interruption);
+        await renewTokens(credentials, config);
+        const report = await reportOf(serving, store);
+        if (json) out.document(report);
+        else tellTour(out, report);
+        await ended(interruption);
+      } finally {
+        await serving.stop();
+      }
+    } finally {
+      await store.close();
+    }
+  } finally {
+    await bank.close();
+  }
+}
+
+/** Whether the scripted agents have made their last proposal. */
+async function isPlayed(store: Store): Promise<boolean> {
+  return (await ruledPayments(store)).some(({ receipt }) => receipt === CUT_RECEIPT);
+}
+
+/**
+ * Makes the payment that the kill cut. The agent asks again with the same key, and gets the ruling
+ * of its first request.
+ */
+async function finishPayment(serving: Serving, credentials: Credentials, interruption: AbortSignal): Promise<void> {
+  await serving.service.assize.recoverEffects(interruption);
+  await withToken(credentials, (token) => payCutReceipt(new AgentClient(serving.url, token)));
+}
+
+/** Lends the agent a token for the time of the work. */
+async function withToken<T>({ tokens }: Credentials, work: (token: string) => Promise<T>): Promise<T> {
+  const { token, row } = await createToken({ tokens }, PEOPLE.agent, ['agent']);
+  try {
+    return await work(token);
+  } finally {
+    await tokens.revoke(row.id);
+  }
+}
+
+/** Replaces the tokens of an earlier start. The new ones are in files, and on no command line. */
+async function renewTokens(credentials: Credentials, { principals }: ResolvedConfig): Promise<void> {
+  const { tokens } = credentials;
+  for (const { id, note } of await tokens.list()) if (note === TOKEN_NOTE) await tokens.revoke(id);
+  for (const [word, name] of Object.entries(PEOPLE)) {
+    const { token } = await createToken(credentials, name, principals.get(name)?.kinds ?? []);
+    writeTokenFile(tokenFile(word), token);
+  }
+}
+
+function createToken({ tokens }: Pick<Credentials, 'tokens'>, principal: string, kinds: ResolvedKinds) {
+  const created = systemClock.now();
+  return tokens.create({ principal, kinds, created, expires: addMicros(created, DAY_MICROS), note: TOKEN_NOTE });
+}
+
+type ResolvedKinds = NonNullable<ReturnType<ResolvedConfig['principals']['get']>>['kinds'];
+
+/** All that the text says, from the ledger and from the log of the bank. */
+async function reportOf(serving: Serving, store: Store): Promise<TourReport> {
+  const payments = await ruledPayments(store);
+  const worlds = await Promise.all(
+    WORLDS.map(async (world) => {
+      const trajectory = await serving.service.assize.open(world);
+      return { world, entries: (await store.entries(world)).length, state: trajectory.state() };
+    }),
+  );
+  return {
+    url: serving.url,
+    worlds: worlds.map(({ world, entries }) => ({ world, entries })),
+    payments,
+    bank: readBankLog(BANK_LOG),
+    ...disclosuresIn(worlds.find(({ world }) => world === DISCLOSURE_WORLD)?.state),
+    refused_by: await refusingRules(store),
+    sign_in: {
+      manager: await serving.signInLink(PEOPLE.manager),
+      auditor: await serving.signInLink(PEOPLE.auditor),
+    },
+    commands: commandsOf(serving.url, payments),
+  };
+}
+
+function disclosuresIn(state: unknown): Pick<TourReport, 'advisories' | 'disclosed'> {
+  const { vulnerabilities, records } = state as {
+    readonly vulnerabilities: object;
+    readonly records: Readonly<Record<string, { readonly disclosed_at?: string }>>;
+  };
+  return {
+    advisories: Object.keys(vulnerabilities).length,
+    disclosed: Object.values(records).filter(({ disclosed_at }) => disclosed_at !== undefined).length,
+  };
+}
+
+/** The rules that refused a disclosure, each once. */
+async function refusingRules(store: Store): Promise<string[]> {
+  const summaries = (await store.entries(DISCLOSURE_WORLD)).map((row) => summaryOf(row));
+  return [...new Set(summaries.flatMap(({ invariant_id }) => invariant_id ?? []))].sort();
+}
+
+function ended(interruption: AbortSignal): Promise<void> {
+  const done = Promise.withResolvers<void>();
+  if (interruption.aborted) done.resolve();
+  interruption.addEventListener('abort', () => done.resolve(), { once: true });
+  return done.promise;
+}

@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest';
+import { addMicros, type Instant } from '#canon';
+import { systemRandom } from '#oracle';
+import { MemoryStore } from '#stores';
+import { Sessions } from './sessions.ts';
+
+const SECRET = new Uint8Array(32).fill(1);
+const NOW: Instant = '2026-01-01T00:00:00.000000Z';
+const later = (seconds: number): Instant => addMicros(NOW, seconds * 1_000_000);
+
+function opened(): { readonly store: MemoryStore; readonly sessions: Sessions } {
+  const store = new MemoryStore();
+  return { store, sessions: new Sessions(store, SECRET, systemRandom) };
+}
+
+test('a session counts for twelve hours, until it is ended', async () => {
+  const { sessions } = opened();
+  const cookie = await sessions.start({ principal: 'boss:ada', method: 'session' }, NOW);
+  expect(await sessions.find(cookie, later(12 * 3_600 - 1))).toMatchObject({ principal: 'boss:ada' });
+  expect(await sessions.find(cookie, later(12 * 3_600))).toBeUndefined();
+  await sessions.end(cookie);
+  expect(await sessions.find(cookie, NOW)).toBeUndefined();
+});
+
+test('two sign-ins have two sessions', async () => {
+  const { sessions } = opened();
+  const started = await Promise.all(
+    Array.from({ length: 20 }, () => sessions.start({ principal: 'boss:ada', method: 'session' }, NOW)),
+  );
+  expect(new Set(started).size).toBe(20);
+  await sessions.end(started[0] as string);
+  expect(await sessions.find(started[1] as string, NOW)).toBeDefined();
+});
+
+test('a code signs in once, within ten minutes, also when requests race', async () => {
+  const { sessions } = opened();
+  const code = await sessions.createCode('boss:ada', NOW);
+  const used = await Promise.all(Array.from({ length: 10 }, () => sessions.useCode(code, later(599))));
+  expect(used.filter((principal) => principal !== undefined)).toEqual(['boss:ada']);
+  const late = await sessions.createCode('boss:ada', NOW);
+  expect(await sessions.useCode(late, later(600))).toBeUndefined();
+});
+
+test('a code is no session, a session no code, and a state neither', async () => {
+  const { sessions } = opened();
+  const code = await sessions.createCode('boss:ada', NOW);
+  const cookie = await sessions.start({ principal: 'boss:ada', method: 'session' }, NOW);
+  const state = await sessions.beginSignIn({ verifier: 'v', nonce: 'n' }, NOW);
+  expect(await sessions.find(code, NOW)).toBeUndefined();
+  expect(await sessions.find(state, NOW)).toBeUndefined();
+  expect(await sessions.useCode(cookie, NOW)).toBeUndefined();
+  expect(await sessions.useCode(state, NOW)).toBeUndefined();
+  expect(await sessions.endSignIn(code, NOW)).toBeUndefined();
+  expect(await sessions.endSignIn(state, NOW)).toMatchObject({ verifier: 'v', nonce: 'n' });
+  expect(await sessions.endSignIn(state, NOW)).toBeUndefined();
+});
+
+test('the store has none of the secrets, and odd texts find nothing', async () => {
+  const { store, sessions } = opened();
+  const secrets = [
+    await sessions.createCode('boss:ada', NOW),
+    await sessions.start({ principal: 'boss:ada', method: 'session' }, NOW),
+    await sessions.beginSignIn({ verifier: 'v', nonce: 'n' }, NOW),
+  ];
+  const rows = await Promise.all(
+    ['session', 'sign-in-code', 'sign-in'].map((kind) => store.sideList(kind, { limit: 9 })),
+  );
+  for (const secret of secrets) expect(JSON.stringify(rows)).not.toContain(secret);
+  for (const text of ['', 'x', '\0', 'A'.repeat(64), 'a'.repeat(63), 'a'.repeat(1_000)]) {
+    expect(await sessions.find(text, NOW)).toBeUndefined();
+    expect(await sessions.useCode(text, NOW)).toBeUndefined();
+    await sessions.end(text);
+  }
+});
+
+test('a sweep deletes what has ended, and nothing else', async () => {
+  const { store, sessions } = opened();
+  await sessions.createCode('boss:ada', NOW);
+  await sessions.beginSignIn({ verifier: 'v', nonce: 'n' }, NOW);
+  const cookie = await sessions.start({ principal: 'boss:ada', method: 'session' }, NOW);
+  await sessions.sweep(later(700));
+  expect(await sessions.find(cookie, later(700))).toBeDefined();
+  const left = await Promise.all(['sign-in-code', 'sign-in'].map((kind) => store.sideList(kind, { limit: 9 })));
+  expect(left.flat()).toEqual([]);
+});

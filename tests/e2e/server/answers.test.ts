@@ -1,0 +1,161 @@
+/** Every operation of the API once, with its answer checked against its own schema. */
+import { expect, test } from 'vitest';
+import { OPERATIONS } from '#server';
+import { type Calling, callOperation, pay, succeed } from '../../support/server/calling.ts';
+import { start } from '../../support/server/serving.ts';
+import { laterTill, SILENT_CENTS } from '../../support/server/till.ts';
+
+const MAIN = { trajectory: 'main' };
+const role = (desk: string) => ({ name: 'clerk', params: { desk } });
+
+test('each operation answers in the form of its schema', async () => {
+  const server = await start();
+  const called = new Set<string>();
+  const ok = (id: string, calling?: Calling): Promise<any> => {
+    called.add(id);
+    return succeed(server, id, calling);
+  };
+
+  expect((await ok('principals.me', { as: 'boss:ada' })).kinds).toEqual(['counselor']);
+  expect((await ok('domains.list')).domains).toHaveLength(3);
+  expect((await ok('domains.get', { path: { domain: 'budget' } })).name).toBe('budget');
+
+  const made = await ok('trajectories.create', { body: { domain: 'till', trajectory_id: 'made', note: 'by hand' } });
+  expect(made).toMatchObject({ trajectory_id: 'made', entries: 1, note: 'by hand' });
+  expect((await ok('trajectories.list', { as: 'auditor:eve' })).trajectories).toHaveLength(5);
+  expect((await ok('trajectories.list', { as: 'agent:other' })).trajectories).toMatchObject([
+    { trajectory_id: 'other' },
+  ]);
+  expect(await ok('trajectories.get', { path: MAIN })).toMatchObject({ halted: null, pending: 0 });
+
+  const committed = await ok('proposals.create', pay('a', 10, 'k1'));
+  expect(committed.ruling).toBe('committed');
+  expect(await ok('proposals.create', pay('a', 10, 'k1'))).toEqual(committed);
+  expect(await ok('proposals.get', { path: { ...MAIN, key: 'k1' } })).toEqual(committed);
+  const rejected = await ok('proposals.create', pay('a', 5_000, 'k2'));
+  expect(rejected).toMatchObject({ ruling: 'rejected', invariant_id: 'LARGE' });
+  const misfit = await ok(
+    'proposals.create',
+    pay('a', 1, 'k3', { body: { action: 'pay', role: role('a'), args: {} } }),
+  );
+  expect(misfit.findings).toMatchObject([{ pointer: expect.stringContaining('amount') }]);
+  const waiting = await ok('proposals.create', pay('b', 200, 'k4'));
+  expect(waiting).toMatchObject({ ruling: 'escalated', channel: 'boss' });
+  const frozen = await ok('proposals.create', pay('b', 1, 'k5'));
+  expect(frozen).toMatchObject({ ruling: 'frozen', by: waiting.approval_id });
+
+  const { approvals } = await ok('approvals.list', { as: 'boss:ada', query: { mine: 'true' } });
+  expect(approvals).toMatchObject([{ id: waiting.approval_id, may_decide: true, deciders: ['boss:ada', 'boss:bob'] }]);
+  const { digest } = approvals[0];
+  expect((await ok('approvals.get', { path: { approval: waiting.approval_id } })).status).toBe('pending');
+  const approved = await ok('approvals.approve', { path: { approval: waiting.approval_id }, body: { digest } });
+  expect(approved.ruling).toBe('committed');
+  const resolved = await ok('approvals.get', { as: 'agent:scout', path: { approval: waiting.approval_id } });
+  expect(resolved).toEqual({ status: 'resolved', ruling: approved });
+  const second = await ok('proposals.create', pay('c', 200, 'k6'));
+  const reject = { path: { approval: second.approval_id }, body: { reason: 'no' } };
+  expect((await ok('approvals.reject', reject)).ruling).toBe('rejected');
+  const third = await ok('proposals.create', pay('d', 200, 'k7'));
+  const shown = await ok('approvals.get', { as: 'boss:bob', path: { approval: third.approval_id } });
+  const many = [{ id: third.approval_id, digest: shown.approval.digest }];
+  const decided = await ok('approvals.decide', { body: { decision: 'approve', reason: 'fine', items: many } });
+  expect(decided.results).toMatchObject([{ id: third.approval_id, ruling: { ruling: 'committed' } }]);
+  const again = await ok('approvals.decide', { body: { decision: 'approve', reason: 'fine', items: many } });
+  expect(again.results).toMatchObject([{ id: third.approval_id, problem: { status: 409, code: 'not_pending' } }]);
+
+  expect((await ok('trajectories.state', { path: MAIN, query: { pointer: '/desks/b/sum' } })).state).toBe(200);
+  const slice = { role: 'clerk', params: '{"desk":"b"}' };
+  expect((await ok('trajectories.slice', { as: 'agent:scout', path: MAIN, query: slice })).slice).toEqual({
+    desks: { b: { sum: 200, by: 'boss:ada' } },
+  });
+
+  const { entries } = await ok('entries.list', { path: MAIN });
+  expect(entries.length).toBeGreaterThan(5);
+  const entry = { entry: committed.entry_id };
+  expect(await ok('entries.get', { path: entry, query: { values: 'true' } })).toMatchObject({ seq: 1, kind: 'commit' });
+  expect((await ok('entries.get', { path: { entry: 'main@0' } })).kind).toBe('root');
+  expect((await ok('entries.diff', { query: { from: 'main@0', to: 'main@1' } })).patch).toEqual([
+    { op: 'add', path: '/desks/a', value: { sum: 10 } },
+  ]);
+  expect((await ok('entries.dependents', { path: entry })).dependents).toEqual([]);
+  expect((await ok('checkpoints.create')).size).toBeGreaterThan(0);
+  expect((await ok('checkpoints.latest')).checkpoint).toMatch(/^assize\//);
+  expect((await ok('entries.proof', { path: entry })).proof).toMatch(/^c2sp\.org\/tlog-proof/);
+  expect((await ok('log.export', { as: 'auditor:eve' })).length).toBeGreaterThan(5);
+  expect(await ok('log.verify', { as: 'auditor:eve', body: {} })).toMatchObject({ valid: true });
+
+  const branch = await ok('branches.create', {
+    path: MAIN,
+    body: { at: 'main@1', trajectory_id: 'twig', note: 'try' },
+  });
+  expect(branch.trajectory_id).toBe('twig');
+  expect((await ok('branches.list', { path: MAIN })).branches).toMatchObject([{ trajectory_id: 'twig', note: 'try' }]);
+
+  const { writs } = await ok('writs.list', { path: MAIN });
+  expect(writs.some(({ principal }: { principal: string | null }) => principal === 'agent:scout')).toBe(true);
+  const issued = { subject: 'agent:guest', actions: ['pay'], seconds: 60, nonce: '1' };
+  expect((await ok('writs.issue', { body: issued })).writ.subject).toBe('agent:guest');
+  const part = { subject: 'agent:sub', actions: ['pay'], scopes: ['role:clerk:s'], seconds: 60 };
+  const sub = await ok('writs.attenuate', { path: MAIN, body: part });
+  expect(await ok('proposals.create', pay('s', 1, 's1', { token: sub.token }))).toMatchObject({ ruling: 'committed' });
+  const child = { task: 'count', child_trajectory_id: 'child', subject: 'agent:sub', actions: ['pay'] };
+  expect((await ok('delegations.create', { path: MAIN, body: child })).trajectory_id).toBe('child');
+  const { open } = await ok('delegations.list', { path: MAIN });
+  expect(open).toMatchObject([{ child: 'child', task: 'count' }]);
+  const conclusion = { path: { ...MAIN, delegation: open[0].id }, body: { final_answer: { sum: 1 } } };
+  expect((await ok('delegations.conclude', conclusion)).seq).toBeGreaterThan(0);
+
+  const memory = { ...MAIN, space: 'front' };
+  const said = { verb: 'assert', subject: 'ada', predicate: 'phone', object: '1' };
+  expect((await ok('memory.state', { path: memory, key: 'm1', body: said })).ruling).toBe('committed');
+  const recalled = await ok('memory.recall', { as: 'agent:scout', path: memory, body: { subject: 'ada' } });
+  expect(recalled.facts).toMatchObject([{ object: '1' }]);
+  expect((await ok('memory.recall', { path: memory, body: { text: 'ada' } })).facts).toHaveLength(1);
+  expect((await ok('memory.history', { path: memory })).facts).toHaveLength(1);
+  const fact = { ...memory, fact: recalled.facts[0].fact_id };
+  expect((await ok('memory.explain', { path: fact })).fact.object).toBe('1');
+
+  const wire = { action: 'wire', role: role('w'), args: { cents: SILENT_CENTS } };
+  await ok('proposals.create', { ...pay('w', 1, 'w1'), body: wire });
+  const { transactions } = await ok('effects.list', { query: { all: 'true', needs_human: 'true' } });
+  expect(transactions).toMatchObject([{ trajectory_id: 'main', principal: 'agent:scout' }]);
+  const { epoch, effects } = transactions[0];
+  expect((await ok('effects.get', { path: { epoch: `${epoch}` } })).epoch).toBe(epoch);
+  expect((await ok('effects.recover')).unresolved).toMatchObject([{ epoch, tool: 'bank.pay' }]);
+  const doubt = { epoch: `${epoch}`, n: `${effects[0].n}` };
+  await ok('effects.resolve', {
+    as: 'admin:ann',
+    path: doubt,
+    body: { as: 'applied', evidence: 'the statement of May' },
+  });
+  expect((await ok('effects.list', { query: { needs_human: 'true' } })).transactions).toEqual([]);
+
+  const rules = { name: 'strict', rules: [] };
+  const tested = await callOperation(server, 'backtests.run', { body: { trajectories: ['main'], rules } });
+  expect(tested.status, tested.text).toBeLessThan(500);
+  const later = { trajectories: ['main'], domain_hash: laterTill.hash };
+  expect((await ok('backtests.run', { body: later })).reports).toHaveLength(1);
+
+  const revoked = await ok('writs.revoke', { path: { ...MAIN, writ: 'agent:scout' }, body: { reason: 'left' } });
+  expect(revoked.revocations).toMatchObject([{ ruling: { ruling: 'committed' } }]);
+  expect(await ok('proposals.create', pay('a', 1, 'k9'))).toMatchObject({ ruling: 'rejected' });
+
+  const spare = { trajectory: 'spare' };
+  expect((await ok('trajectories.upgrade', { path: spare, body: { reason: 'try', dry_run: true } })).dry_run).toBe(
+    true,
+  );
+  expect(await ok('trajectories.upgrade', { path: spare, body: { reason: 'newer' } })).toMatchObject({
+    dry_run: false,
+  });
+  expect((await ok('trajectories.halt', { path: spare, body: { reason: 'stop' } })).ruling.ruling).toBe('committed');
+  expect(await ok('trajectories.get', { path: spare })).toMatchObject({ halted: { principal: 'admin:ann' } });
+  expect((await ok('trajectories.resume', { path: spare, body: { reason: 'go on' } })).ruling.ruling).toBe('committed');
+
+  const token = await ok('tokens.create', { body: { principal: 'agent:scout', days: 1, note: 'spare' } });
+  expect((await ok('tokens.list')).tokens.map(({ id }: { id: string }) => id)).toContain(token.id);
+  expect(await ok('tokens.revoke', { path: { token: token.id } })).toEqual({ revoked: true });
+
+  expect(OPERATIONS.map(({ id }) => id).filter((id) => !called.has(id))).toEqual([]);
+  expect((await succeed(server, 'log.verify', { body: {} })).valid).toBe(true);
+  expect(server.lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
+});

@@ -1,0 +1,98 @@
+/** Every code of docs/errors.md has its status, or is a fault of the server. */
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { LedgerFault } from '#ledger';
+import { StoreError } from '#stores';
+import { readErrors } from '../../../scripts/error-index.ts';
+import { problemOf } from '../../../src/server/problems/problem.ts';
+import { codesWithStatus, statusOf } from '../../../src/server/problems/status.ts';
+
+/**
+ * Codes without a status, by class: no request of a client causes them, or their cause is damage
+ * that only an operator can repair. The answer is 500, and the log of the server has the reason.
+ */
+const FAULTS_OF_THE_SERVER: Readonly<Record<string, readonly string[]>> = {
+  AgentError: [
+    'bad_agents',
+    'bad_turn',
+    'decision_ended',
+    'nondeterministic_agent',
+    'signer_needed',
+    'too_many_questions',
+  ],
+  CanonError: ['not_canonical', 'unreadable', 'unstable'],
+  CedarError: ['bad_schema', 'missing_peer'],
+  CliError: ['not_packaged', 'unreadable_file'],
+  ConfigError: [
+    ...['ambiguous_config', 'bad_anchors', 'bad_config', 'bad_root_key', 'config_not_found', 'foreign_config'],
+    ...['root_key_missing', 'unloadable_config', 'unsafe_root_key'],
+  ],
+  EffectError: ['answer_unreadable', 'bad_resolver', 'log_damaged', 'no_epoch', 'transaction_over'],
+  ExportError: ['bad_export', 'import_unknown'],
+  ExtractionError: ['bad_extraction', 'bad_messages', 'bad_terms'],
+  IsolationError: ['bad_level', 'unknown_anomaly'],
+  KeyError: ['bad_purpose', 'bad_seed', 'low_order_key'],
+  LedgerFault: [
+    ...['bad_patch', 'bad_signature', 'blob_missing', 'blob_tampered', 'broken_chain', 'column_mismatch'],
+    ...['effects_differ', 'malformed', 'not_canonical', 'overspent', 'rule_broken', 'source_missing', 'tampered'],
+    ...['writ_missing', 'writ_tampered'],
+  ],
+  MemoryError: ['bad_limit', 'bad_witness', 'wrong_partition'],
+  MerkleError: [
+    ...['bad_checkpoint', 'bad_frontier', 'bad_key', 'bad_leaf', 'bad_note', 'bad_proof_file', 'bad_quorum'],
+    'missing_node',
+  ],
+  OracleError: ['asks_itself', 'bad_answer', 'bad_clock', 'oracle_corrupt', 'oracle_miss'],
+  ProvenanceError: ['bad_polynomial', 'bad_token'],
+  RuntimeError: [
+    ...['bad_checkpoint', 'invalid_ledger', 'log_diverged', 'log_truncated', 'notification_failed'],
+    ...['snapshot_failed', 'wrong_signer'],
+  ],
+  ServerError: ['foreign_checkpoint', 'public_without_tls'],
+  StoreError: [
+    ...['store_bad_checkpoint', 'store_behind_checkpoint', 'store_corrupt', 'store_diverged_from_checkpoint'],
+    ...['store_newer_schema', 'store_no_driver', 'store_not_recognised', 'store_older_schema'],
+  ],
+};
+
+const { codes } = readErrors(join(import.meta.dirname, '../../..'));
+
+test('each code of docs/errors.md has a status, or is a fault of the server', () => {
+  const unlisted = codes.filter(({ code }) => !codesWithStatus().has(code));
+  const byClass = Map.groupBy(unlisted, (one) => one.class);
+  const found = Object.fromEntries([...byClass].map(([name, some]) => [name, some.map(({ code }) => code).sort()]));
+  const wanted = Object.entries(FAULTS_OF_THE_SERVER).map(([name, some]) => [name, [...some].sort()]);
+  expect(found).toEqual(Object.fromEntries(wanted));
+});
+
+test('each code with a status is a code of docs/errors.md', () => {
+  const known = new Set(codes.map(({ code }) => code));
+  expect([...codesWithStatus().keys()].filter((code) => !known.has(code))).toEqual([]);
+});
+
+test('no code of a damaged ledger is an error of the client', () => {
+  const damage = codes.filter((one) => one.class === 'LedgerFault' && one.code !== 'not_found');
+  expect(damage.filter(({ code }) => statusOf(code) !== 500)).toEqual([]);
+  expect(damage.length).toBeGreaterThan(10);
+});
+
+test('the problem of damage shows neither its place nor its text', () => {
+  const fault = new LedgerFault({ trajectory_id: 'main', seq: 3, code: 'malformed', detail: 'secret text' });
+  const problem = problemOf(fault, 'id');
+  expect(problem).toMatchObject({ status: 500, code: 'internal', request_id: 'id' });
+  expect(JSON.stringify(problem)).not.toContain('secret');
+});
+
+test('the problem of a store shows its code, and not its message', () => {
+  const error = new StoreError('store_failed', 'SELECT secret FROM /var/lib/a.db failed', { retryable: true });
+  const problem = problemOf(error);
+  expect(problem).toMatchObject({ status: 503, code: 'store_failed', retryable: true });
+  expect(JSON.stringify(problem)).not.toContain('secret');
+});
+
+test('an error of unknown origin shows nothing', () => {
+  for (const thrown of [new TypeError('secret'), 'secret', undefined, { code: 'not_found', message: 'secret' }]) {
+    expect(problemOf(thrown)).toMatchObject({ status: 500, code: 'internal', retryable: false });
+    expect(JSON.stringify(problemOf(thrown))).not.toContain('secret');
+  }
+});
