@@ -9,7 +9,7 @@ import { isAssizeError, type Json } from '#base';
 import { anchorRoot, type ResolvedConfig, type RootKey, recoveryKeyOf } from '#config';
 import type { Rules } from '#domains/gateway';
 import type { Domain, Migration } from '#kernel';
-import { type Hash, Replayer } from '#ledger';
+import { Replayer } from '#ledger';
 import type { SignerKey } from '#merkle';
 import { type Clock, systemClock } from '#oracle';
 import { Assize } from '#runtime';
@@ -28,6 +28,7 @@ import { addSignIn } from './http/sign-in.ts';
 import { Logger } from './log/logger.ts';
 import { Metrics } from './log/metrics.ts';
 import { isLoopback } from './loopback.ts';
+import { decidersIn } from './notices/mail/deciders-in.ts';
 import { NoticeSender } from './notices/notice-sender.ts';
 import { OPERATIONS } from './operations/table.ts';
 import { Authenticator } from './principals/authenticator.ts';
@@ -160,9 +161,11 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   await tail.start();
   notices = new NoticeSender({
     ...{ store, webhooks: config.webhooks, mail: config.mail, principals: config.principals, onFailure },
-    decidersOf: (trajectoryId, pendingId, among) => decidersOf(assize, trajectoryId, pendingId, among),
+    decidersOf: decidersIn(assize),
     urlOf: (pendingId) => `${url}/v1/approvals/${pendingId}`,
   });
+  for (const [name, help] of NOTICE_GAUGES)
+    metrics.gauge({ name: `assize_notices_${name}`, help, read: () => notices?.counts[name] ?? 0 });
   await notices.start();
   if (config.tools.length > 0) void assize.recoverEffects(stopping.signal).catch(onFailure);
   if (rules !== undefined && waiting.length > 0) {
@@ -193,22 +196,11 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   };
 }
 
-/** The principals that may decide. None for a proposal that was decided meanwhile. */
-async function decidersOf(
-  assize: Assize,
-  trajectoryId: string,
-  pendingId: Hash,
-  among: readonly string[],
-): Promise<readonly string[]> {
-  const { approvals } = await assize.open(trajectoryId);
-  try {
-    return (await approvals.decidersAmong(pendingId, among)).deciders;
-  } catch (error) {
-    const isOver = ['not_pending', 'effect_unresolved', 'erased'].some((code) => isAssizeError(error, code));
-    if (isOver) return [];
-    throw error;
-  }
-}
+const NOTICE_GAUGES = [
+  ['queued', 'Notices that wait, at most 100 a receiver.'],
+  ['delivered', 'Notices that this process delivered.'],
+  ['failed', 'Notices that this process gave up.'],
+] as const;
 
 /** @throws ServerError `public_without_tls` */
 function requireSafeAddress({ server }: ResolvedConfig): void {

@@ -55,9 +55,9 @@ const STOP_MS = 5_000;
 const TURNS_TO_PRUNE = 500;
 
 /**
- * Tells webhooks and people that a proposal waits for a decision, at least once and normally once.
- * The log of the ledger is the outbox, and the side log has the deliveries. So a crash at any point loses
- * no notice, and any number of servers on one store share the work.
+ * Sends notices of proposals that wait for a decision to webhooks and people: at least once, and
+ * normally once. The log of the ledger is the outbox, and the side log has the deliveries. So a
+ * crash at any point loses no notice, and any number of servers on one store share the work.
  */
 export class NoticeSender {
   readonly #options: NoticeSenderOptions;

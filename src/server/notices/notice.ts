@@ -4,7 +4,7 @@ import { type EntryRow, type Hash, type Instant, type PendingPayload, readRow } 
 /** A message about a pending proposal. It has no arguments of the action. */
 export type Notice = ApprovalRequested | ApprovalResolved;
 
-/** A proposal waits for a decision. */
+/** The proposal waits for a decision. */
 export interface ApprovalRequested {
   readonly type: 'approval.requested';
   readonly entryId: Hash;

@@ -58,7 +58,7 @@ export function receiversOf(
   return receivers;
 }
 
-/** Whether the receiver gets the notice. Rights of a principal are checked before a mail is sent. */
+/** Whether the receiver gets the notice. The rights of a principal are checked before its mail. */
 export function isFor(receiver: Receiver, notice: Notice, channelOf: string | undefined): boolean {
   if (receiver.kind === 'mail') return notice.type === 'approval.requested';
   const { channels } = receiver.webhook;

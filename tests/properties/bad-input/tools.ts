@@ -106,6 +106,9 @@ export const TOOLS: Readonly<Record<string, Case | Exempt>> = {
     { '0.database': PORT },
   ),
   apiResolver: takes(http.apiResolver as never, () => [{ 'www.h.example': 'h.example' }]),
+  readMail: exempt('is the schema of a message, and throws what zod throws'),
+  sendMail: exempt('sends over the network; the tool and the notices read its message first'),
+  senderAddress: exempt('is given a sender that was read'),
   mailResolver: exempt('is given scopes by the runtime, which has read them'),
   'new BranchFolders': takes(
     (options) => new branches.BranchFolders(options),
