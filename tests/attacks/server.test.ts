@@ -5,6 +5,7 @@
 import { expect, test } from 'vitest';
 import { keyedHash } from '#canon';
 import type { PrincipalConfig } from '#config';
+import { credentialsOf } from '#server';
 import { MemoryStore } from '#stores';
 import { type Calling, callOperation, pay, succeed } from '../support/server/calling.ts';
 import { headOf, sendRaw } from '../support/server/raw-http.ts';
@@ -110,6 +111,21 @@ test('attack 34: a fixed session: a sign-in starts another, once a code', async 
   expect((await server.ask('GET', ME, { headers: { cookie: own } })).body.name).toBe('boss:ada');
   await server.ask('DELETE', '/v1/session', { headers: { cookie: own, origin: server.url } });
   await expectRefused(server.ask('GET', ME, { headers: { cookie: own } }), 401, 'unauthenticated');
+});
+
+test('a sign-in at a provider that ends in another browser is refused', async () => {
+  const store = new MemoryStore();
+  const oidc = { issuer: 'http://127.0.0.1:9', clientId: 'assize', principal: () => undefined };
+  const server = await start({ store, server: { oidc } });
+  const { sessions } = credentialsOf(store, ROOT);
+  const now = server.service.clock.now();
+  const state = await sessions.beginSignIn({ verifier: 'v', nonce: 'n' }, now);
+  const path = `/sign-in/callback?code=stolen&state=${state}`;
+  for (const cookie of ['', 'assize-sign-in=', `assize-sign-in=${'0'.repeat(64)}`, `other=${state}`])
+    await expectRefused(server.ask('GET', path, { headers: { cookie } }), 401, 'sign_in_failed');
+  await expectRefused(server.ask('GET', '/sign-in/callback?code=stolen'), 401, 'sign_in_failed');
+  // None of them used the sign-in of the right browser up.
+  expect(await sessions.endSignIn(state, now)).toMatchObject({ verifier: 'v' });
 });
 
 test('attack 35: a page of another site with the cookie: 403, no change', async () => {

@@ -118,7 +118,7 @@ test('each operation is a command with its path, its query and its body', async 
   }
 });
 
-test('an agent proposes, and reads its ruling; a refusal is its problem, exit 1', async () => {
+test('an agent proposes and reads its ruling; a refusal is a problem, exit 1', async () => {
   const file = await tokenFile('agent:scout');
   const admin = await tokenFile('admin:ann');
   const at = ['--url', url, '--token-file', file, '--trajectory', 'main'];

@@ -2,10 +2,15 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { LedgerFault } from '#ledger';
-import { StoreError } from '#stores';
+import { OPERATIONS } from '#server';
+import { MemoryStore, StoreError } from '#stores';
+import { faultyStore } from '#testing';
 import { readErrors } from '../../../scripts/error-index.ts';
 import { problemOf } from '../../../src/server/problems/problem.ts';
 import { codesWithStatus, statusOf } from '../../../src/server/problems/status.ts';
+import { callOperation, pay, succeed } from '../../support/server/calling.ts';
+import { pathOf, principalOf, problemFaults } from '../../support/server/refusals.ts';
+import { start } from '../../support/server/serving.ts';
 
 /**
  * Codes without a status, by class: no request of a client causes them, or their cause is damage
@@ -95,4 +100,65 @@ test('an error of unknown origin shows nothing', () => {
     expect(problemOf(thrown)).toMatchObject({ status: 500, code: 'internal', retryable: false });
     expect(JSON.stringify(problemOf(thrown))).not.toContain('secret');
   }
+});
+
+test('a store that fails is 503 for each operation, and its log has the reason', async () => {
+  let isDown = false;
+  const store = faultyStore(new MemoryStore(), () => (isDown ? { kind: 'fails' } : undefined));
+  const server = await start({ store });
+  isDown = true;
+  for (const one of OPERATIONS) {
+    const asked = { token: server.tokens[principalOf(one)], key: 'k', ...(one.body !== undefined && { body: {} }) };
+    const { headers, ...rest } = await server.ask(one.method.toUpperCase(), pathOf(one), asked);
+    const type = headers.get('content-type') ?? '';
+    expect(problemFaults({ ...rest, type }, 503, rest.body?.code), `${one.id} ${rest.text}`).toEqual([]);
+    expect(rest.body.code).toMatch(/^store_/);
+    expect(headers.get('retry-after')).toBe('1');
+  }
+  expect((await server.ask('GET', '/readyz')).status).toBe(503);
+  expect((await server.ask('GET', '/healthz')).status).toBe(200);
+  expect(server.lines.filter((line) => line.includes('"level":"error"')).length).toBeGreaterThanOrEqual(
+    OPERATIONS.length,
+  );
+  isDown = false;
+  expect((await server.ask('GET', '/readyz')).status).toBe(200);
+  expect((await succeed(server, 'proposals.create', pay('a', 1, 'k'))).ruling).toBe('committed');
+});
+
+test('a damaged ledger is 500 for its trajectory, and the others work', async () => {
+  const memory = new MemoryStore();
+  const first = await start({ store: memory });
+  for (let n = 0; n < 3; n++) await succeed(first, 'proposals.create', pay('a', 1, `k${n}`));
+  await first.stop();
+  /** As if a writer of the database had changed a payload. */
+  const damaged = new Proxy(memory, {
+    get: (target, name) => {
+      const member: unknown = Reflect.get(target, name, target);
+      if (name !== 'entries') return typeof member === 'function' ? member.bind(target) : member;
+      return async (...args: Parameters<MemoryStore['entries']>) =>
+        (await target.entries(...args)).map((row) =>
+          row.trajectory_id === 'main' && row.seq === 2 ? { ...row, payload: row.payload.replace('"a"', '"b"') } : row,
+        );
+    },
+  });
+  await memory.dropSnapshots?.();
+  const server = await start({ store: damaged });
+  for (const [id, calling] of [
+    ['trajectories.state', { path: { trajectory: 'main' } }],
+    ['trajectories.get', { path: { trajectory: 'main' } }],
+    ['writs.list', { path: { trajectory: 'main' } }],
+    ['proposals.create', pay('a', 1, 'k9')],
+    ['entries.diff', { query: { from: 'main@0', to: 'main@3' } }],
+  ] as const) {
+    const { headers, ...rest } = await callOperation(server, id, calling);
+    expect(
+      problemFaults({ ...rest, type: headers.get('content-type') ?? '' }, 500, 'internal'),
+      `${id} ${rest.text}`,
+    ).toEqual([]);
+  }
+  const entry = await succeed(server, 'entries.get', { path: { entry: 'main@2' } });
+  expect(entry.fault).toMatchObject({ code: 'tampered' });
+  expect((await succeed(server, 'log.verify', { body: {} })).valid).toBe(false);
+  expect((await succeed(server, 'trajectories.list', { as: 'boss:ada' })).trajectories).toHaveLength(4);
+  expect((await succeed(server, 'trajectories.state', { path: { trajectory: 'spare' } })).seq).toBe(0);
 });
