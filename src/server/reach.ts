@@ -6,7 +6,8 @@ import { READERS } from './operations/operation.ts';
 import { type Caller, isOfKind } from './principals/caller.ts';
 import type { Service } from './service.ts';
 
-interface Reaching {
+/** The parts of a request that reach a trajectory. */
+export interface Reaching {
   readonly caller: Caller;
   readonly service: Service;
 }

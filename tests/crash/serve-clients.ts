@@ -10,6 +10,9 @@ const LOST_AFTER_MS = 15;
 /** An agent repeats one of its earlier orders after every so many new ones. */
 const REPEATS = 4;
 
+/** The longest connection of a follower. */
+const FOLLOWS_MS = 2_000;
+
 /** An answer of a served process. */
 export interface Answer {
   readonly status: number;
@@ -164,5 +167,57 @@ export async function decideAll(
       else if (answer !== undefined && !isTemporary(answer) && !DECIDED_BEFORE.includes(answer.body.code))
         throw new Error(`a decision was answered ${answer.status}: ${JSON.stringify(answer.body)}`);
     }
+  }
+}
+
+/** The entries that a reader of events has seen, in order. */
+export class Follower {
+  readonly #clients: Clients;
+  readonly #next: (below: number) => number;
+  readonly ids: string[] = [];
+  reconnects = 0;
+
+  constructor(clients: Clients, seed: number) {
+    this.#clients = clients;
+    this.#next = seededNumbers(clients.seed + seed);
+  }
+
+  /** Follows the log from its beginning, over many connections, until it has that many entries. */
+  async follow(size: () => number | undefined): Promise<void> {
+    while (this.ids.length !== size()) {
+      const origins = this.#clients.origins();
+      try {
+        await this.#connect(origins[this.#next(origins.length)]!, size);
+      } catch {
+        // The server was killed, or the follower left.
+        await sleep(RETRY_MS);
+      }
+      this.reconnects++;
+    }
+  }
+
+  async #connect(origin: string, size: () => number | undefined): Promise<void> {
+    const headers = {
+      authorization: `Bearer ${this.#clients.tokens.get('human:ada')}`,
+      'last-event-id': String(this.ids.length - 1),
+    };
+    const signal = AbortSignal.timeout(100 + this.#next(FOLLOWS_MS));
+    const response = await fetch(`${origin}/v1/events`, { headers, signal });
+    if (response.status !== 200) throw new Error(await response.text());
+    let text = '';
+    for await (const piece of response.body!.pipeThrough(new TextDecoderStream())) {
+      const events = (text + piece).split('\n\n');
+      text = events.pop()!;
+      for (const event of events) this.#hear(event);
+      if (this.ids.length === size()) return;
+    }
+  }
+
+  #hear(event: string): void {
+    const [, position] = /^id: (-?\d+)$/m.exec(event) ?? [];
+    const [, data] = /^data: (.+)$/m.exec(event) ?? [];
+    if (position === undefined || data === undefined || event.includes('event: ready')) return;
+    // A position that is missed or repeated is seen when the ids are compared.
+    this.ids.push(`${position} ${(JSON.parse(data) as { id: string }).id}`);
   }
 }

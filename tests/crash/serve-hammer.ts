@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished } from 'vitest';
-import { Replayer } from '#ledger';
+import { integrateLog, Replayer } from '#ledger';
 import { fsck, verifyStore } from '#runtime';
 import type { Store } from '#stores';
 import { percentile } from '../../bench/measure.ts';
@@ -8,7 +8,7 @@ import { seededNumbers } from '../../src/testing/faults.ts';
 import { payloads } from '../support/ledger/desk.ts';
 import type { Place } from '../support/ledger/stores.ts';
 import { Outside } from './outside.ts';
-import { Agent, type Clients, decideAll, type Ruled } from './serve-clients.ts';
+import { Agent, type Clients, decideAll, Follower, type Ruled } from './serve-clients.ts';
 import { agentName, COUNSELORS, type Kind, orderOf, WORLDS } from './serve-orders.ts';
 import { Served, tokensIn } from './serve-process-control.ts';
 
@@ -57,6 +57,9 @@ export async function hammer(place: Place, seed: number, strength: Strength): Pr
   const end = performance.now() + seconds * 1_000;
   let next = 0;
   let isDone = false;
+  let size: number | undefined;
+  const followers = [1, 2, 3].map((n) => new Follower(clients, n));
+  const following = followers.map((follower) => follower.follow(() => size));
   const working = agents.map((agent) =>
     agent.work(
       () => performance.now() < end,
@@ -67,11 +70,14 @@ export async function hammer(place: Place, seed: number, strength: Strength): Pr
   const deciding = COUNSELORS.map((name) => decideAll(clients, name, () => isDone));
   const [[memory], ...decided] = await Promise.all([measuring.finally(() => (isDone = true)), ...deciding]);
   const final = await repeated(agents, seed);
+  const store = await place.open();
+  size = await integrateLog(store);
+  await Promise.all(following);
   for (const server of servers) expect((await server.stop()).code).toBe(0);
 
-  const store = await place.open();
   const orders = Array.from({ length: next }, (_, number) => orderOf(seed, number));
   await expectSound(store);
+  await expectFollowed(store, size, followers);
   expectSameRulings(agents);
   await expectAnsweredOnce(store, agents, final);
   await expectCounted(store, seed, final);
@@ -128,6 +134,16 @@ async function repeated(agents: readonly Agent[], seed: number): Promise<Readonl
 async function expectSound(store: Store): Promise<void> {
   for (const report of await verifyStore(store)) expect(report).toMatchObject({ valid: true });
   expect(await fsck(store)).toMatchObject({ valid: true, faults: [] });
+}
+
+/** Each reader of events saw the log as the store has it: every position, once, in order. */
+async function expectFollowed(store: Store, size: number, followers: readonly Follower[]): Promise<void> {
+  const logged = await store.logged(0, size);
+  const wanted = logged.map(({ id }, position) => `${position} ${id}`);
+  for (const { ids, reconnects } of followers) {
+    expect(ids).toEqual(wanted);
+    expect(reconnects).toBeGreaterThan(1);
+  }
 }
 
 /** A repetition returns the same entry. Only an escalation may become another ruling, once. */

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { isAssizeError } from '#base';
 import { addMicros } from '#canon';
-import { type EntryRow, type Hash, type LedgerStore, readRow } from '#ledger';
+import { type EntryRow, type Hash, readRow } from '#ledger';
 import type { ProposalInput, Ruling, Trajectory, WritChain } from '#runtime';
 import { ServerError } from '../errors.ts';
-import { callerTrajectory } from '../reach.ts';
+import { callerTrajectory, type Reaching } from '../reach.ts';
 import { interruptDocument, rulingDocument } from '../rulings.ts';
 import { hash, interruptForm, json, name, roleForm, rulingForm, writForm } from './forms.ts';
 import { type Operation, operation, type Request } from './operation.ts';
@@ -39,7 +39,7 @@ const create = operation({
   statuses: [200, 202],
   errors: ['idempotency_conflict', 'conflict', 'halted', 'too_many_pending', 'domain_stuck'],
   run: async (request) => {
-    const { path, body, caller, service, key, waitSeconds, signal } = request;
+    const { path, body, caller, service, key, waitSeconds } = request;
     const trajectory = await callerTrajectory(request, path.trajectory);
     const now = service.clock.now();
     const writ = writOf(request, trajectory.id);
@@ -55,11 +55,13 @@ const create = operation({
     };
     const proposed = await service.watchdog.during(
       { trajectoryId: trajectory.id, principal: caller.name, action: body.action, key },
-      () => proposeOnce(service.store, trajectory, input),
+      () => proposeOnce(request, trajectory, input),
     );
     const until = addMicros(now, waitSeconds * 1_000_000);
     const ruling =
-      waitSeconds === 0 ? proposed : await decided(service.store, trajectory, input, proposed, { until, signal });
+      waitSeconds === 0
+        ? proposed
+        : await decided(request, trajectory, input, proposed, { until, signal: request.signal });
     service.metrics.ruling(ruling.ruling);
     if (ruling.ruling !== 'escalated') return { body: rulingDocument(ruling) };
     const headers = { location: `/v1/approvals/${ruling.pending}` };
@@ -89,16 +91,24 @@ function writOf(
  * Proposes, also as the repetition of a proposal under an earlier short writ. The short writ is a
  * part of a proposal's identity, and the server issues another one in each period.
  */
-async function proposeOnce(store: LedgerStore, trajectory: Trajectory, input: ProposalInput): Promise<Ruling> {
+async function proposeOnce(reaching: Reaching, trajectory: Trajectory, input: ProposalInput): Promise<Ruling> {
   try {
     return await trajectory.propose(input as never);
   } catch (error) {
     if (!isAssizeError(error, 'idempotency_conflict')) throw error;
-    const before = await store.resolve(String(error.evidence['entry']));
-    const writ = before === undefined ? undefined : writIdOf(before);
+    const before = await reaching.service.store.resolve(String(error.evidence['entry']));
+    const writ = before === undefined ? undefined : writBefore(reaching, trajectory, before);
     if (writ === undefined) throw error;
     return trajectory.propose({ ...input, writ } as never);
   }
+}
+
+/** The short writ of an earlier ruling. A ledger has no writ of a rejection, so it is issued again. */
+function writBefore({ caller, service }: Reaching, { id }: Trajectory, row: EntryRow): WritChain | Hash | undefined {
+  const writ = writIdOf(row);
+  if (writ === undefined) return undefined;
+  const issued = service.writs.issuedBefore(caller, id, writ, readRow(row).payload.at);
+  return issued ?? (row.kind === 'rejection' ? undefined : writ);
 }
 
 function writIdOf(row: EntryRow): Hash | undefined {
@@ -109,7 +119,7 @@ function writIdOf(row: EntryRow): Hash | undefined {
 
 /** Waits until a pending proposal is decided, and proposes again when a freeze ends. */
 async function decided(
-  store: LedgerStore,
+  reaching: Reaching,
   trajectory: Trajectory,
   input: ProposalInput,
   first: Ruling,
@@ -125,7 +135,7 @@ async function decided(
       if (isAssizeError(error, 'still_pending')) return ruling;
       throw error;
     }
-    ruling = await proposeOnce(store, trajectory, input);
+    ruling = await proposeOnce(reaching, trajectory, input);
   }
   return ruling;
 }

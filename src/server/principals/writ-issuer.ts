@@ -23,6 +23,11 @@ const LATEST: Instant = '9000-01-01T00:00:00.000000Z';
 /** The clock of another server may be behind by this much. */
 const SKEW_MICROS = 10 * 60 * 1_000_000;
 const CACHED_MAX = 10_000;
+/**
+ * The windows in which the writ of an entry may be issued, by their distance from the entry's. The
+ * clock of the issuing server was behind or ahead, or the proposal waited.
+ */
+const NEAR = [0, -1, 1, -2, 2] as const;
 
 /** Actions of the kernel that administrators may use, with the scope of each. */
 const OFFICE = {
@@ -71,6 +76,19 @@ export class WritIssuer {
         `${caller.name} has no grant in the trajectory ${trajectoryId}. Add one to \`principals\` of the configuration.`,
       );
     return this.#short(caller.name, grant, trajectoryId, now);
+  }
+
+  /**
+   * The short writ with that id, under which an entry of that instant was ruled. Undefined if the
+   * agent's grants of today issue no such writ.
+   */
+  issuedBefore(caller: Caller, trajectoryId: string, id: string, at: Instant): WritChain | undefined {
+    for (const windows of NEAR) {
+      const then = addMicros(at, windows * this.#windowMs * 1_000);
+      const found = this.allFor(caller, trajectoryId, then).find(({ writ }) => writId(writ) === id);
+      if (found !== undefined) return found;
+    }
+    return undefined;
   }
 
   /** All writs under which an agent may act in a trajectory: one for each grant. */
