@@ -119,7 +119,7 @@ test('a sign-in at a provider that ends in another browser is refused', async ()
   const server = await start({ store, server: { oidc } });
   const { sessions } = credentialsOf(store, ROOT);
   const now = server.service.clock.now();
-  const state = await sessions.beginSignIn({ verifier: 'v', nonce: 'n' }, now);
+  const state = await sessions.beginSignIn({ verifier: 'v', nonce: 'n', browser: 'b' }, now);
   const path = `/sign-in/callback?code=stolen&state=${state}`;
   for (const cookie of ['', 'assize-sign-in=', `assize-sign-in=${'0'.repeat(64)}`, `other=${state}`])
     await expectRefused(server.ask('GET', path, { headers: { cookie } }), 401, 'sign_in_failed');

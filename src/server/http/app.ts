@@ -134,14 +134,6 @@ async function runOperation(
   }
 }
 
-function timedOut(): ServerError {
-  return new ServerError(
-    'request_timeout',
-    'The request took longer than the limit. Repeat it with the same idempotency key.',
-    { retryable: true },
-  );
-}
-
 function answered(answer: Answer, request: Request, type: string): Response {
   const { status = 200, headers = {}, body, lines, etag } = answer;
   const tag = etag === undefined ? undefined : `"${etag}"`;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { isAssizeError } from '#base';
-import { addMicros } from '#canon';
+import { isAssizeError, type Json } from '#base';
+import { addMicros, contentHash } from '#canon';
 import { type EntryRow, type Hash, isEffectPending, isExpired, type PendingPayload, readRow } from '#ledger';
 import { type ApprovalInput, type Ruling, Trajectory, withdrawnSourceOf } from '#runtime';
 import { pendingView, questionsIn } from '#views';
@@ -205,7 +205,7 @@ const decideMany = operation({
         requireOther(request, trajectory, writIdOf(row));
         const ruling =
           decision === 'approve'
-            ? await approveAs(caller, trajectory, row, { digest, reason })
+            ? await approveAs(request, trajectory, row, { digest, reason })
             : await trajectory.approvals.reject(row.id, {
                 principal: caller.name,
                 method: caller.method,
@@ -231,27 +231,29 @@ interface Decision {
   readonly answers?: ApprovalInput['answers'] | undefined;
 }
 
-function approveAs(caller: Caller, trajectory: Trajectory, row: EntryRow, decision: Decision): Promise<Ruling> {
+/** The approval runs the code of the domain again, so it is watched as the proposal was. */
+function approveAs(
+  { caller, service }: { readonly caller: Caller; readonly service: Service },
+  trajectory: Trajectory,
+  row: EntryRow,
+  decision: Decision,
+): Promise<Ruling> {
   const { digest, reason, override, args, role, answers } = decision;
-  return trajectory.approvals.approve(row.id, {
-    principal: caller.name,
-    method: caller.method,
-    digest,
-    ...(reason !== undefined && { reason }),
-    ...(override !== undefined && { override }),
-    ...(args !== undefined && { args }),
-    ...(role !== undefined && { role }),
-    ...(answers !== undefined && { answers }),
-  });
-}
-
-function writIdOf(row: EntryRow): Hash {
-  return (readRow(row).payload as PendingPayload).proposal.writ_id;
-}
-
-interface Reaching {
-  readonly caller: Caller;
-  readonly service: Service;
+  const { name, version } = trajectory.domain;
+  const key = `approval ${row.id} ${contentHash({ args: args ?? null, role: role ?? null } as Json)} ${name} ${version}`;
+  const watched = { trajectoryId: trajectory.id, principal: caller.name, action: 'approval', key };
+  return service.watchdog.during(watched, () =>
+    trajectory.approvals.approve(row.id, {
+      principal: caller.name,
+      method: caller.method,
+      digest,
+      ...(reason !== undefined && { reason }),
+      ...(override !== undefined && { override }),
+      ...(args !== undefined && { args }),
+      ...(role !== undefined && { role }),
+      ...(answers !== undefined && { answers }),
+    }),
+  );
 }
 
 /** The entry of a pending proposal, with its trajectory. @throws ServerError `no_such_value` */
