@@ -147,10 +147,10 @@ const approve = operation({
   answer: rulingForm,
   errors: ['unauthorised_counselor', 'digest_mismatch', 'not_pending', 'changed_since', 'override_needed', 'halted'],
   run: async (request) => {
-    const { path, body, caller } = request;
+    const { path, body } = request;
     const { trajectory, row } = await pendingOf(request, path.approval);
     requireOther(request, trajectory, writIdOf(row));
-    return { body: rulingDocument(await approveAs(caller, trajectory, row, body)) };
+    return { body: rulingDocument(await approveAs(request, trajectory, row, body)) };
   },
 });
 
@@ -233,15 +233,19 @@ interface Decision {
 
 /** The approval runs the code of the domain again, so it is watched as the proposal was. */
 function approveAs(
-  { caller, service }: { readonly caller: Caller; readonly service: Service },
+  { caller, service }: Reaching,
   trajectory: Trajectory,
   row: EntryRow,
   decision: Decision,
 ): Promise<Ruling> {
   const { digest, reason, override, args, role, answers } = decision;
-  const { name, version } = trajectory.domain;
-  const key = `approval ${row.id} ${contentHash({ args: args ?? null, role: role ?? null } as Json)} ${name} ${version}`;
-  const watched = { trajectoryId: trajectory.id, principal: caller.name, action: 'approval', key };
+  const amendment = contentHash({ args: args ?? null, role: role ?? null } as Json);
+  const watched = {
+    trajectoryId: trajectory.id,
+    principal: caller.name,
+    action: 'approval',
+    key: `${row.id} ${amendment} ${trajectory.domain.hash}`,
+  };
   return service.watchdog.during(watched, () =>
     trajectory.approvals.approve(row.id, {
       principal: caller.name,
@@ -254,6 +258,15 @@ function approveAs(
       ...(answers !== undefined && { answers }),
     }),
   );
+}
+
+function writIdOf(row: EntryRow): Hash {
+  return (readRow(row).payload as PendingPayload).proposal.writ_id;
+}
+
+interface Reaching {
+  readonly caller: Caller;
+  readonly service: Service;
 }
 
 /** The entry of a pending proposal, with its trajectory. @throws ServerError `no_such_value` */
