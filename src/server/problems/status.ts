@@ -88,7 +88,16 @@ const STATUS: Readonly<Partial<Record<ErrorStatus, readonly string[]>>> = {
   422: ['domain_stuck'],
   429: ['too_fast', 'too_many_streams', 'too_many_pending'],
   503: [
-    ...['stopping', 'closed', 'commit_unknown', 'lease_lost', 'effects_busy', 'still_pending', 'outcome_unknown'],
+    ...[
+      'stopping',
+      'issuer_unreachable',
+      'closed',
+      'commit_unknown',
+      'lease_lost',
+      'effects_busy',
+      'still_pending',
+      'outcome_unknown',
+    ],
     ...[
       'deadline',
       'clock_ahead',
