@@ -46,6 +46,8 @@ export type ServerErrorCode =
   | 'foreign_checkpoint'
   /** The address is public, and neither TLS nor a proxy is configured. Configure one of them. */
   | 'public_without_tls'
+  /** The issuer of a token does not give its keys. Repeat the request, or check `server.jwt`. */
+  | 'issuer_unreachable'
   /** The sign-in failed. Start it again. */
   | 'sign_in_failed';
 

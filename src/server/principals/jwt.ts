@@ -22,10 +22,10 @@ export class JwtVerifier {
   readonly #issuers: readonly Issuer[];
 
   constructor(configs: readonly JwtConfig[]) {
-    this.#issuers = configs.map((config) => ({ config, keys: createRemoteJWKSet(new URL(config.jwksUrl)) }));
+    this.#issuers = configs.map((config) => ({ config, keys: keysAt(config.jwksUrl) }));
   }
 
-  /** @throws ServerError `unauthenticated` */
+  /** @throws ServerError `unauthenticated`, `issuer_unreachable` */
   async verify(token: string, now: Date): Promise<MappedPrincipal> {
     try {
       const { iss } = decodeJwt(token);
@@ -50,6 +50,21 @@ export class JwtVerifier {
       throw cause;
     }
   }
+}
+
+/** The keys of an issuer. A token with an unknown key is a fault of the token. */
+function keysAt(jwksUrl: string): JWTVerifyGetKey {
+  const remote = createRemoteJWKSet(new URL(jwksUrl));
+  const ofToken = [errors.JWKSNoMatchingKey, errors.JWKSMultipleMatchingKeys, errors.JOSENotSupported];
+  return async (header, token) => {
+    try {
+      return await remote(header, token);
+    } catch (cause) {
+      if (ofToken.some((fault) => isInstance(cause, fault))) throw cause;
+      const message = 'The issuer of the token does not give its keys. Send the request again later.';
+      throw new ServerError('issuer_unreachable', message, { cause, retryable: true });
+    }
+  };
 }
 
 /** The same message for every reason, because the caller is not known. */

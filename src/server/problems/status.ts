@@ -99,6 +99,7 @@ const STATUS: Readonly<Partial<Record<ErrorStatus, readonly string[]>>> = {
   503: [
     ...[
       'stopping',
+      'issuer_unreachable',
       'closed',
       'calls_cut',
       'recovery_failed',
