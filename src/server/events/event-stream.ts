@@ -47,34 +47,38 @@ export function eventStream(
         arrived.resolve();
       };
       signal.addEventListener('abort', stop);
-      const isOver = Symbol('over');
-      let position = lastId === undefined ? await tail.size() : lastId + 1;
-      controller.enqueue(encoder.encode(`retry: 1000\nevent: ready\nid: ${position - 1}\ndata: {}\n\n`));
-      const send = (entries: readonly LoggedEntry[]): void => {
-        for (const entry of entries) {
-          if (entry.position < position) continue;
-          position = entry.position + 1;
-          if (matches(entry.row, filter)) controller.enqueue(encoder.encode(eventOf(entry)));
+      try {
+        const isOver = Symbol('over');
+        let position = lastId === undefined ? await tail.size() : lastId + 1;
+        controller.enqueue(encoder.encode(`retry: 1000\nevent: ready\nid: ${position - 1}\ndata: {}\n\n`));
+        const send = (entries: readonly LoggedEntry[]): void => {
+          for (const entry of entries) {
+            if (entry.position < position) continue;
+            position = entry.position + 1;
+            if (matches(entry.row, filter)) controller.enqueue(encoder.encode(eventOf(entry)));
+          }
+          if ((controller.desiredSize ?? 0) < -BEHIND_MAX) stop();
+        };
+        for (let page = await tail.read(position); page.length > 0; page = await tail.read(position)) {
+          send(page);
+          if (signal.aborted || hasStopped) break;
         }
-        if ((controller.desiredSize ?? 0) < -BEHIND_MAX) stop();
-      };
-      for (let page = await tail.read(position); page.length > 0; page = await tail.read(position)) {
-        send(page);
-        if (signal.aborted || hasStopped) break;
+        if (!hasStopped)
+          leave = tail.listen((entries) => {
+            queue.push(...entries);
+            arrived.resolve();
+            if (queue.length > BEHIND_MAX) stop();
+          }, position);
+        for (;;) {
+          const ended = await Promise.race([arrived.promise, done.promise.then(() => isOver)]);
+          if (ended === isOver || signal.aborted) break;
+          arrived = Promise.withResolvers<void>();
+          send(queue.splice(0));
+        }
+        controller.close();
+      } finally {
+        stop();
       }
-      if (!hasStopped)
-        leave = tail.listen((entries) => {
-          queue.push(...entries);
-          arrived.resolve();
-          if (queue.length > BEHIND_MAX) stop();
-        }, position);
-      for (;;) {
-        const ended = await Promise.race([arrived.promise, done.promise.then(() => isOver)]);
-        if (ended === isOver || signal.aborted) break;
-        arrived = Promise.withResolvers<void>();
-        send(queue.splice(0));
-      }
-      controller.close();
     },
     cancel: () => stop(),
   });

@@ -57,6 +57,31 @@ test('a later listener gets the entries before the others, from its position', a
   expect(late).toEqual(Array.from({ length: 18 }, (_, n) => 2 + n));
 });
 
+test('a listener that comes during a read gets every entry from its position', async () => {
+  await append(chainOf('t', 10));
+  const begun = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  const slow = new Proxy(store, {
+    get: (target, name) => {
+      const member: unknown = Reflect.get(target, name, target);
+      if (name !== 'logged') return typeof member === 'function' ? member.bind(target) : member;
+      return async (from: number, limit: number) => {
+        begun.resolve();
+        await gate.promise;
+        return target.logged(from, limit);
+      };
+    },
+  });
+  const { tail, seen } = await follow(slow, [], 8);
+  await begun.promise;
+  const late: number[] = [];
+  tail.listen((entries) => late.push(...entries.map(({ position }) => position)), 2);
+  gate.resolve();
+  await expect.poll(() => seen.at(-1), IN_TIME).toBe(9);
+  await expect.poll(() => late.at(-1), IN_TIME).toBe(9);
+  expect(late).toEqual([2, 3, 4, 5, 6, 7, 8, 9]);
+});
+
 test('failed reads are told, and the next read misses nothing', async () => {
   const rows = chainOf('t', 40);
   const failures: unknown[] = [];

@@ -107,8 +107,9 @@ export class LogTail {
     for (let from = this.#position; from !== undefined && from < size; from = this.#position) {
       const entries = await this.read(from);
       if (entries.length === 0) return;
-      // A listener that came during the read may have asked for earlier entries.
-      if (this.#position === from) this.#position = from + entries.length;
+      // A listener that came during the read asked for earlier entries.
+      if (this.#position !== from) continue;
+      this.#position = from + entries.length;
       for (const listener of this.#listeners) listener(entries);
     }
   }
