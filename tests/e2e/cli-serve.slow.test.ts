@@ -114,7 +114,7 @@ test('each operation is a command with its path, its query and its body', async 
     for (const name of [...Object.keys(params?.shape ?? {}), ...Object.keys(query?.shape ?? {})])
       expect(help, id).toContain(`--${name.replaceAll('_', '-')} <text>`);
     expect(help.includes('--body <json>'), id).toBe(body !== undefined);
-    expect(help.includes('idempotency key'), id).toBe(needsKey === true);
+    expect(help.includes('the same again for a'), id).toBe(needsKey === true);
   }
 });
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isAssizeError, type Json } from '#base';
-import { addMicros, contentHash } from '#canon';
+import { addMicros, contentHash, hashText } from '#canon';
 import { type EntryRow, type Hash, isEffectPending, isExpired, type PendingPayload, readRow } from '#ledger';
 import { type ApprovalInput, type Ruling, Trajectory, withdrawnSourceOf } from '#runtime';
 import { pendingView, questionsIn } from '#views';
@@ -120,7 +120,9 @@ const get = operation({
     if (found.status === 'void') return { body: { status: 'void' as const } };
     const shown = { trajectoryId: trajectory.id, id: found.id, payload: found.payload };
     const approval = (await shownTo(caller, service, shown)) as z.input<typeof approvalForm>;
-    return { body: { status: 'pending' as const, approval }, etag: `${found.id}-${found.payload.digest}` };
+    const body = { status: 'pending' as const, approval };
+    // The deciders differ by caller and time.
+    return { body, etag: hashText(JSON.stringify(body)) };
   },
 });
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isInstance } from '#base';
+import { hashText } from '#canon';
 import { checkRow, difference, type EntryRow, integrateLog, LedgerFault, type Payload } from '#ledger';
 import { proveEntry } from '#runtime';
 import { blobsOf, blobValue, partingOf, summaryOf } from '#views';
@@ -60,7 +61,9 @@ const get = operation({
   run: async (request) => {
     const { path, query, service } = request;
     const row = await entryNamed(request, path.entry);
-    return { body: await entryView(service, row, query.values ?? false), etag: `${row.id}-${query.values ?? false}` };
+    const body = await entryView(service, row, query.values ?? false);
+    // An erasure changes the values of an entry, and not its id.
+    return { body, etag: `${row.id}-${hashText(JSON.stringify(body.values)).slice(0, 16)}` };
   },
 });
 

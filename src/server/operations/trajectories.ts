@@ -105,7 +105,7 @@ const get = operation({
     const { chain } = await replayerOf(service).replay(trajectory.id, { until: head.id });
     const { halted } = chain;
     const stop = halted === undefined ? null : { principal: halted.principal, at: halted.at, reason: halted.reason };
-    return { body: { ...(await viewOf(service, head)), halted: stop, pending }, etag: head.id };
+    return { body: { ...(await viewOf(service, head)), halted: stop, pending }, etag: `${head.id}-${pending}` };
   },
 });
 

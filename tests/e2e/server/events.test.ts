@@ -1,5 +1,7 @@
 /** Server-sent events: every entry, once, in the order of the log, also after a reconnect. */
 import { expect, test } from 'vitest';
+import { MemoryStore } from '#stores';
+import { faultyStore } from '#testing';
 import { pay, succeed } from '../../support/server/calling.ts';
 import { problemFaults } from '../../support/server/refusals.ts';
 import { start, type TestServer } from '../../support/server/serving.ts';
@@ -124,4 +126,22 @@ test('a stop ends the streams', async () => {
   await server.stop();
   await ended.catch(() => undefined);
   expect(performance.now() - begun).toBeLessThan(5_000);
+});
+
+test('a stream whose first read fails frees its place', async () => {
+  let isDown = false;
+  const store = faultyStore(new MemoryStore(), ({ operation }) =>
+    isDown && operation === 'logSize' ? { kind: 'fails' } : undefined,
+  );
+  const server = await start({ store, server: { limits: { streams: 1 } } });
+  isDown = true;
+  const authorization = `Bearer ${server.tokens['auditor:eve']}`;
+  for (let n = 0; n < 3; n++) {
+    const response = await fetch(`${server.url}/v1/events`, { headers: { authorization } }).catch(() => undefined);
+    await response?.text().catch(() => undefined);
+    expect(response?.status).not.toBe(429);
+  }
+  isDown = false;
+  const { leave } = await watch(server);
+  await leave();
 });
