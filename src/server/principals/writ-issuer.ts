@@ -50,6 +50,8 @@ export class WritIssuer {
   readonly #root: KeyPair;
   readonly #windowMs: number;
   readonly #issued: LruCache<WritChain> = new LruCache(CACHED_MAX);
+  /** Grants of the configuration never change. */
+  readonly #terms: WeakMap<Grant, LruCache<string>> = new WeakMap();
 
   constructor(root: KeyPair, writSeconds: number) {
     this.#root = root;
@@ -89,6 +91,11 @@ export class WritIssuer {
       if (found !== undefined) return found;
     }
     return undefined;
+  }
+
+  /** Whether an agent has any authority in a trajectory. */
+  mayAct(caller: Caller, trajectoryId: string): boolean {
+    return caller.writ !== undefined || caller.grants.some((grant) => isFor(grant, trajectoryId));
   }
 
   /** All writs under which an agent may act in a trajectory: one for each grant. */
@@ -219,7 +226,7 @@ export class WritIssuer {
 
   #short(name: string, grant: Grant, trajectoryId: string, now: Instant): WritChain {
     const { start, end } = this.#window(now);
-    const place = `${contentHash({ name, grant: { ...grant }, trajectoryId })} ${start}`;
+    const place = `${this.#termsOf(name, grant, trajectoryId)} ${start}`;
     return this.#issued.get(place, () => {
       const { writ, key, chain } = this.#granted(name, grant, trajectoryId);
       const period = { not_before: addMicros(start, -SKEW_MICROS), expires: end };
@@ -231,7 +238,7 @@ export class WritIssuer {
   /** The writ of a whole grant. Its subject is a key that only servers with the root key derive. */
   #granted(name: string, grant: Grant, trajectoryId: string): GrantedWrit {
     const { actions, scopes, budget, requireApproval, maxDepth } = grant;
-    const terms = contentHash({ name, grant: { ...grant }, trajectoryId });
+    const terms = this.#termsOf(name, grant, trajectoryId);
     const key = this.#keyOf(terms);
     const writ = issueWrit(
       {
@@ -250,6 +257,13 @@ export class WritIssuer {
       this.#root.privateKey,
     );
     return { writ, key, chain: [] };
+  }
+
+  /** The hash of a grant of an agent in a trajectory. */
+  #termsOf(name: string, grant: Grant, trajectoryId: string): string {
+    const ofGrant = this.#terms.get(grant) ?? new LruCache<string>(CACHED_MAX);
+    this.#terms.set(grant, ofGrant);
+    return ofGrant.get(`${trajectoryId}\n${name}`, () => contentHash({ name, grant: { ...grant }, trajectoryId }));
   }
 
   #keyOf(terms: string): KeyPair {
