@@ -64,3 +64,12 @@ test('one key of another proposal is refused in a later period too', async () =>
   const other = await proposeAt(servers[1]!, token, { key: 'once', action: 'keep', args: { value: 2 } });
   expect(other).toMatchObject({ status: 409, code: 'idempotency_conflict' });
 });
+
+test('a proposal can be approved long after the period of its writ', async () => {
+  const asked = await proposeAt(servers[0]!, token, { key: 'asks', action: 'ask', args: { amount: 5 } });
+  expect(asked).toMatchObject({ ruling: 'escalated' });
+  forward(24 * 60 * 60 * 1_000);
+  const trajectory = await servers[1]!.service.assize.open('desk');
+  const ruling = await trajectory.approvals.approve(asked.approval_id, { principal: 'dr-grace', method: 'test' });
+  expect(ruling.ruling).toBe('committed');
+});

@@ -49,13 +49,19 @@ export type OfficeAction = keyof typeof OFFICE;
 export class WritIssuer {
   readonly #root: KeyPair;
   readonly #windowMs: number;
+  readonly #waitMs: number | 'never';
   readonly #issued: LruCache<WritChain> = new LruCache(CACHED_MAX);
   /** Grants of the configuration never change. */
   readonly #terms: WeakMap<Grant, LruCache<string>> = new WeakMap();
 
-  constructor(root: KeyPair, writSeconds: number) {
+  /**
+   * `writSeconds`: seconds after which an agent gets another writ. `waitMs`: the longest wait of a
+   * proposal for a decision, which its writ must outlive.
+   */
+  constructor(root: KeyPair, writSeconds: number, waitMs: number | 'never') {
     this.#root = root;
     this.#windowMs = writSeconds * 1_000;
+    this.#waitMs = waitMs;
   }
 
   /** The root's public key, which the runtime trusts. */
@@ -229,7 +235,8 @@ export class WritIssuer {
     const place = `${this.#termsOf(name, grant, trajectoryId)} ${start}`;
     return this.#issued.get(place, () => {
       const { writ, key, chain } = this.#granted(name, grant, trajectoryId);
-      const period = { not_before: addMicros(start, -SKEW_MICROS), expires: end };
+      const expires = this.#waitMs === 'never' ? LATEST : addMicros(end, this.#waitMs * 1_000);
+      const period = { not_before: addMicros(start, -SKEW_MICROS), expires };
       const child = attenuate(writ, { subject: name, nonce: start, ...period, max_depth: 0 }, key.privateKey);
       return { writ: child, chain: [writ, ...chain] };
     });
