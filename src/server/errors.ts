@@ -38,7 +38,10 @@ export type ServerErrorCode =
   | 'domain_stuck'
   /** The request took longer than the limit. Repeat it with the same idempotency key. */
   | 'request_timeout'
-  /** The client closed the connection before the answer. Repeat it with the same idempotency key. */
+  /**
+   * The client closed the connection before the answer. Repeat the request with the same
+   * idempotency key.
+   */
   | 'client_left'
   /** Another key signed the last checkpoint. Serve with the key of that log, or remove the file. */
   | 'foreign_checkpoint'

@@ -37,7 +37,7 @@ function forward(ms: number): void {
   for (const clock of clocks) clock.forward(ms);
 }
 
-test('a repetition under another short writ, at any server, gets the first ruling', async () => {
+test('a repetition in a later period, at any server, gets the first ruling', async () => {
   const attempt = fc.record({ server: fc.nat(1), ms: fc.integer({ min: 0, max: 1_500 }), atOnce: fc.boolean() });
   const ruling = fc.constantFrom('committed' as const, 'rejected' as const);
   await fc.assert(

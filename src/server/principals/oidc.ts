@@ -36,7 +36,7 @@ export class OidcSignIn {
   }
 
   /**
-   * The principal of a finished sign-in. `url` is the address that the provider sent the browser to.
+   * The principal of a finished sign-in. `url`: the address that the provider sent the browser to.
    *
    * @throws ServerError `sign_in_failed`
    */
