@@ -17,7 +17,7 @@ import { openStore } from '#stores';
 import { MEMBERS } from './http.ts';
 import { shop, shopState } from './shop.ts';
 
-/** What a server tells its parent. */
+/** The message of a server that accepts requests. */
 export interface Ready {
   readonly port: number;
   readonly token: string;

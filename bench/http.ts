@@ -49,7 +49,7 @@ export async function httpBench(): Promise<BenchResult[]> {
   return results;
 }
 
-export async function measure(where: string, urlOf: (name: string) => string): Promise<BenchResult[]> {
+async function measure(where: string, urlOf: (name: string) => string): Promise<BenchResult[]> {
   const [own, bare, clients] = [
     await Process.server('assize', urlOf('own')),
     await Process.server('bare', urlOf('bare')),
@@ -96,7 +96,7 @@ async function compareAt(
 }
 
 /** Streams of another trajectory are idle, whatever is proposed. */
-export async function measureStreams(url: string): Promise<BenchResult[]> {
+async function measureStreams(url: string): Promise<BenchResult[]> {
   const [own, clients] = [await Process.server('assize', url), Process.clients()];
   const sockets: Socket[] = [];
   try {
@@ -183,15 +183,9 @@ class Process {
 }
 
 function start(file: string, args: readonly string[]): ChildProcess {
-  const execArgv = [
-    '--expose-gc',
-    ...(process.env['ASSIZE_BENCH_PROFILE'] !== undefined && file.includes('server')
-      ? ['--cpu-prof', `--cpu-prof-dir=${process.env['ASSIZE_BENCH_PROFILE']}`]
-      : []),
-  ];
   // The log of a server is dropped behind a pipe, as a collector of logs reads it.
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), args, {
-    execArgv,
+    execArgv: ['--expose-gc'],
     stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
   });
   let log = '';

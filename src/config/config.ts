@@ -118,7 +118,7 @@ export interface ServerConfig {
   readonly behindProxy?: boolean;
   readonly tls?: { readonly certFile: string; readonly keyFile: string };
   readonly limits?: LimitsConfig;
-  /** Seconds for which a writ of an agent is valid. Default 900. */
+  /** Seconds after which an agent gets another writ. Default 900. */
   readonly writSeconds?: number;
   /** Milliseconds for which the code of a domain may block the process. Default 10,000. */
   readonly watchdogMs?: number;

@@ -40,7 +40,10 @@ export type ServerErrorCode =
   | 'request_timeout'
   /** The kernel refuses the rules of the file. Correct the rules, and start again. */
   | 'rules_refused'
-  /** The client closed the connection before the answer. Repeat it with the same idempotency key. */
+  /**
+   * The client closed the connection before the answer. Repeat the request with the same
+   * idempotency key.
+   */
   | 'client_left'
   /** Another key signed the last checkpoint. Serve with the key of that log, or remove the file. */
   | 'foreign_checkpoint'

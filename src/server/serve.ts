@@ -82,6 +82,8 @@ const ANSWERS_MS = 1_000;
 const CALLS_MS = 8_000;
 /** Connections that have become idle are closed after this time. */
 const IDLE_MS = 50;
+/** The runtime's time limit of pending approvals, where the configuration has none: seven days. */
+const APPROVAL_TIMEOUT_MS = 604_800_000;
 /** Entries of other processes are seen after this time, without a notification of the store. */
 const POLL_MS = 250;
 /** A request must arrive within this time. */
@@ -125,7 +127,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const service: Service = {
     ...{ assize, store, config, domains, clock, tokens, metrics },
     migrations: options.migrations ?? new Map(),
-    writs: new WritIssuer(root, server.writSeconds),
+    writs: new WritIssuer(root, server.writSeconds, config.approvals.timeoutMs ?? APPROVAL_TIMEOUT_MS),
     checkpoints: new Checkpoints(store, options.logKey ?? derivedLogKey(root), checkpointFile(config.store)),
     watchdog,
     replayer: new Replayer(store),

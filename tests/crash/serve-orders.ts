@@ -51,7 +51,7 @@ function toolAt(port: string, name: string, sink: Sink): Tool {
   });
 }
 
-/** A world of counters: some orders count, some ask a person, some call a tool, some break a rule. */
+/** A world of counters: orders count, ask a person, call a tool, or break a rule. */
 export function countersWith([pay, book]: readonly [Tool, Tool]) {
   const args = z.strictObject({ order: z.string() });
   const counted =

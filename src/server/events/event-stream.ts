@@ -26,7 +26,9 @@ export interface EventStreamOptions {
 /** A comment that keeps idle connections open. */
 const KEEP_ALIVE = ': keep-alive\n\n';
 const KEEP_ALIVE_MS = 15_000;
-/** A reader that takes nothing for this many signs of life is cut. It continues from its last id. */
+/**
+ * A reader that takes nothing for this many signs of life is cut. It continues from its last id.
+ */
 const STALLS_MAX = 4;
 
 /**

@@ -40,7 +40,12 @@ export interface AppParts {
 const WAIT_SECONDS_MAX = 300;
 /** Time limit of a request, without its wait. */
 const REQUEST_MS = 60_000;
+const REQUEST_ID = 'x-request-id';
+const SECURITY_HEADERS = securityHeaders();
 const INTERRUPTS = 'application/vnd.ag-ui+json';
+
+/** The answers that already have the headers of every answer. */
+const complete = new WeakSet<Response>();
 
 /** The application: every operation of the table as a route. */
 export function createApp(parts: AppParts): Hono {
@@ -50,9 +55,7 @@ export function createApp(parts: AppParts): Hono {
     const requestId = requestIdOf(context.req.raw);
     const startedAt = performance.now();
     await next();
-    for (const [name, value] of Object.entries(securityHeaders()))
-      if (!context.res.headers.has(name)) context.res.headers.set(name, value);
-    context.res.headers.set('x-request-id', requestId);
+    if (!complete.has(context.res)) completeHeaders(context.res.headers, requestId);
     const ms = performance.now() - startedAt;
     const principal = context.get('caller' as never) as string | undefined;
     parts.logger.request({
@@ -109,7 +112,7 @@ async function runOperation(
   try {
     requireKind(caller, one.kinds);
     const body = one.body === undefined ? undefined : await readBody(request, parts.limits.bodyBytes);
-    const given = checkedParts(one, { path, query: new URL(request.url).searchParams, body });
+    const given = checkedParts(one, { path, query: queryOf(request.url), body });
     const key = request.headers.get('idempotency-key') ?? '';
     if (one.needsKey === true && key === '')
       throw new ServerError(
@@ -137,12 +140,21 @@ async function runOperation(
 function answered(answer: Answer, request: Request, type: string): Response {
   const { status = 200, headers = {}, body, lines, etag } = answer;
   const tag = etag === undefined ? undefined : `"${etag}"`;
-  const all = { ...headers, ...(tag !== undefined && { etag: tag }) };
+  const own = { ...headers, ...(tag !== undefined && { etag: tag }) };
+  const all = { ...SECURITY_HEADERS, ...own, [REQUEST_ID]: requestIdOf(request) };
   if (tag !== undefined && isNamed(tag, request.headers.get('if-none-match') ?? ''))
     return new Response(null, { status: 304, headers: all });
   if (lines !== undefined)
     return new Response(streamOf(lines), { headers: { ...all, 'content-type': 'application/jsonl' } });
-  return new Response(`${JSON.stringify(body)}\n`, { status, headers: { ...all, 'content-type': type } });
+  // The library writes an answer with plain headers at once. Reading its headers would undo that.
+  const response = new Response(`${JSON.stringify(body)}\n`, { status, headers: { ...all, 'content-type': type } });
+  complete.add(response);
+  return response;
+}
+
+function completeHeaders(headers: Headers, requestId: string): void {
+  for (const [name, value] of Object.entries(SECURITY_HEADERS)) if (!headers.has(name)) headers.set(name, value);
+  headers.set(REQUEST_ID, requestId);
 }
 
 /** Whether `If-None-Match` names the tag (RFC 9110, 13.1.2). A weak tag counts as a strong one. */
@@ -188,6 +200,11 @@ export function requireKind(caller: Caller, kinds: readonly PrincipalKind[]): vo
   throw new ServerError('forbidden', `${caller.name} may not use this operation. It is for: ${kinds.join(', ')}.`, {
     evidence: { principal: caller.name },
   });
+}
+
+function queryOf(url: string): URLSearchParams {
+  const start = url.indexOf('?');
+  return new URLSearchParams(start < 0 ? '' : url.slice(start));
 }
 
 /** Seconds of `Prefer: wait=N` (RFC 7240). Another preference is ignored, as the RFC says. */

@@ -12,10 +12,14 @@ export interface LoggedRequest {
   readonly principal?: string;
 }
 
-/** Writes the log of a server as JSON, one object a line. */
+/**
+ * Writes the log of a server as JSON, one object a line. The lines of requests that end together
+ * are written together.
+ */
 export class Logger {
   readonly #write: (line: string) => void;
   readonly #now: () => string;
+  #waiting = '';
 
   constructor(write: (line: string) => void, now: () => string) {
     this.#write = write;
@@ -23,11 +27,14 @@ export class Logger {
   }
 
   event(event: string, fields: Readonly<Record<string, unknown>> = {}): void {
-    this.#write(`${JSON.stringify({ time: this.#now(), level: 'info', event, ...fields })}\n`);
+    this.#put({ time: this.#now(), level: 'info', event, ...fields });
+    this.#flush();
   }
 
   request({ requestId, ms, ...rest }: LoggedRequest): void {
-    this.event('request', { request_id: requestId, ...rest, ms: Math.round(ms * 10) / 10 });
+    if (this.#waiting === '') setImmediate(this.#flush);
+    const rounded = Math.round(ms * 10) / 10;
+    this.#put({ time: this.#now(), level: 'info', event: 'request', request_id: requestId, ...rest, ms: rounded });
   }
 
   /** A fault of the server, with its stack. */
@@ -35,6 +42,17 @@ export class Logger {
     const code = isAssizeError(error) ? error.code : 'internal';
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
     const fields = { time: this.#now(), level: 'error', event: 'failure', request_id: requestId, code, error: text };
-    this.#write(`${JSON.stringify(fields)}\n`);
+    this.#put(fields);
+    this.#flush();
   }
+
+  #put(fields: Readonly<Record<string, unknown>>): void {
+    this.#waiting += `${JSON.stringify(fields)}\n`;
+  }
+
+  readonly #flush = (): void => {
+    const lines = this.#waiting;
+    this.#waiting = '';
+    if (lines !== '') this.#write(lines);
+  };
 }

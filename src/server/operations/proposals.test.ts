@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { loadConfig } from '#config';
 import { MemoryStore } from '#stores';
 import { cases } from '../../../tests/support/cases.ts';
-import { desk } from '../../../tests/support/ledger/desk.ts';
-import { HandClock, operator } from '../../../tests/support/ledger/runtime.ts';
-import { type Serving, serve } from '../serve.ts';
+import { HandClock } from '../../../tests/support/ledger/runtime.ts';
+import { AGENT, proposeAt, serveDesk, tokenOf } from '../../../tests/support/ledger/served-desk.ts';
+import type { Serving } from '../serve.ts';
 
 // Two servers of one store. Each has its own clock, and the writs of an agent last a second.
 
@@ -16,39 +15,12 @@ let token = '';
 
 beforeAll(async () => {
   clocks[1].forward(SKEW_MS);
-  for (const clock of clocks) servers.push(await served(clock));
-  const terms = { principal: 'agent:a', kinds: ['agent'] as const, created: clocks[0].now() };
-  ({ token } = await servers[0]!.service.tokens.create({ ...terms, expires: '2100-01-01T00:00:00.000000Z' }));
+  for (const clock of clocks) servers.push(await serveDesk(store, { clock, writSeconds: 1 }));
+  token = await tokenOf(servers[0]!, AGENT);
 });
 afterAll(async () => {
   for (const server of servers) await server.stop();
 });
-
-async function served(clock: HandClock): Promise<Serving> {
-  const defaults = await loadConfig({ from: '/', store: 'memory:', env: {} });
-  const grant = { trajectories: ['*'], actions: ['**'], scopes: ['**'], budget: {}, requireApproval: [], maxDepth: 0 };
-  const limits = { requestsPerSecond: 1e6, concurrency: 1e6, streams: 10, bodyBytes: 1e6 };
-  return serve({
-    config: {
-      ...defaults,
-      worlds: { desk: { domain: 'desk' } },
-      principals: new Map([['agent:a', { name: 'agent:a', kinds: ['agent'], grants: [grant], email: undefined }]]),
-      server: { ...defaults.server, port: 0, writSeconds: 1, limits },
-    },
-    ...{ store, clock, domains: [desk], root: { ...operator, origin: 'ephemeral', created: false } },
-    policyOf: () => expect.unreachable(),
-    log: () => undefined,
-  });
-}
-
-async function propose(server: Serving, key: string, action: string, args: object): Promise<any> {
-  const response = await fetch(`${server.url}/v1/trajectories/desk/proposals`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'idempotency-key': key },
-    body: JSON.stringify({ action, role: 'worker', args }),
-  });
-  return response.json();
-}
 
 /** An order of each ruling, which a repetition must return. */
 const ORDERS = {
@@ -65,7 +37,7 @@ function forward(ms: number): void {
   for (const clock of clocks) clock.forward(ms);
 }
 
-test('a repetition under another short writ, at any server, gets the first ruling', async () => {
+test('a repetition in a later period, at any server, gets the first ruling', async () => {
   const attempt = fc.record({ server: fc.nat(1), ms: fc.integer({ min: 0, max: 1_500 }), atOnce: fc.boolean() });
   const ruling = fc.constantFrom('committed' as const, 'rejected' as const);
   await fc.assert(
@@ -75,7 +47,7 @@ test('a repetition under another short writ, at any server, gets the first rulin
       const asked: Promise<any>[] = [];
       for (const { server, ms, atOnce } of attempts) {
         forward(ms);
-        asked.push(propose(servers[server]!, key, action, args));
+        asked.push(proposeAt(servers[server]!, token, { key, action, args }));
         if (!atOnce) await asked.at(-1);
       }
       const answers = await Promise.all(asked);
@@ -87,8 +59,17 @@ test('a repetition under another short writ, at any server, gets the first rulin
 });
 
 test('one key of another proposal is refused in a later period too', async () => {
-  await propose(servers[0]!, 'once', 'keep', { value: 1 });
+  await proposeAt(servers[0]!, token, { key: 'once', action: 'keep', args: { value: 1 } });
   forward(5_000);
-  const other = await propose(servers[1]!, 'once', 'keep', { value: 2 });
+  const other = await proposeAt(servers[1]!, token, { key: 'once', action: 'keep', args: { value: 2 } });
   expect(other).toMatchObject({ status: 409, code: 'idempotency_conflict' });
+});
+
+test('a proposal can be approved long after the period of its writ', async () => {
+  const asked = await proposeAt(servers[0]!, token, { key: 'asks', action: 'ask', args: { amount: 5 } });
+  expect(asked).toMatchObject({ ruling: 'escalated' });
+  forward(24 * 60 * 60 * 1_000);
+  const trajectory = await servers[1]!.service.assize.open('desk');
+  const ruling = await trajectory.approvals.approve(asked.approval_id, { principal: 'dr-grace', method: 'test' });
+  expect(ruling.ruling).toBe('committed');
 });

@@ -103,7 +103,9 @@ async function proposeOnce(reaching: Reaching, trajectory: Trajectory, input: Pr
   }
 }
 
-/** The short writ of an earlier ruling. A ledger has no writ of a rejection, so it is issued again. */
+/**
+ * The short writ of an earlier ruling. A ledger has no writ of a rejection, so it is issued again.
+ */
 function writBefore({ caller, service }: Reaching, { id }: Trajectory, row: EntryRow): WritChain | Hash | undefined {
   const writ = writIdOf(row);
   if (writ === undefined) return undefined;

@@ -1,9 +1,11 @@
 import { timingSafeEqual } from 'node:crypto';
-import { isAssizeError, type Json } from '#base';
+import { isAssizeError, type Json, LruCache } from '#base';
 import { canonicalize, keyedHash, parseCanonical } from '#canon';
 import type { SideStore } from '#ledger';
 
 const PAGE = 1_000;
+/** Texts of rows that stay in memory. */
+const CHECKED_MAX = 1_000;
 
 /** A row and the version that a later change must name. */
 export interface SealedRow<T> {
@@ -21,6 +23,7 @@ export class SealedRows<T extends object> {
   readonly #side: SideStore;
   readonly #kind: string;
   readonly #secret: Uint8Array;
+  readonly #checked: LruCache<T | null> = new LruCache(CHECKED_MAX);
 
   constructor(side: SideStore, kind: string, secret: Uint8Array) {
     this.#side = side;
@@ -60,13 +63,19 @@ export class SealedRows<T extends object> {
     }
   }
 
+  /** A text that was checked once is not checked again. */
   #opened(key: string, version: number, body: string): SealedRow<T> | undefined {
+    const value = this.#checked.get(`${key}\n${body}`, () => this.#check(key, body) ?? null);
+    return value === null ? undefined : { key, version, value };
+  }
+
+  #check(key: string, body: string): T | undefined {
     const { mac, value } = (parsed(body) ?? {}) as { readonly mac?: Json; readonly value?: Json };
     if (typeof mac !== 'string' || value === undefined) return undefined;
     const wanted = Buffer.from(keyedHash(this.#secret, canonicalize([this.#kind, key, value])));
     const given = Buffer.from(mac);
     if (wanted.length !== given.length || !timingSafeEqual(wanted, given)) return undefined;
-    return { key, version, value: value as unknown as T };
+    return value as unknown as T;
   }
 }
 

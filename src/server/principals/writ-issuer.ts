@@ -49,11 +49,19 @@ export type OfficeAction = keyof typeof OFFICE;
 export class WritIssuer {
   readonly #root: KeyPair;
   readonly #windowMs: number;
+  readonly #waitMs: number | 'never';
   readonly #issued: LruCache<WritChain> = new LruCache(CACHED_MAX);
+  /** Grants of the configuration never change. */
+  readonly #terms: WeakMap<Grant, LruCache<string>> = new WeakMap();
 
-  constructor(root: KeyPair, writSeconds: number) {
+  /**
+   * `writSeconds`: seconds after which an agent gets another writ. `waitMs`: the longest wait of a
+   * proposal for a decision, which its writ must outlive.
+   */
+  constructor(root: KeyPair, writSeconds: number, waitMs: number | 'never') {
     this.#root = root;
     this.#windowMs = writSeconds * 1_000;
+    this.#waitMs = waitMs;
   }
 
   /** The root's public key, which the runtime trusts. */
@@ -89,6 +97,11 @@ export class WritIssuer {
       if (found !== undefined) return found;
     }
     return undefined;
+  }
+
+  /** Whether an agent has any authority in a trajectory. */
+  mayAct(caller: Caller, trajectoryId: string): boolean {
+    return caller.writ !== undefined || caller.grants.some((grant) => isFor(grant, trajectoryId));
   }
 
   /** All writs under which an agent may act in a trajectory: one for each grant. */
@@ -237,10 +250,11 @@ export class WritIssuer {
 
   #short(name: string, grant: Grant, trajectoryId: string, now: Instant): WritChain {
     const { start, end } = this.#window(now);
-    const place = `${contentHash({ name, grant: { ...grant }, trajectoryId })} ${start}`;
+    const place = `${this.#termsOf(name, grant, trajectoryId)} ${start}`;
     return this.#issued.get(place, () => {
       const { writ, key, chain } = this.#granted(name, grant, trajectoryId);
-      const period = { not_before: addMicros(start, -SKEW_MICROS), expires: end };
+      const expires = this.#waitMs === 'never' ? LATEST : addMicros(end, this.#waitMs * 1_000);
+      const period = { not_before: addMicros(start, -SKEW_MICROS), expires };
       const child = attenuate(writ, { subject: name, nonce: start, ...period, max_depth: 0 }, key.privateKey);
       return { writ: child, chain: [writ, ...chain] };
     });
@@ -249,7 +263,7 @@ export class WritIssuer {
   /** The writ of a whole grant. Its subject is a key that only servers with the root key derive. */
   #granted(name: string, grant: Grant, trajectoryId: string): GrantedWrit {
     const { actions, scopes, budget, requireApproval, maxDepth } = grant;
-    const terms = contentHash({ name, grant: { ...grant }, trajectoryId });
+    const terms = this.#termsOf(name, grant, trajectoryId);
     const key = this.#keyOf(terms);
     const writ = issueWrit(
       {
@@ -268,6 +282,13 @@ export class WritIssuer {
       this.#root.privateKey,
     );
     return { writ, key, chain: [] };
+  }
+
+  /** The hash of a grant of an agent in a trajectory. */
+  #termsOf(name: string, grant: Grant, trajectoryId: string): string {
+    const ofGrant = this.#terms.get(grant) ?? new LruCache<string>(CACHED_MAX);
+    this.#terms.set(grant, ofGrant);
+    return ofGrant.get(`${trajectoryId}\n${name}`, () => contentHash({ name, grant: { ...grant }, trajectoryId }));
   }
 
   #keyOf(terms: string): KeyPair {
