@@ -49,9 +49,8 @@ export class OidcSignIn {
    */
   async end(url: URL, browser: string | undefined, now: Instant): Promise<MappedPrincipal> {
     const state = url.searchParams.get('state') ?? '';
-    const begun = await this.#sessions.endSignIn(state, now);
-    if (begun === undefined || browser === undefined || hashText(browser) !== begun.browser)
-      throw failed('The sign-in is unknown, was used, or took too long');
+    const begun = await this.#sessions.endSignIn(state, browser, now);
+    if (begun === undefined) throw failed('The sign-in is unknown, was used, or took too long');
     try {
       const tokens = await client.authorizationCodeGrant(await this.#discovered(), url, {
         pkceCodeVerifier: begun.verifier,

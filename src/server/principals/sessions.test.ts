@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { addMicros, type Instant } from '#canon';
+import { addMicros, hashText, type Instant } from '#canon';
 import { systemRandom } from '#oracle';
 import { MemoryStore } from '#stores';
 import { Sessions } from './sessions.ts';
@@ -45,14 +45,14 @@ test('a code is no session, a session no code, and a state neither', async () =>
   const { sessions } = opened();
   const code = await sessions.createCode('boss:ada', NOW);
   const cookie = await sessions.start({ principal: 'boss:ada', method: 'session' }, NOW);
-  const state = await sessions.beginSignIn({ verifier: 'v', nonce: 'n', browser: 'b' }, NOW);
+  const state = await sessions.beginSignIn({ verifier: 'v', nonce: 'n', browser: hashText('b') }, NOW);
   expect(await sessions.find(code, NOW)).toBeUndefined();
   expect(await sessions.find(state, NOW)).toBeUndefined();
   expect(await sessions.useCode(cookie, NOW)).toBeUndefined();
   expect(await sessions.useCode(state, NOW)).toBeUndefined();
-  expect(await sessions.endSignIn(code, NOW)).toBeUndefined();
-  expect(await sessions.endSignIn(state, NOW)).toMatchObject({ verifier: 'v', nonce: 'n' });
-  expect(await sessions.endSignIn(state, NOW)).toBeUndefined();
+  expect(await sessions.endSignIn(code, 'b', NOW)).toBeUndefined();
+  expect(await sessions.endSignIn(state, 'b', NOW)).toMatchObject({ verifier: 'v', nonce: 'n' });
+  expect(await sessions.endSignIn(state, 'b', NOW)).toBeUndefined();
 });
 
 test('the store has none of the secrets, and odd texts find nothing', async () => {
@@ -60,7 +60,7 @@ test('the store has none of the secrets, and odd texts find nothing', async () =
   const secrets = [
     await sessions.createCode('boss:ada', NOW),
     await sessions.start({ principal: 'boss:ada', method: 'session' }, NOW),
-    await sessions.beginSignIn({ verifier: 'v', nonce: 'n', browser: 'b' }, NOW),
+    await sessions.beginSignIn({ verifier: 'v', nonce: 'n', browser: hashText('b') }, NOW),
   ];
   const rows = await Promise.all(
     ['session', 'sign-in-code', 'sign-in'].map((kind) => store.sideList(kind, { limit: 9 })),
@@ -76,7 +76,7 @@ test('the store has none of the secrets, and odd texts find nothing', async () =
 test('a sweep deletes what has ended, and nothing else', async () => {
   const { store, sessions } = opened();
   await sessions.createCode('boss:ada', NOW);
-  await sessions.beginSignIn({ verifier: 'v', nonce: 'n', browser: 'b' }, NOW);
+  await sessions.beginSignIn({ verifier: 'v', nonce: 'n', browser: hashText('b') }, NOW);
   const cookie = await sessions.start({ principal: 'boss:ada', method: 'session' }, NOW);
   await sessions.sweep(later(700));
   expect(await sessions.find(cookie, later(700))).toBeDefined();

@@ -75,8 +75,13 @@ export class Sessions {
     return this.#kept(this.#pending, { ...pending, expires: addMicros(now, CODE_MICROS) });
   }
 
-  /** The begun sign-in of a `state`, which is used up. */
-  async endSignIn(state: string, now: Instant): Promise<PendingSignIn | undefined> {
+  /**
+   * The begun sign-in of a `state`, which is used up. `browser`: the secret of the browser's cookie.
+   * Another browser gets undefined, and uses nothing up.
+   */
+  async endSignIn(state: string, browser: string | undefined, now: Instant): Promise<PendingSignIn | undefined> {
+    const begun = await this.#live(this.#pending, state, now);
+    if (begun === undefined || browser === undefined || hashText(browser) !== begun.browser) return undefined;
     return this.#taken(this.#pending, state, now);
   }
 

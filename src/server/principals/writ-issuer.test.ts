@@ -54,7 +54,7 @@ test('a short writ is within one grant for its trajectory, whatever is asked', (
       fc.constantFrom('main', 'other', 'third'),
       fc.string(),
       (grants, id, action) => {
-        const issuer = new WritIssuer(ROOT, 900);
+        const issuer = new WritIssuer(ROOT, 900, 0);
         const caller = callerOf(grants);
         const fitting = grants.filter(({ trajectories }) => trajectories.includes('*') || trajectories.includes(id));
         const all = issuer.allFor(caller, id, NOW);
@@ -79,9 +79,9 @@ test('two issuers with one root key issue the same writs', () => {
   fc.assert(
     fc.property(fc.array(grant, { minLength: 1, maxLength: 3 }), fc.nat({ max: 100_000 }), (grants, seconds) => {
       const now = addMicros(NOW, seconds * 1_000_000);
-      const [one, two] = [new WritIssuer(ROOT, 60), new WritIssuer(ROOT, 60)];
+      const [one, two] = [new WritIssuer(ROOT, 60, 0), new WritIssuer(ROOT, 60, 0)];
       expect(one.allFor(callerOf(grants), 'main', now)).toEqual(two.allFor(callerOf(grants), 'main', now));
-      const other = new WritIssuer(generateKeys(new Uint8Array(32).fill(4)), 60);
+      const other = new WritIssuer(generateKeys(new Uint8Array(32).fill(4)), 60, 0);
       for (const { writ } of other.allFor(callerOf(grants), 'main', now)) expect(writ.issuer).not.toBe(ROOT.publicKey);
     }),
   );
@@ -90,7 +90,7 @@ test('two issuers with one root key issue the same writs', () => {
 test('the short writs of all windows are children of one writ of the grant', () => {
   fc.assert(
     fc.property(grant, fc.array(fc.nat({ max: 10_000_000 }), { minLength: 2, maxLength: 10 }), (given, times) => {
-      const issuer = new WritIssuer(ROOT, 60);
+      const issuer = new WritIssuer(ROOT, 60, 0);
       const caller = callerOf([{ ...given, trajectories: ['main'] }]);
       const issued = times.flatMap((seconds) => issuer.allFor(caller, 'main', addMicros(NOW, seconds * 1_000_000)));
       const [whole] = issuer.grantsOf(caller.name, caller.grants, 'main');
@@ -105,7 +105,7 @@ test('the short writs of all windows are children of one writ of the grant', () 
 test('grants of other names, terms or trajectories have other writs', () => {
   fc.assert(
     fc.property(grant, grant, (a, b) => {
-      const issuer = new WritIssuer(ROOT, 60);
+      const issuer = new WritIssuer(ROOT, 60, 0);
       const idOf = (name: string, given: ResolvedGrant, id: string) =>
         issuer.grantsOf(name, [{ ...given, trajectories: ['*'] }], id).map(({ writ }) => writId(writ))[0];
       expect(idOf('agent:a', a, 'main')).not.toBe(idOf('agent:b', a, 'main'));
@@ -126,7 +126,7 @@ const WHOLE: ResolvedGrant = {
 };
 
 test('a part of a grant is within it, and no holder of a part passes it on', () => {
-  const issuer = new WritIssuer(ROOT, 60);
+  const issuer = new WritIssuer(ROOT, 60, 0);
   const caller = callerOf([WHOLE]);
   const terms = {
     subject: 'agent:sub',
@@ -157,7 +157,7 @@ test('a part of a grant is within it, and no holder of a part passes it on', () 
 });
 
 test('a token for a part acts in its trajectory alone, also beside a grant', () => {
-  const issuer = new WritIssuer(ROOT, 60);
+  const issuer = new WritIssuer(ROOT, 60, 0);
   const terms = {
     subject: 'agent:sub',
     actions: ['pay'],
@@ -174,7 +174,7 @@ test('a token for a part acts in its trajectory alone, also beside a grant', () 
 });
 
 test('a principal has granted its own writs and those below, and no others', () => {
-  const issuer = new WritIssuer(ROOT, 60);
+  const issuer = new WritIssuer(ROOT, 60, 0);
   const caller = callerOf([WHOLE]);
   const terms = {
     subject: 'agent:sub',

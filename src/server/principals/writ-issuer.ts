@@ -101,7 +101,8 @@ export class WritIssuer {
 
   /** Whether an agent has any authority in a trajectory. */
   mayAct(caller: Caller, trajectoryId: string): boolean {
-    return caller.writ !== undefined || caller.grants.some((grant) => isFor(grant, trajectoryId));
+    if (caller.writ !== undefined) return caller.writ.writ.trajectory === trajectoryId;
+    return caller.grants.some((grant) => isFor(grant, trajectoryId));
   }
 
   /** All writs under which an agent may act in a trajectory: one for each grant. */

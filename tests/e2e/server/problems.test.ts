@@ -35,6 +35,7 @@ const FAULTS_OF_THE_SERVER: Readonly<Record<string, readonly string[]>> = {
   EffectError: ['answer_unreadable', 'bad_resolver', 'log_damaged', 'no_epoch', 'transaction_over'],
   ExportError: ['bad_export', 'import_unknown'],
   ExtractionError: ['bad_extraction', 'bad_messages', 'bad_terms'],
+  GatewayError: ['bad_rules', 'bad_tool'],
   IsolationError: ['bad_level', 'unknown_anomaly'],
   KeyError: ['bad_purpose', 'bad_seed', 'low_order_key'],
   LedgerFault: [
@@ -43,6 +44,13 @@ const FAULTS_OF_THE_SERVER: Readonly<Record<string, readonly string[]>> = {
     ...['writ_missing', 'writ_tampered'],
   ],
   MemoryError: ['bad_limit', 'bad_witness', 'wrong_partition'],
+  ModelError: [
+    ...['answer_cut', 'answer_not_json', 'answer_too_long', 'bad_arguments', 'bad_model_option', 'content_filtered'],
+    ...['key_refused', 'model_not_found', 'model_timeout', 'no_decision', 'provider_failed', 'rate_limited'],
+    ...['request_refused', 'several_calls', 'token_limit', 'unknown_action', 'unreachable', 'wrong_content_type'],
+    'wrong_protocol',
+  ],
+  NoticeError: ['bad_notices', 'receiver_forbidden', 'receiver_refused', 'receiver_unreachable'],
   MerkleError: [
     ...['bad_checkpoint', 'bad_frontier', 'bad_key', 'bad_leaf', 'bad_note', 'bad_proof_file', 'bad_quorum'],
     'missing_node',
@@ -53,7 +61,7 @@ const FAULTS_OF_THE_SERVER: Readonly<Record<string, readonly string[]>> = {
     ...['bad_checkpoint', 'invalid_ledger', 'log_diverged', 'log_truncated', 'notification_failed'],
     ...['snapshot_failed', 'wrong_signer'],
   ],
-  ServerError: ['foreign_checkpoint', 'public_without_tls'],
+  ServerError: ['foreign_checkpoint', 'public_without_tls', 'rules_refused'],
   StoreError: [
     ...['store_bad_checkpoint', 'store_behind_checkpoint', 'store_corrupt', 'store_diverged_from_checkpoint'],
     ...['store_newer_schema', 'store_no_driver', 'store_not_recognised', 'store_older_schema'],

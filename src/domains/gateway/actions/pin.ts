@@ -23,8 +23,8 @@ export function definitionHash(definition: Readonly<Record<string, unknown>>): s
 }
 
 /**
- * Pins the definition of a tool. A changed definition is held for approval, and so is the first one,
- * unless the rules trust the server or say the class of the tool.
+ * Pins the definition of a tool. A changed definition is held for approval, and so is the first
+ * one, unless the rules trust the server or say the class of the tool.
  */
 export function applyPin(
   state: GatewayState,
