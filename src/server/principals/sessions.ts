@@ -76,7 +76,7 @@ export class Sessions {
   }
 
   /**
-   * The begun sign-in of a `state`, which is used up. `browser`: the secret of the browser's cookie.
+   * The begun sign-in of a `state`, which is used up. `browser`: the secret of its cookie.
    * Another browser gets undefined, and uses nothing up.
    */
   async endSignIn(state: string, browser: string | undefined, now: Instant): Promise<PendingSignIn | undefined> {
