@@ -22,7 +22,7 @@ const EARLIEST: Instant = '2000-01-01T00:00:00.000000Z';
 const LATEST: Instant = '9000-01-01T00:00:00.000000Z';
 /** The clock of another server may be behind by this much. */
 const SKEW_MICROS = 10 * 60 * 1_000_000;
-const CACHED_MAX = 10_000;
+const CACHED_MAX = 2_000;
 /** A proposal may wait this long between the issue of its writ and its ruling. */
 const QUEUED_MS = 60_000;
 /** The clock of the issuing server was ahead of the entry's time by this many windows at most. */
