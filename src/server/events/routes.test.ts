@@ -4,6 +4,9 @@ import { MemoryStore } from '#stores';
 import { AGENT, proposeAt, READER, serveDesk, tokenOf } from '../../../tests/support/ledger/served-desk.ts';
 import type { Serving } from '../serve.ts';
 
+/** Other work may keep the machine busy. */
+const PATIENCE = { timeout: 60_000 };
+
 const STREAMS = 300;
 
 let server: Serving;
@@ -50,27 +53,30 @@ async function openStreams(): Promise<number> {
 
 test(`${STREAMS} streams have every commit, and one more is refused`, async () => {
   const streams = Array.from({ length: STREAMS }, () => stream(''));
-  await vi.waitFor(() => expect(streams.filter(({ text }) => text.includes('event: ready'))).toHaveLength(STREAMS));
+  await vi.waitFor(
+    () => expect(streams.filter(({ text }) => text.includes('event: ready'))).toHaveLength(STREAMS),
+    PATIENCE,
+  );
   const refused = stream('');
-  await vi.waitFor(() => expect(refused.text).toContain('too_many_streams'));
+  await vi.waitFor(() => expect(refused.text).toContain('too_many_streams'), PATIENCE);
   await propose(5);
-  await vi.waitFor(() => expect(streams.filter((one) => commitsIn(one) === 5)).toHaveLength(STREAMS));
+  await vi.waitFor(() => expect(streams.filter((one) => commitsIn(one) === 5)).toHaveLength(STREAMS), PATIENCE);
   expect(await openStreams()).toBe(STREAMS);
   for (const { socket } of streams) socket.destroy();
-  await vi.waitFor(async () => expect(await openStreams()).toBe(0));
+  await vi.waitFor(async () => expect(await openStreams()).toBe(0), PATIENCE);
 });
 
 test('a stream continues after the last id, from the header or the query', async () => {
   await propose(3);
   const whole = stream('?last_event_id=-1');
-  await vi.waitFor(() => expect(commitsIn(whole)).toBe(proposed));
+  await vi.waitFor(() => expect(commitsIn(whole)).toBe(proposed), PATIENCE);
   const last = [...whole.text.matchAll(/^id: (\d+)$/gm)].at(-2)![1]!;
   const rest = stream('', [`Last-Event-ID: ${last}`]);
-  await vi.waitFor(() => expect(commitsIn(rest)).toBe(1));
+  await vi.waitFor(() => expect(commitsIn(rest)).toBe(1), PATIENCE);
 });
 
 test.each(['10000', 'abc', '-2'])('the last id %s of another log is refused', async (id) => {
   const refused = stream(`?last_event_id=${id}`);
-  await vi.waitFor(() => expect(refused.text).toContain('"code":"invalid_request"'));
+  await vi.waitFor(() => expect(refused.text).toContain('"code":"invalid_request"'), PATIENCE);
   expect(await openStreams()).toBe(0);
 });

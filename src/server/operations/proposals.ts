@@ -99,18 +99,21 @@ async function proposeOnce(reaching: Reaching, trajectory: Trajectory, input: Pr
     const before = await reaching.service.store.resolve(String(error.evidence['entry']));
     const writ = before === undefined ? undefined : writBefore(reaching, trajectory, before);
     if (writ === undefined) throw error;
-    return trajectory.propose({ ...input, writ } as never);
+    return trajectory.propose({ ...input, writ } as never).catch((cause: unknown) => {
+      throw isAssizeError(cause, 'unknown_writ') ? error : cause;
+    });
   }
 }
 
 /**
- * The short writ of an earlier ruling. A ledger has no writ of a rejection, so it is issued again.
+ * The short writ of an earlier ruling. The ledger has the writs of commits and pending proposals;
+ * that of a rejection is issued again.
  */
 function writBefore({ caller, service }: Reaching, { id }: Trajectory, row: EntryRow): WritChain | Hash | undefined {
   const writ = writIdOf(row);
   if (writ === undefined) return undefined;
   const issued = service.writs.issuedBefore(caller, id, writ, readRow(row).payload.at);
-  return issued ?? (row.kind === 'rejection' ? undefined : writ);
+  return issued ?? writ;
 }
 
 function writIdOf(row: EntryRow): Hash | undefined {

@@ -22,12 +22,11 @@ const EARLIEST: Instant = '2000-01-01T00:00:00.000000Z';
 const LATEST: Instant = '9000-01-01T00:00:00.000000Z';
 /** The clock of another server may be behind by this much. */
 const SKEW_MICROS = 10 * 60 * 1_000_000;
-const CACHED_MAX = 10_000;
-/**
- * The windows in which the writ of an entry may be issued, by their distance from the entry's. The
- * clock of the issuing server was behind or ahead, or the proposal waited.
- */
-const NEAR = [0, -1, 1, -2, 2] as const;
+const CACHED_MAX = 2_000;
+/** A proposal may wait this long between the issue of its writ and its ruling. */
+const QUEUED_MS = 60_000;
+/** The clock of the issuing server was ahead of the entry's time by this many windows at most. */
+const AHEAD_MAX = 2;
 
 /** Actions of the kernel that administrators may use, with the scope of each. */
 const OFFICE = {
@@ -91,7 +90,8 @@ export class WritIssuer {
    * agent's grants of today issue no such writ.
    */
   issuedBefore(caller: Caller, trajectoryId: string, id: string, at: Instant): WritChain | undefined {
-    for (const windows of NEAR) {
+    const oldest = -AHEAD_MAX - Math.ceil(QUEUED_MS / this.#windowMs);
+    for (let windows = AHEAD_MAX; windows >= oldest; windows--) {
       const then = addMicros(at, windows * this.#windowMs * 1_000);
       const found = this.allFor(caller, trajectoryId, then).find(({ writ }) => writId(writ) === id);
       if (found !== undefined) return found;
