@@ -19,6 +19,7 @@ import { ServerError } from './errors.ts';
 import { eventOf } from './events/event-stream.ts';
 import { LogTail } from './events/log-tail.ts';
 import { configureGateways, configureWhenDecided } from './gateway-worlds.ts';
+import { startHousekeeping } from './housekeeping.ts';
 import { type AppParts, createApp, stopped } from './http/app.ts';
 import { addEvents } from './http/events.ts';
 import { type Addresses, addressesOf } from './http/guards.ts';
@@ -174,6 +175,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     logger.event('rules_wait', { worlds: waiting.map(({ trajectoryId }) => trajectoryId) });
     void configureWhenDecided(service, rules, calledTools, waiting, stopping.signal).catch(onFailure);
   }
+  const housekeeping = startHousekeeping(service, sessions, onFailure);
   logger.event('listening', { url, store: config.store.split(':')[0], domains: domains.map(({ name }) => name) });
   return {
     url,
@@ -185,6 +187,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     },
     stop: async () => {
       logger.event('stopping');
+      clearInterval(housekeeping);
       stopping.abort(stopped());
       const closing = closed(http);
       await within(REQUESTS_MS, closing);

@@ -33,5 +33,10 @@ test('is the only writ that commands issue for their own actions', () => {
   const makers = readdirSync(cli, { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
     .filter((path) => readFileSync(join(cli, path), 'utf8').includes('issueWrit('));
-  expect(makers.sort()).toEqual(['commands/demo-story.ts', 'commands/writ/issue.ts', 'input/ephemeral-writ.ts']);
+  expect(makers.sort()).toEqual([
+    'commands/demo-story.ts',
+    'commands/writ/issue.ts',
+    'input/ephemeral-writ.ts',
+    'tour/role-writ.ts',
+  ]);
 });

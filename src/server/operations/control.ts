@@ -6,7 +6,7 @@ import { backtestStore, type HaltOutcome, type Trajectory } from '#runtime';
 import { ServerError } from '../errors.ts';
 import { callerTrajectory } from '../reach.ts';
 import { rulingDocument } from '../rulings.ts';
-import { documentForm, json, name, patchForm, rulingForm } from './forms.ts';
+import { documentForm, hash, instant, json, name, next, PAGE_DEFAULT, page, patchForm, rulingForm } from './forms.ts';
 import { ADMINS, type Operation, operation, READERS } from './operation.ts';
 
 const reason = z.string().min(1).max(4_096);
@@ -140,4 +140,48 @@ const backtest = operation({
   },
 });
 
-export const control: readonly Operation[] = [stopped('halt'), stopped('resume'), upgrade, backtest];
+const stuck = operation({
+  id: 'stuck.list',
+  method: 'get',
+  path: '/v1/stuck',
+  summary: 'Proposals that blocked a process, and are refused or run alone since.',
+  kinds: ['auditor', 'admin'],
+  query: z.strictObject(page),
+  answer: z.strictObject({
+    stuck: z.array(
+      z.strictObject({
+        key: hash,
+        state: z.enum(['stuck', 'suspect']),
+        trajectory_id: z.string(),
+        principal: z.string(),
+        action: z.string(),
+        at: instant,
+      }),
+    ),
+    next,
+  }),
+  run: async ({ query, service }) => {
+    const { cursor, limit = PAGE_DEFAULT } = query;
+    const rows = await service.watchdog.recorded({ limit, ...(cursor !== undefined && { after: cursor }) });
+    const stuck = [...rows].map(([key, { trajectory, ...row }]) => ({ key, trajectory_id: trajectory, ...row }));
+    const last = stuck.at(-1);
+    return { body: { stuck, ...(stuck.length === limit && last !== undefined && { next: last.key }) } };
+  },
+});
+
+const forget = operation({
+  id: 'stuck.forget',
+  method: 'delete',
+  path: '/v1/stuck/{key}',
+  summary: 'Accept a proposal again that blocked a process, after its domain was corrected.',
+  kinds: ADMINS,
+  params: z.strictObject({ key: hash }),
+  answer: z.strictObject({ forgotten: z.boolean() }),
+  errors: ['no_such_value'],
+  run: async ({ path, service }) => {
+    if (await service.watchdog.forget(path.key)) return { body: { forgotten: true } };
+    throw new ServerError('no_such_value', `No stuck proposal has the key ${path.key}. List them with GET /v1/stuck.`);
+  },
+});
+
+export const control: readonly Operation[] = [stopped('halt'), stopped('resume'), upgrade, backtest, stuck, forget];

@@ -1,20 +1,10 @@
 import type { Json } from '#base';
 import { canonicalize, hashText, readCanonical } from '#canon';
-import type { Instant, SideRow } from '#ledger';
-import type { GuardedProposal } from './stuck-guard.ts';
+import type { SideRow } from '#ledger';
+import type { GuardedProposal, StuckProposal } from './stuck-guard.ts';
 
 /** The kind of the rows of proposals that blocked a process. */
 export const STUCK_KIND = 'stuck';
-
-/** A proposal that was running when a process was blocked. */
-export interface StuckProposal {
-  /** Only the proposals of a process that had one are certainly at fault. */
-  readonly state: 'stuck' | 'suspect';
-  readonly trajectory: string;
-  readonly principal: string;
-  readonly action: string;
-  readonly at: Instant;
-}
 
 /** The key of a proposal's row. It contains no idempotency key, which can be a secret. */
 export function stuckKey({ trajectoryId, principal, key }: GuardedProposal): string {

@@ -7,7 +7,8 @@ import type { SideStore } from '#ledger';
 import { systemClock } from '#oracle';
 import { openStore } from '#stores';
 import { type Label, SlotReader } from './shared-slots.ts';
-import { STUCK_KIND, type StuckProposal, stuckBody, stuckIn } from './stuck-rows.ts';
+import type { StuckProposal } from './stuck-guard.ts';
+import { STUCK_KIND, stuckBody, stuckIn } from './stuck-rows.ts';
 import { STUCK_EXIT_CODE, type WatchTask } from './watchdog.ts';
 
 /** The time for the records, after which the process ends without them. */

@@ -3,8 +3,8 @@ import { Worker } from 'node:worker_threads';
 import type { SideStore } from '#ledger';
 import { ServerError } from '../errors.ts';
 import { newSlots, type SharedSlots, SlotWriter } from './shared-slots.ts';
-import type { GuardedProposal, StuckGuard } from './stuck-guard.ts';
-import { STUCK_KIND, type StuckProposal, stuckIn, stuckKey } from './stuck-rows.ts';
+import type { GuardedProposal, StuckGuard, StuckProposal } from './stuck-guard.ts';
+import { STUCK_KIND, stuckIn, stuckKey } from './stuck-rows.ts';
 import { TurnGate } from './turn-gate.ts';
 
 /** The exit code of a process that its watchdog ended. */

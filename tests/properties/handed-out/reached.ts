@@ -55,7 +55,10 @@ const EXEMPT: Readonly<Record<string, string>> = {
   'Trajectory.withTurn': INTERNAL,
   'TrajectoryWrits.adopt': INTERNAL,
   'TrajectoryWrits.complete': INTERNAL,
+  createAssize: OWN,
+  defineConfig: 'returns its argument',
   httpWitness: 'needs a server, and hands out texts',
+  instantOf: 'returns a text',
   openSqlite: OWN,
   openStore: OWN,
 };

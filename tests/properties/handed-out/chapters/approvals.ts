@@ -15,6 +15,8 @@ async function decided(stage: Stage): Promise<void> {
   await pending(stage);
   await ask(700);
   await trajectory.approvals.statusOf(first.pending);
+  await trajectory.approvals.decidersAmong(first.pending, ['boss', 'clerk']);
+  await trajectory.rulingOf('unknown', 'clerk');
   await approve(first.pending, { principal: 'clerk', method: 'test' });
   await approve(first.pending, MANAGER);
   await approve(first.pending, MANAGER);
