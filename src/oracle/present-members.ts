@@ -34,7 +34,7 @@ function presentItems(list: readonly unknown[], inner: (member: unknown) => unkn
     if (isComputed(list, i)) return list;
     items.push(inner(list[i]));
   }
-  return items.every((item, i) => item === list[i]) ? list : items;
+  return items.every((item, i) => Object.is(item, list[i])) ? list : items;
 }
 
 function presentIn(object: object, inner: (member: unknown) => unknown): object {
@@ -48,7 +48,8 @@ function presentIn(object: object, inner: (member: unknown) => unknown): object 
     const isAbsent = member.enumerable !== true || member.value === undefined;
     const kept = isAbsent ? undefined : inner(member.value);
     if (!isAbsent) defineOwn(made, name, kept);
-    isSame &&= !isAbsent && kept === member.value;
+    // `NaN` is no other member than itself.
+    isSame &&= !isAbsent && Object.is(kept, member.value);
   }
   return isSame ? object : made;
 }

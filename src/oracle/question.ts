@@ -165,7 +165,7 @@ function jsonOf(member: string, value: unknown): Json {
   } catch (cause) {
     if (!isInstance(cause, AssizeError)) throw cause;
     const present = presentMembers(value);
-    if (present !== value) return jsonOf(member, present);
+    if (!Object.is(present, value)) return jsonOf(member, present);
     throw new OracleError('bad_question', `The question is not valid: ${member} must be JSON. ${cause.message}`, {
       cause,
       evidence: { member, ...cause.evidence },

@@ -31,7 +31,7 @@ export interface GatewayOptions {
 
 /** The kind of counselor of the shipped domain. */
 export function isApprover(principal: string): boolean {
-  return /^(?:human|manager|operator):./.test(principal);
+  return typeof principal === 'string' && /^(?:human|manager|operator):./.test(principal);
 }
 
 /**

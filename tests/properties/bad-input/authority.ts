@@ -55,6 +55,8 @@ export const AUTHORITY: Readonly<Record<string, Case | Exempt>> = {
   attenuate: takes(authority.attenuate, [writ, changes, holder.privateKey]),
   checkWrit: takes(authority.checkWrit, [{ ...use, anchors }]),
   contains: takes(authority.contains, ['a:**', 'a:b']),
+  allHold: exempt(MADE),
+  compileCondition: exempt(MADE),
   covers: takes(authority.covers, ['a:*', 'a:b']),
   createWritVerifier: takes(authority.createWritVerifier, [{ anchors, cacheSize: 10, maxDepth: 3 }]),
   'WritVerifier.check': takes((given) => verifier.check(given), [use]),

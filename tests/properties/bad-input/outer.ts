@@ -12,6 +12,7 @@ import { adjudicateRecorded, withoutPolicy } from 'assize-domains/tau';
 import { verificationInitial } from 'assize-domains/verification';
 import * as agents from '#agents';
 import { commitmentOf, DISCLOSURE_SETTINGS, disclosureInitial } from '#domains/disclosure';
+import { definitionHash, isApprover, readCases, readRules, rulesIn } from '#domains/gateway';
 import { coverageOn, udtInitial } from '#domains/udt';
 import * as cedar from '#integrations/cedar';
 import { seededRandom } from '#oracle';
@@ -27,7 +28,7 @@ import { keysOf } from '../../support/ledger/rows.ts';
 import { operator, START } from '../../support/ledger/runtime.ts';
 import type { Case, Exempt } from './case.ts';
 import { extractionTerms } from './extraction.ts';
-import { exempt, PATH, PORT, takes } from './table.ts';
+import { exempt, MADE, PATH, PORT, takes } from './table.ts';
 
 const none = exempt('no arguments');
 const SUITE = 'registers tests with vitest';
@@ -132,6 +133,22 @@ export const DOMAINS: Readonly<Record<string, Case | Exempt>> = {
     },
     RECORDS,
   ),
+  configuration: exempt(MADE),
+  definitionHash: takes(definitionHash as never, () => [{ name: 'run', inputSchema: { type: 'object' } }]),
+  faultText: exempt(MADE),
+  gateway: exempt(MADE),
+  gatewayUnder: exempt(MADE),
+  isApprover: takes(isApprover, ['manager:ann']),
+  isConfigured: exempt(MADE),
+  nearestName: exempt(MADE),
+  openCalls: exempt(MADE),
+  readCases: takes(readCases as never, ['cases: []', 'assize.cases.yaml']),
+  readRules: takes(readRules as never, ['id: a', 'assize.yaml']),
+  rulesDigest: exempt(MADE),
+  rulesIn: takes(rulesIn as never, ['[a] it asks']),
+  rulesPolicy: exempt(MADE),
+  runCases: exempt(MADE),
+  warningsOf: exempt(MADE),
   udtInitial: takes(udtInitial as never, [{}]),
   moderationInitial: takes(moderationInitial as never, [MODERATION_POLICY], { '0.ladder': KEPT, '0.term_days': KEPT }),
   verificationInitial: takes(verificationInitial as never, [{ ada: 1 }]),

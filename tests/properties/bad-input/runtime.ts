@@ -281,6 +281,11 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
     ({ trajectory }, id) => trajectory.approvals.statusOf(id),
     async ({ asked }) => [await asked()],
   ),
+  'Approvals.decidersAmong': on(
+    ({ trajectory }, id, principals) => trajectory.approvals.decidersAmong(id, principals),
+    async ({ asked }) => [await asked(), ['doctor', 'nurse']],
+  ),
+  'Trajectory.rulingOf': on(({ trajectory }, key, principal) => trajectory.rulingOf(key, principal), ['key', 'agent']),
   'Approvals.awaitDecision': on(
     ({ trajectory }, id, options) => trajectory.approvals.awaitDecision(id, options),
     async ({ asked, trajectory }) => {

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { arg, checkArgument } from '#base';
 import { toPointer } from '#canon';
 import { GatewayError } from '../errors.ts';
 import { faultsOf } from './faults.ts';
@@ -37,6 +38,8 @@ type Path = readonly (string | number)[];
  * @throws GatewayError `bad_rules` with file, line and column of every fault
  */
 export function readRules(text: string, file: string = 'assize.yaml'): RulesFile {
+  checkArgument(arg.text, text, 'text');
+  checkArgument(arg.text, file, 'file');
   const yaml = parsed(text, file);
   const value = checked(yaml, written, file);
   const faults = new Faults(yaml, file);
@@ -66,6 +69,8 @@ export function readRules(text: string, file: string = 'assize.yaml'): RulesFile
  * @throws GatewayError `bad_rules`
  */
 export function readCases(text: string, file: string): readonly ReadCase[] {
+  checkArgument(arg.text, text, 'text');
+  checkArgument(arg.text, file, 'file');
   const yaml = parsed(text, file);
   const { cases } = checked(yaml, casesFile, file);
   const faults = new Faults(yaml, file);
