@@ -106,7 +106,7 @@ function me(headers: Readonly<Record<string, string>>): Promise<Response> {
   return fetch(`${server.url}/v1/me`, { headers });
 }
 
-describe('a token of another issuer', () => {
+describe('attack 25: a forged token of another issuer: 401, no change', () => {
   const NOW = Math.floor(Date.now() / 1_000);
   const HEADER = { alg: 'ES256', typ: 'at+jwt', kid: 'own' };
   const CLAIMS: JWTPayload = { iss: ISSUER, aud: AUDIENCE, sub: 'scout', iat: NOW, exp: NOW + 300 };
@@ -171,7 +171,7 @@ describe('a token of another issuer', () => {
   });
 });
 
-describe('a sign-in with an OpenID provider', () => {
+describe('attack 27: a forged, repeated or stolen sign-in: no session', () => {
   const cookieIn = (answer: Response) => answer.headers.getSetCookie().map((text) => text.split(';')[0] as string);
 
   /** Begins a sign-in, and ends it at the provider. */

@@ -1,0 +1,73 @@
+/** Attacks 50 and 51 of docs/design/threats.md: notices that reach, or say, what they should not. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { mailText } from '../../src/server/notices/mail/mail-text.ts';
+import type { ApprovalRequested } from '../../src/server/notices/notice.ts';
+import { sendWebhook } from '../../src/server/notices/webhook/send-webhook.ts';
+
+const secret = 'a-secret-of-24-characters';
+const message = { id: 'msg_1', timestamp: 1_774_256_400, body: '{"type":"approval.requested"}' };
+
+/** A server on loopback that counts its requests. `location`: it redirects there. */
+async function inside(location?: string): Promise<{ readonly origin: string; readonly count: () => number }> {
+  let requests = 0;
+  const server = createServer((_, response) => {
+    requests += 1;
+    response
+      .writeHead(location === undefined ? 200 : 302, location === undefined ? {} : { location })
+      .end('secret page');
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  return { origin: `http://127.0.0.1:${port}`, count: () => requests };
+}
+
+test('attack 50: a webhook to a private address, by any form of it: nothing', async () => {
+  const target = await inside();
+  const { port } = new URL(target.origin);
+  const forms = ['127.0.0.1', '0x7f.1', '2130706433', '[::1]', '[::ffff:127.0.0.1]', 'localhost', '0.0.0.0'];
+  for (const host of forms) {
+    const sending = sendWebhook({ url: `https://${host}:${port}/`, secret }, message);
+    await expect(sending, host).rejects.toMatchObject({ code: 'receiver_forbidden' });
+  }
+  // A name that changes its address between the check and the connection.
+  const answers = [['8.8.8.8'], ['127.0.0.1']];
+  const resolve = async () => (answers.shift() ?? ['127.0.0.1']).map((address) => ({ address, family: 4 }));
+  const rebound = { url: `https://hook.example:${port}/`, secret };
+  await sendWebhook(rebound, message, { resolve, timeoutMs: 200 }).catch(() => undefined);
+  const redirecting = await inside(`${target.origin}/`);
+  const redirected = sendWebhook({ url: `${redirecting.origin}/`, secret, allowPrivate: true }, message);
+  const error = await redirected.catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code: 'receiver_refused' });
+  expect(JSON.stringify([error, (error as Error).message])).not.toContain('secret page');
+  expect([redirecting.count(), target.count()]).toEqual([1, 0]);
+});
+
+test('attack 51: a text of an agent in a mail: no header, no line of its own', () => {
+  const texts = [
+    'x\r\nBcc: eve@example.com\r\n\r\nApprove it',
+    'a\u2028b\u0085c',
+    'pay \u202e001 \u200bnow',
+    'x'.repeat(9_000),
+  ];
+  for (const text of texts) {
+    const notice = {
+      ...{ type: 'approval.requested', id: 'n', pendingId: 'a'.repeat(64), reason: 'invariant_escalated' },
+      ...{ trajectoryId: text, action: text, channel: text, detail: text },
+    } as unknown as ApprovalRequested;
+    const honest = mailText(
+      { ...notice, trajectoryId: 't', action: 'a', channel: 'c', detail: 'd' },
+      'https://a.example/x',
+    );
+    const { subject, text: body } = mailText(notice, 'https://a.example/x');
+    const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+    expect(subject).not.toMatch(/[\r\n]/);
+    expect(`${subject}${body.replaceAll('\n', '')}`).not.toMatch(unseen);
+    expect(body.split('\n')).toHaveLength(honest.text.split('\n').length);
+    for (const line of body.split('\n').filter((one) => one.includes(text.slice(0, 5).trim()) && text.length > 20))
+      expect(line).toMatch(/^> /);
+  }
+});
