@@ -102,6 +102,8 @@ export class NoticeSender {
   async start(): Promise<void> {
     if (this.#receivers.length === 0) return;
     this.#unfollow = await this.#options.store.follow?.(() => this.wake());
+    // Entries from here on are new: their notices are sent also if they are decided meanwhile.
+    await this.#enqueuer.advance().catch(this.#options.onFailure);
     this.#running = this.#run();
   }
 

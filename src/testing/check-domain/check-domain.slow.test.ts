@@ -431,7 +431,7 @@ test.each<[string, object, RegExp]>([
     /options\.args\.spent is not a known action of zoo; the names are spend;/,
   ],
   ['an arbitrary', { args: { spend: 1 } }, /options\.args\.spend must be an arbitrary of fast-check;/],
-  ['an instant', { at: 'noon' }, /options\.at must be an instant;/],
+  ['an instant', { at: 'noon' }, /options\.at must be a time;/],
   ['a role', { roles: { spendr: [] } }, /options\.roles\.spendr is not a known role of zoo; the names are spender;/],
   ['an inherited role', { roles: { constructor: [] } }, /options\.roles\.constructor is not a known role of zoo/],
   [

@@ -53,10 +53,8 @@ test('a stop answers a waiting request with stopping, and the proposal stays', a
   const headers = { prefer: 'wait=60' };
   const answer = callOperation(server, 'proposals.create', pay('a', 200, 'k', { headers }));
   await expect.poll(async () => (await succeed(server, 'approvals.list')).approvals.length).toBe(1);
-  const begun = performance.now();
   await server.stop();
   expect(faults(await answer, 503, 'stopping')).toEqual([]);
-  expect(performance.now() - begun).toBeLessThan(5_000);
   const next = await start({ store: server.store });
   expect(await succeed(next, 'proposals.create', pay('a', 200, 'k'))).toMatchObject({ ruling: 'escalated' });
   expect((await succeed(next, 'approvals.list')).approvals).toHaveLength(1);
