@@ -1,6 +1,6 @@
 /** The tour of `npm start`: its worlds, its bank, and every command that it prints. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -179,9 +179,10 @@ describe('the tour', () => {
     expect(run('verify')).toMatchObject([{ valid: true }]);
   });
 
-  test.each([['--fresh'], ['--tour', '--config', 'x.ts'], ['--tour', '--sign-in', 'manager:grace']])(
+  test.each([['--fresh'], ['--tour', '--config', 'x.json'], ['--tour', '--sign-in', 'manager:grace']])(
     'refuses %s %s %s',
     async (...args) => {
+      writeFileSync(join(folder, 'x.json'), '{}');
       const { code, err } = await runProcess(folder, undefined, 'serve', ...args.filter((arg) => arg !== undefined));
       expect([code, err]).toEqual([2, expect.stringContaining('--tour')]);
     },
