@@ -48,7 +48,7 @@ export function openAiCompatible(options: OpenAiCompatibleOptions): ChatModel {
   if (typeof model !== 'string' || model === '') throw badOption('model', 'pass the name of the model');
   if (tools !== 'native' && tools !== 'text') throw badOption('tools', 'pass native or text');
   const key = checkedKey(options.apiKey);
-  const headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
+  const headers: Readonly<Record<string, string>> = key === undefined ? {} : { authorization: `Bearer ${key}` };
   const url = endpointOf(baseUrl, '/chat/completions', key !== undefined);
   const to = endpoint(url, headers, key, options);
   const settings = { ...extra, model, stream: false };

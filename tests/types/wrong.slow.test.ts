@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { PROJECT_FILES } from '../../src/cli/commands/init/files.ts';
 
 const root = join(import.meta.dirname, '../..');
 const DIRECTIVE = /^\s*\/\/ @ts-expect-error .*$/;
@@ -71,7 +72,15 @@ function withShared(own: Readonly<Record<string, string>>): Record<string, strin
       all[file] = own[found[0] as string] as string;
       missing.push([folder, all[file]]);
     }
+  for (const [file, code] of Object.entries(own))
+    if (/ from '\.\/(?:domains|tools)\//.test(code)) Object.assign(all, ofProject(dirname(file)));
   return all;
+}
+
+/** The domains and tools of the project that `assize init` writes, in a folder. */
+function ofProject(folder: string): Record<string, string> {
+  const written = Object.entries(PROJECT_FILES).filter(([name]) => /^(domains|tools)\/[\w-]+\.ts$/.test(name));
+  return Object.fromEntries(written.map(([name, code]) => [`${folder}/${name}`, code]));
 }
 
 const erased = Object.fromEntries(
