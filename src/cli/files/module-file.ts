@@ -17,7 +17,9 @@ type ModuleSort = 'domain' | 'tools' | 'embedder' | 'model' | 'agents';
  */
 export async function importModule(file: string, what: ModuleSort, instead: string): Promise<object> {
   const path = resolve(file);
-  if (!isFile(path)) throw new CliError('unreadable_file', `The ${what} file ${path} does not exist. ${instead}.`);
+  // A URL that was given by mistake keeps its form, in which the output hides its password.
+  const named = file.includes('://') ? file : path;
+  if (!isFile(path)) throw new CliError('unreadable_file', `The ${what} file ${named} does not exist. ${instead}.`);
   divertPrints();
   return (await import(pathToFileURL(path).href).catch((thrown: unknown) => {
     const cause = toError(thrown);

@@ -305,6 +305,8 @@ export class Resolutions {
     this.#withdrawn.set(call, withdrawn);
     return needs(async () => {
       await this.#writer.busy;
+      // Memory can be ahead of the store, and a read alone would never let the store catch up.
+      await this.#writer.flushed();
       await withdrawn.read();
     });
   }
