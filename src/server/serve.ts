@@ -123,7 +123,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   });
   const { tokens, sessions } = credentialsOf(store, root);
   const stopping = new AbortController();
-  const watchdog = new Watchdog({ store, url: config.store, limitMs: server.watchdogMs });
+  const watchdog = new Watchdog({ store, url: config.store, limitMs: server.watchdogMs, onFailure });
   const open = new OpenRequests();
   const service: Service = {
     ...{ assize, store, config, domains, clock, tokens, metrics },

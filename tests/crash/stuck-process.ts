@@ -49,7 +49,14 @@ const store = await openStore(url);
 const assize = runtimeOver(store, [domain]);
 const isNew = (await store.head('t')) === undefined;
 const trajectory = isNew ? await assize.create(domain, { trajectoryId: 't' }) : await assize.open('t');
-const watchdog = new Watchdog({ store, url, limitMs: Number(limitMs) });
+const watchdog = new Watchdog({
+  store,
+  url,
+  limitMs: Number(limitMs),
+  onFailure: (error) => {
+    throw error;
+  },
+});
 const writ = writFor('agent', { scopes: ['role:worker'] });
 
 async function propose(job: string): Promise<string> {

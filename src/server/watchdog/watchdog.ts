@@ -25,6 +25,8 @@ export interface WatchdogOptions {
   readonly url: string;
   /** The time for which code may block the process. */
   readonly limitMs: number;
+  /** Receives the error of the thread, as in a bundle without its file. Nothing is watched then. */
+  readonly onFailure: (error: unknown) => void;
 }
 
 /** The looks of the thread in the time of the limit, so a stopped process is not ended at once. */
@@ -44,9 +46,10 @@ export class Watchdog implements StuckGuard {
   readonly #writer: SlotWriter;
   readonly #gate: TurnGate = new TurnGate();
   readonly #worker: Worker;
+  readonly #ended: Promise<unknown>;
   readonly #timer: NodeJS.Timeout;
 
-  constructor({ store, url, limitMs }: WatchdogOptions) {
+  constructor({ store, url, limitMs, onFailure }: WatchdogOptions) {
     this.#store = store;
     const slots = newSlots();
     this.#writer = new SlotWriter(slots);
@@ -55,6 +58,7 @@ export class Watchdog implements StuckGuard {
     const task: WatchTask = { slots, url, limitMs, tickMs };
     this.#worker = new Worker(new URL('./watchdog-worker.ts', import.meta.url), { workerData: task, execArgv: [] });
     this.#worker.unref();
+    this.#ended = once(this.#worker, 'exit').catch(onFailure);
   }
 
   async during<T>(proposal: GuardedProposal, work: () => Promise<T>): Promise<T> {
@@ -92,10 +96,9 @@ export class Watchdog implements StuckGuard {
   /** Ends the watch. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
-    const ended = once(this.#worker, 'exit');
     this.#worker.ref();
     this.#writer.stop();
-    await ended;
+    await this.#ended;
   }
 
   async #requireNotStuck(key: string, proposal: GuardedProposal): Promise<StuckProposal['state'] | undefined> {
