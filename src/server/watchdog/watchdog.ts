@@ -25,7 +25,7 @@ export interface WatchdogOptions {
   readonly url: string;
   /** The time for which code may block the process. */
   readonly limitMs: number;
-  /** Receives the error of the thread, as in a bundle without its file. Nothing is watched then. */
+  /** Receives the error of the thread, as in a bundle without its file: nothing is watched. */
   readonly onFailure: (error: unknown) => void;
 }
 
