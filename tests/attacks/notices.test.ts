@@ -1,4 +1,4 @@
-/** Attacks 50 and 51 of docs/design/threats.md: notices that reach, or say, what they should not. */
+/** Attacks 50 and 51 of docs/design/threats.md: notices to wrong places, and wrong notices. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
