@@ -304,7 +304,8 @@ export class TransactionEngines {
     // Counts pauses, because a test can stop the clock.
     for (let pauses = 0; this.#users.size > 0 || held.isBusy; pauses++) {
       if (pauses > HAND_OVER_MS || this.#isClosed) return;
-      await sleep(1, undefined, { ref: false });
+      // Callers of `engine` and `close` wait for this, so the process must not end meanwhile.
+      await sleep(1);
     }
     if (this.#place?.value !== held) return;
     this.#place = undefined;
