@@ -47,6 +47,8 @@ export type ServerErrorCode =
   | 'client_left'
   /** Another key signed the last checkpoint. Serve with the key of that log, or remove the file. */
   | 'foreign_checkpoint'
+  /** Another program listens at the address. Stop it, or set `server.port`. */
+  | 'port_in_use'
   /** The address is public, and neither TLS nor a proxy is configured. Configure one of them. */
   | 'public_without_tls'
   /** The issuer of a token does not give its keys. Repeat the request, or check `server.jwt`. */

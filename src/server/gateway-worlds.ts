@@ -31,6 +31,8 @@ export async function configureGateways(
     const trajectory = await assize.open(trajectoryId);
     if (isConfigured(trajectory.state() as unknown as GatewayState, wanted)) continue;
     const writ = writs.forServer(SERVER, 'configure', trajectoryId, clock.now());
+    // A halted world gets the rules at the first start after its resume. It judges no call.
+    if (trajectory.halted !== undefined) continue;
     const ruling = await trajectory.propose({ action: 'configure', role: 'admin', args: wanted, writ } as never);
     if (ruling.ruling === 'committed') continue;
     if (ruling.ruling === 'frozen') waiting.push({ trajectoryId, by: ruling.by });

@@ -220,13 +220,13 @@ function requireSafeAddress({ server }: ResolvedConfig): void {
 async function createWorlds({ assize, config, domains }: Service): Promise<void> {
   const known = new Set((await assize.trajectories()).map(({ trajectory_id }) => trajectory_id));
   for (const [trajectoryId, world] of Object.entries(config.worlds)) {
-    if (known.has(trajectoryId)) continue;
     const domain = domains.find(({ name }) => name === world.domain);
     if (domain === undefined)
       throw new ServerError(
         'no_such_value',
-        `The world ${trajectoryId} has the domain ${world.domain}, which does not exist.`,
+        `The world ${trajectoryId} has the domain ${world.domain}, which does not exist. Name one of: ${domains.map(({ name }) => name).join(', ')}.`,
       );
+    if (known.has(trajectoryId)) continue;
     try {
       await assize.create(domain, {
         trajectoryId,
@@ -256,7 +256,16 @@ async function listening(http: Server, { host, port }: ResolvedConfig['server'])
   const begun = Promise.withResolvers<void>();
   http.once('error', begun.reject);
   http.listen(port, host, () => begun.resolve());
-  await begun.promise;
+  await begun.promise.catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code !== 'EADDRINUSE') throw cause;
+    throw new ServerError(
+      'port_in_use',
+      `Port ${port} of ${host} is in use. Stop that program, or choose another port.`,
+      {
+        cause,
+      },
+    );
+  });
   http.off('error', begun.reject);
 }
 

@@ -36,6 +36,9 @@ export interface AppParts {
   readonly more?: (app: Hono, parts: AppParts) => void;
 }
 
+/** The paths that answer nothing but the health, to any host name. */
+const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
+
 /** Longest wait of `Prefer: wait=N`. */
 const WAIT_SECONDS_MAX = 300;
 /** Time limit of a request, without its wait. */
@@ -69,7 +72,8 @@ export function createApp(parts: AppParts): Hono {
     metrics.request(routeOf(context), context.res.status, ms);
   });
   app.use(async (context, next) => {
-    checkHost(context.req.header('host'), addresses());
+    // An orchestrator asks for the health by the address of the process.
+    if (!PROBES.has(context.req.path)) checkHost(context.req.header('host'), addresses());
     if (stopping.aborted) throw stopped();
     await next();
   });

@@ -100,7 +100,6 @@ const delegate = operation({
       actions: z.array(name).min(1).max(256),
       scopes: z.array(name).min(1).max(256).optional(),
       budget: z.record(name, z.number().int().positive()).optional(),
-      initial: json.optional(),
     })
     .meta({ id: 'NewDelegation' }),
   answer: z.strictObject({ trajectory_id: z.string(), entry_id: hash }),
@@ -109,7 +108,7 @@ const delegate = operation({
   run: async (request) => {
     const { path, body, caller, service } = request;
     const trajectory = await callerTrajectory(request, path.trajectory);
-    const { task, child_trajectory_id: child, subject, actions, scopes, budget, initial } = body;
+    const { task, child_trajectory_id: child, subject, actions, scopes, budget } = body;
     const terms = { subject, actions, ...(scopes && { scopes }), ...(budget && { budget }) };
     const { writ, signed } = service.writs.delegated(caller, trajectory.id, child, terms);
     const made = await trajectory.delegations.delegate({
@@ -117,7 +116,6 @@ const delegate = operation({
       childTrajectoryId: child,
       writ,
       signed,
-      ...(initial !== undefined && { initial }),
     });
     const headers = { location: `/v1/trajectories/${encodeURIComponent(made.id)}` };
     return { status: 201, headers, body: { trajectory_id: made.id, entry_id: made.head } };

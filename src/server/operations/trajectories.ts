@@ -37,11 +37,10 @@ const list = operation({
   answer: z.strictObject({ trajectories: z.array(trajectoryForm), next }),
   run: async ({ query, caller, service }) => {
     const { domain, cursor = '', limit = PAGE_DEFAULT } = query;
-    const now = service.clock.now();
     const all = (await service.store.trajectories())
       .map(({ trajectory_id }) => trajectory_id)
       .filter((id) => id > cursor)
-      .filter((id) => isOfKind(caller, READERS) || service.writs.allFor(caller, id, now).length > 0)
+      .filter((id) => isOfKind(caller, READERS) || service.writs.mayAct(caller, id))
       .sort((a, b) => (a < b ? -1 : 1));
     const trajectories: z.input<typeof trajectoryForm>[] = [];
     for (const id of all) {

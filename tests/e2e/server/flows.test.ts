@@ -2,6 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { callOperation, pay, succeed } from '../../support/server/calling.ts';
+import { headOf, sendRaw } from '../../support/server/raw-http.ts';
 import { problemFaults } from '../../support/server/refusals.ts';
 import { type Answered, start, type TestServer } from '../../support/server/serving.ts';
 
@@ -303,4 +304,23 @@ test('names with any character are refused or not found, and never a fault', asy
   }
   expect(server.lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
   expect(await succeed(server, 'log.verify', { body: {} })).toMatchObject({ valid: true });
+});
+
+test('a probe by another host name gets the health, and nothing else', async () => {
+  const server = await start();
+  const lines = ['Host: 10.1.2.3:4517', 'Connection: close'];
+  const statusOf = async (path: string) => (await sendRaw(server.port, headOf('GET', path, lines), '\r\n'))[0]?.status;
+  expect([await statusOf('/healthz'), await statusOf('/readyz'), await statusOf('/openapi.json')]).toEqual([
+    200, 200, 421,
+  ]);
+});
+
+test('an existing world of an unknown domain, and a used port, stop the start', async () => {
+  const server = await start();
+  const worlds = { main: { domain: 'tilll' } };
+  await expect(start({ store: server.service.store, config: { worlds } })).rejects.toMatchObject({
+    code: 'no_such_value',
+    message: expect.stringContaining('Name one of: till'),
+  });
+  await expect(start({ server: { port: server.port } })).rejects.toMatchObject({ code: 'port_in_use' });
 });

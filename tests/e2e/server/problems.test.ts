@@ -61,7 +61,7 @@ const FAULTS_OF_THE_SERVER: Readonly<Record<string, readonly string[]>> = {
     ...['bad_checkpoint', 'invalid_ledger', 'log_diverged', 'log_truncated', 'notification_failed'],
     ...['snapshot_failed', 'wrong_signer'],
   ],
-  ServerError: ['foreign_checkpoint', 'public_without_tls', 'rules_refused'],
+  ServerError: ['foreign_checkpoint', 'port_in_use', 'public_without_tls', 'rules_refused'],
   StoreError: [
     ...['store_bad_checkpoint', 'store_behind_checkpoint', 'store_corrupt', 'store_diverged_from_checkpoint'],
     ...['store_newer_schema', 'store_no_driver', 'store_not_recognised', 'store_older_schema'],
