@@ -33,7 +33,11 @@ export function requireRootKey(storeUrl: string): RootKey {
  * a root key; ConfigError
  */
 export function rootKeyToAct(storeUrl: string): RootKey {
-  requireLocal(storeUrl, 'a server must authenticate its agents. Pass --writ FILE.');
+  if (/^postgres(?:ql)?:/.test(storeUrl))
+    throw new CliError(
+      'usage',
+      'The option --as is for local stores: a server must authenticate its agents. Pass --writ FILE.',
+    );
   const root = findRootKey(storeUrl);
   if (root === undefined)
     throw new CliError(
@@ -42,16 +46,6 @@ export function rootKeyToAct(storeUrl: string): RootKey {
     );
   anchorRoot(storeUrl, root.publicKey);
   return root;
-}
-
-/**
- * Refuses a name of the command line for a store on a server, where names must be authenticated.
- *
- * @throws CliError `usage`
- */
-export function requireLocal(storeUrl: string, instead: string): void {
-  if (/^postgres(?:ql)?:/.test(storeUrl))
-    throw new CliError('usage', `The option --as is for local stores: ${instead}`);
 }
 
 /**
