@@ -9,7 +9,9 @@ import { someOf } from '../support/some-of.ts';
 
 const PASSWORD = 'hunter2';
 /** The commands that do not end by themselves, or take minutes. */
-const LONG = ['bench', 'witness'];
+const LONG = ['bench', 'witness', 'serve'];
+/** Of these, the server ends by itself where its store cannot be opened. */
+const ENDLESS = LONG.filter((name) => name !== 'serve');
 
 const here = inTillFolder();
 
@@ -60,7 +62,7 @@ const FAULTY = {
 test.each(Object.entries(FAULTY))('no command prints the password of a URL with %s', async (_, url) => {
   const apart = new Set(someOf(leaves));
   for (const leaf of leaves) {
-    if (LONG.includes(leaf.name)) continue;
+    if (ENDLESS.includes(leaf.name)) continue;
     const run = apart.has(leaf) ? runCommand : runLoaded;
     const words = [...leaf.line('david-1'), '--json'];
     expectHidden(await run(here.folder, url, ...words), words);
