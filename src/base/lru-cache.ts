@@ -25,6 +25,10 @@ export class LruCache<Value> {
     return made;
   }
 
+  delete(key: string): void {
+    this.#entries.delete(key);
+  }
+
   get size(): number {
     return this.#entries.size;
   }

@@ -13,7 +13,10 @@ export interface Grant {
   readonly trajectories?: readonly string[];
   /** Patterns of actions, as in a writ. */
   readonly actions: readonly string[];
-  /** Patterns of scopes, as in a writ. Default: `**`. */
+  /**
+   * Patterns of scopes, as in a writ. Default: `**`, and in a trajectory of the gateway domain the
+   * agent's own role and every tool.
+   */
   readonly scopes?: readonly string[];
   /** The amounts that the agent may spend in each trajectory, over all its writs. */
   readonly budget?: Amounts;

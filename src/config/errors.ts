@@ -45,7 +45,12 @@ export type ConfigErrorCode =
    * The file of trusted root keys beside the store is not a JSON list of public keys. Correct or
    * remove the file. Evidence `{file}`.
    */
-  | 'bad_anchors';
+  | 'bad_anchors'
+  /**
+   * A grant that the config no longer has could not be revoked in a trajectory. Revoke its writ
+   * with `assize writ revoke`. Evidence `{trajectory_id, writ_id}`.
+   */
+  | 'grant_not_revoked';
 
 /** A config or a root key that can't be used. Nothing was opened or written. */
 export class ConfigError extends AssizeError<ConfigErrorCode> {

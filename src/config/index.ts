@@ -37,7 +37,14 @@ export { defineConfig } from './define-config.ts';
 export type { Environment } from './environment.ts';
 export { ConfigError, type ConfigErrorCode } from './errors.ts';
 export { CONFIG_FILES, findConfig } from './find-config.ts';
-export { type GrantedUse, grantedWrit } from './granted-writ.ts';
+export {
+  type GrantedAgent,
+  GrantIssuer,
+  type GrantIssuerOptions,
+  type PartTerms,
+  windowOf,
+} from './grants/grant-issuer.ts';
+export { type WithdrawOptions, withdrawGrants } from './grants/withdraw-grants.ts';
 export { type LoadOptions, loadConfig } from './load-config.ts';
 export {
   type ConfigSources,
@@ -50,3 +57,4 @@ export {
   resolveConfig,
 } from './resolved-config.ts';
 export { findRootKey, type RootKey, rootKeyFile, rootKeyOf } from './root-key.ts';
+export { type SealedRow, SealedRows, sideSecretOf } from './sealed-rows.ts';

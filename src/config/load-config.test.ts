@@ -123,7 +123,7 @@ test('members are filled in, and paths are those of the folder', async () => {
   expect(config.principals.get('agent:a')).toEqual({
     name: 'agent:a',
     kinds: ['agent'],
-    grants: [{ trajectories: ['*'], actions: ['pay'], scopes: ['**'], budget: {}, requireApproval: [], maxDepth: 0 }],
+    grants: [{ trajectories: ['*'], actions: ['pay'], budget: {}, requireApproval: [], maxDepth: 0 }],
     email: undefined,
   });
 });

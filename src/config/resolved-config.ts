@@ -25,8 +25,10 @@ import { ConfigError } from './errors.ts';
 export const DEFAULT_STORE = 'sqlite:./assize.db';
 
 /** A grant with every default. */
-export interface ResolvedGrant extends Required<Grant> {
+export interface ResolvedGrant extends Required<Omit<Grant, 'scopes'>> {
   readonly budget: Amounts;
+  /** Absent: the default, which depends on the domain of a trajectory. */
+  readonly scopes?: readonly string[];
 }
 
 /** A principal with every default. */
@@ -144,8 +146,8 @@ function resolvePrincipal(name: string, { kinds, grants = [], email }: Principal
 }
 
 function resolveGrant(given: Grant): ResolvedGrant {
-  const { trajectories = ['*'], actions, scopes = ['**'], budget = {}, requireApproval = [], maxDepth = 0 } = given;
-  return { trajectories, actions, scopes, budget, requireApproval, maxDepth };
+  const { trajectories = ['*'], actions, scopes, budget = {}, requireApproval = [], maxDepth = 0 } = given;
+  return { trajectories, actions, budget, requireApproval, maxDepth, ...(scopes !== undefined && { scopes }) };
 }
 
 function resolveServer(given: ServerConfig, inFolder: (path: string) => string, secret?: string): ResolvedServer {

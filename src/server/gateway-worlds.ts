@@ -20,7 +20,7 @@ export interface WaitingRules {
  * @throws GatewayError `bad_tool`; ServerError `rules_refused`
  */
 export async function configureGateways(
-  { assize, config, writs, clock }: Service,
+  { assize, config, offices, clock }: Service,
   rules: Rules,
   tools: readonly GatewayTool[],
 ): Promise<WaitingRules[]> {
@@ -30,7 +30,7 @@ export async function configureGateways(
     if (world.domain !== 'gateway') continue;
     const trajectory = await assize.open(trajectoryId);
     if (isConfigured(trajectory.state() as unknown as GatewayState, wanted)) continue;
-    const writ = writs.forServer(SERVER, 'configure', trajectoryId, clock.now());
+    const writ = offices.forServer(SERVER, 'configure', trajectoryId, clock.now());
     // A halted world gets the rules at the first start after its resume. It judges no call.
     if (trajectory.halted !== undefined) continue;
     const ruling = await trajectory.propose({ action: 'configure', role: 'admin', args: wanted, writ } as never);

@@ -1,21 +1,20 @@
-import { KernelError } from '#kernel';
+import { isSamePrincipal, KernelError } from '#kernel';
 import type { Hash } from '#ledger';
 import { Trajectory } from '#runtime';
 import type { Caller } from './principals/caller.ts';
 import type { Service } from './service.ts';
 
 /**
- * Whether the writ of a proposal comes from a grant of a principal. The ledger knows a grant by its
+ * The principals whose grants the writ of a proposal comes from. The ledger knows a grant by its
  * key, so the runtime cannot compare the names.
  */
-export function isFromGrantOf(
-  principal: Pick<Caller, 'name' | 'grants'>,
-  { writs }: Service,
+export async function grantorsOf(
+  { grants }: Pick<Service, 'grants'>,
   trajectory: Trajectory,
   writId: Hash,
-): boolean {
+): Promise<string[]> {
   const writ = Trajectory.writOf(trajectory, writId);
-  return writ !== undefined && writs.hasGranted(principal, writ);
+  return writ === undefined ? [] : grants.grantorsOf(writ);
 }
 
 /**
@@ -23,12 +22,13 @@ export function isFromGrantOf(
  *
  * @throws KernelError `unauthorised_counselor`
  */
-export function requireOther(
+export async function requireOther(
   { caller, service }: { readonly caller: Caller; readonly service: Service },
   trajectory: Trajectory,
   writId: Hash,
-): void {
-  if (!isFromGrantOf(caller, service, trajectory, writId)) return;
+): Promise<void> {
+  const grantors = await grantorsOf(service, trajectory, writId);
+  if (!grantors.some((name) => isSamePrincipal(name, caller.name))) return;
   throw new KernelError(
     'unauthorised_counselor',
     `${caller.name} requested this proposal or granted its writ, and cannot decide about it. Ask another principal.`,

@@ -26,14 +26,14 @@ export function startHousekeeping(
 }
 
 /** One entry a day in each world, also of several servers: the day is the idempotency key. */
-export async function tidyGateways({ assize, config, writs }: Service, now: Instant): Promise<void> {
+export async function tidyGateways({ assize, config, offices }: Service, now: Instant): Promise<void> {
   const day = now.slice(0, 10);
   for (const [trajectoryId, world] of Object.entries(config.worlds)) {
     if (world.domain !== 'gateway') continue;
     const trajectory = await assize.open(trajectoryId);
     const idempotencyKey = `tidy ${day}`;
     if ((await trajectory.rulingOf(idempotencyKey, SERVER)) !== undefined) continue;
-    const writ = writs.forServer(SERVER, 'tidy', trajectoryId, now);
+    const writ = offices.forServer(SERVER, 'tidy', trajectoryId, now);
     try {
       await trajectory.propose({ action: 'tidy', role: 'gate', args: {}, writ, idempotencyKey } as never);
     } catch (error) {

@@ -19,7 +19,7 @@ export interface Reaching {
  * @throws RuntimeError `not_found` and the errors of `Assize.open`
  */
 export async function callerTrajectory({ caller, service }: Reaching, trajectoryId: string): Promise<Trajectory> {
-  const mayKnow = isOfKind(caller, READERS) || service.writs.mayAct(caller, trajectoryId);
+  const mayKnow = isOfKind(caller, READERS) || (await service.grants.mayAct(caller, trajectoryId));
   if (!mayKnow) throw noTrajectory(trajectoryId);
   try {
     return await service.assize.open(trajectoryId);

@@ -6,7 +6,7 @@ import { createAdaptorServer } from '@hono/node-server';
 import type { Hono } from 'hono';
 import type { Policy } from '#authority';
 import { isAssizeError, type Json } from '#base';
-import { anchorRoot, type ResolvedConfig, type RootKey, recoveryKeyOf } from '#config';
+import { anchorRoot, GrantIssuer, type ResolvedConfig, type RootKey, recoveryKeyOf, withdrawGrants } from '#config';
 import type { Rules } from '#domains/gateway';
 import type { Domain, Migration } from '#kernel';
 import { Replayer } from '#ledger';
@@ -35,8 +35,8 @@ import { OPERATIONS } from './operations/table.ts';
 import { Authenticator } from './principals/authenticator.ts';
 import { credentialsOf } from './principals/credentials.ts';
 import { JwtVerifier } from './principals/jwt.ts';
+import { OfficeWrits } from './principals/office-writs.ts';
 import { OidcSignIn } from './principals/oidc.ts';
-import { WritIssuer } from './principals/writ-issuer.ts';
 import type { Service } from './service.ts';
 import { wakingStore } from './waking-store.ts';
 import { Watchdog } from './watchdog/watchdog.ts';
@@ -128,13 +128,19 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const service: Service = {
     ...{ assize, store, config, domains, clock, tokens, metrics },
     migrations: options.migrations ?? new Map(),
-    writs: new WritIssuer(root, server.writSeconds, config.approvals.timeoutMs ?? APPROVAL_TIMEOUT_MS),
+    grants: new GrantIssuer(root, store, {
+      principals: config.principals,
+      writSeconds: server.writSeconds,
+      waitMs: config.approvals.timeoutMs ?? APPROVAL_TIMEOUT_MS,
+    }),
+    offices: new OfficeWrits(root, server.writSeconds),
     checkpoints: new Checkpoints(store, options.logKey ?? derivedLogKey(root), checkpointFile(config.store)),
     watchdog,
     replayer: new Replayer(store),
     policyOf: options.policyOf,
   };
   await createWorlds(service);
+  await withdrawGrants(service.grants, { root, store, assize, now: clock.now(), onFailure });
   const { rules } = options;
   const calledTools = config.tools.filter(({ name }) => name.includes('.'));
   const waiting = rules === undefined ? [] : await configureGateways(service, rules, calledTools);

@@ -1,6 +1,6 @@
 import type { Policy } from '#authority';
 import type { Json } from '#base';
-import type { ResolvedConfig } from '#config';
+import type { GrantIssuer, ResolvedConfig } from '#config';
 import type { Domain, Migration } from '#kernel';
 import type { Replayer } from '#ledger';
 import type { Clock } from '#oracle';
@@ -8,8 +8,8 @@ import type { Assize } from '#runtime';
 import type { Store } from '#stores';
 import type { Checkpoints } from './checkpoints.ts';
 import type { Metrics } from './log/metrics.ts';
+import type { OfficeWrits } from './principals/office-writs.ts';
 import type { Tokens } from './principals/tokens.ts';
-import type { WritIssuer } from './principals/writ-issuer.ts';
 import type { StuckGuard } from './watchdog/stuck-guard.ts';
 
 /** The parts that operations use. One for each server process. */
@@ -21,7 +21,10 @@ export interface Service {
   /** The migrations of upgrades, by the hash of the later version. */
   readonly migrations: ReadonlyMap<string, Migration>;
   readonly clock: Clock;
-  readonly writs: WritIssuer;
+  /** The writs of agents, from their grants. */
+  readonly grants: GrantIssuer;
+  /** The writs of administrators and of the server. */
+  readonly offices: OfficeWrits;
   readonly tokens: Tokens;
   readonly checkpoints: Checkpoints;
   readonly metrics: Metrics;

@@ -318,14 +318,14 @@ test('attack 42: an agent approves its own proposal, by any route: 403', async (
   // An agent alone is no counselor, whatever its name.
   await refused(server.tokens['agent:scout'], id, digest, 403, 'forbidden');
   // Through a sub-agent: the sub-agent decides, or the agent decides for the sub-agent.
-  const part = { subject: 'boss:eva', actions: ['pay'], scopes: ['role:clerk:**'], seconds: 600 };
+  const part = { subject: 'boss:cat/eva', actions: ['pay'], scopes: ['role:clerk:**'], seconds: 600 };
   const { token: sub } = await succeed(server, 'writs.attenuate', { token: own, path: MAIN, body: part });
   await refused(sub, id, digest, 403, 'forbidden');
   const by = await waiting(server, 'sub', { token: sub });
-  expect(by.approval).toMatchObject({ requester: 'boss:eva', deciders: ['boss:ada', 'boss:bob', 'boss:dan'] });
+  expect(by.approval).toMatchObject({ requester: 'boss:cat/eva', deciders: ['boss:ada', 'boss:bob', 'boss:dan'] });
   await refused(own, by.id, by.digest);
   // A look-alike of its name may not be made.
-  const alike = { ...part, subject: 'boss:c\u0430t' };
+  const alike = { ...part, subject: 'boss:c\u0430t/eva' };
   const made = await callOperation(server, 'writs.attenuate', { token: own, path: MAIN, body: alike });
   expect(made.status, made.text).toBeGreaterThanOrEqual(400);
   // Another counselor may decide, also one that is an agent too.
@@ -381,7 +381,7 @@ test('attack 43: an agent reads what is another’s: 403 or 404, no names', asyn
 
 test('attack 44: a token for a part of a grant widens itself: refused', async () => {
   const server = await start();
-  const part = { subject: 'agent:sub', actions: ['pay'], scopes: ['role:clerk:s'], seconds: 600 };
+  const part = { subject: 'agent:scout/sub', actions: ['pay'], scopes: ['role:clerk:s'], seconds: 600 };
   const { token, writ } = await succeed(server, 'writs.attenuate', { path: MAIN, body: part });
   expect((await succeed(server, 'proposals.create', pay('s', 1, 's', { token }))).ruling).toBe('committed');
   const rejected = { ruling: 'rejected', reason: 'invalid_authority' };
@@ -398,9 +398,9 @@ test('attack 44: a token for a part of a grant widens itself: refused', async ()
   expect((await succeed(server, 'trajectories.list', { token })).trajectories).toHaveLength(1);
   const recall = { token, path: { ...MAIN, space: 'front' }, body: {} };
   await expectRefused(callOperation(server, 'memory.recall', recall), 403, 'forbidden');
-  const again = { token, path: MAIN, body: { ...part, subject: 'agent:third' } };
+  const again = { token, path: MAIN, body: { ...part, subject: 'agent:scout/third' } };
   await expectRefused(callOperation(server, 'writs.attenuate', again), 403, 'forbidden');
-  const child = { task: 'x', child_trajectory_id: 'child', subject: 'agent:third', actions: ['pay'] };
+  const child = { task: 'x', child_trajectory_id: 'child', subject: 'agent:scout/third', actions: ['pay'] };
   await expectRefused(
     callOperation(server, 'delegations.create', { token, path: MAIN, body: child }),
     403,
@@ -444,7 +444,7 @@ test('attack 45: many short writs, two servers, sub-agents: one budget', async (
   const starting = { store, principals: BUDGETED, clock, server: { writSeconds: 60 } };
   const servers = [await start(starting), await start(starting)];
   const rulings: string[] = [];
-  const part = { subject: 'agent:sub', actions: ['tip'], budget: { cents: 100 }, seconds: 80_000 };
+  const part = { subject: 'agent:scout/sub', actions: ['tip'], budget: { cents: 100 }, seconds: 80_000 };
   const { token: sub } = await succeed(servers[0] as TestServer, 'writs.attenuate', { path: MAIN, body: part });
   for (let n = 0; n < 12; n++) {
     offset += 120_000;
@@ -465,7 +465,7 @@ test('attack 46: a revoked agent proposes with a new short writ: rejected', asyn
   let offset = 0;
   const clock = { now: () => new Date(Date.now() - 3_600_000 + offset).toISOString().replace('Z', '000Z') };
   const server = await start({ clock, server: { writSeconds: 60 } });
-  const part = { subject: 'agent:sub', actions: ['pay'], scopes: ['role:clerk:**'], seconds: 80_000 };
+  const part = { subject: 'agent:scout/sub', actions: ['pay'], scopes: ['role:clerk:**'], seconds: 80_000 };
   const { token: sub } = await succeed(server, 'writs.attenuate', { path: MAIN, body: part });
   await succeed(server, 'proposals.create', pay('a', 1, 'k'));
   await succeed(server, 'writs.revoke', { path: { ...MAIN, writ: 'agent:scout' }, body: { reason: 'left' } });
@@ -532,7 +532,7 @@ test('attack 48: a secret in a log, problem, metric, document or export', async 
   const cookie = await server.cookieFor('boss:ada');
   const code = new URL(await server.signInLink('boss:ada')).hash.slice(1);
   const { token: made } = await succeed(server, 'tokens.create', { body: { principal: 'agent:scout', days: 1 } });
-  const part = { subject: 'agent:sub', actions: ['pay'], scopes: ['role:clerk:s'], seconds: 600 };
+  const part = { subject: 'agent:scout/sub', actions: ['pay'], scopes: ['role:clerk:s'], seconds: 600 };
   const { token: sub } = await succeed(server, 'writs.attenuate', { path: MAIN, body: part });
   const hidden = [
     ...secrets,

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { isAssizeError, isInstance, type Json } from '#base';
 import { DEFAULT_AGENT } from '#config';
 import type { Tool } from '#effects';
-import type { Ruling, Trajectory, WritChain } from '#runtime';
+import type { Ruling, WritChain } from '#runtime';
 import { shortId } from '#views';
 import { CliError, EXIT, type ExitCode } from '../errors.ts';
 import {
@@ -15,7 +15,7 @@ import {
   waitOption,
   withSharedOptions,
 } from '../files/options.ts';
-import { actingWrit } from '../input/acting-writ.ts';
+import { type ActingIn, actingWrit } from '../input/acting-writ.ts';
 import { jsonOption } from '../input/json-option.ts';
 import { readWritFile } from '../input/writ-file.ts';
 import { callLines, findingLines, rulingDocument, rulingLine } from '../render/ruling-text.ts';
@@ -94,7 +94,7 @@ export function propose(program: Command): void {
               action,
               role: { name: role, params },
               args,
-              writ: writOf(trajectory, tools),
+              writ: await writOf({ store, assize, trajectory }, tools),
               ...(principal !== undefined && { principal }),
               ...(key !== undefined && { idempotencyKey: key }),
             } as never);
@@ -121,14 +121,14 @@ function proposerOf(
   storeUrl: string,
   { writ, as = DEFAULT_AGENT, anchors }: Options,
   action: string,
-): (trajectory: Trajectory, tools: readonly Tool[]) => WritChain {
+): (place: ActingIn, tools: readonly Tool[]) => Promise<WritChain> {
   if (writ !== undefined) {
     const held = readWritFile(writ);
     requireAnchors(storeUrl, anchors);
-    return () => held;
+    return async () => held;
   }
   const root = rootKeyToAct(storeUrl);
-  return (trajectory, tools) => actingWrit(root, trajectory, { agent: as, action, tools });
+  return (place, tools) => actingWrit(root, place, { agent: as, action, tools });
 }
 
 function withoutTools(action: string, cause: unknown): CliError {

@@ -1,6 +1,8 @@
-import { defaultWrit, grantedWrit, type RootKey } from '#config';
+import { defaultWrit, GrantIssuer, type RootKey, withdrawGrants } from '#config';
 import type { Tool } from '#effects';
-import type { Trajectory, WritChain } from '#runtime';
+import { systemClock } from '#oracle';
+import type { Assize, Trajectory, WritChain } from '#runtime';
+import type { Store } from '#stores';
 import { CliError } from '../errors.ts';
 import { project } from '../store/project.ts';
 
@@ -11,14 +13,26 @@ export interface Acting {
   readonly tools: readonly Tool[];
 }
 
+/** The place of the work. */
+export interface ActingIn {
+  readonly store: Store;
+  readonly assize: Assize;
+  readonly trajectory: Trajectory;
+}
+
 /**
  * The writ of `--as`, signed with the root key for this command. With principals in the config, it
- * has a grant of that agent; without, it grants every action of the domain.
+ * is a part of a grant of that agent, with the same budget as at a server. Without, it grants every
+ * action of the domain.
  *
  * @throws CliError `not_found` for an agent that the config does not have, or that has no grant in
  * the trajectory
  */
-export function actingWrit(root: RootKey, trajectory: Trajectory, { agent, action, tools }: Acting): WritChain {
+export async function actingWrit(
+  root: RootKey,
+  { store, assize, trajectory }: ActingIn,
+  { agent, action, tools }: Acting,
+): Promise<WritChain> {
   const principals = project()?.principals ?? new Map();
   if (principals.size === 0) {
     const { id, domain } = trajectory;
@@ -30,7 +44,14 @@ export function actingWrit(root: RootKey, trajectory: Trajectory, { agent, actio
     const names = agents.map(({ name }) => name).join(', ') || 'none';
     throw new CliError('not_found', `The config has no agent ${agent}. Its agents: ${names}.`);
   }
-  const writ = grantedWrit(root, known, { trajectory: trajectory.id, action });
-  if (writ !== undefined) return { writ, chain: [] };
+  const issuer = new GrantIssuer(root, store, { principals });
+  await withdrawGrants(issuer, {
+    ...{ root, store, assize, now: systemClock.now(), trajectoryId: trajectory.id },
+    onFailure: (error) => {
+      throw error;
+    },
+  });
+  const writ = await issuer.lasting(known, trajectory.id, action);
+  if (writ !== undefined) return writ;
   throw new CliError('not_found', `The config grants ${agent} nothing in ${trajectory.id}. Add a grant for it.`);
 }

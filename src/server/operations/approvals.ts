@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { isAssizeError, type Json } from '#base';
 import { addMicros, contentHash, hashText } from '#canon';
+import { isSamePrincipal } from '#kernel';
 import { type EntryRow, type Hash, isEffectPending, isExpired, type PendingPayload, readRow } from '#ledger';
 import { type ApprovalInput, type Ruling, Trajectory, withdrawnSourceOf } from '#runtime';
 import { pendingView, questionsIn } from '#views';
 import { ServerError } from '../errors.ts';
-import { isFromGrantOf, requireOther } from '../grantors.ts';
+import { grantorsOf, requireOther } from '../grantors.ts';
 import { type Caller, isOfKind } from '../principals/caller.ts';
 import { problemOf } from '../problems/problem.ts';
 import { callerTrajectory, replayerOf } from '../reach.ts';
@@ -151,7 +152,7 @@ const approve = operation({
   run: async (request) => {
     const { path, body } = request;
     const { trajectory, row } = await pendingOf(request, path.approval);
-    requireOther(request, trajectory, writIdOf(row));
+    await requireOther(request, trajectory, writIdOf(row));
     return { body: rulingDocument(await approveAs(request, trajectory, row, body)) };
   },
 });
@@ -173,7 +174,7 @@ const reject = operation({
     const { trajectory, row } = await pendingOf(request, path.approval);
     const decision = { principal: caller.name, method: caller.method, reason: body.reason };
     const given = body.digest === undefined ? decision : { ...decision, digest: body.digest };
-    requireOther(request, trajectory, writIdOf(row));
+    await requireOther(request, trajectory, writIdOf(row));
     return { body: rulingDocument(await trajectory.approvals.reject(row.id, given)) };
   },
 });
@@ -204,7 +205,7 @@ const decideMany = operation({
     for (const { id, digest } of items) {
       try {
         const { trajectory, row } = await pendingOf(request, id);
-        requireOther(request, trajectory, writIdOf(row));
+        await requireOther(request, trajectory, writIdOf(row));
         const ruling =
           decision === 'approve'
             ? await approveAs(request, trajectory, row, { digest, reason })
@@ -314,11 +315,8 @@ async function shownTo(
     : [];
   const { writ_id } = payload.proposal;
   const requester = Trajectory.writOf(trajectory, writ_id)?.writ.subject ?? '';
-  const grantsOf = (name: string) => (name === caller.name ? caller : service.config.principals.get(name));
-  const deciders = among.filter((name) => {
-    const decider = grantsOf(name);
-    return decider === undefined || !isFromGrantOf(decider, service, trajectory, writ_id);
-  });
+  const grantors = await grantorsOf(service, trajectory, writ_id);
+  const deciders = among.filter((name) => !grantors.some((grantor) => isSamePrincipal(grantor, name)));
   if (!isOfKind(caller, READERS) && requester !== caller.name) return undefined;
   const withdrawn = await withdrawnSourceOf(payload, service.store);
   const questions = await questionsIn(payload, replayerOf(service).values);

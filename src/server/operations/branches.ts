@@ -1,8 +1,11 @@
 import { z } from 'zod';
+import { writId } from '#authority';
+import { addMicros } from '#canon';
 import { type BranchPayload, readRow } from '#ledger';
 import { ServerError } from '../errors.ts';
+import { limitedToken, nothingToPassOn, requireSubPrincipal } from '../principals/sub-principal.ts';
 import { callerTrajectory, entryNamed } from '../reach.ts';
-import { documentForm, hash, json, name } from './forms.ts';
+import { documentForm, hash, instant, json, name } from './forms.ts';
 import { ADMINS, type Operation, operation, READERS } from './operation.ts';
 
 const list = operation({
@@ -60,6 +63,8 @@ const create = operation({
   },
 });
 
+const TOKEN_SECONDS = 3_600;
+
 const delegations = operation({
   id: 'delegations.list',
   method: 'get',
@@ -78,7 +83,7 @@ const delegations = operation({
       id,
       child: payload.child_trajectory_id,
       task: payload.task,
-      writ_id: request.service.writs.idOf(payload.writ as never),
+      writ_id: writId(payload.writ as never),
     }));
     const from = origin === undefined ? null : { trajectory_id: origin.trajectoryId, entry_id: origin.entryId };
     return { body: { origin: from, open } };
@@ -96,29 +101,40 @@ const delegate = operation({
     .strictObject({
       task: z.string().min(1).max(65_536),
       child_trajectory_id: name.describe('names the delegation, so a repetition is the same one'),
-      subject: name.describe('the principal that acts in the child'),
+      subject: name.describe('acts in the child: an agent of the configuration, or a name below the caller’s'),
       actions: z.array(name).min(1).max(256),
       scopes: z.array(name).min(1).max(256).optional(),
       budget: z.record(name, z.number().int().positive()).optional(),
+      seconds: z.number().int().min(1).max(86_400).optional().describe('how long a token counts; default: 3600'),
     })
     .meta({ id: 'NewDelegation' }),
-  answer: z.strictObject({ trajectory_id: z.string(), entry_id: hash }),
+  answer: z.strictObject({
+    trajectory_id: z.string(),
+    entry_id: hash,
+    token: z.string().optional().describe('for a subject that the configuration does not name'),
+    token_id: z.string().optional(),
+    expires: instant.optional(),
+  }),
   statuses: [201],
   errors: ['not_attenuated', 'budget_exhausted', 'frozen', 'exists', 'idempotency_conflict', 'halted'],
   run: async (request) => {
     const { path, body, caller, service } = request;
     const trajectory = await callerTrajectory(request, path.trajectory);
-    const { task, child_trajectory_id: child, subject, actions, scopes, budget } = body;
+    const { task, child_trajectory_id: child, subject, actions, scopes, budget, seconds = TOKEN_SECONDS } = body;
     const terms = { subject, actions, ...(scopes && { scopes }), ...(budget && { budget }) };
-    const { writ, signed } = service.writs.delegated(caller, trajectory.id, child, terms);
-    const made = await trajectory.delegations.delegate({
-      task,
-      childTrajectoryId: child,
-      writ,
-      signed,
-    });
+    const isConfigured = service.config.principals.get(subject)?.kinds.includes('agent') === true;
+    if (!isConfigured) requireSubPrincipal(caller, service, subject);
+    const passed = await service.grants.delegated(caller, trajectory.id, child, terms);
+    if (passed === undefined) throw nothingToPassOn(caller, trajectory.id);
+    const { writ, signed } = passed;
+    const made = await trajectory.delegations.delegate({ task, childTrajectoryId: child, writ, signed });
+    const created = service.clock.now();
+    const limited = { writ: signed, chain: [writ.writ, ...writ.chain] };
+    const token = isConfigured
+      ? {}
+      : await limitedToken(request, subject, limited, { created, expires: addMicros(created, seconds * 1_000_000) });
     const headers = { location: `/v1/trajectories/${encodeURIComponent(made.id)}` };
-    return { status: 201, headers, body: { trajectory_id: made.id, entry_id: made.head } };
+    return { status: 201, headers, body: { trajectory_id: made.id, entry_id: made.head, ...token } };
   },
 });
 
@@ -136,7 +152,9 @@ const conclude = operation({
     const { path, body, caller, service } = request;
     const trajectory = await callerTrajectory(request, path.trajectory);
     const open = trajectory.delegations.open().find(({ id }) => id === path.delegation);
-    const isOwn = open === undefined || service.writs.isHeldBy(caller, trajectory.id, open.payload.writ as never);
+    const isOwn =
+      open === undefined ||
+      (await service.grants.isPartOfGrant(caller.name, trajectory.id, open.payload.writ as never));
     if (!isOwn && !caller.kinds.includes('admin'))
       throw new ServerError('forbidden', `${caller.name} did not make this delegation.`);
     const answer = body.final_answer === undefined ? {} : { finalAnswer: body.final_answer };

@@ -26,7 +26,7 @@ const stopped = (does: 'halt' | 'resume') =>
     run: async (request) => {
       const { path, body, caller, service } = request;
       const trajectory: Trajectory = await callerTrajectory(request, path.trajectory);
-      const writ = service.writs.forOffice(caller.name, HALT_ACTION, trajectory.id, service.clock.now());
+      const writ = service.offices.forOffice(caller.name, HALT_ACTION, trajectory.id, service.clock.now());
       const outcome: HaltOutcome = await trajectory[does]({ reason: body.reason, writ, principal: caller.name });
       const propagated = outcome.propagated.map(({ trajectoryId, error }) => ({
         trajectory_id: trajectoryId,
@@ -78,7 +78,7 @@ const upgrade = operation({
       );
     const migrate = service.migrations.get(next.hash);
     const done = await service.assize.upgrade(path.trajectory, next, {
-      writ: service.writs.forOffice(caller.name, UPGRADE_ACTION, path.trajectory, service.clock.now()),
+      writ: service.offices.forOffice(caller.name, UPGRADE_ACTION, path.trajectory, service.clock.now()),
       principal: caller.name,
       reason: body.reason,
       dryRun: body.dry_run ?? false,

@@ -77,7 +77,7 @@ const resolve = operation({
   run: async ({ path, body, caller, service, signal }) => {
     const transaction = await transactionOf(service, path.epoch);
     const trajectory = await service.assize.open(transaction.trajectory_id);
-    requireOther({ caller, service }, trajectory, transaction['writ'] as Hash);
+    await requireOther({ caller, service }, trajectory, transaction['writ'] as Hash);
     const isAdmin = caller.kinds.includes('admin');
     const now = service.clock.now();
     await service.assize.resolveEffect(
@@ -89,7 +89,7 @@ const resolve = operation({
         evidence: body.evidence,
         confirm: body.confirm ?? false,
         ...(isAdmin && {
-          writ: service.writs.forOffice(caller.name, 'assize.resolve_effect', transaction.trajectory_id, now),
+          writ: service.offices.forOffice(caller.name, 'assize.resolve_effect', transaction.trajectory_id, now),
         }),
       },
       signal,

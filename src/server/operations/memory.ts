@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import { contains, covers, segment, writId } from '#authority';
 import { BELIEVE_ACTION } from '#kernel';
-import type { Memory, RecallQuery } from '#runtime';
+import type { Memory, RecallQuery, Trajectory } from '#runtime';
 import { ServerError } from '../errors.ts';
+import { agentWrit } from '../principals/agent-writ.ts';
 import { isOfKind } from '../principals/caller.ts';
 import { callerTrajectory } from '../reach.ts';
 import { rulingDocument } from '../rulings.ts';
@@ -176,9 +178,9 @@ type MemoryRequest = Pick<Request<typeof place, any, any>, 'path' | 'caller' | '
 
 /** The memory for statements of an agent. */
 async function memoryOf(request: MemoryRequest): Promise<Memory> {
-  const { path, caller, service } = request;
+  const { path, caller } = request;
   const trajectory = await callerTrajectory(request, path.trajectory);
-  const writ = service.writs.forAgent(caller, trajectory.id, BELIEVE_ACTION, service.clock.now());
+  const writ = await agentWrit(request, trajectory.id, BELIEVE_ACTION);
   return trajectory.memory({ space: path.space, writ, principal: caller.name });
 }
 
@@ -189,9 +191,26 @@ async function memoryOf(request: MemoryRequest): Promise<Memory> {
 async function readingMemory(request: MemoryRequest) {
   const { path, caller, service } = request;
   const trajectory = await callerTrajectory(request, path.trajectory);
-  if (!isOfKind(caller, READERS) && !service.writs.maySpeak(caller, trajectory.id, path.space, service.clock.now()))
+  if (!isOfKind(caller, READERS) && !(await maySpeak(request, trajectory, path.space)))
     throw new ServerError('forbidden', `${caller.name} has no grant for the memory space ${path.space}.`);
   return service.assize.memory(path.space, trajectory.id);
+}
+
+/** Whether a writ of an agent that is not revoked covers statements in a memory space. */
+async function maySpeak(
+  { caller, service }: Pick<MemoryRequest, 'caller' | 'service'>,
+  trajectory: Trajectory,
+  space: string,
+): Promise<boolean> {
+  const writs = await service.grants.allFor(caller, trajectory.id, service.clock.now());
+  const scope = `memory:${segment(space)}:**`;
+  const revoked = new Set(trajectory.writs.revoked());
+  return writs.some(
+    ({ writ, chain }) =>
+      ![writ, ...chain].some((link) => revoked.has(writId(link))) &&
+      writ.actions?.some((pattern) => covers(pattern, BELIEVE_ACTION)) &&
+      writ.scopes?.some((pattern) => contains(pattern, scope)),
+  );
 }
 
 export const memory: readonly Operation[] = [assert, recall, history, explain];

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { writId } from '#authority';
 import { addMicros } from '#canon';
 import { ServerError } from '../errors.ts';
 import { hash, instant, name } from './forms.ts';
@@ -38,7 +39,7 @@ const list = operation({
     const tokens = (await service.tokens.list()).map(({ writ, ...row }) => ({
       ...row,
       kinds: [...row.kinds],
-      ...(writ !== undefined && { writ_id: service.writs.idOf(writ.writ) }),
+      ...(writ !== undefined && { writ_id: writId(writ.writ) }),
     }));
     return { body: { tokens } };
   },

@@ -4,6 +4,7 @@ import { addMicros } from '#canon';
 import { type EntryRow, type Hash, readRow } from '#ledger';
 import type { ProposalInput, Ruling, Trajectory, WritChain } from '#runtime';
 import { ServerError } from '../errors.ts';
+import { agentWrit } from '../principals/agent-writ.ts';
 import { callerTrajectory, type Reaching } from '../reach.ts';
 import { interruptDocument, rulingDocument } from '../rulings.ts';
 import { hash, interruptForm, json, name, roleForm, rulingForm, writForm } from './forms.ts';
@@ -42,7 +43,7 @@ const create = operation({
     const { path, body, caller, service, key, waitSeconds } = request;
     const trajectory = await callerTrajectory(request, path.trajectory);
     const now = service.clock.now();
-    const writ = writOf(request, trajectory.id);
+    const writ = await writOf(request, trajectory.id);
     const input: ProposalInput = {
       action: body.action,
       role: body.role,
@@ -77,12 +78,12 @@ const create = operation({
  *
  * @throws ServerError `forbidden`
  */
-function writOf(
+async function writOf(
   { body, caller, service }: Request<z.ZodObject, undefined, typeof proposalBody>,
   trajectoryId: string,
-): WritChain {
+): Promise<WritChain> {
   const { writ } = body;
-  if (writ === undefined) return service.writs.forAgent(caller, trajectoryId, body.action, service.clock.now());
+  if (writ === undefined) return agentWrit({ caller, service }, trajectoryId, body.action);
   if (writ.writ.subject === caller.name && caller.writ === undefined) return writ as unknown as WritChain;
   throw new ServerError('forbidden', `The writ is not for ${caller.name}. Pass a writ with this subject, or none.`);
 }
@@ -97,7 +98,7 @@ async function proposeOnce(reaching: Reaching, trajectory: Trajectory, input: Pr
   } catch (error) {
     if (!isAssizeError(error, 'idempotency_conflict')) throw error;
     const before = await reaching.service.store.resolve(String(error.evidence['entry']));
-    const writ = before === undefined ? undefined : writBefore(reaching, trajectory, before);
+    const writ = before === undefined ? undefined : await writBefore(reaching, trajectory, before);
     if (writ === undefined) throw error;
     return trajectory.propose({ ...input, writ } as never).catch((cause: unknown) => {
       throw isAssizeError(cause, 'unknown_writ') ? error : cause;
@@ -109,10 +110,14 @@ async function proposeOnce(reaching: Reaching, trajectory: Trajectory, input: Pr
  * The short writ of an earlier ruling. The ledger has the writs of commits and pending proposals;
  * that of a rejection is issued again.
  */
-function writBefore({ caller, service }: Reaching, { id }: Trajectory, row: EntryRow): WritChain | Hash | undefined {
+async function writBefore(
+  { caller, service }: Reaching,
+  { id }: Trajectory,
+  row: EntryRow,
+): Promise<WritChain | Hash | undefined> {
   const writ = writIdOf(row);
   if (writ === undefined) return undefined;
-  const issued = service.writs.issuedBefore(caller, id, writ, readRow(row).payload.at);
+  const issued = await service.grants.issuedBefore(caller.name, id, writ, readRow(row).payload.at);
   return issued ?? writ;
 }
 

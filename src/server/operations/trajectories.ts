@@ -40,10 +40,10 @@ const list = operation({
     const all = (await service.store.trajectories())
       .map(({ trajectory_id }) => trajectory_id)
       .filter((id) => id > cursor)
-      .filter((id) => isOfKind(caller, READERS) || service.writs.mayAct(caller, id))
       .sort((a, b) => (a < b ? -1 : 1));
     const trajectories: z.input<typeof trajectoryForm>[] = [];
     for (const id of all) {
+      if (!isOfKind(caller, READERS) && !(await service.grants.mayAct(caller, id))) continue;
       const shown = await viewOf(service, await headOf({ service }, id));
       if (domain !== undefined && shown.domain.name !== domain) continue;
       if (trajectories.length === limit) return { body: { trajectories, next: trajectories.at(-1)?.trajectory_id } };
@@ -158,7 +158,7 @@ const slice = operation({
     if (!Object.hasOwn(trajectory.domain.roles, role.name))
       throw new ServerError('no_such_value', `The domain ${trajectory.domain.name} has no role ${role.name}.`);
     if (!isOfKind(caller, READERS)) {
-      const writs = service.writs.allFor(caller, trajectory.id, service.clock.now());
+      const writs = await service.grants.allFor(caller, trajectory.id, service.clock.now());
       if (!writs.some((writ) => Trajectory.grantsRole(trajectory, writ, role)))
         throw new ServerError(
           'forbidden',

@@ -1,9 +1,10 @@
 import { z } from 'zod';
+import { writId } from '#authority';
 import { addMicros } from '#canon';
-import { isSamePrincipal } from '#kernel';
 import { isHash, REVOKE_ACTION } from '#ledger';
 import { listWrits } from '#runtime';
 import { ServerError } from '../errors.ts';
+import { limitedToken, nothingToPassOn, requireSubPrincipal } from '../principals/sub-principal.ts';
 import { callerTrajectory } from '../reach.ts';
 import { rulingDocument } from '../rulings.ts';
 import { amounts, documentForm, hash, instant, name, rulingForm, writForm } from './forms.ts';
@@ -42,12 +43,11 @@ const list = operation({
     const { path, service } = request;
     const trajectory = await callerTrajectory(request, path.trajectory);
     const known = await listWrits(service.store, trajectory.id);
-    const holders = service.writs.holdersOf(service.config.principals.values(), trajectory.id);
+    const holders = await service.grants.holdersIn(trajectory.id);
     const writs = known.map(({ id, writ, chain, granted, spent, reserved, left, revoked }) => ({
       id,
       writ: { ...writ },
-      principal:
-        [id, ...chain.map((one) => service.writs.idOf(one))].flatMap((one) => holders.get(one) ?? [])[0] ?? null,
+      principal: [id, ...chain.map((one) => writId(one))].flatMap((one) => holders.get(one) ?? [])[0] ?? null,
       granted: { ...granted },
       spent: { ...spent },
       reserved: { ...reserved },
@@ -80,7 +80,7 @@ const issue = operation({
   run: async ({ body, service }) => {
     const { seconds, subject, actions, scopes = ['**'], trajectory, budget, max_depth = 0, ...rest } = body;
     const now = service.clock.now();
-    const writ = service.writs.issue({
+    const writ = service.offices.issue({
       subject,
       actions,
       scopes,
@@ -92,7 +92,7 @@ const issue = operation({
       ...(budget !== undefined && { budget }),
       ...(rest.require_approval !== undefined && { require_approval: rest.require_approval }),
     });
-    return { status: 201, body: { id: service.writs.idOf(writ), writ: { ...writ } } };
+    return { status: 201, body: { id: writId(writ), writ: { ...writ } } };
   },
 });
 
@@ -112,31 +112,17 @@ const attenuate = operation({
     const trajectory = await callerTrajectory(request, path.trajectory);
     const now = service.clock.now();
     const expires = addMicros(now, body.seconds * 1_000_000);
-    const known = [...service.config.principals.keys()].find((one) => isSamePrincipal(one, body.subject));
-    if (known !== undefined)
-      throw new ServerError(
-        'forbidden',
-        `${body.subject} is a principal of the configuration, or looks like ${known}. Choose another subject.`,
-      );
-    const writ = service.writs.attenuated(caller, trajectory.id, {
+    requireSubPrincipal(caller, service, body.subject);
+    const writ = await service.grants.attenuated(caller, trajectory.id, {
       subject: body.subject,
       actions: body.actions,
       expires,
       ...(body.scopes && { scopes: body.scopes }),
       ...(body.budget && { budget: body.budget }),
     });
-    const { token, row } = await service.tokens.create({
-      principal: body.subject,
-      kinds: ['agent'],
-      created: now,
-      expires,
-      note: `by ${caller.name}`,
-      writ,
-    });
-    return {
-      status: 201,
-      body: { id: service.writs.idOf(writ.writ), writ: { ...writ.writ }, token, token_id: row.id, expires },
-    };
+    if (writ === undefined) throw nothingToPassOn(caller, trajectory.id);
+    const token = await limitedToken(request, body.subject, writ, { created: now, expires });
+    return { status: 201, body: { id: writId(writ.writ), writ: { ...writ.writ }, ...token } };
   },
 });
 
@@ -144,7 +130,8 @@ const revoke = operation({
   id: 'writs.revoke',
   method: 'post',
   path: '/v1/trajectories/{trajectory}/writs/{writ}/revoke',
-  summary: 'Revoke a writ and all below it. `writ` is its id, or the name of a configured agent.',
+  summary:
+    'Revoke a writ and all below it. `writ` is its id, or a principal’s name: every grant that it has or had there.',
   kinds: ADMINS,
   params: z.strictObject({ trajectory: name, writ: name }),
   body: z.strictObject({ reason: z.string().min(1).max(4_096) }).meta({ id: 'Revocation' }),
@@ -155,11 +142,13 @@ const revoke = operation({
   run: async (request) => {
     const { path, body, caller, service } = request;
     const trajectory = await callerTrajectory(request, path.trajectory);
-    const agent = service.config.principals.get(path.writ);
-    const given = agent === undefined ? [] : service.writs.grantsOf(path.writ, agent.grants, trajectory.id);
+    const given = isHash(path.writ) ? [] : await service.grants.wholesOf(path.writ, trajectory.id);
     if (given.length === 0 && !isHash(path.writ))
-      throw new ServerError('no_such_value', `There is no writ ${path.writ}, and no agent of that name has a grant.`);
-    const by = service.writs.forOffice(caller.name, REVOKE_ACTION, trajectory.id, service.clock.now());
+      throw new ServerError(
+        'no_such_value',
+        `There is no writ ${path.writ}, and no principal of that name has a grant there.`,
+      );
+    const by = service.offices.forOffice(caller.name, REVOKE_ACTION, trajectory.id, service.clock.now());
     const revocations = [];
     for (const writ of given.length > 0 ? given : [path.writ]) {
       const { ruling, propagated } = await trajectory.writs.revoke({
@@ -169,7 +158,7 @@ const revoke = operation({
         principal: caller.name,
       });
       revocations.push({
-        writ_id: typeof writ === 'string' ? writ : service.writs.idOf(writ.writ),
+        writ_id: typeof writ === 'string' ? writ : writId(writ.writ),
         ruling: rulingDocument(ruling),
         propagated: propagated.map(({ trajectoryId, error }) => ({
           trajectory_id: trajectoryId,

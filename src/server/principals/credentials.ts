@@ -1,5 +1,5 @@
-import { hkdfSync } from 'node:crypto';
 import type { KeyPair } from '#canon';
+import { sideSecretOf } from '#config';
 import type { SideStore } from '#ledger';
 import { systemRandom } from '#oracle';
 import { Sessions } from './sessions.ts';
@@ -11,7 +11,7 @@ export interface Credentials {
   readonly sessions: Sessions;
 }
 
-export function credentialsOf(store: SideStore, { privateKey }: KeyPair): Credentials {
-  const secret = new Uint8Array(hkdfSync('sha256', Buffer.from(privateKey, 'hex'), '', 'assize/side/v1', 32));
+export function credentialsOf(store: SideStore, root: KeyPair): Credentials {
+  const secret = sideSecretOf(root);
   return { tokens: new Tokens(store, secret, systemRandom), sessions: new Sessions(store, secret, systemRandom) };
 }

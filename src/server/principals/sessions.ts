@@ -1,8 +1,7 @@
 import { addMicros, hashText, type Instant } from '#canon';
-import type { PrincipalKind, ResolvedGrant } from '#config';
+import { type PrincipalKind, type ResolvedGrant, SealedRows } from '#config';
 import type { SideStore } from '#ledger';
 import type { Random } from '#oracle';
-import { SealedRows } from './sealed-rows.ts';
 
 /** The principal of a signed-in browser. */
 export interface Session {

@@ -1,11 +1,10 @@
 import { timingSafeEqual } from 'node:crypto';
 import { hashText, type Instant } from '#canon';
-import type { PrincipalKind } from '#config';
+import { type PrincipalKind, SealedRows } from '#config';
 import type { SideStore } from '#ledger';
 import type { Random } from '#oracle';
 import type { WritChain } from '#runtime';
 import { ServerError } from '../errors.ts';
-import { SealedRows } from './sealed-rows.ts';
 
 /** A bearer token without its secret, which only its holder has. */
 export interface TokenRow {

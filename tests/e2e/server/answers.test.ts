@@ -96,10 +96,10 @@ test('each operation answers in the form of its schema', async () => {
   expect(writs.some(({ principal }: { principal: string | null }) => principal === 'agent:scout')).toBe(true);
   const issued = { subject: 'agent:guest', actions: ['pay'], seconds: 60, nonce: '1' };
   expect((await ok('writs.issue', { body: issued })).writ.subject).toBe('agent:guest');
-  const part = { subject: 'agent:sub', actions: ['pay'], scopes: ['role:clerk:s'], seconds: 60 };
+  const part = { subject: 'agent:scout/sub', actions: ['pay'], scopes: ['role:clerk:s'], seconds: 60 };
   const sub = await ok('writs.attenuate', { path: MAIN, body: part });
   expect(await ok('proposals.create', pay('s', 1, 's1', { token: sub.token }))).toMatchObject({ ruling: 'committed' });
-  const child = { task: 'count', child_trajectory_id: 'child', subject: 'agent:sub', actions: ['pay'] };
+  const child = { task: 'count', child_trajectory_id: 'child', subject: 'agent:scout/sub', actions: ['pay'] };
   expect((await ok('delegations.create', { path: MAIN, body: child })).trajectory_id).toBe('child');
   const { open } = await ok('delegations.list', { path: MAIN });
   expect(open).toMatchObject([{ child: 'child', task: 'count' }]);

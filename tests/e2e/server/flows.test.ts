@@ -251,7 +251,7 @@ test('conflicts have their codes, and append nothing', async () => {
   await refused('log.export', { query: { size: '100000' } }, 404, 'no_such_value');
   await refused('backtests.run', { body: { trajectories: ['main'] } }, 400, 'invalid_request');
   await refused('backtests.run', { body: { trajectories: ['main'], rules: { no: 1 } } }, 400, 'bad_policy');
-  const wide = { subject: 'agent:sub', actions: ['**'], seconds: 60 };
+  const wide = { subject: 'agent:scout/sub', actions: ['**'], seconds: 60 };
   await refused('writs.attenuate', { path: MAIN, body: wide }, 400, 'not_attenuated');
   const branch = { at: 'main@1', trajectory_id: 'ma in', note: 'x' };
   await refused('branches.create', { path: MAIN, body: branch }, 400, 'bad_name');

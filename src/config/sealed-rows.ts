@@ -1,9 +1,11 @@
-import { timingSafeEqual } from 'node:crypto';
+import { hkdfSync, timingSafeEqual } from 'node:crypto';
 import { isAssizeError, type Json, LruCache } from '#base';
-import { canonicalize, keyedHash, parseCanonical } from '#canon';
+import { canonicalize, type KeyPair, keyedHash, parseCanonical } from '#canon';
 import type { SideStore } from '#ledger';
 
 const PAGE = 1_000;
+/** Few rows share a prefix. */
+const PREFIX_PAGE = 100;
 /** Texts of rows that stay in memory. */
 const CHECKED_MAX = 1_000;
 
@@ -36,14 +38,16 @@ export class SealedRows<T extends object> {
     return row === undefined ? undefined : this.#opened(key, row.version, row.body);
   }
 
-  /** All rows in the order of their keys. */
-  async list(): Promise<SealedRow<T>[]> {
+  /** All rows whose key begins with the prefix, in the order of their keys. */
+  async list(prefix: string = ''): Promise<SealedRow<T>[]> {
+    const limit = prefix === '' ? PAGE : PREFIX_PAGE;
     const rows: SealedRow<T>[] = [];
-    for (let after: string | undefined; ; ) {
-      const page = await this.#side.sideList(this.#kind, { limit: PAGE, ...(after !== undefined && { after }) });
-      rows.push(...page.flatMap(({ key, version, body }) => this.#opened(key, version, body) ?? []));
-      after = page.at(-1)?.key;
-      if (page.length < PAGE) return rows;
+    for (let after = prefix; ; ) {
+      const page = await this.#side.sideList(this.#kind, { limit, ...(after !== '' && { after }) });
+      const fitting = page.filter(({ key }) => key.startsWith(prefix));
+      rows.push(...fitting.flatMap(({ key, version, body }) => this.#opened(key, version, body) ?? []));
+      after = page.at(-1)?.key ?? '';
+      if (fitting.length < limit) return rows;
     }
   }
 
@@ -86,4 +90,9 @@ function parsed(text: string): Json | undefined {
     if (isAssizeError(error)) return undefined;
     throw error;
   }
+}
+
+/** The secret of the sealed rows of a store: the same in every process with the root key. */
+export function sideSecretOf({ privateKey }: Pick<KeyPair, 'privateKey'>): Uint8Array {
+  return new Uint8Array(hkdfSync('sha256', Buffer.from(privateKey, 'hex'), '', 'assize/side/v1', 32));
 }
