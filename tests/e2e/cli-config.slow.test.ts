@@ -145,6 +145,19 @@ test('--as is refused for a server, and without a root key', () => {
   project();
   const server = assize(noting('tea', '--as', 'agent:scout', '--store', 'postgres://127.0.0.1:1/none'));
   expect(server).toMatchObject({ status: 2, err: expect.stringContaining('--as is for local stores') });
+  for (const decision of [['approve'], ['reject', '--reason', 'no']]) {
+    const [command = '', ...more] = decision;
+    const decided = assize([
+      command,
+      'a'.repeat(64),
+      '--as',
+      'boss',
+      ...more,
+      '--store',
+      'postgres://127.0.0.1:1/none',
+    ]);
+    expect(decided).toMatchObject({ status: 2, err: expect.stringContaining('decide with assize api') });
+  }
   expect(assize(noting('tea', '--as', 'agent:scout'))).toMatchObject({
     status: 2,
     err: expect.stringContaining('no root key'),

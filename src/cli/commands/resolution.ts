@@ -10,6 +10,7 @@ import { entryNamed } from '../input/points.ts';
 import { hasEnded } from '../render/effects-text.ts';
 import { anchorsPath } from '../store/anchors.ts';
 import { type RecoveryKeyOptions, readRecoveryKey } from '../store/recovery-key.ts';
+import { requireLocal } from '../store/root-key.ts';
 import { openAssize, readingAssize } from '../store/runtime.ts';
 import type { Session, SharedOptions } from '../store/session.ts';
 import { loadTools, reportingWaits, untilStopped, whenEffectsFree } from '../store/tools.ts';
@@ -41,6 +42,10 @@ export function resolvePending(
   resolve: (trajectory: Trajectory, pending: EntryRow, digest: { digest?: string }) => Promise<Ruling>,
   check: () => void = () => undefined,
 ): Promise<ExitCode> {
+  requireLocal(
+    session.storeUrl,
+    'a server must authenticate its approvers. Run assize serve, and decide with assize api approvals.approve or approvals.reject.',
+  );
   return session.withStore('existing', async (store) => {
     const pending = await pendingEntry(store, text);
     check();

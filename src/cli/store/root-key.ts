@@ -33,11 +33,7 @@ export function requireRootKey(storeUrl: string): RootKey {
  * a root key; ConfigError
  */
 export function rootKeyToAct(storeUrl: string): RootKey {
-  if (/^postgres(?:ql)?:/.test(storeUrl))
-    throw new CliError(
-      'usage',
-      'The option --as is for local stores: a server must authenticate its agents. Pass --writ FILE.',
-    );
+  requireLocal(storeUrl, 'a server must authenticate its agents. Pass --writ FILE.');
   const root = findRootKey(storeUrl);
   if (root === undefined)
     throw new CliError(
@@ -46,6 +42,16 @@ export function rootKeyToAct(storeUrl: string): RootKey {
     );
   anchorRoot(storeUrl, root.publicKey);
   return root;
+}
+
+/**
+ * Refuses a name of the command line for a store on a server, where names must be authenticated.
+ *
+ * @throws CliError `usage`
+ */
+export function requireLocal(storeUrl: string, instead: string): void {
+  if (/^postgres(?:ql)?:/.test(storeUrl))
+    throw new CliError('usage', `The option --as is for local stores: ${instead}`);
 }
 
 /**
