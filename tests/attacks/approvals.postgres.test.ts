@@ -193,9 +193,15 @@ describe('attack 26: self, double, late, altered or racing approval: one at most
         const said = await Promise.all(
           ['dr-a', 'dr-b'].map((who) => runProcess(folder, place.url, 'approve', id, '--as', who, ...rest)),
         );
-        expect(said.map(({ code }) => code).sort(), JSON.stringify(said)).toEqual([0, 2]);
-        expect(said.find(({ code }) => code === 2)?.err).toContain('is no longer pending');
-        expect(await decisions(store)).toEqual(['committed']);
+        const refusals = said.filter(({ code }) => code === 2).map(({ err }) => err);
+        if (place.url.startsWith('postgres:')) {
+          // A name of a command line counts in local stores only.
+          expect(refusals, JSON.stringify(said)).toEqual(Array(2).fill(expect.stringContaining('assize serve')));
+          expect(await decisions(store)).toEqual([]);
+        } else {
+          expect(refusals, JSON.stringify(said)).toEqual([expect.stringContaining('is no longer pending')]);
+          expect(await decisions(store)).toEqual(['committed']);
+        }
       } finally {
         rmSync(folder, { recursive: true });
       }

@@ -280,6 +280,13 @@ test('a grant that the configuration no longer has is revoked, with all below it
   expect(await world.store.entries('main', { from: 0, limit: 100 })).toHaveLength(entries);
 });
 
+test('a grant that was used without a commit counts again after it was removed', async () => {
+  const world = await World.of('main');
+  expect(await world.tip(await world.starts({ [SCOUT]: [WHOLE] }), SCOUT, 101)).toBe('rejected');
+  await world.starts({});
+  expect(await world.tip(await world.starts({ [SCOUT]: [WHOLE] }), SCOUT, 100)).toBe('committed');
+});
+
 test('the same grant counts again after it was removed, with the rest of its budget', async () => {
   const world = await World.of('main');
   expect(await world.tip(await world.starts({ [SCOUT]: [WHOLE] }), SCOUT, 60)).toBe('committed');
