@@ -37,7 +37,7 @@ async function expectForbidden(server: TestServer, id: string, calling: Calling)
   expect(await server.contents()).toEqual(before);
 }
 
-test('attack 52: an agent delegates to itself for a fresh grant: none there', async () => {
+test('attack 52: an agent delegates to itself for a fresh grant: none', async () => {
   // One grant for all trajectories, and one that names a trajectory that does not exist yet.
   const principals = granted(
     { ...GRANT, actions: ['pay', ...GRANT.actions], trajectories: ['*'] },
@@ -82,7 +82,7 @@ test('a delegation’s subject acts in its trajectory alone, by its token', asyn
   expect(trajectories.map((one: { trajectory_id: string }) => one.trajectory_id)).toEqual(['by-name', 'other']);
 });
 
-test('attack 53: a grant is edited or removed: no fresh budget, no part of it', async () => {
+test('attack 53: a grant is edited or removed: no fresh budget, no part left', async () => {
   const store = new MemoryStore();
   const before = await start({ store, principals: granted({ ...GRANT, trajectories: ['main'] }) });
   const part = { subject: 'agent:scout/sub', actions: ['tip'], budget: { cents: 50 }, seconds: 600 };

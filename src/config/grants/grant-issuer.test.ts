@@ -244,7 +244,7 @@ test('in a delegated trajectory only the delegated writ counts', async () => {
   expect(await issuer.grantorsOf(writ)).toEqual([SCOUT]);
 });
 
-test('the grantors of a writ are known after their grants are edited or removed', async () => {
+test('the grantors of a writ are known after their grants are edited', async () => {
   const world = await World.of('main');
   const issuer = await world.starts({ [SCOUT]: [WHOLE], 'agent:other': [WHOLE] });
   const scout = world.agent(SCOUT);
@@ -263,7 +263,7 @@ test('the grantors of a writ are known after their grants are edited or removed'
   }
 });
 
-test('a grant that the configuration no longer has is revoked, with all below it', async () => {
+test('a grant that the configuration lost is revoked, with all below it', async () => {
   const world = await World.of('main');
   const issuer = await world.starts({ [SCOUT]: [WHOLE] });
   const part = (await issuer.attenuated(world.agent(SCOUT), 'main', { ...TERMS, expires: LATER })) as WritChain;
@@ -280,14 +280,14 @@ test('a grant that the configuration no longer has is revoked, with all below it
   expect(await world.store.entries('main', { from: 0, limit: 100 })).toHaveLength(entries);
 });
 
-test('a grant that was used without a commit counts again after it was removed', async () => {
+test('a grant that spent nothing counts again after it was removed', async () => {
   const world = await World.of('main');
   expect(await world.tip(await world.starts({ [SCOUT]: [WHOLE] }), SCOUT, 101)).toBe('rejected');
   await world.starts({});
   expect(await world.tip(await world.starts({ [SCOUT]: [WHOLE] }), SCOUT, 100)).toBe('committed');
 });
 
-test('the same grant counts again after it was removed, with the rest of its budget', async () => {
+test('a grant counts again after it was removed, with the rest of its budget', async () => {
   const world = await World.of('main');
   expect(await world.tip(await world.starts({ [SCOUT]: [WHOLE] }), SCOUT, 60)).toBe('committed');
   await world.starts({});
@@ -296,7 +296,7 @@ test('the same grant counts again after it was removed, with the rest of its bud
   expect(await world.tip(again, SCOUT, 40)).toBe('committed');
 });
 
-test('no edit of the configuration lets an agent spend more than its highest budget', async () => {
+test('no edit of a grant lets an agent spend more than its highest budget', async () => {
   const budgets = fc.array(fc.record({ cents: fc.integer({ min: 1, max: 40 }), second: fc.boolean() }), {
     minLength: 1,
     maxLength: 5,
