@@ -8,6 +8,8 @@ import type { Assize } from '#runtime';
 import type { Store } from '#stores';
 import type { Checkpoints } from './checkpoints.ts';
 import type { Metrics } from './log/metrics.ts';
+import type { FreeNames } from './principals/free-names.ts';
+import type { Sessions } from './principals/sessions.ts';
 import type { Tokens } from './principals/tokens.ts';
 import type { WritIssuer } from './principals/writ-issuer.ts';
 import type { StuckGuard } from './watchdog/stuck-guard.ts';
@@ -23,6 +25,8 @@ export interface Service {
   readonly clock: Clock;
   readonly writs: WritIssuer;
   readonly tokens: Tokens;
+  readonly sessions: Sessions;
+  readonly names: FreeNames;
   readonly checkpoints: Checkpoints;
   readonly metrics: Metrics;
   readonly watchdog: StuckGuard;

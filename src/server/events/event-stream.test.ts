@@ -34,7 +34,8 @@ function streamOf(tail: LogTail, options: Partial<EventStreamOptions>) {
   const ended = vi.fn();
   const cut = vi.fn();
   const leaving = new AbortController();
-  const fixed = { filter: {}, from: 0, signal: leaving.signal, cut, onEnd: ended, onFailure: fail };
+  const requireStanding = async (): Promise<void> => undefined;
+  const fixed = { filter: {}, from: 0, signal: leaving.signal, cut, onEnd: ended, onFailure: fail, requireStanding };
   const reader = eventStream(tail, { ...fixed, ...options }).getReader();
   return { reader, ended, cut, leave: () => leaving.abort() };
 }

@@ -109,6 +109,7 @@ const delegate = operation({
     const { path, body, caller, service } = request;
     const trajectory = await callerTrajectory(request, path.trajectory);
     const { task, child_trajectory_id: child, subject, actions, scopes, budget } = body;
+    service.names.requireOwnOrFree(subject);
     const terms = { subject, actions, ...(scopes && { scopes }), ...(budget && { budget }) };
     const { writ, signed } = service.writs.delegated(caller, trajectory.id, child, terms);
     const made = await trajectory.delegations.delegate({

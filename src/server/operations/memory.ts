@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { segment } from '#authority';
 import { BELIEVE_ACTION } from '#kernel';
-import type { Memory, RecallQuery } from '#runtime';
+import { type Memory, type RecallQuery, Trajectory } from '#runtime';
 import { ServerError } from '../errors.ts';
 import { isOfKind } from '../principals/caller.ts';
 import { callerTrajectory } from '../reach.ts';
@@ -183,14 +184,19 @@ async function memoryOf(request: MemoryRequest): Promise<Memory> {
 }
 
 /**
- * The memory for reading. An agent needs a grant for statements there: a grant that names no space
- * shows no space.
+ * The memory for reading. An agent needs a grant for statements there, which is not revoked: a
+ * grant that names no space shows no space.
  */
 async function readingMemory(request: MemoryRequest) {
   const { path, caller, service } = request;
   const trajectory = await callerTrajectory(request, path.trajectory);
-  if (!isOfKind(caller, READERS) && !service.writs.maySpeak(caller, trajectory.id, path.space, service.clock.now()))
-    throw new ServerError('forbidden', `${caller.name} has no grant for the memory space ${path.space}.`);
+  if (!isOfKind(caller, READERS)) {
+    await Trajectory.catchUp(trajectory);
+    const statement = { action: BELIEVE_ACTION, scopes: [`memory:${segment(path.space)}:**`] };
+    const writs = service.writs.allFor(caller, trajectory.id, service.clock.now());
+    if (!writs.some((writ) => Trajectory.covers(trajectory, writ, statement)))
+      throw new ServerError('forbidden', `${caller.name} has no grant for the memory space ${path.space}.`);
+  }
   return service.assize.memory(path.space, trajectory.id);
 }
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { addMicros } from '#canon';
-import { isSamePrincipal } from '#kernel';
 import { isHash, REVOKE_ACTION } from '#ledger';
 import { listWrits } from '#runtime';
 import { ServerError } from '../errors.ts';
@@ -79,6 +78,7 @@ const issue = operation({
   errors: ['bad_writ', 'bad_resource'],
   run: async ({ body, service }) => {
     const { seconds, subject, actions, scopes = ['**'], trajectory, budget, max_depth = 0, ...rest } = body;
+    service.names.requireOwnOrFree(subject);
     const now = service.clock.now();
     const writ = service.writs.issue({
       subject,
@@ -112,12 +112,7 @@ const attenuate = operation({
     const trajectory = await callerTrajectory(request, path.trajectory);
     const now = service.clock.now();
     const expires = addMicros(now, body.seconds * 1_000_000);
-    const known = [...service.config.principals.keys()].find((one) => isSamePrincipal(one, body.subject));
-    if (known !== undefined)
-      throw new ServerError(
-        'forbidden',
-        `${body.subject} is a principal of the configuration, or looks like ${known}. Choose another subject.`,
-      );
+    service.names.requireFree(body.subject);
     const writ = service.writs.attenuated(caller, trajectory.id, {
       subject: body.subject,
       actions: body.actions,

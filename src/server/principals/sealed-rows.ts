@@ -36,14 +36,16 @@ export class SealedRows<T extends object> {
     return row === undefined ? undefined : this.#opened(key, row.version, row.body);
   }
 
-  /** All rows in the order of their keys. */
-  async list(): Promise<SealedRow<T>[]> {
-    const rows: SealedRow<T>[] = [];
-    for (let after: string | undefined; ; ) {
-      const page = await this.#side.sideList(this.#kind, { limit: PAGE, ...(after !== undefined && { after }) });
-      rows.push(...page.flatMap(({ key, version, body }) => this.#opened(key, version, body) ?? []));
-      after = page.at(-1)?.key;
-      if (page.length < PAGE) return rows;
+  /** The rows after a key, in the order of their keys. They are read a page at a time. */
+  async *list(after?: string): AsyncGenerator<SealedRow<T>> {
+    for (let last = after; ; ) {
+      const page = await this.#side.sideList(this.#kind, { limit: PAGE, ...(last !== undefined && { after: last }) });
+      for (const { key, version, body } of page) {
+        const row = this.#opened(key, version, body);
+        if (row !== undefined) yield row;
+      }
+      last = page.at(-1)?.key;
+      if (page.length < PAGE) return;
     }
   }
 

@@ -170,7 +170,6 @@ test('a token for a part acts in its trajectory alone, also beside a grant', () 
   expect(issuer.forAgent(holder, 'main', 'undo', NOW)).toEqual(writ);
   expect(issuer.allFor(holder, 'other', NOW)).toEqual([]);
   expect(codeOf(() => issuer.forAgent(holder, 'other', 'pay', NOW))).toBe('forbidden');
-  expect(issuer.maySpeak(holder, 'main', 'front', NOW)).toBe(false);
 });
 
 test('a principal has granted its own writs and those below, and no others', () => {

@@ -1,5 +1,5 @@
 import { hkdfSync } from 'node:crypto';
-import { attenuate, contains, covers, delegateWrit, issueWrit, segment, type Writ, writId } from '#authority';
+import { attenuate, covers, delegateWrit, issueWrit, type Writ, writId } from '#authority';
 import { LruCache } from '#base';
 import {
   addMicros,
@@ -11,7 +11,7 @@ import {
   type KeyPair,
 } from '#canon';
 import type { ResolvedGrant as Grant, ResolvedPrincipal } from '#config';
-import { BELIEVE_ACTION, UPGRADE_ACTION } from '#kernel';
+import { UPGRADE_ACTION } from '#kernel';
 import { HALT_ACTION, REVOKE_ACTION } from '#ledger';
 import type { WritChain } from '#runtime';
 import { ServerError } from '../errors.ts';
@@ -208,15 +208,6 @@ export class WritIssuer {
       (link) =>
         link.trajectory !== undefined &&
         this.grantsOf(name, grants, link.trajectory).some((granted) => writId(granted.writ) === writId(link)),
-    );
-  }
-
-  /** Whether a writ of an agent covers statements in a memory space. */
-  maySpeak(caller: Caller, trajectoryId: string, space: string, now: Instant): boolean {
-    const scope = `memory:${segment(space)}:**`;
-    return this.allFor(caller, trajectoryId, now).some(
-      ({ writ: { actions = [], scopes = [] } }) =>
-        actions.some((pattern) => isCovered(pattern, BELIEVE_ACTION)) && scopes.some((one) => contains(one, scope)),
     );
   }
 
