@@ -8,8 +8,8 @@ const HOUR_MS = 3_600_000;
 const SERVER = 'assize:server';
 
 /**
- * Hourly work: deletes sessions, codes and tokens that have ended, and drops the figures in worlds of the
- * gateway domain that no rule counts any more. Returns the timer.
+ * Hourly work: deletes sessions, codes and tokens that have ended, and drops the figures in worlds
+ * of the gateway domain that no rule counts any more. Returns the timer.
  */
 export function startHousekeeping(service: Service, onFailure: (error: unknown) => void): NodeJS.Timeout {
   const work = (): void => {

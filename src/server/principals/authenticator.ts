@@ -61,7 +61,10 @@ export class Authenticator {
     return { kind: 'session', text: cookie };
   }
 
-  /** @throws ServerError `unauthenticated`, `forbidden`, `issuer_unreachable`; ConfigError `bad_config` */
+  /**
+   * @throws ServerError `unauthenticated`, `issuer_unreachable`, `forbidden` for a name that is not
+   * free; ConfigError `bad_config` for a mapping that returns no principal
+   */
   async callerOf(request: Request): Promise<Caller> {
     return this.callerBy(this.credentialOf(request));
   }
@@ -112,7 +115,7 @@ export class Authenticator {
    * The principal of a person of an OpenID provider by the configuration of today. Undefined if it
    * accepts no such person.
    *
-   * @throws ServerError `forbidden`; ConfigError `bad_config` for a mapping that returns no principal
+   * @throws ServerError `forbidden`; ConfigError `bad_config`
    */
   callerOfPerson({ issuer, client, claims }: Person): Caller | undefined {
     const { oidc } = this.#config.server;

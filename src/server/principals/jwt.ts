@@ -41,7 +41,7 @@ export class JwtVerifier {
     throw refused(cause);
   }
 
-  /** The entries of the configuration with the issuer and an audience of a token, which is not verified yet. */
+  /** The entries with the issuer and an audience of a token, which is not verified yet. */
   #issuersOf(token: string): readonly Issuer[] {
     try {
       const { iss, aud } = decodeJwt(token);
