@@ -125,8 +125,9 @@ export class Authenticator {
   }
 
   #mapped(given: MappedPrincipal, method: string): Caller {
+    // The name may be a text of the person.
+    if (typeof given.name === 'string') this.#names.requireOwnOrFree(given.name);
     const { name, kinds, grants } = mappedPrincipal(this.#config, given, method);
-    this.#names.requireOwnOrFree(name);
     return { name, kinds, grants, method };
   }
 }

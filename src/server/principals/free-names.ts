@@ -1,5 +1,5 @@
 import { LruCache } from '#base';
-import { hasReservedPrefix, isSamePrincipal } from '#kernel';
+import { faultOfName, hasReservedPrefix, isSamePrincipal } from '#kernel';
 import { ServerError } from '../errors.ts';
 
 const CACHED_MAX = 1_000;
@@ -15,19 +15,23 @@ export class FreeNames {
   }
 
   /**
-   * Refuses a name of the configuration, a name that looks like one, and a name of the server.
+   * Refuses a name of the configuration, a name that looks like one, a name of the server, and a
+   * name with characters that are not visible.
    *
    * @throws ServerError `forbidden`
    */
   requireFree(name: string): void {
     const isFree = this.#checked.get(
       name,
-      () => !hasReservedPrefix(name) && ![...this.#configured].some((one) => isSamePrincipal(one, name)),
+      () =>
+        faultOfName(name) === undefined &&
+        !hasReservedPrefix(name) &&
+        ![...this.#configured].some((one) => isSamePrincipal(one, name)),
     );
     if (isFree) return;
     throw new ServerError(
       'forbidden',
-      `The name ${name} begins with assize:, or is or looks like that of a principal of the configuration. Choose another name.`,
+      `The name ${name} begins with assize:, is or looks like that of a principal of the configuration, or has characters that are not visible. Choose another name.`,
       { evidence: { principal: name } },
     );
   }
