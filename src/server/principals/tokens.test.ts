@@ -90,3 +90,26 @@ test('a used id gets another token, and a revocation ends one of them', async ()
   expect(await tokens.revoke(one.row.id)).toBe(false);
   expect(await tokens.verify(two.token, NOW)).toEqual(two.row);
 });
+
+test('a sweep deletes tokens a week after their end, and no others', async () => {
+  const tokens = new Tokens(new MemoryStore(), SECRET, systemRandom);
+  const lives = [60, 120, 30 * 86_400];
+  const ids = await Promise.all(lives.map(async (life) => (await tokens.create(terms(life))).row.id));
+  const left = async (seconds: number): Promise<string[]> => {
+    await tokens.sweep(addMicros(NOW, seconds * 1_000_000));
+    return (await collected(tokens.list())).map(({ id }) => id);
+  };
+  expect(await left(7 * 86_400 + 59)).toEqual([...ids].sort());
+  expect(await left(7 * 86_400 + 60)).toEqual([ids[1], ids[2]].sort());
+  expect(await left(20 * 86_400)).toEqual([ids[2]]);
+});
+
+test('a list begins after any id, and has the tokens in order', async () => {
+  const tokens = new Tokens(new MemoryStore(), SECRET, systemRandom);
+  for (let n = 0; n < 5; n++) await tokens.create(terms());
+  const all = (await collected(tokens.list())).map(({ id }) => id);
+  expect(all).toEqual([...all].sort());
+  expect(new Set(all).size).toBe(5);
+  for (const [at, id] of all.entries())
+    expect((await collected(tokens.list(id))).map((row) => row.id)).toEqual(all.slice(at + 1));
+});
