@@ -4,8 +4,6 @@ import { canonicalize, type KeyPair, keyedHash, parseCanonical } from '#canon';
 import type { SideStore } from '#ledger';
 
 const PAGE = 1_000;
-/** Few rows share a prefix. */
-const PREFIX_PAGE = 100;
 /** Texts of rows that stay in memory. */
 const CHECKED_MAX = 1_000;
 
@@ -38,16 +36,16 @@ export class SealedRows<T extends object> {
     return row === undefined ? undefined : this.#opened(key, row.version, row.body);
   }
 
-  /** All rows whose key begins with the prefix, in the order of their keys. */
-  async list(prefix: string = ''): Promise<SealedRow<T>[]> {
-    const limit = prefix === '' ? PAGE : PREFIX_PAGE;
-    const rows: SealedRow<T>[] = [];
-    for (let after = prefix; ; ) {
-      const page = await this.#side.sideList(this.#kind, { limit, ...(after !== '' && { after }) });
-      const fitting = page.filter(({ key }) => key.startsWith(prefix));
-      rows.push(...fitting.flatMap(({ key, version, body }) => this.#opened(key, version, body) ?? []));
-      after = page.at(-1)?.key ?? '';
-      if (fitting.length < limit) return rows;
+  /** The rows after a key, in the order of their keys. They are read a page at a time. */
+  async *list(after?: string, limit: number = PAGE): AsyncGenerator<SealedRow<T>> {
+    for (let last = after; ; ) {
+      const page = await this.#side.sideList(this.#kind, { limit, ...(last !== undefined && { after: last }) });
+      for (const { key, version, body } of page) {
+        const row = this.#opened(key, version, body);
+        if (row !== undefined) yield row;
+      }
+      last = page.at(-1)?.key;
+      if (page.length < limit) return;
     }
   }
 

@@ -1,3 +1,4 @@
+import { writId } from '#authority';
 import { arg, checkArgument, type Json, markOwnPackage } from '#base';
 import { copyJson, WORLD_LIMITS } from '#canon';
 import {
@@ -138,6 +139,42 @@ export class Trajectory<D extends Domain = Domain> {
       .filter(([, { process }]) => domain.roles[role.name]?.processes.includes(process))
       .map(([action]) => action);
     return [...own, BELIEVE_ACTION].some((action) => authority.admits({ action, scopes }).ok);
+  }
+
+  /**
+   * Whether a writ covers a use now. The scopes may be patterns, which must be granted whole.
+   *
+   * @throws RuntimeError `unknown_writ`, `bad_writ`
+   * @internal
+   */
+  static covers(
+    trajectory: Trajectory,
+    given: ProposalInput['writ'],
+    use: { readonly action: string; readonly scopes: readonly string[] },
+  ): boolean {
+    const writer = trajectory.#writer;
+    const writ = writer.parts.writs.present(given);
+    return writer.authority(writ, writ.writ.subject, writer.now()).admits(use).ok;
+  }
+
+  /**
+   * Reads the entries of other processes, so that the next answers know their revocations.
+   *
+   * @throws the errors of the store or the replay
+   * @internal
+   */
+  static async catchUp(trajectory: Trajectory): Promise<void> {
+    if (await trajectory.#writer.isBehind()) await trajectory.#writer.ready();
+  }
+
+  /**
+   * Whether a writ or a writ above it is revoked here.
+   *
+   * @internal
+   */
+  static isRevoked(trajectory: Trajectory, { writ, chain }: WritChain): boolean {
+    const { revoked } = trajectory.#writer.parts.writs;
+    return [writ, ...chain].some((link) => revoked.has(writId(link)));
   }
 
   /**

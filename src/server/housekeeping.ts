@@ -1,6 +1,5 @@
 import { isAssizeError } from '#base';
 import type { Instant } from '#canon';
-import type { Sessions } from './principals/sessions.ts';
 import type { Service } from './service.ts';
 
 const HOUR_MS = 3_600_000;
@@ -9,17 +8,14 @@ const HOUR_MS = 3_600_000;
 const SERVER = 'assize:server';
 
 /**
- * Hourly work: deletes sessions and codes that have ended, and drops the figures in worlds of the
- * gateway domain that no rule counts any more. Returns the timer.
+ * Hourly work: deletes sessions, codes and tokens that have ended, and drops the figures in worlds
+ * of the gateway domain that no rule counts any more. Returns the timer.
  */
-export function startHousekeeping(
-  service: Service,
-  sessions: Sessions,
-  onFailure: (error: unknown) => void,
-): NodeJS.Timeout {
+export function startHousekeeping(service: Service, onFailure: (error: unknown) => void): NodeJS.Timeout {
   const work = (): void => {
     const now = service.clock.now();
-    void sessions.sweep(now).catch(onFailure);
+    void service.sessions.sweep(now).catch(onFailure);
+    void service.tokens.sweep(now).catch(onFailure);
     void tidyGateways(service, now).catch(onFailure);
   };
   return setInterval(work, HOUR_MS).unref();

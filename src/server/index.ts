@@ -15,4 +15,5 @@ export type { Operation } from './operations/operation.ts';
 export { OPERATIONS } from './operations/table.ts';
 export { type Credentials, credentialsOf } from './principals/credentials.ts';
 export type { TokenRow } from './principals/tokens.ts';
+export { publicAddress, signInLink } from './public-address.ts';
 export { type ServeOptions, type Serving, STOP_MS, serve } from './serve.ts';

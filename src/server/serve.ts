@@ -34,9 +34,12 @@ import { NoticeSender } from './notices/notice-sender.ts';
 import { OPERATIONS } from './operations/table.ts';
 import { Authenticator } from './principals/authenticator.ts';
 import { credentialsOf } from './principals/credentials.ts';
+import { FreeNames } from './principals/free-names.ts';
 import { JwtVerifier } from './principals/jwt.ts';
 import { OfficeWrits } from './principals/office-writs.ts';
 import { OidcSignIn } from './principals/oidc.ts';
+import { Standings } from './principals/standings.ts';
+import { publicAddress, signInLink } from './public-address.ts';
 import type { Service } from './service.ts';
 import { wakingStore } from './waking-store.ts';
 import { Watchdog } from './watchdog/watchdog.ts';
@@ -126,7 +129,8 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const watchdog = new Watchdog({ store, url: config.store, limitMs: server.watchdogMs, onFailure });
   const open = new OpenRequests();
   const service: Service = {
-    ...{ assize, store, config, domains, clock, tokens, metrics },
+    ...{ assize, store, config, domains, clock, tokens, sessions, metrics },
+    names: new FreeNames(config.principals.keys()),
     migrations: options.migrations ?? new Map(),
     grants: new GrantIssuer(root, store, {
       principals: config.principals,
@@ -145,11 +149,14 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const calledTools = config.tools.filter(({ name }) => name.includes('.'));
   const waiting = rules === undefined ? [] : await configureGateways(service, rules, calledTools);
   let addresses: Addresses | undefined;
-  const authenticator = new Authenticator({ config, tokens, sessions, jwt: new JwtVerifier(server.jwt), clock });
+  const jwt = new JwtVerifier(server.jwt);
+  const nowMs = (): number => performance.now();
+  const authenticator = new Authenticator({ config, tokens, sessions, jwt, names: service.names, clock });
   const oidc = server.oidc === undefined ? undefined : new OidcSignIn(server.oidc, sessions);
   const parts: AppParts = {
     ...{ service, operations: OPERATIONS, authenticator, limits: server.limits, logger, metrics },
-    limiter: new RateLimiter(server.limits, () => performance.now()),
+    standings: new Standings(authenticator, nowMs),
+    limiter: new RateLimiter(server.limits, nowMs),
     addresses: () => addresses as Addresses,
     stopping: stopping.signal,
     open,
@@ -162,8 +169,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const http = httpServer(config, (request, env) => app?.fetch(request, env) ?? new Response(null, { status: 503 }));
   await listening(http, server);
   const { port } = http.address() as AddressInfo;
-  const scheme = server.tls === undefined ? 'http' : 'https';
-  const url = server.publicUrl ?? `${scheme}://${server.host.includes(':') ? `[${server.host}]` : server.host}:${port}`;
+  const url = publicAddress({ ...server, port });
   addresses = addressesOf(url, server.host, port);
   app = createApp(parts);
   metrics.gauge({ name: 'assize_event_streams', help: 'Open event streams.', read: () => tail.listeners });
@@ -181,7 +187,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     logger.event('rules_wait', { worlds: waiting.map(({ trajectoryId }) => trajectoryId) });
     void configureWhenDecided(service, rules, calledTools, waiting, stopping.signal).catch(onFailure);
   }
-  const housekeeping = startHousekeeping(service, sessions, onFailure);
+  const housekeeping = startHousekeeping(service, onFailure);
   logger.event('listening', { url, store: config.store.split(':')[0], domains: domains.map(({ name }) => name) });
   return {
     url,
@@ -189,7 +195,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     signInLink: async (principal) => {
       if (!config.principals.has(principal))
         throw new ServerError('no_such_value', `The configuration has no principal ${principal}.`);
-      return `${url}/sign-in#${await sessions.createCode(principal, clock.now())}`;
+      return signInLink(url, await sessions.createCode(principal, clock.now()));
     },
     stop: async () => {
       logger.event('stopping');

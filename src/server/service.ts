@@ -8,7 +8,9 @@ import type { Assize } from '#runtime';
 import type { Store } from '#stores';
 import type { Checkpoints } from './checkpoints.ts';
 import type { Metrics } from './log/metrics.ts';
+import type { FreeNames } from './principals/free-names.ts';
 import type { OfficeWrits } from './principals/office-writs.ts';
+import type { Sessions } from './principals/sessions.ts';
 import type { Tokens } from './principals/tokens.ts';
 import type { StuckGuard } from './watchdog/stuck-guard.ts';
 
@@ -26,6 +28,8 @@ export interface Service {
   /** The writs of administrators and of the server. */
   readonly offices: OfficeWrits;
   readonly tokens: Tokens;
+  readonly sessions: Sessions;
+  readonly names: FreeNames;
   readonly checkpoints: Checkpoints;
   readonly metrics: Metrics;
   readonly watchdog: StuckGuard;

@@ -106,6 +106,25 @@ test('a sign-in link has its code in the fragment, and works once', async () => 
   expect((await signIn()).status).toBe(401);
 });
 
+test('a sign-in link has the address that clients use', async () => {
+  let files = 0;
+  const signIn = (server: string, ...more: string[]) => {
+    files += 1;
+    const file = `link-${files}.config.mjs`;
+    writeFileSync(join(folder, file), CONFIG.replace('worlds:', `server: ${server}, worlds:`));
+    return assize('token', 'sign-in', 'admin:ann', '--config', file, ...more);
+  };
+  const linkOf = async (...args: [string, ...string[]]) => (await signIn(...args)).out.split('#')[0];
+  const tls = "{ certFile: 'cert.pem', keyFile: 'key.pem' }";
+  expect(await linkOf('{}')).toBe('http://127.0.0.1:4517/sign-in');
+  expect(await linkOf(`{ host: 'desk.example', tls: ${tls} }`)).toBe('https://desk.example:4517/sign-in');
+  const proxied = "{ host: '10.0.0.5', behindProxy: true, publicUrl: 'https://desk.example' }";
+  expect(await linkOf(proxied)).toBe('https://desk.example/sign-in');
+  expect(await linkOf(proxied, '--url', 'https://test.example/')).toBe('https://test.example/sign-in');
+  for (const [server, ...more] of [['{ port: 0 }'], ['{}', '--url', 'desk.example']] as const)
+    expect(await signIn(server, ...more)).toMatchObject({ code: 2, out: '', err: expect.stringContaining('--url') });
+});
+
 test('each operation is a command with its path, its query and its body', async () => {
   const { out } = await assize('api', '--help');
   for (const { id } of OPERATIONS) expect(out).toContain(id);

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { addMicros, type Instant } from '#canon';
 import { loadConfig, type PrincipalKind, type ResolvedConfig, rootKeyOf } from '#config';
 import { systemClock } from '#oracle';
-import { type Credentials, credentialsOf } from '#server';
+import { type Credentials, credentialsOf, publicAddress, signInLink, type TokenRow } from '#server';
 import { shortTime } from '#views';
 import { CliError, EXIT, type ExitCode } from '../errors.ts';
 import { repeatable, upTo, withSharedOptions } from '../files/options.ts';
@@ -12,6 +12,10 @@ import { line } from '../terminal/printable.ts';
 
 interface Options extends SharedOptions {
   readonly config?: string;
+}
+
+interface SignInOptions extends Options {
+  readonly url?: string;
 }
 
 interface CreateOptions extends Options {
@@ -47,7 +51,10 @@ export function token(program: Command): void {
     command
       .command('sign-in')
       .description('print a code that signs a principal in at the pages of a server, once, within ten minutes')
-      .argument('<principal>', 'name of the principal'),
+      .argument('<principal>', 'name of the principal')
+      .addOption(
+        new Option('--url <url>', 'address of the server (default: that of the configuration)').env('ASSIZE_URL'),
+      ),
   ).action(inStore(signIn));
 }
 
@@ -106,7 +113,8 @@ async function create(
 }
 
 async function list({ json, out }: Session, { tokens }: Credentials): Promise<ExitCode> {
-  const rows = await tokens.list();
+  const rows: TokenRow[] = [];
+  for await (const row of tokens.list()) rows.push(row);
   const now: Instant = systemClock.now();
   if (json) out.document({ tokens: rows.map(({ writ: _writ, ...row }) => row) });
   else
@@ -141,14 +149,22 @@ async function signIn(
   { json, out }: Session,
   { sessions }: Credentials,
   config: ResolvedConfig,
-  _options: Options,
+  { url }: SignInOptions,
   name: string,
 ): Promise<ExitCode> {
   principalOf(config, name);
-  const { publicUrl, host, port } = config.server;
-  const code = await sessions.createCode(name, systemClock.now());
-  const link = `${publicUrl ?? `http://${host}:${port}`}/sign-in#${code}`;
+  const address = addressOf(config, url);
+  const link = signInLink(address, await sessions.createCode(name, systemClock.now()));
   if (json) out.document({ sign_in: link });
   else out.line(line`${link}`);
   return EXIT.ok;
+}
+
+/** @throws CliError `usage` */
+function addressOf({ server }: ResolvedConfig, url: string | undefined): string {
+  if (url === undefined && server.port !== 0) return publicAddress(server);
+  if (url === undefined)
+    throw new CliError('usage', 'The configuration leaves the port open. Pass --url with the address of the server.');
+  if (URL.canParse(url) && /^https?:/.test(url)) return new URL(url).origin;
+  throw new CliError('usage', `'${url}' is not the address of a server. Pass --url https://HOST:PORT.`);
 }

@@ -105,7 +105,7 @@ async function withToken<T>({ tokens }: Credentials, work: (token: string) => Pr
 /** Replaces the tokens of an earlier start. The new ones are in files, and on no command line. */
 async function renewTokens(credentials: Credentials, { principals }: ResolvedConfig): Promise<void> {
   const { tokens } = credentials;
-  for (const { id, note } of await tokens.list()) if (note === TOKEN_NOTE) await tokens.revoke(id);
+  for await (const { id, note } of tokens.list()) if (note === TOKEN_NOTE) await tokens.revoke(id);
   for (const [word, name] of Object.entries(PEOPLE)) {
     const { token } = await createToken(credentials, name, principals.get(name)?.kinds ?? []);
     writeTokenFile(tokenFile(word), token);

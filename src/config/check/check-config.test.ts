@@ -85,6 +85,8 @@ const BAD: readonly (readonly [path: string, config: object])[] = [
   ['principals', { principals: [agent] }],
   ['principals[""]', { principals: { '': agent } }],
   ['principals["a\u200bb"]', { principals: { 'a\u200bb': agent } }],
+  ['principals["assize:server"]', { principals: { 'assize:server': agent } }],
+  ['principals["Аssize:x"]', { principals: { 'Аssize:x': agent } }],
   ['principals["agent:Ada"]', { principals: { 'agent:ada': agent, 'agent:Ada': agent } }],
   ['principals["agent:a"]', { principals: { 'agent:a': null } }],
   ['principals["agent:a"].kinds', { principals: { 'agent:a': {} } }],

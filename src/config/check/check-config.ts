@@ -1,6 +1,6 @@
 import { isAmount, MAX_DEPTH, MAX_TEXT, normalizeAction, normalizeScope, type Policy } from '#authority';
 import { EFFECT_ATTEMPTS_MAX, requireOwnTool, type Tool } from '#effects';
-import { type Domain, faultOfName, isSamePrincipal, requireOwnDomain } from '#kernel';
+import { type Domain, faultOfName, hasReservedPrefix, isSamePrincipal, requireOwnDomain } from '#kernel';
 import { isHash } from '#ledger';
 import type { Embedder } from '#memory';
 import type { ApprovalOptions, EffectOptions, Judge } from '#runtime';
@@ -200,7 +200,8 @@ function refuse(fault: Fault | undefined, source: string): void {
 
 function nameFault(name: string): string | undefined {
   const fault = faultOfName(name);
-  return fault === undefined ? undefined : `named as in the ledger: ${fault}`;
+  if (fault !== undefined) return `named as in the ledger: ${fault}`;
+  return hasReservedPrefix(name) ? 'named without the prefix assize:, which is for the server' : undefined;
 }
 
 /** Two names that people can't tell apart would be two principals with one face. */

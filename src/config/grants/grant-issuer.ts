@@ -212,7 +212,7 @@ export class GrantIssuer {
   /** The used grants that the configuration no longer has, with their writs. */
   async gone(trajectoryId?: string): Promise<{ readonly row: SealedRow<GrantRow>; readonly whole: WritChain }[]> {
     const gone = [];
-    for (const row of await this.#rows.all(trajectoryId)) {
+    for await (const row of this.#rows.all(trajectoryId)) {
       const { isConfigured, withdrawn } = row.value;
       if (!isConfigured || withdrawn !== undefined || (await this.#hasConfigured(row.value))) continue;
       const { writ, chain } = grantWrit(this.#root, row.value);

@@ -4,6 +4,9 @@ import type { SideStore } from '#ledger';
 import type { ResolvedGrant } from '../resolved-config.ts';
 import { type SealedRow, SealedRows } from '../sealed-rows.ts';
 
+/** Few rows are of one trajectory. */
+const PREFIX_PAGE = 100;
+
 /** The terms of a grant in one trajectory. */
 export interface GrantTerms extends Omit<ResolvedGrant, 'trajectories' | 'scopes'> {
   readonly scopes: readonly string[];
@@ -44,12 +47,19 @@ export class GrantRows {
 
   /** The rows of a trajectory, in the order of their writs' ids. */
   async inTrajectory(trajectoryId: string): Promise<GrantRow[]> {
-    return (await this.#rows.list(keyOf(trajectoryId, ''))).map(({ value }) => value);
+    const rows: GrantRow[] = [];
+    for await (const { value } of this.all(trajectoryId)) rows.push(value);
+    return rows;
   }
 
   /** The rows of one trajectory or of all, with their versions. */
-  all(trajectoryId?: string): Promise<SealedRow<GrantRow>[]> {
-    return this.#rows.list(trajectoryId === undefined ? '' : keyOf(trajectoryId, ''));
+  async *all(trajectoryId?: string): AsyncGenerator<SealedRow<GrantRow>> {
+    if (trajectoryId === undefined) return yield* this.#rows.list();
+    const prefix = keyOf(trajectoryId, '');
+    for await (const row of this.#rows.list(prefix, PREFIX_PAGE)) {
+      if (!row.key.startsWith(prefix)) return;
+      yield row;
+    }
   }
 
   /** Writes a row unless there is one. */

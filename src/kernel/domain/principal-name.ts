@@ -38,6 +38,14 @@ export function isSamePrincipal(one: string, other: string): boolean {
   return folded(plainOne) === folded(plainOther) || folded(inLatin(plainOne)) === folded(inLatin(plainOther));
 }
 
+/** The names of the server and of its own work begin with this. No principal has such a name. */
+const RESERVED = 'assize:';
+
+/** Whether a name begins with the reserved prefix, or with a text that looks like it. */
+export function hasReservedPrefix(name: string): boolean {
+  return folded(inLatin(plainName(name))).startsWith(RESERVED);
+}
+
 function plainName(name: string): string {
   return name.normalize('NFKC').replace(ALL_UNSEEN, '').replace(/\s+/gu, ' ').trim().normalize('NFKC');
 }

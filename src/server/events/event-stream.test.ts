@@ -5,6 +5,7 @@ import { MemoryStore } from '#stores';
 import { cases } from '../../../tests/support/cases.ts';
 import { desk } from '../../../tests/support/ledger/desk.ts';
 import { intent, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { ServerError } from '../errors.ts';
 import { type EventStreamOptions, eventOf, eventStream } from './event-stream.ts';
 import { LogTail } from './log-tail.ts';
 
@@ -34,7 +35,8 @@ function streamOf(tail: LogTail, options: Partial<EventStreamOptions>) {
   const ended = vi.fn();
   const cut = vi.fn();
   const leaving = new AbortController();
-  const fixed = { filter: {}, from: 0, signal: leaving.signal, cut, onEnd: ended, onFailure: fail };
+  const requireStanding = async (): Promise<void> => undefined;
+  const fixed = { filter: {}, from: 0, signal: leaving.signal, cut, onEnd: ended, onFailure: fail, requireStanding };
   const reader = eventStream(tail, { ...fixed, ...options }).getReader();
   return { reader, ended, cut, leave: () => leaving.abort() };
 }
@@ -126,4 +128,93 @@ test('a stream ends with a failed read, and says so', async () => {
   expect(onFailure).toHaveBeenCalledTimes(1);
   expect(stream.ended).toHaveBeenCalledTimes(1);
   await tail.stop();
+});
+
+/** A check of the reader that can be changed while the stream is open. */
+function standing() {
+  const check = { asked: 0, error: undefined as unknown };
+  const requireStanding = async (): Promise<void> => {
+    check.asked += 1;
+    if (check.error !== undefined) throw check.error;
+  };
+  return { check, requireStanding };
+}
+
+const REVOKED = new ServerError('unauthenticated', 'The token is revoked.');
+
+test('an idle stream ends when its reader has lost its authority', async () => {
+  const { tail } = await logged();
+  const { check, requireStanding } = standing();
+  const from = await tail.size();
+  const stream = streamOf(tail, { from, requireStanding, standingMs: 5 });
+  await stream.reader.read();
+  const next = stream.reader.read();
+  await vi.waitFor(() => expect(check.asked).toBeGreaterThan(2), PATIENCE);
+  expect(stream.ended).not.toHaveBeenCalled();
+  check.error = REVOKED;
+  expect((await next).done).toBe(true);
+  expect(stream.ended).toHaveBeenCalledTimes(1);
+  // The reader gets the end in order, so its connection stays whole.
+  expect(stream.cut).not.toHaveBeenCalled();
+  expect(tail.listeners).toBe(0);
+});
+
+test('no event is sent to a reader that has lost its authority', async () => {
+  const { tail, propose } = await logged();
+  const { check, requireStanding } = standing();
+  const stream = streamOf(tail, { from: await tail.size(), requireStanding });
+  await stream.reader.read();
+  await propose(1);
+  expect(idsIn(`${Buffer.from((await stream.reader.read()).value!)}`)).toHaveLength(1);
+  expect(check.asked).toBe(1);
+  check.error = REVOKED;
+  const next = stream.reader.read();
+  await propose(1);
+  expect(await next).toEqual({ done: true, value: undefined });
+  expect(check.asked).toBe(2);
+  expect(stream.ended).toHaveBeenCalledTimes(1);
+});
+
+test('a reader that takes nothing and lost its authority is cut', async () => {
+  const { tail } = await logged();
+  const { check, requireStanding } = standing();
+  const stream = streamOf(tail, { requireStanding, standingMs: 5 });
+  await stream.reader.read();
+  check.error = REVOKED;
+  await vi.waitFor(() => expect(stream.cut).toHaveBeenCalledTimes(1), PATIENCE);
+  expect((await stream.reader.read()).done).toBe(true);
+});
+
+test('a check without an answer ends no idle stream, and is told once', async () => {
+  const { tail } = await logged();
+  const { check, requireStanding } = standing();
+  const onFailure = vi.fn();
+  const from = await tail.size();
+  const stream = streamOf(tail, { from, requireStanding, standingMs: 5, onFailure });
+  await stream.reader.read();
+  const next = stream.reader.read();
+  for (let outage = 1; outage <= 2; outage++) {
+    check.error = new Error('the disk is gone');
+    const before = check.asked;
+    await vi.waitFor(() => expect(check.asked).toBeGreaterThan(before + 3), PATIENCE);
+    expect(onFailure).toHaveBeenCalledTimes(outage);
+    check.error = undefined;
+    const after = check.asked;
+    await vi.waitFor(() => expect(check.asked).toBeGreaterThan(after + 1), PATIENCE);
+  }
+  expect(stream.ended).not.toHaveBeenCalled();
+  stream.leave();
+  expect((await next).done).toBe(true);
+});
+
+test('events without an answer about their reader are not sent', async () => {
+  const { tail } = await logged();
+  const { check, requireStanding } = standing();
+  check.error = new Error('the disk is gone');
+  const onFailure = vi.fn();
+  const stream = streamOf(tail, { requireStanding, onFailure });
+  await stream.reader.read();
+  expect((await stream.reader.read()).done).toBe(true);
+  expect(onFailure).toHaveBeenCalledTimes(1);
+  expect(stream.ended).toHaveBeenCalledTimes(1);
 });

@@ -1,5 +1,6 @@
 import type { EntryRow } from '#ledger';
 import { summaryOf } from '#views';
+import { isLost, STANDING_MS } from '../principals/standings.ts';
 import type { LoggedEntry, LogTail } from './log-tail.ts';
 
 /** Selects the entries of a stream. */
@@ -19,8 +20,15 @@ export interface EventStreamOptions {
   /** Called once, when the stream has ended for any reason. */
   readonly onEnd: () => void;
   readonly onFailure: (error: unknown) => void;
+  /**
+   * Rejects when the reader may no longer read, which ends the stream. Asked before events are
+   * sent, and while there are none.
+   */
+  readonly requireStanding: () => Promise<void>;
   /** Milliseconds between two signs of life. Default 15 s. */
   readonly keepAliveMs?: number;
+  /** Milliseconds between two checks of the reader while there are no events. Default 5 s. */
+  readonly standingMs?: number;
 }
 
 /** A comment that keeps idle connections open. */
@@ -57,7 +65,7 @@ const encoder = new TextEncoder();
 class EventReader {
   readonly #tail: LogTail;
   readonly #options: EventStreamOptions;
-  readonly #timer: NodeJS.Timeout;
+  readonly #timers: readonly NodeJS.Timeout[];
   readonly #leave: () => void;
   #position: number;
   #hasBegun = false;
@@ -65,17 +73,17 @@ class EventReader {
   #hasNews = true;
   #isAlive = true;
   #stalls = 0;
+  #isUnchecked = false;
   /** Continues a read that waits for news. */
   #continue: (() => void) | undefined;
 
   constructor(tail: LogTail, options: EventStreamOptions) {
-    const { from, signal, keepAliveMs = KEEP_ALIVE_MS } = options;
+    const { from, signal, keepAliveMs = KEEP_ALIVE_MS, standingMs = STANDING_MS } = options;
     this.#tail = tail;
     this.#options = options;
     this.#position = from;
     this.#leave = tail.listen(this.#hear);
-    this.#timer = setInterval(this.#tick, keepAliveMs);
-    this.#timer.unref();
+    this.#timers = [setInterval(this.#tick, keepAliveMs).unref(), setInterval(this.#check, standingMs).unref()];
     signal.addEventListener('abort', this.end);
     if (signal.aborted) this.end();
   }
@@ -90,7 +98,10 @@ class EventReader {
     try {
       while (!this.#hasEnded) {
         const text = await this.#events();
-        if (text !== '') return text;
+        if (text !== '') {
+          await this.#options.requireStanding();
+          return text;
+        }
         if (!this.#isAlive) {
           this.#isAlive = true;
           return KEEP_ALIVE;
@@ -98,7 +109,7 @@ class EventReader {
         if (!this.#hasNews) await this.#news();
       }
     } catch (error) {
-      this.#options.onFailure(error);
+      if (!isLost(error)) this.#options.onFailure(error);
       this.end();
     }
     return undefined;
@@ -107,7 +118,7 @@ class EventReader {
   readonly end = (): void => {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    clearInterval(this.#timer);
+    for (const timer of this.#timers) clearInterval(timer);
     this.#leave();
     this.#options.signal.removeEventListener('abort', this.end);
     this.#options.onEnd();
@@ -137,6 +148,27 @@ class EventReader {
     this.#hasNews = true;
     this.#continue?.();
   };
+
+  /** A store that does not answer ends nothing: without a check nothing is sent either. */
+  readonly #check = (): void => {
+    this.#options.requireStanding().then(
+      () => {
+        this.#isUnchecked = false;
+      },
+      (error: unknown) => {
+        if (isLost(error)) this.#lose();
+        else if (!this.#isUnchecked) this.#options.onFailure(error);
+        this.#isUnchecked = true;
+      },
+    );
+  };
+
+  /** A reader that waits for events gets the end of the stream. Another one may never ask again. */
+  #lose(): void {
+    const isWaiting = this.#continue !== undefined;
+    this.end();
+    if (!isWaiting) this.#options.cut();
+  }
 
   readonly #tick = (): void => {
     this.#isAlive = false;

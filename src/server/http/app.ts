@@ -9,6 +9,7 @@ import { openApiDocument } from '../openapi/document.ts';
 import type { Answer, Operation } from '../operations/operation.ts';
 import type { Authenticator } from '../principals/authenticator.ts';
 import { type Caller, isOfKind } from '../principals/caller.ts';
+import type { Standings } from '../principals/standings.ts';
 import { type Problem, problemOf } from '../problems/problem.ts';
 import type { Service } from '../service.ts';
 import { readBody } from './body.ts';
@@ -24,6 +25,7 @@ export interface AppParts {
   readonly service: Service;
   readonly operations: readonly Operation[];
   readonly authenticator: Authenticator;
+  readonly standings: Standings;
   readonly limiter: RateLimiter;
   readonly limits: Limits;
   readonly addresses: () => Addresses;
@@ -126,22 +128,23 @@ async function runOperation(
     const waitSeconds = waitOf(request);
     const wantsInterrupts = (request.headers.get('accept') ?? '').includes(INTERRUPTS);
     const { service } = parts;
+    const requireStanding = standingOf(parts, request, one.kinds);
     const running = one.run({
-      ...{ ...given, caller, service, key, waitSeconds, wantsInterrupts },
+      ...{ ...given, caller, service, key, waitSeconds, wantsInterrupts, requireStanding },
       get signal() {
         ending ??= new RequestEnd(request.signal, parts.stopping, REQUEST_MS + waitSeconds * 1_000);
         return ending.signal;
       },
     });
     const answer = await parts.open.run(running);
-    return answered(answer, request, wantsInterrupts ? INTERRUPTS : 'application/json');
+    return answered(answer, request, requireStanding, wantsInterrupts ? INTERRUPTS : 'application/json');
   } finally {
     ending?.release();
     leave();
   }
 }
 
-function answered(answer: Answer, request: Request, type: string): Response {
+function answered(answer: Answer, request: Request, requireStanding: () => Promise<void>, type: string): Response {
   const { status = 200, headers = {}, body, lines, etag } = answer;
   const tag = etag === undefined ? undefined : `"${etag}"`;
   const own = { ...headers, ...(tag !== undefined && { etag: tag }) };
@@ -149,7 +152,7 @@ function answered(answer: Answer, request: Request, type: string): Response {
   if (tag !== undefined && isNamed(tag, request.headers.get('if-none-match') ?? ''))
     return new Response(null, { status: 304, headers: all });
   if (lines !== undefined)
-    return new Response(streamOf(lines), { headers: { ...all, 'content-type': 'application/jsonl' } });
+    return new Response(streamOf(lines, requireStanding), { headers: { ...all, 'content-type': 'application/jsonl' } });
   // The library writes an answer with plain headers at once. Reading its headers would undo that.
   const response = new Response(`${JSON.stringify(body)}\n`, { status, headers: { ...all, 'content-type': type } });
   complete.add(response);
@@ -166,12 +169,14 @@ function isNamed(tag: string, header: string): boolean {
   return header.trim() === '*' || [...header.matchAll(/"[^"]*"/g)].some(([one]) => one === tag);
 }
 
-function streamOf(lines: AsyncIterable<string>): ReadableStream<Uint8Array> {
+/** The lines, for as long as the caller may read them. */
+function streamOf(lines: AsyncIterable<string>, requireStanding: () => Promise<void>): ReadableStream<Uint8Array> {
   const iterator = lines[Symbol.asyncIterator]();
   const encoder = new TextEncoder();
   return new ReadableStream({
     pull: async (controller) => {
       const { done, value } = await iterator.next();
+      await requireStanding();
       if (done === true) controller.close();
       else controller.enqueue(encoder.encode(value));
     },
@@ -204,6 +209,21 @@ export function requireKind(caller: Caller, kinds: readonly PrincipalKind[]): vo
   throw new ServerError('forbidden', `${caller.name} may not use this operation. It is for: ${kinds.join(', ')}.`, {
     evidence: { principal: caller.name },
   });
+}
+
+/**
+ * Checks again that the credential of a request names a principal of the kinds. Cheap: answers of
+ * the last second count.
+ *
+ * @throws ServerError `unauthenticated`, `forbidden`
+ */
+export function standingOf(
+  { authenticator, standings }: Pick<AppParts, 'authenticator' | 'standings'>,
+  request: Request,
+  kinds: readonly PrincipalKind[],
+): () => Promise<void> {
+  const credential = authenticator.credentialOf(request);
+  return async () => requireKind(await standings.callerNow(credential), kinds);
 }
 
 function queryOf(url: string): URLSearchParams {

@@ -4,7 +4,7 @@ import { ServerError } from '../errors.ts';
 import { eventStream } from '../events/event-stream.ts';
 import type { LogTail } from '../events/log-tail.ts';
 import { READERS } from '../operations/operation.ts';
-import { type AppParts, requireKind } from './app.ts';
+import { type AppParts, requireKind, standingOf } from './app.ts';
 import { checkOrigin } from './guards.ts';
 
 /** Adds `GET /v1/events`: the entries of the log as server-sent events. */
@@ -24,6 +24,7 @@ export function addEvents(app: Hono, parts: AppParts, tail: LogTail): void {
       cut: () => incoming?.socket.destroy(),
       onEnd: parts.limiter.openStream(caller.name),
       onFailure: (error) => parts.logger.failure(undefined, error),
+      requireStanding: standingOf(parts, request, READERS),
     });
     return new Response(stream, { headers: { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' } });
   });

@@ -46,17 +46,18 @@ export class RateLimiter {
   }
 
   /**
-   * Counts a request, and returns the function that ends it.
+   * Counts a request, and returns the function that ends it. `called`: the principal's name in the
+   * message of a refusal.
    *
    * @throws ServerError `too_fast`
    */
-  enter(principal: string): () => void {
+  enter(principal: string, called: string = principal): () => void {
     const use = this.#use(principal);
     const { requestsPerSecond, concurrency } = this.#limits;
     if (use.running >= concurrency)
-      throw tooFast(`${principal} has ${concurrency} requests in progress, the most at once`, 1);
+      throw tooFast(`${called} has ${concurrency} requests in progress, the most at once`, 1);
     if (use.saved < 1)
-      throw tooFast(`${principal} sends too many requests`, Math.ceil((1 - use.saved) / requestsPerSecond));
+      throw tooFast(`${called} sends too many requests`, Math.ceil((1 - use.saved) / requestsPerSecond));
     use.saved -= 1;
     use.running += 1;
     return once(() => {

@@ -1,16 +1,18 @@
-import type { Hono } from 'hono';
+import type { IncomingMessage } from 'node:http';
+import type { Context, Hono } from 'hono';
 import { z } from 'zod';
+import { isAssizeError } from '#base';
 import { ServerError } from '../errors.ts';
 import { LOOPBACK_COOKIE, SESSION_COOKIE, sessionCookieOf } from '../principals/authenticator.ts';
 import type { OidcSignIn } from '../principals/oidc.ts';
-import type { Session, Sessions } from '../principals/sessions.ts';
+import type { Sessions } from '../principals/sessions.ts';
 import type { AppParts } from './app.ts';
 import { readBody } from './body.ts';
+import { clientAddress } from './client-address.ts';
 import { checkOrigin } from './guards.ts';
 import { signInPage, startPage } from './pages.ts';
+import { SignInLimiter } from './sign-in-limiter.ts';
 
-/** Counts the sign-ins of a process together. No principal has an empty name. */
-const SIGN_IN = '';
 const codeBody = z.strictObject({ code: z.string().regex(/^[0-9a-f]{64}$/) });
 
 /** Adds the start page and the sign-in of browsers: by a code of the command line, and by OIDC. */
@@ -18,19 +20,24 @@ export function addSignIn(app: Hono, parts: AppParts, sessions: Sessions, oidc: 
   const { service, addresses, authenticator } = parts;
   const now = () => service.clock.now();
   const isTls = () => addresses().origin.startsWith('https:');
+  const limiter = new SignInLimiter(parts.limits, () => performance.now());
+  const entered = (context: Context): (() => void) => {
+    const { incoming } = (context.env ?? {}) as { readonly incoming?: IncomingMessage };
+    return limiter.enter(clientAddress(context.req.raw, incoming, service.config.server.behindProxy));
+  };
 
   app.get('/', async (context) => {
     const caller =
       sessionCookieOf(context.req.raw, isTls()) === undefined
         ? undefined
-        : await authenticator.callerOf(context.req.raw).catch(() => undefined);
+        : await authenticator.callerOf(context.req.raw).catch(unknownCaller);
     return startPage(caller?.name, oidc !== undefined);
   });
 
   app.get('/sign-in', () => signInPage());
 
   app.post('/v1/session', async (context) => {
-    const leave = parts.limiter.enter(SIGN_IN);
+    const leave = entered(context);
     try {
       checkOrigin(context.req.raw, addresses());
       const { data } = codeBody.safeParse(await readBody(context.req.raw, 1_024));
@@ -57,7 +64,7 @@ export function addSignIn(app: Hono, parts: AppParts, sessions: Sessions, oidc: 
   if (oidc === undefined) return;
   const callback = () => `${addresses().origin}/sign-in/callback`;
   app.get('/sign-in/oidc', async (context) => {
-    const leave = parts.limiter.enter(SIGN_IN);
+    const leave = entered(context);
     try {
       const { url, browser } = await oidc.begin(callback(), now());
       return context.body(null, 302, { location: url.href, 'set-cookie': browserCookie(browser, addresses().origin) });
@@ -66,19 +73,26 @@ export function addSignIn(app: Hono, parts: AppParts, sessions: Sessions, oidc: 
     }
   });
   app.get('/sign-in/callback', async (context) => {
-    const leave = parts.limiter.enter(SIGN_IN);
+    const leave = entered(context);
     try {
       const url = new URL(context.req.url);
       const browser = browserOf(context.req.raw);
-      const mapped = await oidc.end(new URL(`${callback()}${url.search}`), browser, now());
-      const { name, kinds, grants } = authenticator.mapped(mapped, 'oidc');
-      const session: Omit<Session, 'expires'> = { principal: name, method: 'oidc', kinds, grants };
-      const cookie = await sessions.start(session, now());
+      const person = await oidc.end(new URL(`${callback()}${url.search}`), browser, now());
+      const caller = authenticator.callerOfPerson(person);
+      if (caller === undefined)
+        throw new ServerError('sign_in_failed', 'The configuration accepts no person with these claims.');
+      const cookie = await sessions.start({ principal: caller.name, method: 'oidc', person }, now());
       return context.body(null, 303, { location: '/', 'set-cookie': cookieText(cookie, addresses().origin) });
     } finally {
       leave();
     }
   });
+}
+
+/** The start page is for everybody. */
+function unknownCaller(error: unknown): undefined {
+  if (isAssizeError(error, 'unauthenticated') || isAssizeError(error, 'forbidden')) return undefined;
+  throw error;
 }
 
 const BROWSER_COOKIE = 'assize-sign-in';

@@ -5,6 +5,7 @@ import { isSamePrincipal } from '#kernel';
 import { type EntryRow, type Hash, isEffectPending, isExpired, type PendingPayload, readRow } from '#ledger';
 import { type ApprovalInput, type Ruling, Trajectory, withdrawnSourceOf } from '#runtime';
 import { pendingView, questionsIn } from '#views';
+import { awaitDecision } from '../await-decision.ts';
 import { ServerError } from '../errors.ts';
 import { grantorsOf, requireOther } from '../grantors.ts';
 import { type Caller, isOfKind } from '../principals/caller.ts';
@@ -104,14 +105,15 @@ const get = operation({
   }),
   errors: ['never_pending'],
   run: async (request) => {
-    const { path, caller, service, waitSeconds, signal } = request;
+    const { path, caller, service, waitSeconds } = request;
     const { trajectory, row } = await pendingOf(request, path.approval);
     const pending = readRow(row).payload as PendingPayload;
     if ((await shownTo(caller, service, { trajectoryId: trajectory.id, id: row.id, payload: pending })) === undefined)
       throw noApproval(path.approval);
     if (waitSeconds > 0) {
       const until = addMicros(service.clock.now(), waitSeconds * 1_000_000);
-      await trajectory.approvals.awaitDecision(row.id, { until, signal }).catch((error: unknown) => {
+      const writ = isOfKind(caller, READERS) ? undefined : Trajectory.writOf(trajectory, pending.proposal.writ_id);
+      await awaitDecision(request, trajectory, { pending: row.id, until, writ }).catch((error: unknown) => {
         if (!isAssizeError(error, 'still_pending') && !isAssizeError(error, 'concluded')) throw error;
       });
     }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { contains, covers, segment, writId } from '#authority';
+import { segment } from '#authority';
 import { BELIEVE_ACTION } from '#kernel';
-import type { Memory, RecallQuery, Trajectory } from '#runtime';
+import { type Memory, type RecallQuery, Trajectory } from '#runtime';
 import { ServerError } from '../errors.ts';
 import { agentWrit } from '../principals/agent-writ.ts';
 import { isOfKind } from '../principals/caller.ts';
@@ -185,32 +185,20 @@ async function memoryOf(request: MemoryRequest): Promise<Memory> {
 }
 
 /**
- * The memory for reading. An agent needs a grant for statements there: a grant that names no space
- * shows no space.
+ * The memory for reading. An agent needs a grant for statements there, which is not revoked: a
+ * grant that names no space shows no space.
  */
 async function readingMemory(request: MemoryRequest) {
   const { path, caller, service } = request;
   const trajectory = await callerTrajectory(request, path.trajectory);
-  if (!isOfKind(caller, READERS) && !(await maySpeak(request, trajectory, path.space)))
-    throw new ServerError('forbidden', `${caller.name} has no grant for the memory space ${path.space}.`);
+  if (!isOfKind(caller, READERS)) {
+    await Trajectory.catchUp(trajectory);
+    const statement = { action: BELIEVE_ACTION, scopes: [`memory:${segment(path.space)}:**`] };
+    const writs = await service.grants.allFor(caller, trajectory.id, service.clock.now());
+    if (!writs.some((writ) => Trajectory.covers(trajectory, writ, statement)))
+      throw new ServerError('forbidden', `${caller.name} has no grant for the memory space ${path.space}.`);
+  }
   return service.assize.memory(path.space, trajectory.id);
-}
-
-/** Whether a writ of an agent that is not revoked covers statements in a memory space. */
-async function maySpeak(
-  { caller, service }: Pick<MemoryRequest, 'caller' | 'service'>,
-  trajectory: Trajectory,
-  space: string,
-): Promise<boolean> {
-  const writs = await service.grants.allFor(caller, trajectory.id, service.clock.now());
-  const scope = `memory:${segment(space)}:**`;
-  const revoked = new Set(trajectory.writs.revoked());
-  return writs.some(
-    ({ writ, chain }) =>
-      ![writ, ...chain].some((link) => revoked.has(writId(link))) &&
-      writ.actions?.some((pattern) => covers(pattern, BELIEVE_ACTION)) &&
-      writ.scopes?.some((pattern) => contains(pattern, scope)),
-  );
 }
 
 export const memory: readonly Operation[] = [assert, recall, history, explain];

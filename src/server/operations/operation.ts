@@ -23,6 +23,12 @@ export interface Request<Path extends Part, Query extends Part, Body extends z.Z
   readonly waitSeconds: number;
   /** Whether the client asks for the interrupts of AG-UI (`Accept: application/vnd.ag-ui+json`). */
   readonly wantsInterrupts: boolean;
+  /**
+   * Checks again that the caller may use the operation, for work that takes seconds.
+   *
+   * @throws ServerError `unauthenticated`, `forbidden`
+   */
+  readonly requireStanding: () => Promise<void>;
   /** Ends when the client leaves or the server stops. */
   readonly signal: AbortSignal;
 }

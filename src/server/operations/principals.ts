@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { writId } from '#authority';
 import { addMicros } from '#canon';
 import { ServerError } from '../errors.ts';
-import { hash, instant, name } from './forms.ts';
+import { hash, instant, name, next, PAGE_DEFAULT, page } from './forms.ts';
 import { ADMINS, ANYBODY, type Operation, operation } from './operation.ts';
 
 const kind = z.enum(['agent', 'counselor', 'auditor', 'admin']);
@@ -28,20 +28,39 @@ const me = operation({
   run: async ({ caller: { name, kinds, method } }) => ({ body: { name, kinds: [...kinds], method } }),
 });
 
+/** The rows of one principal, or of all. */
+const rowsQuery = z.strictObject({ principal: name.optional(), ...page });
+
+/** The first rows of a principal, and the cursor of the next page if there are more. */
+async function pageOf<Row extends { readonly id: string; readonly principal: string }>(
+  rows: AsyncIterable<Row>,
+  { principal, limit = PAGE_DEFAULT }: z.output<typeof rowsQuery>,
+): Promise<{ readonly rows: Row[]; readonly next?: string }> {
+  const found: Row[] = [];
+  for await (const row of rows) {
+    if (principal !== undefined && row.principal !== principal) continue;
+    if (found.length === limit) return { rows: found, next: (found.at(-1) as Row).id };
+    found.push(row);
+  }
+  return { rows: found };
+}
+
 const list = operation({
   id: 'tokens.list',
   method: 'get',
   path: '/v1/tokens',
-  summary: 'The tokens of all principals, without their secrets.',
+  summary: 'The tokens of all principals or of one, by id, without their secrets.',
   kinds: ADMINS,
-  answer: z.strictObject({ tokens: z.array(tokenForm) }),
-  run: async ({ service }) => {
-    const tokens = (await service.tokens.list()).map(({ writ, ...row }) => ({
+  query: rowsQuery,
+  answer: z.strictObject({ tokens: z.array(tokenForm), next }),
+  run: async ({ query, service }) => {
+    const { rows, ...more } = await pageOf(service.tokens.list(query.cursor), query);
+    const tokens = rows.map(({ writ, ...row }) => ({
       ...row,
       kinds: [...row.kinds],
       ...(writ !== undefined && { writ_id: writId(writ.writ) }),
     }));
-    return { body: { tokens } };
+    return { body: { tokens, ...more } };
   },
 });
 
@@ -97,4 +116,37 @@ const revoke = operation({
   },
 });
 
-export const principals: readonly Operation[] = [me, list, create, revoke];
+const sessionForm = z
+  .strictObject({ id: hash, principal: z.string(), method: z.string(), created: instant, expires: instant })
+  .meta({ id: 'Session', description: 'A signed-in browser, without its cookie and its claims.' });
+
+const sessions = operation({
+  id: 'sessions.list',
+  method: 'get',
+  path: '/v1/sessions',
+  summary: 'The sessions of all principals or of one, by id. An ended one stays for an hour at most.',
+  kinds: ADMINS,
+  query: rowsQuery,
+  answer: z.strictObject({ sessions: z.array(sessionForm), next }),
+  run: async ({ query, service }) => {
+    const { rows, ...more } = await pageOf(service.sessions.list(query.cursor), query);
+    return { body: { sessions: rows.map(({ person: _person, ...row }) => row), ...more } };
+  },
+});
+
+const endSession = operation({
+  id: 'sessions.end',
+  method: 'delete',
+  path: '/v1/sessions/{session}',
+  summary: 'End a session. A browser ends its own with DELETE /v1/session.',
+  kinds: ADMINS,
+  params: z.strictObject({ session: hash }),
+  answer: z.strictObject({ ended: z.boolean() }),
+  errors: ['no_such_value'],
+  run: async ({ path, service }) => {
+    if (await service.sessions.endById(path.session)) return { body: { ended: true } };
+    throw new ServerError('no_such_value', `There is no session ${path.session}. List them with GET /v1/sessions.`);
+  },
+});
+
+export const principals: readonly Operation[] = [me, list, create, revoke, sessions, endSession];

@@ -3,6 +3,7 @@ import { isAssizeError } from '#base';
 import { addMicros } from '#canon';
 import { type EntryRow, type Hash, readRow } from '#ledger';
 import type { ProposalInput, Ruling, Trajectory, WritChain } from '#runtime';
+import { awaitDecision, type Wait, type Waiting } from '../await-decision.ts';
 import { ServerError } from '../errors.ts';
 import { agentWrit } from '../principals/agent-writ.ts';
 import { callerTrajectory, type Reaching } from '../reach.ts';
@@ -59,10 +60,7 @@ const create = operation({
       () => proposeOnce(request, trajectory, input),
     );
     const until = addMicros(now, waitSeconds * 1_000_000);
-    const ruling =
-      waitSeconds === 0
-        ? proposed
-        : await decided(request, trajectory, input, proposed, { until, signal: request.signal });
+    const ruling = waitSeconds === 0 ? proposed : await decided(request, trajectory, input, proposed, { until, writ });
     service.metrics.ruling(ruling.ruling);
     if (ruling.ruling !== 'escalated') return { body: rulingDocument(ruling) };
     const headers = { location: `/v1/approvals/${ruling.pending}` };
@@ -129,23 +127,23 @@ function writIdOf(row: EntryRow): Hash | undefined {
 
 /** Waits until a pending proposal is decided, and proposes again when a freeze ends. */
 async function decided(
-  reaching: Reaching,
+  request: Waiting,
   trajectory: Trajectory,
   input: ProposalInput,
   first: Ruling,
-  wait: { readonly until: string; readonly signal: AbortSignal },
+  wait: Omit<Wait, 'pending'>,
 ): Promise<Ruling> {
   let ruling = first;
   while (ruling.ruling === 'escalated' || ruling.ruling === 'frozen') {
     const pending = ruling.ruling === 'escalated' ? ruling.pending : ruling.by;
     try {
-      const end = await trajectory.approvals.awaitDecision(pending, wait);
+      const end = await awaitDecision(request, trajectory, { ...wait, pending });
       if (ruling.ruling === 'escalated') return end;
     } catch (error) {
       if (isAssizeError(error, 'still_pending')) return ruling;
       throw error;
     }
-    ruling = await proposeOnce(reaching, trajectory, input);
+    ruling = await proposeOnce(request, trajectory, input);
   }
   return ruling;
 }

@@ -158,6 +158,7 @@ const slice = operation({
     if (!Object.hasOwn(trajectory.domain.roles, role.name))
       throw new ServerError('no_such_value', `The domain ${trajectory.domain.name} has no role ${role.name}.`);
     if (!isOfKind(caller, READERS)) {
+      await Trajectory.catchUp(trajectory);
       const writs = await service.grants.allFor(caller, trajectory.id, service.clock.now());
       if (!writs.some((writ) => Trajectory.grantsRole(trajectory, writ, role)))
         throw new ServerError(

@@ -79,6 +79,7 @@ const issue = operation({
   errors: ['bad_writ', 'bad_resource'],
   run: async ({ body, service }) => {
     const { seconds, subject, actions, scopes = ['**'], trajectory, budget, max_depth = 0, ...rest } = body;
+    service.names.requireOwnOrFree(subject);
     const now = service.clock.now();
     const writ = service.offices.issue({
       subject,

@@ -3,8 +3,9 @@ import { type MappedPrincipal, mappedPrincipal, type ResolvedConfig } from '#con
 import type { Clock } from '#oracle';
 import { ServerError } from '../errors.ts';
 import type { Caller } from './caller.ts';
+import type { FreeNames } from './free-names.ts';
 import type { JwtVerifier } from './jwt.ts';
-import type { Sessions } from './sessions.ts';
+import type { Person, Sessions } from './sessions.ts';
 import { isToken, type Tokens } from './tokens.ts';
 
 /** The name of the session cookie. Browsers accept the prefix only over TLS. */
@@ -13,12 +14,19 @@ export const LOOPBACK_COOKIE = 'assize-session';
 
 const BEARER = /^Bearer ([\x21-\x7e]+)$/i;
 
+/** The secret that names the principal of a request. */
+export interface Credential {
+  readonly kind: 'token' | 'jwt' | 'session';
+  readonly text: string;
+}
+
 /** Finds the principal of a request: by bearer token, by the token of another issuer, by cookie. */
 export class Authenticator {
   readonly #config: ResolvedConfig;
   readonly #tokens: Tokens;
   readonly #sessions: Sessions;
   readonly #jwt: JwtVerifier;
+  readonly #names: FreeNames;
   readonly #clock: Clock;
   readonly #isTls: boolean;
 
@@ -27,67 +35,98 @@ export class Authenticator {
     readonly tokens: Tokens;
     readonly sessions: Sessions;
     readonly jwt: JwtVerifier;
+    readonly names: FreeNames;
     readonly clock: Clock;
   }) {
     this.#config = parts.config;
     this.#tokens = parts.tokens;
     this.#sessions = parts.sessions;
     this.#jwt = parts.jwt;
+    this.#names = parts.names;
     this.#clock = parts.clock;
     const { publicUrl, tls } = parts.config.server;
     this.#isTls = publicUrl === undefined ? tls !== undefined : publicUrl.startsWith('https:');
   }
 
   /** @throws ServerError `unauthenticated` */
-  async callerOf(request: Request): Promise<Caller> {
+  credentialOf(request: Request): Credential {
     const authorization = request.headers.get('authorization');
     if (authorization !== null) {
       const [, text] = BEARER.exec(authorization) ?? [];
       if (text === undefined) throw unauthenticated('The header Authorization must be: Bearer TOKEN');
-      return isToken(text) ? this.#byToken(text) : this.#byJwt(text);
+      return { kind: isToken(text) ? 'token' : 'jwt', text };
     }
     const cookie = sessionCookieOf(request, this.#isTls);
-    if (cookie !== undefined) return this.#bySession(cookie);
-    throw unauthenticated('The request names no principal');
+    if (cookie === undefined) throw unauthenticated('The request names no principal');
+    return { kind: 'session', text: cookie };
+  }
+
+  /**
+   * @throws ServerError `unauthenticated`, `issuer_unreachable`, `forbidden` for a name that is not
+   * free; ConfigError `bad_config` for a mapping that returns no principal
+   */
+  async callerOf(request: Request): Promise<Caller> {
+    return this.callerBy(this.credentialOf(request));
+  }
+
+  /** The principal that a credential names now. @throws the errors of `callerOf` */
+  async callerBy({ kind, text }: Credential): Promise<Caller> {
+    if (kind === 'token') return this.#byToken(text);
+    return kind === 'jwt' ? this.#byJwt(text) : this.#bySession(text);
   }
 
   async #byToken(text: string): Promise<Caller> {
     const { principal, kinds, writ } = await this.#tokens.verify(text, this.#clock.now());
     const known = this.#config.principals.get(principal);
-    // A token that is limited to a writ is for a principal that the configuration need not name.
-    if (known === undefined && writ === undefined)
-      throw unauthenticated(`The configuration no longer names ${principal}`);
+    if (writ !== undefined) {
+      // A token that is limited to a writ is for a principal that the configuration does not name.
+      this.#names.requireFree(principal);
+      return { name: principal, kinds, grants: [], method: 'token', writ };
+    }
+    if (known === undefined) throw unauthenticated(`The configuration no longer names ${principal}`);
     return {
       name: principal,
-      kinds: known === undefined ? kinds : kinds.filter((kind) => known.kinds.includes(kind)),
-      grants: known?.grants ?? [],
+      kinds: kinds.filter((kind) => known.kinds.includes(kind)),
+      grants: known.grants,
       method: 'token',
-      ...(writ !== undefined && { writ }),
     };
   }
 
   async #byJwt(text: string): Promise<Caller> {
     const mapped = await this.#jwt.verify(text, new Date(instantToMillis(this.#clock.now())));
-    return this.mapped(mapped, 'jwt');
+    return this.#mapped(mapped, 'jwt');
   }
 
   async #bySession(cookie: string): Promise<Caller> {
     const session = await this.#sessions.find(cookie, this.#clock.now());
     if (session === undefined) throw unauthenticated('The session has ended');
-    const { principal: name, method, kinds, grants } = session;
+    const { principal: name, method, person } = session;
+    if (method === 'oidc') {
+      const caller = person && this.callerOfPerson(person);
+      if (caller?.name === name) return { ...caller, sessionId: cookie };
+      throw unauthenticated(`The configuration no longer maps this sign-in to ${name}`);
+    }
     const known = this.#config.principals.get(name);
-    if (known === undefined && kinds === undefined) throw unauthenticated(`The configuration no longer names ${name}`);
-    return {
-      name,
-      kinds: kinds ?? known?.kinds ?? [],
-      grants: grants ?? known?.grants ?? [],
-      method,
-      sessionId: cookie,
-    };
+    if (known === undefined) throw unauthenticated(`The configuration no longer names ${name}`);
+    return { name, kinds: known.kinds, grants: known.grants, method, sessionId: cookie };
   }
 
-  /** @throws ConfigError `bad_config` for a mapping that returns no principal */
-  mapped(given: MappedPrincipal, method: string): Caller {
+  /**
+   * The principal of a person of an OpenID provider by the configuration of today. Undefined if it
+   * accepts no such person.
+   *
+   * @throws ServerError `forbidden`; ConfigError `bad_config`
+   */
+  callerOfPerson({ issuer, client, claims }: Person): Caller | undefined {
+    const { oidc } = this.#config.server;
+    if (oidc === undefined || oidc.issuer !== issuer || oidc.clientId !== client) return undefined;
+    const mapped = oidc.principal(JSON.parse(claims) as Readonly<Record<string, unknown>>);
+    return mapped && this.#mapped(mapped, 'oidc');
+  }
+
+  #mapped(given: MappedPrincipal, method: string): Caller {
+    // The name may be a text of the person.
+    if (typeof given.name === 'string') this.#names.requireOwnOrFree(given.name);
     const { name, kinds, grants } = mappedPrincipal(this.#config, given, method);
     return { name, kinds, grants, method };
   }

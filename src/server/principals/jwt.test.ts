@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { generateKeyPair, SignJWT } from 'jose';
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { expect, test } from 'vitest';
+import type { JwtConfig } from '#config';
 import { JwtVerifier } from './jwt.ts';
 
 const CLAIMS = { issuer: 'https://issuer.example', audience: 'https://assize.example' };
@@ -54,4 +55,55 @@ test('a key that the issuer does not have is a fault of the token', async () => 
   await withAnswer(200, '{"keys":[]}', async (url) => {
     expect(await verdictWith(url)).toMatchObject({ code: 'unauthenticated' });
   });
+});
+
+const other = 'https://other.example';
+
+/** An issuer with several entries, each with the key that its tokens have. */
+async function entries(work: (verify: Verify) => Promise<void>): Promise<void> {
+  const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true });
+  const keys = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid: 'one', alg: 'ES256' }] });
+  await withAnswer(200, keys, async (jwksUrl) => {
+    const entry = (audience: string, algorithm: string, name: string, sub: string): JwtConfig => ({
+      ...{ issuer: CLAIMS.issuer, audience, jwksUrl, algorithms: [algorithm] },
+      principal: (claims) => (claims['sub'] === sub ? { name } : undefined),
+    });
+    const verifier = new JwtVerifier([
+      entry('agents', 'ES256', 'agent:scout', 'scout'),
+      entry('people', 'ES256', 'boss:ada', 'ada'),
+      entry('strict', 'RS256', 'admin:ann', 'ann'),
+      entry('open', 'ES256', 'auditor:eve', 'ann'),
+      { ...entry('people', 'ES256', 'stranger', 'ada'), issuer: other },
+    ]);
+    await work(async (sub, aud) => {
+      const token = new SignJWT({ sub, iss: CLAIMS.issuer, ...(aud !== undefined && { aud }) })
+        .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid: 'one' })
+        .setIssuedAt()
+        .setExpirationTime('5m');
+      return verifier.verify(await token.sign(privateKey), new Date()).then(
+        ({ name }) => name,
+        (error: { readonly code?: string }) => error.code,
+      );
+    });
+  });
+}
+
+type Verify = (sub: string, aud: string | string[] | undefined) => Promise<string | undefined>;
+
+test('the entry of a token is that of its issuer and of one of its audiences', async () => {
+  await entries(async (verify) => {
+    expect(await verify('scout', 'agents')).toBe('agent:scout');
+    expect(await verify('ada', 'people')).toBe('boss:ada');
+    expect(await verify('ada', ['agents', 'people'])).toBe('boss:ada');
+    // An entry that does not accept the token leaves it to the next one with an audience of it.
+    expect(await verify('ann', ['strict', 'open'])).toBe('auditor:eve');
+    for (const aud of ['people', other, [], ['agent'], undefined])
+      expect(await verify('scout', aud)).toBe('unauthenticated');
+    for (const aud of ['strict', 'agents']) expect(await verify('ann', aud)).toBe('unauthenticated');
+  });
+});
+
+test.each(['', 'x', 'a.b.c', 'eyJhbGciOiJFUzI1NiJ9.W10.x'])('the text %j is no token', async (text) => {
+  const verifier = new JwtVerifier([]);
+  await expect(verifier.verify(text, new Date())).rejects.toMatchObject({ code: 'unauthenticated' });
 });

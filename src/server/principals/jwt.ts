@@ -16,7 +16,8 @@ interface Issuer {
 
 /**
  * Bearer tokens of other issuers, as signed JWTs. Issuer, audience, algorithms and the address of
- * the keys come from the configuration, and never from the token.
+ * the keys come from the configuration, and never from the token. Of several entries with the
+ * issuer and an audience of a token, the first that accepts the token maps it.
  */
 export class JwtVerifier {
   readonly #issuers: readonly Issuer[];
@@ -27,29 +28,44 @@ export class JwtVerifier {
 
   /** @throws ServerError `unauthenticated`, `issuer_unreachable` */
   async verify(token: string, now: Date): Promise<MappedPrincipal> {
+    let cause: unknown;
+    for (const issuer of this.#issuersOf(token)) {
+      try {
+        const mapped = await mappedBy(issuer, token, now);
+        if (mapped !== undefined) return mapped;
+      } catch (error) {
+        if (!isInstance(error, errors.JOSEError)) throw error;
+        cause ??= error;
+      }
+    }
+    throw refused(cause);
+  }
+
+  /** The entries with the issuer and an audience of a token, which is not verified yet. */
+  #issuersOf(token: string): readonly Issuer[] {
     try {
-      const { iss } = decodeJwt(token);
-      const issuer = this.#issuers.find(({ config }) => config.issuer === iss);
-      if (issuer === undefined) throw refused();
-      const { config, keys } = issuer;
-      const { payload } = await jwtVerify(token, keys, {
-        issuer: config.issuer,
-        audience: config.audience,
-        algorithms: config.algorithms.filter((name) => ASYMMETRIC.test(name)),
-        typ: 'at+jwt',
-        clockTolerance: TOLERANCE_SECONDS,
-        maxTokenAge: AGE_MAX,
-        requiredClaims: ['exp', 'iat', 'sub'],
-        currentDate: now,
-      });
-      const mapped = config.principal(payload);
-      if (mapped === undefined) throw refused();
-      return mapped;
+      const { iss, aud } = decodeJwt(token);
+      const audiences = [aud ?? []].flat();
+      return this.#issuers.filter(({ config }) => config.issuer === iss && audiences.includes(config.audience));
     } catch (cause) {
       if (isInstance(cause, errors.JOSEError)) throw refused(cause);
       throw cause;
     }
   }
+}
+
+async function mappedBy({ config, keys }: Issuer, token: string, now: Date): Promise<MappedPrincipal | undefined> {
+  const { payload } = await jwtVerify(token, keys, {
+    issuer: config.issuer,
+    audience: config.audience,
+    algorithms: config.algorithms.filter((name) => ASYMMETRIC.test(name)),
+    typ: 'at+jwt',
+    clockTolerance: TOLERANCE_SECONDS,
+    maxTokenAge: AGE_MAX,
+    requiredClaims: ['exp', 'iat', 'sub'],
+    currentDate: now,
+  });
+  return config.principal(payload);
 }
 
 /** The keys of an issuer. A token with an unknown key is a fault of the token. */

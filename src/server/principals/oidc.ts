@@ -1,12 +1,14 @@
 import * as client from 'openid-client';
 import { isInstance } from '#base';
 import { hashText, type Instant } from '#canon';
-import type { MappedPrincipal, OidcConfig } from '#config';
+import type { OidcConfig } from '#config';
 import { ServerError } from '../errors.ts';
 import { isLoopback } from '../loopback.ts';
-import type { Sessions } from './sessions.ts';
+import type { Person, Sessions } from './sessions.ts';
 
 const SCOPE = 'openid email profile';
+/** The store keeps the claims with the session. */
+const CLAIMS_MAX = 16_384;
 
 /** Signs people in with an OpenID provider: authorization code flow with PKCE, state and nonce. */
 export class OidcSignIn {
@@ -42,12 +44,12 @@ export class OidcSignIn {
   }
 
   /**
-   * The principal of a finished sign-in. `url`: where the provider sent the browser. `browser`: the
+   * The person of a finished sign-in. `url`: where the provider sent the browser. `browser`: the
    * secret of its cookie.
    *
    * @throws ServerError `sign_in_failed`
    */
-  async end(url: URL, browser: string | undefined, now: Instant): Promise<MappedPrincipal> {
+  async end(url: URL, browser: string | undefined, now: Instant): Promise<Person> {
     const state = url.searchParams.get('state') ?? '';
     const begun = await this.#sessions.endSignIn(state, browser, now);
     if (begun === undefined) throw failed('The sign-in is unknown, was used, or took too long');
@@ -58,9 +60,9 @@ export class OidcSignIn {
         expectedState: state,
         idTokenExpected: true,
       });
-      const mapped = this.#config.principal((tokens.claims() ?? {}) as Readonly<Record<string, unknown>>);
-      if (mapped === undefined) throw failed('The configuration accepts no person with these claims');
-      return mapped;
+      const claims = JSON.stringify(tokens.claims() ?? {});
+      if (claims.length > CLAIMS_MAX) throw failed(`The claims of the person exceed ${CLAIMS_MAX} characters`);
+      return { issuer: this.#config.issuer, client: this.#config.clientId, claims };
     } catch (cause) {
       const isRefused =
         isInstance(cause, client.ClientError) ||

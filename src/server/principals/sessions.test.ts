@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { addMicros, hashText, type Instant } from '#canon';
 import { systemRandom } from '#oracle';
 import { MemoryStore } from '#stores';
+import { collected } from '../../../tests/support/server/collected.ts';
 import { Sessions } from './sessions.ts';
 
 const SECRET = new Uint8Array(32).fill(1);
@@ -18,8 +19,31 @@ test('a session counts for twelve hours, until it is ended', async () => {
   const cookie = await sessions.start({ principal: 'boss:ada', method: 'session' }, NOW);
   expect(await sessions.find(cookie, later(12 * 3_600 - 1))).toMatchObject({ principal: 'boss:ada' });
   expect(await sessions.find(cookie, later(12 * 3_600))).toBeUndefined();
+  // An earlier clock shows that the deletion ends it, and not its time.
+  expect(await sessions.find(cookie, NOW)).toBeDefined();
   await sessions.end(cookie);
   expect(await sessions.find(cookie, NOW)).toBeUndefined();
+});
+
+test('a list has each session without its cookie, and ends any of them', async () => {
+  const { sessions } = opened();
+  const person = { issuer: 'https://issuer.example', client: 'assize', claims: '{"sub":"grace"}' };
+  const ada = await sessions.start({ principal: 'boss:ada', method: 'session' }, NOW);
+  const grace = await sessions.start({ principal: 'person:grace', method: 'oidc', person }, NOW);
+  const rows = await collected(sessions.list());
+  expect(rows.map(({ id }) => id)).toEqual([hashText(ada), hashText(grace)].sort());
+  expect(rows).toContainEqual({
+    ...{ id: hashText(grace), principal: 'person:grace', method: 'oidc', person },
+    ...{ created: NOW, expires: later(12 * 3_600) },
+  });
+  const [first, second] = rows.map(({ id }) => id) as [string, string];
+  expect((await collected(sessions.list(first))).map(({ id }) => id)).toEqual([second]);
+  expect(await sessions.endById(hashText(ada))).toBe(true);
+  expect(await sessions.endById(hashText(ada))).toBe(false);
+  // A cookie is no id.
+  expect(await sessions.endById(grace)).toBe(false);
+  expect(await sessions.find(ada, NOW)).toBeUndefined();
+  expect(await sessions.find(grace, NOW)).toMatchObject({ principal: 'person:grace' });
 });
 
 test('two sign-ins have two sessions', async () => {
@@ -78,8 +102,15 @@ test('a sweep deletes what has ended, and nothing else', async () => {
   await sessions.createCode('boss:ada', NOW);
   await sessions.beginSignIn({ verifier: 'v', nonce: 'n', browser: hashText('b') }, NOW);
   const cookie = await sessions.start({ principal: 'boss:ada', method: 'session' }, NOW);
-  await sessions.sweep(later(700));
+  const left = async (): Promise<number[]> => {
+    const kinds = ['session', 'sign-in-code', 'sign-in'];
+    return (await Promise.all(kinds.map((kind) => store.sideList(kind, { limit: 9 })))).map(({ length }) => length);
+  };
+  await sessions.sweep(later(599));
+  expect(await left()).toEqual([1, 1, 1]);
+  await sessions.sweep(later(600));
+  expect(await left()).toEqual([1, 0, 0]);
   expect(await sessions.find(cookie, later(700))).toBeDefined();
-  const left = await Promise.all(['sign-in-code', 'sign-in'].map((kind) => store.sideList(kind, { limit: 9 })));
-  expect(left.flat()).toEqual([]);
+  await sessions.sweep(later(12 * 3_600));
+  expect(await left()).toEqual([0, 0, 0]);
 });

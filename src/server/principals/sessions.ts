@@ -1,16 +1,30 @@
 import { addMicros, hashText, type Instant } from '#canon';
-import { type PrincipalKind, type ResolvedGrant, SealedRows } from '#config';
+import { SealedRows } from '#config';
 import type { SideStore } from '#ledger';
 import type { Random } from '#oracle';
+
+/** A person that signed in at an OpenID provider. Each request maps the person to a principal. */
+export interface Person {
+  readonly issuer: string;
+  /** The client id of the configuration. */
+  readonly client: string;
+  /** The claims of the ID token, as JSON. */
+  readonly claims: string;
+}
 
 /** The principal of a signed-in browser. */
 export interface Session {
   readonly principal: string;
-  readonly method: string;
-  /** From the claims of the sign-in. Absent: those of the configuration. */
-  readonly kinds?: readonly PrincipalKind[];
-  readonly grants?: readonly ResolvedGrant[];
+  readonly method: 'session' | 'oidc';
+  /** For `oidc`. */
+  readonly person?: Person;
+  readonly created: Instant;
   readonly expires: Instant;
+}
+
+/** A session by its id, which is the hash of its cookie. */
+export interface SessionRow extends Session {
+  readonly id: string;
 }
 
 /** A sign-in code of the command line: used once, in ten minutes. */
@@ -47,8 +61,8 @@ export class Sessions {
   }
 
   /** Starts a session and returns the value of its cookie. */
-  async start(session: Omit<Session, 'expires'>, now: Instant): Promise<string> {
-    return this.#kept(this.#sessions, { ...session, expires: addMicros(now, SESSION_MICROS) });
+  async start(session: Omit<Session, 'created' | 'expires'>, now: Instant): Promise<string> {
+    return this.#kept(this.#sessions, { ...session, created: now, expires: addMicros(now, SESSION_MICROS) });
   }
 
   async find(cookie: string, now: Instant): Promise<Session | undefined> {
@@ -57,6 +71,16 @@ export class Sessions {
 
   async end(cookie: string): Promise<void> {
     if (CODE.test(cookie)) await this.#sessions.delete(hashText(cookie));
+  }
+
+  /** Ends a session by its id. Returns false if there is none. */
+  async endById(id: string): Promise<boolean> {
+    return this.#sessions.delete(id);
+  }
+
+  /** The sessions after an id, by id. A session that has ended is among them until a sweep. */
+  async *list(after?: string): AsyncGenerator<SessionRow> {
+    for await (const { key, value } of this.#sessions.list(after)) yield { id: key, ...value };
   }
 
   /** A code that signs a principal in, once. */
@@ -87,7 +111,7 @@ export class Sessions {
   /** Deletes rows that have ended. */
   async sweep(now: Instant): Promise<void> {
     for (const rows of [this.#sessions, this.#codes, this.#pending] as SealedRows<{ expires: Instant }>[])
-      for (const { key, value } of await rows.list()) if (now >= value.expires) await rows.delete(key);
+      for await (const { key, value } of rows.list()) if (now >= value.expires) await rows.delete(key);
   }
 
   async #kept<T extends object>(rows: SealedRows<T>, value: T): Promise<string> {

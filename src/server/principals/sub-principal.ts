@@ -1,5 +1,4 @@
 import type { Instant } from '#canon';
-import { isSamePrincipal } from '#kernel';
 import type { WritChain } from '#runtime';
 import { ServerError } from '../errors.ts';
 import type { Service } from '../service.ts';
@@ -14,14 +13,14 @@ const OWN_NAME = /^[A-Za-z0-9_.@+-]{1,64}$/;
  *
  * @throws ServerError `forbidden`
  */
-export function requireSubPrincipal({ name }: Caller, { config }: Service, subject: string): void {
+export function requireSubPrincipal({ name }: Caller, { names }: Pick<Service, 'names'>, subject: string): void {
   const isBelow = subject.startsWith(`${name}/`) && OWN_NAME.test(subject.slice(name.length + 1));
-  const known = [...config.principals.keys()].find((one) => isSamePrincipal(one, subject));
-  if (isBelow && known === undefined) return;
-  throw new ServerError(
-    'forbidden',
-    `${name} cannot give authority to ${subject}. Choose a name below its own, such as ${name}/helper, of letters, digits and _.@+-`,
-  );
+  if (!isBelow)
+    throw new ServerError(
+      'forbidden',
+      `${name} cannot give authority to ${subject}. Choose a name below its own, such as ${name}/helper, of letters, digits and _.@+-`,
+    );
+  names.requireFree(subject);
 }
 
 /** A token for the holder of a part of the caller's authority. The answer has its text, once. */

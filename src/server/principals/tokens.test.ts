@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { addMicros, type Instant } from '#canon';
 import { systemRandom } from '#oracle';
 import { MemoryStore } from '#stores';
+import { collected } from '../../../tests/support/server/collected.ts';
 import { Tokens } from './tokens.ts';
 
 const SECRET = new Uint8Array(32).fill(1);
@@ -64,7 +65,7 @@ test('the store has neither a token nor its secret', async () => {
   const rows = JSON.stringify(await store.sideList('token', { limit: 10 }));
   expect(rows).not.toContain(token.slice(-64));
   expect(rows).toContain('for the build');
-  expect(JSON.stringify(await tokens.list())).not.toContain(token.slice(-64));
+  expect(JSON.stringify(await collected(tokens.list()))).not.toContain(token.slice(-64));
 });
 
 test('a token of another root key does not count', async () => {
@@ -72,7 +73,7 @@ test('a token of another root key does not count', async () => {
   const { token } = await new Tokens(store, new Uint8Array(32), systemRandom).create(terms());
   const tokens = new Tokens(store, SECRET, systemRandom);
   await expect(tokens.verify(token, NOW)).rejects.toMatchObject({ code: 'unauthenticated' });
-  expect(await tokens.list()).toEqual([]);
+  expect(await collected(tokens.list())).toEqual([]);
 });
 
 test('a used id gets another token, and a revocation ends one of them', async () => {
@@ -88,4 +89,27 @@ test('a used id gets another token, and a revocation ends one of them', async ()
   expect(await tokens.revoke(one.row.id)).toBe(true);
   expect(await tokens.revoke(one.row.id)).toBe(false);
   expect(await tokens.verify(two.token, NOW)).toEqual(two.row);
+});
+
+test('a sweep deletes tokens a week after their end, and no others', async () => {
+  const tokens = new Tokens(new MemoryStore(), SECRET, systemRandom);
+  const lives = [60, 120, 30 * 86_400];
+  const ids = await Promise.all(lives.map(async (life) => (await tokens.create(terms(life))).row.id));
+  const left = async (seconds: number): Promise<string[]> => {
+    await tokens.sweep(addMicros(NOW, seconds * 1_000_000));
+    return (await collected(tokens.list())).map(({ id }) => id);
+  };
+  expect(await left(7 * 86_400 + 59)).toEqual([...ids].sort());
+  expect(await left(7 * 86_400 + 60)).toEqual([ids[1], ids[2]].sort());
+  expect(await left(20 * 86_400)).toEqual([ids[2]]);
+});
+
+test('a list begins after any id, and has the tokens in order', async () => {
+  const tokens = new Tokens(new MemoryStore(), SECRET, systemRandom);
+  for (let n = 0; n < 5; n++) await tokens.create(terms());
+  const all = (await collected(tokens.list())).map(({ id }) => id);
+  expect(all).toEqual([...all].sort());
+  expect(new Set(all).size).toBe(5);
+  for (const [at, id] of all.entries())
+    expect((await collected(tokens.list(id))).map((row) => row.id)).toEqual(all.slice(at + 1));
 });

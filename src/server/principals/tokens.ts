@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { hashText, type Instant } from '#canon';
+import { addMicros, hashText, type Instant } from '#canon';
 import { type PrincipalKind, SealedRows } from '#config';
 import type { SideStore } from '#ledger';
 import type { Random } from '#oracle';
@@ -25,6 +25,8 @@ interface StoredToken extends Omit<TokenRow, 'id'> {
 }
 
 const TOKEN = /^asz_([0-9a-f]{16})_([0-9a-f]{64})$/;
+/** A list says for this long that a token has expired. */
+const KEPT_MICROS = 7 * 24 * 60 * 60 * 1_000_000;
 /** Matches no secret. */
 const NO_HASH = '0'.repeat(64);
 
@@ -72,14 +74,20 @@ export class Tokens {
     return shown(id, row.value);
   }
 
-  /** All tokens by id, with those that have ended. */
-  async list(): Promise<TokenRow[]> {
-    return (await this.#rows.list()).map(({ key, value }) => shown(key, value));
+  /** The tokens after an id, by id. A token that has expired is among them until a sweep. */
+  async *list(after?: string): AsyncGenerator<TokenRow> {
+    for await (const { key, value } of this.#rows.list(after)) yield shown(key, value);
   }
 
   /** Deletes a token. Returns false if there is none. */
   revoke(id: string): Promise<boolean> {
     return this.#rows.delete(id);
+  }
+
+  /** Deletes tokens that expired a week ago or earlier. */
+  async sweep(now: Instant): Promise<void> {
+    const ended = addMicros(now, -KEPT_MICROS);
+    for await (const { key, value } of this.#rows.list()) if (value.expires <= ended) await this.#rows.delete(key);
   }
 }
 

@@ -163,6 +163,12 @@ test('each operation answers in the form of its schema', async () => {
   expect((await ok('stuck.list')).stuck).toEqual([]);
   expect(await ok('tokens.revoke', { path: { token: token.id } })).toEqual({ revoked: true });
 
+  const cookie = await server.cookieFor('boss:ada');
+  const { sessions } = await ok('sessions.list', { query: { principal: 'boss:ada' } });
+  expect(sessions).toMatchObject([{ principal: 'boss:ada', method: 'session' }]);
+  expect(await ok('sessions.end', { path: { session: sessions[0].id } })).toEqual({ ended: true });
+  expect((await server.ask('GET', '/v1/me', { headers: { cookie } })).status).toBe(401);
+
   expect(OPERATIONS.map(({ id }) => id).filter((id) => !called.has(id))).toEqual([]);
   expect((await succeed(server, 'log.verify', { body: {} })).valid).toBe(true);
   expect(server.lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);

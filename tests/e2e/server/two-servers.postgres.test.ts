@@ -64,7 +64,15 @@ onEveryDatabase((stores) => {
       expect((await two.ask('GET', '/v1/me', { headers: { cookie } })).body.method).toBe('session');
       await succeed(two, 'tokens.revoke', { path: { token: token.split('_')[1] as string } });
       expect((await one.ask('GET', '/v1/me', { token })).status).toBe(401);
+      await succeed(two, 'proposals.create', pay('a', 1, 'before', { token: two.tokens['agent:scout'] }));
       await succeed(one, 'writs.revoke', { path: { ...MAIN, writ: 'agent:scout' }, body: { reason: 'left' } });
+      // The other server has the trajectory in memory, from before the revocation.
+      const place = { as: 'agent:scout', token: two.tokens['agent:scout'] } as const;
+      for (const [id, asked] of [
+        ['memory.recall', { ...place, path: { ...MAIN, space: 'front' }, body: {} }],
+        ['trajectories.slice', { ...place, path: MAIN, query: { role: 'clerk', params: '{"desk":"a"}' } }],
+      ] as const)
+        expect(await callOperation(two, id, asked)).toMatchObject({ status: 403, body: { code: 'forbidden' } });
       const other = pay('a', 1, 'k', { token: two.tokens['agent:scout'] });
       expect(await succeed(two, 'proposals.create', other)).toMatchObject({ reason: 'invalid_authority' });
     }));

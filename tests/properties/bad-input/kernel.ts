@@ -124,6 +124,7 @@ export const KERNEL: Readonly<Record<string, Case | Exempt>> = {
   isCounselorOf: exempt(MADE),
   isSamePrincipal: exempt(MADE),
   faultOfName: takes(kernel.faultOfName, ['dr-who']),
+  hasReservedPrefix: exempt(MADE),
   firstFinding: exempt(MADE),
   heldBy: exempt(MADE),
   overridesOf: exempt(MADE),
