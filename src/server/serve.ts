@@ -36,6 +36,7 @@ import { Authenticator } from './principals/authenticator.ts';
 import { credentialsOf } from './principals/credentials.ts';
 import { JwtVerifier } from './principals/jwt.ts';
 import { OidcSignIn } from './principals/oidc.ts';
+import { recentSideStore } from './principals/recent-side-store.ts';
 import { WritIssuer } from './principals/writ-issuer.ts';
 import type { Service } from './service.ts';
 import { wakingStore } from './waking-store.ts';
@@ -121,7 +122,9 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     onSnapshotFailed: onFailure,
     onNotificationFailed: onFailure,
   });
-  const { tokens, sessions } = credentialsOf(store, root);
+  // A row of a local file is read at once, and a row over the network is a round trip a request.
+  const isRemote = checkpointFile(config.store) === undefined && !config.store.startsWith('memory:');
+  const { tokens, sessions } = credentialsOf(isRemote ? recentSideStore(store) : store, root);
   const stopping = new AbortController();
   const watchdog = new Watchdog({ store, url: config.store, limitMs: server.watchdogMs, onFailure });
   const open = new OpenRequests();
