@@ -9,7 +9,6 @@ import { isAssizeError, type Json } from '#base';
 import { anchorRoot, type ResolvedConfig, type RootKey, recoveryKeyOf } from '#config';
 import type { Rules } from '#domains/gateway';
 import type { Domain, Migration } from '#kernel';
-import { Replayer } from '#ledger';
 import type { SignerKey } from '#merkle';
 import { type Clock, systemClock } from '#oracle';
 import { Assize } from '#runtime';
@@ -134,7 +133,6 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     writs: new WritIssuer(root, server.writSeconds, config.approvals.timeoutMs ?? APPROVAL_TIMEOUT_MS),
     checkpoints: new Checkpoints(store, options.logKey ?? derivedLogKey(root), checkpointFile(config.store)),
     watchdog,
-    replayer: new Replayer(store),
     policyOf: options.policyOf,
   };
   await createWorlds(service);

@@ -132,6 +132,7 @@ async function runOperation(
         ending ??= new RequestEnd(request.signal, parts.stopping, REQUEST_MS + waitSeconds * 1_000);
         return ending.signal;
       },
+      hasAnswer: (etag) => isNamed(`"${etag}"`, request.headers.get('if-none-match') ?? ''),
     });
     const answer = await parts.open.run(running);
     return answered(answer, request, wantsInterrupts ? INTERRUPTS : 'application/json');

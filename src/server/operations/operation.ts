@@ -25,6 +25,8 @@ export interface Request<Path extends Part, Query extends Part, Body extends z.Z
   readonly wantsInterrupts: boolean;
   /** Ends when the client leaves or the server stops. */
   readonly signal: AbortSignal;
+  /** Whether the client has the answer with that entity tag: an answer without a body is enough. */
+  readonly hasAnswer: (etag: string) => boolean;
 }
 
 /** The answer of an operation: a document, or a stream of text. */
