@@ -230,7 +230,8 @@ export class Assize {
     read: (state: Json) => T,
   ): Promise<{ readonly entry: EntryRow; readonly result: T }> {
     const open = this.#writing.get(trajectoryId);
-    if (open !== undefined) return Trajectory.readMemory(open, this.#erasures, ({ world }) => read(world.state as Json));
+    if (open !== undefined)
+      return Trajectory.readMemory(open, this.#erasures, ({ world }) => read(world.state as Json));
     const entry = await this.#store.head(trajectoryId);
     if (entry === undefined) throw new RuntimeError('not_found', `The store has no trajectory ${trajectoryId}.`);
     return { entry, result: await this.readState(entry, read) };
