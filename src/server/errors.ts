@@ -47,6 +47,8 @@ export type ServerErrorCode =
   | 'client_left'
   /** Another key signed the last checkpoint. Serve with the key of that log, or remove the file. */
   | 'foreign_checkpoint'
+  /** No checkpoint covers the entry yet. Sign one with `POST /v1/checkpoints`, and ask again. */
+  | 'not_checkpointed'
   /** Another program listens at the address. Stop it, or set `server.port`. */
   | 'port_in_use'
   /** The address is public, and neither TLS nor a proxy is configured. Configure one of them. */

@@ -25,6 +25,7 @@ import { type Addresses, addressesOf } from './http/guards.ts';
 import { RateLimiter } from './http/limits.ts';
 import { OpenRequests } from './http/open-requests.ts';
 import { addSignIn } from './http/sign-in.ts';
+import { checkpointInFile, checkpointInStore, type LastCheckpoint } from './last-checkpoint.ts';
 import { Logger } from './log/logger.ts';
 import { Metrics } from './log/metrics.ts';
 import { isLoopback } from './loopback.ts';
@@ -131,7 +132,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     ...{ assize, store, config, domains, clock, tokens, metrics },
     migrations: options.migrations ?? new Map(),
     writs: new WritIssuer(root, server.writSeconds, config.approvals.timeoutMs ?? APPROVAL_TIMEOUT_MS),
-    checkpoints: new Checkpoints(store, options.logKey ?? derivedLogKey(root), checkpointFile(config.store)),
+    checkpoints: new Checkpoints(store, options.logKey ?? derivedLogKey(root), lastCheckpointOf(config.store, store)),
     watchdog,
     policyOf: options.policyOf,
   };
@@ -215,6 +216,12 @@ function requireSafeAddress({ server }: ResolvedConfig): void {
     'public_without_tls',
     `The address ${server.host} is public, and tokens would be sent in plain text. Set server.tls, or server.behindProxy if a proxy ends TLS.`,
   );
+}
+
+/** A file protects against a store that was put back, also where its entries were. */
+function lastCheckpointOf(url: string, store: Store): LastCheckpoint {
+  const file = checkpointFile(url);
+  return file === undefined ? checkpointInStore(store) : checkpointInFile(file);
 }
 
 /** Another process may create the same world at the same time. */

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { isInstance } from '#base';
 import { hashText } from '#canon';
-import { checkRow, difference, type EntryRow, integrateLog, LedgerFault, type Payload } from '#ledger';
+import { checkRow, difference, type EntryRow, LedgerFault, type Payload } from '#ledger';
 import { proveEntry } from '#runtime';
 import { blobsOf, blobValue, partingOf, summaryOf } from '#views';
+import { ServerError } from '../errors.ts';
 import { entryNamed, headOf, tagsOfStates } from '../reach.ts';
 import type { Service } from '../service.ts';
 import { digits, documentForm, flag, hash, name, next, PAGE_DEFAULT, page, patchForm } from './forms.ts';
@@ -93,21 +94,26 @@ const proof = operation({
   id: 'entries.proof',
   method: 'get',
   path: '/v1/entries/{entry}/proof',
-  summary: 'A proof that an entry is in the log of the last checkpoint (c2sp.org/tlog-proof).',
+  summary: 'A proof that an entry is in the log of the last checkpoint (c2sp.org/tlog-proof). Signs nothing.',
   kinds: READERS,
   params: z.strictObject({ entry: name }),
   answer: z.strictObject({ entry_id: hash, log: z.string(), key: z.string(), proof: z.string() }),
-  errors: ['not_logged'],
+  errors: ['not_checkpointed', 'not_logged'],
   run: async (request) => {
     const { path, service } = request;
     const row = await entryNamed(request, path.entry);
     checkRow(row);
-    await integrateLog(service.store);
-    const signed = await service.checkpoints.covering(row.id);
     const { origin, key, known } = service.checkpoints;
-    return {
-      body: { entry_id: row.id, log: origin, key, proof: await proveEntry(service.store, row.id, signed, known) },
-    };
+    const last = await service.checkpoints.latest();
+    const index = await service.store.logIndex(row.id);
+    if (last === undefined || index === undefined || index >= last.size)
+      throw new ServerError(
+        'not_checkpointed',
+        `No checkpoint covers the entry ${row.id} yet. Sign one with POST /v1/checkpoints, and repeat the request.`,
+        { evidence: { id: row.id } },
+      );
+    const text = await proveEntry(service.store, row.id, last.checkpoint, known);
+    return { body: { entry_id: row.id, log: origin, key, proof: text } };
   },
 });
 

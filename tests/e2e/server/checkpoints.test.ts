@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import { Replayer } from '#ledger';
+import { openCheckpoint, parseVerifierKey } from '#merkle';
+import { requireContinuation } from '#runtime';
+import { MemoryStore, type Store } from '#stores';
+import { callOperation, pay, succeed } from '../../support/server/calling.ts';
+import { start, type TestServer } from '../../support/server/serving.ts';
+
+const sign = (server: TestServer) => succeed(server, 'checkpoints.create');
+
+test('a proof signs nothing, and says how to sign', async () => {
+  const server = await start();
+  const { entry_id: entry } = await succeed(server, 'proposals.create', pay('a', 1, 'k'));
+  const asked = { path: { entry } };
+  const before = await server.contents();
+  const refused = await callOperation(server, 'entries.proof', asked);
+  expect(refused).toMatchObject({ status: 409, body: { code: 'not_checkpointed' } });
+  expect(refused.body.detail).toContain('POST /v1/checkpoints');
+  expect(await server.contents()).toEqual(before);
+  await sign(server);
+  expect((await succeed(server, 'entries.proof', asked)).entry_id).toBe(entry);
+  const { entry_id: later } = await succeed(server, 'proposals.create', pay('a', 1, 'l'));
+  expect((await callOperation(server, 'entries.proof', { path: { entry: later } })).status).toBe(409);
+});
+
+test('another server and a restart know the last checkpoint, and extend it', async () => {
+  const store = new MemoryStore();
+  const [one, two] = [await start({ store }), await start({ store })];
+  await succeed(one, 'proposals.create', pay('a', 1, 'k'));
+  const first = await sign(one);
+  expect(await succeed(two, 'checkpoints.latest')).toEqual(first);
+  await succeed(two, 'proposals.create', pay('a', 1, 'l'));
+  const second = await sign(two);
+  expect(second.size).toBeGreaterThan(first.size);
+  expect(await succeed(one, 'checkpoints.latest')).toEqual(second);
+  await Promise.all([one.stop(), two.stop()]);
+  expect(await succeed(await start({ store }), 'checkpoints.latest')).toEqual(second);
+});
+
+test('servers that sign at once keep the last one, and each extends the other', async () => {
+  const store = new MemoryStore();
+  const servers = [await start({ store }), await start({ store }), await start({ store })];
+  let kept = 0;
+  for (let round = 0; round < 5; round++) {
+    const made = await Promise.all(
+      servers.map(async (server, n) => {
+        await succeed(server, 'proposals.create', pay('a', 1, `k${round}-${n}`));
+        return sign(server);
+      }),
+    );
+    const { size, checkpoint, key } = await succeed(servers[0] as TestServer, 'checkpoints.latest');
+    expect(size).toBe(Math.max(...made.map((one) => one.size)));
+    expect(size).toBeGreaterThan(kept);
+    kept = size;
+    for (const one of [checkpoint, ...made.map((one) => one.checkpoint)]) await expectExtended(store, one, key);
+  }
+  expect((await new Replayer(store).replay('main')).chain.seq).toBe(16);
+});
+
+async function expectExtended(store: Store, signed: string, key: string): Promise<void> {
+  const verifier = parseVerifierKey(key);
+  const verdict = openCheckpoint(signed, { origin: verifier.name, keys: [verifier] });
+  if (!verdict.valid) throw new Error(verdict.detail);
+  await requireContinuation(store, verdict.checkpoint);
+}
