@@ -36,7 +36,10 @@ export type ServerErrorCode =
    * the domain.
    */
   | 'domain_stuck'
-  /** The request took longer than the limit. Repeat it with the same idempotency key. */
+  /**
+   * The request took longer than the limit, and its outcome is unknown. Repeat it with the same
+   * idempotency key.
+   */
   | 'request_timeout'
   /** The kernel refuses the rules of the file. Correct the rules, and start again. */
   | 'rules_refused'

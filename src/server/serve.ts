@@ -88,6 +88,8 @@ const IDLE_MS = 50;
 const APPROVAL_TIMEOUT_MS = 604_800_000;
 /** Entries of other processes are seen after this time, without a notification of the store. */
 const POLL_MS = 250;
+/** A request is answered within this time, without its wait. */
+const REQUEST_MS = 60_000;
 /** A request must arrive within this time. */
 const ARRIVAL_MS = 30_000;
 
@@ -148,6 +150,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     limiter: new RateLimiter(server.limits, () => performance.now()),
     addresses: () => addresses as Addresses,
     stopping: stopping.signal,
+    requestMs: REQUEST_MS,
     open,
     more: (app, all) => {
       addEvents(app, all, tail);

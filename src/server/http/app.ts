@@ -1,12 +1,12 @@
 import { Hono } from 'hono';
-import { isInstance } from '#base';
+import { isAssizeError, isInstance } from '#base';
 import type { PrincipalKind } from '#config';
 import { StoreError } from '#stores';
 import { ServerError } from '../errors.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Metrics } from '../log/metrics.ts';
 import { openApiDocument } from '../openapi/document.ts';
-import type { Answer, Operation } from '../operations/operation.ts';
+import { type Answer, INTERRUPTS, type Operation } from '../operations/operation.ts';
 import type { Authenticator } from '../principals/authenticator.ts';
 import { type Caller, isOfKind } from '../principals/caller.ts';
 import { type Problem, problemOf } from '../problems/problem.ts';
@@ -26,6 +26,8 @@ export interface AppParts {
   readonly authenticator: Authenticator;
   readonly limiter: RateLimiter;
   readonly limits: Limits;
+  /** The time limit of a request, without its wait. */
+  readonly requestMs: number;
   readonly addresses: () => Addresses;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -41,11 +43,8 @@ const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
 
 /** Longest wait of `Prefer: wait=N`. */
 const WAIT_SECONDS_MAX = 300;
-/** Time limit of a request, without its wait. */
-const REQUEST_MS = 60_000;
 const REQUEST_ID = 'x-request-id';
 const SECURITY_HEADERS = securityHeaders();
-const INTERRUPTS = 'application/vnd.ag-ui+json';
 
 /** The answers that already have the headers of every answer. */
 const complete = new WeakSet<Response>();
@@ -112,47 +111,80 @@ async function runOperation(
   known(caller);
   if (caller.sessionId !== undefined) checkOrigin(request, parts.addresses());
   const leave = parts.limiter.enter(caller.name);
+  const waitSeconds = waitOf(request);
+  const limitMs = parts.requestMs + waitSeconds * 1_000;
   let ending: RequestEnd | undefined;
+  let isAnswered = false;
+  const work = answerOf(one, { request, path, caller, waitSeconds }, parts, () => {
+    ending ??= new RequestEnd(request.signal, parts.stopping, limitMs);
+    return ending.signal;
+  });
+  // A request without an answer in time counts until its work ends, and a stream until it ends.
+  work.then(
+    ({ lines }) => {
+      if (lines === undefined || isAnswered) leave();
+    },
+    (error: unknown) => {
+      leave();
+      if (isAnswered && !isAssizeError(error)) parts.logger.failure(requestIdOf(request), error);
+    },
+  );
   try {
-    requireKind(caller, one.kinds);
-    const body = one.body === undefined ? undefined : await readBody(request, parts.limits.bodyBytes);
-    const given = checkedParts(one, { path, query: queryOf(request.url), body });
-    const key = request.headers.get('idempotency-key') ?? '';
-    if (one.needsKey === true && key === '')
-      throw new ServerError(
-        'idempotency_key_missing',
-        'A proposal needs an idempotency key. Send the header Idempotency-Key, the same again for a repetition.',
-      );
-    const waitSeconds = waitOf(request);
-    const wantsInterrupts = (request.headers.get('accept') ?? '').includes(INTERRUPTS);
-    const { service } = parts;
-    const running = one.run({
-      ...{ ...given, caller, service, key, waitSeconds, wantsInterrupts },
-      get signal() {
-        ending ??= new RequestEnd(request.signal, parts.stopping, REQUEST_MS + waitSeconds * 1_000);
-        return ending.signal;
-      },
-      hasAnswer: (etag) => isNamed(`"${etag}"`, request.headers.get('if-none-match') ?? ''),
-    });
-    const answer = await parts.open.run(running);
-    return answered(answer, request, wantsInterrupts ? INTERRUPTS : 'application/json');
+    return answered(await parts.open.run(work, limitMs), request, leave);
   } finally {
+    isAnswered = true;
     ending?.release();
-    leave();
   }
 }
 
-function answered(answer: Answer, request: Request, type: string): Response {
+interface Given {
+  readonly request: Request;
+  readonly path: Readonly<Record<string, string>>;
+  readonly caller: Caller;
+  readonly waitSeconds: number;
+}
+
+/** Checks the request and runs its operation. */
+async function answerOf(
+  one: Operation,
+  { request, path, caller, waitSeconds }: Given,
+  { service, limits }: AppParts,
+  signalOf: () => AbortSignal,
+): Promise<Answer> {
+  requireKind(caller, one.kinds);
+  const body = one.body === undefined ? undefined : await readBody(request, limits.bodyBytes);
+  const given = checkedParts(one, { path, query: queryOf(request.url), body });
+  const key = request.headers.get('idempotency-key') ?? '';
+  if (one.needsKey === true && key === '')
+    throw new ServerError(
+      'idempotency_key_missing',
+      'A proposal needs an idempotency key. Send the header Idempotency-Key, the same again for a repetition.',
+    );
+  const wantsInterrupts = (request.headers.get('accept') ?? '').includes(INTERRUPTS);
+  return one.run({
+    ...{ ...given, caller, service, key, waitSeconds, wantsInterrupts },
+    get signal() {
+      return signalOf();
+    },
+    hasAnswer: (etag) => isNamed(`"${etag}"`, request.headers.get('if-none-match') ?? ''),
+  });
+}
+
+/** `onEnd`: called at the end of a stream. */
+function answered(answer: Answer, request: Request, onEnd: () => void): Response {
   const { status = 200, headers = {}, body, lines, etag } = answer;
   const tag = etag === undefined ? undefined : `"${etag}"`;
   const own = { ...headers, ...(tag !== undefined && { etag: tag }) };
-  const all = { ...SECURITY_HEADERS, ...own, [REQUEST_ID]: requestIdOf(request) };
+  const all = { ...SECURITY_HEADERS, 'content-type': 'application/json', ...own, [REQUEST_ID]: requestIdOf(request) };
   if (tag !== undefined && isNamed(tag, request.headers.get('if-none-match') ?? ''))
-    return new Response(null, { status: 304, headers: all });
+    return new Response(null, {
+      status: 304,
+      headers: { ...SECURITY_HEADERS, ...own, [REQUEST_ID]: requestIdOf(request) },
+    });
   if (lines !== undefined)
-    return new Response(streamOf(lines), { headers: { ...all, 'content-type': 'application/jsonl' } });
+    return new Response(streamOf(lines, onEnd), { headers: { ...all, 'content-type': 'application/jsonl' } });
   // The library writes an answer with plain headers at once. Reading its headers would undo that.
-  const response = new Response(`${JSON.stringify(body)}\n`, { status, headers: { ...all, 'content-type': type } });
+  const response = new Response(`${JSON.stringify(body)}\n`, { status, headers: all });
   complete.add(response);
   return response;
 }
@@ -167,16 +199,26 @@ function isNamed(tag: string, header: string): boolean {
   return header.trim() === '*' || [...header.matchAll(/"[^"]*"/g)].some(([one]) => one === tag);
 }
 
-function streamOf(lines: AsyncIterable<string>): ReadableStream<Uint8Array> {
+/** A client that leaves cancels the stream, which ends the reading. */
+function streamOf(lines: AsyncIterable<string>, onEnd: () => void): ReadableStream<Uint8Array> {
   const iterator = lines[Symbol.asyncIterator]();
   const encoder = new TextEncoder();
   return new ReadableStream({
     pull: async (controller) => {
-      const { done, value } = await iterator.next();
-      if (done === true) controller.close();
-      else controller.enqueue(encoder.encode(value));
+      try {
+        const { done, value } = await iterator.next();
+        if (done !== true) return controller.enqueue(encoder.encode(value));
+        onEnd();
+        controller.close();
+      } catch (error) {
+        onEnd();
+        throw error;
+      }
     },
-    cancel: async () => void (await iterator.return?.()),
+    cancel: async () => {
+      onEnd();
+      await iterator.return?.();
+    },
   });
 }
 

@@ -3,6 +3,9 @@ import type { PrincipalKind } from '#config';
 import type { Caller } from '../principals/caller.ts';
 import type { Service } from '../service.ts';
 
+/** The media type of an interrupt of AG-UI. */
+export const INTERRUPTS = 'application/vnd.ag-ui+json';
+
 export type Method = 'get' | 'post' | 'delete';
 
 /** The schema of one part of a request. An absent part accepts nothing. */
@@ -33,6 +36,7 @@ export interface Request<Path extends Part, Query extends Part, Body extends z.Z
 export interface Answer<Body = unknown> {
   /** Default: 200. */
   readonly status?: 200 | 201 | 202;
+  /** By names in small letters. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Body;
   /** In place of a body: pieces of JSON Lines. */
