@@ -1,9 +1,17 @@
 import { setImmediate } from 'node:timers/promises';
 import { createWritVerifier, failClosedPolicy, parseWrit } from '#authority';
-import { arg, checkArgument, isAssizeError, isInstance, markOwnPackage } from '#base';
+import { arg, checkArgument, isAssizeError, isInstance, type Json, markOwnPackage } from '#base';
 import { EffectError } from '#effects';
 import type { Domain } from '#kernel';
-import { type Chain, type EntryRow, type Hash, type LedgerStore, Replayer, type TrajectoryInfo } from '#ledger';
+import {
+  type Chain,
+  type DomainRef,
+  type EntryRow,
+  type Hash,
+  type LedgerStore,
+  Replayer,
+  type TrajectoryInfo,
+} from '#ledger';
 import { forgetWords } from '#memory';
 import { systemPause } from '#oracle';
 import { Resolutions } from './approve/approve.ts';
@@ -94,6 +102,8 @@ export class Assize {
   readonly #context: TrajectoryContext;
   readonly #snapshots: Snapshots;
   readonly #replayer: Replayer;
+  /** The number of erasures at the last call of `erasures`. */
+  #erasures: number | undefined;
   /** The keys of which one signs first in each trajectory. */
   readonly #named: ReadonlySet<string> | undefined;
   readonly #reading: TrajectoryLoader;
@@ -175,6 +185,69 @@ export class Assize {
 
   trajectories(): Promise<TrajectoryInfo[]> {
     return this.#store.trajectories();
+  }
+
+  /**
+   * The number of erasures in the store: with the same number, an entry has the same state. If
+   * another process erased values since the last call, evicts them from the cached states.
+   *
+   * @internal
+   */
+  async erasures(): Promise<number | undefined> {
+    const erasures = await this.#snapshots.erasures('every trajectory');
+    if (erasures === undefined || erasures !== this.#erasures) this.#replayer.forget();
+    this.#erasures = erasures;
+    return erasures;
+  }
+
+  /**
+   * A value from the state after an entry. From memory if that is the last entry of an open
+   * trajectory, otherwise from a snapshot and the entries after it. The states of recent calls stay
+   * in memory, until `erasures` evicts them. What `read` returns must not refer to the state.
+   *
+   * @throws LedgerFault; the errors of `read`
+   * @internal
+   */
+  async readState<T>({ trajectory_id, id }: EntryRow, read: (state: Json) => T): Promise<T> {
+    const open = this.#writing.get(trajectory_id);
+    if (open?.head === id) {
+      const { entry, result } = await Trajectory.readMemory(open, this.#erasures, ({ world }) =>
+        read(world.state as Json),
+      );
+      if (entry.id === id) return result;
+    }
+    return read((await this.#replayer.stateAt(trajectory_id, id)).state as Json);
+  }
+
+  /**
+   * The same for the last entry, with that entry.
+   *
+   * @throws RuntimeError `not_found`; LedgerFault; the errors of `read`
+   * @internal
+   */
+  async readHead<T>(
+    trajectoryId: string,
+    read: (state: Json) => T,
+  ): Promise<{ readonly entry: EntryRow; readonly result: T }> {
+    const open = this.#writing.get(trajectoryId);
+    if (open !== undefined)
+      return Trajectory.readMemory(open, this.#erasures, ({ world }) => read(world.state as Json));
+    const entry = await this.#store.head(trajectoryId);
+    if (entry === undefined) throw new RuntimeError('not_found', `The store has no trajectory ${trajectoryId}.`);
+    return { entry, result: await this.readState(entry, read) };
+  }
+
+  /**
+   * The domain in force after an entry.
+   *
+   * @throws LedgerFault
+   * @internal
+   */
+  async domainAt({ trajectory_id, id }: EntryRow): Promise<DomainRef> {
+    const open = this.#writing.get(trajectory_id);
+    if (open?.head !== id) return this.#replayer.domainAt(trajectory_id, id);
+    const { name, version, hash } = open.domain;
+    return { name, version, hash };
   }
 
   /**

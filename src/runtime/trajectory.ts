@@ -38,10 +38,18 @@ import { type FailedCommit, type OnFailureOutcome, proposeOnFailure } from './tr
 import { requireGiven, Upgrades } from './upgrade/upgrade.ts';
 import type { Upgrade, UpgradeOptions } from './upgrade/upgrade-input.ts';
 import type { TrajectoryState } from './writer/ports.ts';
+import { COMMIT_ATTEMPTS_MAX } from './writer/prepared.ts';
 import { leaveFromMemory, type SnapshotSink } from './writer/snapshots/from-memory.ts';
 import type { SliceListener } from './writer/subscriptions.ts';
 import { type TurnPorts, TurnScopedPorts } from './writer/turn-ports.ts';
 import { Writer } from './writer/writer.ts';
+
+/** The memory of an open trajectory, for reading. @internal */
+export interface TrajectoryMemory {
+  readonly world: World;
+  readonly domain: Domain;
+  readonly halted: Halt | undefined;
+}
 
 /**
  * An open trajectory: one state, one writer in this process, one entry per ruling.
@@ -231,6 +239,33 @@ export class Trajectory<D extends Domain = Domain> {
    */
   static findDurable(trajectory: Trajectory, entryId: Hash): Promise<EntryRow | undefined> {
     return trajectory.#writer.findDurable(entryId);
+  }
+
+  /**
+   * Reads memory, with the last entry of memory once that is durable. `erasures`: their number in
+   * the store now. Memory of another number is read again first, because it may have erased values.
+   * What `read` returns must not refer to memory.
+   *
+   * @throws RuntimeError `conflict`, and the errors of reading the trajectory
+   * @internal
+   */
+  static async readMemory<T>(
+    trajectory: Trajectory,
+    erasures: number | undefined,
+    read: (memory: TrajectoryMemory) => T,
+  ): Promise<{ readonly entry: EntryRow; readonly result: T }> {
+    const writer = trajectory.#writer;
+    for (let tries = 0; tries < COMMIT_ATTEMPTS_MAX; tries++) {
+      if (writer.stale || (await writer.isOvertaken())) await writer.ready();
+      if (writer.parts.erasures === undefined || writer.parts.erasures !== erasures) await writer.reload();
+      if (writer.stale) continue;
+      const { world, chain, domain } = writer.parts;
+      const head = chain.head as Hash;
+      const result = read({ world, domain, halted: chain.halted });
+      const entry = await writer.findDurable(head);
+      if (entry !== undefined) return { entry, result };
+    }
+    throw await writer.conflictError();
   }
 
   /**

@@ -1,10 +1,10 @@
 import { hkdfSync } from 'node:crypto';
 import type { KeyPair } from '#canon';
-import type { Hash } from '#ledger';
 import { formatVerifierKey, type KnownLog, openCheckpoint, type SignerKey, signerKey } from '#merkle';
-import { fileSink, type MadeCheckpoint, makeCheckpoint, readCheckpointFile, verifyLogged } from '#runtime';
+import { makeCheckpoint, verifyLogged } from '#runtime';
 import type { Store } from '#stores';
 import { ServerError } from './errors.ts';
+import type { KeptCheckpoint, LastCheckpoint } from './last-checkpoint.ts';
 
 /** A signed checkpoint, with the key that verifies it. */
 export interface CheckpointDocument {
@@ -22,7 +22,8 @@ export function derivedLogKey(root: KeyPair): SignerKey {
 }
 
 /**
- * The checkpoints of a server. The last one is in a file outside the database, if there is one.
+ * The checkpoints of a log. Every server of a store extends the last one, so their checkpoints show
+ * one history.
  */
 export class Checkpoints {
   readonly origin: string;
@@ -31,67 +32,67 @@ export class Checkpoints {
   readonly known: KnownLog;
   readonly #store: Store;
   readonly #signer: SignerKey;
-  readonly #file: string | undefined;
-  #last: string | undefined;
-  #signing: Promise<MadeCheckpoint> | undefined;
+  readonly #kept: LastCheckpoint;
+  /** The last one of this process. A writer of the database can put an earlier row back. */
+  #own: CheckpointDocument | undefined;
+  #signing: Promise<CheckpointDocument> | undefined;
 
-  constructor(store: Store, signer: SignerKey, file: string | undefined) {
+  constructor(store: Store, signer: SignerKey, kept: LastCheckpoint) {
     this.#store = store;
     this.#signer = signer;
-    this.#file = file;
+    this.#kept = kept;
     this.origin = signer.name;
     this.key = formatVerifierKey(signer);
     this.known = { origin: signer.name, keys: [signer] };
   }
 
+  /** @throws ServerError `foreign_checkpoint` */
   async latest(): Promise<CheckpointDocument | undefined> {
-    const text = await this.#read();
-    if (text === undefined) return undefined;
-    const verdict = openCheckpoint(text, this.known);
-    if (!verdict.valid)
-      throw new ServerError(
-        'foreign_checkpoint',
-        `The last checkpoint is not one of ${this.origin}: ${verdict.detail}`,
-      );
-    return this.#document(text, Number(verdict.checkpoint.size), verdict.checkpoint.root);
+    return this.#newest(await this.#kept.read());
   }
 
   /**
    * Verifies the entries since the last checkpoint and signs a new one.
    *
-   * @throws LedgerFault, and the errors of `makeCheckpoint`. Nothing is signed then
+   * @throws LedgerFault, and the errors of `makeCheckpoint`. Nothing is kept then
    */
-  async sign(): Promise<CheckpointDocument> {
+  sign(): Promise<CheckpointDocument> {
     this.#signing ??= this.#sign().finally(() => {
       this.#signing = undefined;
     });
-    const { signed, size, root } = await this.#signing;
-    return this.#document(signed, size, root);
+    return this.#signing;
   }
 
-  /** A checkpoint of a log that has the entry. Signs one if the last one is older. */
-  async covering(entryId: Hash): Promise<string> {
-    const last = await this.latest();
-    const index = await this.#store.logIndex(entryId);
-    if (last !== undefined && index !== undefined && index < last.size) return last.checkpoint;
-    return (await this.sign()).checkpoint;
+  async #sign(): Promise<CheckpointDocument> {
+    for (;;) {
+      const before = await this.#kept.read();
+      const last = this.#newest(before);
+      const { signed, size, root } = await makeCheckpoint(this.#store, {
+        signer: this.#signer,
+        ...(last !== undefined && { last: last.checkpoint }),
+        beforeSigning: ({ from, to }) => verifyLogged(this.#store, { from, to }),
+      });
+      // The next one must extend that of the faster server.
+      if (!(await this.#kept.replace(before, signed))) continue;
+      this.#own = this.#document(signed, size, root);
+      return this.#own;
+    }
   }
 
-  async #sign(): Promise<MadeCheckpoint> {
-    const last = await this.#read();
-    const made = await makeCheckpoint(this.#store, {
-      signer: this.#signer,
-      ...(last !== undefined && { last }),
-      beforeSigning: ({ from, to }) => verifyLogged(this.#store, { from, to }),
-      sinks: this.#file === undefined ? [] : [fileSink(this.#file)],
-    });
-    this.#last = made.signed;
-    return made;
+  #newest(kept: KeptCheckpoint | undefined): CheckpointDocument | undefined {
+    const read = kept && this.#opened(kept.signed);
+    if (read === undefined || (this.#own !== undefined && this.#own.size > read.size)) return this.#own;
+    return read;
   }
 
-  async #read(): Promise<string | undefined> {
-    if (this.#file === undefined) return this.#last;
-    return readCheckpointFile(this.#file);
+  #opened(signed: string): CheckpointDocument {
+    const verdict = openCheckpoint(signed, this.known);
+    if (!verdict.valid)
+      throw new ServerError(
+        'foreign_checkpoint',
+        `The last checkpoint is not one of ${this.origin}: ${verdict.detail}`,
+      );
+    return this.#document(signed, Number(verdict.checkpoint.size), verdict.checkpoint.root);
   }
 
   #document(checkpoint: string, size: number, root: Uint8Array): CheckpointDocument {

@@ -36,7 +36,10 @@ export type ServerErrorCode =
    * the domain.
    */
   | 'domain_stuck'
-  /** The request took longer than the limit. Repeat it with the same idempotency key. */
+  /**
+   * The request took longer than the limit, and its outcome is unknown. Repeat it with the same
+   * idempotency key.
+   */
   | 'request_timeout'
   /** The kernel refuses the rules of the file. Correct the rules, and start again. */
   | 'rules_refused'
@@ -47,6 +50,8 @@ export type ServerErrorCode =
   | 'client_left'
   /** Another key signed the last checkpoint. Serve with the key of that log, or remove the file. */
   | 'foreign_checkpoint'
+  /** No checkpoint covers the entry yet. Sign one with `POST /v1/checkpoints`, and ask again. */
+  | 'not_checkpointed'
   /** Another program listens at the address. Stop it, or set `server.port`. */
   | 'port_in_use'
   /** The address is public, and neither TLS nor a proxy is configured. Configure one of them. */

@@ -70,6 +70,15 @@ export function requesterOf(payload: Payload, writSubject: (writId: Hash) => str
   return 'writ_id' in payload && payload.writ_id !== undefined ? writSubject(payload.writ_id) : undefined;
 }
 
+/**
+ * The entity tag of a state, by its entry: an erasure changes states, and not the ids of their
+ * entries.
+ */
+export async function tagsOfStates({ assize }: Pick<Service, 'assize'>): Promise<(entry: EntryRow) => string> {
+  const erasures = await assize.erasures();
+  return ({ id }) => `${id}-${erasures}`;
+}
+
 /** A replayer that reads the store and not the memory of an open trajectory. */
 export function replayerOf({ store }: Pick<Service, 'store'>): Replayer {
   return new Replayer(store);

@@ -9,7 +9,6 @@ import { isAssizeError, type Json } from '#base';
 import { anchorRoot, GrantIssuer, type ResolvedConfig, type RootKey, recoveryKeyOf, withdrawGrants } from '#config';
 import type { Rules } from '#domains/gateway';
 import type { Domain, Migration } from '#kernel';
-import { Replayer } from '#ledger';
 import type { SignerKey } from '#merkle';
 import { type Clock, systemClock } from '#oracle';
 import { Assize } from '#runtime';
@@ -26,6 +25,7 @@ import { type Addresses, addressesOf } from './http/guards.ts';
 import { RateLimiter } from './http/limits.ts';
 import { OpenRequests } from './http/open-requests.ts';
 import { addSignIn } from './http/sign-in.ts';
+import { checkpointInFile, checkpointInStore, type LastCheckpoint } from './last-checkpoint.ts';
 import { Logger } from './log/logger.ts';
 import { Metrics } from './log/metrics.ts';
 import { isLoopback } from './loopback.ts';
@@ -38,6 +38,7 @@ import { FreeNames } from './principals/free-names.ts';
 import { JwtVerifier } from './principals/jwt.ts';
 import { OfficeWrits } from './principals/office-writs.ts';
 import { OidcSignIn } from './principals/oidc.ts';
+import { recentSideStore } from './principals/recent-side-store.ts';
 import { Standings } from './principals/standings.ts';
 import { publicAddress, signInLink } from './public-address.ts';
 import type { Service } from './service.ts';
@@ -90,6 +91,8 @@ const IDLE_MS = 50;
 const APPROVAL_TIMEOUT_MS = 604_800_000;
 /** Entries of other processes are seen after this time, without a notification of the store. */
 const POLL_MS = 250;
+/** A request is answered within this time, without its wait. */
+const REQUEST_MS = 60_000;
 /** A request must arrive within this time. */
 const ARRIVAL_MS = 30_000;
 
@@ -124,7 +127,9 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     onSnapshotFailed: onFailure,
     onNotificationFailed: onFailure,
   });
-  const { tokens, sessions } = credentialsOf(store, root);
+  // A row of a local file is read at once, and a row over the network is a round trip a request.
+  const isRemote = checkpointFile(config.store) === undefined && !config.store.startsWith('memory:');
+  const { tokens, sessions } = credentialsOf(isRemote ? recentSideStore(store) : store, root);
   const stopping = new AbortController();
   const watchdog = new Watchdog({ store, url: config.store, limitMs: server.watchdogMs, onFailure });
   const open = new OpenRequests();
@@ -138,9 +143,8 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       waitMs: config.approvals.timeoutMs ?? APPROVAL_TIMEOUT_MS,
     }),
     offices: new OfficeWrits(root, server.writSeconds),
-    checkpoints: new Checkpoints(store, options.logKey ?? derivedLogKey(root), checkpointFile(config.store)),
+    checkpoints: new Checkpoints(store, options.logKey ?? derivedLogKey(root), lastCheckpointOf(config.store, store)),
     watchdog,
-    replayer: new Replayer(store),
     policyOf: options.policyOf,
   };
   await createWorlds(service);
@@ -159,6 +163,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     limiter: new RateLimiter(server.limits, nowMs),
     addresses: () => addresses as Addresses,
     stopping: stopping.signal,
+    requestMs: REQUEST_MS,
     open,
     more: (app, all) => {
       addEvents(app, all, tail);
@@ -226,6 +231,12 @@ function requireSafeAddress({ server }: ResolvedConfig): void {
     'public_without_tls',
     `The address ${server.host} is public, and tokens would be sent in plain text. Set server.tls, or server.behindProxy if a proxy ends TLS.`,
   );
+}
+
+/** A file protects against a store that was put back, also where its entries were. */
+function lastCheckpointOf(url: string, store: Store): LastCheckpoint {
+  const file = checkpointFile(url);
+  return file === undefined ? checkpointInStore(store) : checkpointInFile(file);
 }
 
 /** Another process may create the same world at the same time. */

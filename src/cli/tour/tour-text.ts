@@ -118,8 +118,8 @@ export function commandsOf(url: string, payments: readonly RuledPayment[]): Tour
       ? []
       : [
           {
-            does: 'read an entry of the ledger, and the proof that the signed log has it',
-            command: `curl -s ${as('auditor')} ${url}/v1/entries/${shown.id} ${url}/v1/entries/${shown.id}/proof`,
+            does: 'read an entry of the ledger, sign the log, and read the proof that the signed log has the entry',
+            command: `curl -s ${as('auditor')} ${url}/v1/entries/${shown.id} --next -s ${as('auditor')} -X POST ${url}/v1/checkpoints --next -s ${as('auditor')} ${url}/v1/entries/${shown.id}/proof`,
           },
         ]),
     {

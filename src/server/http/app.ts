@@ -1,12 +1,12 @@
 import { Hono } from 'hono';
-import { isInstance } from '#base';
+import { isAssizeError, isInstance } from '#base';
 import type { PrincipalKind } from '#config';
 import { StoreError } from '#stores';
 import { ServerError } from '../errors.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Metrics } from '../log/metrics.ts';
 import { openApiDocument } from '../openapi/document.ts';
-import type { Answer, Operation } from '../operations/operation.ts';
+import { type Answer, INTERRUPTS, type Operation } from '../operations/operation.ts';
 import type { Authenticator } from '../principals/authenticator.ts';
 import { type Caller, isOfKind } from '../principals/caller.ts';
 import type { Standings } from '../principals/standings.ts';
@@ -28,6 +28,8 @@ export interface AppParts {
   readonly standings: Standings;
   readonly limiter: RateLimiter;
   readonly limits: Limits;
+  /** The time limit of a request, without its wait. */
+  readonly requestMs: number;
   readonly addresses: () => Addresses;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -43,11 +45,8 @@ const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
 
 /** Longest wait of `Prefer: wait=N`. */
 const WAIT_SECONDS_MAX = 300;
-/** Time limit of a request, without its wait. */
-const REQUEST_MS = 60_000;
 const REQUEST_ID = 'x-request-id';
 const SECURITY_HEADERS = securityHeaders();
-const INTERRUPTS = 'application/vnd.ag-ui+json';
 
 /** The answers that already have the headers of every answer. */
 const complete = new WeakSet<Response>();
@@ -113,48 +112,85 @@ async function runOperation(
   const caller = await parts.authenticator.callerOf(request);
   known(caller);
   if (caller.sessionId !== undefined) checkOrigin(request, parts.addresses());
+  const requireStanding = standingOf(parts, request, one.kinds);
   const leave = parts.limiter.enter(caller.name);
+  const waitSeconds = waitOf(request);
+  const limitMs = parts.requestMs + waitSeconds * 1_000;
   let ending: RequestEnd | undefined;
+  let isAnswered = false;
+  const work = answerOf(one, { request, path, caller, waitSeconds, requireStanding }, parts, () => {
+    ending ??= new RequestEnd(request.signal, parts.stopping, limitMs);
+    return ending.signal;
+  });
+  // A request without an answer in time counts until its work ends, and a stream until it ends.
+  work.then(
+    ({ lines }) => {
+      if (lines === undefined || isAnswered) leave();
+    },
+    (error: unknown) => {
+      leave();
+      if (isAnswered && !isAssizeError(error)) parts.logger.failure(requestIdOf(request), error);
+    },
+  );
   try {
-    requireKind(caller, one.kinds);
-    const body = one.body === undefined ? undefined : await readBody(request, parts.limits.bodyBytes);
-    const given = checkedParts(one, { path, query: queryOf(request.url), body });
-    const key = request.headers.get('idempotency-key') ?? '';
-    if (one.needsKey === true && key === '')
-      throw new ServerError(
-        'idempotency_key_missing',
-        'A proposal needs an idempotency key. Send the header Idempotency-Key, the same again for a repetition.',
-      );
-    const waitSeconds = waitOf(request);
-    const wantsInterrupts = (request.headers.get('accept') ?? '').includes(INTERRUPTS);
-    const { service } = parts;
-    const requireStanding = standingOf(parts, request, one.kinds);
-    const running = one.run({
-      ...{ ...given, caller, service, key, waitSeconds, wantsInterrupts, requireStanding },
-      get signal() {
-        ending ??= new RequestEnd(request.signal, parts.stopping, REQUEST_MS + waitSeconds * 1_000);
-        return ending.signal;
-      },
-    });
-    const answer = await parts.open.run(running);
-    return answered(answer, request, requireStanding, wantsInterrupts ? INTERRUPTS : 'application/json');
+    return answered(await parts.open.run(work, limitMs), request, requireStanding, leave);
   } finally {
+    isAnswered = true;
     ending?.release();
-    leave();
   }
 }
 
-function answered(answer: Answer, request: Request, requireStanding: () => Promise<void>, type: string): Response {
+interface Given {
+  readonly request: Request;
+  readonly path: Readonly<Record<string, string>>;
+  readonly caller: Caller;
+  readonly waitSeconds: number;
+  readonly requireStanding: () => Promise<void>;
+}
+
+/** Checks the request and runs its operation. */
+async function answerOf(
+  one: Operation,
+  { request, path, caller, waitSeconds, requireStanding }: Given,
+  { service, limits }: AppParts,
+  signalOf: () => AbortSignal,
+): Promise<Answer> {
+  requireKind(caller, one.kinds);
+  const body = one.body === undefined ? undefined : await readBody(request, limits.bodyBytes);
+  const given = checkedParts(one, { path, query: queryOf(request.url), body });
+  const key = request.headers.get('idempotency-key') ?? '';
+  if (one.needsKey === true && key === '')
+    throw new ServerError(
+      'idempotency_key_missing',
+      'A proposal needs an idempotency key. Send the header Idempotency-Key, the same again for a repetition.',
+    );
+  const wantsInterrupts = (request.headers.get('accept') ?? '').includes(INTERRUPTS);
+  return one.run({
+    ...{ ...given, caller, service, key, waitSeconds, wantsInterrupts, requireStanding },
+    get signal() {
+      return signalOf();
+    },
+    hasAnswer: (etag) => isNamed(`"${etag}"`, request.headers.get('if-none-match') ?? ''),
+  });
+}
+
+/** `onEnd`: called at the end of a stream. */
+function answered(answer: Answer, request: Request, requireStanding: () => Promise<void>, onEnd: () => void): Response {
   const { status = 200, headers = {}, body, lines, etag } = answer;
   const tag = etag === undefined ? undefined : `"${etag}"`;
   const own = { ...headers, ...(tag !== undefined && { etag: tag }) };
-  const all = { ...SECURITY_HEADERS, ...own, [REQUEST_ID]: requestIdOf(request) };
+  const all = { ...SECURITY_HEADERS, 'content-type': 'application/json', ...own, [REQUEST_ID]: requestIdOf(request) };
   if (tag !== undefined && isNamed(tag, request.headers.get('if-none-match') ?? ''))
-    return new Response(null, { status: 304, headers: all });
+    return new Response(null, {
+      status: 304,
+      headers: { ...SECURITY_HEADERS, ...own, [REQUEST_ID]: requestIdOf(request) },
+    });
   if (lines !== undefined)
-    return new Response(streamOf(lines, requireStanding), { headers: { ...all, 'content-type': 'application/jsonl' } });
+    return new Response(streamOf(lines, requireStanding, onEnd), {
+      headers: { ...all, 'content-type': 'application/jsonl' },
+    });
   // The library writes an answer with plain headers at once. Reading its headers would undo that.
-  const response = new Response(`${JSON.stringify(body)}\n`, { status, headers: { ...all, 'content-type': type } });
+  const response = new Response(`${JSON.stringify(body)}\n`, { status, headers: all });
   complete.add(response);
   return response;
 }
@@ -169,18 +205,35 @@ function isNamed(tag: string, header: string): boolean {
   return header.trim() === '*' || [...header.matchAll(/"[^"]*"/g)].some(([one]) => one === tag);
 }
 
-/** The lines, for as long as the caller may read them. */
-function streamOf(lines: AsyncIterable<string>, requireStanding: () => Promise<void>): ReadableStream<Uint8Array> {
+/**
+ * The lines, for as long as the caller may read them. A client that leaves cancels the stream,
+ * which ends the reading.
+ */
+function streamOf(
+  lines: AsyncIterable<string>,
+  requireStanding: () => Promise<void>,
+  onEnd: () => void,
+): ReadableStream<Uint8Array> {
   const iterator = lines[Symbol.asyncIterator]();
   const encoder = new TextEncoder();
   return new ReadableStream({
     pull: async (controller) => {
-      const { done, value } = await iterator.next();
-      await requireStanding();
-      if (done === true) controller.close();
-      else controller.enqueue(encoder.encode(value));
+      try {
+        const { done, value } = await iterator.next();
+        await requireStanding();
+        if (done !== true) return controller.enqueue(encoder.encode(value));
+        onEnd();
+        controller.close();
+      } catch (error) {
+        onEnd();
+        await iterator.return?.();
+        throw error;
+      }
     },
-    cancel: async () => void (await iterator.return?.()),
+    cancel: async () => {
+      onEnd();
+      await iterator.return?.();
+    },
   });
 }
 

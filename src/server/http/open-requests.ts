@@ -1,12 +1,23 @@
+import { ServerError } from '../errors.ts';
+
 /** The requests without an answer, which a stop of the server can answer. */
 export class OpenRequests {
   readonly #rejects: Set<(error: Error) => void> = new Set();
 
-  /** Resolves with the work, or rejects when the requests are ended. The work then continues. */
-  run<T>(work: Promise<T>): Promise<T> {
+  /**
+   * Resolves with the work, or rejects when the requests are ended or the time is over. The work
+   * then continues.
+   *
+   * @throws ServerError `request_timeout`; the error of `end`
+   */
+  run<T>(work: Promise<T>, limitMs: number): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     this.#rejects.add(reject);
-    const settled = () => this.#rejects.delete(reject);
+    const timer = setTimeout(() => reject(timedOut()), limitMs).unref();
+    const settled = () => {
+      clearTimeout(timer);
+      this.#rejects.delete(reject);
+    };
     work.then(resolve, reject).finally(settled);
     return promise;
   }
@@ -16,4 +27,13 @@ export class OpenRequests {
     for (const reject of this.#rejects) reject(error);
     this.#rejects.clear();
   }
+}
+
+/** The error of a request whose time is over. */
+export function timedOut(): ServerError {
+  return new ServerError(
+    'request_timeout',
+    'The request took longer than the limit, and its outcome is unknown. Repeat it, with the same idempotency key.',
+    { retryable: true },
+  );
 }

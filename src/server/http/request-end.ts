@@ -1,4 +1,5 @@
 import { ServerError } from '../errors.ts';
+import { timedOut } from './open-requests.ts';
 
 /**
  * Why a request may end before its answer: the client leaves, the server stops, or the time is
@@ -45,10 +46,5 @@ export class RequestEnd {
       ),
     );
 
-  readonly #expire = (): void =>
-    this.#controller.abort(
-      new ServerError('request_timeout', 'The request took longer than the limit. Repeat it with the same key.', {
-        retryable: true,
-      }),
-    );
+  readonly #expire = (): void => this.#controller.abort(timedOut());
 }

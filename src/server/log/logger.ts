@@ -12,9 +12,12 @@ export interface LoggedRequest {
   readonly principal?: string;
 }
 
+/** A line of a request waits this long at most. */
+const GATHER_MS = 20;
+
 /**
- * Writes the log of a server as JSON, one object a line. The lines of requests that end together
- * are written together.
+ * Writes the log of a server as JSON, one object a line. The lines of requests that end soon after
+ * each other are written together. All other lines are written at once.
  */
 export class Logger {
   readonly #write: (line: string) => void;
@@ -32,7 +35,7 @@ export class Logger {
   }
 
   request({ requestId, ms, ...rest }: LoggedRequest): void {
-    if (this.#waiting === '') setImmediate(this.#flush);
+    if (this.#waiting === '') setTimeout(this.#flush, GATHER_MS);
     const rounded = Math.round(ms * 10) / 10;
     this.#put({ time: this.#now(), level: 'info', event: 'request', request_id: requestId, ...rest, ms: rounded });
   }

@@ -65,7 +65,7 @@ const upgrade = operation({
     const { path, body, caller, service } = request;
     const head = await service.store.head(path.trajectory);
     if (head === undefined) throw new ServerError('no_such_value', `There is no trajectory ${path.trajectory}.`);
-    const now = await service.replayer.domainAt(path.trajectory, head.id);
+    const now = await service.assize.domainAt(head);
     const versions = service.domains.filter(
       ({ name, hash }) =>
         (body.domain_hash === undefined ? name === now.name : hash === body.domain_hash) && hash !== now.hash,

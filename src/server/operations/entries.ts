@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { isInstance } from '#base';
 import { hashText } from '#canon';
-import { checkRow, difference, type EntryRow, integrateLog, LedgerFault, type Payload } from '#ledger';
+import { checkRow, difference, type EntryRow, LedgerFault, type Payload } from '#ledger';
 import { proveEntry } from '#runtime';
 import { blobsOf, blobValue, partingOf, summaryOf } from '#views';
-import { entryNamed, headOf, replayerOf } from '../reach.ts';
+import { ServerError } from '../errors.ts';
+import { entryNamed, headOf, tagsOfStates } from '../reach.ts';
 import type { Service } from '../service.ts';
 import { digits, documentForm, flag, hash, name, next, PAGE_DEFAULT, page, patchForm } from './forms.ts';
 import { type Operation, operation, READERS } from './operation.ts';
@@ -26,12 +27,14 @@ const list = operation({
     const { path, query, service } = request;
     const head = await headOf(request, path.trajectory);
     const { from = 0, limit = PAGE_DEFAULT } = query;
+    const etag = `${head.id}-${from}-${limit}`;
+    if (request.hasAnswer(etag)) return { etag };
     const rows = await service.store.entries(path.trajectory, { from, limit });
     const last = rows.at(-1);
     const isMore = last !== undefined && last.seq < head.seq;
     const entries = rows.map((row) => ({ ...summaryOf(row) }));
     const body = { trajectory_id: path.trajectory, entries, ...(isMore && { next: String(last.seq + 1) }) };
-    return { body, etag: `${head.id}-${from}-${limit}` };
+    return { body, etag };
   },
 });
 
@@ -91,21 +94,26 @@ const proof = operation({
   id: 'entries.proof',
   method: 'get',
   path: '/v1/entries/{entry}/proof',
-  summary: 'A proof that an entry is in the log of the last checkpoint (c2sp.org/tlog-proof).',
+  summary: 'A proof that an entry is in the log of the last checkpoint (c2sp.org/tlog-proof). Signs nothing.',
   kinds: READERS,
   params: z.strictObject({ entry: name }),
   answer: z.strictObject({ entry_id: hash, log: z.string(), key: z.string(), proof: z.string() }),
-  errors: ['not_logged'],
+  errors: ['not_checkpointed', 'not_logged'],
   run: async (request) => {
     const { path, service } = request;
     const row = await entryNamed(request, path.entry);
     checkRow(row);
-    await integrateLog(service.store);
-    const signed = await service.checkpoints.covering(row.id);
     const { origin, key, known } = service.checkpoints;
-    return {
-      body: { entry_id: row.id, log: origin, key, proof: await proveEntry(service.store, row.id, signed, known) },
-    };
+    const last = await service.checkpoints.latest();
+    const index = await service.store.logIndex(row.id);
+    if (last === undefined || index === undefined || index >= last.size)
+      throw new ServerError(
+        'not_checkpointed',
+        `No checkpoint covers the entry ${row.id} yet. Sign one with POST /v1/checkpoints, and repeat the request.`,
+        { evidence: { id: row.id } },
+      );
+    const text = await proveEntry(service.store, row.id, last.checkpoint, known);
+    return { body: { entry_id: row.id, log: origin, key, proof: text } };
   },
 });
 
@@ -125,13 +133,15 @@ const diff = operation({
   }),
   run: async (request) => {
     const { query, service } = request;
-    const [a, b] = [await entryNamed(request, query.from), await entryNamed(request, query.to)];
-    const replayer = replayerOf(service);
-    const stateAt = async ({ trajectory_id, id }: EntryRow) =>
-      (await replayer.replay(trajectory_id, { until: id })).fold.state as never;
-    const patch = difference(await stateAt(a), await stateAt(b));
+    const [a, b] = await Promise.all([entryNamed(request, query.from), entryNamed(request, query.to)]);
+    const tagOf = await tagsOfStates(service);
+    const etag = `${tagOf(a)}-${b.id}`;
+    if (request.hasAnswer(etag)) return { etag };
+    const stateAt = (entry: EntryRow) => service.assize.readState(entry, (state) => structuredClone(state));
+    const patch = difference((await stateAt(a)) as never, (await stateAt(b)) as never);
     const { after } = await partingOf(service.store, a, b);
     return {
+      etag,
       body: {
         from: placeOf(a),
         to: placeOf(b),

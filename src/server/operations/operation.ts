@@ -3,6 +3,9 @@ import type { PrincipalKind } from '#config';
 import type { Caller } from '../principals/caller.ts';
 import type { Service } from '../service.ts';
 
+/** The media type of an interrupt of AG-UI. */
+export const INTERRUPTS = 'application/vnd.ag-ui+json';
+
 export type Method = 'get' | 'post' | 'delete';
 
 /** The schema of one part of a request. An absent part accepts nothing. */
@@ -31,12 +34,15 @@ export interface Request<Path extends Part, Query extends Part, Body extends z.Z
   readonly requireStanding: () => Promise<void>;
   /** Ends when the client leaves or the server stops. */
   readonly signal: AbortSignal;
+  /** Whether the client has the answer with that entity tag: an answer without a body is enough. */
+  readonly hasAnswer: (etag: string) => boolean;
 }
 
 /** The answer of an operation: a document, or a stream of text. */
 export interface Answer<Body = unknown> {
   /** Default: 200. */
   readonly status?: 200 | 201 | 202;
+  /** By names in small letters. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Body;
   /** In place of a body: pieces of JSON Lines. */

@@ -9,7 +9,7 @@ import { agentWrit } from '../principals/agent-writ.ts';
 import { callerTrajectory, type Reaching } from '../reach.ts';
 import { interruptDocument, rulingDocument } from '../rulings.ts';
 import { hash, interruptForm, json, name, roleForm, rulingForm, writForm } from './forms.ts';
-import { type Operation, operation, type Request } from './operation.ts';
+import { INTERRUPTS, type Operation, operation, type Request } from './operation.ts';
 
 const proposalBody = z
   .strictObject({
@@ -67,7 +67,8 @@ const create = operation({
     if (!request.wantsInterrupts) return { status: 202, headers, body: rulingDocument(ruling) };
     const payload = readRow(ruling.entry).payload;
     const expires = payload.kind === 'pending_approval' ? payload.expires : undefined;
-    return { status: 202, headers, body: interruptDocument(ruling, expires) };
+    const typed = { ...headers, 'content-type': INTERRUPTS };
+    return { status: 202, headers: typed, body: interruptDocument(ruling, expires) };
   },
 });
 

@@ -5,7 +5,7 @@ import { type BranchPayload, type EntryRow, type RootPayload, readRow } from '#l
 import { Trajectory } from '#runtime';
 import { ServerError } from '../errors.ts';
 import { isOfKind } from '../principals/caller.ts';
-import { callerTrajectory, entryNamed, headOf, replayerOf } from '../reach.ts';
+import { callerTrajectory, entryNamed, headOf, tagsOfStates } from '../reach.ts';
 import type { Service } from '../service.ts';
 import { hash, instant, json, name, next, PAGE_DEFAULT, page } from './forms.ts';
 import { ADMINS, ANYBODY, type Operation, operation, READERS } from './operation.ts';
@@ -98,13 +98,14 @@ const get = operation({
   run: async (request) => {
     const { path, service } = request;
     const trajectory = await callerTrajectory(request, path.trajectory);
-    const head = await headOf(request, trajectory.id);
-    let pending = 0;
-    for await (const _ of service.assize.pending({ trajectoryId: trajectory.id })) pending += 1;
-    const { chain } = await replayerOf(service).replay(trajectory.id, { until: head.id });
-    const { halted } = chain;
-    const stop = halted === undefined ? null : { principal: halted.principal, at: halted.at, reason: halted.reason };
-    return { body: { ...(await viewOf(service, head)), halted: stop, pending }, etag: `${head.id}-${pending}` };
+    const erasures = await service.assize.erasures();
+    const { entry, result } = await Trajectory.readMemory(trajectory, erasures, ({ halted }) => ({
+      halted: halted === undefined ? null : { principal: halted.principal, at: halted.at, reason: halted.reason },
+      pending: trajectory.approvals.pending().length,
+    }));
+    const etag = `${entry.id}-${result.pending}`;
+    if (request.hasAnswer(etag)) return { etag };
+    return { body: { ...(await viewOf(service, entry)), ...result }, etag };
   },
 });
 
@@ -129,12 +130,20 @@ const state = operation({
     const { path, query, service } = request;
     const { pointer = '' } = query;
     const keys = parsePointer(pointer);
-    const entry = await pointIn(request, path.trajectory, query.at);
-    const { fold } = await replayerOf(service).replay(entry.trajectory_id, { until: entry.id });
-    const part = keys.reduce<Json | undefined>(memberOf, fold.state as Json);
-    if (part === undefined) throw new ServerError('no_such_value', `The state has no value at ${pointer}.`);
+    const read = (state: Json): Json => {
+      const part = keys.reduce<Json | undefined>(memberOf, state);
+      if (part === undefined) throw new ServerError('no_such_value', `The state has no value at ${pointer}.`);
+      return structuredClone(part);
+    };
+    const at = await pointIn(request, path.trajectory, query.at);
+    const tagOf = await tagsOfStates(service);
+    if (request.hasAnswer(tagOf(at))) return { etag: tagOf(at) };
+    const { entry, result } =
+      query.at === undefined
+        ? await service.assize.readHead(at.trajectory_id, read)
+        : { entry: at, result: await service.assize.readState(at, read) };
     const { trajectory_id, seq, id } = entry;
-    return { body: { trajectory_id, seq, entry_id: id, pointer, state: part as never }, etag: id };
+    return { body: { trajectory_id, seq, entry_id: id, pointer, state: result as never }, etag: tagOf(entry) };
   },
 });
 
@@ -166,11 +175,18 @@ const slice = operation({
           `${caller.name} has no grant for the role ${role.name} in ${trajectory.id}.`,
         );
     }
-    const entry = await pointIn(request, trajectory.id, query.at);
-    const seen = await trajectory.sliceAt(entry.id, role.name, role.params);
+    const at = await pointIn(request, trajectory.id, query.at);
+    const tagOf = await tagsOfStates(service);
+    if (request.hasAnswer(tagOf(at))) return { etag: tagOf(at) };
+    const { entry, result } =
+      query.at === undefined
+        ? await Trajectory.readMemory(trajectory, await service.assize.erasures(), ({ world }) =>
+            world.slice(role.name, role.params),
+          )
+        : { entry: at, result: await trajectory.sliceAt(at.id, role.name, role.params) };
     return {
-      body: { trajectory_id: trajectory.id, seq: entry.seq, entry_id: entry.id, slice: seen as never },
-      etag: entry.id,
+      body: { trajectory_id: trajectory.id, seq: entry.seq, entry_id: entry.id, slice: result as never },
+      etag: tagOf(entry),
     };
   },
 });
@@ -209,7 +225,7 @@ async function viewOf(service: Service, head: EntryRow): Promise<z.input<typeof 
   const { trajectory_id, seq, id } = head;
   const [first] = await service.store.entries(trajectory_id, { from: 0, limit: 1 });
   const begun = readRow(first as EntryRow).payload as RootPayload | BranchPayload;
-  const { name, version, hash } = await domainNow(service, trajectory_id, id).catch((error: unknown) => {
+  const { name, version, hash } = await service.assize.domainAt(head).catch((error: unknown) => {
     // A trajectory that does not verify is listed with the domain of its first entry.
     if (isAssizeError(error)) return begun.domain;
     throw error;
@@ -223,10 +239,6 @@ async function viewOf(service: Service, head: EntryRow): Promise<z.input<typeof 
     delegated_from: (begun.kind === 'root' && begun.delegated_from?.trajectory_id) || null,
     note: begun.note ?? null,
   };
-}
-
-function domainNow(service: Service, trajectoryId: string, entryId: string) {
-  return service.replayer.domainAt(trajectoryId, entryId);
 }
 
 export const trajectories: readonly Operation[] = [list, create, get, state, slice];

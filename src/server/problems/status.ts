@@ -88,7 +88,7 @@ const STATUS: Readonly<Partial<Record<ErrorStatus, readonly string[]>>> = {
     ...['domain_mismatch', 'branch_conflict', 'overlaps_open', 'key_collision', 'stale', 'resource_in_doubt'],
     ...['writ_conflict', 'source_withdrawn', 'not_awaited', 'not_a_ruling'],
     ...['duplicate_package', 'import_conflict', 'budget_exhausted', 'second_pivot', 'observation_missing'],
-    ...['erased', 'no_counselor', 'stale_callback', 'invalid_tool', 'imported_trajectory'],
+    ...['not_checkpointed', 'erased', 'no_counselor', 'stale_callback', 'invalid_tool', 'imported_trajectory'],
   ],
   412: ['precondition_failed'],
   413: ['body_too_large', 'too_large'],

@@ -8,7 +8,7 @@ import { systemClock } from '#oracle';
 import { openStore } from '#stores';
 import { type Label, SlotReader } from './shared-slots.ts';
 import type { StuckProposal } from './stuck-guard.ts';
-import { STUCK_KIND, stuckBody, stuckIn } from './stuck-rows.ts';
+import { STUCK_FRESH_MS, STUCK_KIND, stuckBody, stuckIn } from './stuck-rows.ts';
 import { STUCK_EXIT_CODE, type WatchTask } from './watchdog.ts';
 
 /** The time for the records, after which the process ends without them. */
@@ -50,6 +50,7 @@ async function record(labels: readonly Label[]): Promise<void> {
   const state = labels.length === 1 ? 'stuck' : 'suspect';
   for (const { key, ...label } of labels) await put(store, key, { state, ...label, at: systemClock.now() });
   await store.close();
+  await sleep(STUCK_FRESH_MS);
 }
 
 /** Keeps a record of a proposal that is certainly at fault. */

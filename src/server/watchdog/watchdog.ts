@@ -2,9 +2,10 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { SideStore } from '#ledger';
 import { ServerError } from '../errors.ts';
+import { RecentReads } from '../recent-reads.ts';
 import { newSlots, type SharedSlots, SlotWriter } from './shared-slots.ts';
 import type { GuardedProposal, StuckGuard, StuckProposal } from './stuck-guard.ts';
-import { STUCK_KIND, stuckIn, stuckKey } from './stuck-rows.ts';
+import { allStuck, STUCK_FRESH_MS, STUCK_KIND, stuckIn, stuckKey } from './stuck-rows.ts';
 import { TurnGate } from './turn-gate.ts';
 
 /** The exit code of a process that its watchdog ended. */
@@ -43,6 +44,7 @@ const TICK_MS_MAX = 250;
  */
 export class Watchdog implements StuckGuard {
   readonly #store: SideStore;
+  readonly #stuck: RecentReads<ReadonlyMap<string, StuckProposal>>;
   readonly #writer: SlotWriter;
   readonly #gate: TurnGate = new TurnGate();
   readonly #worker: Worker;
@@ -51,6 +53,7 @@ export class Watchdog implements StuckGuard {
 
   constructor({ store, url, limitMs, onFailure }: WatchdogOptions) {
     this.#store = store;
+    this.#stuck = new RecentReads(() => allStuck(store), STUCK_FRESH_MS);
     const slots = newSlots();
     this.#writer = new SlotWriter(slots);
     const tickMs = Math.min(TICK_MS_MAX, Math.max(TICK_MS_MIN, Math.floor(limitMs / LOOKS)));
@@ -90,7 +93,9 @@ export class Watchdog implements StuckGuard {
   async forget(key: string): Promise<boolean> {
     const row = await this.#store.sideGet(STUCK_KIND, key);
     if (row === undefined) return false;
-    return this.#store.sidePut([{ kind: STUCK_KIND, key, expected: row.version, body: null }]);
+    const isForgotten = await this.#store.sidePut([{ kind: STUCK_KIND, key, expected: row.version, body: null }]);
+    this.#stuck.forget('');
+    return isForgotten;
   }
 
   /** Ends the watch. */
@@ -102,8 +107,7 @@ export class Watchdog implements StuckGuard {
   }
 
   async #requireNotStuck(key: string, proposal: GuardedProposal): Promise<StuckProposal['state'] | undefined> {
-    const row = await this.#store.sideGet(STUCK_KIND, key);
-    const state = row && stuckIn(row).state;
+    const state = (await this.#stuck.get(''))?.get(key)?.state;
     if (state !== 'stuck') return state;
     const { action, trajectoryId } = proposal;
     throw new ServerError(

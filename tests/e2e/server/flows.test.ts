@@ -199,6 +199,7 @@ test('a client of AG-UI gets an escalation as an interrupt', async () => {
   expect(approval.id).toBe(interrupt.id);
   const committed = await callOperation(server, 'proposals.create', pay('b', 1, 'k2', { headers }));
   expect(committed.body.ruling).toBe('committed');
+  expect(committed.headers.get('content-type')).toBe('application/json');
 });
 
 test('a halted trajectory rules on nothing until it is resumed', async () => {

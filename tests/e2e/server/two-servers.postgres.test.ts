@@ -62,8 +62,12 @@ onEveryDatabase((stores) => {
       expect((await two.ask('GET', '/v1/me', { token })).status).toBe(200);
       const cookie = await one.cookieFor('boss:ada');
       expect((await two.ask('GET', '/v1/me', { headers: { cookie } })).body.method).toBe('session');
+      expect((await one.ask('GET', '/v1/me', { token })).status).toBe(200);
       await succeed(two, 'tokens.revoke', { path: { token: token.split('_')[1] as string } });
-      expect((await one.ask('GET', '/v1/me', { token })).status).toBe(401);
+      expect((await two.ask('GET', '/v1/me', { token })).status).toBe(401);
+      // The other server may have read the row up to a second ago.
+      const status = async () => (await one.ask('GET', '/v1/me', { token })).status;
+      await expect.poll(status, { timeout: 30_000 }).toBe(401);
       await succeed(two, 'proposals.create', pay('a', 1, 'before', { token: two.tokens['agent:scout'] }));
       await succeed(one, 'writs.revoke', { path: { ...MAIN, writ: 'agent:scout' }, body: { reason: 'left' } });
       // The other server has the trajectory in memory, from before the revocation.

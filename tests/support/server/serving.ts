@@ -181,7 +181,7 @@ function documentOf(text: string): unknown {
 }
 
 /** The kinds of rows in the side log that a server writes. */
-const SIDE_KINDS = ['token', 'session', 'sign-in-code', 'sign-in'];
+const SIDE_KINDS = ['token', 'session', 'sign-in-code', 'sign-in', 'checkpoint'];
 
 async function contentsOf(store: Store, url: string): Promise<unknown> {
   const heads: EntryRow[] = [];
