@@ -110,6 +110,8 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     notices?.wake();
   });
   anchorRoot(config.store, root.publicKey);
+  const watchdog = new Watchdog({ store, url: config.store, limitMs: server.watchdogMs, onFailure });
+  await watchdog.start();
   const assize = new Assize({
     ...{ store, snapshots: store, oracle: store, domains, anchors: [root.publicKey] },
     ...(policy !== undefined && { policy }),
@@ -117,20 +119,19 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     effects: { recoveryKey: recoveryKeyOf(root), onRecoveryFailed: onFailure, ...config.effects },
     approvals: config.approvals,
     memory: config.memory,
-    ports: { clock },
+    ports: { clock, watch: watchdog },
     onSnapshotFailed: onFailure,
     onNotificationFailed: onFailure,
   });
   const { tokens, sessions } = credentialsOf(store, root);
   const stopping = new AbortController();
-  const watchdog = new Watchdog({ store, url: config.store, limitMs: server.watchdogMs, onFailure });
   const open = new OpenRequests();
   const service: Service = {
     ...{ assize, store, config, domains, clock, tokens, metrics },
     migrations: options.migrations ?? new Map(),
     writs: new WritIssuer(root, server.writSeconds, config.approvals.timeoutMs ?? APPROVAL_TIMEOUT_MS),
     checkpoints: new Checkpoints(store, options.logKey ?? derivedLogKey(root), checkpointFile(config.store)),
-    watchdog,
+    ...{ stuck: watchdog, watch: watchdog },
     replayer: new Replayer(store),
     policyOf: options.policyOf,
   };

@@ -4,13 +4,13 @@ import type { ResolvedConfig } from '#config';
 import type { Domain, Migration } from '#kernel';
 import type { Replayer } from '#ledger';
 import type { Clock } from '#oracle';
-import type { Assize } from '#runtime';
+import type { Assize, DomainWatch } from '#runtime';
 import type { Store } from '#stores';
 import type { Checkpoints } from './checkpoints.ts';
 import type { Metrics } from './log/metrics.ts';
 import type { Tokens } from './principals/tokens.ts';
 import type { WritIssuer } from './principals/writ-issuer.ts';
-import type { StuckGuard } from './watchdog/stuck-guard.ts';
+import type { StuckRecords } from './watchdog/stuck-records.ts';
 
 /** The parts that operations use. One for each server process. */
 export interface Service {
@@ -25,7 +25,9 @@ export interface Service {
   readonly tokens: Tokens;
   readonly checkpoints: Checkpoints;
   readonly metrics: Metrics;
-  readonly watchdog: StuckGuard;
+  /** The records of the watchdog, and the watch for domain code besides the runtime's. */
+  readonly stuck: StuckRecords;
+  readonly watch: DomainWatch;
   /** Reads domains of trajectories; caches the ends of chains. */
   readonly replayer: Replayer;
   /** A policy of a client, for a backtest. @throws AuthorityError `bad_policy` */

@@ -1,20 +1,33 @@
 import type { Json } from '#base';
-import { canonicalize, hashText, readCanonical } from '#canon';
-import type { SideRow } from '#ledger';
-import type { GuardedProposal, StuckProposal } from './stuck-guard.ts';
+import { canonicalize, hashText } from '#canon';
+import type { Instant, SideRow } from '#ledger';
+import type { DomainRun } from '#runtime';
 
-/** The kind of the rows of proposals that blocked a process. */
+/** The kind of the rows of runs that blocked a process. */
 export const STUCK_KIND = 'stuck';
 
-/** The key of a proposal's row. It contains no idempotency key, which can be a secret. */
-export function stuckKey({ trajectoryId, principal, key }: GuardedProposal): string {
-  return hashText(canonicalize(['assize/stuck/v1', trajectoryId, principal, key]));
+/** A run of domain code that blocked a process. */
+export interface StuckRun {
+  readonly step: DomainRun['step'];
+  readonly trajectory: string;
+  readonly action?: string;
+  readonly principal?: string;
+  readonly at: Instant;
 }
 
-export function stuckIn({ body }: SideRow): StuckProposal {
-  return readCanonical(body) as unknown as StuckProposal;
+/** The key of a run's row. Another version of the domain gives another key. */
+export function stuckKey({ step, domain, id }: DomainRun): string {
+  return hashText(canonicalize(['assize/stuck/v1', step, domain, id]));
 }
 
-export function stuckBody(stuck: StuckProposal): string {
+export function stuckOf({ step, trajectoryId, action, principal }: DomainRun, at: Instant): StuckRun {
+  return { step, trajectory: trajectoryId, ...(action && { action }), ...(principal && { principal }), at };
+}
+
+export function stuckIn({ body }: SideRow): StuckRun {
+  return JSON.parse(body) as StuckRun;
+}
+
+export function stuckBody(stuck: StuckRun): string {
   return canonicalize(stuck as unknown as Json);
 }
