@@ -135,7 +135,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     replayer: new Replayer(store),
     policyOf: options.policyOf,
   };
-  await createWorlds(service);
+  await createWorlds(service, onFailure);
   const { rules } = options;
   const calledTools = config.tools.filter(({ name }) => name.includes('.'));
   const waiting = rules === undefined ? [] : await configureGateways(service, rules, calledTools);
@@ -217,8 +217,11 @@ function requireSafeAddress({ server }: ResolvedConfig): void {
   );
 }
 
-/** Another process may create the same world at the same time. */
-async function createWorlds({ assize, config, domains }: Service): Promise<void> {
+/**
+ * Another process may create the same world at the same time. A world whose first state blocked a
+ * process is left out, so that the others are served.
+ */
+async function createWorlds({ assize, config, domains }: Service, onFailure: (error: unknown) => void): Promise<void> {
   const known = new Set((await assize.trajectories()).map(({ trajectory_id }) => trajectory_id));
   for (const [trajectoryId, world] of Object.entries(config.worlds)) {
     const domain = domains.find(({ name }) => name === world.domain);
@@ -235,7 +238,8 @@ async function createWorlds({ assize, config, domains }: Service): Promise<void>
         ...(world.note !== undefined && { note: world.note }),
       });
     } catch (error) {
-      if (!isAssizeError(error, 'exists')) throw error;
+      if (isAssizeError(error, 'domain_stuck')) onFailure(error);
+      else if (!isAssizeError(error, 'exists')) throw error;
     }
   }
 }
