@@ -25,6 +25,7 @@ import { PayloadBlobs, positionedSalts } from './records/payload-blobs.ts';
 import { randomHex } from './records/random-hex.ts';
 import { checkWrits, policyHash, refOf, rootPayload, splitInitialState, vectorOf } from './records/root-payload.ts';
 import { applyEntry } from './writer/apply.ts';
+import { beginningRun, watched } from './writer/domain-watch.ts';
 import { valid } from './writer/load.ts';
 import type { TrajectoryState, WriterContext } from './writer/ports.ts';
 import { wrongSigner } from './writer/require-signer.ts';
@@ -70,6 +71,7 @@ export type BeginningContext = Pick<
   | 'sourceRulings'
   | 'nameFor'
   | 'domainOf'
+  | 'watch'
 >;
 
 /** Writes the first entries of trajectories: a root, or a branch of another trajectory. */
@@ -96,8 +98,15 @@ export class TrajectoryFactory {
     checkArgument(CREATE_OPTIONS, options, 'options');
     this.#context.domainOf(refOf(domain));
     const trajectoryId = this.#context.nameFor(options.trajectoryId);
-    const state = givenState(domain, options.initial);
-    const world = worldOf(domain, { state: state as never, owned: undefined }, this.#strict);
+    const { state, world, vector } = watched(
+      this.#context.watch,
+      () => beginningRun(trajectoryId, domain, options.initial),
+      () => {
+        const state = givenState(domain, options.initial);
+        const world = worldOf(domain, { state: state as never, owned: undefined }, this.#strict);
+        return { state, world, vector: vectorOf(world, options.override === true) };
+      },
+    );
     const kept = new PayloadBlobs(positionedSalts(this.#context.random, trajectoryId));
     const { initial_state, sensitive } = splitInitialState(domain, state as Json, kept);
     const now = this.#context.clock.now();
@@ -109,7 +118,7 @@ export class TrajectoryFactory {
       sensitive,
       writs: this.#checkWrits(options.writs),
       policy: this.#context.policy,
-      vector: vectorOf(world, options.override === true),
+      vector,
       note: options.note,
     });
     const created = await this.#begin(trajectoryId, payload, clockOf(this.#context, now, ''), kept.blobs, world);
@@ -138,8 +147,14 @@ export class TrajectoryFactory {
     const { revoked, halted } = await replayer.stoppedAt(sourceTrajectoryId, sourceEntryId);
     if (halted !== undefined) throw haltedError(sourceTrajectoryId, halted);
     const domain = this.#context.domainOf(await replayer.domainAt(sourceTrajectoryId, sourceEntryId));
-    const world = worldOf(domain, source, this.#strict);
-    const vector = vectorOf(world, options.override === true);
+    const { world, vector } = watched(
+      this.#context.watch,
+      () => ({ step: 'beginning', trajectoryId, domain: domain.hash, id: sourceEntryId }),
+      () => {
+        const world = worldOf(domain, source, this.#strict);
+        return { world, vector: vectorOf(world, options.override === true) };
+      },
+    );
     const now = this.#context.clock.now();
     const sourceAt = readRow(row).payload.at;
     const payload: BranchPayload = {

@@ -32,8 +32,8 @@ export type ServerErrorCode =
   /** The server is stopping. Send the request again to another process, or later. */
   | 'stopping'
   /**
-   * An earlier attempt of this proposal blocked the process, and was ended. Correct the code of
-   * the domain.
+   * An earlier attempt blocked a process in the code of the domain. Upgrade to a corrected version,
+   * or correct the code and forget the record.
    */
   | 'domain_stuck'
   /**

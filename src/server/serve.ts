@@ -116,6 +116,8 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     notices?.wake();
   });
   anchorRoot(config.store, root.publicKey);
+  const watchdog = new Watchdog({ store, url: config.store, limitMs: server.watchdogMs, onFailure });
+  await watchdog.start();
   const assize = new Assize({
     ...{ store, snapshots: store, oracle: store, domains, anchors: [root.publicKey] },
     ...(policy !== undefined && { policy }),
@@ -123,7 +125,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     effects: { recoveryKey: recoveryKeyOf(root), onRecoveryFailed: onFailure, ...config.effects },
     approvals: config.approvals,
     memory: config.memory,
-    ports: { clock },
+    ports: { clock, watch: watchdog },
     onSnapshotFailed: onFailure,
     onNotificationFailed: onFailure,
   });
@@ -131,7 +133,6 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const isRemote = checkpointFile(config.store) === undefined && !config.store.startsWith('memory:');
   const { tokens, sessions } = credentialsOf(isRemote ? recentSideStore(store) : store, root);
   const stopping = new AbortController();
-  const watchdog = new Watchdog({ store, url: config.store, limitMs: server.watchdogMs, onFailure });
   const open = new OpenRequests();
   const service: Service = {
     ...{ assize, store, config, domains, clock, tokens, sessions, metrics },
@@ -144,10 +145,10 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     }),
     offices: new OfficeWrits(root, server.writSeconds),
     checkpoints: new Checkpoints(store, options.logKey ?? derivedLogKey(root), lastCheckpointOf(config.store, store)),
-    watchdog,
+    ...{ stuck: watchdog, watch: watchdog },
     policyOf: options.policyOf,
   };
-  await createWorlds(service);
+  await createWorlds(service, onFailure);
   await withdrawGrants(service.grants, { root, store, assize, now: clock.now(), onFailure });
   const { rules } = options;
   const calledTools = config.tools.filter(({ name }) => name.includes('.'));
@@ -239,8 +240,11 @@ function lastCheckpointOf(url: string, store: Store): LastCheckpoint {
   return file === undefined ? checkpointInStore(store) : checkpointInFile(file);
 }
 
-/** Another process may create the same world at the same time. */
-async function createWorlds({ assize, config, domains }: Service): Promise<void> {
+/**
+ * Another process may create the same world at the same time. A world whose first state blocked a
+ * process is left out, so that the others are served.
+ */
+async function createWorlds({ assize, config, domains }: Service, onFailure: (error: unknown) => void): Promise<void> {
   const known = new Set((await assize.trajectories()).map(({ trajectory_id }) => trajectory_id));
   for (const [trajectoryId, world] of Object.entries(config.worlds)) {
     const domain = domains.find(({ name }) => name === world.domain);
@@ -257,7 +261,8 @@ async function createWorlds({ assize, config, domains }: Service): Promise<void>
         ...(world.note !== undefined && { note: world.note }),
       });
     } catch (error) {
-      if (!isAssizeError(error, 'exists')) throw error;
+      if (isAssizeError(error, 'domain_stuck')) onFailure(error);
+      else if (!isAssizeError(error, 'exists')) throw error;
     }
   }
 }

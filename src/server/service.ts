@@ -3,7 +3,7 @@ import type { Json } from '#base';
 import type { GrantIssuer, ResolvedConfig } from '#config';
 import type { Domain, Migration } from '#kernel';
 import type { Clock } from '#oracle';
-import type { Assize } from '#runtime';
+import type { Assize, DomainWatch } from '#runtime';
 import type { Store } from '#stores';
 import type { Checkpoints } from './checkpoints.ts';
 import type { Metrics } from './log/metrics.ts';
@@ -11,7 +11,7 @@ import type { FreeNames } from './principals/free-names.ts';
 import type { OfficeWrits } from './principals/office-writs.ts';
 import type { Sessions } from './principals/sessions.ts';
 import type { Tokens } from './principals/tokens.ts';
-import type { StuckGuard } from './watchdog/stuck-guard.ts';
+import type { StuckRecords } from './watchdog/stuck-records.ts';
 
 /** The parts that operations use. One for each server process. */
 export interface Service {
@@ -31,7 +31,9 @@ export interface Service {
   readonly names: FreeNames;
   readonly checkpoints: Checkpoints;
   readonly metrics: Metrics;
-  readonly watchdog: StuckGuard;
+  /** The records of the watchdog, and the watch for domain code besides the runtime's. */
+  readonly stuck: StuckRecords;
+  readonly watch: DomainWatch;
   /** A policy of a client, for a backtest. @throws AuthorityError `bad_policy` */
   readonly policyOf: (rules: Json) => Policy;
 }

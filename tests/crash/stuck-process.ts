@@ -3,7 +3,6 @@
  * the key of a proposal and its way, such as `a=loop`, or several at once: `a=wait,b=loop`. It says
  * the outcome of each proposal.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { isAssizeError } from '#base';
 import { type Domain, defineDomain } from '#kernel';
@@ -46,9 +45,6 @@ const domain = defineDomain({
 
 const [, , url, limitMs, ...jobs] = process.argv as unknown as [string, string, string, string, ...string[]];
 const store = await openStore(url);
-const assize = runtimeOver(store, [domain]);
-const isNew = (await store.head('t')) === undefined;
-const trajectory = isNew ? await assize.create(domain, { trajectoryId: 't' }) : await assize.open('t');
 const watchdog = new Watchdog({
   store,
   url,
@@ -57,18 +53,17 @@ const watchdog = new Watchdog({
     throw error;
   },
 });
+await watchdog.start();
+const assize = runtimeOver(store, [domain], { ports: { watch: watchdog } });
+const isNew = (await store.head('t')) === undefined;
+const trajectory = isNew ? await assize.create(domain, { trajectoryId: 't' }) : await assize.open('t');
 const writ = writFor('agent', { scopes: ['role:worker'] });
 
 async function propose(job: string): Promise<string> {
   const [key, way] = job.split('=') as [string, string];
   try {
-    const work = async (): Promise<string> => {
-      // So that the proposals of one job are under way together.
-      await sleep(way === 'wait' ? 300 : 100);
-      const ruling = await trajectory.propose(intent('spin', { way }, writ, { idempotencyKey: key }));
-      return ruling.ruling;
-    };
-    return await watchdog.during({ trajectoryId: 't', principal: 'agent', action: 'spin', key }, work);
+    const ruling = await trajectory.propose(intent('spin', { way }, writ, { idempotencyKey: key }));
+    return ruling.ruling;
   } catch (error) {
     if (isAssizeError(error)) return error.code;
     throw error;

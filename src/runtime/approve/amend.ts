@@ -30,6 +30,7 @@ import type { TransactionEngines } from '../transactions/engine/engines.ts';
 import { checkOthers, checkReservations, frozenByRules, frozenFor } from '../writer/freeze.ts';
 import { COMMIT_ATTEMPTS_MAX, type PreparedCommit } from '../writer/prepared.ts';
 import type { Writer } from '../writer/writer.ts';
+import { approvalRun } from './approval-run.ts';
 
 /** Rules on a pending proposal at a time. `Needs`: nothing has moved. */
 export type ResolutionStep = (at: Instant) => PreparedCommit<Ruling> | Needs;
@@ -70,7 +71,7 @@ export async function amend(
     };
     try {
       const asked = pending && (await amendedProposal(writer, pending, input));
-      const calls = asked === undefined ? [] : callsNow(writer, asked, input);
+      const calls = asked === undefined ? [] : callsNow(writer, pendingId, asked, input);
       if (asked === undefined || calls.length === 0) return await rule();
       const { writ, intent } = asked;
       const proposal = { writ, principal: writ.writ.subject, intent, keyHash: undefined, isApproved: true };
@@ -109,19 +110,24 @@ async function amendedProposal(
 }
 
 /** The calls of the amended action on the current state. None if the ruling will refuse it. */
-function callsNow(writer: Writer, asked: AmendedProposal, { principal }: ApprovalInput): readonly ProposedCall[] {
-  const { waiting, writ, intent, parsed } = asked;
+function callsNow(
+  writer: Writer,
+  pendingId: Hash,
+  { waiting, writ, intent, parsed }: AmendedProposal,
+  input: ApprovalInput,
+): readonly ProposedCall[] {
   const { world } = writer.parts;
-  try {
-    amendingKind(world, waiting, principal);
-  } catch (error) {
-    if (isAssizeError(error)) return [];
-    throw error;
-  }
-  return writer.runRuling(() => {
+  const plan = (): readonly ProposedCall[] => {
+    try {
+      amendingKind(world, waiting, input.principal);
+    } catch (error) {
+      if (isAssizeError(error)) return [];
+      throw error;
+    }
     const authority = writer.authority(writ, writ.writ.subject, writer.now());
     return plannedCalls(world, intent, authority, waiting.inputs, { parsed });
-  });
+  };
+  return writer.runRuling(() => approvalRun(pendingId, intent.action, input), plan);
 }
 
 /** `plan`: the calls of the amended proposal. */

@@ -68,6 +68,7 @@ import { withOutcomes } from '../transactions/body/await-outcome.ts';
 import { type ResumedTransaction, resumeApproved } from '../transactions/body/resume-approved.ts';
 import type { TransactionEngines } from '../transactions/engine/engines.ts';
 import type { Moves } from '../writer/apply.ts';
+import type { NamedRun } from '../writer/domain-watch.ts';
 import { checkOthers, checkReservations } from '../writer/freeze.ts';
 import type { PreparedCommit } from '../writer/prepared.ts';
 import type { OpenReservation } from '../writer/reservations.ts';
@@ -75,6 +76,7 @@ import { scrub } from '../writer/scrub.ts';
 import { type RulingStep, untilCommitted } from '../writer/until-committed.ts';
 import type { Writer } from '../writer/writer.ts';
 import { amend, type ResolutionStep } from './amend.ts';
+import { approvalRun } from './approval-run.ts';
 
 /** The most expired proposals in one batch. A caller waits for one batch, some tens of ms. */
 export const EXPIRED_IN_GROUP = 256;
@@ -116,7 +118,8 @@ export class Resolutions {
     let erases = false;
     let letGo: (() => void) | undefined;
     const chance = new SaltSource(writer.context.random);
-    const approving = this.#resolve(pendingId, input, async (pending) => {
+    const named = (action: string): NamedRun => approvalRun(pendingId, action, input);
+    const approving = this.#resolve(pendingId, input, named, async (pending) => {
       const writ = writer.parts.writs.present(pending.proposal.writ_id);
       const waiting = await writer.readValues(() => readPendingProposal(pending, holdersOf(writ), writer.context));
       const chosen = await this.#checkAnswers(pendingId, pending, input, waiting);
@@ -198,7 +201,12 @@ export class Resolutions {
         if (owing?.hasCallsToRepeat === true) {
           commit.undo();
           return needs(() =>
-            owing.repeatCalls(() => writer.runRuling(() => counseled(writer.now(), false, []).undo())),
+            owing.repeatCalls(() =>
+              writer.runRuling(
+                () => named(waiting.intent.action),
+                () => counseled(writer.now(), false, []).undo(),
+              ),
+            ),
           );
         }
         const approval = () =>
@@ -238,7 +246,7 @@ export class Resolutions {
 
   #amend(pendingId: Hash, input: ApprovalInput): Promise<Ruling> {
     return amend(this.#writer, this.#effects, pendingId, input, {
-      resolve: (prepare) => this.#resolve(pendingId, input, prepare),
+      resolve: (prepare) => this.#resolve(pendingId, input, (action) => approvalRun(pendingId, action, input), prepare),
       planBeliefs: (pending, commit, at, kept) =>
         this.#planBeliefs(pendingId, pending, commit, { call: input }, at, kept, AMENDED),
     });
@@ -361,6 +369,7 @@ export class Resolutions {
     return this.#resolve(
       pendingId,
       input,
+      (action) => ({ step: 'rejection', id: pendingId, action, principal: input.principal }),
       async (pending) => {
         const writ = writer.parts.writs.present(pending.proposal.writ_id);
         const seen = await writer.readValues(() => readSeenProposal(pending, writer.context.replayer));
@@ -391,7 +400,9 @@ export class Resolutions {
         throw error;
       }
     };
-    return { requester: holders[0] ?? '', deciders: principals.filter(may) };
+    const named = (): NamedRun => ({ step: 'counselors', id: pending.digest, action: pending.proposal.action.name });
+    const deciders = this.#writer.watched(named, () => principals.filter(may));
+    return { requester: holders[0] ?? '', deciders };
   }
 
   /** Whether a pending proposal has expired by now. A halted trajectory records no expiry. */
@@ -461,6 +472,7 @@ export class Resolutions {
   #resolve(
     pendingId: Hash,
     input: Resolution,
+    named: (action: string) => NamedRun,
     prepare: (pending: PendingPayload) => Promise<ResolutionStep>,
     moves: Undelayed = {},
   ): Promise<Ruling> {
@@ -479,8 +491,11 @@ export class Resolutions {
         if (!moves.undelayed) writer.refuseIfHalted();
         const pending = this.#pendingOf(pendingId, input);
         const at = moves.undelayed ? writer.undelayedNow() : writer.now();
-        const expired = isExpired(pending, at);
-        return writer.runRuling(() => (expired ? this.#expire({ id: pendingId, pending, at }, moves) : step(at)));
+        if (isExpired(pending, at)) return this.#expire({ id: pendingId, pending, at }, moves);
+        return writer.runRuling(
+          () => named(pending.proposal.action.name),
+          () => step(at),
+        );
       };
     };
     // Another process committed first with the same effect keys. The outcome of the proposal is the

@@ -7,6 +7,7 @@ import type { WritChain } from '../authority/writs.ts';
 import { RuntimeError } from '../errors.ts';
 import { PayloadBlobs } from '../records/payload-blobs.ts';
 import { refOf, splitInitialState, vectorOf } from '../records/root-payload.ts';
+import { beginningRun, watched } from '../writer/domain-watch.ts';
 import type { Writer } from '../writer/writer.ts';
 
 /** The delegation's task, domain and grant. */
@@ -99,7 +100,12 @@ export function delegationTerms(input: DelegationInput, { parts, context }: Writ
   const signed = 'signed' in input ? parseWrit(input.signed) : undefined;
   const child = context.nameFor(input.childTrajectoryId ?? signed?.trajectory);
   const kept = new PayloadBlobs(context.saltGenerator(context.random));
-  const begins = beginningOf(input, context.domainOf(refOf(input.domain ?? parts.domain)), kept);
+  const domain = context.domainOf(refOf(input.domain ?? parts.domain));
+  const begins = watched(
+    context.watch,
+    () => beginningRun(child, domain, input.initial),
+    () => beginningOf(input, domain, kept),
+  );
   return {
     child,
     task,

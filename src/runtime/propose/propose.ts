@@ -43,6 +43,7 @@ import { type CommitPlan, checkBufferedTools, withTools } from '../records/tool-
 import { withOutcomes } from '../transactions/body/await-outcome.ts';
 import { proposeCalls } from '../transactions/body/declared-calls.ts';
 import type { TransactionEngines } from '../transactions/engine/engines.ts';
+import type { NamedRun } from '../writer/domain-watch.ts';
 import { frozenByReservations, frozenByRules, frozenFor, frozenPatterns } from '../writer/freeze.ts';
 import { COMMIT_ATTEMPTS_MAX, type PreparedCommit } from '../writer/prepared.ts';
 import { requestKeyOf } from '../writer/request-index.ts';
@@ -239,14 +240,16 @@ export class Proposals implements Proposer {
   }
 
   /** The calls that the action declares on the current state. None if the proposal is refused. */
-  #declaredCalls({ intent, observed, writ, principal }: GatheredProposal): readonly ProposedCall[] {
+  #declaredCalls(gathered: GatheredProposal): readonly ProposedCall[] {
+    const { intent, observed, writ, principal } = gathered;
     const writer = this.#writer;
     const { world, chain, domain } = writer.parts;
     if (frozenFor(chain, domain, intent, writer.now()) !== undefined) return NO_CALLS;
-    return writer.runRuling(() => {
+    const plan = (): readonly ProposedCall[] => {
       const at = writer.now();
       return plannedCalls(world, intent, writer.authority(writ, principal, at), { at, observations: observed });
-    });
+    };
+    return writer.runRuling(() => runOf(gathered, writer.id), plan);
   }
 
   /** Adds the outcomes of the calls to the ruling of a repeated key. */
@@ -375,7 +378,11 @@ export class Proposals implements Proposer {
 
   /** `unrecorded`: an open approval blocks the proposal. `needs`: nothing has moved. */
   rule(gathered: GatheredProposal, how: RulingOptions = {}): PreparedCommit<Ruling> | Unrecorded<Ruling> | NeedsFacts {
-    return this.#writer.runRuling(() => this.#rule(gathered, how));
+    const writer = this.#writer;
+    return writer.runRuling(
+      () => runOf(gathered, writer.id),
+      () => this.#rule(gathered, how),
+    );
   }
 
   #rule(
@@ -553,6 +560,12 @@ export class Proposals implements Proposer {
 }
 
 const NO_CALLS: readonly InputCall[] = [];
+
+/** Without a key, equal content has an equal id. */
+function runOf({ keyHash, principal, ...read }: GatheredProposal, trajectoryId: string): NamedRun {
+  const id = keyHash ?? proposalIdOf(read, { trajectoryId, nonce: '', writ: '' });
+  return { step: 'proposal', id, action: read.intent.action, principal };
+}
 
 /** A step between the verdict and the entry. An error undoes the approved change. */
 function undoing<T>(judged: Judgement, step: () => T): T {

@@ -4,6 +4,7 @@ import type { Chain, DomainRef, EntrySigner, FactWrite, LedgerStore, PartitionNa
 import type { Clock, OracleStore, Pause, Random } from '#oracle';
 import type { Writs } from '../authority/writs.ts';
 import type { SaltGenerator } from '../records/payload-blobs.ts';
+import type { DomainWatch } from './domain-watch.ts';
 import type { FoldedTrajectory } from './fold.ts';
 import type { Notifications } from './notifications.ts';
 import type { Overrides } from './overrides.ts';
@@ -54,6 +55,7 @@ export interface WriterContext {
   readonly sourceRulings: SourceRulings;
   readonly oracle: Pick<OracleStore, 'oracleGet'> | undefined;
   readonly pause: Pause;
+  readonly watch: DomainWatch | undefined;
   readonly notifications: Notifications;
   /** The cached facts of memory; undefined where the store keeps no facts. */
   readonly beliefs: FactCache | undefined;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { isAssizeError, type Json } from '#base';
-import { addMicros, contentHash, hashText } from '#canon';
+import { isAssizeError } from '#base';
+import { addMicros, hashText } from '#canon';
 import { isSamePrincipal } from '#kernel';
 import { type EntryRow, type Hash, isEffectPending, isExpired, type PendingPayload, readRow } from '#ledger';
 import { type ApprovalInput, type Ruling, Trajectory, withdrawnSourceOf } from '#runtime';
@@ -236,33 +236,23 @@ interface Decision {
   readonly answers?: ApprovalInput['answers'] | undefined;
 }
 
-/** The approval runs the code of the domain again, so it is watched as the proposal was. */
 function approveAs(
-  { caller, service }: Reaching,
+  { caller }: Pick<Reaching, 'caller'>,
   trajectory: Trajectory,
   row: EntryRow,
   decision: Decision,
 ): Promise<Ruling> {
   const { digest, reason, override, args, role, answers } = decision;
-  const amendment = contentHash({ args: args ?? null, role: role ?? null } as Json);
-  const watched = {
-    trajectoryId: trajectory.id,
+  return trajectory.approvals.approve(row.id, {
     principal: caller.name,
-    action: 'approval',
-    key: `${row.id} ${amendment} ${trajectory.domain.hash}`,
-  };
-  return service.watchdog.during(watched, () =>
-    trajectory.approvals.approve(row.id, {
-      principal: caller.name,
-      method: caller.method,
-      digest,
-      ...(reason !== undefined && { reason }),
-      ...(override !== undefined && { override }),
-      ...(args !== undefined && { args }),
-      ...(role !== undefined && { role }),
-      ...(answers !== undefined && { answers }),
-    }),
-  );
+    method: caller.method,
+    digest,
+    ...(reason !== undefined && { reason }),
+    ...(override !== undefined && { override }),
+    ...(args !== undefined && { args }),
+    ...(role !== undefined && { role }),
+    ...(answers !== undefined && { answers }),
+  });
 }
 
 function writIdOf(row: EntryRow): Hash {

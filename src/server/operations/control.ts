@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Json } from '#base';
 import { UPGRADE_ACTION } from '#kernel';
 import { HALT_ACTION } from '#ledger';
-import { backtestStore, type HaltOutcome, type Trajectory } from '#runtime';
+import { backtestStore, type DomainRun, type HaltOutcome, type Trajectory } from '#runtime';
 import { ServerError } from '../errors.ts';
 import { callerTrajectory } from '../reach.ts';
 import { rulingDocument } from '../rulings.ts';
@@ -60,7 +60,7 @@ const upgrade = operation({
     carried: z.array(z.string()),
     closed: z.array(documentForm),
   }),
-  errors: ['already_upgraded', 'domain_mismatch', 'no_such_value'],
+  errors: ['already_upgraded', 'domain_mismatch', 'no_such_value', 'domain_stuck'],
   run: async (request) => {
     const { path, body, caller, service } = request;
     const head = await service.store.head(path.trajectory);
@@ -114,7 +114,7 @@ const backtest = operation({
     })
     .meta({ id: 'Backtest' }),
   answer: z.strictObject({ reports: z.array(documentForm) }),
-  errors: ['bad_policy', 'no_such_value'],
+  errors: ['bad_policy', 'no_such_value', 'domain_stuck'],
   run: async ({ body, service }) => {
     const { trajectories, rules, domain_hash: hash, limit } = body;
     const instead = service.domains.filter((domain) => domain.hash === hash);
@@ -133,6 +133,7 @@ const backtest = operation({
       instead,
       trajectoryIds: trajectories,
       oracle: service.store,
+      watch: service.watch,
       ...(rules !== undefined && { policy: service.policyOf(rules as Json) }),
       ...(limit !== undefined && { limit }),
     });
@@ -140,21 +141,25 @@ const backtest = operation({
   },
 });
 
+const STEPS = [
+  ...['proposal', 'approval', 'rejection', 'counselors', 'failure', 'beginning', 'opening', 'backtest'],
+] as readonly DomainRun['step'][];
+
 const stuck = operation({
   id: 'stuck.list',
   method: 'get',
   path: '/v1/stuck',
-  summary: 'Proposals that blocked a process, and are refused or run alone since.',
+  summary: 'Runs of domain code that blocked a process, and are refused since.',
   kinds: ['auditor', 'admin'],
   query: z.strictObject(page),
   answer: z.strictObject({
     stuck: z.array(
       z.strictObject({
         key: hash,
-        state: z.enum(['stuck', 'suspect']),
+        step: z.enum(STEPS).describe('a proposal, its approval, or another run of the code of a domain'),
         trajectory_id: z.string(),
-        principal: z.string(),
-        action: z.string(),
+        action: z.string().optional(),
+        principal: z.string().optional(),
         at: instant,
       }),
     ),
@@ -162,7 +167,7 @@ const stuck = operation({
   }),
   run: async ({ query, service }) => {
     const { cursor, limit = PAGE_DEFAULT } = query;
-    const rows = await service.watchdog.recorded({ limit, ...(cursor !== undefined && { after: cursor }) });
+    const rows = await service.stuck.recorded({ limit, ...(cursor !== undefined && { after: cursor }) });
     const stuck = [...rows].map(([key, { trajectory, ...row }]) => ({ key, trajectory_id: trajectory, ...row }));
     const last = stuck.at(-1);
     return { body: { stuck, ...(stuck.length === limit && last !== undefined && { next: last.key }) } };
@@ -173,14 +178,14 @@ const forget = operation({
   id: 'stuck.forget',
   method: 'delete',
   path: '/v1/stuck/{key}',
-  summary: 'Accept a proposal again that blocked a process, after its domain was corrected.',
+  summary: 'Accept a run again that blocked a process, after its domain was corrected.',
   kinds: ADMINS,
   params: z.strictObject({ key: hash }),
   answer: z.strictObject({ forgotten: z.boolean() }),
   errors: ['no_such_value'],
   run: async ({ path, service }) => {
-    if (await service.watchdog.forget(path.key)) return { body: { forgotten: true } };
-    throw new ServerError('no_such_value', `No stuck proposal has the key ${path.key}. List them with GET /v1/stuck.`);
+    if (await service.stuck.forget(path.key)) return { body: { forgotten: true } };
+    throw new ServerError('no_such_value', `No stuck run has the key ${path.key}. List them with GET /v1/stuck.`);
   },
 });
 

@@ -55,10 +55,7 @@ const create = operation({
       ...(body.observations !== undefined && { observations: body.observations as never }),
       ...(body.precondition !== undefined && { precondition: body.precondition }),
     };
-    const proposed = await service.watchdog.during(
-      { trajectoryId: trajectory.id, principal: caller.name, action: body.action, key },
-      () => proposeOnce(request, trajectory, input),
-    );
+    const proposed = await proposeOnce(request, trajectory, input);
     const until = addMicros(now, waitSeconds * 1_000_000);
     const ruling = waitSeconds === 0 ? proposed : await decided(request, trajectory, input, proposed, { until, writ });
     service.metrics.ruling(ruling.ruling);

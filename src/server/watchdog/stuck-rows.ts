@@ -1,39 +1,33 @@
 import type { Json } from '#base';
 import { canonicalize, hashText, readCanonical } from '#canon';
-import type { SideRow, SideStore } from '#ledger';
-import type { GuardedProposal, StuckProposal } from './stuck-guard.ts';
+import type { Instant, SideRow } from '#ledger';
+import type { DomainRun } from '#runtime';
 
-/** The kind of the rows of proposals that blocked a process. */
+/** The kind of the rows of runs that blocked a process. */
 export const STUCK_KIND = 'stuck';
 
-/**
- * A server knows a record of another one after this time. The process that recorded lives longer,
- * so a client that lost its connection repeats the proposal at servers that know the record.
- */
-export const STUCK_FRESH_MS = 250;
-
-const PAGE = 1_000;
-
-/** The key of a proposal's row. It contains no idempotency key, which can be a secret. */
-export function stuckKey({ trajectoryId, principal, key }: GuardedProposal): string {
-  return hashText(canonicalize(['assize/stuck/v1', trajectoryId, principal, key]));
+/** A run of domain code that blocked a process. */
+export interface StuckRun {
+  readonly step: DomainRun['step'];
+  readonly trajectory: string;
+  readonly action?: string;
+  readonly principal?: string;
+  readonly at: Instant;
 }
 
-export function stuckIn({ body }: SideRow): StuckProposal {
-  return readCanonical(body) as unknown as StuckProposal;
+/** The key of a run's row. Another version of the domain gives another key. */
+export function stuckKey({ step, domain, id }: DomainRun): string {
+  return hashText(canonicalize(['assize/stuck/v1', step, domain, id]));
 }
 
-export function stuckBody(stuck: StuckProposal): string {
+export function stuckOf({ step, trajectoryId, action, principal }: DomainRun, at: Instant): StuckRun {
+  return { step, trajectory: trajectoryId, ...(action && { action }), ...(principal && { principal }), at };
+}
+
+export function stuckIn({ body }: SideRow): StuckRun {
+  return readCanonical(body) as unknown as StuckRun;
+}
+
+export function stuckBody(stuck: StuckRun): string {
   return canonicalize(stuck as unknown as Json);
-}
-
-/** All recorded proposals, by key. */
-export async function allStuck(store: SideStore): Promise<ReadonlyMap<string, StuckProposal>> {
-  const all = new Map<string, StuckProposal>();
-  for (let after: string | undefined; ; ) {
-    const rows = await store.sideList(STUCK_KIND, { limit: PAGE, ...(after !== undefined && { after }) });
-    for (const row of rows) all.set(row.key, stuckIn(row));
-    after = rows.at(-1)?.key;
-    if (rows.length < PAGE) return all;
-  }
 }

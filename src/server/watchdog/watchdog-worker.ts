@@ -3,22 +3,26 @@ import { Session } from 'node:inspector';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { workerData } from 'node:worker_threads';
 import { thrownText } from '#base';
-import type { SideStore } from '#ledger';
+import type { Instant } from '#ledger';
 import { systemClock } from '#oracle';
+import type { DomainRun } from '#runtime';
 import { openStore } from '#stores';
-import { type Label, SlotReader } from './shared-slots.ts';
-import type { StuckProposal } from './stuck-guard.ts';
-import { STUCK_FRESH_MS, STUCK_KIND, stuckBody, stuckIn } from './stuck-rows.ts';
+import { RunReader } from './shared-run.ts';
+import { REFRESH_MS } from './stuck-index.ts';
+import { STUCK_KIND, stuckBody, stuckKey, stuckOf } from './stuck-rows.ts';
 import { STUCK_EXIT_CODE, type WatchTask } from './watchdog.ts';
 
 /** The time for the records, after which the process ends without them. */
-const RECORD_MS = 1_500;
+const RECORD_MS = 2_000;
+
+/** The time in which every other server reads the record, so that it refuses a repetition. */
+const SEEN_MS = 2 * REFRESH_MS;
 
 /** The time for an end with the exit code. After it the process is killed. */
 const EXIT_MS = 500;
 
-const { slots, url, limitMs, tickMs } = workerData as WatchTask;
-const reader = new SlotReader(slots);
+const { shared, url, limitMs, tickMs } = workerData as WatchTask;
+const reader = new RunReader(shared);
 
 let beats = reader.beats;
 let silentMs = 0;
@@ -27,39 +31,36 @@ while (reader.rest(tickMs)) {
   const now = reader.beats;
   silentMs = now === beats ? silentMs + tickMs : 0;
   beats = now;
-  if (silentMs >= limitMs) await end();
+  if (silentMs < limitMs) continue;
+  const run = reader.runSince(now);
+  if (run !== undefined) await end(run);
 }
 
-/** Names the proposals that run, records them, and ends the process. */
-async function end(): Promise<void> {
-  const labels = reader.labels();
-  const shown = labels.map(({ trajectory, principal, action }) => ({ trajectory, principal, action }));
-  say({ event: 'stuck', blocked_ms: silentMs, proposals: shown });
-  const records = record(labels).catch((error: unknown) =>
-    say({ event: 'stuck_unrecorded', error: thrownText(error) }),
-  );
-  await Promise.race([records, sleep(RECORD_MS)]);
+/** Names the run of domain code, records it, and ends the process. */
+async function end(run: DomainRun | null): Promise<void> {
+  const at = systemClock.now();
+  say({
+    event: 'stuck',
+    blocked_ms: silentMs,
+    ...(run !== null && { run: { ...stuckOf(run, at), key: stuckKey(run) } }),
+  });
+  if (run !== null && !url.startsWith('memory:')) {
+    const recorded = record(run, at).then(
+      () => sleep(SEEN_MS),
+      (error: unknown) => say({ event: 'stuck_unrecorded', error: thrownText(error) }),
+    );
+    await Promise.race([recorded, sleep(RECORD_MS)]);
+  }
   exitMainThread();
   await sleep(EXIT_MS);
   process.kill(process.pid, 'SIGKILL');
 }
 
-async function record(labels: readonly Label[]): Promise<void> {
-  if (labels.length === 0 || url.startsWith('memory:')) return;
+/** A record that is there already stays. */
+async function record(run: DomainRun, at: Instant): Promise<void> {
   const store = await openStore(url, { mode: 'existing', checkpoint: false });
-  const state = labels.length === 1 ? 'stuck' : 'suspect';
-  for (const { key, ...label } of labels) await put(store, key, { state, ...label, at: systemClock.now() });
+  await store.sidePut([{ kind: STUCK_KIND, key: stuckKey(run), expected: null, body: stuckBody(stuckOf(run, at)) }]);
   await store.close();
-  await sleep(STUCK_FRESH_MS);
-}
-
-/** Keeps a record of a proposal that is certainly at fault. */
-async function put(store: SideStore, key: string, stuck: StuckProposal): Promise<void> {
-  for (let isPut = false; !isPut; ) {
-    const row = await store.sideGet(STUCK_KIND, key);
-    if (row !== undefined && stuckIn(row).state === 'stuck') return;
-    isPut = await store.sidePut([{ kind: STUCK_KIND, key, expected: row?.version ?? null, body: stuckBody(stuck) }]);
-  }
 }
 
 /** The main thread is blocked, so it writes nothing and cannot be asked to exit. */

@@ -1,19 +1,19 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { SideStore } from '#ledger';
+import type { DomainRun, DomainWatch } from '#runtime';
 import { ServerError } from '../errors.ts';
-import { RecentReads } from '../recent-reads.ts';
-import { newSlots, type SharedSlots, SlotWriter } from './shared-slots.ts';
-import type { GuardedProposal, StuckGuard, StuckProposal } from './stuck-guard.ts';
-import { allStuck, STUCK_FRESH_MS, STUCK_KIND, stuckIn, stuckKey } from './stuck-rows.ts';
-import { TurnGate } from './turn-gate.ts';
+import { newSharedRun, RunWriter, type SharedRun } from './shared-run.ts';
+import { StuckIndex } from './stuck-index.ts';
+import type { StuckRecords } from './stuck-records.ts';
+import { STUCK_KIND, type StuckRun, stuckIn, stuckKey } from './stuck-rows.ts';
 
 /** The exit code of a process that its watchdog ended. */
 export const STUCK_EXIT_CODE = 86;
 
 /** The input of the thread. */
 export interface WatchTask {
-  readonly slots: SharedSlots;
+  readonly shared: SharedRun;
   /** The thread opens the store itself, when it records. */
   readonly url: string;
   readonly limitMs: number;
@@ -26,7 +26,10 @@ export interface WatchdogOptions {
   readonly url: string;
   /** The time for which code may block the process. */
   readonly limitMs: number;
-  /** Receives the error of the thread, as in a bundle without its file: nothing is watched. */
+  /**
+   * Receives the error of the thread, as in a bundle without its file: nothing is watched. Receives
+   * the errors of the store when the records cannot be read again.
+   */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -36,66 +39,57 @@ const TICK_MS_MIN = 10;
 const TICK_MS_MAX = 250;
 
 /**
- * Ends the process when code of a domain blocks it for longer than a limit. A thread names the
- * proposals that ran, on standard error and in the side log.
- *
- * If one proposal ran, it is refused from then on. If several ran, each is a suspect: it runs alone
- * the next time, and is cleared if it does not block.
+ * Ends the process when code blocks it for longer than a limit. A thread names the run of domain
+ * code that blocks it, on standard error and in the side log. That run is refused from then on, by
+ * every process of the store. Other code that blocks the process has no name, and is not refused.
  */
-export class Watchdog implements StuckGuard {
+export class Watchdog implements DomainWatch, StuckRecords {
   readonly #store: SideStore;
-  readonly #stuck: RecentReads<ReadonlyMap<string, StuckProposal>>;
-  readonly #writer: SlotWriter;
-  readonly #gate: TurnGate = new TurnGate();
+  readonly #stuck: StuckIndex;
+  readonly #writer: RunWriter;
   readonly #worker: Worker;
   readonly #ended: Promise<unknown>;
   readonly #timer: NodeJS.Timeout;
 
   constructor({ store, url, limitMs, onFailure }: WatchdogOptions) {
     this.#store = store;
-    this.#stuck = new RecentReads(() => allStuck(store), STUCK_FRESH_MS);
-    const slots = newSlots();
-    this.#writer = new SlotWriter(slots);
+    this.#stuck = new StuckIndex(store, onFailure);
+    const shared = newSharedRun();
+    this.#writer = new RunWriter(shared);
     const tickMs = Math.min(TICK_MS_MAX, Math.max(TICK_MS_MIN, Math.floor(limitMs / LOOKS)));
     this.#timer = setInterval(() => this.#writer.beat(), tickMs / 2).unref();
-    const task: WatchTask = { slots, url, limitMs, tickMs };
+    const task: WatchTask = { shared, url, limitMs, tickMs };
     this.#worker = new Worker(new URL('./watchdog-worker.ts', import.meta.url), { workerData: task, execArgv: [] });
     this.#worker.unref();
     this.#ended = once(this.#worker, 'exit').catch(onFailure);
   }
 
-  async during<T>(proposal: GuardedProposal, work: () => Promise<T>): Promise<T> {
-    const key = stuckKey(proposal);
-    const isSuspect = (await this.#requireNotStuck(key, proposal)) === 'suspect';
-    const leave = await (isSuspect ? this.#gate.enterAlone() : this.#gate.enter());
-    const { trajectoryId: trajectory, principal, action } = proposal;
-    const end = this.#writer.begin({ key, trajectory, principal, action });
-    try {
-      return await work();
-    } finally {
-      end();
-      leave();
-      // If the record stays, the proposal runs alone again. Its answer is not lost.
-      if (isSuspect) await this.forget(key).catch(() => false);
-    }
+  /** Call before code of a domain runs: resolves when the records are read. */
+  start(): Promise<void> {
+    return this.#stuck.start();
   }
 
-  /** The recorded proposals, by key. */
-  async recorded(page: {
-    readonly after?: string;
-    readonly limit: number;
-  }): Promise<ReadonlyMap<string, StuckProposal>> {
+  /** @throws ServerError `domain_stuck` if an earlier attempt of the run blocked a process */
+  begin(run: DomainRun): void {
+    if (!this.#stuck.isEmpty) this.#requireNotStuck(run);
+    this.#writer.begin(run);
+  }
+
+  end(): void {
+    this.#writer.end();
+  }
+
+  async recorded(page: { readonly after?: string; readonly limit: number }): Promise<ReadonlyMap<string, StuckRun>> {
     const rows = await this.#store.sideList(STUCK_KIND, page);
     return new Map(rows.map((row) => [row.key, stuckIn(row)]));
   }
 
-  /** Removes a record, after the code of the domain was corrected. False if there is none. */
   async forget(key: string): Promise<boolean> {
     const row = await this.#store.sideGet(STUCK_KIND, key);
     if (row === undefined) return false;
-    const isForgotten = await this.#store.sidePut([{ kind: STUCK_KIND, key, expected: row.version, body: null }]);
-    this.#stuck.forget('');
-    return isForgotten;
+    const isGone = await this.#store.sidePut([{ kind: STUCK_KIND, key, expected: row.version, body: null }]);
+    if (isGone) this.#stuck.delete(key);
+    return isGone;
   }
 
   /** Ends the watch. */
@@ -103,17 +97,17 @@ export class Watchdog implements StuckGuard {
     clearInterval(this.#timer);
     this.#worker.ref();
     this.#writer.stop();
-    await this.#ended;
+    await Promise.all([this.#ended, this.#stuck.stop()]);
   }
 
-  async #requireNotStuck(key: string, proposal: GuardedProposal): Promise<StuckProposal['state'] | undefined> {
-    const state = (await this.#stuck.get(''))?.get(key)?.state;
-    if (state !== 'stuck') return state;
-    const { action, trajectoryId } = proposal;
+  #requireNotStuck(run: DomainRun): void {
+    const key = stuckKey(run);
+    if (!this.#stuck.has(key)) return;
+    const { step, action, trajectoryId } = run;
     throw new ServerError(
       'domain_stuck',
-      `An earlier attempt of this proposal of ${action} blocked a process, and was ended. Correct the code of the domain.`,
-      { evidence: { action, trajectory_id: trajectoryId, stuck: key } },
+      `An earlier attempt blocked a process, which was ended (${action === undefined ? step : `${step} of ${action}`} in ${trajectoryId}). Upgrade to a corrected version of the domain, or correct its code and forget the record.`,
+      { evidence: { step, ...(action !== undefined && { action }), trajectory_id: trajectoryId, stuck: key } },
     );
   }
 }

@@ -156,9 +156,9 @@ test('each operation answers in the form of its schema', async () => {
   expect((await ok('tokens.list')).tokens.map(({ id }: { id: string }) => id)).toContain(token.id);
   const stuck = { trajectory: 'main', principal: 'agent:scout', action: 'pay', at: '2026-11-01T00:00:00.000000Z' };
   const key = 'a'.repeat(64);
-  const body = canonicalize({ state: 'stuck', ...stuck });
+  const body = canonicalize({ step: 'proposal', ...stuck });
   await server.service.store.sidePut([{ kind: 'stuck', key, expected: null, body }]);
-  expect((await ok('stuck.list')).stuck).toMatchObject([{ key, state: 'stuck', trajectory_id: 'main' }]);
+  expect((await ok('stuck.list')).stuck).toMatchObject([{ key, step: 'proposal', trajectory_id: 'main' }]);
   expect(await ok('stuck.forget', { path: { key } })).toEqual({ forgotten: true });
   expect((await ok('stuck.list')).stuck).toEqual([]);
   expect(await ok('tokens.revoke', { path: { token: token.id } })).toEqual({ revoked: true });

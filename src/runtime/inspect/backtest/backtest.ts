@@ -5,6 +5,7 @@ import type { Domain } from '#kernel';
 import { type DomainRef, type LedgerStore, Replayer } from '#ledger';
 import type { OracleStore } from '#oracle';
 import { DOMAINS, NAMES, requireOwnDomains } from '../../option-names.ts';
+import type { DomainWatch } from '../../writer/domain-watch.ts';
 import { valid } from '../deep-replay/deep-replay.ts';
 import { lineageOf } from '../deep-replay/lineage.ts';
 import { type DeepReplaySource, domainToRun, LISTED_MAX } from '../deep-replay/options.ts';
@@ -36,6 +37,8 @@ export interface BacktestOptions {
   readonly to?: Instant;
   /** Maximum number of listed differences; all are counted. Default `LISTED_MAX`. */
   readonly limit?: number;
+  /** Learns when code of a domain begins and ends. Default: nothing is told. */
+  readonly watch?: DomainWatch;
   /** Called now and then with the number of entries done, and the total. */
   readonly onProgress?: (done: number, total: number) => void;
 }
@@ -53,6 +56,7 @@ const OF_BOTH = {
   from: INSTANT,
   to: INSTANT,
   limit: arg.optional(arg.whole),
+  watch: arg.optional(arg.members({ begin: arg.code, end: arg.code })),
   onProgress: arg.any,
 };
 const BACKTEST_OPTIONS = arg.options<BacktestOptions>(OF_BOTH);
@@ -105,7 +109,7 @@ function judgeOne(
   store: DeepReplaySource,
   replayer: Replayer,
   trajectoryId: string,
-  { policy, domains, instead = [], oracle, from, to, limit = LISTED_MAX, onProgress }: BacktestOptions,
+  { policy, domains, instead = [], oracle, from, to, limit = LISTED_MAX, watch, onProgress }: BacktestOptions,
 ): Promise<BacktestReport> {
   return valid(async () => {
     const options: JudgingOptions = {
@@ -116,6 +120,7 @@ function judgeOne(
       from,
       to,
       limit,
+      watch,
     };
     const lineage = await lineageOf(store, trajectoryId, false);
     const judging = new Judging(store, replayer, options);

@@ -1,5 +1,5 @@
 import type { Policy } from '#authority';
-import type { Instant } from '#canon';
+import { contentHash, type Instant } from '#canon';
 import {
   adjudicateHalt,
   adjudicateRevocation,
@@ -27,8 +27,10 @@ import {
   type UndoingCosts,
   UPGRADE_ACTION,
   type UpgradePayload,
+  type VectorItem,
 } from '#ledger';
 import type { OracleStore } from '#oracle';
+import { type DomainWatch, watched } from '../../writer/domain-watch.ts';
 import type { DeepReplaySource } from '../deep-replay/options.ts';
 import { heldWithTools } from '../deep-replay/recorded-authority.ts';
 import { NOTHING_BROKEN, RecordedWorld } from '../deep-replay/recorded-world.ts';
@@ -65,6 +67,7 @@ export interface JudgingOptions {
   readonly from: Instant | undefined;
   readonly to: Instant | undefined;
   readonly limit: number;
+  readonly watch: DomainWatch | undefined;
 }
 
 /** Adjudicates the proposals of a walk again, and continues with the recorded state. */
@@ -92,8 +95,7 @@ export class Judging implements EntryVisitor<JudgingContext> {
     authority.bind(payload);
     const ahead = new LaterErasures(this.#store, entry);
     await ahead.note(folded.state);
-    const world = new RecordedWorld(domain, folded);
-    world.begin(brokenBy(payload.detection_vector ?? []));
+    const world = this.#watched(entry, () => begun(domain, folded, payload.detection_vector));
     return { world, authority, ahead, replayer: this.#replayer, oracle };
   }
 
@@ -104,17 +106,18 @@ export class Judging implements EntryVisitor<JudgingContext> {
     if (stop?.from !== undefined) return;
     if (await isErasing(court, entry)) {
       this.#verdicts.skip('erased');
-      await followPatches(court, entry, await erasedPatches(court, entry), NOTHING_BROKEN);
+      await this.#followPatches(court, entry, await erasedPatches(court, entry), NOTHING_BROKEN);
     } else {
       const patches = await readPatches(court, entry, entry.payload.delta.state);
       const { effects } = entry.payload.delta;
       const asked = { ...action, action: action.name, observations, at, effects };
       const claim = claimOf(entry, at, writ_id, policy);
       const judged = await this.#judge(court, entry, asked, claim, COMMITTED, true);
-      if (judged?.verdict === 'approved' && isSame(judged.patches(), patches)) court.world.keep(judged, patches);
+      if (judged?.verdict === 'approved' && isSame(judged.patches(), patches))
+        this.#watched(entry, () => court.world.keep(judged, patches));
       else {
         if (judged?.verdict === 'approved') judged.undo();
-        await followPatches(court, entry, patches, NOTHING_BROKEN);
+        await this.#followPatches(court, entry, patches, NOTHING_BROKEN);
       }
     }
     await court.authority.book(entry, writ_id, budget_cost);
@@ -127,8 +130,7 @@ export class Judging implements EntryVisitor<JudgingContext> {
     const domain = this.#options.domainOf(to);
     this.#verdicts.skip('upgrade');
     this.#domains = { domain, recorded: to };
-    const world = new RecordedWorld(domain, folded);
-    world.begin(brokenBy(detection_vector));
+    const world = this.#watched(entry, () => begun(domain, folded, detection_vector));
     await court.authority.book(entry, writ_id, budget_cost);
     court.ahead.passed(entry);
     return { ...court, world };
@@ -137,7 +139,7 @@ export class Judging implements EntryVisitor<JudgingContext> {
   async approval(court: JudgingContext, entry: Entry<CommitPayload>): Promise<void> {
     const { writ_id, budget_cost, detection_vector = [] } = entry.payload;
     this.#verdicts.resolves(entry);
-    await followPatches(court, entry, await erasedPatches(court, entry), brokenBy(detection_vector));
+    await this.#followPatches(court, entry, await erasedPatches(court, entry), brokenBy(detection_vector));
     await court.authority.book(entry, writ_id, budget_cost);
     court.ahead.passed(entry);
   }
@@ -204,11 +206,13 @@ export class Judging implements EntryVisitor<JudgingContext> {
     const read = await readBack(sources, entry, asked);
     if ('missing' in read) return this.#lacks(read.missing);
     const answers = authority.answers(claim, await authority.writ(claim.writ_id));
-    const judged = isBy(REVOKE_ACTION, asked, recorded)
-      ? adjudicateRevocation(read.intent.args, answers)
-      : isBy(HALT_ACTION, asked, recorded)
-        ? adjudicateHalt(read.intent.args, entry.trajectory_id, answers)
-        : world.adjudicate(read.intent, answers, withCallsOfNow(read.inputs), parsed);
+    const judged = this.#watched(entry, () =>
+      isBy(REVOKE_ACTION, asked, recorded)
+        ? adjudicateRevocation(read.intent.args, answers)
+        : isBy(HALT_ACTION, asked, recorded)
+          ? adjudicateHalt(read.intent.args, entry.trajectory_id, answers)
+          : world.adjudicate(read.intent, answers, withCallsOfNow(read.inputs), parsed),
+    );
     if (answers.unknown) return this.#lacks('writ');
     if (entry.payload.kind === 'rejection' && isRefusedByBeliefs(entry.payload, judged)) {
       takenBack(judged);
@@ -217,6 +221,25 @@ export class Judging implements EntryVisitor<JudgingContext> {
     const { assumed } = answers;
     this.#verdicts.judge(entry, asked.action, [recorded, ruledNow(judged)], claim.at, { erased: ahead.any, assumed });
     return judged;
+  }
+
+  /** Applies the recorded changes. @throws LedgerFault */
+  async #followPatches(
+    { world, ahead }: JudgingContext,
+    entry: Entry<CommitPayload>,
+    patches: readonly PatchOperation[],
+    broken: BrokenByRecord,
+  ): Promise<void> {
+    await ahead.note(patches);
+    this.#watched(entry, () => followed({ world }, entry, patches, broken));
+  }
+
+  /** Another policy makes another run. */
+  #watched<T>({ id: entry, trajectory_id: trajectoryId }: Entry, code: () => T): T {
+    const { policy, watch } = this.#options;
+    const { hash: domain } = (this.#domains as { readonly domain: Domain }).domain;
+    const id = () => contentHash({ entry, policy: policy?.digest ?? null });
+    return watched(watch, () => ({ step: 'backtest', trajectoryId, domain, id: id() }), code);
   }
 
   #lacks(why: 'erased' | 'observation' | 'writ' | 'beliefs'): undefined {
@@ -260,13 +283,8 @@ function takenBack(judged: Ruling | undefined): void {
   if (judged?.verdict === 'approved') judged.undo();
 }
 
-/** Applies the recorded changes. @throws LedgerFault */
-async function followPatches(
-  { world, ahead }: JudgingContext,
-  entry: Entry<CommitPayload>,
-  patches: readonly PatchOperation[],
-  broken: BrokenByRecord,
-): Promise<void> {
-  await ahead.note(patches);
-  followed({ world }, entry, patches, broken);
+function begun(domain: Domain, folded: Folded, vector: readonly VectorItem[] = []): RecordedWorld {
+  const world = new RecordedWorld(domain, folded);
+  world.begin(brokenBy(vector));
+  return world;
 }
