@@ -1,5 +1,6 @@
 import { isAssizeError } from '#base';
 import type { Instant } from '#canon';
+import type { NoticeSender } from './notices/notice-sender.ts';
 import type { Sessions } from './principals/sessions.ts';
 import type { Service } from './service.ts';
 
@@ -15,11 +16,13 @@ const SERVER = 'assize:server';
 export function startHousekeeping(
   service: Service,
   sessions: Sessions,
+  notices: NoticeSender,
   onFailure: (error: unknown) => void,
 ): NodeJS.Timeout {
   const work = (): void => {
     const now = service.clock.now();
     void sessions.sweep(now).catch(onFailure);
+    void notices.sweep().catch(onFailure);
     void tidyGateways(service, now).catch(onFailure);
   };
   return setInterval(work, HOUR_MS).unref();

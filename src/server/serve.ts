@@ -31,6 +31,9 @@ import { Metrics } from './log/metrics.ts';
 import { isLoopback } from './loopback.ts';
 import { decidersIn } from './notices/mail/deciders-in.ts';
 import { NoticeSender } from './notices/notice-sender.ts';
+import { openProposalsIn } from './notices/open-proposals.ts';
+import { FailedNotices } from './notices/queue/failed-notices.ts';
+import { receiversOf } from './notices/receivers.ts';
 import { OPERATIONS } from './operations/table.ts';
 import { Authenticator } from './principals/authenticator.ts';
 import { credentialsOf } from './principals/credentials.ts';
@@ -104,6 +107,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const metrics = new Metrics();
   const onFailure = (error: unknown): void => logger.failure(undefined, error);
   const tail = new LogTail(options.store, { pollMs: POLL_MS, onFailure, textOf: eventOf });
+  const receivers = receiversOf(config.webhooks, config.mail === undefined ? new Map() : config.principals);
   let notices: NoticeSender | undefined;
   const store = wakingStore(options.store, () => {
     tail.wake();
@@ -131,6 +135,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     writs: new WritIssuer(root, server.writSeconds, config.approvals.timeoutMs ?? APPROVAL_TIMEOUT_MS),
     checkpoints: new Checkpoints(store, options.logKey ?? derivedLogKey(root), checkpointFile(config.store)),
     watchdog,
+    failedNotices: new FailedNotices(store, receivers, clock, () => notices?.wake()),
     replayer: new Replayer(store),
     policyOf: options.policyOf,
   };
@@ -162,20 +167,24 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   app = createApp(parts);
   metrics.gauge({ name: 'assize_event_streams', help: 'Open event streams.', read: () => tail.listeners });
   await tail.start();
-  notices = new NoticeSender({
-    ...{ store, webhooks: config.webhooks, mail: config.mail, principals: config.principals, onFailure },
+  const sender = new NoticeSender({
+    ...{ store, receivers, mail: config.mail, onFailure, clock },
+    openProposals: openProposalsIn(assize, store, onFailure),
     decidersOf: decidersIn(assize),
     urlOf: (pendingId) => `${url}/v1/approvals/${pendingId}`,
+    onGivenUp: ({ entry, type, attempts, shown, error }) =>
+      logger.event('notice_failed', { receiver: shown, type, entry, attempts, ...error }),
   });
+  notices = sender;
   for (const [name, help] of NOTICE_GAUGES)
-    metrics.gauge({ name: `assize_notices_${name}`, help, read: () => notices?.counts[name] ?? 0 });
-  await notices.start();
+    metrics.gauge({ name: `assize_notices_${name}`, help, read: () => sender.counts[name] });
+  await sender.start();
   if (config.tools.length > 0) void assize.recoverEffects(stopping.signal).catch(onFailure);
   if (rules !== undefined && waiting.length > 0) {
     logger.event('rules_wait', { worlds: waiting.map(({ trajectoryId }) => trajectoryId) });
     void configureWhenDecided(service, rules, calledTools, waiting, stopping.signal).catch(onFailure);
   }
-  const housekeeping = startHousekeeping(service, sessions, onFailure);
+  const housekeeping = startHousekeeping(service, sessions, sender, onFailure);
   logger.event('listening', { url, store: config.store.split(':')[0], domains: domains.map(({ name }) => name) });
   return {
     url,
@@ -194,7 +203,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       open.end(stopped());
       await within(ANSWERS_MS, closing);
       http.closeAllConnections();
-      await Promise.all([tail.stop(), notices?.stop(), watchdog.stop()]);
+      await Promise.all([tail.stop(), sender.stop(), watchdog.stop()]);
       await within(STOP_MS - REQUESTS_MS - ANSWERS_MS, assize.close({ timeoutMs: CALLS_MS }));
       logger.event('stopped');
     },
@@ -202,9 +211,9 @@ export async function serve(options: ServeOptions): Promise<Serving> {
 }
 
 const NOTICE_GAUGES = [
-  ['queued', 'Notices that wait, at most 100 a receiver.'],
+  ['waiting', 'Notices that wait, of all servers; at most 10,000 a receiver.'],
+  ['failed', 'Notices that were given up, of all servers; at most 10,000.'],
   ['delivered', 'Notices that this process delivered.'],
-  ['failed', 'Notices that this process gave up.'],
 ] as const;
 
 /** @throws ServerError `public_without_tls` */

@@ -8,6 +8,7 @@ import type { Assize } from '#runtime';
 import type { Store } from '#stores';
 import type { Checkpoints } from './checkpoints.ts';
 import type { Metrics } from './log/metrics.ts';
+import type { FailedNotices } from './notices/queue/failed-notices.ts';
 import type { Tokens } from './principals/tokens.ts';
 import type { WritIssuer } from './principals/writ-issuer.ts';
 import type { StuckGuard } from './watchdog/stuck-guard.ts';
@@ -26,6 +27,7 @@ export interface Service {
   readonly checkpoints: Checkpoints;
   readonly metrics: Metrics;
   readonly watchdog: StuckGuard;
+  readonly failedNotices: FailedNotices;
   /** Reads domains of trajectories; caches the ends of chains. */
   readonly replayer: Replayer;
   /** A policy of a client, for a backtest. @throws AuthorityError `bad_policy` */

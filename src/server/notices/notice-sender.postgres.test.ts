@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { addMicros } from '#canon';
+import type { WebhookConfig } from '#config';
 import type { SideStore } from '#ledger';
+import { systemClock } from '#oracle';
 import type { Assize } from '#runtime';
 import type { Store } from '#stores';
 import { desk, pay, waiting } from '../../../tests/support/ledger/payments-desk.ts';
@@ -11,8 +13,17 @@ import { MailSink } from '../../../tests/support/tools/mail-sink.ts';
 import { type Answer, NoticeSink } from '../../../tests/support/tools/notice-sink.ts';
 import { decidersIn } from './mail/deciders-in.ts';
 import { NoticeSender, type NoticeSenderOptions } from './notice-sender.ts';
-import { queuedKind } from './queue/delivery-rows.ts';
-import { receiversOf } from './receivers.ts';
+import { openProposalsIn } from './open-proposals.ts';
+import { pagesOf, RECEIVER_KIND, waitingKind } from './queue/delivery-rows.ts';
+import { FailedNotices } from './queue/failed-notices.ts';
+import { tallyOf } from './queue/tally.ts';
+import { type Addressee, receiversOf } from './receivers.ts';
+
+/** The options of a sender, with its receivers as a configuration has them. */
+interface Configured extends Partial<NoticeSenderOptions> {
+  readonly webhooks?: readonly WebhookConfig[];
+  readonly principals?: ReadonlyMap<string, Addressee>;
+}
 
 const secret = 'a-secret-of-24-characters';
 const fail: Answer = (response) => void response.writeHead(500).end();
@@ -37,11 +48,12 @@ onEveryStore(({ newPlace }) => {
   const to = (sink: NoticeSink) => ({ url: sink.url, secret, allowPrivate: true });
 
   /** Options of a sender that looks and tries again after some milliseconds. */
-  function optionsOf(store: Store, assize: Assize, options: Partial<NoticeSenderOptions> = {}): NoticeSenderOptions {
+  function optionsOf(store: Store, assize: Assize, configured: Configured = {}): NoticeSenderOptions {
+    const { webhooks = [], principals = new Map(), ...options } = configured;
     return {
       store,
-      webhooks: [],
-      principals: new Map(),
+      receivers: receiversOf(webhooks, principals),
+      openProposals: openProposalsIn(assize, store, () => undefined),
       decidersOf: decidersIn(assize),
       urlOf: (id) => `https://assize.example/approvals/${id}`,
       onFailure: () => undefined,
@@ -51,8 +63,12 @@ onEveryStore(({ newPlace }) => {
     };
   }
 
+  const optionsFor: Map<NoticeSender, NoticeSenderOptions> = new Map();
+
   async function sender(...given: Parameters<typeof optionsOf>): Promise<NoticeSender> {
-    const sender = new NoticeSender(optionsOf(...given));
+    const options = optionsOf(...given);
+    const sender = new NoticeSender(options);
+    optionsFor.set(sender, options);
     closing.push(() => sender.stop(100));
     await sender.start();
     return sender;
@@ -67,13 +83,22 @@ onEveryStore(({ newPlace }) => {
   }
 
   const idle = (one: NoticeSender, delivered: number): Promise<void> =>
-    until(() => one.counts.queued === 0 && one.counts.sending === 0 && one.counts.delivered >= delivered);
+    until(async () => {
+      const { store, receivers } = optionsFor.get(one)!;
+      const ids = receivers.map(({ id }) => id);
+      return one.counts.delivered >= delivered && one.counts.sending === 0 && (await tallyOf(store, ids)).waiting === 0;
+    });
+
+  async function rowsOf(store: Store, kind: string): Promise<number> {
+    let count = 0;
+    for await (const page of pagesOf(store, kind, 1_000)) count += page.length;
+    return count;
+  }
 
   test('each webhook is told once of a proposal that waits, and of its end', async () => {
     const { store, assize } = await opened();
     const [left, right] = [await sinkOf(), await sinkOf()];
     const one = await sender(store, assize, { webhooks: [to(left), to(right)] });
-    await until(async () => (await store.sideGet('notice/cursor', 'log')) !== undefined);
     await pay(assize, 'small', 1);
     await pay(assize, 't', 900.25, 'a memo');
     const { id } = await waiting(assize, 't');
@@ -123,9 +148,13 @@ onEveryStore(({ newPlace }) => {
     const one = await sender(store, assize, { webhooks: [to(sink)] });
     await until(() => one.counts.failed === 1);
     const { id: entry } = await waiting(assize, 't');
-    expect(await one.failed(10)).toMatchObject([
-      { entry, attempts: 4, receiver: new URL(sink.url).origin, why: 'receiver_refused' },
-    ]);
+    const failed = new FailedNotices(store, receiversOf([to(sink)], new Map()), systemClock, () => one.wake());
+    const { notices } = await failed.list({ limit: 10 });
+    const error = { code: 'receiver_refused', detail: 'The webhook answered with the status 500.' };
+    const { origin: shown } = new URL(sink.url);
+    const [{ id } = { id: '' }] = sink.received;
+    const common = { type: 'approval.requested', isConfigured: true };
+    expect(notices).toMatchObject([{ ...common, id, entry, attempts: 4, shown, error }]);
     expect(sink.received).toHaveLength(4);
   });
 
@@ -198,15 +227,15 @@ onEveryStore(({ newPlace }) => {
       sideList: (...args) => store.sideList(...args),
       sidePut: async (changes) => {
         const isPut = await store.sidePut(changes);
-        if (changes[0]!.body?.includes('"lease"') === true) await new Promise(() => undefined);
+        if (changes[1]?.body?.includes('"by"') === true) await new Promise(() => undefined);
         return isPut;
       },
     };
     const dead = new NoticeSender(optionsOf({ ...bound(store), ...dying } as Store, assize, { webhooks, clock }));
     await dead.start();
     await until(async () => {
-      const [row] = await store.sideList(queuedKind(receiver), { limit: 1 });
-      return row?.body.includes('"lease"') === true;
+      const [row] = await store.sideList(waitingKind(receiver), { limit: 1 });
+      return row?.body.includes('"by"') === true;
     });
     const one = await sender(store, assize, { webhooks, clock });
     await sleep(60);
@@ -223,7 +252,7 @@ onEveryStore(({ newPlace }) => {
       ['auditor:eve', { email: 'eve@example.com', kinds: ['counselor'] }],
       ['boss:idle', { kinds: ['counselor'] }],
       ['boss:agent', { email: 'agent@example.com', kinds: ['agent'] }],
-    ] as const) as NoticeSenderOptions['principals'];
+    ] as const) as ReadonlyMap<string, Addressee>;
 
     async function mailTo(assize: Assize, store: Store, delivered: number): Promise<MailSink> {
       const sink = await MailSink.open();
@@ -279,7 +308,7 @@ onEveryStore(({ newPlace }) => {
         retry: { firstMs: 50, maxMs: 50, attempts: 100 },
       });
       await pay(assize, 't', 900);
-      await until(() => down.counts.queued > 0);
+      await until(async () => (await rowsOf(store, waitingKind(receiversOf([], mailed)[0]!.id))) > 0);
       await down.stop(100);
       const { id } = await waiting(assize, 't');
       await (await assize.open('t')).approvals.approve(id, { principal: 'boss:ann', method: 'test' });
