@@ -14,7 +14,7 @@ import { type Answer, NoticeSink } from '../../../tests/support/tools/notice-sin
 import { decidersIn } from './mail/deciders-in.ts';
 import { NoticeSender, type NoticeSenderOptions } from './notice-sender.ts';
 import { openProposalsIn } from './open-proposals.ts';
-import { pagesOf, RECEIVER_KIND, waitingKind } from './queue/delivery-rows.ts';
+import { pagesOf, waitingKind } from './queue/delivery-rows.ts';
 import { FailedNotices } from './queue/failed-notices.ts';
 import { tallyOf } from './queue/tally.ts';
 import { type Addressee, receiversOf } from './receivers.ts';
@@ -231,7 +231,10 @@ onEveryStore(({ newPlace }) => {
         return isPut;
       },
     };
-    const dead = new NoticeSender(optionsOf({ ...bound(store), ...dying } as Store, assize, { webhooks, clock }));
+    const dead = new NoticeSender({
+      ...optionsOf(store, assize, { webhooks, clock }),
+      store: { ...bound(store), ...dying } as Store,
+    });
     await dead.start();
     await until(async () => {
       const [row] = await store.sideList(waitingKind(receiver), { limit: 1 });
@@ -243,6 +246,107 @@ onEveryStore(({ newPlace }) => {
     clock.at = addMicros(clock.at, 61_000_000);
     await idle(one, 1);
     expect(sink.received).toHaveLength(1);
+  });
+
+  test('notices that a receiver never takes delay no later ones', async () => {
+    const { store, assize } = await opened();
+    const sink = await sinkOf((response) =>
+      response.writeHead(sink.received.at(-1)!.body.trajectory_id === 'later' ? 200 : 500).end(),
+    );
+    for (let n = 0; n < 130; n += 1) await pay(assize, `t${n}`, 900);
+    const one = await sender(store, assize, {
+      webhooks: [to(sink)],
+      retry: { firstMs: 3_600_000, maxMs: 3_600_000, attempts: 20 },
+    });
+    await until(() => sink.received.length === 130);
+    await pay(assize, 'later', 900);
+    one.wake();
+    await until(() => one.counts.delivered === 1);
+    expect(sink.received.at(-1)!.body.trajectory_id).toBe('later');
+  });
+
+  test('a receiver that is added later is told of open proposals', async () => {
+    const { store, assize } = await opened();
+    const [left, right] = [await sinkOf(), await sinkOf()];
+    for (const name of ['decided', 'open']) await pay(assize, name, 900);
+    const old = await sender(store, assize, { webhooks: [to(left)] });
+    await idle(old, 2);
+    const { id } = await waiting(assize, 'decided');
+    await (await assize.open('decided')).approvals.approve(id, { principal: 'boss:ann', method: 'test' });
+    await until(() => left.received.length === 3);
+    // The server without it goes on beside the new one.
+    const one = await sender(store, assize, { webhooks: [to(left), to(right)] });
+    await until(() => right.received.length === 1);
+    for (const name of ['later', 'last']) {
+      await pay(assize, name, 900);
+      old.wake();
+      await until(() => left.received.some(({ body }) => body.trajectory_id === name));
+    }
+    await until(() => right.received.length === 3);
+    await idle(one, 1);
+    const names = (sink: NoticeSink): string[] => sink.received.map(({ body }) => body.trajectory_id);
+    expect(names(right)).toEqual(['open', 'later', 'last']);
+    expect(names(left).toSorted()).toEqual(['decided', 'decided', 'last', 'later', 'open']);
+  });
+
+  test('failed notices are sent again: one, or all of a receiver', async () => {
+    const { store, assize } = await opened();
+    const [sink, other] = [await sinkOf(fail), await sinkOf(fail)];
+    const webhooks = [to(sink), to(other)];
+    for (const name of ['a', 'b', 'c']) await pay(assize, name, 900);
+    const one = await sender(store, assize, { webhooks });
+    await until(() => one.counts.failed === 6);
+    const receivers = receiversOf(webhooks, new Map());
+    const failed = new FailedNotices(store, receivers, systemClock, () => one.wake());
+    const first = await failed.list({ limit: 4 });
+    const rest = await failed.list({ limit: 4, after: first.next });
+    expect([first.notices.length, rest.notices.length, rest.next]).toEqual([4, 2, undefined]);
+    const all = [...first.notices, ...rest.notices];
+    const [mine] = receivers.map(({ id }) => all.filter(({ receiver }) => receiver === id));
+    sink.answer = (response) => void response.end();
+    const { receiver, id } = mine![0]!;
+    expect(await failed.retry(receiver, id)).toBe(1);
+    expect(await failed.retry(receiver, id)).toBe(0);
+    await idle(one, 1);
+    expect(sink.received.at(-1)!.id).toBe(id);
+    expect(await failed.retry(receiver)).toBe(2);
+    await idle(one, 3);
+    expect(await failed.retry('webhook:none')).toBeUndefined();
+    expect((await failed.list({ limit: 10 })).notices.map((notice) => notice.receiver)).toEqual(
+      Array(3).fill(receivers[1]!.id),
+    );
+  });
+
+  test('rows of ended notices and of receivers without a server are deleted', async () => {
+    const { store, assize } = await opened();
+    const [good, bad, gone] = [await sinkOf(), await sinkOf(fail), await sinkOf(() => undefined)];
+    const [clock, day] = [new HandClock(), 86_400_000];
+    const [kept, dropped] = [[to(good), to(bad)], to(gone)];
+    const [, , removed] = receiversOf([...kept, dropped], new Map()).map(({ id }) => id);
+    const retry = { firstMs: 0, maxMs: 0, attempts: 2 };
+    const both = await sender(store, assize, { webhooks: [...kept, dropped], clock, retry });
+    await pay(assize, 't', 900);
+    both.wake();
+    await until(() => both.counts.failed === 1 && both.counts.delivered === 1 && gone.received.length === 1);
+    await both.stop(10);
+    const one = await sender(store, assize, { webhooks: kept, clock, retry });
+    const counts = async (): Promise<number[]> => {
+      await one.sweep();
+      const kinds = ['notice/delivered', 'notice/failed', 'notice/receiver', waitingKind(removed!)];
+      return Promise.all(kinds.map((kind) => rowsOf(store, kind)));
+    };
+    const after: number[][] = [];
+    for (const days of [6, 2, 7, 74, 2]) {
+      clock.forward(days * day);
+      after.push(await counts());
+    }
+    expect(after).toEqual([
+      [1, 1, 3, 1],
+      [1, 1, 2, 0],
+      [0, 1, 2, 0],
+      [0, 1, 2, 0],
+      [0, 0, 2, 0],
+    ]);
   });
 
   describe('mail', () => {
