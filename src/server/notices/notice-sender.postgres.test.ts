@@ -182,7 +182,7 @@ onEveryStore(({ newPlace }) => {
     const { id } = await waiting(assize, 't');
     await (await assize.open('t')).approvals.reject(id, { principal: 'boss:ann', method: 'test', reason: 'no' });
     await idle(one, 2);
-    expect(boss.received.map(({ body }) => [body.type, body.reason])).toEqual([
+    expect(boss.received.map(({ body }) => [body.type, body.reason]).sort()).toEqual([
       ['approval.requested', 'invariant_escalated'],
       ['approval.resolved', 'counselor_rejected'],
     ]);
