@@ -11,14 +11,14 @@ import type { Rules } from '#domains/gateway';
 import type { Domain, Migration } from '#kernel';
 import { Replayer } from '#ledger';
 import type { SignerKey } from '#merkle';
-import { type Clock, systemClock } from '#oracle';
+import { type Clock, systemClock, systemRandom } from '#oracle';
 import { Assize } from '#runtime';
 import { checkpointFile, type Store } from '#stores';
 import { Checkpoints, derivedLogKey } from './checkpoints.ts';
 import { ServerError } from './errors.ts';
 import { eventOf } from './events/event-stream.ts';
 import { LogTail } from './events/log-tail.ts';
-import { configureGateways, configureWhenDecided } from './gateway-worlds.ts';
+import { GatewayWorlds } from './gateway-worlds.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { type AppParts, createApp, stopped } from './http/app.ts';
 import { addEvents } from './http/events.ts';
@@ -29,6 +29,7 @@ import { addSignIn } from './http/sign-in.ts';
 import { Logger } from './log/logger.ts';
 import { Metrics } from './log/metrics.ts';
 import { isLoopback } from './loopback.ts';
+import { NewestRules } from './newest-rules.ts';
 import { decidersIn } from './notices/mail/deciders-in.ts';
 import { NoticeSender } from './notices/notice-sender.ts';
 import { openProposalsIn } from './notices/open-proposals.ts';
@@ -129,10 +130,17 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const stopping = new AbortController();
   const watchdog = new Watchdog({ store, url: config.store, limitMs: server.watchdogMs, onFailure });
   const open = new OpenRequests();
+  const writs = new WritIssuer(root, server.writSeconds, config.approvals.timeoutMs ?? APPROVAL_TIMEOUT_MS);
+  const { rules } = options;
+  const calledTools = config.tools.filter(({ name }) => name.includes('.'));
+  const gateways = new GatewayWorlds({
+    ...{ assize, store, clock, writs, worlds: config.worlds, onFailure },
+    rules: rules && { rules, tools: calledTools },
+    newest: new NewestRules(store, root, systemRandom),
+  });
   const service: Service = {
-    ...{ assize, store, config, domains, clock, tokens, metrics },
+    ...{ assize, store, config, domains, clock, tokens, metrics, writs, gateways },
     migrations: options.migrations ?? new Map(),
-    writs: new WritIssuer(root, server.writSeconds, config.approvals.timeoutMs ?? APPROVAL_TIMEOUT_MS),
     checkpoints: new Checkpoints(store, options.logKey ?? derivedLogKey(root), checkpointFile(config.store)),
     watchdog,
     failedNotices: new FailedNotices(store, receivers, clock, () => notices?.wake()),
@@ -140,9 +148,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     policyOf: options.policyOf,
   };
   await createWorlds(service);
-  const { rules } = options;
-  const calledTools = config.tools.filter(({ name }) => name.includes('.'));
-  const waiting = rules === undefined ? [] : await configureGateways(service, rules, calledTools);
+  await gateways.start();
   let addresses: Addresses | undefined;
   const authenticator = new Authenticator({ config, tokens, sessions, jwt: new JwtVerifier(server.jwt), clock });
   const oidc = server.oidc === undefined ? undefined : new OidcSignIn(server.oidc, sessions);
@@ -180,11 +186,8 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     metrics.gauge({ name: `assize_notices_${name}`, help, read: () => sender.counts[name] });
   await sender.start();
   if (config.tools.length > 0) void assize.recoverEffects(stopping.signal).catch(onFailure);
-  if (rules !== undefined && waiting.length > 0) {
-    logger.event('rules_wait', { worlds: waiting.map(({ trajectoryId }) => trajectoryId) });
-    void configureWhenDecided(service, rules, calledTools, waiting, stopping.signal).catch(onFailure);
-  }
-  const housekeeping = startHousekeeping(service, sessions, sender, onFailure);
+  if (gateways.waiting.length > 0) logger.event('rules_wait', { worlds: gateways.waiting });
+  const kept = startHousekeeping({ service, sessions, notices: sender, onFailure, signal: stopping.signal });
   logger.event('listening', { url, store: config.store.split(':')[0], domains: domains.map(({ name }) => name) });
   return {
     url,
@@ -196,14 +199,13 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     },
     stop: async () => {
       logger.event('stopping');
-      clearInterval(housekeeping);
       stopping.abort(stopped());
       const closing = closed(http);
       await within(REQUESTS_MS, closing);
       open.end(stopped());
       await within(ANSWERS_MS, closing);
       http.closeAllConnections();
-      await Promise.all([tail.stop(), sender.stop(), watchdog.stop()]);
+      await Promise.all([tail.stop(), sender.stop(), watchdog.stop(), within(CALLS_MS, kept())]);
       await within(STOP_MS - REQUESTS_MS - ANSWERS_MS, assize.close({ timeoutMs: CALLS_MS }));
       logger.event('stopped');
     },

@@ -7,6 +7,7 @@ import type { Clock } from '#oracle';
 import type { Assize } from '#runtime';
 import type { Store } from '#stores';
 import type { Checkpoints } from './checkpoints.ts';
+import type { GatewayWorlds } from './gateway-worlds.ts';
 import type { Metrics } from './log/metrics.ts';
 import type { FailedNotices } from './notices/queue/failed-notices.ts';
 import type { Tokens } from './principals/tokens.ts';
@@ -27,6 +28,7 @@ export interface Service {
   readonly checkpoints: Checkpoints;
   readonly metrics: Metrics;
   readonly watchdog: StuckGuard;
+  readonly gateways: GatewayWorlds;
   readonly failedNotices: FailedNotices;
   /** Reads domains of trajectories; caches the ends of chains. */
   readonly replayer: Replayer;

@@ -53,6 +53,7 @@ const create = operation({
       ...(body.observations !== undefined && { observations: body.observations as never }),
       ...(body.precondition !== undefined && { precondition: body.precondition }),
     };
+    await service.gateways.ready(trajectory);
     const proposed = await service.watchdog.during(
       { trajectoryId: trajectory.id, principal: caller.name, action: body.action, key },
       () => proposeOnce(request, trajectory, input),

@@ -4,6 +4,7 @@ import { parseRuleTable, ruleTable } from '#authority';
 import { addMicros, generateKeys } from '#canon';
 import type { AssizeConfig, PrincipalConfig, ResolvedConfig, RootKey, ServerConfig } from '#config';
 import { budget } from '#domains/budget';
+import type { Rules } from '#domains/gateway';
 import type { Domain } from '#kernel';
 import type { EntryRow, SideRow } from '#ledger';
 import { type Clock, systemClock } from '#oracle';
@@ -59,6 +60,7 @@ export interface Starting {
   readonly principals?: Record<string, PrincipalConfig>;
   readonly store?: Store;
   readonly domains?: readonly Domain[];
+  readonly rules?: Rules;
   readonly clock?: Clock;
   /** Default: whether a test runs, which stops the server at its end. */
   readonly stopsAlone?: boolean;
@@ -119,7 +121,7 @@ export async function start(starting: Starting = {}): Promise<TestServer> {
   const store = notingKinds(opened, sideKinds);
   const lines: string[] = [];
   const serving = await serve({
-    ...{ config, store, root: ROOT, domains, clock },
+    ...{ config, store, root: ROOT, domains, clock, rules: starting.rules },
     policyOf: (rules) => ruleTable(parseRuleTable(rules)),
     log: (line) => lines.push(line),
   });
