@@ -147,11 +147,13 @@ export class GatewayWorlds {
   async #configure(trajectory: Trajectory): Promise<void> {
     const { id } = trajectory;
     const wanted = this.#wanted as Configuration;
-    const start = await this.#start();
+    const claim = await this.#options.newest.read();
+    // Without a claim it is unknown whose rules count, until the next start of a server.
+    if (claim === undefined) return;
     this.#waiting.delete(id);
-    const key = `rules ${start}`;
+    const key = `rules ${claim.start}`;
     // The look at the key also reads what other servers have appended.
-    const isRuled = start === undefined || (await trajectory.rulingOf(key, SERVER)) !== undefined;
+    const isRuled = claim.digest !== this.#digest || (await trajectory.rulingOf(key, SERVER)) !== undefined;
     if (isRuled || isConfigured(trajectory.state() as unknown as GatewayState, wanted)) {
       this.#done.add(id);
       return;
@@ -165,13 +167,6 @@ export class GatewayWorlds {
         `The rules ${wanted.rules.id} are not in force in ${id}: ${ruling.detail}. Correct the rules, and start again.`,
         { evidence: { trajectory_id: id } },
       );
-  }
-
-  /** The id of the last start with the rules of this server. Undefined if another server's count. */
-  async #start(): Promise<string | undefined> {
-    const { newest, clock } = this.#options;
-    const claim = (await newest.read()) ?? (await newest.claim(this.#digest, clock.now()));
-    return claim.digest === this.#digest ? claim.start : undefined;
   }
 
   async #tidy(id: string, now: Instant): Promise<void> {
