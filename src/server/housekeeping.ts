@@ -1,40 +1,55 @@
-import { isAssizeError } from '#base';
-import type { Instant } from '#canon';
+import type { NoticeSender } from './notices/notice-sender.ts';
 import type { Service } from './service.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** The principal of the server's own proposals. */
-const SERVER = 'assize:server';
+/** The time between two attempts to put rules in force where an approval or a halt prevents it. */
+const WAITING_MS = 2_000;
 
-/**
- * Hourly work: deletes sessions, codes and tokens that have ended, and drops the figures in worlds
- * of the gateway domain that no rule counts any more. Returns the timer.
- */
-export function startHousekeeping(service: Service, onFailure: (error: unknown) => void): NodeJS.Timeout {
-  const work = (): void => {
-    const now = service.clock.now();
-    void service.sessions.sweep(now).catch(onFailure);
-    void service.tokens.sweep(now).catch(onFailure);
-    void tidyGateways(service, now).catch(onFailure);
-  };
-  return setInterval(work, HOUR_MS).unref();
+export interface HousekeepingOptions {
+  readonly service: Service;
+  readonly notices: NoticeSender;
+  readonly onFailure: (error: unknown) => void;
+  /** Ends the work. */
+  readonly signal: AbortSignal;
 }
 
-/** One entry a day in each world, also of several servers: the day is the idempotency key. */
-export async function tidyGateways({ assize, config, offices }: Service, now: Instant): Promise<void> {
-  const day = now.slice(0, 10);
-  for (const [trajectoryId, world] of Object.entries(config.worlds)) {
-    if (world.domain !== 'gateway') continue;
-    const trajectory = await assize.open(trajectoryId);
-    const idempotencyKey = `tidy ${day}`;
-    if ((await trajectory.rulingOf(idempotencyKey, SERVER)) !== undefined) continue;
-    const writ = offices.forServer(SERVER, 'tidy', trajectoryId, now);
-    try {
-      await trajectory.propose({ action: 'tidy', role: 'gate', args: {}, writ, idempotencyKey } as never);
-    } catch (error) {
-      // A halted world is tidied after its resume.
-      if (!isAssizeError(error, 'halted')) throw error;
-    }
-  }
+/**
+ * Work at the start and hourly: deletes sessions, codes, tokens and rows of notices that have ended, puts
+ * the rules of the file in force in trajectories of the gateway domain that were made elsewhere,
+ * and drops the figures there that no rule counts any more. Returns a function that resolves when
+ * the work in progress has ended, after `signal`.
+ */
+export function startHousekeeping(options: HousekeepingOptions): () => Promise<void> {
+  const { service, notices, onFailure, signal } = options;
+  const { clock, gateways, sessions, tokens } = service;
+  const works: readonly (() => Promise<void>)[] = [
+    () => sessions.sweep(clock.now()),
+    () => tokens.sweep(clock.now()),
+    () => notices.sweep(),
+    () => gateways.configureAll(signal),
+    () => gateways.tidyAll(signal),
+  ];
+  const all = async (): Promise<void> => {
+    for (const work of works) if (!signal.aborted) await work().catch(onFailure);
+  };
+  const hourly = every(HOUR_MS, all, signal);
+  const often = every(WAITING_MS, () => gateways.retryWaiting().catch(onFailure), signal);
+  return async () => {
+    await Promise.all([hourly(), often()]);
+  };
+}
+
+/** Does a work now and again and again, never twice at once. Returns the work in progress. */
+function every(ms: number, work: () => Promise<void>, signal: AbortSignal): () => Promise<void> {
+  let working: Promise<void> | undefined;
+  const begin = (): void => {
+    working ??= work().finally(() => {
+      working = undefined;
+    });
+  };
+  const timer = setInterval(begin, ms).unref();
+  signal.addEventListener('abort', () => clearInterval(timer), { once: true });
+  begin();
+  return async () => working;
 }

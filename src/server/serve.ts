@@ -10,14 +10,14 @@ import { anchorRoot, GrantIssuer, type ResolvedConfig, type RootKey, recoveryKey
 import type { Rules } from '#domains/gateway';
 import type { Domain, Migration } from '#kernel';
 import type { SignerKey } from '#merkle';
-import { type Clock, systemClock } from '#oracle';
+import { type Clock, systemClock, systemRandom } from '#oracle';
 import { Assize } from '#runtime';
 import { checkpointFile, type Store } from '#stores';
 import { Checkpoints, derivedLogKey } from './checkpoints.ts';
 import { ServerError } from './errors.ts';
 import { eventOf } from './events/event-stream.ts';
 import { LogTail } from './events/log-tail.ts';
-import { configureGateways, configureWhenDecided } from './gateway-worlds.ts';
+import { GatewayWorlds } from './gateway-worlds.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { type AppParts, createApp, stopped } from './http/app.ts';
 import { addEvents } from './http/events.ts';
@@ -29,8 +29,12 @@ import { checkpointInFile, checkpointInStore, type LastCheckpoint } from './last
 import { Logger } from './log/logger.ts';
 import { Metrics } from './log/metrics.ts';
 import { isLoopback } from './loopback.ts';
+import { NewestRules } from './newest-rules.ts';
 import { decidersIn } from './notices/mail/deciders-in.ts';
 import { NoticeSender } from './notices/notice-sender.ts';
+import { openProposalsIn } from './notices/open-proposals.ts';
+import { FailedNotices } from './notices/queue/failed-notices.ts';
+import { receiversOf } from './notices/receivers.ts';
 import { OPERATIONS } from './operations/table.ts';
 import { Authenticator } from './principals/authenticator.ts';
 import { credentialsOf } from './principals/credentials.ts';
@@ -110,6 +114,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const metrics = new Metrics();
   const onFailure = (error: unknown): void => logger.failure(undefined, error);
   const tail = new LogTail(options.store, { pollMs: POLL_MS, onFailure, textOf: eventOf });
+  const receivers = receiversOf(config.webhooks, config.mail === undefined ? new Map() : config.principals);
   let notices: NoticeSender | undefined;
   const store = wakingStore(options.store, () => {
     tail.wake();
@@ -134,8 +139,16 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const { tokens, sessions } = credentialsOf(isRemote ? recentSideStore(store) : store, root);
   const stopping = new AbortController();
   const open = new OpenRequests();
+  const offices = new OfficeWrits(root, server.writSeconds);
+  const { rules } = options;
+  const calledTools = config.tools.filter(({ name }) => name.includes('.'));
+  const gateways = new GatewayWorlds({
+    ...{ assize, store, clock, offices, worlds: config.worlds, onFailure },
+    rules: rules && { rules, tools: calledTools },
+    newest: new NewestRules(store, root, systemRandom),
+  });
   const service: Service = {
-    ...{ assize, store, config, domains, clock, tokens, sessions, metrics },
+    ...{ assize, store, config, domains, clock, tokens, sessions, metrics, offices, gateways },
     names: new FreeNames(config.principals.keys()),
     migrations: options.migrations ?? new Map(),
     grants: new GrantIssuer(root, store, {
@@ -143,16 +156,14 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       writSeconds: server.writSeconds,
       waitMs: config.approvals.timeoutMs ?? APPROVAL_TIMEOUT_MS,
     }),
-    offices: new OfficeWrits(root, server.writSeconds),
     checkpoints: new Checkpoints(store, options.logKey ?? derivedLogKey(root), lastCheckpointOf(config.store, store)),
     ...{ stuck: watchdog, watch: watchdog },
+    failedNotices: new FailedNotices(store, receivers, clock, () => notices?.wake()),
     policyOf: options.policyOf,
   };
   await createWorlds(service, onFailure);
   await withdrawGrants(service.grants, { root, store, assize, now: clock.now(), onFailure });
-  const { rules } = options;
-  const calledTools = config.tools.filter(({ name }) => name.includes('.'));
-  const waiting = rules === undefined ? [] : await configureGateways(service, rules, calledTools);
+  await gateways.start();
   let addresses: Addresses | undefined;
   const jwt = new JwtVerifier(server.jwt);
   const nowMs = (): number => performance.now();
@@ -180,20 +191,21 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   app = createApp(parts);
   metrics.gauge({ name: 'assize_event_streams', help: 'Open event streams.', read: () => tail.listeners });
   await tail.start();
-  notices = new NoticeSender({
-    ...{ store, webhooks: config.webhooks, mail: config.mail, principals: config.principals, onFailure },
+  const sender = new NoticeSender({
+    ...{ store, receivers, mail: config.mail, onFailure, clock },
+    openProposals: openProposalsIn(assize, store, onFailure),
     decidersOf: decidersIn(assize),
     urlOf: (pendingId) => `${url}/v1/approvals/${pendingId}`,
+    onGivenUp: ({ entry, type, attempts, shown, error }) =>
+      logger.event('notice_failed', { receiver: shown, type, entry, attempts, ...error }),
   });
+  notices = sender;
   for (const [name, help] of NOTICE_GAUGES)
-    metrics.gauge({ name: `assize_notices_${name}`, help, read: () => notices?.counts[name] ?? 0 });
-  await notices.start();
+    metrics.gauge({ name: `assize_notices_${name}`, help, read: () => sender.counts[name] });
+  await sender.start();
   if (config.tools.length > 0) void assize.recoverEffects(stopping.signal).catch(onFailure);
-  if (rules !== undefined && waiting.length > 0) {
-    logger.event('rules_wait', { worlds: waiting.map(({ trajectoryId }) => trajectoryId) });
-    void configureWhenDecided(service, rules, calledTools, waiting, stopping.signal).catch(onFailure);
-  }
-  const housekeeping = startHousekeeping(service, onFailure);
+  if (gateways.waiting.length > 0) logger.event('rules_wait', { worlds: gateways.waiting });
+  const kept = startHousekeeping({ service, notices: sender, onFailure, signal: stopping.signal });
   logger.event('listening', { url, store: config.store.split(':')[0], domains: domains.map(({ name }) => name) });
   return {
     url,
@@ -205,14 +217,13 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     },
     stop: async () => {
       logger.event('stopping');
-      clearInterval(housekeeping);
       stopping.abort(stopped());
       const closing = closed(http);
       await within(REQUESTS_MS, closing);
       open.end(stopped());
       await within(ANSWERS_MS, closing);
       http.closeAllConnections();
-      await Promise.all([tail.stop(), notices?.stop(), watchdog.stop()]);
+      await Promise.all([tail.stop(), sender.stop(), watchdog.stop(), within(CALLS_MS, kept())]);
       await within(STOP_MS - REQUESTS_MS - ANSWERS_MS, assize.close({ timeoutMs: CALLS_MS }));
       logger.event('stopped');
     },
@@ -220,9 +231,9 @@ export async function serve(options: ServeOptions): Promise<Serving> {
 }
 
 const NOTICE_GAUGES = [
-  ['queued', 'Notices that wait, at most 100 a receiver.'],
+  ['waiting', 'Notices that wait, of all servers; at most 10,000 a receiver.'],
+  ['failed', 'Notices that were given up, of all servers; at most 10,000.'],
   ['delivered', 'Notices that this process delivered.'],
-  ['failed', 'Notices that this process gave up.'],
 ] as const;
 
 /** @throws ServerError `public_without_tls` */

@@ -6,7 +6,9 @@ import type { Clock } from '#oracle';
 import type { Assize, DomainWatch } from '#runtime';
 import type { Store } from '#stores';
 import type { Checkpoints } from './checkpoints.ts';
+import type { GatewayWorlds } from './gateway-worlds.ts';
 import type { Metrics } from './log/metrics.ts';
+import type { FailedNotices } from './notices/queue/failed-notices.ts';
 import type { FreeNames } from './principals/free-names.ts';
 import type { OfficeWrits } from './principals/office-writs.ts';
 import type { Sessions } from './principals/sessions.ts';
@@ -34,6 +36,8 @@ export interface Service {
   /** The records of the watchdog, and the watch for domain code besides the runtime's. */
   readonly stuck: StuckRecords;
   readonly watch: DomainWatch;
+  readonly gateways: GatewayWorlds;
+  readonly failedNotices: FailedNotices;
   /** A policy of a client, for a backtest. @throws AuthorityError `bad_policy` */
   readonly policyOf: (rules: Json) => Policy;
 }

@@ -1,11 +1,18 @@
-/** Attacks 50 and 51 of docs/design/threats.md: notices to wrong places, and wrong notices. */
+/** Attacks 50, 51 and 92 of docs/design/threats.md: notices to wrong places, and wrong notices. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
+import { MemoryStore } from '#stores';
 import { mailText } from '../../src/server/notices/mail/mail-text.ts';
 import type { ApprovalRequested } from '../../src/server/notices/notice.ts';
+import { NoticeSender } from '../../src/server/notices/notice-sender.ts';
+import { openProposalsIn } from '../../src/server/notices/open-proposals.ts';
+import { receiversOf } from '../../src/server/notices/receivers.ts';
 import { sendWebhook } from '../../src/server/notices/webhook/send-webhook.ts';
+import { desk, pay } from '../support/ledger/payments-desk.ts';
+import { runtimeOver } from '../support/ledger/runtime.ts';
+import { NoticeSink } from '../support/tools/notice-sink.ts';
 
 const secret = 'a-secret-of-24-characters';
 const message = { id: 'msg_1', timestamp: 1_774_256_400, body: '{"type":"approval.requested"}' };
@@ -71,3 +78,33 @@ test('attack 51: a text of an agent in a mail: no header, no line of its own', (
       expect(line).toMatch(/^> /);
   }
 });
+
+test('attack 92: a thousand undeliverable notices: other notices arrive', async () => {
+  const [bad, good] = [await NoticeSink.open(), await NoticeSink.open()];
+  bad.answer = (response) =>
+    response.writeHead(bad.of('approval.requested').at(-1).trajectory_id === 'last' ? 200 : 500).end();
+  const store = new MemoryStore();
+  const assize = runtimeOver(store, [desk]);
+  for (let n = 0; n < 1_000; n += 1) await pay(assize, `t${n}`, 900);
+  const webhooks = [bad, good].map(({ url }) => ({ url, secret, allowPrivate: true }));
+  const sender = new NoticeSender({
+    store,
+    receivers: receiversOf(webhooks, new Map()),
+    openProposals: openProposalsIn(assize, store, () => undefined),
+    decidersOf: async () => [],
+    urlOf: (id) => `https://assize.example/${id}`,
+    onFailure: () => undefined,
+    pollMs: 10,
+    retry: { firstMs: 60_000, maxMs: 60_000, attempts: 20 },
+  });
+  onTestFinished(async () => {
+    await sender.stop(100);
+    for (const sink of [bad, good]) await sink[Symbol.asyncDispose]();
+  });
+  await sender.start();
+  await pay(assize, 'last', 900);
+  sender.wake();
+  for (const sink of [good, bad])
+    await expect.poll(() => sink.received.at(-1)?.body.trajectory_id, { timeout: 30_000 }).toBe('last');
+  expect(new Set(good.received.map(({ id }) => id)).size).toBe(1_001);
+}, 60_000);

@@ -5,6 +5,8 @@
 import { openStore } from '#stores';
 import { decidersIn } from '../../src/server/notices/mail/deciders-in.ts';
 import { NoticeSender } from '../../src/server/notices/notice-sender.ts';
+import { openProposalsIn } from '../../src/server/notices/open-proposals.ts';
+import { receiversOf } from '../../src/server/notices/receivers.ts';
 import { desk, pay, waiting } from '../support/ledger/payments-desk.ts';
 import { runtimeOver } from '../support/ledger/runtime.ts';
 import { say } from './process-output.ts';
@@ -14,8 +16,8 @@ const store = await openStore(url);
 const assize = runtimeOver(store, [desk]);
 const sender = new NoticeSender({
   store,
-  webhooks: [{ url: hook, secret: 'a-secret-of-24-characters', allowPrivate: true }],
-  principals: new Map(),
+  receivers: receiversOf([{ url: hook, secret: 'a-secret-of-24-characters', allowPrivate: true }], new Map()),
+  openProposals: openProposalsIn(assize, store, () => undefined),
   decidersOf: decidersIn(assize),
   urlOf: (id) => `https://assize.example/${id}`,
   onFailure: () => undefined,

@@ -19,7 +19,6 @@ interface Ended {
   readonly lines: readonly string[];
   readonly errors: readonly string[];
   /** From the first job on. */
-  readonly ms: number;
 }
 
 async function runProcess(url: string, ...jobs: readonly string[]): Promise<Ended> {

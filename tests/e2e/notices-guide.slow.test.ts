@@ -12,6 +12,8 @@ import { systemClock } from '#oracle';
 import { MemoryStore } from '#stores';
 import { decidersIn } from '../../src/server/notices/mail/deciders-in.ts';
 import { NoticeSender } from '../../src/server/notices/notice-sender.ts';
+import { openProposalsIn } from '../../src/server/notices/open-proposals.ts';
+import { receiversOf } from '../../src/server/notices/receivers.ts';
 import { desk, pay, waiting } from '../support/ledger/payments-desk.ts';
 import { runtimeOver } from '../support/ledger/runtime.ts';
 
@@ -50,8 +52,10 @@ test('the receiver accepts what a server of the config sends, and nothing else',
   const assize = runtimeOver(store, [desk]);
   const webhooks = config.webhooks.slice(1).map(({ channels: _, ...rest }) => rest);
   const urlOf = (id: string): string => `https://assize.example/approvals/${id}`;
-  const options = { store, principals: config.principals, decidersOf: decidersIn(assize), urlOf, clock: systemClock };
-  const sender = new NoticeSender({ ...options, webhooks, onFailure: (error) => expect(error).toBeUndefined() });
+  const openProposals = openProposalsIn(assize, store, (error) => expect(error).toBeUndefined());
+  const receivers = receiversOf(webhooks, new Map());
+  const options = { store, receivers, openProposals, decidersOf: decidersIn(assize), urlOf, clock: systemClock };
+  const sender = new NoticeSender({ ...options, onFailure: (error) => expect(error).toBeUndefined() });
   await sender.start();
   onTestFinished(() => sender.stop());
   await pay(assize, 't', 900);

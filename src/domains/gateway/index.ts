@@ -11,6 +11,7 @@
 export { type CallArgs, callArgs } from './actions/call.ts';
 export { type Configuration, rulesDigest } from './actions/configure.ts';
 export { definitionHash } from './actions/pin.ts';
+export { isTidyForEver, needsTidy } from './actions/tidy.ts';
 export { type CaseOptions, runCases, type StepResult } from './cases/run-cases.ts';
 export { configuration, type GatewayTool, isConfigured } from './configuration.ts';
 export { GatewayError, type GatewayErrorCode } from './errors.ts';

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { addMicros } from '#canon';
+import type { WebhookConfig } from '#config';
 import type { SideStore } from '#ledger';
+import { systemClock } from '#oracle';
 import type { Assize } from '#runtime';
 import type { Store } from '#stores';
 import { desk, pay, waiting } from '../../../tests/support/ledger/payments-desk.ts';
@@ -11,8 +13,17 @@ import { MailSink } from '../../../tests/support/tools/mail-sink.ts';
 import { type Answer, NoticeSink } from '../../../tests/support/tools/notice-sink.ts';
 import { decidersIn } from './mail/deciders-in.ts';
 import { NoticeSender, type NoticeSenderOptions } from './notice-sender.ts';
-import { queuedKind } from './queue/delivery-rows.ts';
-import { receiversOf } from './receivers.ts';
+import { openProposalsIn } from './open-proposals.ts';
+import { pagesOf, waitingKind } from './queue/delivery-rows.ts';
+import { FailedNotices } from './queue/failed-notices.ts';
+import { tallyOf } from './queue/tally.ts';
+import { type Addressee, receiversOf } from './receivers.ts';
+
+/** The options of a sender, with its receivers as a configuration has them. */
+interface Configured extends Partial<NoticeSenderOptions> {
+  readonly webhooks?: readonly WebhookConfig[];
+  readonly principals?: ReadonlyMap<string, Addressee>;
+}
 
 const secret = 'a-secret-of-24-characters';
 const fail: Answer = (response) => void response.writeHead(500).end();
@@ -37,11 +48,12 @@ onEveryStore(({ newPlace }) => {
   const to = (sink: NoticeSink) => ({ url: sink.url, secret, allowPrivate: true });
 
   /** Options of a sender that looks and tries again after some milliseconds. */
-  function optionsOf(store: Store, assize: Assize, options: Partial<NoticeSenderOptions> = {}): NoticeSenderOptions {
+  function optionsOf(store: Store, assize: Assize, configured: Configured = {}): NoticeSenderOptions {
+    const { webhooks = [], principals = new Map(), ...options } = configured;
     return {
       store,
-      webhooks: [],
-      principals: new Map(),
+      receivers: receiversOf(webhooks, principals),
+      openProposals: openProposalsIn(assize, store, () => undefined),
       decidersOf: decidersIn(assize),
       urlOf: (id) => `https://assize.example/approvals/${id}`,
       onFailure: () => undefined,
@@ -51,8 +63,12 @@ onEveryStore(({ newPlace }) => {
     };
   }
 
+  const optionsFor: Map<NoticeSender, NoticeSenderOptions> = new Map();
+
   async function sender(...given: Parameters<typeof optionsOf>): Promise<NoticeSender> {
-    const sender = new NoticeSender(optionsOf(...given));
+    const options = optionsOf(...given);
+    const sender = new NoticeSender(options);
+    optionsFor.set(sender, options);
     closing.push(() => sender.stop(100));
     await sender.start();
     return sender;
@@ -67,13 +83,22 @@ onEveryStore(({ newPlace }) => {
   }
 
   const idle = (one: NoticeSender, delivered: number): Promise<void> =>
-    until(() => one.counts.queued === 0 && one.counts.sending === 0 && one.counts.delivered >= delivered);
+    until(async () => {
+      const { store, receivers } = optionsFor.get(one)!;
+      const ids = receivers.map(({ id }) => id);
+      return one.counts.delivered >= delivered && one.counts.sending === 0 && (await tallyOf(store, ids)).waiting === 0;
+    });
+
+  async function rowsOf(store: Store, kind: string): Promise<number> {
+    let count = 0;
+    for await (const page of pagesOf(store, kind, 1_000)) count += page.length;
+    return count;
+  }
 
   test('each webhook is told once of a proposal that waits, and of its end', async () => {
     const { store, assize } = await opened();
     const [left, right] = [await sinkOf(), await sinkOf()];
     const one = await sender(store, assize, { webhooks: [to(left), to(right)] });
-    await until(async () => (await store.sideGet('notice/cursor', 'log')) !== undefined);
     await pay(assize, 'small', 1);
     await pay(assize, 't', 900.25, 'a memo');
     const { id } = await waiting(assize, 't');
@@ -123,9 +148,13 @@ onEveryStore(({ newPlace }) => {
     const one = await sender(store, assize, { webhooks: [to(sink)] });
     await until(() => one.counts.failed === 1);
     const { id: entry } = await waiting(assize, 't');
-    expect(await one.failed(10)).toMatchObject([
-      { entry, attempts: 4, receiver: new URL(sink.url).origin, why: 'receiver_refused' },
-    ]);
+    const failed = new FailedNotices(store, receiversOf([to(sink)], new Map()), systemClock, () => one.wake());
+    const { notices } = await failed.list({ limit: 10 });
+    const error = { code: 'receiver_refused', detail: 'The webhook answered with the status 500.' };
+    const { origin: shown } = new URL(sink.url);
+    const [{ id } = { id: '' }] = sink.received;
+    const common = { type: 'approval.requested', isConfigured: true };
+    expect(notices).toMatchObject([{ ...common, id, entry, attempts: 4, shown, error }]);
     expect(sink.received).toHaveLength(4);
   });
 
@@ -153,7 +182,7 @@ onEveryStore(({ newPlace }) => {
     const { id } = await waiting(assize, 't');
     await (await assize.open('t')).approvals.reject(id, { principal: 'boss:ann', method: 'test', reason: 'no' });
     await idle(one, 2);
-    expect(boss.received.map(({ body }) => [body.type, body.reason])).toEqual([
+    expect(boss.received.map(({ body }) => [body.type, body.reason]).sort()).toEqual([
       ['approval.requested', 'invariant_escalated'],
       ['approval.resolved', 'counselor_rejected'],
     ]);
@@ -198,15 +227,18 @@ onEveryStore(({ newPlace }) => {
       sideList: (...args) => store.sideList(...args),
       sidePut: async (changes) => {
         const isPut = await store.sidePut(changes);
-        if (changes[0]!.body?.includes('"lease"') === true) await new Promise(() => undefined);
+        if (changes[1]?.body?.includes('"by"') === true) await new Promise(() => undefined);
         return isPut;
       },
     };
-    const dead = new NoticeSender(optionsOf({ ...bound(store), ...dying } as Store, assize, { webhooks, clock }));
+    const dead = new NoticeSender({
+      ...optionsOf(store, assize, { webhooks, clock }),
+      store: { ...bound(store), ...dying } as Store,
+    });
     await dead.start();
     await until(async () => {
-      const [row] = await store.sideList(queuedKind(receiver), { limit: 1 });
-      return row?.body.includes('"lease"') === true;
+      const [row] = await store.sideList(waitingKind(receiver), { limit: 1 });
+      return row?.body.includes('"by"') === true;
     });
     const one = await sender(store, assize, { webhooks, clock });
     await sleep(60);
@@ -216,6 +248,107 @@ onEveryStore(({ newPlace }) => {
     expect(sink.received).toHaveLength(1);
   });
 
+  test('notices that a receiver never takes delay no later ones', async () => {
+    const { store, assize } = await opened();
+    const sink = await sinkOf((response) =>
+      response.writeHead(sink.received.at(-1)!.body.trajectory_id === 'later' ? 200 : 500).end(),
+    );
+    for (let n = 0; n < 130; n += 1) await pay(assize, `t${n}`, 900);
+    const one = await sender(store, assize, {
+      webhooks: [to(sink)],
+      retry: { firstMs: 3_600_000, maxMs: 3_600_000, attempts: 20 },
+    });
+    await until(() => sink.received.length === 130);
+    await pay(assize, 'later', 900);
+    one.wake();
+    await until(() => one.counts.delivered === 1);
+    expect(sink.received.at(-1)!.body.trajectory_id).toBe('later');
+  });
+
+  test('a receiver that is added later is told of open proposals', async () => {
+    const { store, assize } = await opened();
+    const [left, right] = [await sinkOf(), await sinkOf()];
+    for (const name of ['decided', 'open']) await pay(assize, name, 900);
+    const old = await sender(store, assize, { webhooks: [to(left)] });
+    await idle(old, 2);
+    const { id } = await waiting(assize, 'decided');
+    await (await assize.open('decided')).approvals.approve(id, { principal: 'boss:ann', method: 'test' });
+    await until(() => left.received.length === 3);
+    // The server without it goes on beside the new one.
+    const one = await sender(store, assize, { webhooks: [to(left), to(right)] });
+    await until(() => right.received.length === 1);
+    for (const name of ['later', 'last']) {
+      await pay(assize, name, 900);
+      old.wake();
+      await until(() => left.received.some(({ body }) => body.trajectory_id === name));
+    }
+    await until(() => right.received.length === 3);
+    await idle(one, 1);
+    const names = (sink: NoticeSink): string[] => sink.received.map(({ body }) => body.trajectory_id);
+    expect(names(right)).toEqual(['open', 'later', 'last']);
+    expect(names(left).toSorted()).toEqual(['decided', 'decided', 'last', 'later', 'open']);
+  });
+
+  test('failed notices are sent again: one, or all of a receiver', async () => {
+    const { store, assize } = await opened();
+    const [sink, other] = [await sinkOf(fail), await sinkOf(fail)];
+    const webhooks = [to(sink), to(other)];
+    for (const name of ['a', 'b', 'c']) await pay(assize, name, 900);
+    const one = await sender(store, assize, { webhooks });
+    await until(() => one.counts.failed === 6);
+    const receivers = receiversOf(webhooks, new Map());
+    const failed = new FailedNotices(store, receivers, systemClock, () => one.wake());
+    const first = await failed.list({ limit: 4 });
+    const rest = await failed.list({ limit: 4, after: first.next });
+    expect([first.notices.length, rest.notices.length, rest.next]).toEqual([4, 2, undefined]);
+    const all = [...first.notices, ...rest.notices];
+    const [mine] = receivers.map(({ id }) => all.filter(({ receiver }) => receiver === id));
+    sink.answer = (response) => void response.end();
+    const { receiver, id } = mine![0]!;
+    expect(await failed.retry(receiver, id)).toBe(1);
+    expect(await failed.retry(receiver, id)).toBe(0);
+    await idle(one, 1);
+    expect(sink.received.at(-1)!.id).toBe(id);
+    expect(await failed.retry(receiver)).toBe(2);
+    await idle(one, 3);
+    expect(await failed.retry('webhook:none')).toBeUndefined();
+    expect((await failed.list({ limit: 10 })).notices.map((notice) => notice.receiver)).toEqual(
+      Array(3).fill(receivers[1]!.id),
+    );
+  });
+
+  test('rows of ended notices and of receivers without a server are deleted', async () => {
+    const { store, assize } = await opened();
+    const [good, bad, gone] = [await sinkOf(), await sinkOf(fail), await sinkOf(() => undefined)];
+    const [clock, day] = [new HandClock(), 86_400_000];
+    const [kept, dropped] = [[to(good), to(bad)], to(gone)];
+    const [, , removed] = receiversOf([...kept, dropped], new Map()).map(({ id }) => id);
+    const retry = { firstMs: 0, maxMs: 0, attempts: 2 };
+    const both = await sender(store, assize, { webhooks: [...kept, dropped], clock, retry });
+    await pay(assize, 't', 900);
+    both.wake();
+    await until(() => both.counts.failed === 1 && both.counts.delivered === 1 && gone.received.length === 1);
+    await both.stop(10);
+    const one = await sender(store, assize, { webhooks: kept, clock, retry });
+    const counts = async (): Promise<number[]> => {
+      await one.sweep();
+      const kinds = ['notice/delivered', 'notice/failed', 'notice/receiver', waitingKind(removed!)];
+      return Promise.all(kinds.map((kind) => rowsOf(store, kind)));
+    };
+    const after: number[][] = [];
+    for (const days of [6, 2, 7, 74, 2]) {
+      clock.forward(days * day);
+      after.push(await counts());
+    }
+    expect(after).toEqual([
+      [1, 1, 3, 1],
+      [1, 1, 2, 0],
+      [0, 1, 2, 0],
+      [0, 1, 2, 0],
+      [0, 0, 2, 0],
+    ]);
+  });
+
   describe('mail', () => {
     const mailed = new Map([
       ['boss:ann', { email: 'ann@example.com', kinds: ['counselor'] }],
@@ -223,7 +356,7 @@ onEveryStore(({ newPlace }) => {
       ['auditor:eve', { email: 'eve@example.com', kinds: ['counselor'] }],
       ['boss:idle', { kinds: ['counselor'] }],
       ['boss:agent', { email: 'agent@example.com', kinds: ['agent'] }],
-    ] as const) as NoticeSenderOptions['principals'];
+    ] as const) as ReadonlyMap<string, Addressee>;
 
     async function mailTo(assize: Assize, store: Store, delivered: number): Promise<MailSink> {
       const sink = await MailSink.open();
@@ -279,7 +412,7 @@ onEveryStore(({ newPlace }) => {
         retry: { firstMs: 50, maxMs: 50, attempts: 100 },
       });
       await pay(assize, 't', 900);
-      await until(() => down.counts.queued > 0);
+      await until(async () => (await rowsOf(store, waitingKind(receiversOf([], mailed)[0]!.id))) > 0);
       await down.stop(100);
       const { id } = await waiting(assize, 't');
       await (await assize.open('t')).approvals.approve(id, { principal: 'boss:ann', method: 'test' });

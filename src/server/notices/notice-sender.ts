@@ -1,15 +1,17 @@
-import { instantToMillis } from '#canon';
-import type { MailConfig, WebhookConfig } from '#config';
+import { addMicros, type Instant, instantToMillis } from '#canon';
+import type { MailConfig } from '#config';
 import type { EntryRow, Hash, LogStore, SideStore } from '#ledger';
 import { type Clock, type Pause, type Random, systemClock, systemPause, systemRandom } from '#oracle';
 import type { Followable } from '#stores';
 import { type DecidersOf, MailNotices } from './mail/mail-notices.ts';
 import { type Notice, noticeId, webhookBody } from './notice.ts';
-import { Deliverer, type DeliveryCounts } from './queue/deliverer.ts';
-import { type EndedNotice, FAILED_KIND, valueIn } from './queue/delivery-rows.ts';
+import { Deliverer } from './queue/deliverer.ts';
+import type { EndedNotice } from './queue/delivery-rows.ts';
 import { Enqueuer } from './queue/enqueue.ts';
 import { RETRY, type RetryPolicy } from './queue/retry-policy.ts';
-import { type Addressee, type Receiver, receiversOf } from './receivers.ts';
+import { KEEPING, type KeepingTimes, sweepNotices } from './queue/sweep.ts';
+import { type Tally, tallyOf } from './queue/tally.ts';
+import type { Receiver } from './receivers.ts';
 import { type SendingOptions, sendWebhook } from './webhook/send-webhook.ts';
 
 /** The ports that a sender uses of a store. */
@@ -19,16 +21,18 @@ export type NoticeStore = LogStore &
 
 export interface NoticeSenderOptions {
   readonly store: NoticeStore;
-  readonly webhooks: readonly WebhookConfig[];
+  readonly receivers: readonly Receiver[];
   readonly mail?: MailConfig | undefined;
-  /** By name. Each counselor with an address gets mail, if `mail` is set. */
-  readonly principals: ReadonlyMap<string, Addressee>;
+  /** The proposals that wait for a decision now: a new receiver is told of them. */
+  readonly openProposals: () => AsyncIterable<Hash>;
   /** The principals of a list that may decide about a pending proposal now. */
   readonly decidersOf: DecidersOf;
   /** The page on which a person decides. */
   readonly urlOf: (pendingId: Hash, trajectoryId: string) => string;
   /** Receives each failed attempt and each failed read. Nothing is lost then. */
   readonly onFailure: (error: unknown) => void;
+  /** Called for each notice that this process gives up. */
+  readonly onGivenUp?: (notice: EndedNotice) => void;
   /** The longest time until entries of other processes are seen. Default: one second. */
   readonly pollMs?: number;
   readonly retry?: RetryPolicy;
@@ -37,8 +41,7 @@ export interface NoticeSenderOptions {
    * than any attempt. Default: one minute.
    */
   readonly claimMs?: number;
-  /** How long the rows of ended notices stay. Default: 14 days. */
-  readonly keptMs?: number;
+  readonly keeping?: KeepingTimes;
   readonly clock?: Clock;
   readonly random?: Random;
   readonly pause?: Pause;
@@ -47,12 +50,17 @@ export interface NoticeSenderOptions {
 }
 
 const POLL_MS = 1_000;
-const KEPT_MS = 14 * 24 * 3_600_000;
 const CLAIM_MS = 60_000;
 const STOP_MS = 5_000;
 
-/** The turns between two removals of old rows. */
-const TURNS_TO_PRUNE = 500;
+/** The longest time between two counts of the rows of a store. */
+const TALLY_MS = 15_000;
+
+/** Notices of a store, and of one process since its start. */
+export interface NoticeCounts extends Tally {
+  readonly sending: number;
+  readonly delivered: number;
+}
 
 /**
  * Sends notices of proposals that wait for a decision to webhooks and people: at least once, and
@@ -61,7 +69,6 @@ const TURNS_TO_PRUNE = 500;
  */
 export class NoticeSender {
   readonly #options: NoticeSenderOptions;
-  readonly #receivers: readonly Receiver[];
   readonly #enqueuer: Enqueuer;
   readonly #deliverer: Deliverer;
   readonly #mails: MailNotices | undefined;
@@ -73,34 +80,38 @@ export class NoticeSender {
   #rest: AbortController | undefined;
   #running: Promise<void> | undefined;
   #isStopped = false;
+  #tally: Tally = { waiting: 0, failed: 0 };
+  #tallied: Instant = '';
 
-  /** @throws NoticeError `bad_notices` */
   constructor(options: NoticeSenderOptions) {
-    const { store, webhooks, mail, principals, decidersOf, urlOf, onFailure } = options;
+    const { store, receivers, mail, openProposals, decidersOf, urlOf, onFailure, onGivenUp } = options;
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#pause = options.pause ?? systemPause;
     this.#pollMs = options.pollMs ?? POLL_MS;
-    this.#receivers = receiversOf(webhooks, mail === undefined ? new Map() : principals);
     this.#mails = mail && new MailNotices({ mail, decidersOf, urlOf });
-    this.#enqueuer = new Enqueuer({ store, receivers: this.#receivers, clock: this.#clock, onFailure });
+    this.#enqueuer = new Enqueuer({ store, receivers, openProposals, clock: this.#clock, onFailure });
     this.#deliverer = new Deliverer({
       store,
-      receivers: this.#receivers,
+      receivers,
       send: (receiver, notice, signal) => this.#send(receiver, notice, signal),
       clock: this.#clock,
       random: options.random ?? systemRandom,
       retry: options.retry ?? RETRY,
       claimMs: options.claimMs ?? CLAIM_MS,
-      keptMs: options.keptMs ?? KEPT_MS,
       onFailure,
+      onGivenUp: (notice) => {
+        this.#tallied = '';
+        onGivenUp?.(notice);
+      },
       onEnded: () => this.wake(),
     });
   }
 
   /** Begins to read the log and to send. Without receivers nothing is read. */
   async start(): Promise<void> {
-    if (this.#receivers.length === 0) return;
+    await this.#count().catch(this.#options.onFailure);
+    if (this.#options.receivers.length === 0) return;
     this.#unfollow = await this.#options.store.follow?.(() => this.wake());
     // Entries from here on are new: their notices are sent also if they are decided meanwhile.
     await this.#enqueuer.advance().catch(this.#options.onFailure);
@@ -123,34 +134,46 @@ export class NoticeSender {
     this.#rest?.abort();
   }
 
-  get counts(): DeliveryCounts {
-    return this.#deliverer.counts;
+  /** At most `TALLY_MS` old. */
+  get counts(): NoticeCounts {
+    return { ...this.#tally, sending: this.#deliverer.sending, delivered: this.#deliverer.delivered };
   }
 
-  /** Notices that were given up, oldest first. */
-  async failed(limit: number): Promise<readonly EndedNotice[]> {
-    const rows = await this.#options.store.sideList(FAILED_KIND, { limit });
-    return rows.map((row) => valueIn<EndedNotice>(row));
+  /** Deletes rows that are kept no longer, also without receivers. */
+  async sweep(): Promise<void> {
+    const { store, receivers, keeping = KEEPING } = this.#options;
+    await sweepNotices({ store, receivers, clock: this.#clock, keeping });
+    await this.#count();
   }
 
   async #run(): Promise<void> {
-    for (let turn = 0; !this.#isStopped; turn += 1) {
+    while (!this.#isStopped) {
       this.#isWoken = false;
-      const dueMs = await this.#turn(turn % TURNS_TO_PRUNE === 0);
+      const dueMs = await this.#turn();
       await this.#untilWoken(Math.min(dueMs, this.#pollMs));
     }
   }
 
   /** One look at the log and the queue. After a failure the next turn begins with the same rows. */
-  async #turn(prunes: boolean): Promise<number> {
+  async #turn(): Promise<number> {
     try {
       await this.#enqueuer.advance();
-      if (prunes) await this.#deliverer.prune();
-      return await this.#deliverer.begin();
+      const dueMs = await this.#deliverer.begin();
+      if (this.#tallied < addMicros(this.#clock.now(), -TALLY_MS * 1_000)) await this.#count();
+      return dueMs;
     } catch (error) {
       this.#options.onFailure(error);
       return this.#pollMs;
     }
+  }
+
+  async #count(): Promise<void> {
+    const { store, receivers } = this.#options;
+    this.#tallied = this.#clock.now();
+    this.#tally = await tallyOf(
+      store,
+      receivers.map(({ id }) => id),
+    );
   }
 
   async #untilWoken(ms: number): Promise<void> {

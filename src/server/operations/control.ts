@@ -28,6 +28,7 @@ const stopped = (does: 'halt' | 'resume') =>
       const trajectory: Trajectory = await callerTrajectory(request, path.trajectory);
       const writ = service.offices.forOffice(caller.name, HALT_ACTION, trajectory.id, service.clock.now());
       const outcome: HaltOutcome = await trajectory[does]({ reason: body.reason, writ, principal: caller.name });
+      if (does === 'resume') await service.gateways.ready(trajectory);
       const propagated = outcome.propagated.map(({ trajectoryId, error }) => ({
         trajectory_id: trajectoryId,
         applied: error === undefined,

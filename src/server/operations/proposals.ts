@@ -55,6 +55,7 @@ const create = operation({
       ...(body.observations !== undefined && { observations: body.observations as never }),
       ...(body.precondition !== undefined && { precondition: body.precondition }),
     };
+    await service.gateways.ready(trajectory);
     const proposed = await proposeOnce(request, trajectory, input);
     const until = addMicros(now, waitSeconds * 1_000_000);
     const ruling = waitSeconds === 0 ? proposed : await decided(request, trajectory, input, proposed, { until, writ });

@@ -6,6 +6,7 @@ import { effects } from './effects.ts';
 import { entries } from './entries.ts';
 import { log } from './log.ts';
 import { memory } from './memory.ts';
+import { notices } from './notices.ts';
 import type { Operation } from './operation.ts';
 import { principals } from './principals.ts';
 import { proposals } from './proposals.ts';
@@ -25,5 +26,6 @@ export const OPERATIONS: readonly Operation[] = [
   ...memory,
   ...log,
   ...control,
+  ...notices,
   ...principals,
 ];

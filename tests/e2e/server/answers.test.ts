@@ -2,15 +2,20 @@
 import { expect, test } from 'vitest';
 import { canonicalize } from '#canon';
 import { OPERATIONS } from '#server';
+import { bodyOf, endedKey, FAILED_KIND } from '../../../src/server/notices/queue/delivery-rows.ts';
+import { receiversOf } from '../../../src/server/notices/receivers.ts';
 import { type Calling, callOperation, pay, succeed } from '../../support/server/calling.ts';
 import { start } from '../../support/server/serving.ts';
 import { laterTill, SILENT_CENTS } from '../../support/server/till.ts';
+import { NoticeSink } from '../../support/tools/notice-sink.ts';
 
 const MAIN = { trajectory: 'main' };
 const role = (desk: string) => ({ name: 'clerk', params: { desk } });
 
 test('each operation answers in the form of its schema', async () => {
-  const server = await start();
+  await using sink = await NoticeSink.open();
+  const webhook = { url: sink.url, secret: 'a-secret-of-24-characters', allowPrivate: true, channels: ['nobody'] };
+  const server = await start({ config: { notices: { webhooks: [webhook] } } });
   const called = new Set<string>();
   const ok = (id: string, calling?: Calling): Promise<any> => {
     called.add(id);
@@ -168,6 +173,28 @@ test('each operation answers in the form of its schema', async () => {
   expect(sessions).toMatchObject([{ principal: 'boss:ada', method: 'session' }]);
   expect(await ok('sessions.end', { path: { session: sessions[0].id } })).toEqual({ ended: true });
   expect((await server.ask('GET', '/v1/me', { headers: { cookie } })).status).toBe(401);
+  const receiver = receiversOf([webhook], new Map())[0]!.id;
+  const position = await server.service.store.logIndex(waiting.approval_id);
+  const at = '2026-11-01T00:00:00.000000Z';
+  const error = { code: 'receiver_refused', detail: 'The webhook answered with the status 500.' };
+  const ended = {
+    entry: waiting.approval_id,
+    type: 'approval.requested',
+    attempts: 20,
+    at,
+    receiver,
+    shown: 'a',
+  } as const;
+  const failed = { kind: FAILED_KIND, key: endedKey(at, position as number, receiver), expected: null };
+  await server.service.store.sidePut([{ ...failed, body: bodyOf({ ...ended, error }) }]);
+  const [notice] = (await ok('notices.failed')).notices;
+  expect(notice).toMatchObject({ receiver, entry_id: waiting.approval_id, attempts: 20, error, configured: true });
+  expect(await ok('notices.retry', { body: { receiver, id: notice.id } })).toEqual({ retried: 1 });
+  await expect.poll(() => sink.received.map(({ id }) => id), { timeout: 10_000 }).toEqual([notice.id]);
+  expect(await ok('notices.failed')).toEqual({ notices: [] });
+  expect(await ok('notices.retry', { body: { receiver } })).toEqual({ retried: 0 });
+  for (const body of [{ receiver, id: notice.id }, { receiver: 'webhook:none' }])
+    expect((await callOperation(server, 'notices.retry', { body })).body.code).toBe('no_such_value');
 
   expect(OPERATIONS.map(({ id }) => id).filter((id) => !called.has(id))).toEqual([]);
   expect((await succeed(server, 'log.verify', { body: {} })).valid).toBe(true);

@@ -26,15 +26,28 @@ test.for(OPERATIONS)('$id: every refusal has its problem and appends nothing', a
   expect(await faultsByName(server, refusalsOf(one))).toEqual({});
 });
 
-test('the matrix finds an operation that appends before its checks', async () => {
-  const { service } = server;
+/** Writes of an operation, each of another kind. */
+const WRITES: readonly (readonly [name: string, write: (server: TestServer, n: number) => Promise<unknown>])[] = [
+  [
+    'an entry',
+    async ({ service: { assize } }, n) =>
+      assize.branch('main', (await assize.open('main')).head, { note: `planted ${n}` }),
+  ],
+  ...['stuck', 'notice/failed', 'a-new-kind'].map(
+    (kind) =>
+      [
+        `a row ${kind}`,
+        ({ service: { store } }: TestServer, n: number) =>
+          store.sidePut([{ kind, key: `planted ${n}`, expected: null, body: '{}' }]),
+      ] as const,
+  ),
+];
+
+test.each(WRITES)('the matrix finds an operation that writes %s before its checks', async (_, write) => {
   let planted = 0;
-  const append = async () => {
-    planted += 1;
-    await service.assize.branch('main', (await service.assize.open('main')).head, { note: `planted ${planted}` });
-  };
   const ask: TestServer['ask'] = async (...request) => {
-    await append();
+    planted += 1;
+    await write(server, planted);
     return server.ask(...request);
   };
   const [one] = OPERATIONS.filter(({ id }) => id === 'proposals.create');

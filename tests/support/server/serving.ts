@@ -4,12 +4,15 @@ import { parseRuleTable, ruleTable } from '#authority';
 import { addMicros, generateKeys } from '#canon';
 import type { AssizeConfig, PrincipalConfig, ResolvedConfig, RootKey, ServerConfig } from '#config';
 import { budget } from '#domains/budget';
+import type { Rules } from '#domains/gateway';
 import type { Domain } from '#kernel';
-import type { EntryRow } from '#ledger';
+import type { EntryRow, SideRow } from '#ledger';
 import { type Clock, systemClock } from '#oracle';
 import { credentialsOf, type Serving, serve } from '#server';
 import { MemoryStore, type Store } from '#stores';
 import { resolveConfig } from '../../../src/config/resolved-config.ts';
+import { pagesOf } from '../../../src/server/notices/queue/delivery-rows.ts';
+import { STUCK_KIND } from '../../../src/server/watchdog/stuck-rows.ts';
 import { bank, laterTill, till } from './till.ts';
 
 /** The principals of every kind. The agents have other grants than each other. */
@@ -57,6 +60,7 @@ export interface Starting {
   readonly principals?: Record<string, PrincipalConfig>;
   readonly store?: Store;
   readonly domains?: readonly Domain[];
+  readonly rules?: Rules;
   readonly clock?: Clock;
   /** Default: whether a test runs, which stops the server at its end. */
   readonly stopsAlone?: boolean;
@@ -102,7 +106,7 @@ const open: Set<TestServer> = new Set();
 /** Starts a server. It stops at the end of the running test, or with `stopAll`. */
 export async function start(starting: Starting = {}): Promise<TestServer> {
   const {
-    store = new MemoryStore(),
+    store: opened = new MemoryStore(),
     domains = [till, laterTill, budget as unknown as Domain],
     clock = systemClock,
     principals = PRINCIPALS,
@@ -113,9 +117,11 @@ export async function start(starting: Starting = {}): Promise<TestServer> {
     server: { port: 0, limits: { requestsPerSecond: 100_000, concurrency: 100 }, ...starting.server },
   };
   const config = resolveConfig(given, { folder: '.', store: undefined, env: {} });
+  const sideKinds = new Set<string>([STUCK_KIND]);
+  const store = notingKinds(opened, sideKinds);
   const lines: string[] = [];
   const serving = await serve({
-    ...{ config, store, root: ROOT, domains, clock },
+    ...{ config, store, root: ROOT, domains, clock, rules: starting.rules },
     policyOf: (rules) => ruleTable(parseRuleTable(rules)),
     log: (line) => lines.push(line),
   });
@@ -137,7 +143,7 @@ export async function start(starting: Starting = {}): Promise<TestServer> {
       `assize-session=${await sessions.start({ principal, method: 'session' }, clock.now())}`,
     port: Number(new URL(serving.url).port),
     ask: (method, path, asking) => ask(serving.url, method, path, asking),
-    contents: () => contentsOf(store, config.store),
+    contents: () => contentsOf(store, config.store, sideKinds),
     stop: async () => {
       open.delete(server);
       await serving.stop();
@@ -180,16 +186,29 @@ function documentOf(text: string): unknown {
   }
 }
 
-/** The kinds of rows in the side log that a server writes. */
-const SIDE_KINDS = ['token', 'session', 'sign-in-code', 'sign-in', 'checkpoint'];
+/** The same store. Each kind of side row that anything writes through it is added to the set. */
+function notingKinds(store: Store, kinds: Set<string>): Store {
+  const sidePut: Store['sidePut'] = (changes) => {
+    for (const { kind } of changes) kinds.add(kind);
+    return store.sidePut(changes);
+  };
+  return new Proxy(store, {
+    get: (target, name) => {
+      if (name === 'sidePut') return sidePut;
+      const member: unknown = Reflect.get(target, name, target);
+      return typeof member === 'function' ? member.bind(target) : member;
+    },
+  });
+}
 
-async function contentsOf(store: Store, url: string): Promise<unknown> {
+async function contentsOf(store: Store, url: string, sideKinds: ReadonlySet<string>): Promise<unknown> {
   const heads: EntryRow[] = [];
   for (const { trajectory_id } of await store.trajectories()) heads.push((await store.head(trajectory_id)) as EntryRow);
-  const side = await Promise.all(SIDE_KINDS.map((kind) => store.sideList(kind, { limit: 1_000 })));
+  const side: SideRow[] = [];
+  for (const kind of [...sideKinds].sort()) for await (const page of pagesOf(store, kind, 1_000)) side.push(...page);
   return {
     heads: heads.map(({ trajectory_id, seq, id }) => [trajectory_id, seq, id]).sort(),
-    side: side.flat().map(({ key, version }) => [key, version]),
+    side: side.map(({ kind, key, version }) => [kind, key, version]),
     checkpoint: url.startsWith('sqlite:') && existsSync(`${url.slice('sqlite:'.length)}.checkpoint`),
   };
 }

@@ -22,3 +22,19 @@ export function applyTidy(state: GatewayState, at: string): void {
     if (state.standing[key.slice(0, key.indexOf('|'))] === undefined) delete state.spent[key];
   }
 }
+
+/** Whether `tidy` would drop anything at that time. */
+export function needsTidy(state: GatewayState, at: string): boolean {
+  const tidied = structuredClone(state);
+  applyTidy(tidied, at);
+  return sizeOf(tidied) < sizeOf(state);
+}
+
+/** Whether time alone gives `tidy` nothing to do any more. */
+export function isTidyForEver(state: GatewayState): boolean {
+  return sizeOf(state) === 0;
+}
+
+function sizeOf({ used, read, calls, standing, spent }: GatewayState): number {
+  return [used, read, calls, standing, spent].reduce((sum, record) => sum + Object.keys(record).length, 0);
+}

@@ -1,7 +1,8 @@
-import { isAssizeError, thrownText } from '#base';
-import { addMicros, type Instant, instantToMillis } from '#canon';
+import { isAssizeError, isInstance } from '#base';
+import { addMicros, instantToMillis } from '#canon';
 import type { EntryRow, LogStore, SideChange, SideRow, SideStore } from '#ledger';
 import type { Clock, Random } from '#oracle';
+import { NoticeError } from '../errors.ts';
 import { type Notice, noticeOf } from '../notice.ts';
 import type { Receiver } from '../receivers.ts';
 import {
@@ -11,20 +12,18 @@ import {
   endedKey,
   FAILED_KIND,
   positionOf,
-  type QueuedNotice,
-  queuedKind,
+  queued,
+  removed,
+  timeOf,
   valueIn,
+  type WaitingNotice,
+  waitingKey,
+  waitingKind,
 } from './delivery-rows.ts';
 import { pauseAfter, type RetryPolicy } from './retry-policy.ts';
 
-/** Queued notices of one receiver that are looked at together. */
-const WINDOW = 100;
-
 /** Deliveries to one receiver at the same time. */
 const AT_ONCE = 4;
-
-/** Ended notices that are removed in one step. */
-const PRUNED = 200;
 
 /** Sends one notice, or nothing if the receiver does not need it any more. */
 export type Send = (receiver: Receiver, notice: Notice, signal: AbortSignal) => Promise<void>;
@@ -38,34 +37,25 @@ export interface DelivererOptions {
   readonly retry: RetryPolicy;
   /** The time for which a server claims a notice: longer than any attempt takes. */
   readonly claimMs: number;
-  /** How long rows of ended notices stay. */
-  readonly keptMs: number;
   readonly onFailure: (error: unknown) => void;
+  /** Called for a notice that was given up. */
+  readonly onGivenUp: (notice: EndedNotice) => void;
   /** Called after a delivery or an attempt, when another one may be possible. */
   readonly onEnded: () => void;
 }
 
-/** The counts since the start of a process, and the notices that it saw waiting. */
-export interface DeliveryCounts {
-  /** At most 100 a receiver are counted. */
-  readonly queued: number;
-  readonly sending: number;
-  readonly delivered: number;
-  readonly failed: number;
-}
-
 /**
- * Delivers queued notices. A server claims a notice with a lease in its row, so that of several
- * servers normally one sends it. After a crash the lease ends, and another attempt follows.
+ * Delivers queued notices, each receiver on its own. A server claims a notice: it moves the row to
+ * the time when its claim ends, so that of several servers normally one sends it. After a crash
+ * that time comes, and another attempt follows. So the rows that are due stand first, whatever
+ * waits behind them.
  */
 export class Deliverer {
   readonly #options: DelivererOptions;
   readonly #by: string;
   readonly #sending = new Map<string, Promise<void>>();
-  readonly #waiting = new Map<string, number>();
   readonly #abort = new AbortController();
   #delivered = 0;
-  #failed = 0;
   #isStopping = false;
 
   constructor(options: DelivererOptions) {
@@ -73,28 +63,40 @@ export class Deliverer {
     this.#by = Buffer.from(options.random.bytes(8)).toString('hex');
   }
 
-  get counts(): DeliveryCounts {
-    const queued = [...this.#waiting.values()].reduce((sum, count) => sum + count, 0);
-    return { queued, sending: this.#sending.size, delivered: this.#delivered, failed: this.#failed };
+  /** Notices that this process sends at the moment. */
+  get sending(): number {
+    return this.#sending.size;
+  }
+
+  /** Notices that this process has delivered. */
+  get delivered(): number {
+    return this.#delivered;
   }
 
   /** Begins the deliveries that are due. Returns the milliseconds until the next one is. */
   async begin(): Promise<number> {
-    const now = this.#options.clock.now();
     let next = Number.POSITIVE_INFINITY;
     for (const receiver of this.#options.receivers) {
-      const rows = await this.#options.store.sideList(queuedKind(receiver.id), { limit: WINDOW });
-      this.#waiting.set(receiver.id, rows.length);
-      for (const row of rows) {
-        const name = `${row.kind} ${row.key}`;
-        if (this.#isStopping) return next;
-        if (this.#sending.has(name)) continue;
-        const due = dueAt(valueIn<QueuedNotice>(row));
-        if (due > now) next = Math.min(next, instantToMillis(due) - instantToMillis(now) + 1);
-        else if (this.#countOf(row.kind) < AT_ONCE) this.#start(name, this.#deliver(receiver, row));
-      }
+      if (this.#isStopping) break;
+      next = Math.min(next, await this.#beginFor(receiver));
     }
     return next;
+  }
+
+  async #beginFor(receiver: Receiver): Promise<number> {
+    const { store, clock } = this.#options;
+    const free = AT_ONCE - this.#countOf(receiver);
+    if (free <= 0) return Number.POSITIVE_INFINITY;
+    // Rows whose claim is being written still stand among the due ones.
+    const rows = await store.sideList(waitingKind(receiver.id), { limit: 2 * AT_ONCE });
+    const now = clock.now();
+    for (const row of rows) {
+      if (timeOf(row) > now) return instantToMillis(timeOf(row)) - instantToMillis(now) + 1;
+      const name = `${receiver.id} ${positionOf(row)}`;
+      if (this.#isStopping || this.#countOf(receiver) >= AT_ONCE) break;
+      if (!this.#sending.has(name)) this.#start(name, this.#deliver(receiver, row));
+    }
+    return Number.POSITIVE_INFINITY;
   }
 
   /** Begins no delivery any more, and waits for those that run: at most so long. */
@@ -105,20 +107,8 @@ export class Deliverer {
     clearTimeout(timer);
   }
 
-  /** Removes rows of notices that ended long ago. */
-  async prune(): Promise<void> {
-    const { store, clock, keptMs } = this.#options;
-    const before = addMicros(clock.now(), -keptMs * 1_000);
-    for (const kind of [DELIVERED_KIND, FAILED_KIND]) {
-      const rows = await store.sideList(kind, { limit: PRUNED });
-      const old = rows.filter((row) => valueIn<EndedNotice>(row).at < before);
-      // Another server may prune the same rows.
-      await store.sidePut(old.map(({ key, version }) => ({ kind, key, expected: version, body: null })));
-    }
-  }
-
-  #countOf(kind: string): number {
-    return [...this.#sending.keys()].filter((name) => name.startsWith(`${kind} `)).length;
+  #countOf({ id }: Receiver): number {
+    return [...this.#sending.keys()].filter((name) => name.startsWith(`${id} `)).length;
   }
 
   #start(name: string, delivery: Promise<void>): void {
@@ -132,25 +122,24 @@ export class Deliverer {
   }
 
   async #deliver(receiver: Receiver, row: SideRow): Promise<void> {
-    const claimed = await this.#claim(row);
+    const claimed = await this.#claim(receiver, row);
     if (claimed === undefined) return;
     const [entry] = await this.#options.store.logged(positionOf(row), 1);
     const failure = await this.#attempt(receiver, entry);
     if (failure === undefined) await this.#delivery(receiver, claimed);
-    else if (this.#abort.signal.aborted) await this.#put(requeued(claimed, {}));
+    else if (this.#abort.signal.aborted) await this.#requeue(receiver, claimed, 0, unclaimed(row));
     else await this.#retry(receiver, claimed, failure);
   }
 
   /** Takes the notice for this server. Undefined if another server was first. */
-  async #claim(row: SideRow): Promise<SideRow | undefined> {
+  async #claim(receiver: Receiver, row: SideRow): Promise<SideRow | undefined> {
     const { store, clock, claimMs } = this.#options;
-    const lease = { by: this.#by, until: addMicros(clock.now(), claimMs * 1_000) };
-    const body = bodyOf({ ...valueIn<QueuedNotice>(row), lease });
-    const { kind, key } = row;
-    if (!(await store.sidePut([{ kind, key, expected: row.version, body }]))) return undefined;
-    const claimed = await store.sideGet(kind, key);
-    const isOwn = claimed !== undefined && valueIn<QueuedNotice>(claimed).lease?.by === this.#by;
-    return isOwn ? claimed : undefined;
+    const until = addMicros(clock.now(), claimMs * 1_000);
+    const position = positionOf(row);
+    const claim = queued(receiver, until, position, { ...valueIn<WaitingNotice>(row), by: this.#by });
+    if (!(await store.sidePut([removed(row), claim]))) return undefined;
+    const claimed = await store.sideGet(row.kind, waitingKey(until, position));
+    return claimed !== undefined && valueIn<WaitingNotice>(claimed).by === this.#by ? claimed : undefined;
   }
 
   /** The reason of a failed attempt; undefined after a delivery. */
@@ -165,26 +154,35 @@ export class Deliverer {
   }
 
   async #delivery(receiver: Receiver, row: SideRow): Promise<void> {
-    const { entry, attempts } = valueIn<QueuedNotice>(row);
-    const at = this.#options.clock.now();
-    const ended: EndedNotice = { entry, attempts: attempts + 1, at, receiver: receiver.shownAs };
-    if (await this.#put([removed(row), endedAs(DELIVERED_KIND, row, receiver, ended)])) this.#delivered += 1;
+    const ended = this.#ended(receiver, row);
+    if (await this.#end(DELIVERED_KIND, row, ended)) this.#delivered += 1;
   }
 
   async #retry(receiver: Receiver, row: SideRow, { error }: { readonly error: unknown }): Promise<void> {
-    const { clock, random, retry, onFailure } = this.#options;
-    const { entry, attempts: before } = valueIn<QueuedNotice>(row);
-    const attempts = before + 1;
-    const at = clock.now();
+    const { random, retry, onFailure, onGivenUp } = this.#options;
+    const ended: EndedNotice = { ...this.#ended(receiver, row), error: lastError(error) };
+    const { entry, type, attempts } = ended;
     onFailure(error);
-    if (attempts < retry.attempts) {
-      const next = addMicros(at, pauseAfter(attempts, retry, random) * 1_000);
-      await this.#put(requeued(row, { attempts, next }));
-      return;
-    }
-    const why = isAssizeError(error) ? error.code : thrownText(error).slice(0, 200);
-    const ended: EndedNotice = { entry, attempts, at, receiver: receiver.shownAs, why };
-    if (await this.#put([removed(row), endedAs(FAILED_KIND, row, receiver, ended)])) this.#failed += 1;
+    if (attempts < retry.attempts)
+      await this.#requeue(receiver, row, pauseAfter(attempts, retry, random), { entry, type, attempts });
+    else if (await this.#end(FAILED_KIND, row, ended)) onGivenUp(ended);
+  }
+
+  /** Gives the claim back. */
+  async #requeue(receiver: Receiver, row: SideRow, ms: number, notice: WaitingNotice): Promise<void> {
+    const due = addMicros(this.#options.clock.now(), ms * 1_000);
+    await this.#put([removed(row), queued(receiver, due, positionOf(row), notice)]);
+  }
+
+  /** The notice after an attempt. */
+  #ended({ id, shownAs }: Receiver, row: SideRow): EndedNotice {
+    const { entry, type, attempts } = valueIn<WaitingNotice>(row);
+    return { entry, type, attempts: attempts + 1, at: this.#options.clock.now(), receiver: id, shown: shownAs };
+  }
+
+  #end(kind: string, row: SideRow, ended: EndedNotice): Promise<boolean> {
+    const key = endedKey(ended.at, positionOf(row), ended.receiver);
+    return this.#put([removed(row), { kind, key, expected: null, body: bodyOf(ended) }]);
   }
 
   #put(changes: readonly SideChange[]): Promise<boolean> {
@@ -192,22 +190,14 @@ export class Deliverer {
   }
 }
 
-/** The time from which a server may attempt the delivery. */
-function dueAt({ next, lease }: QueuedNotice): Instant {
-  return lease !== undefined && lease.until > next ? lease.until : next;
+function unclaimed(row: SideRow): WaitingNotice {
+  const { entry, type, attempts } = valueIn<WaitingNotice>(row);
+  return { entry, type, attempts };
 }
 
-/** The row without its lease. */
-function requeued(row: SideRow, changed: Partial<QueuedNotice>): readonly SideChange[] {
-  const { lease: _, ...rest } = valueIn<QueuedNotice>(row);
-  const { kind, key, version: expected } = row;
-  return [{ kind, key, expected, body: bodyOf({ ...rest, ...changed }) }];
-}
-
-function removed({ kind, key, version: expected }: SideRow): SideChange {
-  return { kind, key, expected, body: null };
-}
-
-function endedAs(kind: string, { key }: SideRow, { id }: Receiver, ended: EndedNotice): SideChange {
-  return { kind, key: endedKey(key, id), expected: null, body: bodyOf(ended) };
+/** Errors of notices repeat nothing that a receiver wrote. The text of another error can. */
+function lastError(error: unknown): { readonly code: string; readonly detail: string } {
+  if (isAssizeError(error))
+    return { code: error.code, detail: isInstance(error, NoticeError) ? error.message : error.code };
+  return { code: 'internal', detail: 'an error of the server, which its log has' };
 }
