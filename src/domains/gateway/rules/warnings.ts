@@ -1,3 +1,4 @@
+import { nearestName } from '#base';
 import { matchesSome, matchesTool } from '../names.ts';
 import type { RulesFault, RulesFile } from './read-rules.ts';
 import type { ToolSpec } from './rules.ts';
@@ -58,28 +59,4 @@ export function warningsOf(
       warn(id, ['read_before_write', i, 'tools'], 'never applies: no tool of the rule declares writes');
   }
   return warnings.sort((a, b) => a.line - b.line || a.column - b.column);
-}
-
-/** The name with the smallest edit distance, if it is at most a third of the name. */
-export function nearestName(name: string, known: readonly string[]): string | undefined {
-  let best: { readonly name: string; readonly distance: number } | undefined;
-  for (const each of known) {
-    const distance = editDistance(name, each);
-    if (best === undefined || distance < best.distance) best = { name: each, distance };
-  }
-  return best !== undefined && best.distance <= Math.max(1, Math.floor(name.length / 3)) ? best.name : undefined;
-}
-
-/** Insertions, deletions and replacements from one text to the other. */
-function editDistance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= from.length; i++) {
-    const next = [i];
-    for (let n = 1; n <= to.length; n++) {
-      const replaced = (row[n - 1] as number) + (from[i - 1] === to[n - 1] ? 0 : 1);
-      next.push(Math.min(replaced, (row[n] as number) + 1, (next[n - 1] as number) + 1));
-    }
-    row = next;
-  }
-  return row[to.length] as number;
 }
