@@ -11,7 +11,9 @@ import { signInPage, startPage } from './pages.ts';
 
 /** Counts the sign-ins of a process together. No principal has an empty name. */
 const SIGN_IN = '';
-const codeBody = z.strictObject({ code: z.string().regex(/^[0-9a-f]{64}$/) });
+const codeBody = z.strictObject({
+  code: z.string().regex(/^[0-9a-f]{64}$/, 'must be the code of a sign-in link: 64 hex digits'),
+});
 
 /** Adds the start page and the sign-in of browsers: by a code of the command line, and by OIDC. */
 export function addSignIn(app: Hono, parts: AppParts, sessions: Sessions, oidc: OidcSignIn | undefined): void {
