@@ -154,7 +154,7 @@ export class Assize {
       sourceRulings: new SourceRulings(options.store),
       oracle: options.oracle,
       nameFor: (given) => trajectoryName(given, random),
-      domainOf: (ref, upgraded) => findDomain(options.domains, ref, upgraded),
+      domainOf: (ref, upgraded, trajectoryId) => findDomain(options.domains, ref, upgraded, trajectoryId),
       pause,
       notifications: new Notifications(options.approvals, options.onNotificationFailed),
       effects: this.#effects,
@@ -587,7 +587,11 @@ export class Assize {
 
   /** @throws RuntimeError `domain_mismatch`, `invalid_ledger` */
   readonly #partsOf = (folded: FoldedTrajectory): TrajectoryState =>
-    partsRead(folded, this.#context.domainOf(folded.domain, folded.chain.upgraded !== undefined), this.#strict);
+    partsRead(
+      folded,
+      this.#context.domainOf(folded.domain, folded.chain.upgraded !== undefined, folded.chain.trajectoryId),
+      this.#strict,
+    );
 }
 
 const FROM_ONE = arg.of('a whole number from 1', (value) => Number.isSafeInteger(value) && (value as number) > 0);

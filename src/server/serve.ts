@@ -38,6 +38,7 @@ import { JwtVerifier } from './principals/jwt.ts';
 import { OidcSignIn } from './principals/oidc.ts';
 import { WritIssuer } from './principals/writ-issuer.ts';
 import type { Service } from './service.ts';
+import { warnOfUnknownVersions } from './unknown-versions.ts';
 import { wakingStore } from './waking-store.ts';
 import { Watchdog } from './watchdog/watchdog.ts';
 
@@ -176,6 +177,9 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     void configureWhenDecided(service, rules, calledTools, waiting, stopping.signal).catch(onFailure);
   }
   const housekeeping = startHousekeeping(service, sessions, onFailure);
+  void warnOfUnknownVersions(service, logger).catch((error: unknown) => {
+    if (!stopping.signal.aborted) onFailure(error);
+  });
   logger.event('listening', { url, store: config.store.split(':')[0], domains: domains.map(({ name }) => name) });
   return {
     url,
