@@ -159,7 +159,7 @@ function cells(summary: Summary): Value[] {
 }
 
 /** Maximum number of characters of arguments; `show` prints all of them. */
-const ARGUMENTS_SHOWN = 60;
+const ARGUMENTS_SHOWN = 80;
 
 /** The proposed arguments, on one line. Empty for an entry without any, and for a value apart. */
 function argumentsOf(row: EntryRow): string {

@@ -1,9 +1,9 @@
 import { nearestName } from '#base';
 import { matchesSome, matchesTool } from '../names.ts';
 import type { RulesFault, RulesFile } from './read-rules.ts';
-import type { ToolSpec } from './rules.ts';
+import type { Rule, ToolSpec } from './rules.ts';
 
-/** A rule that names a tool, a unit or a path which nothing has. The file is usable. */
+/** A rule that probably does not say what its author means. The file is usable. */
 export interface RulesWarning extends RulesFault {
   /** The id of the rule. */
   readonly rule: string;
@@ -14,6 +14,7 @@ export interface RulesWarning extends RulesFault {
 /**
  * The rules that never apply as they are written: a tool that neither the file nor `tools` has, a
  * unit or a path that no named tool declares. A rule that denies a misspelled tool denies nothing.
+ * A text with a space at its start or end is listed too.
  */
 export function warningsOf(
   { file, rules, placeOf }: RulesFile,
@@ -48,6 +49,8 @@ export function warningsOf(
     if (unit !== undefined && lacks((spec) => Object.hasOwn(spec.amounts ?? {}, unit)))
       warn(rule.id, ['rules', i, 'amount'], `never applies: no tool of the rule declares an amount in ${unit}`);
   }
+  for (const [i, rule] of rules.rules.entries())
+    for (const path of paddedIn(rule)) warn(rule.id, ['rules', i, ...path], PADDED);
   for (const [i, { id, unit, tools: patterns }] of rules.limits.entries()) {
     const named = specs.filter(({ name }) => matchesSome(patterns, name));
     if (unit !== undefined && named.length > 0 && !named.some(({ amounts = {} }) => Object.hasOwn(amounts, unit)))
@@ -59,4 +62,21 @@ export function warningsOf(
       warn(id, ['read_before_write', i, 'tools'], 'never applies: no tool of the rule declares writes');
   }
   return warnings.sort((a, b) => a.line - b.line || a.column - b.column);
+}
+
+type Path = readonly (string | number)[];
+
+const PADDED = 'begins or ends with a space, so it meets only arguments with that space; remove it if it is a slip';
+
+/** The conditions whose text begins or ends with white space. In a path it is a fault. */
+function paddedIn({ where = [] }: Rule): Path[] {
+  return where.flatMap((condition, n) => COMPARED.flatMap((test) => padded(condition[test], ['where', n, test])));
+}
+
+/** The tests of a condition that compare with texts of the file. */
+const COMPARED = ['path', 'is', 'not', 'in', 'not_in', 'matches'] as const;
+
+function padded(value: unknown, at: Path): Path[] {
+  if (Array.isArray(value)) return value.flatMap((item, i) => padded(item, [...at, i]));
+  return typeof value === 'string' && value !== value.trim() ? [at] : [];
 }
