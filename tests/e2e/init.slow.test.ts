@@ -18,6 +18,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { builtPackage } from '../support/built.ts';
 
 const root = join(import.meta.dirname, '../..');
+const VERSION = (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }).version;
 let folder: string;
 let project: string;
 let command: string;
@@ -54,6 +55,31 @@ test('the project type-checks, and its test passes', () => {
   expect(node(project, join(root, 'node_modules/typescript/bin/tsc'))).toEqual({ status: 0, out: '', err: '' });
   const tested = node(project, join(root, 'node_modules/vitest/vitest.mjs'), 'run');
   expect([tested.status, tested.out + tested.err]).toEqual([0, expect.stringMatching(/2 passed/)]);
+});
+
+test('the next steps install what the folder lacks, from this copy of the package', () => {
+  const stepsIn = (path: string, program: string): string[] => {
+    const { status, out } = node(folder, program, 'init', path, '--json');
+    expect(status).toBe(0);
+    return (JSON.parse(out) as { next: string[] }).next;
+  };
+  // Every package is above this folder, but Node.
+  expect(stepsIn('again', command).slice(0, 3)).toEqual(['cd again', 'npm install --save-dev node@24', 'npm test']);
+  const elsewhere = mkdtempSync(join(tmpdir(), 'assize-elsewhere-'));
+  try {
+    const installed = stepsIn(join(elsewhere, 'a'), command);
+    expect(installed[1]).toMatch(/^npm install \.\.\/.*\/node_modules\/assize zod$/);
+    const clone = stepsIn(join(elsewhere, 'b'), join(root, 'src/cli/main.ts'));
+    expect(clone.slice(1, 4)).toEqual([
+      expect.stringMatching(/^npm --prefix (\S+) run build && npm pack \1\/dist$/),
+      `npm install ./assize-${VERSION}.tgz zod`,
+      'npm install --save-dev node@24 typescript @types/node vitest fast-check',
+    ]);
+    expect(stepsIn(join(root, 'dist-init-test'), join(root, 'src/cli/main.ts'))[1]).toBe('npm test');
+  } finally {
+    rmSync(elsewhere, { recursive: true });
+    rmSync(join(root, 'dist-init-test'), { recursive: true, force: true });
+  }
 });
 
 test('the commands of the next steps run, and read the config', () => {
