@@ -1,5 +1,5 @@
 /**
- * base: the lowest layer. Errors, argument checks, package identity and small maps.
+ * base: the lowest layer. Errors, argument checks, package identity, small maps, the nearest name.
  *
  * Guarantees: every error of the package is an `AssizeError` with a stable `code`. A rejected
  * argument has no effect.
@@ -23,6 +23,7 @@ export { defineOwn } from './define-own.ts';
 export { AssizeError, type ErrorDetails, isAssizeError, type Json } from './errors.ts';
 export { GenerationalMap } from './generational-map.ts';
 export { LruCache } from './lru-cache.ts';
+export { nearestName } from './nearest-name.ts';
 export { NodeError, type NodeErrorCode } from './node-version.ts';
 export {
   DuplicatePackageError,

@@ -20,6 +20,7 @@ test('the names of the floor, which only a decision changes', () => {
     'isInstance',
     'isUnwantedPromise',
     'markOwnPackage',
+    'nearestName',
     'refuseDuplicatePackage',
     'requireOwnPackage',
     'thrownText',

@@ -64,4 +64,5 @@ export {
   type RawIssue,
   type SchemaIssues,
 } from './json/schema-issues.ts';
+export { textPlace } from './json/text-place.ts';
 export { composed, composedJson, normalForm } from './text/normal-form.ts';

@@ -40,6 +40,7 @@ test('the public names, which only a decision changes', () => {
     'signBytes',
     'signText',
     'sortKeys',
+    'textPlace',
     'toPointer',
     'unescapeSegment',
     'verifyBytes',

@@ -42,6 +42,12 @@ export type ConfigErrorCode =
    */
   | 'unsafe_root_key'
   /**
+   * The file of the root key cannot be created: its folder does not exist, or this user may not
+   * write there. Choose another folder for the store, or set ASSIZE_ROOT_KEY_FILE. Evidence
+   * `{file}`.
+   */
+  | 'root_key_unwritable'
+  /**
    * The file of trusted root keys beside the store is not a JSON list of public keys. Correct or
    * remove the file. Evidence `{file}`.
    */

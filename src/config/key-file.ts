@@ -29,21 +29,42 @@ const DRAFT = /^\.[0-9a-f]{16}\.draft$/;
  * when its content is durable, so no process reads half a key. Of several processes, the first
  * gives the file its name.
  *
- * @throws ConfigError `unsafe_root_key`; the errors of the system
+ * @throws ConfigError `root_key_unwritable`, `unsafe_root_key`; the errors of the system
  */
 export function createKeyFile(path: string): { readonly key: string; readonly created: boolean } {
   const { privateKey } = generateKeys();
   const draft = `${path}.${Buffer.from(systemRandom.bytes(8)).toString('hex')}.draft`;
-  const created = publish(draft, path, `${privateKey}\n`);
+  const created = publish(openedDraft(draft, path), draft, path, `${privateKey}\n`);
   // Also read after a creation: the file then passes the same checks as at each later start.
   const key = readKeyFile(path);
   if (key === undefined) throw unsafe(path, 'it was removed while it was created');
   return { key, created };
 }
 
+function openedDraft(draft: string, path: string): number {
+  try {
+    return openSync(draft, 'wx', KEY_MODE);
+  } catch (cause) {
+    const why = UNWRITABLE[(cause as NodeJS.ErrnoException).code ?? ''];
+    if (why === undefined) throw cause;
+    throw new ConfigError(
+      'root_key_unwritable',
+      `The root key ${path} cannot be created: ${why}. Choose another folder for the store, or set ASSIZE_ROOT_KEY_FILE to an existing key.`,
+      { cause, evidence: { file: path } },
+    );
+  }
+}
+
+const UNWRITABLE: Readonly<Record<string, string>> = {
+  EACCES: 'this user may not write into its folder',
+  EPERM: 'this user may not write into its folder',
+  EROFS: 'its file system is read-only',
+  ENOENT: 'its folder does not exist',
+  ENOTDIR: 'its folder does not exist',
+};
+
 /** Returns false if the name is taken. */
-function publish(draft: string, path: string, text: string): boolean {
-  const file = openSync(draft, 'wx', KEY_MODE);
+function publish(file: number, draft: string, path: string, text: string): boolean {
   try {
     writeFileSync(file, text);
     fsyncSync(file);

@@ -18,6 +18,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { generateKeys } from '#canon';
+import { asUnprivilegedUser } from '../../tests/support/process/as-unprivileged-user.ts';
 import { findRootKey, rootKeyFile, rootKeyOf } from './root-key.ts';
 
 const HEX = 'ab'.repeat(32);
@@ -183,4 +184,18 @@ test('of 8 processes that create the keys, one creates each, and all have it', a
     expect(made.filter((keys) => keys[i]?.created)).toHaveLength(1);
   }
   expect(readdirSync(folder).filter((name) => !name.endsWith('.db.root.key'))).toEqual(['go']);
+});
+
+test('a folder that takes no key is named, with a way out', async () => {
+  const missing = `sqlite:${folder}/none/a.db`;
+  expect(() => rootKeyOf(missing, {})).toThrow(/none\/a\.db\.root\.key cannot be created: its folder does not exist\./);
+  mkdirSync(join(folder, 'shut'), { mode: 0o555 });
+  chmodSync(folder, 0o755);
+  const refused = await asUnprivilegedUser(async () => rootKeyOf(`sqlite:${folder}/shut/a.db`, {})).catch(
+    (error: unknown) => error,
+  );
+  expect(refused).toMatchObject({
+    code: 'root_key_unwritable',
+    message: expect.stringMatching(/this user may not write into its folder\. .*ASSIZE_ROOT_KEY_FILE/),
+  });
 });

@@ -29,8 +29,8 @@ export function rootKeyFile(storeUrl: string): string | undefined {
  * The file is created if it does not exist. Of several processes that create it, one wins, and all
  * get its key. A store in memory gets a new key.
  *
- * @throws ConfigError `root_key_missing` for a store that is not local, `bad_root_key`,
- * `unsafe_root_key`; the errors of the system
+ * @throws ConfigError `root_key_missing` for a store that is not local, `root_key_unwritable`,
+ * `bad_root_key`, `unsafe_root_key`; the errors of the system
  */
 export function rootKeyOf(storeUrl: string, env: Environment = ownEnvironment()): RootKey {
   const found = findRootKey(storeUrl, env);

@@ -166,7 +166,7 @@ export class Assize {
       sourceRulings: new SourceRulings(options.store),
       oracle: options.oracle,
       nameFor: (given) => trajectoryName(given, random),
-      domainOf: (ref, upgraded) => findDomain(options.domains, ref, upgraded),
+      domainOf: (ref, upgraded, trajectoryId) => findDomain(options.domains, ref, upgraded, trajectoryId),
       pause,
       watch: options.ports?.watch,
       notifications: new Notifications(options.approvals, options.onNotificationFailed),
@@ -663,9 +663,9 @@ export class Assize {
 
   /** @throws RuntimeError `domain_mismatch`, `invalid_ledger` */
   readonly #partsOf = (folded: FoldedTrajectory): TrajectoryState => {
-    const { chain } = folded;
-    const domain = this.#context.domainOf(folded.domain, chain.upgraded !== undefined);
-    return this.#watchedOpening(chain.trajectoryId, domain, () => partsRead(folded, domain, this.#strict));
+    const { trajectoryId, upgraded } = folded.chain;
+    const domain = this.#context.domainOf(folded.domain, upgraded !== undefined, trajectoryId);
+    return this.#watchedOpening(trajectoryId, domain, () => partsRead(folded, domain, this.#strict));
   };
 
   /** Runs every rule on a stored state. The entries do not count: no other process adds one. */

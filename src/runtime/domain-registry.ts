@@ -6,26 +6,40 @@ import type { Trajectory } from './trajectory.ts';
 
 /**
  * The given domain that a ledger names. `upgraded`: the trajectory began with another version.
+ * `trajectoryId`: for the message.
  * @throws RuntimeError `domain_mismatch`
  */
-export function findDomain(domains: readonly Domain[], ref: DomainRef, upgraded: boolean = false): Domain {
+export function findDomain(
+  domains: readonly Domain[],
+  ref: DomainRef,
+  upgraded: boolean = false,
+  trajectoryId?: string,
+): Domain {
   const found = domains.find(({ hash }) => hash === ref.hash);
   if (found !== undefined) return found;
   const has = upgraded ? 'was upgraded to' : 'has';
   throw new RuntimeError(
     'domain_mismatch',
-    `The trajectory ${has} the domain ${ref.name}@${ref.version} (${ref.hash.slice(0, 12)}), and ${otherDomains(ref.name, domains)}. ${adviceFor(domains, ref, upgraded)}`,
-    { evidence: { domain: { ...ref } } },
+    `The trajectory ${trajectoryId === undefined ? '' : `${trajectoryId} `}${has} the domain ${ref.name}@${ref.version} (${ref.hash.slice(0, 12)}), and ${otherDomains(ref.name, domains)}. ${adviceFor(domains, ref, upgraded, trajectoryId)}`,
+    { evidence: { domain: { ...ref }, ...(trajectoryId !== undefined && { trajectory_id: trajectoryId }) } },
   );
 }
 
-function adviceFor(domains: readonly Domain[], { name, version }: DomainRef, upgraded: boolean): string {
+function adviceFor(
+  domains: readonly Domain[],
+  { name, version }: DomainRef,
+  upgraded: boolean,
+  trajectoryId: string | undefined,
+): string {
+  const command = `assize upgrade ${trajectoryId ?? 'TRAJECTORY'} --reason TEXT`;
   const versions = domains.filter((domain) => domain.name === name);
   if (versions.some((domain) => domain.version === version))
-    return 'Give the changed domain a new version, and upgrade the trajectory (on the command line: assize upgrade).';
+    return `Give the changed domain a new version, and upgrade the trajectory (on the command line: ${command}).`;
   const pass = 'Pass that domain (on the command line: --domain FILE)';
-  if (versions.length === 0 || upgraded) return `${pass}.`;
-  return `${pass}, or upgrade the trajectory (on the command line: assize upgrade).`;
+  if (versions.length === 0) return `${pass}.`;
+  if (upgraded)
+    return `${pass}. If a given version is newer, upgrade the trajectory (on the command line: ${command}).`;
+  return `${pass}, or upgrade the trajectory (on the command line: ${command}).`;
 }
 
 /**

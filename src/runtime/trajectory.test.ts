@@ -709,7 +709,7 @@ describe('opening', () => {
     expect(await refusal(store, () => runtimeOver(store, [deskOf('footprint')]).open('t'))).toBe('domain_mismatch');
     const others = [deskOf('world', '2'), deskOf('footprint'), deskOf('footprint', '2')];
     await expect(runtimeOver(store, others).open('t')).rejects.toThrow(
-      /^The trajectory has the domain desk@1 \([0-9a-f]{12}\), and the given domains are desk@2 \(declared in 2 ways: [0-9a-f]{12} and [0-9a-f]{12}\), desk@1 \([0-9a-f]{12}\)\. Give the changed domain a new version/,
+      /^The trajectory t has the domain desk@1 \([0-9a-f]{12}\), and the given domains are desk@2 \(declared in 2 ways: [0-9a-f]{12} and [0-9a-f]{12}\), desk@1 \([0-9a-f]{12}\)\. Give the changed domain a new version/,
     );
     await expect(runtimeOver(store, []).open('t')).rejects.toThrow(
       / \([0-9a-f]{12}\), and no domain is given\. Pass that domain /,

@@ -46,6 +46,7 @@ import { recentSideStore } from './principals/recent-side-store.ts';
 import { Standings } from './principals/standings.ts';
 import { publicAddress, signInLink } from './public-address.ts';
 import type { Service } from './service.ts';
+import { warnOfUnknownVersions } from './unknown-versions.ts';
 import { wakingStore } from './waking-store.ts';
 import { Watchdog } from './watchdog/watchdog.ts';
 
@@ -206,6 +207,9 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   if (config.tools.length > 0) void assize.recoverEffects(stopping.signal).catch(onFailure);
   if (gateways.waiting.length > 0) logger.event('rules_wait', { worlds: gateways.waiting });
   const kept = startHousekeeping({ service, notices: sender, onFailure, signal: stopping.signal });
+  void warnOfUnknownVersions(service, logger).catch((error: unknown) => {
+    if (!stopping.signal.aborted) onFailure(error);
+  });
   logger.event('listening', { url, store: config.store.split(':')[0], domains: domains.map(({ name }) => name) });
   return {
     url,

@@ -266,7 +266,7 @@ describe('pending, approve and reject', () => {
     await refused(['approve', log[1]?.id as string, '--as', 'boss:ann', ...own], /is a commit, not a pending proposal/);
     await refused(
       ['approve', id, '--as', 'boss:ann', ...store],
-      /^assize: The trajectory has the domain till@1 \([0-9a-f]{12}\), and none .* has that name\. Pass that domain .*--domain FILE/,
+      /^assize: The trajectory till-1 has the domain till@1 \([0-9a-f]{12}\), and none .* has that name\. Pass that domain .*--domain FILE/,
     );
     await refused(['approve', id, '--as', 'boss:ann', '--anchors', 'none.json', ...own], /none\.json/);
     const bad = file('bad.json', '["ff"]');

@@ -156,6 +156,11 @@ test('an agent proposes and reads its ruling; a refusal is a problem, exit 1', a
   expect(conflict).toMatchObject({ status: 409, code: 'idempotency_conflict' });
   const bad = await json(1, 'api', 'proposals.create', ...at, '--key', 'k2', '--body', '{"action":"spend"}');
   expect(bad).toMatchObject({ status: 400, findings: expect.any(Array) });
+  const typed = await assize('api', 'proposals.create', ...at, '--key', 'k3', '--body', "{'action':'spend'}");
+  expect([typed.code, typed.err]).toEqual([
+    2,
+    expect.stringMatching(/--body .* not JSON at column 2: .* single quotes/),
+  ]);
   expect(await json(1, 'api', 'log.export', '--url', url, '--token-file', file)).toMatchObject({ code: 'forbidden' });
   const exported = await assize('api', 'log.export', '--url', url, '--token-file', admin);
   expect(

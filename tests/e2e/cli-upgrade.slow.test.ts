@@ -175,9 +175,9 @@ describe('misuse is an error, as a sentence and as JSON, and records nothing', (
     ],
     ['an unknown trajectory', () => to('noted').with(1, 'till-9'), 'not_found', /no trajectory till-9/],
     ['a key that is no anchor', () => replaced(to('noted'), '--key', file('o.key', OTHER)), 'usage', /not an anchor/],
-    ['no key', () => without(to('noted'), '--key'), 'usage', /--key <file>/],
+    ['no key', () => without(to('noted'), '--key'), 'usage', /no root key.*--key FILE/],
     ['no reason', () => without(to('noted'), '--reason'), 'usage', /--reason <text>/],
-    ['no domain', () => without(to('noted'), '--domain'), 'usage', /--domain <file>/],
+    ['no domain', () => without(to('noted'), '--domain'), 'usage', /no other version of till.*--domain FILE/],
   ])('%s', async (_, args, code, saying) => {
     const before = await entries(...store);
     await refused(args(), saying);

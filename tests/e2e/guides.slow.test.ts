@@ -184,7 +184,7 @@ test('rules-file.md and rules-file-use.md', () => {
   try {
     for (const page of pages) writeFiles(page, folder);
     const commands = pages.flatMap(steps);
-    expect(commands).toHaveLength(4);
+    expect(commands).toHaveLength(5);
     for (const { command, below } of commands) {
       const printed = shell(`{ ${command}; } 2>&1 || true`, folder);
       expect(known(withoutProgress(printed)), command).toBe(known(below));

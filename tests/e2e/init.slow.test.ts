@@ -18,6 +18,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { builtPackage } from '../support/built.ts';
 
 const root = join(import.meta.dirname, '../..');
+const VERSION = (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }).version;
 let folder: string;
 let project: string;
 let command: string;
@@ -56,6 +57,31 @@ test('the project type-checks, and its test passes', () => {
   expect([tested.status, tested.out + tested.err]).toEqual([0, expect.stringMatching(/2 passed/)]);
 });
 
+test('the next steps install what the folder lacks, from this copy of the package', () => {
+  const stepsIn = (path: string, program: string): string[] => {
+    const { status, out } = node(folder, program, 'init', path, '--json');
+    expect(status).toBe(0);
+    return (JSON.parse(out) as { next: string[] }).next;
+  };
+  // Every package is above this folder, but Node.
+  expect(stepsIn('again', command).slice(0, 3)).toEqual(['cd again', 'npm install --save-dev node@24', 'npm test']);
+  const elsewhere = mkdtempSync(join(tmpdir(), 'assize-elsewhere-'));
+  try {
+    const installed = stepsIn(join(elsewhere, 'a'), command);
+    expect(installed[1]).toMatch(/^npm install \.\.\/.*\/node_modules\/assize zod$/);
+    const clone = stepsIn(join(elsewhere, 'b'), join(root, 'src/cli/main.ts'));
+    expect(clone.slice(1, 4)).toEqual([
+      expect.stringMatching(/^npm --prefix (\S+) run build && npm pack \1\/dist$/),
+      `npm install ./assize-${VERSION}.tgz zod`,
+      'npm install --save-dev node@24 typescript @types/node vitest fast-check',
+    ]);
+    expect(stepsIn(join(root, 'dist-init-test'), join(root, 'src/cli/main.ts'))[1]).toBe('npm test');
+  } finally {
+    rmSync(elsewhere, { recursive: true });
+    rmSync(join(root, 'dist-init-test'), { recursive: true, force: true });
+  }
+});
+
 test('the commands of the next steps run, and read the config', () => {
   const created = assize('create', 'expenses');
   expect(created).toMatchObject({ status: 0, err: expect.stringContaining('Created the root key') });
@@ -88,9 +114,44 @@ test('a large payment waits, and the manager of the domain approves it', () => {
   );
   const { entry_id, channel } = JSON.parse(asked.out) as { entry_id: string; channel: string };
   expect([asked.status, channel]).toEqual([1, 'manager']);
+  const id = entry_id.slice(0, 12);
+  const next = assize('pending').out.trimEnd().split('\n').slice(-3);
+  expect(next).toEqual([
+    `assize show ${id}`,
+    `assize approve ${id} --as manager:grace`,
+    `assize reject ${id} --as manager:grace --reason TEXT`,
+  ]);
+  expect(assize('pending', '--store', 'sqlite:./assize.db').out).toContain(
+    '--as manager:grace --store sqlite:./assize.db',
+  );
+  expect(assize('log', 'expenses').out).toMatch(/pay +escalated +LARGE .* \{"cents":50000,"to":"bo"\}/);
   const approved = assize('approve', entry_id.slice(0, 12), '--as', 'manager:grace', '--json');
   expect(approved).toMatchObject({ status: 0, err: '' });
   expect(readdirSync(join(project, 'payments'))).toHaveLength(2);
+});
+
+test('a later version of the domain is put in force by the config and the root key', () => {
+  const file = join(project, 'domains/expenses.ts');
+  writeFileSync(file, readFileSync(file, 'utf8').replace("version: '1'", "version: '2'").replace('10_000', '20_000'));
+  const pay = ['propose', 'expenses', 'pay', '--role', 'clerk', '--args', '{"to":"ada","cents":15000}'];
+  expect(assize(...pay)).toMatchObject({
+    status: 2,
+    err: expect.stringMatching(
+      /The trajectory expenses has .*expenses@1 .*expenses@2 .*assize upgrade expenses --reason TEXT/,
+    ),
+  });
+  const tried = assize('upgrade', 'expenses', '--reason', 'a higher limit', '--dry-run');
+  expect(tried).toMatchObject({
+    status: 0,
+    out: expect.stringMatching(/^would be upgraded from expenses@1 .*expenses@2/),
+  });
+  expect(assize('upgrade', 'expenses', '--reason', 'a higher limit')).toMatchObject({ status: 0, err: '' });
+  expect(assize(...pay, '--as', 'agent:scout')).toMatchObject({ status: 0 });
+  expect(assize('upgrade', 'expenses', '--reason', 'again')).toMatchObject({
+    status: 2,
+    err: expect.stringMatching(/has no other version of expenses than expenses@2 .*--domain FILE/),
+  });
+  expect(assize('verify').status).toBe(0);
 });
 
 test('the key and the stores are ignored', () => {

@@ -1,6 +1,7 @@
 /** The guides of the server, followed as they stand. */
 import { spawnSync } from 'node:child_process';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { blockOf } from '../support/process/guide-files.ts';
 import { ServedGuide } from '../support/process/served-guide.ts';
 import { signInAt } from '../support/server/oidc-provider.ts';
 
@@ -36,6 +37,14 @@ test.skipIf(!python)('python.md, which also needs python3', async () => {
   await guide.beginWith('server.md');
   await guide.follow('python.md');
   expectShown(2);
+});
+
+test('rules-file-serve.md, from an empty folder', async () => {
+  const page = 'rules-file-serve.md';
+  guide.sh(blockOf(page, 'sh init'));
+  await guide.follow(page, ['sh init']);
+  expectShown(6);
+  expect(guide.sh('assize verify; assize log calls')).toMatch(/valid[\s\S]*committed .* resolves \w+ as manager:grace/);
 });
 
 test('server-sign-in.md, in a browser that signs in', async () => {

@@ -70,7 +70,7 @@ export function issueWords(raw: RawIssue): string | undefined {
     case 'not_multiple_of':
       return `it must be a multiple of ${issue['divisor']}`;
     case 'invalid_format':
-      return `it must be a string of the form ${issue['format']}`;
+      return formatted(issue);
     case 'invalid_union':
       return unionWords(issue['errors'], issue.input);
     case 'custom': {
@@ -79,6 +79,37 @@ export function issueWords(raw: RawIssue): string | undefined {
     }
     default:
       return undefined;
+  }
+}
+
+/** What zod's formats are, with an example. */
+const FORMATS: Readonly<Record<string, string>> = {
+  email: 'an e-mail address, such as ada@example.com',
+  url: 'a URL, such as https://example.com/a',
+  uuid: 'a UUID, such as 123e4567-e89b-42d3-a456-426614174000',
+  guid: 'a UUID, such as 123e4567-e89b-42d3-a456-426614174000',
+  datetime: 'a date with a time, such as 2026-03-01T09:00:00Z',
+  date: 'a day, such as 2026-03-01',
+  time: 'a time, such as 09:00:00',
+  duration: 'a duration, such as PT15M',
+  ipv4: 'an address of IPv4, such as 192.0.2.1',
+  ipv6: 'an address of IPv6, such as 2001:db8::1',
+  base64: 'text in Base64, such as YWRh',
+};
+
+function formatted(issue: { readonly [member: string]: unknown }): string {
+  const { format } = issue;
+  switch (format) {
+    case 'regex':
+      return `it must match the regular expression ${issue['pattern']}`;
+    case 'starts_with':
+      return `it must start with ${quoted(issue['prefix'])}`;
+    case 'ends_with':
+      return `it must end with ${quoted(issue['suffix'])}`;
+    case 'includes':
+      return `it must contain ${quoted(issue['includes'])}`;
+    default:
+      return `it must be ${FORMATS[String(format)] ?? `a string of the form ${format}`}`;
   }
 }
 

@@ -8,6 +8,7 @@ import { OPERATIONS, type Operation } from '#server';
 import { CliError, EXIT, type ExitCode } from '../errors.ts';
 import { unreadable } from '../files/file-faults.ts';
 import { withoutStore } from '../files/options.ts';
+import { jsonFault } from '../input/json-option.ts';
 import { inSession, type Session, type StorelessOptions } from '../store/session.ts';
 import { whileBlocked } from '../terminal/interrupt.ts';
 
@@ -100,9 +101,19 @@ function documentOf(text: string): Json {
   }
 }
 
+/** The text of the body, which is strict JSON. @throws CliError `usage` or `bad_input` */
 function bodyOf(given: string): string {
-  if (!given.startsWith('@')) return given;
-  const path = given.slice(1);
+  if (given.startsWith('@')) return fileBody(given.slice(1));
+  try {
+    parseStrict(given, WORLD_LIMITS);
+    return given;
+  } catch (error) {
+    if (!isAssizeError(error)) throw error;
+    throw new CliError('usage', `The body of --body cannot be sent. ${jsonFault(error)}`, { cause: error });
+  }
+}
+
+function fileBody(path: string): string {
   try {
     return whileBlocked(() => readFileSync(path === '-' ? 0 : path, 'utf8'));
   } catch (error) {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Json } from '#base';
+import type { ResolvedConfig } from '#config';
 import { approvalsOf, type Halt, isEffectPending, isExpired, type PendingPayload, Replayer } from '#ledger';
 import { systemClock } from '#oracle';
 import { withdrawnSourceOf } from '#runtime';
@@ -10,6 +11,7 @@ import { withSharedOptions } from '../files/options.ts';
 import { printEffect, printProposal } from '../render/proposal-text.ts';
 import { printQuestions, printWithdrawn } from '../render/questions.ts';
 import { headOf } from '../store/entries.ts';
+import { project } from '../store/project.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import { watchedStore } from '../store/watched-store.ts';
 import { dim, line, yellow } from '../terminal/printable.ts';
@@ -120,7 +122,7 @@ function approvalsSoFar(payload: PendingPayload): string[] {
 }
 
 async function print(
-  { out }: Session,
+  { out, again }: Session,
   store: Store,
   open: readonly Open[],
   expired: readonly Open[],
@@ -159,9 +161,21 @@ async function print(
   }
   if (open.every(({ payload }) => isEffectPending(payload))) return;
   out.line(line``);
-  const own = open.some(({ payload }) => payload.proposal.delta.effects.length > 0) ? ' --tools FILE' : '';
-  out.line(dim(line`assize show ID`));
-  out.line(dim(line`assize approve ID --as PRINCIPAL --domain FILE${own}`));
-  out.line(dim(line`assize reject ID --as PRINCIPAL --reason TEXT --domain FILE`));
-  out.line(dim(line`A shipped domain needs no --domain.`));
+  const config = project();
+  const tools = open.some(({ payload }) => payload.proposal.delta.effects.length > 0) ? ' --tools FILE' : '';
+  const modules = config === undefined ? ' --domain FILE' : '';
+  const calls = config === undefined ? tools : '';
+  const id = open.length === 1 ? shortId((open[0] as Open).id) : 'ID';
+  const by = counselorOf(config);
+  out.line(dim(line`assize show ${id}${again}`));
+  out.line(dim(line`assize approve ${id} --as ${by}${modules}${calls}${again}`));
+  out.line(dim(line`assize reject ${id} --as ${by} --reason TEXT${modules}${again}`));
+  if (config === undefined) out.line(dim(line`A shipped domain needs no --domain.`));
+}
+
+/** The only counselor of the config, or the word for one. */
+function counselorOf(config: ResolvedConfig | undefined): string {
+  const counselors = [...(config?.principals.values() ?? [])].filter(({ kinds }) => kinds.includes('counselor'));
+  const [one, ...more] = counselors;
+  return one === undefined || more.length > 0 ? 'PRINCIPAL' : one.name;
 }

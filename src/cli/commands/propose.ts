@@ -141,7 +141,7 @@ function withoutTools(action: string, cause: unknown): CliError {
   );
 }
 
-function say({ json, out }: Session, ruling: Ruling, { domain = [], tools }: Options): ExitCode {
+function say({ json, out, again }: Session, ruling: Ruling, { domain = [], tools }: Options): ExitCode {
   if (json) out.document(rulingDocument(ruling));
   else {
     out.line(rulingLine(ruling));
@@ -150,7 +150,7 @@ function say({ json, out }: Session, ruling: Ruling, { domain = [], tools }: Opt
       const modules = [...domain.map((file) => ['--domain', file]), ...tools.map((file) => ['--tools', file])];
       const given = modules.map(([option, file]) => ` ${option} ${file}`).join('');
       out.line(
-        line`Show it with assize pending, and approve it with assize approve ${shortId(ruling.pending)} --as PRINCIPAL${given}.`,
+        line`Show it with assize pending${again}, and approve it with assize approve ${shortId(ruling.pending)} --as PRINCIPAL${given}${again}.`,
       );
     }
     for (const told of callLines(ruling)) out.line(told);

@@ -58,6 +58,7 @@ export function serve(program: Command): void {
             ...(options.host !== undefined && { host: options.host }),
           },
         };
+        if (config.principals.size === 0) note(withoutPrincipals(config));
         const root = rootKeyOf(config.store);
         if (root.created)
           note(`Created the root key ${root.file}. It grants all authority in this store: keep it secret.`);
@@ -101,6 +102,12 @@ function tourOf({ config, signIn, host, port, fresh = false }: Options) {
   if (config !== undefined || signIn !== undefined)
     throw new CliError('usage', '--tour has its own configuration. Omit --config and --sign-in.');
   return { host, port, fresh };
+}
+
+/** A server without principals answers probes, and refuses every other request. */
+function withoutPrincipals({ file }: ResolvedConfig): string {
+  const why = file === undefined ? 'There is no assize.config.ts here or above' : `${file} has no principals`;
+  return `${why}, so no agent and no person can use this server. Write a project with assize init, or see sample worlds with assize serve --tour.`;
 }
 
 /** The key of the log beside the store, as the other commands use it. */

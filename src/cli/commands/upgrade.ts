@@ -1,24 +1,25 @@
 import type { Command } from 'commander';
 import { type Domain, type Migration, UPGRADE_ACTION, upgradeScope } from '#kernel';
-import type { DomainRef, RootPayload } from '#ledger';
+import { type DomainRef, Replayer } from '#ledger';
 import type { Upgrade } from '#runtime';
-import type { Store } from '#stores';
-import { counted, readable, shortId } from '#views';
+import { counted, shortId } from '#views';
 import { CliError, EXIT, type ExitCode } from '../errors.ts';
 import { importModule } from '../files/module-file.ts';
 import { anchorsOption, entryKeyOption, type KeyOptions, signerOption, withSharedOptions } from '../files/options.ts';
 import { ephemeralWrit } from '../input/ephemeral-writ.ts';
 import { readPrivateKey, requireAnchor } from '../input/private-key.ts';
-import { domainsNamed } from '../store/domains.ts';
+import { domainsNamed, loadDomains } from '../store/domains.ts';
 import { headOf } from '../store/entries.ts';
+import { project } from '../store/project.ts';
+import { rootKeyToUpgrade } from '../store/root-key.ts';
 import { openAssize } from '../store/runtime.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import { green, line, red, yellow } from '../terminal/printable.ts';
 
 interface Options extends SharedOptions, KeyOptions {
-  readonly domain: string;
+  readonly domain?: string;
   readonly reason: string;
-  readonly key: string;
+  readonly key?: string;
   readonly principal: string;
   readonly override?: string;
   readonly dryRun?: boolean;
@@ -31,9 +32,12 @@ export function upgrade(program: Command): void {
       .command('upgrade')
       .description('continue a trajectory under another version of its domain')
       .argument('<trajectory>', 'trajectory to upgrade')
-      .requiredOption('--domain <file>', 'module that exports the new version, and perhaps a function migrate(state)')
       .requiredOption('--reason <text>', 'reason for the upgrade; stays in the ledger')
-      .requiredOption('--key <file>', 'private key of an anchor of the store: 64 hex digits')
+      .option(
+        '--domain <file>',
+        'module that exports the new version, and perhaps a function migrate(state) (default: the domain of the config)',
+      )
+      .option('--key <file>', 'private key of an anchor: 64 hex digits (default: the root key of the store)')
       .option('--principal <name>', 'the upgrading principal, subject of the short-lived writ', 'operator')
       .option('--override <counselor>', 'counselor that commits although rules of the new version do not pass')
       .option('--dry-run', 'print what the upgrade would do, and record nothing')
@@ -43,20 +47,24 @@ export function upgrade(program: Command): void {
   )
     .addHelpText(
       'after',
-      'Negative: the upgrade is refused, or would be refused.\n' +
+      '\nExamples:\n  assize upgrade expenses --reason "higher limit" --dry-run\n' +
+        '  assize upgrade expenses --domain domains/expenses.ts --reason "a note for each payment"\n\n' +
+        'Negative: the upgrade is refused, or would be refused.\n' +
         'The function migrate changes the state in place. The ledger records the changes.',
     )
     .action(
       inSession((session, options: Options, trajectoryId: string) => {
-        const key = readPrivateKey(options.key);
+        const key = options.key === undefined ? rootKeyToUpgrade(session.storeUrl) : readPrivateKey(options.key);
         requireAnchor(session.storeUrl, options.anchors, key, 'to upgrade');
         return session.withStore('existing', async (store) => {
           const head = await headOf(store, trajectoryId);
-          const next = await versionIn(options.domain, await domainNameOf(store, trajectoryId));
+          const now = await new Replayer(store).domainAt(trajectoryId, head.id);
+          const file = options.domain;
+          const next = file === undefined ? await otherVersion(now) : await versionIn(file, now.name);
           const { principal, reason, override, dryRun = false } = options;
-          const opening = { ...options, domain: [options.domain] };
+          const opening = { ...options, domain: file === undefined ? [] : [file] };
           const assize = await openAssize(store, session.storeUrl, opening);
-          const migrate = await migrationIn(options.domain);
+          const migrate = file === undefined ? undefined : await migrationIn(file);
           const done = await assize.upgrade(trajectoryId, next, {
             writ: ephemeralWrit(head, { action: UPGRADE_ACTION, scopes: [upgradeScope(next)], principal }, key),
             reason,
@@ -71,9 +79,14 @@ export function upgrade(program: Command): void {
     );
 }
 
-async function domainNameOf(store: Store, trajectoryId: string): Promise<string> {
-  const [first] = await store.entries(trajectoryId, { from: 0, limit: 1 });
-  return (readable(first!)?.payload as RootPayload | undefined)?.domain.name ?? '';
+/** The only other version among the domains of the config and the shipped ones. @throws CliError */
+async function otherVersion(now: DomainRef): Promise<Domain> {
+  const found = (await loadDomains()).filter(({ name, hash }) => name === now.name && hash !== now.hash);
+  const [version, ...more] = found;
+  if (version !== undefined && more.length === 0) return version;
+  const place = project()?.file ?? 'The project';
+  const has = version === undefined ? `no other version of ${now.name}` : `${found.length} versions of ${now.name}`;
+  throw new CliError('usage', `${place} has ${has} than ${named(now)}. Pass the new one with --domain FILE.`);
 }
 
 /** The only domain of that name in a file. @throws CliError */

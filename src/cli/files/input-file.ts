@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { z } from 'zod';
 import { isAssizeError, isInstance, type Json } from '#base';
-import { type CanonLimits, issueText, type Misfit, misfitsOf, parseStrict, WORLD_LIMITS } from '#canon';
+import { type CanonLimits, issueText, type Misfit, misfitsOf, parseStrict, textPlace, WORLD_LIMITS } from '#canon';
 import { CliError } from '../errors.ts';
 import { whileBlocked } from '../terminal/interrupt.ts';
 import { unreadable } from './file-faults.ts';
@@ -96,10 +96,8 @@ function parsed(bytes: Uint8Array, place: string, limits: Partial<CanonLimits>):
     return parseStrict(bytes, limits);
   } catch (cause) {
     if (!isAssizeError(cause)) throw cause;
-    const { line = 1, column } = cause.evidence as { line?: number; column?: number };
-    const spot = column === undefined ? '' : ` at ${line > 1 ? `line ${line}, ` : ''}column ${column}`;
     const what = cause.code === 'syntax' ? 'is not JSON' : 'is not accepted';
-    throw new CliError('bad_input', `${place} ${what}${spot}: ${cause.message}`, { cause });
+    throw new CliError('bad_input', `${place} ${what}${textPlace(cause)}: ${cause.message}`, { cause });
   }
 }
 

@@ -1,12 +1,19 @@
 import { InvalidArgumentError } from 'commander';
-import type { Json } from '#base';
-import { parseStrict } from '#canon';
+import { type AssizeError, isAssizeError, type Json } from '#base';
+import { parseStrict, textPlace } from '#canon';
 
 /** The value of an option that takes JSON. @throws InvalidArgumentError */
 export function jsonOption(text: string): Json {
   try {
     return parseStrict(text);
   } catch (error) {
-    throw new InvalidArgumentError(`It is not JSON: ${(error as Error).message}`);
+    if (!isAssizeError(error)) throw error;
+    throw new InvalidArgumentError(jsonFault(error));
   }
+}
+
+/** What is wrong with a text that is no JSON, where, and an example for a shell. */
+export function jsonFault(error: AssizeError): string {
+  const what = error.code === 'syntax' ? 'is not JSON' : 'is not accepted';
+  return `It ${what}${textPlace(error)}: ${error.message} Write it in single quotes, such as '{"to":"ada","cents":500}'.`;
 }

@@ -55,6 +55,19 @@ export function requireLocal(storeUrl: string, instead: string): void {
 }
 
 /**
+ * The root key that signs the writ of an upgrade without `--key`.
+ *
+ * @throws CliError `usage` without a root key; ConfigError
+ */
+export function rootKeyToUpgrade(storeUrl: string): RootKey {
+  const root = findRootKey(storeUrl);
+  if (root === undefined)
+    throw new CliError('usage', 'The store has no root key. Pass the private key of an anchor with --key FILE.');
+  anchorRoot(storeUrl, root.publicKey);
+  return root;
+}
+
+/**
  * The key that authenticates the effect log of a store with a root key, as `createAssize` uses it.
  * A process with a signer derives its key from that.
  * Empty without a root key, and for a key that this user may not read.

@@ -24,6 +24,11 @@ export interface Session {
   /** Whether to print one JSON document on standard output instead of text. */
   readonly json: boolean;
   readonly storeUrl: string;
+  /**
+   * The options of the store and of the config, if the command line has them: ` --store URL`. For
+   * the next commands that a command prints.
+   */
+  readonly again: string;
   readonly out: Output;
   readonly progress: Progress;
   readonly interruption: AbortSignal;
@@ -49,7 +54,7 @@ export function inSession<Options extends StorelessOptions>(
   return async (...given) => {
     const [parsed, command] = given.splice(-2) as [Options, Command];
     const options = await openProject(command, parsed);
-    const session = openSession(options);
+    const session = openSession(options, command);
     // A signal that came while modules were loaded is heard before a step that can block.
     await new Promise((resolve) => setImmediate(resolve));
     session.interruption.throwIfAborted();
@@ -61,12 +66,16 @@ export function inSession<Options extends StorelessOptions>(
   };
 }
 
-function openSession({ json = false, store: storeUrl = DEFAULT_STORE }: Partial<SharedOptions>): Session {
+function openSession(
+  { json = false, store: storeUrl = DEFAULT_STORE }: Partial<SharedOptions>,
+  command: Command,
+): Session {
   if (storeUrl === '')
     throw new CliError('usage', 'The name of the store is empty. Pass --store URL, or unset ASSIZE_STORE.');
   return {
     json,
     storeUrl,
+    again: givenAgain(command),
     out: new Output(),
     progress: new Progress(),
     interruption,
@@ -85,6 +94,17 @@ function openSession({ json = false, store: storeUrl = DEFAULT_STORE }: Partial<
       }
     },
   };
+}
+
+/** A URL of a server can have a password, and is not repeated. */
+function givenAgain(command: Command): string {
+  return ['store', 'config']
+    .filter((name) => command.getOptionValueSource(name) === 'cli')
+    .map((name) => {
+      const value = String(command.getOptionValue(name));
+      return ` --${name} ${/^postgres(?:ql)?:/.test(value) ? 'URL' : value}`;
+    })
+    .join('');
 }
 
 /** The store's message names modes, which the command line does not have. */

@@ -1,5 +1,4 @@
-import { isAssizeError } from '#base';
-import { nearestName } from './nearest-name.ts';
+import { isAssizeError, nearestName } from '#base';
 
 /** The place of a fault in a config, and the form that the value there must have. */
 export interface Fault {

@@ -20,6 +20,6 @@ export { type OpenCall, openCalls, SILENT_MS } from './open-calls.ts';
 export { rulesIn } from './rule-text.ts';
 export { faultText, type ReadCase, type RulesFault, type RulesFile, readCases, readRules } from './rules/read-rules.ts';
 export type { Limit, ReadFirst, Rule, Rules, ToolClass, ToolSpec } from './rules/rules.ts';
-export { nearestName, type RulesWarning, warningsOf } from './rules/warnings.ts';
+export { type RulesWarning, warningsOf } from './rules/warnings.ts';
 export { rulesPolicy } from './rules-policy.ts';
 export type { CallRow, GatewayState, StandingApproval } from './schema.ts';

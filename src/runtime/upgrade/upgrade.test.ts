@@ -150,7 +150,7 @@ describe('an upgrade', () => {
   test('works without the version before', async () => {
     const later = runtimeOver(store, [v2]);
     await expect(later.open('books')).rejects.toThrow(
-      /or upgrade the trajectory \(on the command line: assize upgrade\)/,
+      /or upgrade the trajectory \(on the command line: assize upgrade books --reason TEXT\)/,
     );
     await later.upgrade('books', v2, { migrate: addNote, writ, reason: 'a new version' });
     expect((await later.open('books')).state()).toMatchObject({ note: 'from 1' });
@@ -161,7 +161,7 @@ describe('an upgrade', () => {
     const old = await runtimeOver(store, [v1]).open('books');
     await runtimeOver(store, [v2]).upgrade('books', v2, { migrate: addNote, writ, reason: 'a new version' });
     const named =
-      /^The trajectory was upgraded to the domain counter@2 \([0-9a-f]{12}\), and the given domains are counter@1/;
+      /^The trajectory books was upgraded to the domain counter@2 \([0-9a-f]{12}\), and the given domains are counter@1/;
     const input = { action: 'set', role: 'clerk', args: { n: 1 }, writ } as const;
     await expect(old.propose(input)).rejects.toThrow(named);
     await expect(runtimeOver(store, [v1]).open('books')).rejects.toThrow(named);

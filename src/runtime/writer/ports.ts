@@ -62,10 +62,10 @@ export interface WriterContext {
   /** Checks a trajectory's name, or makes one. @throws RuntimeError `bad_name` */
   nameFor(given: string | undefined): string;
   /**
-   * The domain that a ledger names. `upgraded`: by an upgrade. @throws RuntimeError
-   * `domain_mismatch`
+   * The domain that a ledger names. `upgraded`: by an upgrade. `trajectoryId`: for the message.
+   * @throws RuntimeError `domain_mismatch`
    */
-  domainOf(ref: DomainRef, upgraded?: boolean): Domain;
+  domainOf(ref: DomainRef, upgraded?: boolean, trajectoryId?: string): Domain;
   /**
    * Budget reserved for compensations in this process. `committing`: the epoch of the transaction
    * that asks.

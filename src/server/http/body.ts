@@ -1,5 +1,5 @@
-import type { Json } from '#base';
-import { parseStrict } from '#canon';
+import { isInstance, type Json } from '#base';
+import { CanonError, parseStrict, textPlace } from '#canon';
 import { ServerError } from '../errors.ts';
 
 /** `application/json`, alone or with the only encoding of JSON. */
@@ -18,7 +18,15 @@ export async function readBody(request: Request, bytesMax: number): Promise<Json
       'unsupported_media_type',
       'The body must be JSON. Send it with the header Content-Type: application/json.',
     );
-  return parseStrict(await readBytes(request, bytesMax), { bytesMax });
+  const bytes = await readBytes(request, bytesMax);
+  try {
+    return parseStrict(bytes, { bytesMax });
+  } catch (error) {
+    if (!isInstance(error, CanonError)) throw error;
+    const { code, pointer, message, evidence } = error;
+    const what = code === 'syntax' ? 'is not JSON' : 'is not accepted';
+    throw new CanonError(code, pointer, `The body ${what}${textPlace(error)}: ${message}`, { evidence, cause: error });
+  }
 }
 
 async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array> {

@@ -67,6 +67,14 @@ test('a change with a session needs the origin of the server', () => {
   expect(isRefused(() => checkOrigin(requestOf('POST', { origin: LOCAL.origin }), LOCAL))).toBeUndefined();
 });
 
+test('a program without an origin is told to send a token', () => {
+  const refused = (): void => checkOrigin(requestOf('POST', {}), LOCAL);
+  expect(refused).toThrow(`needs the header Origin: ${LOCAL.origin}`);
+  expect(refused).toThrow('Authorization: Bearer TOKEN');
+  const foreign = (): void => checkOrigin(requestOf('POST', { origin: 'https://evil.example' }), LOCAL);
+  expect(foreign).toThrow(`Only pages of ${LOCAL.origin}`);
+});
+
 test('a read passes without an origin, unless another site sent it', () => {
   for (const site of ['same-origin', 'none', 'same-site'])
     expect(

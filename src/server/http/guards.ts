@@ -39,7 +39,15 @@ export function checkOrigin(request: Request, { origin }: Addresses): void {
   const isRead = request.method === 'GET' || request.method === 'HEAD';
   const isOwn = from === null ? isRead && (site === null || site !== 'cross-site') : from === origin;
   if (isOwn && site !== 'cross-site') return;
-  throw new ServerError('bad_origin', 'A page of another site sent the request. Send it from a page of this server.');
+  if (from === null && site === null)
+    throw new ServerError(
+      'bad_origin',
+      `A request with a session that changes something needs the header Origin: ${origin}. Programs send a token instead: Authorization: Bearer TOKEN.`,
+    );
+  throw new ServerError(
+    'bad_origin',
+    `A page of another site sent the request. Only pages of ${origin} may change something with a session.`,
+  );
 }
 
 /** The headers of every answer. `nonce` allows one script of a page. */

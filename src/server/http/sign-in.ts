@@ -13,7 +13,9 @@ import { checkOrigin } from './guards.ts';
 import { signInPage, startPage } from './pages.ts';
 import { SignInLimiter } from './sign-in-limiter.ts';
 
-const codeBody = z.strictObject({ code: z.string().regex(/^[0-9a-f]{64}$/) });
+const codeBody = z.strictObject({
+  code: z.string().regex(/^[0-9a-f]{64}$/, 'must be the code of a sign-in link: 64 hex digits'),
+});
 
 /** Adds the start page and the sign-in of browsers: by a code of the command line, and by OIDC. */
 export function addSignIn(app: Hono, parts: AppParts, sessions: Sessions, oidc: OidcSignIn | undefined): void {

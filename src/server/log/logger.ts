@@ -34,6 +34,12 @@ export class Logger {
     this.#flush();
   }
 
+  /** A state that an operator should change. The server works on. */
+  warning(event: string, fields: Readonly<Record<string, unknown>>): void {
+    this.#put({ time: this.#now(), level: 'warn', event, ...fields });
+    this.#flush();
+  }
+
   request({ requestId, ms, ...rest }: LoggedRequest): void {
     if (this.#waiting === '') setTimeout(this.#flush, GATHER_MS);
     const rounded = Math.round(ms * 10) / 10;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /** The forms that several operations share. Their names are the names of the OpenAPI document. */
 
-export const hash: z.ZodString = z.string().regex(/^[0-9a-f]{64}$/);
+export const hash: z.ZodString = z.string().regex(/^[0-9a-f]{64}$/, 'must be a whole id: 64 hex digits in lower case');
 export const instant: z.ZodString = z.string().describe('UTC with six digits after the second');
 /** The text was read as JSON. A recursive schema would give clients a type without an end. */
 export const json: z.ZodType = z

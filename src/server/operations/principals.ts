@@ -107,7 +107,9 @@ const revoke = operation({
   path: '/v1/tokens/{token}',
   summary: 'Revoke a token. It counts no more from the next request on.',
   kinds: ADMINS,
-  params: z.strictObject({ token: z.string().regex(/^[0-9a-f]{16}$/) }),
+  params: z.strictObject({
+    token: z.string().regex(/^[0-9a-f]{16}$/, 'must be the id of a token, as tokens.list has it'),
+  }),
   answer: z.strictObject({ revoked: z.boolean() }),
   errors: ['no_such_value'],
   run: async ({ path, service }) => {

@@ -24,7 +24,10 @@ const trajectoryForm = z
 
 const trajectoryId = z
   .string()
-  .regex(/^[A-Za-z0-9._:-]{1,128}$/)
+  .regex(
+    /^[A-Za-z0-9._:-]{1,128}$/,
+    'must be a name such as trip-1: letters, digits, dots, colons, dashes, underscores',
+  )
   .describe('1 to 128 letters, digits, dots, colons, dashes or underscores');
 
 const list = operation({

@@ -30,7 +30,7 @@ const FAULTS_OF_THE_SERVER: Readonly<Record<string, readonly string[]>> = {
   CliError: ['not_packaged', 'unreadable_file'],
   ConfigError: [
     ...['ambiguous_config', 'bad_anchors', 'bad_config', 'bad_root_key', 'config_not_found', 'foreign_config'],
-    ...['grant_not_revoked', 'root_key_missing', 'unloadable_config', 'unsafe_root_key'],
+    ...['grant_not_revoked', 'root_key_missing', 'root_key_unwritable', 'unloadable_config', 'unsafe_root_key'],
   ],
   EffectError: ['answer_unreadable', 'bad_resolver', 'log_damaged', 'no_epoch', 'transaction_over'],
   ExportError: ['bad_export', 'import_unknown'],

@@ -10,6 +10,7 @@ import { writeNew } from '../../files/write-file.ts';
 import { inSession, type StorelessOptions } from '../../store/session.ts';
 import { bold, line } from '../../terminal/printable.ts';
 import { IGNORED, PROJECT_FILES, SHARED_FILES } from './files.ts';
+import { nextSteps } from './next-steps.ts';
 
 export function init(program: Command): void {
   withoutStore(
@@ -29,7 +30,7 @@ export function init(program: Command): void {
         writeNew(files, false);
         if (ignore !== undefined) replaceFile(join(folder, '.gitignore'), ignore);
         const written = [...files.map(([path]) => path), ...(ignore === undefined ? [] : [join(folder, '.gitignore')])];
-        const next = nextSteps(folder, new Set(written));
+        const next = nextSteps(folder, (name) => written.includes(join(folder, name)));
         if (json) out.document({ folder, files: written, next });
         else {
           for (const path of written) out.line(line`${path}`);
@@ -69,19 +70,4 @@ function ignoreFor(folder: string): string | undefined {
   if (missing.length === 0) return undefined;
   const gap = before === '' || before.endsWith('\n') ? '' : '\n';
   return `${before}${gap}${missing.join('\n')}\n`;
-}
-
-/** Commands that lead from the files to a first ruling. */
-function nextSteps(folder: string, written: ReadonlySet<string>): readonly string[] {
-  const isNew = (name: string): boolean => written.has(join(folder, name));
-  return [
-    ...(folder === '.' ? [] : [`cd ${folder}`]),
-    ...(isNew('package.json') ? [] : ['npm pkg set type=module scripts.test="vitest run"']),
-    'npm install ../assize/assize-0.1.0.tgz zod  # the file that npm pack ./dist made in a clone',
-    'npm install --save-dev node@24 typescript @types/node vitest fast-check',
-    'npm test',
-    'npx assize create expenses',
-    `npx assize propose expenses pay --role clerk --args '{"to":"ada","cents":500}' --as agent:scout`,
-    'npx assize log expenses',
-  ];
 }

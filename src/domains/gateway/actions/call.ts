@@ -5,7 +5,8 @@ import type { CompiledRules, Verdict } from '../judge/compiled-rules.ts';
 import { amountOf, figuresOf, groupOf, sumsOf, usedKey } from '../judge/figures.ts';
 import type { Found } from '../judge/path-name.ts';
 import type { Resources } from '../judge/resources.ts';
-import { AGENT, CALL, matchesSome, registeredName, SERVER, TOOL, toolKey } from '../names.ts';
+import { callId, serverName, toolName } from '../name-forms.ts';
+import { AGENT, matchesSome, registeredName, toolKey } from '../names.ts';
 import type { CallRow, GatewayState } from '../schema.ts';
 
 /** The arguments of the action `call`. */
@@ -17,14 +18,14 @@ export const callArgs: z.ZodObject<{
   definition: z.ZodOptional<z.ZodString>;
 }> = z.strictObject({
   /** The caller's id of the call. Default: a hash of the call and its time. */
-  id: z.string().regex(CALL).optional(),
-  server: z.string().regex(SERVER),
-  tool: z.string().regex(TOOL),
+  id: callId.optional(),
+  server: serverName,
+  tool: toolName,
   args: z.record(z.string(), z.unknown()),
   /** Hash of the definition that the caller was shown, as in `definitionHash`. */
   definition: z
     .string()
-    .regex(/^[0-9a-f]{64}$/)
+    .regex(/^[0-9a-f]{64}$/, 'write the hash that definitionHash returns: 64 hex digits in lower case')
     .optional(),
 });
 export type CallArgs = z.infer<typeof callArgs>;

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import type { Json } from '#base';
 import { contentHash } from '#canon';
 import type { CompiledRules } from '../judge/compiled-rules.ts';
-import { SERVER, TOOL, toolKey } from '../names.ts';
+import { serverName, toolName } from '../name-forms.ts';
+import { toolKey } from '../names.ts';
 import type { ToolClass } from '../rules/rules.ts';
 import type { GatewayState } from '../schema.ts';
 
@@ -11,8 +12,8 @@ export const pinArgs: z.ZodObject<{
   tool: z.ZodString;
   definition: z.ZodRecord<z.ZodString, z.ZodUnknown>;
 }> = z.strictObject({
-  server: z.string().regex(SERVER),
-  tool: z.string().regex(TOOL),
+  server: serverName,
+  tool: toolName,
   /** The tool's definition, as the server lists it: name, description, schemas, annotations. */
   definition: z.record(z.string(), z.unknown()),
 });

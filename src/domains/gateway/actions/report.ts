@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { CALL } from '../names.ts';
+import { callId } from '../name-forms.ts';
 import type { GatewayState } from '../schema.ts';
 import { touch } from './call.ts';
 
 export const reportArgs: z.ZodObject<{
   call: z.ZodString;
   outcome: z.ZodEnum<{ done: 'done'; failed: 'failed'; unknown: 'unknown' }>;
-}> = z.strictObject({ call: z.string().regex(CALL), outcome: z.enum(['done', 'failed', 'unknown']) });
+}> = z.strictObject({ call: callId, outcome: z.enum(['done', 'failed', 'unknown']) });
 
 /** Closes an open call. `unknown` puts it in doubt, and a later report can still settle it. */
 export function applyReport(

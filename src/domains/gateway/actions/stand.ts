@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { addMicros, instantToMillis, readInstant } from '#canon';
-import { AGENT, matchesTool, RULE, TOOL_PATTERN, UNIT } from '../names.ts';
+import { agentName, ruleId, toolPattern, unitName } from '../name-forms.ts';
+import { matchesTool } from '../names.ts';
 import type { Rules } from '../rules/rules.ts';
 import type { GatewayState } from '../schema.ts';
 import { HOUR_MS } from './call.ts';
@@ -14,11 +15,11 @@ export const standArgs: z.ZodObject<{
   expires: z.ZodString;
   because: z.ZodString;
 }> = z.strictObject({
-  id: z.string().regex(RULE),
-  agent: z.string().regex(AGENT),
-  tools: z.array(z.string().regex(TOOL_PATTERN)).min(1).max(100),
+  id: ruleId,
+  agent: agentName,
+  tools: z.array(toolPattern).min(1).max(100),
   uses: z.int().min(1),
-  amounts: z.record(z.string().regex(UNIT), z.int().min(0)),
+  amounts: z.record(unitName, z.int().min(0)),
   /** An instant such as `2026-03-01T18:00:00Z`. */
   expires: z.string(),
   because: z.string().min(1).max(2000),
@@ -54,7 +55,7 @@ export function applyStand(
   state.standing[id] = { ...asked, expires };
 }
 
-export const endStandingArgs: z.ZodObject<{ id: z.ZodString }> = z.strictObject({ id: z.string().regex(RULE) });
+export const endStandingArgs: z.ZodObject<{ id: z.ZodString }> = z.strictObject({ id: ruleId });
 
 /** Ends a standing approval at once. Its uses stay counted until they are tidied away. */
 export function applyEndStanding(

@@ -103,9 +103,19 @@ function conditionFaults(where: unknown, path: readonly (string | number)[]): Fa
     if (!isAssizeError(error)) throw error;
     const { pointer, problem } = error.evidence as { pointer?: string; problem?: string };
     const below = parsePointer(pointer ?? '').slice(3);
-    return [{ path: [...path, ...below.map(segmentOf)], problem: problem ?? error.message }];
+    const isPattern = below[1] === 'matches';
+    return [
+      {
+        path: [...path, ...(isPattern ? below.slice(0, 2) : below).map(segmentOf)],
+        problem: `${problem ?? error.message}${isPattern ? PATTERN_ADVICE : ''}`,
+      },
+    ];
   }
 }
+
+/** People who know other rules files expect a regular expression. */
+const PATTERN_ADVICE =
+  '; matches is no regular expression: a star stands for one whole segment, as in repo:* or s3:/bucket/**';
 
 function segmentOf(text: string): string | number {
   return /^\d+$/.test(text) ? Number(text) : text;

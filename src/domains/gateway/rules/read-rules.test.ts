@@ -56,6 +56,13 @@ describe('a fault has file, line, column and a remedy', () => {
       ['assize.yaml:8:17: /rules/0/where/0/path must be a JSON pointer: empty, or /name/name with ~0 and ~1.'],
     ],
     [
+      'a regular expression',
+      `${TOOLS}rules:\n  - id: x\n    deny: fs/read\n    where:\n      - { path: /to, matches: '.*@a.com' }\n`,
+      [
+        'assize.yaml:8:31: /rules/0/where/0/matches has a star that is not a whole segment; matches is no regular expression: a star stands for one whole segment, as in repo:* or s3:/bucket/**.',
+      ],
+    ],
+    [
       'approvals of a rule that does not ask',
       `${TOOLS}rules:\n  - { id: x, deny: fs/read, approvals: 2 }\n`,
       ['assize.yaml:5:40: /rules/0/approvals belongs to a rule with ask.'],
@@ -139,6 +146,16 @@ describe('a rule that never applies is a warning', () => {
       'rules:\n  - { id: h, deny: fs/read, host: a.com }\n  - { id: m, ask: fs/*, amount: { unit: eur, min: 1 } }\n' +
       'limits:\n  - { id: l, tools: fs/read, per: day, unit: eur, max: 1 }\nread_before_write:\n  - { id: w, tools: fs/read }\n';
     expect(warned(text).map(({ rule }) => rule)).toEqual(['h', 'm', 'l', 'w']);
+  });
+
+  test('a text with a space at its start or end, at its place', () => {
+    const text =
+      "rules:\n  - id: s\n    deny: fs/read\n    where:\n      - { path: /to, in: [ok, ' ada'] }\n" +
+      "      - { path: /a, matches: 'x: ' }\n      - { path: /b, is: a b }\n";
+    expect(warningsOf(readRules(`${TOOLS}${text}`)).map(({ pointer }) => pointer)).toEqual([
+      '/rules/0/where/0/in/1',
+      '/rules/0/where/1/matches',
+    ]);
   });
 
   test('registered tools are known too', () => {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { RULE, SERVER, TOOL_PATTERN, UNIT } from '../names.ts';
+import { ruleId, serverName, toolPattern, unitName } from '../name-forms.ts';
 
 /**
  * Rules in their normal form: what `assize.yaml` says without its shorthands and its cases. This
@@ -10,10 +10,7 @@ export const CLASSES = ['read', 'reversible', 'irreversible'] as const;
 /** How far the effect of a tool can be undone. An unknown tool counts as irreversible. */
 export type ToolClass = (typeof CLASSES)[number];
 
-export const ID = z.string().regex(RULE, 'use lower-case letters, digits and -, at most 64');
-const TOOLS = z
-  .array(z.string().regex(TOOL_PATTERN, 'write server/tool, server/*, server/get_* or *'))
-  .min(1, 'is empty, so the rule would never apply');
+const TOOLS = z.array(toolPattern).min(1, 'is empty, so the rule would never apply');
 const POINTERS = z.array(z.string());
 const TEXT = z.string().min(1).max(2000);
 const AMOUNT = z.int().min(0);
@@ -28,7 +25,7 @@ const toolSpec = z.strictObject({
   writes: POINTERS.optional(),
   hosts: POINTERS.optional(),
   /** Pointers to whole amounts, by unit. */
-  amounts: z.record(z.string().regex(UNIT), z.string()).optional(),
+  amounts: z.record(unitName, z.string()).optional(),
   /** The folder of relative paths. */
   root: z.string().optional(),
 });
@@ -47,7 +44,7 @@ const condition = z.strictObject({
 });
 
 const rule = z.strictObject({
-  id: ID,
+  id: ruleId,
   effect: z.enum(['allow', 'deny', 'ask']),
   tools: TOOLS,
   class: z.array(z.enum(CLASSES)).min(1).optional(),
@@ -55,7 +52,7 @@ const rule = z.strictObject({
   /** Folders or files: an `allow` needs every path of the call below one, the others some path. */
   path: z.array(z.string()).min(1).optional(),
   host: z.array(z.string()).min(1).optional(),
-  amount: z.strictObject({ unit: z.string().regex(UNIT), min: AMOUNT.optional(), max: AMOUNT.optional() }).optional(),
+  amount: z.strictObject({ unit: unitName, min: AMOUNT.optional(), max: AMOUNT.optional() }).optional(),
   where: z.array(condition).min(1).optional(),
   /** For `ask`: how many people must approve. */
   approvals: z.int().min(1).max(2).optional(),
@@ -68,20 +65,20 @@ export type Rule = z.infer<typeof rule>;
 export const WINDOWS = ['minute', 'hour', 'day'] as const;
 
 const limit = z.strictObject({
-  id: ID,
+  id: ruleId,
   tools: TOOLS,
   per: z.enum(WINDOWS),
   /** Counted apart for each of these. Default: all calls together. */
   each: z.array(z.enum(['agent', 'tool'])).optional(),
   max: AMOUNT,
   /** The unit that is summed. Default: calls are counted. */
-  unit: z.string().regex(UNIT).optional(),
+  unit: unitName.optional(),
   because: TEXT.optional(),
 });
 export type Limit = z.infer<typeof limit>;
 
 const readFirst = z.strictObject({
-  id: ID,
+  id: ruleId,
   tools: TOOLS,
   /** Folders or files to which the rule applies. Default: every path. */
   path: z.array(z.string()).min(1).optional(),
@@ -94,13 +91,13 @@ export type ReadFirst = z.infer<typeof readFirst>;
 const LISTED = 1_000;
 
 export const rules = z.strictObject({
-  id: ID,
+  id: ruleId,
   /** The answer if no rule applies to a known tool. */
   default: z.enum(['allow', 'ask', 'deny']),
   /** The answer for a tool that neither the file nor a pin knows. */
   unknown: z.enum(['ask', 'deny']),
   /** Servers whose first pins and annotations count without an approval. */
-  trust: z.array(z.string().regex(SERVER)).max(LISTED),
+  trust: z.array(serverName).max(LISTED),
   tools: z.array(toolSpec).max(LISTED),
   rules: z.array(rule).max(LISTED),
   limits: z.array(limit).max(LISTED),
@@ -112,7 +109,7 @@ export const rules = z.strictObject({
       .int()
       .min(1)
       .max(24 * 31),
-    amounts: z.record(z.string().regex(UNIT), AMOUNT),
+    amounts: z.record(unitName, AMOUNT),
   }),
 });
 export type Rules = z.infer<typeof rules>;

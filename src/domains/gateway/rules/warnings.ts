@@ -1,8 +1,9 @@
+import { nearestName } from '#base';
 import { matchesSome, matchesTool } from '../names.ts';
 import type { RulesFault, RulesFile } from './read-rules.ts';
-import type { ToolSpec } from './rules.ts';
+import type { Rule, ToolSpec } from './rules.ts';
 
-/** A rule that names a tool, a unit or a path which nothing has. The file is usable. */
+/** A rule that probably does not say what its author means. The file is usable. */
 export interface RulesWarning extends RulesFault {
   /** The id of the rule. */
   readonly rule: string;
@@ -13,6 +14,7 @@ export interface RulesWarning extends RulesFault {
 /**
  * The rules that never apply as they are written: a tool that neither the file nor `tools` has, a
  * unit or a path that no named tool declares. A rule that denies a misspelled tool denies nothing.
+ * A text with a space at its start or end is listed too.
  */
 export function warningsOf(
   { file, rules, placeOf }: RulesFile,
@@ -47,6 +49,8 @@ export function warningsOf(
     if (unit !== undefined && lacks((spec) => Object.hasOwn(spec.amounts ?? {}, unit)))
       warn(rule.id, ['rules', i, 'amount'], `never applies: no tool of the rule declares an amount in ${unit}`);
   }
+  for (const [i, rule] of rules.rules.entries())
+    for (const path of paddedIn(rule)) warn(rule.id, ['rules', i, ...path], PADDED);
   for (const [i, { id, unit, tools: patterns }] of rules.limits.entries()) {
     const named = specs.filter(({ name }) => matchesSome(patterns, name));
     if (unit !== undefined && named.length > 0 && !named.some(({ amounts = {} }) => Object.hasOwn(amounts, unit)))
@@ -60,26 +64,19 @@ export function warningsOf(
   return warnings.sort((a, b) => a.line - b.line || a.column - b.column);
 }
 
-/** The name with the smallest edit distance, if it is at most a third of the name. */
-export function nearestName(name: string, known: readonly string[]): string | undefined {
-  let best: { readonly name: string; readonly distance: number } | undefined;
-  for (const each of known) {
-    const distance = editDistance(name, each);
-    if (best === undefined || distance < best.distance) best = { name: each, distance };
-  }
-  return best !== undefined && best.distance <= Math.max(1, Math.floor(name.length / 3)) ? best.name : undefined;
+type Path = readonly (string | number)[];
+
+const PADDED = 'begins or ends with a space, so it meets only arguments with that space; remove it if it is a slip';
+
+/** The conditions whose text begins or ends with white space. In a path it is a fault. */
+function paddedIn({ where = [] }: Rule): Path[] {
+  return where.flatMap((condition, n) => COMPARED.flatMap((test) => padded(condition[test], ['where', n, test])));
 }
 
-/** Insertions, deletions and replacements from one text to the other. */
-function editDistance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= from.length; i++) {
-    const next = [i];
-    for (let n = 1; n <= to.length; n++) {
-      const replaced = (row[n - 1] as number) + (from[i - 1] === to[n - 1] ? 0 : 1);
-      next.push(Math.min(replaced, (row[n] as number) + 1, (next[n - 1] as number) + 1));
-    }
-    row = next;
-  }
-  return row[to.length] as number;
+/** The tests of a condition that compare with texts of the file. */
+const COMPARED = ['path', 'is', 'not', 'in', 'not_in', 'matches'] as const;
+
+function padded(value: unknown, at: Path): Path[] {
+  if (Array.isArray(value)) return value.flatMap((item, i) => padded(item, [...at, i]));
+  return typeof value === 'string' && value !== value.trim() ? [at] : [];
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AGENT, TOOL_PATTERN } from '../names.ts';
+import { agentName, toolPattern } from '../name-forms.ts';
 import { rules as normalRules, type Rule, type Rules } from './rules.ts';
 
 /** The written form: `assize.yaml`. One value may stand for a list of one. */
@@ -9,8 +9,7 @@ const oneOrMore = <T extends z.ZodType>(item: T): z.ZodUnion<[T, z.ZodArray<T>]>
 
 const shape = normalRules.shape;
 const ruleShape = shape.rules.element.shape;
-const pattern = z.string().regex(TOOL_PATTERN, 'write server/tool, server/*, server/get_* or *');
-const patterns = oneOrMore(pattern);
+const patterns = oneOrMore(toolPattern);
 const texts = oneOrMore(z.string());
 
 const tool = shape.tools.element.omit({ name: true }).extend({
@@ -25,7 +24,7 @@ const rule = z.strictObject({
   deny: patterns.optional(),
   ask: patterns.optional(),
   class: oneOrMore(z.enum(['read', 'reversible', 'irreversible'])).optional(),
-  agents: oneOrMore(z.string().regex(AGENT)).optional(),
+  agents: oneOrMore(agentName).optional(),
   path: texts.optional(),
   host: texts.optional(),
   amount: ruleShape.amount,
@@ -50,7 +49,7 @@ const step = z.strictObject({
     .regex(/^[^*]+\/[^*]+$/, 'write server/tool')
     .optional(),
   args: z.record(z.string(), z.unknown()).optional(),
-  agent: z.string().regex(AGENT).optional(),
+  agent: agentName.optional(),
   /** An instant, or a time after the step before, such as `+90m`. */
   at: z.string().optional(),
   expect: z.enum(['allow', 'deny', 'ask']).optional(),
