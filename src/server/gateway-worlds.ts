@@ -59,7 +59,7 @@ export class GatewayWorlds {
   readonly #known: Map<string, boolean> = new Map();
   /** Trajectories in which this process has nothing to do any more. */
   readonly #done: Set<string> = new Set();
-  /** Trajectories that could not get the rules yet: they are halted, or an approval freezes them. */
+  /** Trajectories without the rules: they are halted, or an approval freezes them. */
   readonly #waiting: Set<string> = new Set();
   /** The head after which time alone gives `tidy` nothing to do. */
   readonly #clean: Map<string, Hash> = new Map();

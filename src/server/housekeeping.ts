@@ -15,10 +15,10 @@ export interface HousekeepingOptions {
 }
 
 /**
- * Work at the start and hourly: deletes sessions, codes, tokens and rows of notices that have ended, puts
- * the rules of the file in force in trajectories of the gateway domain that were made elsewhere,
- * and drops the figures there that no rule counts any more. Returns a function that resolves when
- * the work in progress has ended, after `signal`.
+ * Work at the start and hourly: deletes sessions, codes, tokens and rows of notices that have
+ * ended; puts the rules of the file in force in trajectories of the gateway domain that were made
+ * elsewhere; drops the figures there that no rule counts any more. Returns a function that resolves
+ * when the work in progress has ended, after `signal`.
  */
 export function startHousekeeping(options: HousekeepingOptions): () => Promise<void> {
   const { service, notices, onFailure, signal } = options;

@@ -1,4 +1,4 @@
-/** Attacks 90 and 91 of docs/design/threats.md: ways around the rules of the file. */
+/** Attacks 65 and 66 of docs/design/threats.md: ways around the rules of the file. */
 import { expect, test } from 'vitest';
 import { type GatewayState, gateway, type Rules, readRules } from '#domains/gateway';
 import type { Domain } from '#kernel';
@@ -44,7 +44,7 @@ async function rulesIn({ service: { assize } }: TestServer, trajectory: string):
   return ((await assize.open(trajectory)).state() as unknown as GatewayState).rules.id;
 }
 
-test('attack 90: a branch before stricter rules: judged by the later ones', async () => {
+test('attack 65: a branch before stricter rules: judged by the later ones', async () => {
   const store = new MemoryStore();
   const lax = await serving(LAX, store);
   expect(await call(lax, 'calls')).toBe('committed');
@@ -55,7 +55,7 @@ test('attack 90: a branch before stricter rules: judged by the later ones', asyn
   expect([await call(strict, 'calls'), await call(strict, old)]).toEqual(['rejected', 'rejected']);
 });
 
-test('attack 91: a forged or removed claim of the newest rules: no change', async () => {
+test('attack 66: a forged or removed claim of the newest rules: no change', async () => {
   const store = new MemoryStore();
   const lax = await serving(LAX, store);
   const [kind, key] = ['gateway/rules', 'newest'];

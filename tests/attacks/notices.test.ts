@@ -1,4 +1,4 @@
-/** Attacks 50, 51 and 92 of docs/design/threats.md: notices to wrong places, and wrong notices. */
+/** Attacks 50, 51 and 67 of docs/design/threats.md: notices to wrong places, and wrong notices. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -79,7 +79,7 @@ test('attack 51: a text of an agent in a mail: no header, no line of its own', (
   }
 });
 
-test('attack 92: a thousand undeliverable notices: other notices arrive', async () => {
+test('attack 67: a thousand undeliverable notices: other notices arrive', async () => {
   const [bad, good] = [await NoticeSink.open(), await NoticeSink.open()];
   bad.answer = (response) =>
     response.writeHead(bad.of('approval.requested').at(-1).trajectory_id === 'last' ? 200 : 500).end();

@@ -3,7 +3,7 @@ import { MemoryStore } from '#stores';
 import { callOperation, pay, succeed } from '../support/server/calling.ts';
 import { start } from '../support/server/serving.ts';
 
-test('attack 70: an earlier checkpoint put back: the server keeps its last', async () => {
+test('attack 64: an earlier checkpoint put back: the server keeps its last', async () => {
   const store = new MemoryStore();
   const server = await start({ store });
   await succeed(server, 'checkpoints.create');

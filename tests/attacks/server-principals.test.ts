@@ -1,4 +1,4 @@
-/** Attacks 62 to 66 of docs/design/threats.md: names, claims and addresses of callers. */
+/** Attacks 59 to 63 of docs/design/threats.md: names, claims and addresses of callers. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -25,12 +25,12 @@ async function expectRefused(answer: Promise<Answered> | Answered, status: numbe
   expect(problemFaults({ ...rest, type: headers.get('content-type') ?? '' }, status, code), rest.text).toEqual([]);
 }
 
-test('attack 62: a revoked writ recalls no memory, also by a part of it', async () => {
+test('attack 59: a revoked writ recalls no memory, also by a part of it', async () => {
   const server = await start();
   const front = { ...MAIN, space: 'front' };
   const fact = { verb: 'assert', subject: 'ada', predicate: 'phone', object: '1' };
   await succeed(server, 'memory.state', { path: front, key: 'm', body: fact });
-  const terms = { subject: 'agent:sub', actions: ['assize.believe'], scopes: ['memory:front:**'], seconds: 600 };
+  const terms = { subject: 'agent:scout/sub', actions: ['assize.believe'], scopes: ['memory:front:**'], seconds: 600 };
   const { token: sub } = await succeed(server, 'writs.attenuate', { path: MAIN, body: terms });
   const recall = (token?: string) =>
     callOperation(server, 'memory.recall', { as: 'agent:scout', path: front, body: {}, ...(token && { token }) });
@@ -77,7 +77,7 @@ async function cookieOf(server: TestServer, person: string): Promise<Record<stri
   return { cookie: headers.get('set-cookie')?.split(';')[0] as string };
 }
 
-test('attack 63: a session after its mapping changed or was removed: 401', async () => {
+test('attack 60: a session after its mapping changed or was removed: 401', async () => {
   const store = new MemoryStore();
   const boss: MappedPrincipal = { name: 'person:grace', kinds: ['counselor', 'admin'] };
   const first = await serverFor(({ email }) => (email === 'grace@example.com' ? boss : undefined), store);
@@ -114,7 +114,7 @@ const TAKEN = [
   'person:\u200bx',
 ];
 
-describe('attack 64: a name of another in claims or of a sub-agent: 403', () => {
+describe('attack 61: a name of another in claims or of a sub-agent: 403', () => {
   test.each(TAKEN)('%s', async (name) => {
     const issuer = await keyServer();
     const server = await start({
@@ -151,10 +151,13 @@ describe('attack 64: a name of another in claims or of a sub-agent: 403', () => 
   test('a sub-agent whose name the configuration gets later', async () => {
     const store = new MemoryStore();
     const server = await start({ store });
-    const part = { subject: 'agent:sub', actions: ['pay'], scopes: ['role:clerk:a'], seconds: 600 };
+    const part = { subject: 'agent:scout/sub', actions: ['pay'], scopes: ['role:clerk:a'], seconds: 600 };
     const { token } = await succeed(server, 'writs.attenuate', { path: MAIN, body: part });
-    expect((await server.ask('GET', '/v1/me', { token })).body).toMatchObject({ name: 'agent:sub', kinds: ['agent'] });
-    const later = await start({ store, principals: { 'Agent:Sub': { kinds: ['counselor'] } } });
+    expect((await server.ask('GET', '/v1/me', { token })).body).toMatchObject({
+      name: 'agent:scout/sub',
+      kinds: ['agent'],
+    });
+    const later = await start({ store, principals: { 'Agent:Scout/Sub': { kinds: ['counselor'] } } });
     await expectRefused(later.ask('GET', '/v1/me', { token }), 403, 'forbidden');
   });
 });
@@ -181,7 +184,7 @@ async function keyServer() {
   };
 }
 
-test('attack 65: a token for one audience of an issuer is none of another', async () => {
+test('attack 62: a token for one audience of an issuer is none of another', async () => {
   const issuer = await keyServer();
   const jwt = [
     issuer.entry('agents', ({ sub }) => (sub === 'scout' ? { name: 'agent:scout' } : undefined)),
@@ -204,7 +207,7 @@ test('attack 65: a token for one audience of an issuer is none of another', asyn
 
 const forwarded = (address: string) => ({ 'x-forwarded-for': address });
 
-test('attack 66: a stranger that floods the sign-in locks out itself alone', async () => {
+test('attack 63: a stranger that floods the sign-in locks out itself alone', async () => {
   const limits = { requestsPerSecond: 1 };
   const behind = await start({ server: { limits, behindProxy: true } });
   const signInFrom = (server: TestServer, address: string) =>

@@ -1,4 +1,4 @@
-/** Attacks 60 and 61 of docs/design/threats.md: what runs on after a revocation. */
+/** Attacks 57 and 58 of docs/design/threats.md: what runs on after a revocation. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { callOperation, pay, succeed } from '../support/server/calling.ts';
@@ -31,7 +31,7 @@ async function streamAs(server: TestServer, headers: Readonly<Record<string, str
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
-test('attack 60: streams of a revoked token and an ended session: ended', async () => {
+test('attack 57: streams of a revoked token and an ended session: ended', async () => {
   const server = await start();
   const [idle, busy, cookie] = [
     await server.tokenFor('auditor:eve'),
@@ -59,7 +59,7 @@ test('attack 60: streams of a revoked token and an ended session: ended', async 
   expect(server.lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
 });
 
-test('attack 60: a stream without events ends too', async () => {
+test('a stream without events ends after a revocation too', async () => {
   const server = await start();
   const token = await server.tokenFor('auditor:eve');
   const stream = await streamAs(server, bearer(token));
@@ -70,7 +70,7 @@ test('attack 60: a stream without events ends too', async () => {
   await expect.poll(metrics, PATIENCE).toContain('assize_event_streams 0');
 });
 
-test('attack 61: a wait of a revoked token or writ: 401 or 403', async () => {
+test('attack 58: a wait of a revoked token or writ: 401 or 403', async () => {
   const server = await start();
   const wait = { headers: { prefer: 'wait=300' } };
   const [ofAgent, ofBoss] = [await server.tokenFor('agent:scout'), await server.tokenFor('boss:bob')];

@@ -239,17 +239,13 @@ test('attack 39: a line break in a name: no new header and no new log line', asy
     await callOperation(server, 'proposals.create', pay(evil, 1, 'k')),
     await callOperation(server, 'writs.attenuate', {
       path: MAIN,
-      body: { subject: evil, actions: ['pay'], scopes: ['role:clerk:s'], seconds: 60 },
+      body: { subject: `agent:scout/${evil}`, actions: ['pay'], scopes: ['role:clerk:s'], seconds: 60 },
     }),
     await server.ask('GET', '/v1/me?a=%0d%0aset-cookie:%20stolen=1', { token }),
   ];
-  const sub = answers[4]?.body?.token as string;
-  await server.ask('GET', ME, { token: sub });
   for (const { headers } of answers) expect(headers.get('set-cookie')).toBeNull();
-  for (const line of server.lines) {
-    expect(line.match(/\n/g)).toHaveLength(1);
-    expect(JSON.parse(line).event).not.toBe('forged');
-  }
+  await expect.poll(() => server.lines.join()).toContain('"route":"writs.attenuate"');
+  for (const line of server.lines) expect(JSON.parse(line).event).not.toBe('forged');
 });
 
 test('attack 40: 10^5 nested lists, 10^6 names, a long line: 400 or 413', async () => {

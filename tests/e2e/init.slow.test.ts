@@ -57,7 +57,7 @@ test('the project type-checks, and its test passes', () => {
   expect([tested.status, tested.out + tested.err]).toEqual([0, expect.stringMatching(/2 passed/)]);
 });
 
-test('the next steps install what the folder lacks, from this copy of the package', () => {
+test('the next steps install what the folder lacks, from this package', () => {
   const stepsIn = (path: string, program: string): string[] => {
     const { status, out } = node(folder, program, 'init', path, '--json');
     expect(status).toBe(0);
@@ -130,7 +130,7 @@ test('a large payment waits, and the manager of the domain approves it', () => {
   expect(readdirSync(join(project, 'payments'))).toHaveLength(2);
 });
 
-test('a later version of the domain is put in force by the config and the root key', () => {
+test('an upgrade takes the domain of the config, and signs by the root key', () => {
   const file = join(project, 'domains/expenses.ts');
   writeFileSync(file, readFileSync(file, 'utf8').replace("version: '1'", "version: '2'").replace('10_000', '20_000'));
   const pay = ['propose', 'expenses', 'pay', '--role', 'clerk', '--args', '{"to":"ada","cents":15000}'];

@@ -82,7 +82,7 @@ export function issueWords(raw: RawIssue): string | undefined {
   }
 }
 
-/** What zod's formats are, with an example. */
+/** The formats of zod in words, with an example. */
 const FORMATS: Readonly<Record<string, string>> = {
   email: 'an e-mail address, such as ada@example.com',
   url: 'a URL, such as https://example.com/a',

@@ -140,7 +140,7 @@ beforeEach(async () => {
   books = await assize.create(till, { trajectoryId: 't', writs: [writ] });
 });
 
-/** What the code ran under since the last call. */
+/** The runs since the last call. */
 function underRuns(): readonly (Partial<DomainRun> | undefined)[] {
   expect(watch.depth).toBe(0);
   const runs = new Map(watch.code.map(([, run]) => [JSON.stringify(run), run]));

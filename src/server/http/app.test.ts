@@ -51,7 +51,7 @@ function appWith(run: () => Promise<Answer>, requestMs = 60_000) {
   return { app, hosts, ask, isFree, isFull, lines };
 }
 
-test('a late answer is a time-out, and its work goes on and counts until its end', async () => {
+test('a late answer is a time-out, and its work counts until its end', async () => {
   const work = Promise.withResolvers<Answer>();
   const { ask, isFree, isFull } = appWith(() => work.promise, 10);
   const answer = await ask('run');

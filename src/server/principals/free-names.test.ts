@@ -18,7 +18,7 @@ test.each([
   ['boss:adam', true, true],
   ['assizes:x', true, true],
   ['my assize:x', true, true],
-  // A name of the configuration is its own, and nobody else's.
+  // A name of the configuration belongs to its principal alone.
   ['boss:ada', false, true],
   ['BOSS:ada', false, false],
   ['boss:аda', false, false],

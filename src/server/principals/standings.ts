@@ -54,7 +54,7 @@ export class Standings {
   }
 }
 
-/** Whether an error says that a caller has lost its authority. Other errors say nothing about it. */
+/** Whether an error says that a caller has lost its authority. */
 export function isLost(error: unknown): boolean {
   return isAssizeError(error, 'unauthenticated') || isAssizeError(error, 'forbidden');
 }

@@ -132,7 +132,7 @@ onEveryStore(({ newPlace }) => {
     expect(await second.rulesIn('calls')).toBe('strict');
   });
 
-  test('past calls are dropped from every trajectory, and nothing else is appended', async () => {
+  test('past calls are dropped from every trajectory, with no other entry', async () => {
     const place = newPlace();
     const days = { now: -2 };
     const clock: Clock = { now: () => addMicros(systemClock.now(), days.now * 86_400_000_000) };
@@ -176,7 +176,7 @@ class Desk {
   }
 
   delegate(from: string, name: string): Promise<unknown> {
-    const body = { task: 'look', child_trajectory_id: name, subject: 'agent:sub', actions: ['call'] };
+    const body = { task: 'look', child_trajectory_id: name, subject: 'agent:ada/sub', actions: ['call'] };
     return this.#ok('agent:ada', 'POST', `/v1/trajectories/${from}/delegations`, body);
   }
 

@@ -24,6 +24,7 @@ export const BASE: Readonly<Record<string, Case | Exempt>> = {
   'TransientMap.values': takes(() => new base.TransientMap().values(), []),
   'new LruCache': takes((size) => new base.LruCache(size), [3]),
   'LruCache.get': takes((key, make) => new base.LruCache(3).get(key, make), ['a', () => 1], { 1: PORT }),
+  'LruCache.delete': takes((key) => new base.LruCache(3).delete(key), ['a']),
   'LruCache.size': takes(() => new base.LruCache(3).size, []),
   isComputed: exempt('on the way of every item: its caller has looked at the array'),
   isAssizeError: takes(base.isAssizeError, [new Error('x'), 'bad_key']),

@@ -148,6 +148,10 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
   'Assize.trajectories': none,
   'Assize.newTrajectoryId': none,
   'Assize.complete': exempt('protected: what an opening does for itself'),
+  'Assize.erasures': exempt('internal: reads of a server'),
+  'Assize.readState': exempt('internal: reads of a server'),
+  'Assize.readHead': exempt('internal: reads of a server'),
+  'Assize.domainAt': exempt('internal: reads of a server'),
   'Assize.pending': on(
     ({ assize }, query) => assize.pending(query),
     async ({ asked }) => {

@@ -123,7 +123,7 @@ export async function start(starting: Starting = {}): Promise<TestServer> {
   const serving = await serve({
     ...{ config, store, root: ROOT, domains, clock, rules: starting.rules },
     policyOf: (rules) => ruleTable(parseRuleTable(rules)),
-    log: (line) => lines.push(line),
+    log: (text) => lines.push(...text.trimEnd().split('\n')),
   });
   const { tokens: issuer, sessions } = credentialsOf(store, ROOT);
   const tokenFor: TestServer['tokenFor'] = async (principal, { expired = false } = {}) => {

@@ -39,7 +39,8 @@ const LARGE_CENTS = 10_000;
 /** The payments of a team. A manager approves large ones, and the budget limits the sum. */
 export const expenses = defineDomain({
   name: 'expenses',
-  // Raise it when a rule, a footprint or a schema changes. Then run: npx assize upgrade expenses --reason TEXT
+  // Raise it when a rule, a footprint or a schema changes. Then run:
+  // npx assize upgrade expenses --reason TEXT
   version: '1',
   state: z.object({
     payments: z.array(z.object({ to: z.string(), cents: z.int().positive(), approvedBy: z.string().optional() })),
