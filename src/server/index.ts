@@ -16,4 +16,5 @@ export { OPERATIONS } from './operations/table.ts';
 export { type Credentials, credentialsOf } from './principals/credentials.ts';
 export type { TokenRow } from './principals/tokens.ts';
 export { publicAddress, signInLink } from './public-address.ts';
-export { type ServeOptions, type Serving, STOP_MS, serve } from './serve.ts';
+export { type Serving, STOP_MS, serve } from './serve.ts';
+export type { ServeOptions } from './serve-options.ts';

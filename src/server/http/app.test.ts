@@ -35,7 +35,7 @@ function appWith(run: () => Promise<Answer>, requestMs = 60_000) {
     limiter: new RateLimiter(limits, () => performance.now()),
     limits,
     requestMs,
-    addresses: () => ({ origin: ORIGIN, hosts }),
+    addresses: { origin: ORIGIN, hosts },
     logger: new Logger(
       (line) => lines.push(line),
       () => '',

@@ -30,7 +30,7 @@ export interface AppParts {
   readonly limits: Limits;
   /** The time limit of a request, without its wait. */
   readonly requestMs: number;
-  readonly addresses: () => Addresses;
+  readonly addresses: Addresses;
   readonly logger: Logger;
   readonly metrics: Metrics;
   /** Ends when the server begins to stop. */
@@ -74,7 +74,7 @@ export function createApp(parts: AppParts): Hono {
   });
   app.use(async (context, next) => {
     // An orchestrator asks for the health by the address of the process.
-    if (!PROBES.has(context.req.path)) checkHost(context.req.header('host'), addresses());
+    if (!PROBES.has(context.req.path)) checkHost(context.req.header('host'), addresses);
     if (stopping.aborted) throw stopped();
     await next();
   });
@@ -89,7 +89,7 @@ export function createApp(parts: AppParts): Hono {
     requireKind(await parts.authenticator.callerOf(context.req.raw), ['auditor', 'admin']);
     return context.text(metrics.text());
   });
-  const document = JSON.stringify(openApiDocument(operations, parts.addresses().origin));
+  const document = JSON.stringify(openApiDocument(operations, parts.addresses.origin));
   app.get('/openapi.json', (context) => context.body(document, 200, { 'content-type': 'application/json' }));
   for (const one of operations)
     app.on(one.method.toUpperCase(), one.path.replaceAll(/\{(\w+)\}/g, ':$1'), async (context) => {
@@ -111,7 +111,7 @@ async function runOperation(
 ): Promise<Response> {
   const caller = await parts.authenticator.callerOf(request);
   known(caller);
-  if (caller.sessionId !== undefined) checkOrigin(request, parts.addresses());
+  if (caller.sessionId !== undefined) checkOrigin(request, parts.addresses);
   const requireStanding = standingOf(parts, request, one.kinds);
   const leave = parts.limiter.enter(caller.name);
   const waitSeconds = waitOf(request);

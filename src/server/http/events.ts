@@ -13,7 +13,7 @@ export function addEvents(app: Hono, parts: AppParts, tail: LogTail): void {
     const request = context.req.raw;
     const caller = await parts.authenticator.callerOf(request);
     requireKind(caller, READERS);
-    if (caller.sessionId !== undefined) checkOrigin(request, parts.addresses());
+    if (caller.sessionId !== undefined) checkOrigin(request, parts.addresses);
     const { trajectory, kind, last_event_id: given } = context.req.query();
     const from = positionAfter(request.headers.get('last-event-id') ?? given, await tail.size());
     const { incoming } = (context.env ?? {}) as { readonly incoming?: IncomingMessage };

@@ -21,7 +21,7 @@ const codeBody = z.strictObject({
 export function addSignIn(app: Hono, parts: AppParts, sessions: Sessions, oidc: OidcSignIn | undefined): void {
   const { service, addresses, authenticator } = parts;
   const now = () => service.clock.now();
-  const isTls = () => addresses().origin.startsWith('https:');
+  const isTls = () => addresses.origin.startsWith('https:');
   const limiter = new SignInLimiter(parts.limits, () => performance.now());
   const entered = (context: Context): (() => void) => {
     const { incoming } = (context.env ?? {}) as { readonly incoming?: IncomingMessage };
@@ -41,7 +41,7 @@ export function addSignIn(app: Hono, parts: AppParts, sessions: Sessions, oidc: 
   app.post('/v1/session', async (context) => {
     const leave = entered(context);
     try {
-      checkOrigin(context.req.raw, addresses());
+      checkOrigin(context.req.raw, addresses);
       const { data } = codeBody.safeParse(await readBody(context.req.raw, 1_024));
       const principal = data === undefined ? undefined : await sessions.useCode(data.code, now());
       if (principal === undefined || !service.config.principals.has(principal))
@@ -50,26 +50,26 @@ export function addSignIn(app: Hono, parts: AppParts, sessions: Sessions, oidc: 
           'The code is unknown, was used, or has expired. Create one with: assize token sign-in NAME.',
         );
       const cookie = await sessions.start({ principal, method: 'session' }, now());
-      return context.json({ name: principal }, 201, { 'set-cookie': cookieText(cookie, addresses().origin) });
+      return context.json({ name: principal }, 201, { 'set-cookie': cookieText(cookie, addresses.origin) });
     } finally {
       leave();
     }
   });
 
   app.delete('/v1/session', async (context) => {
-    checkOrigin(context.req.raw, addresses());
+    checkOrigin(context.req.raw, addresses);
     const cookie = sessionCookieOf(context.req.raw, isTls());
     if (cookie !== undefined) await sessions.end(cookie);
-    return context.json({ ended: true }, 200, { 'set-cookie': cookieText('', addresses().origin) });
+    return context.json({ ended: true }, 200, { 'set-cookie': cookieText('', addresses.origin) });
   });
 
   if (oidc === undefined) return;
-  const callback = () => `${addresses().origin}/sign-in/callback`;
+  const callback = () => `${addresses.origin}/sign-in/callback`;
   app.get('/sign-in/oidc', async (context) => {
     const leave = entered(context);
     try {
       const { url, browser } = await oidc.begin(callback(), now());
-      return context.body(null, 302, { location: url.href, 'set-cookie': browserCookie(browser, addresses().origin) });
+      return context.body(null, 302, { location: url.href, 'set-cookie': browserCookie(browser, addresses.origin) });
     } finally {
       leave();
     }
@@ -84,7 +84,7 @@ export function addSignIn(app: Hono, parts: AppParts, sessions: Sessions, oidc: 
       if (caller === undefined)
         throw new ServerError('sign_in_failed', 'The configuration accepts no person with these claims.');
       const cookie = await sessions.start({ principal: caller.name, method: 'oidc', person }, now());
-      return context.body(null, 303, { location: '/', 'set-cookie': cookieText(cookie, addresses().origin) });
+      return context.body(null, 303, { location: '/', 'set-cookie': cookieText(cookie, addresses.origin) });
     } finally {
       leave();
     }

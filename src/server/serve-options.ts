@@ -1,0 +1,29 @@
+import type { Policy } from '#authority';
+import type { Json } from '#base';
+import type { ResolvedConfig, RootKey } from '#config';
+import type { Rules } from '#domains/gateway';
+import type { Domain, Migration } from '#kernel';
+import type { SignerKey } from '#merkle';
+import type { Clock } from '#oracle';
+import type { Store } from '#stores';
+
+/** The parts of a server that the caller has opened or loaded. */
+export interface ServeOptions {
+  readonly config: ResolvedConfig;
+  /** An open store. The server does not close it. */
+  readonly store: Store;
+  readonly root: RootKey;
+  readonly domains: readonly Domain[];
+  readonly policy?: Policy | undefined;
+  /** The rules of the worlds of the gateway domain. Default: those in force there. */
+  readonly rules?: Rules | undefined;
+  /** The migrations of upgrades, by the hash of the later version. */
+  readonly migrations?: ReadonlyMap<string, Migration>;
+  /** Reads a rule table of a client. @throws AuthorityError `bad_policy` */
+  readonly policyOf: (rules: Json) => Policy;
+  /** Receives the lines of the log. */
+  readonly log: (line: string) => void;
+  /** Signs the checkpoints of the log. Default: derived from the root key. */
+  readonly logKey?: SignerKey | undefined;
+  readonly clock?: Clock;
+}

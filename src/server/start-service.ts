@@ -1,0 +1,89 @@
+import { anchorRoot, GrantIssuer, recoveryKeyOf, withdrawGrants } from '#config';
+import { systemClock, systemRandom } from '#oracle';
+import { Assize } from '#runtime';
+import { checkpointFile, type Store } from '#stores';
+import { Checkpoints, derivedLogKey } from './checkpoints.ts';
+import { GatewayWorlds } from './gateway-worlds.ts';
+import { checkpointInFile, checkpointInStore, type LastCheckpoint } from './last-checkpoint.ts';
+import type { Metrics } from './log/metrics.ts';
+import { NewestRules } from './newest-rules.ts';
+import { FailedNotices } from './notices/queue/failed-notices.ts';
+import type { Receiver } from './notices/receivers.ts';
+import { credentialsOf } from './principals/credentials.ts';
+import { FreeNames } from './principals/free-names.ts';
+import { OfficeWrits } from './principals/office-writs.ts';
+import { recentSideStore } from './principals/recent-side-store.ts';
+import type { ServeOptions } from './serve-options.ts';
+import type { Service } from './service.ts';
+import { Watchdog } from './watchdog/watchdog.ts';
+import { createWorlds } from './worlds.ts';
+
+/** The runtime's time limit of pending approvals, where the configuration has none: seven days. */
+const APPROVAL_TIMEOUT_MS = 604_800_000;
+
+export interface ServicePorts {
+  /** The store of the options, which also wakes the parts that wait for entries. */
+  readonly store: Store;
+  readonly metrics: Metrics;
+  readonly receivers: readonly Receiver[];
+  readonly wakeNotices: () => void;
+  readonly onFailure: (error: unknown) => void;
+}
+
+/**
+ * Makes the parts that operations use, and prepares the store: the configured worlds exist, used
+ * grants that the configuration no longer has are revoked, and the rules of the file are in force.
+ *
+ * @throws ServerError `no_such_value`, `rules_refused`; the errors of the store
+ */
+export async function startService(
+  options: ServeOptions,
+  { store, metrics, receivers, wakeNotices, onFailure }: ServicePorts,
+): Promise<{ readonly service: Service; readonly watchdog: Watchdog }> {
+  const { config, root, domains, policy, rules, clock = systemClock } = options;
+  const { server } = config;
+  anchorRoot(config.store, root.publicKey);
+  const watchdog = new Watchdog({ store, url: config.store, limitMs: server.watchdogMs, onFailure });
+  await watchdog.start();
+  const assize = new Assize({
+    ...{ store, snapshots: store, oracle: store, domains, anchors: [root.publicKey] },
+    ...(policy !== undefined && { policy }),
+    ...(config.tools.length > 0 && { tools: config.tools }),
+    effects: { recoveryKey: recoveryKeyOf(root), onRecoveryFailed: onFailure, ...config.effects },
+    approvals: config.approvals,
+    memory: config.memory,
+    ports: { clock, watch: watchdog },
+    onSnapshotFailed: onFailure,
+    onNotificationFailed: onFailure,
+  });
+  const file = checkpointFile(config.store);
+  // A row of a local file is read at once, and a row over the network is a round trip a request.
+  const isRemote = file === undefined && !config.store.startsWith('memory:');
+  const { tokens, sessions } = credentialsOf(isRemote ? recentSideStore(store) : store, root);
+  const offices = new OfficeWrits(root, server.writSeconds);
+  const grants = new GrantIssuer(root, store, {
+    principals: config.principals,
+    writSeconds: server.writSeconds,
+    waitMs: config.approvals.timeoutMs ?? APPROVAL_TIMEOUT_MS,
+  });
+  // A file protects against a store that was put back, also where its entries were.
+  const last: LastCheckpoint = file === undefined ? checkpointInStore(store) : checkpointInFile(file);
+  const gateways = new GatewayWorlds({
+    ...{ assize, store, clock, offices, worlds: config.worlds, onFailure },
+    rules: rules && { rules, tools: config.tools.filter(({ name }) => name.includes('.')) },
+    newest: new NewestRules(store, root, systemRandom),
+  });
+  const service: Service = {
+    ...{ assize, store, config, domains, clock, tokens, sessions, metrics, grants, offices, gateways },
+    names: new FreeNames(config.principals.keys()),
+    migrations: options.migrations ?? new Map(),
+    checkpoints: new Checkpoints(store, options.logKey ?? derivedLogKey(root), last),
+    ...{ stuck: watchdog, watch: watchdog },
+    failedNotices: new FailedNotices(store, receivers, clock, wakeNotices),
+    policyOf: options.policyOf,
+  };
+  await createWorlds(service, onFailure);
+  await withdrawGrants(grants, { root, store, assize, now: clock.now(), onFailure });
+  await gateways.start();
+  return { service, watchdog };
+}

@@ -1,0 +1,36 @@
+import { isAssizeError } from '#base';
+import { ServerError } from './errors.ts';
+import type { Service } from './service.ts';
+
+/**
+ * Creates the worlds of the configuration that the store does not have. Another process may create
+ * the same world at the same time. A world whose first state blocked a process is left out, so that
+ * the others are served.
+ *
+ * @throws ServerError `no_such_value`; the errors of the creation
+ */
+export async function createWorlds(
+  { assize, config, domains }: Pick<Service, 'assize' | 'config' | 'domains'>,
+  onFailure: (error: unknown) => void,
+): Promise<void> {
+  const known = new Set((await assize.trajectories()).map(({ trajectory_id }) => trajectory_id));
+  for (const [trajectoryId, world] of Object.entries(config.worlds)) {
+    const domain = domains.find(({ name }) => name === world.domain);
+    if (domain === undefined)
+      throw new ServerError(
+        'no_such_value',
+        `The world ${trajectoryId} has the domain ${world.domain}, which does not exist. Name one of: ${domains.map(({ name }) => name).join(', ')}.`,
+      );
+    if (known.has(trajectoryId)) continue;
+    try {
+      await assize.create(domain, {
+        trajectoryId,
+        ...(world.initial !== undefined && { initial: world.initial }),
+        ...(world.note !== undefined && { note: world.note }),
+      });
+    } catch (error) {
+      if (isAssizeError(error, 'domain_stuck')) onFailure(error);
+      else if (!isAssizeError(error, 'exists')) throw error;
+    }
+  }
+}
