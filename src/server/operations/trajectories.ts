@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isAssizeError, type Json } from '#base';
-import { parsePointer, parseStrict } from '#canon';
+import { copyJson, parsePointer, parseStrict } from '#canon';
 import { type BranchPayload, type EntryRow, type RootPayload, readRow } from '#ledger';
 import { Trajectory } from '#runtime';
 import { ServerError } from '../errors.ts';
@@ -136,7 +136,8 @@ const state = operation({
     const read = (state: Json): Json => {
       const part = keys.reduce<Json | undefined>(memberOf, state);
       if (part === undefined) throw new ServerError('no_such_value', `The state has no value at ${pointer}.`);
-      return structuredClone(part);
+      // One order of members, so that equal entity tags stand for equal texts.
+      return copyJson(part);
     };
     const at = await pointIn(request, path.trajectory, query.at);
     const tagOf = await tagsOfStates(service);

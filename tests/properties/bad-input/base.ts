@@ -26,6 +26,7 @@ export const BASE: Readonly<Record<string, Case | Exempt>> = {
   'LruCache.get': takes((key, make) => new base.LruCache(3).get(key, make), ['a', () => 1], { 1: PORT }),
   'LruCache.delete': takes((key) => new base.LruCache(3).delete(key), ['a']),
   'LruCache.size': takes(() => new base.LruCache(3).size, []),
+  nearestName: takes(base.nearestName, ['a', ['b']]),
   isComputed: exempt('on the way of every item: its caller has looked at the array'),
   isAssizeError: takes(base.isAssizeError, [new Error('x'), 'bad_key']),
   markOwnPackage: exempt('marks what another function of this package has made'),

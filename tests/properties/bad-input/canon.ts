@@ -9,6 +9,7 @@ const bytes = new Uint8Array([1, 2, 3]);
 const HOT = 'on the way of every value: what it takes is checked before, and said by its type';
 
 export const CANON: Readonly<Record<string, Case | Exempt>> = {
+  textPlace: exempt('takes an error of this folder'),
   addMicros: takes(canon.addMicros, [AT, 1]),
   assertPublicKey: takes((key) => canon.assertPublicKey(key), [publicKey]),
   canonicalize: takes(canon.canonicalize, [{ a: [1, 'x'] }, LIMITS]),

@@ -140,6 +140,8 @@ export const DOMAINS: Readonly<Record<string, Case | Exempt>> = {
   gatewayUnder: exempt(MADE),
   isApprover: takes(isApprover, ['manager:ann']),
   isConfigured: exempt(MADE),
+  isTidyForEver: exempt(MADE),
+  needsTidy: exempt(MADE),
   openCalls: exempt(MADE),
   readCases: takes(readCases as never, ['cases: []', 'assize.cases.yaml']),
   readRules: takes(readRules as never, ['id: a', 'assize.yaml']),
