@@ -19,8 +19,10 @@ import { type BenchResult, formatTable, median, rateResult } from './measure.ts'
 
 export const MEMBERS = 1_000;
 const CLIENTS = [1, 16, 64];
+/** Requests of each server before the first measured turn, so that its code is compiled. */
+const WARM_REQUESTS = 4_000;
 /** Requests of a turn, by number of clients. */
-const REQUESTS: Readonly<Record<number, number>> = { 1: 100, 16: 500, 64: 1_000 };
+const REQUESTS: Readonly<Record<number, number>> = { 1: 500, 16: 2_000, 64: 4_000 };
 const ROUNDS = 5;
 const STREAMS = 1_000;
 const GOAL = { ratioMin: 0.6 };
@@ -57,6 +59,7 @@ async function measure(where: string, urlOf: (name: string) => string): Promise<
   ];
   try {
     const results: BenchResult[] = [];
+    for (const server of [own, bare]) await clients.propose(server, 16, WARM_REQUESTS);
     for (const count of CLIENTS) results.push(...(await compareAt(where, count, own, bare, clients)));
     return results;
   } finally {
@@ -101,7 +104,7 @@ async function measureStreams(url: string): Promise<BenchResult[]> {
   const sockets: Socket[] = [];
   try {
     const turn = () => clients.propose(own, 16, REQUESTS[16]!);
-    for (let warm = 0; warm < 3; warm++) await turn();
+    await clients.propose(own, 16, WARM_REQUESTS);
     const without: Measured[] = [];
     const withStreams: Measured[] = [];
     for (let round = 0; round < ROUNDS; round++) without.push(await turn());

@@ -14,17 +14,24 @@ const PATIENCE = { timeout: 60_000 };
 
 const fail = (error: unknown): never => expect.unreachable(String(error));
 
-/** A world whose proposals are logged, and the tail of its log. */
-async function logged(): Promise<{ store: MemoryStore; tail: LogTail; propose: (count: number) => Promise<void> }> {
+interface Logged {
+  readonly store: MemoryStore;
+  readonly tail: LogTail;
+  readonly propose: (count: number, id?: 't' | 'u') => Promise<void>;
+}
+
+/** Two trajectories whose proposals are logged, and the tail of the log. */
+async function logged(): Promise<Logged> {
   const store = new MemoryStore();
   const assize = runtimeOver(store, [desk]);
-  const trajectory = await assize.create(desk, { trajectoryId: 't', writs: [writFor('alice')] });
+  const create = (trajectoryId: string) => assize.create(desk, { trajectoryId, writs: [writFor('alice')] });
+  const trajectories = { t: await create('t'), u: await create('u') };
   const tail = new LogTail(store, { pollMs: 5, onFailure: fail, textOf: eventOf });
   await tail.start();
   onTestFinished(() => tail.stop());
-  const propose = async (count: number): Promise<void> => {
+  const propose: Logged['propose'] = async (count, id = 't') => {
     for (let n = 0; n < count; n++) {
-      await trajectory.propose(intent('keep', { value: n }, writFor('alice')));
+      await trajectories[id].propose(intent('keep', { value: n }, writFor('alice')));
       tail.wake();
     }
   };
@@ -85,6 +92,51 @@ test('readers that reconnect see each position of the log once, in order', async
     }),
     { numRuns: cases(200) },
   );
+});
+
+test('a reader of one trajectory sees its entries once, between others', async () => {
+  const plans = fc.array(fc.record({ id: fc.constantFrom('t' as const, 'u' as const), commits: fc.nat(3) }));
+  await fc.assert(
+    fc.asyncProperty(plans, plans, fc.nat(3), async (early, late, from) => {
+      const { store, tail, propose } = await logged();
+      const stream = streamOf(tail, { from, filter: { trajectory: 't' } });
+      const seen: number[] = [];
+      const read = async () => {
+        for (let part = await stream.reader.read(); !part.done; part = await stream.reader.read())
+          seen.push(...idsIn(Buffer.from(part.value).toString()));
+      };
+      for (const { id, commits } of early) await propose(commits, id);
+      const reading = read();
+      for (const { id, commits } of late) await propose(commits, id);
+      await propose(1, 't');
+      await tail.size();
+      const rows = await store.logged(0, 1_000);
+      const own = rows.flatMap(({ trajectory_id }, at) => (trajectory_id === 't' && at >= from ? [at] : []));
+      await vi.waitFor(() => expect(seen.at(-1)).toBe(own.at(-1)), PATIENCE);
+      stream.leave();
+      await reading;
+      expect(seen).toEqual(own);
+      await tail.stop();
+    }),
+    { numRuns: cases(100) },
+  );
+});
+
+test('an idle stream reads nothing for the entries of other trajectories', async () => {
+  const { tail, propose } = await logged();
+  let heard = 0;
+  onTestFinished(tail.listen(({ to }) => (heard = to)));
+  const stream = streamOf(tail, { from: await tail.size(), filter: { trajectory: 'other' } });
+  await stream.reader.read();
+  const waiting = stream.reader.read();
+  await propose(1);
+  await vi.waitFor(async () => expect(heard).toBe(await tail.size()), PATIENCE);
+  const read = vi.spyOn(tail, 'read');
+  await propose(3);
+  await vi.waitFor(async () => expect(heard).toBe(await tail.size()), PATIENCE);
+  expect(read).not.toHaveBeenCalled();
+  stream.leave();
+  expect((await waiting).done).toBe(true);
 });
 
 test('a filter passes only entries of its trajectory and kind', async () => {

@@ -1,7 +1,7 @@
 import type { EntryRow } from '#ledger';
 import { summaryOf } from '#views';
 import { isLost, STANDING_MS } from '../principals/standings.ts';
-import type { LoggedEntry, LogTail } from './log-tail.ts';
+import type { LoggedEntry, LogTail, News } from './log-tail.ts';
 
 /** Selects the entries of a stream. */
 export interface EventFilter {
@@ -127,10 +127,11 @@ class EventReader {
 
   async #events(): Promise<string> {
     this.#hasNews = false;
-    const entries = await this.#tail.read(this.#position);
+    const from = this.#position;
+    const entries = await this.#tail.read(from);
     if (entries.length === 0) return '';
     this.#hasNews = true;
-    this.#position += entries.length;
+    this.#position = Math.max(this.#position, from + entries.length);
     return entries
       .filter((entry) => matches(entry, this.#options.filter))
       .map(({ text }) => text)
@@ -144,7 +145,13 @@ class EventReader {
     this.#continue = undefined;
   }
 
-  readonly #hear = (): void => {
+  /** An idle stream passes by the entries of other trajectories without a read. */
+  readonly #hear = ({ from, to, trajectories }: News): void => {
+    const { trajectory } = this.#options.filter;
+    if (from === this.#position && trajectory !== undefined && trajectories?.has(trajectory) === false) {
+      this.#position = to;
+      return;
+    }
     this.#hasNews = true;
     this.#continue?.();
   };

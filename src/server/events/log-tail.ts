@@ -11,6 +11,14 @@ export interface LoggedEntry {
   readonly text: string;
 }
 
+/** New entries of the log, from a position on and before another. */
+export interface News {
+  readonly from: number;
+  readonly to: number;
+  /** The trajectories of the entries. Undefined: unknown. */
+  readonly trajectories: ReadonlySet<string> | undefined;
+}
+
 export interface LogTailOptions {
   /** The longest time until entries of other processes are seen without a notification. */
   readonly pollMs: number;
@@ -33,7 +41,7 @@ const GAP_MS = 25;
 export class LogTail {
   readonly #store: LogStore & Partial<Followable>;
   readonly #options: LogTailOptions;
-  readonly #listeners: Set<() => void> = new Set();
+  readonly #listeners: Set<(news: News) => void> = new Set();
   /** The entries before `#end`, without a gap. */
   #recent: LoggedEntry[] = [];
   /** The known size of the log. */
@@ -82,8 +90,8 @@ export class LogTail {
     return from === end && this.#end !== undefined ? [] : this.#pageFrom(from);
   }
 
-  /** Calls the listener when the log may have more entries. */
-  listen(listener: () => void): () => void {
+  /** Calls the listener when the log has more entries. */
+  listen(listener: (news: News) => void): () => void {
     this.#listeners.add(listener);
     this.wake();
     return () => {
@@ -112,18 +120,27 @@ export class LogTail {
   async #readNew(): Promise<void> {
     const size = await integrateLog(this.#store);
     if (size === this.#end) return;
+    const from = this.#end ?? 0;
     // Without listeners nothing is read, so the known entries may be far behind.
     if (this.#end === undefined || size - this.#end > RECENT_MAX) {
       this.#recent = [];
       this.#end = size;
+      this.#tell({ from, to: size, trajectories: undefined });
+      return;
     }
+    const trajectories = new Set<string>();
     while (this.#end < size) {
       const entries = await this.#pageFrom(this.#end);
       if (entries.length === 0) break;
+      for (const { trajectoryId } of entries) trajectories.add(trajectoryId);
       this.#recent = [...this.#recent, ...entries].slice(-RECENT_MAX);
       this.#end += entries.length;
     }
-    for (const listener of this.#listeners) listener();
+    this.#tell({ from, to: this.#end, trajectories });
+  }
+
+  #tell(news: News): void {
+    for (const listener of this.#listeners) listener(news);
   }
 
   async #pageFrom(from: number): Promise<readonly LoggedEntry[]> {
