@@ -121,7 +121,7 @@ export interface ServerConfig {
   readonly behindProxy?: boolean;
   readonly tls?: { readonly certFile: string; readonly keyFile: string };
   readonly limits?: LimitsConfig;
-  /** Seconds after which an agent gets another writ. Default 900. */
+  /** Seconds after which an agent gets another writ. Default 3600. */
   readonly writSeconds?: number;
   /** Milliseconds for which the code of a domain may block the process. Default 10,000. */
   readonly watchdogMs?: number;

@@ -24,7 +24,7 @@ const CACHED_MAX = 2_000;
 const QUEUED_MS = 60_000;
 /** The clock of the issuing server was ahead of the entry's time by this many windows at most. */
 const AHEAD_MAX = 2;
-const WRIT_SECONDS = 900;
+const WRIT_SECONDS = 3_600;
 
 /** An agent with its grants, or with the only writ that it may use. */
 export interface GrantedAgent {
@@ -45,7 +45,7 @@ export interface PartTerms {
 export interface GrantIssuerOptions {
   /** The principals of the configuration, by name. */
   readonly principals: ReadonlyMap<string, ResolvedPrincipal>;
-  /** Seconds after which an agent gets another writ. Default 900. */
+  /** Seconds after which an agent gets another writ. Default 3600. */
   readonly writSeconds?: number;
   /** The longest wait of a proposal for a decision, which its writ must outlive. Default: never. */
   readonly waitMs?: number | 'never';

@@ -88,7 +88,7 @@ ${named('expect, test', 'vitest')}
 ${named('bankPay', '../tools/bank-pay.ts')}
 ${named('expenses', './expenses.ts')}
 
-test('the domain is pure, and its rules stay in their footprints', () => {
+test('the domain is pure, and its rules stay in their footprints', { timeout: 60_000 }, () => {
   const report = checkDomain(expenses);
   expect(report.ok, report.formatReport()).toBe(true);
 });
