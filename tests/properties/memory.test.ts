@@ -88,7 +88,7 @@ const rules: fc.Arbitrary<Rules> = fc.record({
 const ticks = fc.array(fc.record({ deed, isLate: fc.boolean() }), { minLength: 1, maxLength: 12 });
 
 function sayingOf({ span: { from, to }, object, confidence, rank }: Drawn, tick: number, i: number): AssertedCells {
-  return { claim: `${rank}-${tick}-${i}`, object, confidence, from, to, token: `t${tick}.${i}` };
+  return { claim: `${rank}-${tick}-${i}`, object, confidence, from, to, token: `t${tick}` };
 }
 
 /** The deed that was drawn, as these rules allow it. */

@@ -154,11 +154,13 @@ onEveryStore(({ newPlace }) => {
   });
 });
 
+/** Idempotency keys of all servers of this file, which share an agent. */
+let keys = 0;
+
 /** A server with what the principals of the tests do there. */
 class Desk {
   readonly server: TestServer;
   readonly #tokens: Readonly<Record<string, string>>;
-  #keys = 0;
 
   constructor(server: TestServer, tokens: Readonly<Record<string, string>>) {
     this.server = server;
@@ -225,10 +227,10 @@ class Desk {
   }
 
   async #ok(principal: string, method: string, path: string, body?: object): Promise<any> {
-    this.#keys += 1;
+    keys += 1;
     const answer = await this.server.ask(method, path, {
       token: this.#tokens[principal],
-      key: `k${this.#keys}`,
+      key: `k${keys}`,
       body,
     });
     expect(answer.status, `${path}: ${answer.text}`).toBeLessThan(300);
