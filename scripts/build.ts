@@ -43,6 +43,7 @@ for (const file of globSync('src/**/*.js', { cwd: dist })) {
   const built = withBuiltThreads(code);
   if (built !== code) writeFileSync(path, built);
 }
+execFileSync(process.execPath, [join(root, 'scripts/build-console.ts'), join(dist, 'console')], { stdio: 'inherit' });
 const REPOSITORY = 'https://github.com/assize/assize';
 const TEXTS = ['ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'SECURITY.md'];
 writeFileSync(join(dist, 'package.json'), `${JSON.stringify(publishedManifest(), null, 2)}\n`);

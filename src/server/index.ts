@@ -9,6 +9,7 @@
  * Never: trusts a name in a body, or decides instead of the kernel.
  */
 
+export { ConsoleFiles } from './console/console-files.ts';
 export { ServerError, type ServerErrorCode } from './errors.ts';
 export { openApiDocument } from './openapi/document.ts';
 export type { Operation } from './operations/operation.ts';

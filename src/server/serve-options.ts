@@ -6,6 +6,7 @@ import type { Domain, Migration } from '#kernel';
 import type { SignerKey } from '#merkle';
 import type { Clock } from '#oracle';
 import type { Store } from '#stores';
+import type { ConsoleFiles } from './console/console-files.ts';
 
 /** The parts of a server that the caller has opened or loaded. */
 export interface ServeOptions {
@@ -21,6 +22,8 @@ export interface ServeOptions {
   readonly migrations?: ReadonlyMap<string, Migration>;
   /** Reads a rule table of a client. @throws AuthorityError `bad_policy` */
   readonly policyOf: (rules: Json) => Policy;
+  /** The pages of the console. Absent: the server has the API and a plain start page. */
+  readonly console?: ConsoleFiles | undefined;
   /** Receives the lines of the log. */
   readonly log: (line: string) => void;
   /** Signs the checkpoints of the log. Default: derived from the root key. */

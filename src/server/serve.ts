@@ -1,10 +1,12 @@
 import type { Hono } from 'hono';
 import type { ResolvedConfig } from '#config';
+import type { ConsoleFiles } from './console/console-files.ts';
 import { ServerError } from './errors.ts';
 import { eventOf } from './events/event-stream.ts';
 import { LogTail } from './events/log-tail.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createApp, stopped } from './http/app.ts';
+import { addConsole } from './http/console.ts';
 import { addEvents } from './http/events.ts';
 import { type Addresses, addressesOf } from './http/guards.ts';
 import { closed, httpServer, listen } from './http/http-server.ts';
@@ -90,7 +92,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   });
   const url = publicAddress({ ...server, port });
   const addresses = addressesOf(url, server.host, port);
-  app = appOf(service, { logger, metrics, addresses, open, tail, stopping: stopping.signal });
+  app = appOf(service, { logger, metrics, addresses, open, tail, stopping: stopping.signal }, options.console);
   await tail.start();
   const sender = new NoticeSender({
     ...{ store, receivers, mail: config.mail, onFailure, clock },
@@ -149,7 +151,7 @@ interface AppPorts {
   readonly stopping: AbortSignal;
 }
 
-function appOf(service: Service, { tail, ...ports }: AppPorts): Hono {
+function appOf(service: Service, { tail, ...ports }: AppPorts, files: ConsoleFiles | undefined): Hono {
   const { tokens, sessions, names, clock, config } = service;
   const { limits, oidc, jwt } = config.server;
   const nowMs = (): number => performance.now();
@@ -162,6 +164,7 @@ function appOf(service: Service, { tail, ...ports }: AppPorts): Hono {
     requestMs: REQUEST_MS,
     more: (app, all) => {
       addEvents(app, all, tail);
+      if (files !== undefined) addConsole(app, files, signIn !== undefined);
       addSignIn(app, all, sessions, signIn);
     },
   });

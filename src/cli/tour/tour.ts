@@ -7,6 +7,7 @@ import { systemClock } from '#oracle';
 import { type Credentials, credentialsOf, type Serving, serve } from '#server';
 import { openStore, type Store } from '#stores';
 import { summaryOf } from '#views';
+import { builtConsole } from '../files/built-console.ts';
 import type { Output } from '../terminal/output.ts';
 import { AgentClient } from './agent-client.ts';
 import { BankSink, readBankLog } from './bank-sink.ts';
@@ -47,6 +48,9 @@ export async function runTour(options: TourOptions): Promise<void> {
   const root = rootKeyOf(TOUR_STORE, {});
   const bank = await BankSink.open(BANK_LOG);
   try {
+    // A clone builds the console while the worlds are filled.
+    const building = builtConsole();
+    building.catch(() => undefined);
     const store = await openStore(TOUR_STORE);
     try {
       const config = tourConfig(bank.address, options);
@@ -57,6 +61,7 @@ export async function runTour(options: TourOptions): Promise<void> {
       if (!(await isPlayed(store))) await withToken(credentials, (token) => playExpenses(bank, token, interruption));
       const serving = await serve({
         ...{ config, store, root, domains: config.domains },
+        console: await building,
         policyOf: (rules) => ruleTable(parseRuleTable(rules)),
         log: (text) => appendFileSync(SERVER_LOG, text, { mode: 0o600 }),
       });

@@ -53,9 +53,24 @@ export function checkOrigin(request: Request, { origin }: Addresses): void {
 /** The headers of every answer. `nonce` allows one script of a page. */
 export function securityHeaders(nonce?: string): Readonly<Record<string, string>> {
   const script = nonce === undefined ? "'none'" : `'nonce-${nonce}'`;
+  return headersWith(`script-src ${script}; style-src 'nonce-${nonce ?? ''}'`);
+}
+
+/**
+ * The headers of the console's pages and files. Scripts come from files of the server only. `nonce`
+ * allows the style elements that the components add; their places and sizes are style attributes.
+ */
+export function consoleHeaders(nonce?: string): Readonly<Record<string, string>> {
+  const styles = nonce === undefined ? "'self'" : `'self' 'nonce-${nonce}'`;
+  return headersWith(
+    `script-src 'self'; style-src ${styles}; style-src-attr 'unsafe-inline'; img-src 'self' data:; font-src 'self'`,
+  );
+}
+
+function headersWith(sources: string): Readonly<Record<string, string>> {
   return {
     'cache-control': 'no-store',
-    'content-security-policy': `default-src 'none'; script-src ${script}; style-src 'nonce-${nonce ?? ''}'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'`,
+    'content-security-policy': `default-src 'none'; ${sources}; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'`,
     'cross-origin-opener-policy': 'same-origin',
     'cross-origin-resource-policy': 'same-origin',
     'referrer-policy': 'no-referrer',

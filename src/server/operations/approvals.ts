@@ -13,18 +13,50 @@ import { problemOf } from '../problems/problem.ts';
 import { callerTrajectory, replayerOf } from '../reach.ts';
 import { rulingDocument } from '../rulings.ts';
 import type { Service } from '../service.ts';
-import { documentForm, flag, hash, json, name, next, PAGE_DEFAULT, page, roleForm, rulingForm } from './forms.ts';
+import {
+  documentForm,
+  flag,
+  hash,
+  instant,
+  json,
+  name,
+  next,
+  PAGE_DEFAULT,
+  page,
+  patchForm,
+  roleForm,
+  rulingForm,
+} from './forms.ts';
 import { ANYBODY, type Operation, operation, READERS } from './operation.ts';
+
+const plannedCallForm = z
+  .looseObject({ id: hash, tool: z.string().optional(), input: json.optional() })
+  .meta({ id: 'PlannedCall', description: 'A tool call that runs after the approval. Erased calls have no input.' });
 
 const approvalForm = z
   .looseObject({
     id: hash,
     trajectory_id: z.string(),
+    seq: z.number().int(),
+    at: instant,
     digest: hash,
+    action: z
+      .strictObject({ name: z.string(), role: json, args: json.optional() })
+      .describe('without `args` after an erasure'),
+    changes: z
+      .array(patchForm)
+      .nullable()
+      .describe('from the state before to the state after (RFC 6902); null after an erasure'),
+    tools: z.array(plannedCallForm),
+    budget_cost: z.record(z.string(), z.number()),
     channel: z.string(),
-    approvals: z.number().int(),
+    approvals: z.number().int().describe('how many approvals are needed'),
+    approved_by: z.array(z.looseObject({ principal: z.string(), reason: z.string().optional() })),
     reason: z.string(),
+    invariant_id: z.string().optional(),
     detail: z.string(),
+    freezes: z.union([z.literal('world'), z.array(z.string()).readonly()]),
+    expires: instant.optional(),
     requester: z.string(),
     deciders: z.array(z.string()).describe('principals of the configuration that may decide now'),
     may_decide: z.boolean().describe('whether the caller may decide now'),
@@ -311,7 +343,8 @@ async function shownTo(
   const deciders = among.filter((name) => !grantors.some((grantor) => isSamePrincipal(grantor, name)));
   if (!isOfKind(caller, READERS) && requester !== caller.name) return undefined;
   const withdrawn = await withdrawnSourceOf(payload, service.store);
-  const questions = await questionsIn(payload, replayerOf(service).values);
+  const { values } = replayerOf(service);
+  const questions = await questionsIn(payload, values);
   const view = await pendingView(service.store, {
     id,
     payload,
@@ -319,7 +352,17 @@ async function shownTo(
     ...(withdrawn !== undefined && { withdrawn }),
   });
   const mayDecide = caller.kinds.includes('counselor') && deciders.includes(caller.name);
-  return { ...view, requester, deciders, may_decide: mayDecide };
+  const { action, delta } = payload.proposal;
+  const [args, changes] = await Promise.all([values.read(payload, action.args), values.read(payload, delta.state)]);
+  return {
+    ...view,
+    action: { name: action.name, role: action.role, ...('value' in args && { args: args.value }) },
+    changes: 'value' in changes ? [...changes.value] : null,
+    approved_by: view.approved_by.map((record) => ({ ...record })),
+    requester,
+    deciders,
+    may_decide: mayDecide,
+  };
 }
 
 function decidedMeanwhile(error: unknown): readonly string[] {

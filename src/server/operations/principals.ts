@@ -24,7 +24,9 @@ const me = operation({
   path: '/v1/me',
   summary: 'The principal of the request.',
   kinds: ANYBODY,
-  answer: z.strictObject({ name: z.string(), kinds: z.array(kind), method: z.string() }),
+  answer: z
+    .strictObject({ name: z.string(), kinds: z.array(kind), method: z.string() })
+    .meta({ id: 'Principal', description: 'A caller of the server.' }),
   run: async ({ caller: { name, kinds, method } }) => ({ body: { name, kinds: [...kinds], method } }),
 });
 

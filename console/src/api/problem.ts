@@ -1,0 +1,28 @@
+import type { components } from './openapi.d.ts';
+
+export type Problem = components['schemas']['Problem'];
+
+/** An answer of the server that is a problem document. */
+export class ProblemError extends Error {
+  readonly problem: Problem;
+
+  constructor(problem: Problem) {
+    super(problem.detail);
+    this.problem = problem;
+  }
+}
+
+/** The stable code of a problem of the server. Undefined for another error. */
+export function codeOf(error: unknown): string | undefined {
+  return error instanceof ProblemError ? error.problem.code : undefined;
+}
+
+/** A request that got no answer, or that the server asks to repeat. */
+export function isRetryable(error: unknown): boolean {
+  return error instanceof ProblemError ? error.problem.retryable : error instanceof TypeError;
+}
+
+/** The browser reports a request without an answer as a TypeError. */
+export function isOffline(error: unknown): boolean {
+  return error instanceof TypeError;
+}

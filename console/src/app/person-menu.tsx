@@ -1,0 +1,37 @@
+import { Menu, UnstyledButton, useMantineColorScheme } from '@mantine/core';
+import { Inert } from '../parts/inert-text.tsx';
+import classes from './person-menu.module.css';
+
+/** The signed-in principal, the colours of the pages, and signing out. */
+export function PersonMenu({ name }: { readonly name: string }) {
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <UnstyledButton className={classes.name} aria-label={`Account: ${name}`}>
+          <Inert>{name}</Inert>
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {(['light', 'dark', 'auto'] as const).map((scheme) => (
+          <Menu.Item
+            key={scheme}
+            role="menuitemradio"
+            aria-checked={colorScheme === scheme}
+            onClick={() => setColorScheme(scheme)}
+          >
+            {colorScheme === scheme ? '✓ ' : ''}
+            {scheme === 'auto' ? 'Colours of the system' : `${scheme === 'light' ? 'Light' : 'Dark'} colours`}
+          </Menu.Item>
+        ))}
+        <Menu.Divider />
+        <Menu.Item onClick={() => void signOut()}>Sign out</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+async function signOut(): Promise<void> {
+  await fetch('/v1/session', { method: 'DELETE' });
+  location.assign('/');
+}

@@ -1,0 +1,91 @@
+import { AppShell, Burger, Button, Group, Kbd, NavLink, Text, Tooltip } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { spotlight } from '@mantine/spotlight';
+import type { ReactNode } from 'react';
+import { Link, useLocation } from 'wouter';
+import { codeOf } from '../api/problem.ts';
+import { useMe } from '../api/queries.ts';
+import { Failed, Loading, SignedOut } from '../parts/states.tsx';
+import { Commands } from './commands.tsx';
+import { LiveProvider, useLive } from './live.tsx';
+import { PAGES } from './pages.ts';
+import { PersonMenu } from './person-menu.tsx';
+import classes from './shell.module.css';
+
+/** The frame of every page: navigation, commands, the person, and whether the page is live. */
+export function Shell({ children }: { readonly children: ReactNode }) {
+  const me = useMe();
+  if (me.isPending) return <Loading what="your session" />;
+  if (codeOf(me.error) === 'unauthenticated') return <SignedOut />;
+  if (me.data === undefined) return <Failed error={me.error} retry={() => void me.refetch()} />;
+  return (
+    <LiveProvider>
+      <Frame name={me.data.name}>{children}</Frame>
+    </LiveProvider>
+  );
+}
+
+function Frame({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  const [opened, { toggle, close }] = useDisclosure(false);
+  const [location] = useLocation();
+  return (
+    <AppShell
+      header={{ height: 48 }}
+      navbar={{ width: 184, breakpoint: 'sm', collapsed: { mobile: !opened } }}
+      padding={0}
+    >
+      <AppShell.Header px="md">
+        <Group h="100%" justify="space-between" wrap="nowrap" gap="xs">
+          <Group gap="sm" wrap="nowrap">
+            <Burger opened={opened} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Navigation" />
+            <Text fw={700} size="lg">
+              Assize
+            </Text>
+            <Connection />
+          </Group>
+          <Group gap="xs" wrap="nowrap">
+            <Button
+              variant="default"
+              size="xs"
+              onClick={spotlight.open}
+              rightSection={
+                <Kbd size="xs" visibleFrom="sm">
+                  Ctrl K
+                </Kbd>
+              }
+            >
+              Go to
+            </Button>
+            <PersonMenu name={name} />
+          </Group>
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar p="xs" aria-label="Pages">
+        {PAGES.map((page) => (
+          <NavLink
+            key={page.path}
+            component={Link}
+            href={page.path}
+            label={page.name}
+            active={location.startsWith(page.path)}
+            onClick={close}
+          />
+        ))}
+      </AppShell.Navbar>
+      <AppShell.Main>{children}</AppShell.Main>
+      <Commands />
+    </AppShell>
+  );
+}
+
+/** Whether new entries arrive on their own. */
+function Connection() {
+  const { isConnected } = useLive();
+  return (
+    <Tooltip label={isConnected ? 'New entries appear at once' : 'No connection. The page shows the last data.'}>
+      <Text size="xs" className={classes.connection} data-connected={isConnected || undefined} role="status">
+        {isConnected ? 'Live' : 'Offline'}
+      </Text>
+    </Tooltip>
+  );
+}

@@ -1,0 +1,115 @@
+import { Badge, Checkbox, Group, Text, UnstyledButton } from '@mantine/core';
+import type { Approval } from '../../api/queries.ts';
+import { Inert } from '../../parts/inert-text.tsx';
+import { Ago } from '../../parts/instant.tsx';
+import classes from './approval-list.module.css';
+import type { ApprovalGroup } from './group-approvals.ts';
+
+interface ListProps {
+  readonly groups: readonly ApprovalGroup[];
+  readonly openId: string | undefined;
+  readonly marked: ReadonlySet<string>;
+  readonly onOpen: (id: string) => void;
+  readonly onMark: (ids: readonly string[], isMarked: boolean) => void;
+}
+
+/** The waiting proposals. Like ones stand together under one heading. */
+export function ApprovalList({ groups, ...row }: ListProps) {
+  return (
+    <>
+      {groups.map(({ key, approvals }) => (
+        <section key={key} aria-label={`${approvals.length} of ${approvals[0]?.action.name}`}>
+          {approvals.length > 1 && <GroupHead approvals={approvals} {...row} />}
+          <ul className={classes.rows}>
+            {approvals.map((approval) => (
+              <Row key={approval.id} approval={approval} {...row} />
+            ))}
+          </ul>
+        </section>
+      ))}
+    </>
+  );
+}
+
+function GroupHead({
+  approvals,
+  marked,
+  onMark,
+}: Pick<ListProps, 'marked' | 'onMark'> & { readonly approvals: readonly Approval[] }) {
+  const [first] = approvals as readonly [Approval, ...Approval[]];
+  const ids = approvals.filter((one) => one.may_decide).map((one) => one.id);
+  const count = ids.filter((id) => marked.has(id)).length;
+  return (
+    <Group className={classes.group} gap="xs" wrap="nowrap">
+      <Checkbox
+        size="xs"
+        aria-label={`Mark all ${ids.length} of ${first.action.name}`}
+        disabled={ids.length === 0}
+        checked={count > 0 && count === ids.length}
+        indeterminate={count > 0 && count < ids.length}
+        onChange={(event) => onMark(ids, event.currentTarget.checked)}
+      />
+      <Text size="xs" fw={600}>
+        {approvals.length} like this: <Inert>{first.action.name}</Inert>
+        {first.invariant_id !== undefined && (
+          <>
+            , <Inert>{first.invariant_id}</Inert>
+          </>
+        )}
+      </Text>
+    </Group>
+  );
+}
+
+function Row({
+  approval,
+  openId,
+  marked,
+  onOpen,
+  onMark,
+}: Omit<ListProps, 'groups'> & { readonly approval: Approval }) {
+  const { id, action, detail, requester, trajectory_id, at, approvals, approved_by, may_decide } = approval;
+  return (
+    <li className={classes.row} data-open={id === openId || undefined}>
+      <Checkbox
+        size="xs"
+        aria-label={`Mark ${action.name} of ${requester}`}
+        disabled={!may_decide}
+        checked={marked.has(id)}
+        onChange={(event) => onMark([id], event.currentTarget.checked)}
+      />
+      <UnstyledButton
+        className={classes.open}
+        aria-current={id === openId ? 'true' : undefined}
+        onClick={() => onOpen(id)}
+      >
+        <Group justify="space-between" gap="xs" wrap="nowrap">
+          <Text fw={600} truncate>
+            <Inert>{action.name}</Inert>
+          </Text>
+          <Text size="xs" c="dimmed" className={classes.when}>
+            <Ago at={at} />
+          </Text>
+        </Group>
+        <Text size="sm" lineClamp={2}>
+          <Inert>{detail}</Inert>
+        </Text>
+        <Group gap={6} mt={2}>
+          <Text size="xs" c="dimmed" truncate>
+            <Inert>{requester}</Inert> in <Inert>{trajectory_id}</Inert>
+          </Text>
+          {approvals > 1 && (
+            <Badge size="xs" variant="default">
+              {approved_by.length} of {approvals}
+            </Badge>
+          )}
+          {!may_decide && (
+            <Badge size="xs" variant="default">
+              not yours
+            </Badge>
+          )}
+        </Group>
+      </UnstyledButton>
+    </li>
+  );
+}

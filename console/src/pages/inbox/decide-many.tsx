@@ -1,0 +1,72 @@
+import { Alert, Button, Group, List, Stack, Text, TextInput } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useState } from 'react';
+import type { Approval } from '../../api/queries.ts';
+import { Inert } from '../../parts/inert-text.tsx';
+import { useDecideMany } from './approvals-query.ts';
+import classes from './inbox-page.module.css';
+
+interface DecideManyProps {
+  readonly approvals: readonly Approval[];
+  readonly onDone: () => void;
+}
+
+/** The most proposals of one request. */
+const ITEMS_MAX = 200;
+
+/** One decision with one reason about all marked proposals. Each is decided alone. */
+export function DecideMany({ approvals, onDone }: DecideManyProps) {
+  const [reason, setReason] = useState('');
+  const decide = useDecideMany();
+  const items = approvals.slice(0, ITEMS_MAX);
+  const failed = decide.data?.results.filter(({ problem }) => problem !== undefined) ?? [];
+  const send = async (decision: 'approve' | 'reject') => {
+    const { results } = await decide.mutateAsync({ decision, reason, items });
+    const done = results.filter(({ problem }) => problem === undefined).length;
+    notifications.show({ message: `${done} ${decision === 'approve' ? 'approved' : 'rejected'}` });
+    if (done === results.length) onDone();
+  };
+  const isBlocked = reason.trim() === '' || decide.isPending;
+  return (
+    <Stack gap="xs" p="sm" className={classes.head}>
+      <Text size="sm" fw={600}>
+        {items.length} marked{approvals.length > items.length ? ` of ${approvals.length}` : ''}
+      </Text>
+      <TextInput
+        size="xs"
+        label="Reason for all"
+        value={reason}
+        onChange={(event) => setReason(event.currentTarget.value)}
+      />
+      <Group gap="xs">
+        <Button size="xs" disabled={isBlocked} onClick={() => void send('approve').catch(() => undefined)}>
+          Approve {items.length}
+        </Button>
+        <Button
+          size="xs"
+          color="red"
+          variant="light"
+          disabled={isBlocked}
+          onClick={() => void send('reject').catch(() => undefined)}
+        >
+          Reject {items.length}
+        </Button>
+        <Button size="xs" variant="subtle" onClick={onDone}>
+          Clear
+        </Button>
+      </Group>
+      {decide.error !== null && <Alert color="red">{decide.error.message}</Alert>}
+      {failed.length > 0 && (
+        <Alert color="red" title={`${failed.length} not decided`}>
+          <List size="xs">
+            {failed.map(({ id, problem }) => (
+              <List.Item key={id}>
+                <Inert>{String(problem?.['detail'])}</Inert>
+              </List.Item>
+            ))}
+          </List>
+        </Alert>
+      )}
+    </Stack>
+  );
+}

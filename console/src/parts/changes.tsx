@@ -1,0 +1,69 @@
+import { Table, Text } from '@mantine/core';
+import { useQueries } from '@tanstack/react-query';
+import { visibleJson } from '../../../src/cli/terminal/visible.ts';
+import { api, dataOf } from '../api/client.ts';
+import { codeOf } from '../api/problem.ts';
+import classes from './changes.module.css';
+import { Inert } from './inert-text.tsx';
+
+/** One operation of RFC 6902. */
+interface Change {
+  readonly op: string;
+  readonly path: string;
+  readonly value?: unknown;
+}
+
+/** The changed places of a state, each before and after. The state before is the last one. */
+export function Changes({ trajectory, changes }: { readonly trajectory: string; readonly changes: readonly Change[] }) {
+  const before = useQueries({
+    queries: changes.map(({ op, path }) => ({
+      queryKey: ['log', 'state', trajectory, path],
+      enabled: op !== 'add',
+      queryFn: () => stateAt(trajectory, path),
+    })),
+  });
+  return (
+    <Table className={classes.changes} withTableBorder layout="fixed">
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>Place</Table.Th>
+          <Table.Th>Before</Table.Th>
+          <Table.Th>After</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {changes.map(({ op, path, value }, n) => (
+          <Table.Tr key={path}>
+            <Table.Td>
+              <Inert>{path}</Inert>
+            </Table.Td>
+            <Table.Td>{op === 'add' ? <None /> : <Value value={before[n]?.data?.value} />}</Table.Td>
+            <Table.Td>{op === 'remove' ? <None /> : <Value value={value} />}</Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}
+
+async function stateAt(trajectory: string, pointer: string): Promise<{ readonly value: unknown }> {
+  const params = { path: { trajectory }, query: { pointer } };
+  try {
+    return { value: (await dataOf(api.GET('/v1/trajectories/{trajectory}/state', { params }))).state };
+  } catch (error) {
+    if (codeOf(error) === 'no_such_value') return { value: undefined };
+    throw error;
+  }
+}
+
+function Value({ value }: { readonly value: unknown }) {
+  return value === undefined ? <None /> : <code className="wraps">{visibleJson(value)}</code>;
+}
+
+function None() {
+  return (
+    <Text span size="sm" c="dimmed">
+      none
+    </Text>
+  );
+}

@@ -1,0 +1,76 @@
+import { Alert, Button, Center, Code, Loader, Stack, Text, Title } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { codeOf, isOffline } from '../api/problem.ts';
+import { hasProvider } from '../app/document.ts';
+
+/** A list or a page without content, with the reason. */
+export function Empty({ title, children }: { readonly title: string; readonly children?: ReactNode }) {
+  return (
+    <Center p="xl">
+      <Stack align="center" gap="xs">
+        <Title order={2} size="h4">
+          {title}
+        </Title>
+        <Text c="dimmed" ta="center" maw={440} component="div">
+          {children}
+        </Text>
+      </Stack>
+    </Center>
+  );
+}
+
+export function Loading({ what }: { readonly what: string }) {
+  return (
+    <Center p="xl" role="status">
+      <Loader size="sm" mr="sm" />
+      <Text c="dimmed">Loading {what}…</Text>
+    </Center>
+  );
+}
+
+export function NotFound() {
+  return <Empty title="There is no such page">Choose a page on the left, or press Ctrl K.</Empty>;
+}
+
+/** A failed request: offline, signed out, not allowed, or another problem with its remedy. */
+export function Failed({ error, retry }: { readonly error: unknown; readonly retry?: () => void }) {
+  if (codeOf(error) === 'unauthenticated') return <SignedOut />;
+  const message = error instanceof Error ? error.message : String(error);
+  const { title, text } = isOffline(error)
+    ? {
+        title: 'The server does not answer',
+        text: 'The page shows the last data. It loads again when the server is back.',
+      }
+    : codeOf(error) === 'forbidden'
+      ? { title: 'You may not see this', text: message }
+      : { title: 'The request failed', text: message };
+  return (
+    <Alert color="red" variant="light" title={title} m="md" role="alert">
+      <Stack gap="sm" align="flex-start">
+        <Text size="sm">{text}</Text>
+        {retry !== undefined && (
+          <Button size="xs" variant="default" onClick={retry}>
+            Try again
+          </Button>
+        )}
+      </Stack>
+    </Alert>
+  );
+}
+
+export function SignedOut() {
+  return (
+    <Empty title="You are not signed in">
+      <Stack gap="sm" align="center">
+        {hasProvider && (
+          <Button component="a" href="/sign-in/oidc">
+            Sign in
+          </Button>
+        )}
+        <span>
+          {hasProvider ? 'Or ask' : 'Ask'} an administrator for a link: <Code>assize token sign-in NAME</Code>
+        </span>
+      </Stack>
+    </Empty>
+  );
+}

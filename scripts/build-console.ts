@@ -1,0 +1,22 @@
+/**
+ * Builds the console into a folder: its document, and files with a compressed copy of each. The
+ * first argument names the folder.
+ */
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, resolve } from 'node:path';
+import { brotliCompressSync } from 'node:zlib';
+
+const root = join(import.meta.dirname, '..');
+const folder = resolve(process.argv[2] ?? 'dist/console');
+
+const vite = dirname(createRequire(join(root, 'console/package.json')).resolve('vite/package.json'));
+const args = [join(vite, 'bin/vite.js'), 'build', '--outDir', folder, '--logLevel', 'error'];
+execFileSync(process.execPath, args, { cwd: join(root, 'console'), stdio: ['ignore', 'ignore', 'inherit'] });
+const assets = join(folder, 'assets');
+for (const name of readdirSync(assets)) {
+  const body = readFileSync(join(assets, name));
+  const small = brotliCompressSync(body);
+  if (small.length < body.length) writeFileSync(join(assets, `${name}.br`), small);
+}

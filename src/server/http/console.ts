@@ -1,0 +1,36 @@
+import { randomBytes } from 'node:crypto';
+import type { Hono } from 'hono';
+import type { ConsoleFiles } from '../console/console-files.ts';
+import { consoleHeaders } from './guards.ts';
+
+/** The pages of the console. Each has the same document, which shows the page of its address. */
+const PAGES = ['/', '/inbox', '/inbox/*', '/timeline', '/timeline/*'];
+
+/** The name of a file has a hash of its content. */
+const FOR_EVER = 'public, max-age=31536000, immutable';
+
+/** Adds the pages of the console and their files. Its data comes from the API, with a session. */
+export function addConsole(app: Hono, files: ConsoleFiles, hasOidc: boolean): void {
+  for (const page of PAGES)
+    app.get(page, () => {
+      const nonce = randomBytes(16).toString('base64');
+      const headers = { ...consoleHeaders(nonce), 'content-type': 'text/html; charset=utf-8' };
+      return new Response(files.page({ nonce, hasOidc }), { headers });
+    });
+  app.get('/assets/:name', (context) => {
+    const file = files.file(context.req.param('name'));
+    if (file === undefined) return context.notFound();
+    const takesBrotli = /\bbr\b/.test(context.req.header('accept-encoding') ?? '');
+    const isSmall = takesBrotli && file.brotli !== undefined;
+    const body = isSmall ? file.brotli : file.body;
+    return new Response(new Uint8Array(body), {
+      headers: {
+        ...consoleHeaders(),
+        'content-type': file.type,
+        'cache-control': FOR_EVER,
+        vary: 'accept-encoding',
+        ...(isSmall && { 'content-encoding': 'br' }),
+      },
+    });
+  });
+}
