@@ -9,8 +9,8 @@
  * Never: trusts a name in a body, or decides instead of the kernel.
  */
 
-export { ConsoleFiles } from './console/console-files.ts';
 export { ServerError, type ServerErrorCode } from './errors.ts';
+export { ConsoleFiles } from './http/console-files.ts';
 export { openApiDocument } from './openapi/document.ts';
 export type { Operation } from './operations/operation.ts';
 export { OPERATIONS } from './operations/table.ts';

@@ -6,7 +6,7 @@ import type { Domain, Migration } from '#kernel';
 import type { SignerKey } from '#merkle';
 import type { Clock } from '#oracle';
 import type { Store } from '#stores';
-import type { ConsoleFiles } from './console/console-files.ts';
+import type { ConsoleFiles } from './http/console-files.ts';
 
 /** The parts of a server that the caller has opened or loaded. */
 export interface ServeOptions {

@@ -1,12 +1,12 @@
 import type { Hono } from 'hono';
 import type { ResolvedConfig } from '#config';
-import type { ConsoleFiles } from './console/console-files.ts';
 import { ServerError } from './errors.ts';
 import { eventOf } from './events/event-stream.ts';
 import { LogTail } from './events/log-tail.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createApp, stopped } from './http/app.ts';
 import { addConsole } from './http/console.ts';
+import type { ConsoleFiles } from './http/console-files.ts';
 import { addEvents } from './http/events.ts';
 import { type Addresses, addressesOf } from './http/guards.ts';
 import { closed, httpServer, listen } from './http/http-server.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Hono } from 'hono';
-import type { ConsoleFiles } from '../console/console-files.ts';
+import type { ConsoleFiles } from './console-files.ts';
 import { consoleHeaders } from './guards.ts';
 
 /** The pages of the console. Each has the same document, which shows the page of its address. */
