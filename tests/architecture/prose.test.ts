@@ -21,10 +21,10 @@ const COMMENT = /(\/\/[^\n]*|\/\*[\s\S]*?\*\/)|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\
 /** The first argument of `test`, `it`, `describe` or `law`, also after `.each(…)`. */
 const TITLE = /(?:\b(?:test|it|describe|law)|[\])])\(\s*(?:'((?:\\.|[^'\\\n])*)'|`((?:\\.|[^`\\])*)`)\s*,/g;
 
-const FOLDERS = ['src', 'domains', 'ontology', 'experiments', 'bench', 'scripts', 'tests', 'examples'];
+const FOLDERS = ['src', 'console', 'domains', 'ontology', 'experiments', 'bench', 'scripts', 'tests', 'examples'];
 const files = FOLDERS.flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /(?<!prose\.test)\.ts$/.test(entry.name))
+    .filter((entry) => entry.isFile() && /(?<!prose\.test|openapi\.d)\.tsx?$/.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name))
     .filter((path) => !path.includes('node_modules'))
     .map((path) => ({ file: relative(root, path), text: readFileSync(path, 'utf8') })),

@@ -68,7 +68,11 @@ export const MAY_SKIP: readonly MaySkip[] = [
   {
     why: 'there is no Chromium',
     holds: () => (process.env['CHROMIUM_PATH'] ?? chromiumPath()) === undefined,
-    files: ['src/tools/browser/browser-tools.test.ts', 'src/tools/browser/submit-tool.test.ts'],
+    files: [
+      'src/tools/browser/browser-tools.test.ts',
+      'src/tools/browser/submit-tool.test.ts',
+      'tests/console/inbox.slow.test.ts',
+    ],
   },
   {
     why: 'there is no Chromium where the guide looks for it',

@@ -16,7 +16,7 @@ export interface Suite {
 
 export type SuiteName = 'fast' | 'slow' | 'all';
 
-const FOLDERS = '{src,tests,bench,domains,ontology,experiments}';
+const FOLDERS = '{src,tests,console,bench,domains,ontology,experiments}';
 const NEVER = ['**/node_modules/**', '**/dist*/**'];
 
 export const SUITES: Readonly<Record<SuiteName, Suite>> = {

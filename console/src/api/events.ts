@@ -12,23 +12,40 @@ export interface LogEvent {
   readonly [member: string]: unknown;
 }
 
+/** The time before a new connection, after the server has refused one. */
+const AGAIN_MS = 1_000;
+
 /**
- * Calls the listener for each new entry of the log. The browser connects again after an
- * interruption, and continues after the last event. Returns whether the stream is connected.
+ * Calls the listener for each new entry of the log. After an interruption the stream continues
+ * after the last event. Returns whether it is connected.
  */
 export function useLogEvents(listener: (event: LogEvent) => void): boolean {
   const [isConnected, setConnected] = useState(false);
   const latest = useRef(listener);
   latest.current = listener;
   useEffect(() => {
-    const source = new EventSource('/v1/events');
-    source.addEventListener('ready', () => setConnected(true));
-    source.addEventListener('error', () => setConnected(false));
-    for (const kind of KINDS)
-      source.addEventListener(kind, ({ data, lastEventId }: MessageEvent<string>) =>
-        latest.current({ ...JSON.parse(data), kind, position: Number(lastEventId) }),
-      );
-    return () => source.close();
+    let source: EventSource;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let lastId = '';
+    const connect = (): void => {
+      source = new EventSource(lastId === '' ? '/v1/events' : `/v1/events?last_event_id=${lastId}`);
+      source.addEventListener('ready', () => setConnected(true));
+      source.addEventListener('error', () => {
+        setConnected(false);
+        // The browser connects again on its own, but not after a refusal.
+        if (source.readyState === EventSource.CLOSED) timer = setTimeout(connect, AGAIN_MS);
+      });
+      for (const kind of KINDS)
+        source.addEventListener(kind, ({ data, lastEventId }: MessageEvent<string>) => {
+          lastId = lastEventId;
+          latest.current({ ...JSON.parse(data), kind, position: Number(lastEventId) });
+        });
+    };
+    connect();
+    return () => {
+      clearTimeout(timer);
+      source.close();
+    };
   }, []);
   return isConnected;
 }

@@ -15,9 +15,18 @@ import classes from './shell.module.css';
 /** The frame of every page: navigation, commands, the person, and whether the page is live. */
 export function Shell({ children }: { readonly children: ReactNode }) {
   const me = useMe();
-  if (me.isPending) return <Loading what="your session" />;
-  if (codeOf(me.error) === 'unauthenticated') return <SignedOut />;
-  if (me.data === undefined) return <Failed error={me.error} retry={() => void me.refetch()} />;
+  if (me.data === undefined || codeOf(me.error) === 'unauthenticated')
+    return (
+      <main>
+        {me.isPending ? (
+          <Loading what="your session" />
+        ) : codeOf(me.error) === 'unauthenticated' ? (
+          <SignedOut />
+        ) : (
+          <Failed error={me.error} retry={() => void me.refetch()} />
+        )}
+      </main>
+    );
   return (
     <LiveProvider>
       <Frame name={me.data.name}>{children}</Frame>

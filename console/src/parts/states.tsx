@@ -4,11 +4,20 @@ import { codeOf, isOffline } from '../api/problem.ts';
 import { hasProvider } from '../app/document.ts';
 
 /** A list or a page without content, with the reason. */
-export function Empty({ title, children }: { readonly title: string; readonly children?: ReactNode }) {
+export function Empty({
+  title,
+  isPage = false,
+  children,
+}: {
+  readonly title: string;
+  /** Whether it is the whole page, and its title the first heading. */
+  readonly isPage?: boolean;
+  readonly children?: ReactNode;
+}) {
   return (
     <Center p="xl">
       <Stack align="center" gap="xs">
-        <Title order={2} size="h4">
+        <Title order={isPage ? 1 : 2} size="h4">
           {title}
         </Title>
         <Text c="dimmed" ta="center" maw={440} component="div">
@@ -29,7 +38,11 @@ export function Loading({ what }: { readonly what: string }) {
 }
 
 export function NotFound() {
-  return <Empty title="There is no such page">Choose a page on the left, or press Ctrl K.</Empty>;
+  return (
+    <Empty isPage title="There is no such page">
+      Choose a page on the left, or press Ctrl K.
+    </Empty>
+  );
 }
 
 /** A failed request: offline, signed out, not allowed, or another problem with its remedy. */
@@ -60,7 +73,7 @@ export function Failed({ error, retry }: { readonly error: unknown; readonly ret
 
 export function SignedOut() {
   return (
-    <Empty title="You are not signed in">
+    <Empty isPage title="You are not signed in">
       <Stack gap="sm" align="center">
         {hasProvider && (
           <Button component="a" href="/sign-in/oidc">

@@ -307,7 +307,7 @@ withChromium('a browser', (browser) => {
     ['an origin that is not allowed', { url: 'http://127.0.0.1:1/' }, 'is not an allowed origin'],
     ['a file', { url: 'file:///etc/passwd' }, 'is not an allowed origin'],
     ['a script', { url: 'javascript:alert(1)' }, 'is not an allowed origin'],
-    ['no URL', { url: 'shop' }, 'no URL'],
+    ['no URL', { url: 'shop' }, 'is not a URL'],
   ])('%s is refused', async (_, input, why) => {
     const shop = await shopOf();
     const { error } = await looked(shop, 'browser.goto', input);

@@ -17,7 +17,7 @@ interface DetailProps {
   readonly onDecided: () => void;
 }
 
-/** Everything that an approver signs: the calls, the changes, the cost, and why a person is asked. */
+/** Everything that an approver signs: the calls, the changes and the cost, and why it waits. */
 export function ApprovalDetail({ id, onBack, onDecided }: DetailProps) {
   const found = useQuery({
     queryKey: ['log', 'approval', id],

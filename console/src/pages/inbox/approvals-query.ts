@@ -1,6 +1,7 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { api, dataOf } from '../../api/client.ts';
 import type { Approval } from '../../api/queries.ts';
+import { isDecidingHere } from './decided-elsewhere.ts';
 
 const PAGE = '100';
 
@@ -34,6 +35,7 @@ export function useDecide() {
   const queries = useQueryClient();
   return useMutation({
     mutationFn: ({ approval, decision, reason, args, override }: Decision) => {
+      isDecidingHere([approval.id]);
       const params = { path: { approval: approval.id } };
       const { digest } = approval;
       if (decision === 'reject')
@@ -46,7 +48,7 @@ export function useDecide() {
       };
       return dataOf(api.POST('/v1/approvals/{approval}/approve', { params, body }));
     },
-    onSettled: () => queries.invalidateQueries({ queryKey: ['log'] }),
+    onSettled: () => void queries.invalidateQueries({ queryKey: ['log'] }),
   });
 }
 
@@ -54,8 +56,9 @@ export function useDecide() {
 export function useDecideMany() {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: ({ items, ...rest }: Omit<Decision, 'approval'> & { readonly items: readonly Approval[] }) =>
-      dataOf(
+    mutationFn: ({ items, ...rest }: Omit<Decision, 'approval'> & { readonly items: readonly Approval[] }) => {
+      isDecidingHere(items.map(({ id }) => id));
+      return dataOf(
         api.POST('/v1/approvals/decide', {
           body: {
             decision: rest.decision,
@@ -63,7 +66,8 @@ export function useDecideMany() {
             items: items.map(({ id, digest }) => ({ id, digest })),
           },
         }),
-      ),
-    onSettled: () => queries.invalidateQueries({ queryKey: ['log'] }),
+      );
+    },
+    onSettled: () => void queries.invalidateQueries({ queryKey: ['log'] }),
   });
 }

@@ -1,4 +1,4 @@
-import { Box, Button, Group, SegmentedControl, Text, Title } from '@mantine/core';
+import { Box, Button, Group, SegmentedControl, Text, VisuallyHidden } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { useMemo, useState } from 'react';
 import { useLocation, useParams, useSearchParams } from 'wouter';
@@ -8,6 +8,7 @@ import { ApprovalDetail } from './approval-detail.tsx';
 import { ApprovalList } from './approval-list.tsx';
 import { useApprovals } from './approvals-query.ts';
 import { DecideMany } from './decide-many.tsx';
+import { useDecidedElsewhere } from './decided-elsewhere.ts';
 import { groupApprovals } from './group-approvals.ts';
 import classes from './inbox-page.module.css';
 
@@ -25,6 +26,7 @@ export function InboxPage() {
     [approvals.data],
   );
   const shown = useMemo(() => groups.flatMap((group) => group.approvals), [groups]);
+  useDecidedElsewhere(shown);
   const markedNow = shown.filter((one) => marked.has(one.id) && one.may_decide);
   const open = (next: string | undefined) =>
     navigate(`/inbox${next === undefined ? '' : `/${next}`}${isAll ? '?show=all' : ''}`);
@@ -47,15 +49,16 @@ export function InboxPage() {
 
   return (
     <div className={classes.page} data-open={id !== undefined || undefined}>
+      <VisuallyHidden component="h1">Inbox</VisuallyHidden>
       <section className={classes.list} aria-label="Waiting proposals">
         <Group justify="space-between" p="sm" wrap="nowrap" className={classes.head}>
-          <Title order={1} size="h4">
+          <Text fw={700} size="lg" aria-hidden>
             Inbox
             <Text span c="dimmed" ml={6} size="sm">
               {shown.length}
               {approvals.hasNextPage ? '+' : ''}
             </Text>
-          </Title>
+          </Text>
           <SegmentedControl
             size="xs"
             aria-label="Which proposals"

@@ -1,0 +1,28 @@
+import { notifications } from '@mantine/notifications';
+import { useEffect } from 'react';
+import { visible } from '../../../../src/cli/terminal/visible.ts';
+import type { Approval } from '../../api/queries.ts';
+import { useLive } from '../../app/live.tsx';
+
+/** The proposals that this page decided itself. Their decisions are no news. */
+const ownDecisions = new Set<string>();
+
+/** Call before a decision of this page is sent. */
+export function isDecidingHere(ids: readonly string[]): void {
+  for (const id of ids) ownDecisions.add(id);
+}
+
+/** Tells of each shown proposal that is decided elsewhere, and by which person. */
+export function useDecidedElsewhere(shown: readonly Approval[]): void {
+  const { listen } = useLive();
+  useEffect(
+    () =>
+      listen(({ resolves, counselor, ruling }) => {
+        const decided = shown.find(({ id }) => id === resolves);
+        if (decided === undefined || ownDecisions.has(decided.id)) return;
+        const by = typeof counselor === 'string' ? ` by ${counselor}` : '';
+        notifications.show({ message: visible(`${decided.action.name}: ${ruling}${by}`) });
+      }),
+    [listen, shown],
+  );
+}

@@ -1,0 +1,70 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Hono } from 'hono';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { addConsole } from './console.ts';
+import { ConsoleFiles } from './console-files.ts';
+
+let folder: string;
+let app: Hono;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'assize-console-'));
+  mkdirSync(join(folder, 'assets'));
+  writeFileSync(join(folder, 'index.html'), '<meta content="{{nonce}}"><meta content="{{sign-in}}">');
+  writeFileSync(join(folder, 'secret.js'), 'secret');
+  for (const [name, text] of Object.entries({
+    'a-1.js': 'plain',
+    'a-1.js.br': 'small',
+    'b-1.css': 'css',
+    'c.map': 'map',
+  }))
+    writeFileSync(join(folder, 'assets', name), text);
+  app = new Hono();
+  addConsole(app, await ConsoleFiles.read(folder), true);
+});
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function get(path: string, encoding?: string) {
+  const headers: Record<string, string> = encoding === undefined ? {} : { 'accept-encoding': encoding };
+  const answer = await app.request(path, { headers });
+  return { status: answer.status, headers: answer.headers, text: await answer.text() };
+}
+
+test('each page is the same document, with a nonce of its own', async () => {
+  const [one, two] = [await get('/'), await get('/inbox/abc')];
+  const nonces = [one, two].map(({ text, headers }) => {
+    const [, nonce = ''] = /^<meta content="([^"]{24})"><meta content="oidc">$/.exec(text) ?? [];
+    expect(headers.get('content-security-policy')).toContain(`style-src 'self' 'nonce-${nonce}';`);
+    return nonce;
+  });
+  expect(new Set(nonces).size).toBe(2);
+  for (const { headers } of [one, two]) {
+    const policy = headers.get('content-security-policy') ?? '';
+    expect(policy).toMatch(/^default-src 'none'; script-src 'self';/);
+    expect(policy.replace("style-src-attr 'unsafe-inline'", '')).not.toContain('unsafe');
+    expect(headers.get('cache-control')).toBe('no-store');
+  }
+});
+
+test('a file is compressed for browsers that take it, and kept for ever', async () => {
+  expect(await get('/assets/a-1.js', 'gzip, br')).toMatchObject({ status: 200, text: 'small' });
+  const plain = await get('/assets/a-1.js', 'gzip');
+  expect(plain).toMatchObject({ status: 200, text: 'plain' });
+  expect(plain.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+  expect(plain.headers.get('vary')).toBe('accept-encoding');
+  expect((await get('/assets/b-1.css', 'br')).text).toBe('css');
+});
+
+test.each([
+  '/assets/c.map',
+  '/assets/none.js',
+  '/assets/..%2fsecret.js',
+  '/assets/../secret.js',
+  '/v1/none',
+  '/inboxes',
+])('no file and no page at %s', async (path) => {
+  expect((await get(path)).status).toBe(404);
+});

@@ -1,0 +1,72 @@
+import AxeBuilder from '@axe-core/playwright';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest';
+import type { ConsoleFiles } from '#server';
+import { builtConsole } from '../../../src/cli/files/built-console.ts';
+import { type Starting, start, type TestServer } from '../server/serving.ts';
+import { chromiumHere } from '../tools/browser/with-chromium.ts';
+
+export interface Opening {
+  readonly scheme?: 'light' | 'dark';
+  readonly width?: number;
+}
+
+/** A server with the console, and browsers that are signed in. */
+export interface ConsoleTest {
+  serve(starting?: Starting): Promise<TestServer>;
+  /** A page for a principal. An error of a script, or a blocked one, fails the test. */
+  open(server: TestServer, principal: string, path: string, opening?: Opening): Promise<Page>;
+}
+
+/** Tests with a real Chromium. Without one they are skipped, with the reason. */
+export function withConsole(tests: (given: ConsoleTest) => void): void {
+  const path = chromiumHere();
+  const title = path === undefined ? 'the console (no Chromium here)' : 'the console';
+  let browser: Browser | undefined;
+  let files: ConsoleFiles | undefined;
+  describe.skipIf(path === undefined)(title, () => {
+    beforeAll(async () => {
+      files = await builtConsole();
+      browser = await chromium.launch({ executablePath: path as string });
+    });
+    afterAll(() => browser?.close());
+    tests({
+      serve: (starting) => start({ ...starting, console: files }),
+      open: async (server, principal, at, { scheme = 'light', width = 1280 } = {}) => {
+        const context = await (browser as Browser).newContext({
+          colorScheme: scheme,
+          viewport: { width, height: 800 },
+          reducedMotion: 'reduce',
+        });
+        onTestFinished(() => context.close());
+        await signIn(context, server, principal);
+        const page = await context.newPage();
+        const said = notedIn(page);
+        onTestFinished(() => expect(said).toEqual([]));
+        await page.goto(server.url + at);
+        return page;
+      },
+    });
+  });
+}
+
+async function signIn(context: BrowserContext, server: TestServer, principal: string): Promise<void> {
+  const [name = '', value = ''] = (await server.cookieFor(principal)).split('=');
+  await context.addCookies([{ name, value, url: server.url, httpOnly: true, sameSite: 'Lax' }]);
+}
+
+/** Errors of scripts, and what the content security policy has blocked. */
+function notedIn(page: Page): string[] {
+  const said: string[] = [];
+  page.on('pageerror', (error) => said.push(error.message));
+  page.on('console', (message) => {
+    if (/Content Security Policy/.test(message.text())) said.push(message.text());
+  });
+  return said;
+}
+
+/** Fails for each rule of accessibility that a page breaks, of any impact. */
+export async function expectAccessible(page: Page): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+}
