@@ -13,7 +13,12 @@ const folder = resolve(process.argv[2] ?? 'dist/console');
 
 const vite = dirname(createRequire(join(root, 'console/package.json')).resolve('vite/package.json'));
 const args = [join(vite, 'bin/vite.js'), 'build', '--outDir', folder, '--logLevel', 'error'];
-execFileSync(process.execPath, args, { cwd: join(root, 'console'), stdio: ['ignore', 'ignore', 'inherit'] });
+execFileSync(process.execPath, args, {
+  cwd: join(root, 'console'),
+  stdio: ['ignore', 'ignore', 'inherit'],
+  // A test runner has another value, for which React is built with checks and paths of sources.
+  env: { ...process.env, NODE_ENV: 'production' },
+});
 const assets = join(folder, 'assets');
 for (const name of readdirSync(assets)) {
   const body = readFileSync(join(assets, name));

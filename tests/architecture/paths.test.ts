@@ -11,7 +11,8 @@ const pages = [
 ].filter((page) => !page.includes('node_modules'));
 
 /** Folders of the repository, as a path in a page starts. */
-const PATH = /^(?:src|tests|domains|experiments|ontology|examples|scripts|bench|verifiers|docs|\.ci)\/[\w./-]+$/;
+const PATH =
+  /^(?:src|console|tests|domains|experiments|ontology|examples|scripts|bench|verifiers|docs|\.ci)\/[\w./-]+$/;
 
 /** Paths that pages of docs/design and docs/reference give from `src/` on. */
 const SHORT = /^(?:runtime|ledger|kernel|effects|memory|stores|canon|oracle|agents|authority|merkle)\/[\w./-]+\.ts$/;

@@ -102,7 +102,7 @@ withConsole(({ serve, open }) => {
     await two.getByRole('button', { name: /^Approve/ }).click();
     await two
       .getByRole('alert')
-      .getByText(/is not pending|was decided|already/)
+      .getByText(/no longer pending: it was approved by boss:ada/)
       .waitFor();
     expect(await sums(server)).toEqual({ a: { sum: 200, by: 'boss:ada' } });
   });

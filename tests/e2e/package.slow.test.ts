@@ -200,6 +200,17 @@ test('a domain written against the package is adjudicated, its ledger verifies',
   });
 });
 
+test('the console is there, compressed, in less than 1 MB', () => {
+  const console = join(folder, 'node_modules/assize/console');
+  const document = readFileSync(join(console, 'index.html'), 'utf8');
+  const [script = ''] = /(?<=src="\/assets\/)[^"]+\.js/.exec(document) ?? [];
+  expect(existsSync(join(console, 'assets', script))).toBe(true);
+  const files = readdirSync(join(console, 'assets')).filter((name) => name.endsWith('.br'));
+  expect(files).toContain(`${script}.br`);
+  const bytes = files.reduce((sum, name) => sum + readFileSync(join(console, 'assets', name)).length, 0);
+  expect(bytes).toBeLessThan(1_000_000);
+});
+
 test('the command is there', () => {
   const bin = join(folder, 'node_modules/assize/src/cli/main.js');
   expect(readFileSync(bin, 'utf8').startsWith('#!/usr/bin/env node\n')).toBe(true);
