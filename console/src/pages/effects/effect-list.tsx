@@ -1,6 +1,6 @@
 import { Group, Text, UnstyledButton } from '@mantine/core';
 import { Inert } from '../../parts/inert-text.tsx';
-import classes from './effect-list.module.css';
+import classes from '../../parts/rows.module.css';
 import type { Transaction } from './effects-query.ts';
 import { FateMark } from './fate-mark.tsx';
 import { countFates, stateOf } from './fates.ts';
@@ -42,7 +42,7 @@ function Row({ transaction, isOpen, onOpen }: RowProps) {
         <Text fw={600} size="sm" truncate>
           {effects.length === 0 ? 'no call yet' : <Inert>{toolsOf(transaction)}</Inert>}
         </Text>
-        <Text size="xs" c="dimmed" className={classes.epoch}>
+        <Text size="xs" c="dimmed" className={classes.aside}>
           epoch {epoch}
         </Text>
       </Group>

@@ -38,7 +38,7 @@ export function ResolveForm({ call, transaction }: ResolveProps) {
         >
           <Stack gap={6} mt={6}>
             {choicesFor(transaction).map(({ as: value, label, about }) => (
-              <Radio key={value} size="xs" value={value} label={label} description={about} />
+              <Radio key={value} size="sm" value={value} label={label} description={about} />
             ))}
           </Stack>
         </Radio.Group>
@@ -81,9 +81,9 @@ interface Choice {
   readonly about: string;
 }
 
-/** The decisions, with the consequence that each has for a committed or an aborted transaction. */
+/** The decisions, with the consequence that each has for a committed transaction, or for one that is rolled back. */
 function choicesFor({ phase }: WholeTransaction): readonly Choice[] {
-  const isCommitted = phase === 'committed' || phase === 'failing' || phase === 'settled';
+  const isCommitted = phase === 'committed' || phase === 'settled';
   return [
     {
       as: 'applied',
