@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Modal, Stack, Textarea } from '@mantine/core';
+import { Alert, Button, Group, Modal, Stack, Textarea, Title } from '@mantine/core';
 import { type FormEvent, type ReactNode, useState } from 'react';
 
 interface ConfirmProps {
@@ -16,7 +16,10 @@ interface ConfirmProps {
   readonly onClose: () => void;
 }
 
-/** Asks before a change for others, and says what follows. */
+/**
+ * Asks before a change for others, and says what follows. It has no lock of scrolling, which adds
+ * a style element that the content security policy refuses.
+ */
 export function ConfirmDialog(props: ConfirmProps) {
   const {
     title,
@@ -36,43 +39,51 @@ export function ConfirmDialog(props: ConfirmProps) {
     if (isReady && !isPending) onConfirm(reason);
   };
   return (
-    <Modal opened onClose={onClose} title={title} centered closeButtonProps={{ 'aria-label': 'Close' }}>
-      <form onSubmit={submit}>
-        <Stack gap="sm">
-          {children}
-          {needsReason && (
-            <Textarea
-              label="Reason"
-              description="It stays in the ledger."
-              data-autofocus
-              autosize
-              minRows={2}
-              maxRows={6}
-              value={reason}
-              onChange={(event) => setReason(event.currentTarget.value)}
-            />
-          )}
-          {error !== null && (
-            <Alert color="red" role="alert">
-              {error.message}
-            </Alert>
-          )}
-          <Group justify="flex-end" gap="xs">
-            <Button variant="default" size="sm" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button
-              {...(isDangerous && { color: 'red.8' })}
-              size="sm"
-              type="submit"
-              disabled={!isReady}
-              loading={isPending}
-            >
-              {action}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+    <Modal.Root opened onClose={onClose} centered lockScroll={false}>
+      <Modal.Overlay />
+      <Modal.Content aria-label={title}>
+        <Modal.Body>
+          <form onSubmit={submit}>
+            <Stack gap="sm">
+              <Title order={2} size="h4">
+                {title}
+              </Title>
+              {children}
+              {needsReason && (
+                <Textarea
+                  label="Reason"
+                  description="It stays in the ledger."
+                  data-autofocus
+                  autosize
+                  minRows={2}
+                  maxRows={6}
+                  value={reason}
+                  onChange={(event) => setReason(event.currentTarget.value)}
+                />
+              )}
+              {error !== null && (
+                <Alert color="red" role="alert">
+                  {error.message}
+                </Alert>
+              )}
+              <Group justify="flex-end" gap="xs">
+                <Button variant="default" size="sm" onClick={onClose}>
+                  Cancel
+                </Button>
+                <Button
+                  {...(isDangerous && { color: 'red.8' })}
+                  size="sm"
+                  type="submit"
+                  disabled={!isReady}
+                  loading={isPending}
+                >
+                  {action}
+                </Button>
+              </Group>
+            </Stack>
+          </form>
+        </Modal.Body>
+      </Modal.Content>
+    </Modal.Root>
   );
 }

@@ -62,8 +62,8 @@ async function writsOf(trajectory: string) {
   return (await dataOf(api.GET('/v1/trajectories/{trajectory}/writs', { params }))).writs;
 }
 
-export function useDelegations(trajectory: string) {
-  return useQuery({ queryKey: ['log', 'delegations', trajectory], queryFn: () => delegationsOf(trajectory) });
+export function useDelegations(trajectory: string, enabled = true) {
+  return useQuery({ queryKey: ['log', 'delegations', trajectory], enabled, queryFn: () => delegationsOf(trajectory) });
 }
 
 function delegationsOf(trajectory: string) {

@@ -6,7 +6,10 @@ export interface WritNode {
   readonly children: readonly WritNode[];
 }
 
-/** The trees of writs by their parents. A writ whose parent the trajectory does not know is a root. */
+/**
+ * The trees of writs by their parents. A writ whose parent the trajectory does not know is a root.
+ * The writs of admins for halts and revocations come last.
+ */
 export function writTrees(listed: readonly ListedWrit[]): readonly WritNode[] {
   const known = new Set(listed.map(({ id }) => id));
   const below = Map.groupBy(listed, ({ writ }) =>
@@ -14,7 +17,13 @@ export function writTrees(listed: readonly ListedWrit[]): readonly WritNode[] {
   );
   const nodesBelow = (parent: string | undefined): readonly WritNode[] =>
     (below.get(parent) ?? []).map((one) => ({ listed: one, children: nodesBelow(one.id) }));
-  return nodesBelow(undefined);
+  const roots = nodesBelow(undefined);
+  return [...roots.filter((root) => !isOffice(root)), ...roots.filter(isOffice)];
+}
+
+function isOffice({ listed: { writ } }: WritNode): boolean {
+  const { actions = [] } = writ;
+  return actions.length > 0 && actions.every((action) => action.startsWith('assize.'));
 }
 
 /** All writs below one. */

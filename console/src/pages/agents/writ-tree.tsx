@@ -5,11 +5,13 @@ import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { EntryLink } from '../../parts/entry-link.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
 import { Ago } from '../../parts/instant.tsx';
-import { useIsAdmin, useRevokeWrit } from './agents-query.ts';
+import { type ListedWrit, useIsAdmin, useRevokeWrit } from './agents-query.ts';
 import { BudgetBar } from './budget-bar.tsx';
 import { OpenDelegations } from './open-delegations.tsx';
 import { type WritNode, writsBelow } from './writ-nodes.ts';
 import classes from './writ-tree.module.css';
+
+const NEAR_MS = 3 * 365 * 86_400_000;
 
 interface TreeProps {
   readonly trajectory: string;
@@ -48,7 +50,7 @@ interface WritProps {
 
 function Writ({ trajectory, node, isChosen }: WritProps) {
   const { id, writ, revoked } = node.listed;
-  const { subject, actions = [], scopes = [], require_approval: asked = [], not_before, expires } = writ;
+  const { actions = [], scopes = [], require_approval: asked = [], not_before, expires } = writ;
   const isAdmin = useIsAdmin();
   const [isAsking, setAsking] = useState(false);
   const isExpired = Date.parse(expires) <= Date.now();
@@ -58,7 +60,7 @@ function Writ({ trajectory, node, isChosen }: WritProps) {
       <Group justify="space-between" gap="xs" wrap="nowrap" align="flex-start">
         <Group gap={8}>
           <Text fw={600} size="sm" className={classes.subject}>
-            <Inert>{subject}</Inert>
+            <Inert>{subjectText(node.listed)}</Inert>
           </Text>
           <Anchor
             component={Link}
@@ -66,7 +68,7 @@ function Writ({ trajectory, node, isChosen }: WritProps) {
             size="xs"
             underline="always"
             ff="monospace"
-            aria-label={`Writ ${id}`}
+            aria-label={`Writ ${id.slice(0, 12)}`}
             aria-current={isChosen ? 'true' : undefined}
           >
             {id.slice(0, 12)}
@@ -83,7 +85,13 @@ function Writ({ trajectory, node, isChosen }: WritProps) {
           )}
         </Group>
         {isAdmin && revoked === undefined && (
-          <Button size="compact-xs" variant="default" onClick={() => setAsking(true)} aria-label={`Revoke ${subject}`}>
+          <Button
+            size="compact-xs"
+            variant="default"
+            className={classes.revoke}
+            onClick={() => setAsking(true)}
+            aria-label={`Revoke the writ of ${subjectText(node.listed)}`}
+          >
             Revoke…
           </Button>
         )}
@@ -99,7 +107,7 @@ function Writ({ trajectory, node, isChosen }: WritProps) {
         </dd>
         {asked.length > 0 && (
           <>
-            <dt>A person approves</dt>
+            <dt>A person decides</dt>
             <dd>
               <Inert>{asked.join(', ')}</Inert>
             </dd>
@@ -107,9 +115,22 @@ function Writ({ trajectory, node, isChosen }: WritProps) {
         )}
         <dt>Valid</dt>
         <dd>
-          from <Ago at={not_before} /> to <Ago at={expires} />
-          {writ.max_depth > 0 && `, ${writ.max_depth} ${writ.max_depth === 1 ? 'level' : 'levels'} below`}
+          {minuteText(not_before)} to {minuteText(expires)}
+          {isNear(expires) && (
+            <>
+              {isExpired ? ', ended ' : ', ends '}
+              <Ago at={expires} />
+            </>
+          )}
         </dd>
+        {writ.max_depth > 0 && (
+          <>
+            <dt>May pass on</dt>
+            <dd>
+              {writ.max_depth} {writ.max_depth === 1 ? 'level' : 'levels'} deep
+            </dd>
+          </>
+        )}
         {revoked !== undefined && (
           <>
             <dt>Revoked by</dt>
@@ -152,7 +173,7 @@ interface RevokeProps {
 }
 
 function RevokeDialog({ trajectory, node, onClose }: RevokeProps) {
-  const { id, writ } = node.listed;
+  const { id } = node.listed;
   const revoke = useRevokeWrit(trajectory, id);
   const below = writsBelow(node);
   return (
@@ -166,8 +187,8 @@ function RevokeDialog({ trajectory, node, onClose }: RevokeProps) {
       onClose={onClose}
     >
       <Text size="sm">
-        It ends for ever what <Inert>{writ.subject}</Inert> may do in <Inert>{trajectory}</Inert> by the writ{' '}
-        <code>{id.slice(0, 12)}</code>.
+        It ends for ever what <Inert>{subjectText(node.listed)}</Inert> may do in <Inert>{trajectory}</Inert> by the
+        writ <code>{id.slice(0, 12)}</code>.
       </Text>
       <OpenDelegations trajectory={trajectory} says="It ends there too, in the trajectories of open delegations:" />
       {below.length > 0 && (
@@ -176,7 +197,7 @@ function RevokeDialog({ trajectory, node, onClose }: RevokeProps) {
           <List size="sm">
             {below.map((one) => (
               <List.Item key={one.id}>
-                <Inert>{one.writ.subject}</Inert>: <Inert>{(one.writ.actions ?? []).join(', ')}</Inert>
+                <Inert>{subjectText(one)}</Inert>: <Inert>{(one.writ.actions ?? []).join(', ')}</Inert>
               </List.Item>
             ))}
           </List>
@@ -184,4 +205,21 @@ function RevokeDialog({ trajectory, node, onClose }: RevokeProps) {
       )}
     </ConfirmDialog>
   );
+}
+
+/** A grant of the configuration is held by a key of the server, which passes it on. */
+function subjectText({ writ, principal }: ListedWrit): string {
+  if (!/^[0-9a-f]{64}$/.test(writ.subject)) return writ.subject;
+  const key = `key ${writ.subject.slice(0, 12)}…`;
+  return principal === null ? key : `Grant of ${principal} (${key})`;
+}
+
+/** A distance of many years says less than its date. */
+function isNear(at: string): boolean {
+  return Math.abs(Date.parse(at) - Date.now()) < NEAR_MS;
+}
+
+/** `2026-11-27 18:50 UTC` */
+function minuteText(at: string): string {
+  return `${at.slice(0, 16).replace('T', ' ')} UTC`;
 }

@@ -39,10 +39,10 @@ export function EffectCallCard({ call, transaction, mayResolve }: CallProps) {
         </Text>
       )}
       <div className={classes.texts}>
-        <Stored name="Input" text={call.input} none="The log has no input yet." />
-        <Stored name="Answer" text={call.answer} none="The log has no answer." />
-        {call.residue !== undefined && <Stored name="What compensation left" text={call.residue} none="" />}
-        {call.differs !== undefined && <Stored name="Two different answers" text={call.differs} none="" />}
+        <Stored call={n} name="Input" text={call.input} none="The log has no input yet." />
+        <Stored call={n} name="Answer" text={call.answer} none="The log has no answer." />
+        {call.residue !== undefined && <Stored call={n} name="What compensation left" text={call.residue} none="" />}
+        {call.differs !== undefined && <Stored call={n} name="Two different answers" text={call.differs} none="" />}
       </div>
       <Notes>
         {failures > 0 && `${failures} ${failures === 1 ? 'call' : 'calls'} failed.`}
@@ -62,10 +62,12 @@ export function EffectCallCard({ call, transaction, mayResolve }: CallProps) {
 }
 
 function Stored({
+  call,
   name,
   text,
   none,
 }: {
+  readonly call: number;
   readonly name: string;
   readonly text: StoredText | undefined;
   readonly none: string;
@@ -76,7 +78,7 @@ function Stored({
         {name}
       </Text>
       {text !== undefined && Object.hasOwn(text, 'value') ? (
-        <JsonText value={text.value} label={name} />
+        <JsonText value={text.value} label={`${name} of call ${call + 1}`} />
       ) : (
         <Text size="sm">
           {text === undefined ? none : text.erased_by !== undefined ? 'It was erased.' : 'The store lacks it.'}

@@ -9,6 +9,7 @@ import { Failed, Loading } from '../../parts/states.tsx';
 import { EffectCallCard } from './effect-call-card.tsx';
 import { toolsOf } from './effect-list.tsx';
 import { useEffectTransaction, type WholeTransaction } from './effects-query.ts';
+import { ShapeMark } from './fate-mark.tsx';
 import { stateOf } from './fates.ts';
 import { SettlementEntries } from './settlement-entries.tsx';
 
@@ -52,7 +53,7 @@ function Head({ transaction }: { readonly transaction: WholeTransaction }) {
         <Title order={2} size="h3" className="wraps">
           {effects.length === 0 ? `Transaction ${epoch}` : <Inert>{toolsOf(transaction)}</Inert>}
         </Title>
-        <Badge variant={isInDoubt ? 'filled' : 'default'} color={isInDoubt ? 'orange.9' : 'gray'} tt="none">
+        <Badge variant="default" tt="none" {...(isInDoubt && { leftSection: <ShapeMark shape="doubt" /> })}>
           <Inert>{stateOf(transaction)}</Inert>
         </Badge>
       </Group>

@@ -16,11 +16,18 @@ const SHAPES: Readonly<Record<Shape, ReactNode>> = {
 export function FateMark({ fate, count }: { readonly fate: Fate; readonly count?: number }) {
   return (
     <span className={classes.fate}>
-      <svg className={classes.shape} data-shape={fate.shape} width="12" height="12" viewBox="0 0 12 12" aria-hidden>
-        {SHAPES[fate.shape]}
-      </svg>
+      <ShapeMark shape={fate.shape} />
       {count !== undefined && count > 1 ? `${count} ` : ''}
       {fate.word}
     </span>
+  );
+}
+
+/** A shape beside words that say the same. */
+export function ShapeMark({ shape }: { readonly shape: Shape }) {
+  return (
+    <svg className={classes.shape} data-shape={shape} width="12" height="12" viewBox="0 0 12 12" aria-hidden>
+      {SHAPES[shape]}
+    </svg>
   );
 }

@@ -33,6 +33,8 @@ export function fateOf(effect: Effect, transaction: Pick<Transaction, 'phase'>):
     return effect.class.reversibility === 'irreversible' || isEnded(transaction)
       ? { shape: 'permanent', word: 'permanent' }
       : { shape: 'stands', word: 'applied, can be undone' };
+  if (effect.phase === 'undone' && effect.resolved?.as === 'undone')
+    return { shape: 'undone', word: 'undone, as a person found' };
   if (effect.phase === 'undone')
     return { shape: 'undone', word: effect.residue === undefined ? 'compensated' : 'compensated in part' };
   return UNDER_WAY[effect.phase] ?? { shape: 'waiting', word: effect.phase };

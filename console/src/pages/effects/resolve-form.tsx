@@ -25,7 +25,8 @@ export function ResolveForm({ call, transaction }: ResolveProps) {
     if (!isReady || resolve.isPending) return;
     // A refusal is shown from the state of the request.
     const done = await resolve.mutateAsync({ as, evidence, ...(needsConfirm && { confirm }) }).catch(() => undefined);
-    if (done !== undefined) notifications.show({ message: `Recorded: ${as}` });
+    if (done !== undefined)
+      notifications.show({ message: `Recorded: ${as}`, closeButtonProps: { 'aria-label': 'Close' } });
   };
   return (
     <form aria-label={`Decision about ${call.tool}`} onSubmit={(event) => void send(event)}>
