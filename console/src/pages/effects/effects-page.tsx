@@ -32,12 +32,14 @@ export function EffectsPage() {
     const query = search.toString();
     navigate(`/effects${next === undefined ? '' : `/${next}`}${query === '' ? '' : `?${query}`}`);
   };
-  const filter = (name: string, value: string) =>
+  const filter = (name: string, value: string) => {
+    if (value === (search.get(name) ?? '')) return;
     setSearch((before) => {
       const after = new URLSearchParams(before);
       value === '' ? after.delete(name) : after.set(name, value);
       return after;
     });
+  };
   const move = (by: number) => {
     const at = transactions.findIndex((one) => `${one.epoch}` === epoch);
     const next = transactions[Math.min(Math.max(at + by, 0), transactions.length - 1)];
@@ -83,11 +85,7 @@ export function EffectsPage() {
       {found.error !== null && <Failed error={found.error} retry={() => void found.refetch()} />}
       {found.isPending && <Loading what="transactions" />}
       {found.data !== undefined && transactions.length === 0 && (
-        <Empty title={shown === 'doubt' ? 'Nothing is in doubt' : 'No transaction'}>
-          {shown === 'doubt'
-            ? 'Every call has a known outcome. An effect in doubt appears here at once.'
-            : 'A transaction appears here when an agent calls a tool.'}
-        </Empty>
+        <Nothing shown={shown} isFiltered={shown !== 'all' || trajectory !== undefined} />
       )}
       <EffectList transactions={transactions} openEpoch={epoch} onOpen={open} />
       {found.hasNextPage && (
@@ -116,5 +114,19 @@ export function EffectsPage() {
         )
       }
     />
+  );
+}
+
+function Nothing({ shown, isFiltered }: { readonly shown: Shown; readonly isFiltered: boolean }) {
+  if (shown === 'doubt')
+    return (
+      <Empty title="Nothing is in doubt">
+        Every call has a known outcome. An effect in doubt appears here at once.
+      </Empty>
+    );
+  return (
+    <Empty title="No transaction">
+      {isFiltered ? 'No transaction matches the filters.' : 'One appears here when an agent calls a tool.'}
+    </Empty>
   );
 }
