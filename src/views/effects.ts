@@ -1,6 +1,6 @@
 import type { Json } from '#base';
 import { isUnresolved } from '#effects';
-import type { LedgerStore } from '#ledger';
+import type { BlobRef, LedgerStore } from '#ledger';
 import type { EffectTransaction, ListedEffect } from '#runtime';
 import { blobValue } from './blobs.ts';
 
@@ -35,10 +35,7 @@ export async function storedTextsOf(
   return kept;
 }
 
-async function keptAt(
-  store: LedgerStore,
-  { $blob: hash, bytes }: NonNullable<ListedEffect['residue']>,
-): Promise<StoredText> {
+export async function keptAt(store: LedgerStore, { $blob: hash, bytes }: BlobRef): Promise<StoredText> {
   const erasedBy = await store.erasedBy(hash);
   if (erasedBy !== undefined) return { erased_by: erasedBy };
   const value = await blobValue(store, { pointer: '', hash, bytes, salted: true });

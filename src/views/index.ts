@@ -9,6 +9,7 @@ export { blobsOf, blobValue, type NamedBlob } from './blobs.ts';
 export { counted } from './counted.ts';
 export { type Conclusions, conclusionsOf, type DelegationStep, delegationOf, stepOf } from './delegations.ts';
 export { actionView, domainView } from './domain.ts';
+export { type CallTexts, callTextsOf } from './effect-calls.ts';
 export { effectTransactionView, type StoredEffectTexts, type StoredText, storedTextsOf } from './effects.ts';
 export { pages, readable, shortId } from './entries.ts';
 export { type Parting, partingOf, type Span } from './lineage.ts';

@@ -15,6 +15,7 @@ export function Commands() {
     <Spotlight
       actions={actions}
       shortcut={['mod + K']}
+      lockScroll={false}
       nothingFound="Nothing matches."
       searchProps={{ placeholder: 'Go to…', 'aria-label': 'Go to' }}
     />

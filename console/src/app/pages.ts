@@ -9,4 +9,6 @@ export interface Page {
 
 export const PAGES: readonly Page[] = [
   { path: '/inbox', name: 'Inbox', about: 'Proposals that wait for a decision', key: 'i' },
+  { path: '/effects', name: 'Effects', about: 'Tool calls: what is permanent, compensated or in doubt', key: 'e' },
+  { path: '/agents', name: 'Agents', about: 'Writs, budgets, delegations, halts, and people', key: 'a' },
 ];

@@ -5,7 +5,7 @@ import { type BranchPayload, readRow } from '#ledger';
 import { ServerError } from '../errors.ts';
 import { limitedToken, nothingToPassOn, requireSubPrincipal } from '../principals/sub-principal.ts';
 import { callerTrajectory, entryNamed } from '../reach.ts';
-import { documentForm, hash, instant, json, name } from './forms.ts';
+import { hash, instant, json, name } from './forms.ts';
 import { ADMINS, type Operation, operation, READERS } from './operation.ts';
 
 const list = operation({
@@ -73,7 +73,7 @@ const delegations = operation({
   kinds: READERS,
   params: z.strictObject({ trajectory: name }),
   answer: z.strictObject({
-    origin: documentForm.nullable(),
+    origin: z.strictObject({ trajectory_id: z.string(), entry_id: hash }).nullable(),
     open: z.array(z.strictObject({ id: hash, child: z.string(), task: z.string(), writ_id: z.string() })),
   }),
   run: async (request) => {

@@ -1,21 +1,75 @@
 import { z } from 'zod';
+import { conflicts, readClaim } from '#effects';
 import type { Hash } from '#ledger';
-import { effectTransactionView, storedTextsOf } from '#views';
+import { type CallTexts, callTextsOf, effectTransactionView, storedTextsOf } from '#views';
 import { ServerError } from '../errors.ts';
 import { requireOther } from '../grantors.ts';
 import type { Service } from '../service.ts';
-import { digits, documentForm, flag, name, next, PAGE_DEFAULT, page } from './forms.ts';
+import { amounts, digits, documentForm, flag, hash, json, name, next, PAGE_DEFAULT, page } from './forms.ts';
 import { ADMINS, type Operation, operation, READERS } from './operation.ts';
+
+const claimForm = z.strictObject({ access: z.enum(['read', 'write']), scope: z.string() });
+const storedForm = z
+  .looseObject({ value: json.optional(), erased_by: z.string().optional(), missing: z.boolean().optional() })
+  .meta({ id: 'StoredText', description: 'A stored value. It may be erased, or the store may lack it.' });
+
+const effectForm = z
+  .looseObject({
+    n: z.number().int(),
+    tool: z.string(),
+    key: z.string(),
+    class: z.looseObject({ delivery: z.string(), reversibility: z.string(), sink: z.string() }),
+    phase: z.string(),
+    failures: z.number().int(),
+    needs_human: z.boolean(),
+    branch: z.string().optional(),
+    why: z.string().optional().describe('the code of the tool for an effect without an outcome'),
+    undo_cost: amounts.optional(),
+    residue: storedForm.optional(),
+    differs: storedForm.optional(),
+    resolved: z.looseObject({ as: z.string(), by: z.string() }).optional(),
+  })
+  .meta({ id: 'Effect', description: 'A tool call of a transaction, with its class and its phase.' });
 
 const transactionForm = z
   .looseObject({
     epoch: z.number().int(),
     trajectory_id: z.string(),
+    name: z.string(),
+    submitted_as: z.string().optional(),
     principal: z.string(),
+    writ: hash,
     phase: z.string(),
-    effects: z.array(documentForm),
+    entry_id: hash.optional().describe('the commit'),
+    cause: z.string().optional().describe('why it was aborted'),
+    claims: z.array(claimForm),
+    effects: z.array(effectForm),
   })
   .meta({ id: 'EffectTransaction', description: 'A transaction of tool calls, with the phase of each call.' });
+
+const wholeForm = transactionForm
+  .extend({
+    claims: z.array(
+      claimForm.extend({
+        frontier: z
+          .number()
+          .int()
+          .nullable()
+          .describe('the lowest epoch of active work that conflicts there; null without such work'),
+      }),
+    ),
+    undone_by: hash.optional().describe('the entry that ruled on an aborted transaction'),
+    effects: z.array(
+      effectForm
+        .extend({
+          input: storedForm.optional(),
+          answer: storedForm.optional(),
+          claims: z.array(claimForm).optional(),
+        })
+        .meta({ id: 'EffectCall' }),
+    ),
+  })
+  .meta({ id: 'EffectTransactionWhole', description: 'A transaction, with the input and the answer of each call.' });
 
 const list = operation({
   id: 'effects.list',
@@ -51,11 +105,24 @@ const get = operation({
   id: 'effects.get',
   method: 'get',
   path: '/v1/effects/{epoch}',
-  summary: 'A tool transaction.',
+  summary: 'A tool transaction, with the inputs and the answers of its calls.',
   kinds: READERS,
   params: z.strictObject({ epoch: digits }),
-  answer: transactionForm,
-  run: async ({ path, service }) => ({ body: await transactionOf(service, path.epoch) }),
+  answer: wholeForm,
+  run: async ({ path, service }) => {
+    const { effects, claims, ...transaction } = await transactionOf(service, path.epoch);
+    const open = await service.assize.effects();
+    const { calls, undoneBy } = await callTextsOf(service.store, path.epoch);
+    const whole = effects.map((effect, n): z.input<typeof effectForm> & CallTexts => ({ ...effect, ...calls[n] }));
+    return {
+      body: {
+        ...transaction,
+        ...(undoneBy !== undefined && { undone_by: undoneBy }),
+        claims: claims.map((claim) => ({ ...claim, frontier: frontierOf(claim, open) })),
+        effects: whole as never,
+      },
+    };
+  },
 });
 
 const resolve = operation({
@@ -122,6 +189,16 @@ const recover = operation({
     };
   },
 });
+
+/** The lowest epoch of open transactions with a conflicting claim. */
+function frontierOf(
+  { access, scope }: z.output<typeof claimForm>,
+  open: Awaited<ReturnType<Service['assize']['effects']>>,
+): number | null {
+  const claim = readClaim(access, scope);
+  const active = open.filter(({ claims }) => claims.some((one) => conflicts(one, claim))).map(({ epoch }) => epoch);
+  return active.length === 0 ? null : Math.min(...active);
+}
 
 async function viewsOf(
   { store }: Service,

@@ -35,7 +35,10 @@ const list = operation({
         spent: amounts,
         reserved: amounts,
         left: amounts,
-        revoked: documentForm.optional(),
+        revoked: z
+          .strictObject({ writ: hash, by: hash })
+          .optional()
+          .describe('the revoked writ, this one or one above it, and the entry'),
       }),
     ),
   }),
@@ -93,7 +96,7 @@ const issue = operation({
       ...(budget !== undefined && { budget }),
       ...(rest.require_approval !== undefined && { require_approval: rest.require_approval }),
     });
-    return { status: 201, body: { id: writId(writ), writ: { ...writ } } };
+    return { status: 201, body: { id: writId(writ), writ: { ...writ } as never } };
   },
 });
 
@@ -123,7 +126,7 @@ const attenuate = operation({
     });
     if (writ === undefined) throw nothingToPassOn(caller, trajectory.id);
     const token = await limitedToken(request, body.subject, writ, { created: now, expires });
-    return { status: 201, body: { id: writId(writ.writ), writ: { ...writ.writ }, ...token } };
+    return { status: 201, body: { id: writId(writ.writ), writ: { ...writ.writ } as never, ...token } };
   },
 });
 

@@ -126,7 +126,11 @@ test('each operation answers in the form of its schema', async () => {
   const { transactions } = await ok('effects.list', { query: { all: 'true', needs_human: 'true' } });
   expect(transactions).toMatchObject([{ trajectory_id: 'main', principal: 'agent:scout' }]);
   const { epoch, effects } = transactions[0];
-  expect((await ok('effects.get', { path: { epoch: `${epoch}` } })).epoch).toBe(epoch);
+  expect(await ok('effects.get', { path: { epoch: `${epoch}` } })).toMatchObject({
+    epoch,
+    claims: [{ access: 'write', scope: 'bank:**', frontier: epoch }],
+    effects: [{ input: { value: { cents: SILENT_CENTS } }, claims: [{ access: 'write', scope: 'bank:**' }] }],
+  });
   expect((await ok('effects.recover')).unresolved).toMatchObject([{ epoch, tool: 'bank.pay' }]);
   const doubt = { epoch: `${epoch}`, n: `${effects[0].n}` };
   await ok('effects.resolve', {

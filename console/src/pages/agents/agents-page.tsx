@@ -1,0 +1,117 @@
+import { Box, Button, Group, SegmentedControl, Text, TextInput, Title } from '@mantine/core';
+import { useHotkeys } from '@mantine/hooks';
+import { useState } from 'react';
+import { useLocation, useParams, useSearchParams } from 'wouter';
+import { SplitView } from '../../parts/split-view.tsx';
+import { Empty, Failed, Loading } from '../../parts/states.tsx';
+import { useIsAdmin, useTrajectories } from './agents-query.ts';
+import { People } from './people.tsx';
+import { TrajectoryDetail } from './trajectory-detail.tsx';
+import { TrajectoryList } from './trajectory-list.tsx';
+
+/** Rows that are drawn at first, and more at each step. */
+const STEP = 200;
+
+/** The trajectories, and what may act in the chosen one. For admins also sessions and tokens. */
+export function AgentsPage() {
+  const { trajectory: id } = useParams<{ readonly trajectory?: string }>();
+  const [, navigate] = useLocation();
+  const [search, setSearch] = useSearchParams();
+  const isPeople = search.get('view') === 'people';
+  const wanted = search.get('find') ?? '';
+  const [limit, setLimit] = useState(STEP);
+  const isAdmin = useIsAdmin();
+  const found = useTrajectories();
+  const all = found.data?.trajectories ?? [];
+  const matching = all.filter((one) => one.trajectory_id.toLowerCase().includes(wanted.toLowerCase()));
+  const find = wanted === '' ? '' : `?find=${encodeURIComponent(wanted)}`;
+  const open = (next: string | undefined) =>
+    navigate(`/agents${next === undefined ? '' : `/${encodeURIComponent(next)}`}${find}`);
+  const move = (by: number) => {
+    const at = matching.findIndex((one) => one.trajectory_id === id);
+    const next = matching[Math.min(Math.max(at + by, 0), matching.length - 1)];
+    if (next !== undefined) open(next.trajectory_id);
+  };
+  useHotkeys([
+    ['j', () => move(1)],
+    ['k', () => move(-1)],
+    ['Escape', () => open(undefined)],
+  ]);
+
+  const head = (
+    <>
+      <Group justify="space-between" wrap="nowrap" gap="xs" mb={8} mih={30}>
+        <Title order={1} size="h4">
+          Agents
+          <Text span c="dimmed" ml={6} size="sm">
+            {matching.length}
+            {found.data?.isCut === true ? '+' : ''}
+          </Text>
+        </Title>
+        {(isAdmin || isPeople) && (
+          <SegmentedControl
+            size="xs"
+            aria-label="Trajectories or people"
+            value={isPeople ? 'people' : 'trajectories'}
+            onChange={(value) => navigate(value === 'people' ? '/agents?view=people' : '/agents')}
+            data={[
+              { value: 'trajectories', label: 'Trajectories' },
+              { value: 'people', label: 'People' },
+            ]}
+          />
+        )}
+      </Group>
+      <TextInput
+        size="xs"
+        aria-label="Find a trajectory"
+        placeholder="Find a trajectory"
+        value={wanted}
+        onChange={(event) => {
+          const { value } = event.currentTarget;
+          setSearch(value === '' ? {} : { find: value }, { replace: true });
+        }}
+      />
+    </>
+  );
+  const list = (
+    <>
+      {found.error !== null && <Failed error={found.error} retry={() => void found.refetch()} />}
+      {found.isPending && <Loading what="trajectories" />}
+      {found.data !== undefined && matching.length === 0 && (
+        <Empty title="No trajectory">
+          {wanted === '' ? 'A trajectory appears here when it begins.' : 'No name has this text.'}
+        </Empty>
+      )}
+      <TrajectoryList trajectories={matching.slice(0, limit)} openId={isPeople ? undefined : id} onOpen={open} />
+      {matching.length > limit && (
+        <Box p="sm">
+          <Button size="xs" variant="default" fullWidth onClick={() => setLimit(limit + STEP)}>
+            Show more
+          </Button>
+        </Box>
+      )}
+    </>
+  );
+  return (
+    <SplitView
+      head={head}
+      list={list}
+      listLabel="Trajectories"
+      detailLabel={isPeople ? 'People' : 'Trajectory'}
+      isOpen={isPeople || id !== undefined}
+      backLabel="Agents"
+      onBack={() => open(undefined)}
+      detail={
+        isPeople ? (
+          <People />
+        ) : id === undefined ? (
+          <Empty title="Choose a trajectory">
+            It shows who may act there, by which writs and budgets. Keys: j and k move, Escape closes.
+          </Empty>
+        ) : (
+          <TrajectoryDetail key={id} id={id} all={all} writ={search.get('writ') ?? undefined} />
+        )
+      }
+    />
+  );
+}

@@ -1,0 +1,133 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import { api, dataOf } from '../../api/client.ts';
+import type { components } from '../../api/openapi.d.ts';
+import { useMe } from '../../api/queries.ts';
+import { useLive } from '../../app/live.tsx';
+
+export type Trajectory = components['schemas']['Trajectory'];
+export type Session = components['schemas']['Session'];
+export type Token = components['schemas']['Token'];
+export type ListedWrit = Awaited<ReturnType<typeof writsOf>>[number];
+export type Delegation = Awaited<ReturnType<typeof delegationsOf>>['open'][number];
+
+const PAGE = '500';
+/** Pages of trajectories that are loaded. A longer store is cut, which the page says. */
+const PAGES_MAX = 10;
+
+const TRAJECTORIES = ['trajectories'];
+/** The entries that begin trajectories, or tie them to others. */
+const BEGINNINGS: ReadonlySet<string> = new Set(['root', 'branch', 'delegation']);
+
+/** Every trajectory of the store, with its origin. Loaded again when one begins. */
+export function useTrajectories() {
+  const queries = useQueryClient();
+  const { listen } = useLive();
+  useEffect(
+    () =>
+      listen(({ kind }) => {
+        if (BEGINNINGS.has(kind)) void queries.invalidateQueries({ queryKey: TRAJECTORIES });
+      }),
+    [listen, queries],
+  );
+  return useQuery({ queryKey: TRAJECTORIES, queryFn: allTrajectories });
+}
+
+async function allTrajectories(): Promise<{ readonly trajectories: readonly Trajectory[]; readonly isCut: boolean }> {
+  const found: Trajectory[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < PAGES_MAX; page++) {
+    const query = { limit: PAGE, ...(cursor !== undefined && { cursor }) };
+    const { trajectories, next } = await dataOf(api.GET('/v1/trajectories', { params: { query } }));
+    found.push(...trajectories);
+    if (next === undefined) return { trajectories: found, isCut: false };
+    cursor = next;
+  }
+  return { trajectories: found, isCut: true };
+}
+
+export function useTrajectory(trajectory: string) {
+  return useQuery({
+    queryKey: ['log', 'trajectory', trajectory],
+    queryFn: () => dataOf(api.GET('/v1/trajectories/{trajectory}', { params: { path: { trajectory } } })),
+  });
+}
+
+export function useWrits(trajectory: string) {
+  return useQuery({ queryKey: ['log', 'writs', trajectory], queryFn: () => writsOf(trajectory) });
+}
+
+async function writsOf(trajectory: string) {
+  const params = { path: { trajectory } };
+  return (await dataOf(api.GET('/v1/trajectories/{trajectory}/writs', { params }))).writs;
+}
+
+export function useDelegations(trajectory: string, enabled = true) {
+  return useQuery({ queryKey: ['log', 'delegations', trajectory], enabled, queryFn: () => delegationsOf(trajectory) });
+}
+
+function delegationsOf(trajectory: string) {
+  return dataOf(api.GET('/v1/trajectories/{trajectory}/delegations', { params: { path: { trajectory } } }));
+}
+
+export function useBranches(trajectory: string) {
+  return useQuery({
+    queryKey: ['log', 'branches', trajectory],
+    queryFn: async () => {
+      const params = { path: { trajectory } };
+      return (await dataOf(api.GET('/v1/trajectories/{trajectory}/branches', { params }))).branches;
+    },
+  });
+}
+
+export function useIsAdmin(): boolean {
+  return useMe().data?.kinds.includes('admin') === true;
+}
+
+/** Revokes a writ, with all below it. */
+export function useRevokeWrit(trajectory: string, writ: string) {
+  return useChange((reason: string) =>
+    dataOf(
+      api.POST('/v1/trajectories/{trajectory}/writs/{writ}/revoke', {
+        params: { path: { trajectory, writ } },
+        body: { reason },
+      }),
+    ),
+  );
+}
+
+/** Halts a trajectory, or ends its halt. */
+export function useStop(trajectory: string, does: 'halt' | 'resume') {
+  return useChange((reason: string) =>
+    dataOf(
+      api.POST(does === 'halt' ? '/v1/trajectories/{trajectory}/halt' : '/v1/trajectories/{trajectory}/resume', {
+        params: { path: { trajectory } },
+        body: { reason },
+      }),
+    ),
+  );
+}
+
+export function useSessions() {
+  return useQuery({ queryKey: ['sessions'], queryFn: () => dataOf(api.GET('/v1/sessions', withPage)) });
+}
+
+export function useTokens() {
+  return useQuery({ queryKey: ['tokens'], queryFn: () => dataOf(api.GET('/v1/tokens', withPage)) });
+}
+
+const withPage = { params: { query: { limit: PAGE } } };
+
+export function useEndSession(session: string) {
+  return useChange(() => dataOf(api.DELETE('/v1/sessions/{session}', { params: { path: { session } } })));
+}
+
+export function useRevokeToken(token: string) {
+  return useChange(() => dataOf(api.DELETE('/v1/tokens/{token}', { params: { path: { token } } })));
+}
+
+/** A change of the server, after which everything shown is loaded again. */
+function useChange<Answer>(change: (reason: string) => Promise<Answer>) {
+  const queries = useQueryClient();
+  return useMutation({ mutationFn: change, onSettled: () => queries.invalidateQueries() });
+}

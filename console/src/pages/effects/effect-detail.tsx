@@ -1,0 +1,158 @@
+import { Anchor, Badge, Group, Stack, Table, Text, Title } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import { useMe } from '../../api/queries.ts';
+import { EntryLink } from '../../parts/entry-link.tsx';
+import { Fact, Facts } from '../../parts/facts.tsx';
+import { Inert } from '../../parts/inert-text.tsx';
+import { Failed, Loading } from '../../parts/states.tsx';
+import { EffectCallCard } from './effect-call-card.tsx';
+import { toolsOf } from './effect-list.tsx';
+import { useEffectTransaction, type WholeTransaction } from './effects-query.ts';
+import { ShapeMark } from './fate-mark.tsx';
+import { stateOf } from './fates.ts';
+import { SettlementEntries } from './settlement-entries.tsx';
+
+/** One transaction: its calls, the resources that it holds, and its entries. */
+export function EffectDetail({ epoch }: { readonly epoch: string }) {
+  const found = useEffectTransaction(epoch);
+  const mayResolve = useMayResolve();
+  if (found.isPending) return <Loading what="the transaction" />;
+  if (found.data === undefined) return <Failed error={found.error} retry={() => void found.refetch()} />;
+  const transaction = found.data;
+  const { effects } = transaction;
+  return (
+    <Stack gap="lg">
+      <Head transaction={transaction} />
+      <Part title={effects.length === 0 ? 'No call yet' : 'Calls'}>
+        {effects.map((call) => (
+          <EffectCallCard key={call.n} call={call} transaction={transaction} mayResolve={mayResolve} />
+        ))}
+      </Part>
+      <Part title={transaction.claims.length === 0 ? 'No resource' : 'Resources'}>
+        {transaction.claims.length > 0 && <Resources transaction={transaction} />}
+      </Part>
+      <Part title="Entries">
+        <Entries transaction={transaction} />
+      </Part>
+    </Stack>
+  );
+}
+
+function useMayResolve(): boolean {
+  const kinds = useMe().data?.kinds ?? [];
+  return kinds.includes('counselor') || kinds.includes('admin');
+}
+
+function Head({ transaction }: { readonly transaction: WholeTransaction }) {
+  const { epoch, trajectory_id, principal, writ, name, submitted_as, effects } = transaction;
+  const isInDoubt = effects.some((effect) => effect.needs_human);
+  return (
+    <header>
+      <Group gap="xs" align="center" mb={4}>
+        <Title order={2} size="h3" className="wraps">
+          {effects.length === 0 ? `Transaction ${epoch}` : <Inert>{toolsOf(transaction)}</Inert>}
+        </Title>
+        <Badge variant="default" tt="none" {...(isInDoubt && { leftSection: <ShapeMark shape="doubt" /> })}>
+          <Inert>{stateOf(transaction)}</Inert>
+        </Badge>
+      </Group>
+      <Facts>
+        <Fact name="Epoch">{`${epoch}`}</Fact>
+        <Fact name="Principal">{principal}</Fact>
+        <Fact name="Trajectory">
+          <Anchor component={Link} href={`/agents/${encodeURIComponent(trajectory_id)}`} size="sm" underline="always">
+            <Inert>{trajectory_id}</Inert>
+          </Anchor>
+        </Fact>
+        <Fact name="Writ">
+          <Anchor
+            component={Link}
+            href={`/agents/${encodeURIComponent(trajectory_id)}?writ=${writ}`}
+            size="sm"
+            underline="always"
+          >
+            {writ.slice(0, 12)}…
+          </Anchor>
+        </Fact>
+        <Fact name="Name">{submitted_as ?? name}</Fact>
+      </Facts>
+    </header>
+  );
+}
+
+function Resources({ transaction }: { readonly transaction: WholeTransaction }) {
+  const { claims, epoch } = transaction;
+  return (
+    <Table withTableBorder layout="fixed" fz={13}>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>Resource</Table.Th>
+          <Table.Th w={80}>Access</Table.Th>
+          <Table.Th>Frontier</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {claims.map(({ access, scope, frontier }) => (
+          <Table.Tr key={`${access} ${scope}`}>
+            <Table.Td>
+              <Inert>{scope}</Inert>
+            </Table.Td>
+            <Table.Td>{access}</Table.Td>
+            <Table.Td>{frontierText(frontier, epoch)}</Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}
+
+/** The lowest epoch that works there, seen from this transaction. */
+function frontierText(frontier: number | null, epoch: number): ReactNode {
+  if (frontier === null) return 'free: no active work';
+  if (frontier === epoch) return `epoch ${epoch}: this transaction holds it`;
+  return (
+    <>
+      <Anchor component={Link} href={`/effects/${frontier}`} size="sm" underline="always">
+        epoch {frontier}
+      </Anchor>{' '}
+      {frontier < epoch ? 'goes first' : 'holds it now'}
+    </>
+  );
+}
+
+function Entries({ transaction }: { readonly transaction: WholeTransaction }) {
+  const { entry_id, undone_by, cause } = transaction;
+  if (entry_id === undefined && undone_by === undefined)
+    return (
+      <Text size="sm">
+        {cause === undefined ? 'No entry commits it yet.' : <Inert>{`No entry commits it: ${cause}.`}</Inert>}
+      </Text>
+    );
+  return (
+    <Facts>
+      {entry_id !== undefined && (
+        <Fact name="Committed by">
+          <EntryLink id={entry_id} />
+        </Fact>
+      )}
+      {undone_by !== undefined && (
+        <Fact name="Undone after">
+          <EntryLink id={undone_by} />
+        </Fact>
+      )}
+      {entry_id !== undefined && <SettlementEntries commit={entry_id} />}
+    </Facts>
+  );
+}
+
+function Part({ title, children }: { readonly title: string; readonly children?: ReactNode }) {
+  return (
+    <section>
+      <Title order={3} size="h6" mb={6}>
+        {title}
+      </Title>
+      <Stack gap="sm">{children}</Stack>
+    </section>
+  );
+}

@@ -1,0 +1,132 @@
+import { Box, Button, Group, SegmentedControl, Text, TextInput, Title } from '@mantine/core';
+import { useHotkeys } from '@mantine/hooks';
+import { useMemo } from 'react';
+import { useLocation, useParams, useSearchParams } from 'wouter';
+import { SplitView } from '../../parts/split-view.tsx';
+import { Empty, Failed, Loading } from '../../parts/states.tsx';
+import { EffectDetail } from './effect-detail.tsx';
+import { EffectList } from './effect-list.tsx';
+import { type Shown, useEffectTransactions } from './effects-query.ts';
+import { isEnded } from './fates.ts';
+
+const SHOWN: readonly { readonly value: Shown; readonly label: string }[] = [
+  { value: 'all', label: 'All' },
+  { value: 'open', label: 'Open' },
+  { value: 'ended', label: 'Ended' },
+  { value: 'doubt', label: 'In doubt' },
+];
+
+/** The tool transactions: a list, and the chosen one. */
+export function EffectsPage() {
+  const { epoch } = useParams<{ readonly epoch?: string }>();
+  const [, navigate] = useLocation();
+  const [search, setSearch] = useSearchParams();
+  const shown = SHOWN.find(({ value }) => value === search.get('show'))?.value ?? 'all';
+  const trajectory = search.get('trajectory') ?? undefined;
+  const found = useEffectTransactions(shown, trajectory);
+  const transactions = useMemo(() => {
+    const all = found.data?.pages.flatMap((page) => page.transactions) ?? [];
+    return (shown === 'ended' ? all.filter(isEnded) : all).toSorted((a, b) => b.epoch - a.epoch);
+  }, [found.data, shown]);
+  const open = (next: string | undefined) => {
+    const query = search.toString();
+    navigate(`/effects${next === undefined ? '' : `/${next}`}${query === '' ? '' : `?${query}`}`);
+  };
+  const filter = (name: string, value: string) => {
+    if (value === (search.get(name) ?? '')) return;
+    setSearch((before) => {
+      const after = new URLSearchParams(before);
+      value === '' ? after.delete(name) : after.set(name, value);
+      return after;
+    });
+  };
+  const move = (by: number) => {
+    const at = transactions.findIndex((one) => `${one.epoch}` === epoch);
+    const next = transactions[Math.min(Math.max(at + by, 0), transactions.length - 1)];
+    if (next !== undefined) open(`${next.epoch}`);
+  };
+  useHotkeys([
+    ['j', () => move(1)],
+    ['k', () => move(-1)],
+    ['Escape', () => open(undefined)],
+  ]);
+
+  const head = (
+    <>
+      <Group justify="space-between" wrap="nowrap" gap="xs" mb={8}>
+        <Title order={1} size="h4">
+          Effects
+          <Text span c="dimmed" ml={6} size="sm">
+            {transactions.length}
+            {found.hasNextPage ? '+' : ''}
+          </Text>
+        </Title>
+        <SegmentedControl
+          size="xs"
+          aria-label="Which transactions"
+          value={shown}
+          onChange={(value) => filter('show', value === 'all' ? '' : value)}
+          data={[...SHOWN]}
+        />
+      </Group>
+      <TextInput
+        size="xs"
+        aria-label="Trajectory"
+        placeholder="Trajectory: all"
+        key={trajectory ?? ''}
+        defaultValue={trajectory ?? ''}
+        onBlur={(event) => filter('trajectory', event.currentTarget.value.trim())}
+        onKeyDown={(event) => event.key === 'Enter' && filter('trajectory', event.currentTarget.value.trim())}
+      />
+    </>
+  );
+  const list = (
+    <>
+      {found.error !== null && <Failed error={found.error} retry={() => void found.refetch()} />}
+      {found.isPending && <Loading what="transactions" />}
+      {found.data !== undefined && transactions.length === 0 && (
+        <Nothing shown={shown} isFiltered={shown !== 'all' || trajectory !== undefined} />
+      )}
+      <EffectList transactions={transactions} openEpoch={epoch} onOpen={open} />
+      {found.hasNextPage && (
+        <Box p="sm">
+          <Button size="xs" variant="default" fullWidth onClick={() => void found.fetchNextPage()}>
+            Show more
+          </Button>
+        </Box>
+      )}
+    </>
+  );
+  return (
+    <SplitView
+      head={head}
+      list={list}
+      listLabel="Tool transactions"
+      detailLabel="Transaction"
+      isOpen={epoch !== undefined}
+      backLabel="Effects"
+      onBack={() => open(undefined)}
+      detail={
+        epoch === undefined ? (
+          <Empty title="Choose a transaction">Keys: j and k move, Escape closes.</Empty>
+        ) : (
+          <EffectDetail key={epoch} epoch={epoch} />
+        )
+      }
+    />
+  );
+}
+
+function Nothing({ shown, isFiltered }: { readonly shown: Shown; readonly isFiltered: boolean }) {
+  if (shown === 'doubt')
+    return (
+      <Empty title="Nothing is in doubt">
+        Every call has a known outcome. An effect in doubt appears here at once.
+      </Empty>
+    );
+  return (
+    <Empty title="No transaction">
+      {isFiltered ? 'No transaction matches the filters.' : 'One appears here when an agent calls a tool.'}
+    </Empty>
+  );
+}
