@@ -71,6 +71,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
     files: [
       'src/tools/browser/browser-tools.test.ts',
       'src/tools/browser/submit-tool.test.ts',
+      'tests/console/effects.slow.test.ts',
       'tests/console/inbox.slow.test.ts',
     ],
   },

@@ -67,6 +67,7 @@ function notedIn(page: Page): string[] {
 
 /** Fails for each rule of accessibility that a page breaks, of any impact. */
 export async function expectAccessible(page: Page): Promise<void> {
+  await page.locator('h1').first().waitFor({ state: 'attached' });
   const { violations } = await new AxeBuilder({ page }).analyze();
   expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
 }

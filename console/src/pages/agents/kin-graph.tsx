@@ -14,7 +14,7 @@ interface GraphProps {
   readonly current: string;
 }
 
-/** The trajectories of a family as a drawing. A dashed line is a branch, a whole one a delegation. */
+/** A family of trajectories as a drawing. A dashed line is a branch, a whole one a delegation. */
 export function KinGraph({ family, current }: GraphProps) {
   const byId = new Map(family.map((one) => [one.trajectory.trajectory_id, one]));
   const width = (Math.max(...family.map(({ column }) => column)) + 1) * STEP.x - (STEP.x - NODE.width) + 2 * EDGE;

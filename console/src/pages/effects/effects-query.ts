@@ -14,7 +14,7 @@ export type Shown = 'all' | 'open' | 'ended' | 'doubt';
 
 const PAGE = '100';
 
-/** Transactions with the latest first, a page after the other. The open ones are always all listed. */
+/** Transactions, the latest first, a page after the other. The first page has all open ones. */
 export function useEffectTransactions(shown: Shown, trajectory: string | undefined) {
   return useInfiniteQuery({
     queryKey: ['log', 'effects', shown, trajectory ?? ''],

@@ -1,7 +1,7 @@
 import { Alert, Button, Checkbox, Group, Radio, Stack, Textarea } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import { type FormEvent, useState } from 'react';
 import { codeOf } from '../../api/problem.ts';
+import { tell } from '../../parts/tell.ts';
 import { type EffectCall, type EffectDecision, useResolveEffect, type WholeTransaction } from './effects-query.ts';
 
 type As = EffectDecision['as'];
@@ -25,8 +25,7 @@ export function ResolveForm({ call, transaction }: ResolveProps) {
     if (!isReady || resolve.isPending) return;
     // A refusal is shown from the state of the request.
     const done = await resolve.mutateAsync({ as, evidence, ...(needsConfirm && { confirm }) }).catch(() => undefined);
-    if (done !== undefined)
-      notifications.show({ message: `Recorded: ${as}`, closeButtonProps: { 'aria-label': 'Close' } });
+    if (done !== undefined) tell(`Recorded: ${as}`);
   };
   return (
     <form aria-label={`Decision about ${call.tool}`} onSubmit={(event) => void send(event)}>
@@ -82,7 +81,7 @@ interface Choice {
   readonly about: string;
 }
 
-/** The decisions, with the consequence that each has for a committed transaction, or for one that is rolled back. */
+/** The decisions. Each has another consequence in a transaction that is rolled back. */
 function choicesFor({ phase }: WholeTransaction): readonly Choice[] {
   const isCommitted = phase === 'committed' || phase === 'settled';
   return [

@@ -13,7 +13,7 @@ const SETTLE = 'assize.settle';
 const SEARCHED = '100';
 const READ = 20;
 
-/** The later entries about the calls of a commit: their outcomes, and what waited for a decision. */
+/** The later entries about the calls of a commit: their outcomes and decisions. */
 export function SettlementEntries({ commit }: { readonly commit: string }) {
   const found = useQuery({
     queryKey: ['log', 'settlements', commit],

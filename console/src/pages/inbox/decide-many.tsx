@@ -1,8 +1,8 @@
 import { Alert, Button, Group, List, Stack, Text, TextInput } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import { useState } from 'react';
 import type { Approval } from '../../api/queries.ts';
 import { Inert } from '../../parts/inert-text.tsx';
+import { tell } from '../../parts/tell.ts';
 import { useDecideMany } from './approvals-query.ts';
 import classes from './inbox-page.module.css';
 
@@ -23,7 +23,7 @@ export function DecideMany({ approvals, onDone }: DecideManyProps) {
   const send = async (decision: 'approve' | 'reject') => {
     const { results } = await decide.mutateAsync({ decision, reason, items });
     const done = results.filter(({ problem }) => problem === undefined).length;
-    notifications.show({ message: `${done} ${decision === 'approve' ? 'approved' : 'rejected'}` });
+    tell(`${done} ${decision === 'approve' ? 'approved' : 'rejected'}`);
     if (done === results.length) onDone();
   };
   const isBlocked = reason.trim() === '' || decide.isPending;

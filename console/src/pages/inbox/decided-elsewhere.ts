@@ -1,8 +1,7 @@
-import { notifications } from '@mantine/notifications';
 import { useEffect } from 'react';
-import { visible } from '../../../../src/cli/terminal/visible.ts';
 import type { Approval } from '../../api/queries.ts';
 import { useLive } from '../../app/live.tsx';
+import { tell } from '../../parts/tell.ts';
 
 /** The proposals that this page decided itself. Their decisions are no news. */
 const ownDecisions = new Set<string>();
@@ -21,7 +20,7 @@ export function useDecidedElsewhere(shown: readonly Approval[]): void {
         const decided = shown.find(({ id }) => id === resolves);
         if (decided === undefined || ownDecisions.has(decided.id)) return;
         const by = typeof counselor === 'string' ? ` by ${counselor}` : '';
-        notifications.show({ message: visible(`${decided.action.name}: ${ruling}${by}`) });
+        tell(`${decided.action.name}: ${ruling}${by}`);
       }),
     [listen, shown],
   );

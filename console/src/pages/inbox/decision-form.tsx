@@ -1,9 +1,9 @@
 import { Alert, Button, Checkbox, Group, JsonInput, Kbd, Text, TextInput } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
-import { notifications } from '@mantine/notifications';
 import { useRef, useState } from 'react';
 import { codeOf } from '../../api/problem.ts';
 import type { Approval } from '../../api/queries.ts';
+import { tell } from '../../parts/tell.ts';
 import classes from './approval-detail.module.css';
 import { useDecide } from './approvals-query.ts';
 
@@ -29,9 +29,7 @@ export function DecisionForm({ approval, onDecided }: DecisionProps) {
     if (decision === 'reject' && reason.trim() === '') return reasonInput.current?.focus();
     const changed = decision === 'approve' && args !== undefined ? { args: args.value } : {};
     const ruling = await decide.mutateAsync({ approval, decision, reason, override, ...changed });
-    notifications.show({
-      message: ruling.ruling === 'escalated' ? 'Approved. Another approval is needed.' : `Decided: ${ruling.ruling}`,
-    });
+    tell(ruling.ruling === 'escalated' ? 'Approved. Another approval is needed.' : `Decided: ${ruling.ruling}`);
     onDecided();
   };
   // A refusal is shown from the state of the request.

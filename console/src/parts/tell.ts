@@ -1,0 +1,7 @@
+import { notifications } from '@mantine/notifications';
+import { visible } from '../../../src/cli/terminal/visible.ts';
+
+/** Shows a short message for some seconds. It may name things of agents. */
+export function tell(message: string): void {
+  notifications.show({ message: visible(message), closeButtonProps: { 'aria-label': 'Close' } });
+}

@@ -1,0 +1,117 @@
+/** The pages of effects and of agents, in a real Chromium. */
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { expectAccessible, withConsole } from '../support/console/browser.ts';
+import { pay, succeed } from '../support/server/calling.ts';
+import type { TestServer } from '../support/server/serving.ts';
+import { SILENT_CENTS } from '../support/server/till.ts';
+
+const MAIN = { trajectory: 'main' };
+
+/** A payment at the bank. Without an answer its outcome is unknown. */
+async function wire(server: TestServer, cents: number, key: string): Promise<void> {
+  const call = pay('w', 1, key);
+  const body = { ...(call.body as object), action: 'wire', args: { cents } };
+  const answer = await server.ask('POST', '/v1/trajectories/main/proposals', {
+    token: server.tokens['agent:scout'],
+    key,
+    body,
+  });
+  expect(answer.status, answer.text).toBeLessThan(300);
+}
+
+withConsole(({ serve, open }) => {
+  test('an effect in doubt is found, and decided by a principal with the right', async () => {
+    const server = await serve();
+    await wire(server, SILENT_CENTS, 'silent');
+    const page = await open(server, 'boss:ada', '/effects?show=doubt');
+    await page.getByRole('button', { name: /bank\.pay/ }).click();
+    await page
+      .getByRole('heading', { name: /bank\.pay/ })
+      .first()
+      .waitFor();
+    expect(page.url()).toMatch(/\/effects\/\d+/);
+    await page
+      .getByText(/in doubt/)
+      .first()
+      .waitFor();
+    await page.getByRole('region', { name: /Input/ }).getByText(`${SILENT_CENTS}`).waitFor();
+    for (const scheme of ['light', 'dark'] as const)
+      await expectAccessible(await open(server, 'boss:ada', new URL(page.url()).pathname, { scheme }));
+    const decide = async (of: Page) => {
+      await of.getByLabel('It happened').check();
+      await of.getByLabel('Reason').fill('the bank has it');
+      await of.getByRole('button', { name: 'Record the decision' }).click();
+    };
+    // In this domain no counselor decides about effects.
+    await decide(page);
+    await page
+      .getByRole('alert')
+      .getByText(/boss:ada cannot decide/)
+      .waitFor();
+    const admin = await open(server, 'admin:ann', new URL(page.url()).pathname);
+    await decide(admin);
+    await admin.getByText('Recorded: applied').waitFor();
+    await admin.getByText('permanent').first().waitFor();
+    expect((await succeed(server, 'effects.list', { query: { needs_human: 'true' } })).transactions).toEqual([]);
+  });
+
+  test('a transaction without doubt is permanent, and an auditor decides nothing', async () => {
+    const server = await serve();
+    await wire(server, 20, 'plain');
+    const page = await open(server, 'auditor:eve', '/effects');
+    await page.getByText('permanent').first().waitFor();
+    await page.keyboard.press('j');
+    await page.getByText('permanent').nth(1).waitFor();
+    expect(await page.getByRole('button', { name: /Record/ }).count()).toBe(0);
+  });
+
+  test('a writ is revoked with a reason, and its agent proposes no more', async () => {
+    const server = await serve();
+    await succeed(server, 'proposals.create', pay('a', 1, 'k'));
+    const page = await open(server, 'admin:ann', '/agents/main');
+    await page.getByText('agent:scout').first().waitFor();
+    await expectAccessible(page);
+    await page
+      .getByRole('button', { name: /Revoke/ })
+      .first()
+      .click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel(/Reason/).fill('left the team');
+    await dialog.getByRole('button', { name: /Revoke/ }).click();
+    await page.getByText('revoked').first().waitFor();
+    const after = await server.ask('POST', '/v1/trajectories/main/proposals', {
+      token: server.tokens['agent:scout'],
+      key: 'after',
+      body: pay('a', 1, 'after').body,
+    });
+    expect(after.body).toMatchObject({ ruling: 'rejected', reason: 'invalid_authority' });
+  });
+
+  test('a trajectory is halted and resumed', async () => {
+    const server = await serve();
+    const page = await open(server, 'admin:ann', '/agents/main');
+    for (const [does, halted] of [
+      ['Halt', true],
+      ['Resume', false],
+    ] as const) {
+      await page.getByRole('button', { name: new RegExp(does) }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel(/Reason/).fill('a drill');
+      await dialog.getByRole('button', { name: new RegExp(does) }).click();
+      await expect
+        .poll(async () => (await succeed(server, 'trajectories.get', { path: MAIN })).halted !== null)
+        .toBe(halted);
+      await dialog.waitFor({ state: 'hidden' });
+    }
+  });
+
+  test('a counselor sees agents and no button of an administrator', async () => {
+    const server = await serve();
+    await succeed(server, 'proposals.create', pay('a', 1, 'k'));
+    const page = await open(server, 'boss:ada', '/agents/main', { scheme: 'dark' });
+    await page.getByText('agent:scout').first().waitFor();
+    expect(await page.getByRole('button', { name: /Revoke|Halt/ }).count()).toBe(0);
+    await expectAccessible(page);
+  });
+});
