@@ -9,4 +9,5 @@ export interface Page {
 
 export const PAGES: readonly Page[] = [
   { path: '/inbox', name: 'Inbox', about: 'Proposals that wait for a decision', key: 'i' },
+  { path: '/timeline', name: 'Timeline', about: 'Entries of a trajectory, and its state at any point', key: 't' },
 ];

@@ -1,0 +1,71 @@
+import { Text } from '@mantine/core';
+import { Link } from 'wouter';
+import { Inert } from '../../parts/inert-text.tsx';
+import type { EntrySummary } from './entries-query.ts';
+import classes from './entry-list.module.css';
+import { RulingMark } from './ruling-mark.tsx';
+import { TimeOfDay } from './time-of-day.tsx';
+
+interface RowProps {
+  readonly seq: number;
+  readonly entry: EntrySummary | undefined;
+  readonly isOpen: boolean;
+  readonly href: string;
+}
+
+/** One entry: its ruling, action and time, and below them the detail and the people. */
+export function EntryRow({ seq, entry, isOpen, href }: RowProps) {
+  return (
+    <Link
+      href={href}
+      className={classes.row}
+      data-open={isOpen || undefined}
+      aria-current={isOpen ? 'true' : undefined}
+    >
+      <span className={classes.seq}>{seq}</span>
+      {entry === undefined ? (
+        <span className={classes.waiting} role="status">
+          Loading…
+        </span>
+      ) : (
+        <Content entry={entry} />
+      )}
+    </Link>
+  );
+}
+
+function Content({ entry }: { readonly entry: EntrySummary }) {
+  const { ruling, action, role, counselor, invariant_id, detail, at, kind } = entry;
+  return (
+    <>
+      <span className={classes.ruling}>
+        <RulingMark ruling={ruling} />
+      </span>
+      <span className={classes.what}>
+        <span className={classes.action}>
+          <Inert>{action ?? kind.replaceAll('_', ' ')}</Inert>
+        </span>
+        {role !== undefined && (
+          <Text span size="xs" c="dimmed">
+            {' '}
+            as <Inert>{role}</Inert>
+          </Text>
+        )}
+        {counselor !== undefined && (
+          <Text span size="xs" c="dimmed">
+            , decided by <Inert>{counselor}</Inert>
+          </Text>
+        )}
+      </span>
+      <span className={classes.when}>{at !== '' && <TimeOfDay at={at} />}</span>
+      <span className={classes.why}>
+        {invariant_id !== undefined && (
+          <span className={classes.rule}>
+            <Inert>{invariant_id}</Inert>
+          </span>
+        )}
+        <Inert>{detail ?? ''}</Inert>
+      </span>
+    </>
+  );
+}

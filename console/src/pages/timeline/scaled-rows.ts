@@ -1,0 +1,59 @@
+import { observeElementOffset, useVirtualizer, type VirtualItem } from '@tanstack/react-virtual';
+import { type RefObject, useCallback, useRef, useState } from 'react';
+
+/** Browsers draw no element that is much higher. */
+const HEIGHT_MAX = 12_000_000;
+
+export interface ScaledRows {
+  readonly items: readonly VirtualItem[];
+  /** The height of the content, which a very long list shares out. */
+  readonly height: number;
+  /** The place of a row in the content now. */
+  readonly topOf: (item: VirtualItem) => number;
+  /** Scrolls as little as possible until the row is in sight. */
+  readonly show: (index: number, where?: 'centre') => void;
+}
+
+/**
+ * The rows in sight of a list of any length. A list that is too high for a browser scrolls faster
+ * than its content is high.
+ */
+export function useScaledRows(scroller: RefObject<HTMLElement | null>, count: number, rowHeight: number): ScaledRows {
+  const total = count * rowHeight;
+  const view = scroller.current?.clientHeight ?? 0;
+  const height = Math.min(total, HEIGHT_MAX);
+  const scale = total > height ? (total - view) / (height - view) : 1;
+  const latest = useRef(scale);
+  latest.current = scale;
+  const [, setOffset] = useState(0);
+  const rows = useVirtualizer<HTMLElement, Element>({
+    count,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeight,
+    overscan: 8,
+    observeElementOffset: (instance, report) =>
+      observeElementOffset(instance, (offset, isScrolling) => {
+        report(offset * latest.current, isScrolling);
+        // Between two rows the content of a scaled list moves too.
+        if (latest.current > 1) setOffset(offset);
+      }),
+  });
+  const show = useCallback(
+    (index: number, where?: 'centre') => {
+      const element = scroller.current;
+      if (element === null) return;
+      const size = element.clientHeight;
+      const begin = index * rowHeight;
+      const now = element.scrollTop * latest.current;
+      let wanted = now;
+      if (where === 'centre') wanted = begin - (size - rowHeight) / 2;
+      else if (begin < now) wanted = begin;
+      else if (begin + rowHeight > now + size) wanted = begin + rowHeight - size;
+      if (wanted !== now) element.scrollTop = Math.max(0, wanted) / latest.current;
+    },
+    [scroller, rowHeight],
+  );
+  const offset = scroller.current?.scrollTop ?? 0;
+  const shift = offset * scale - offset;
+  return { items: rows.getVirtualItems(), height, topOf: (item) => item.start - shift, show };
+}
