@@ -14,7 +14,7 @@ const store = {
     Array.from({ length: Math.max(0, Math.min(limit, ENTRIES - from)) }, (_, n) => rowAt(from + n)),
 } as unknown as LedgerStore;
 
-test('a search without a match ends after some entries, and the next page goes on', async () => {
+test('a search without a match ends, and the next page goes on', async () => {
   const head = rowAt(ENTRIES - 1);
   const pages: (number | undefined)[] = [];
   for (let before: number | undefined = ENTRIES; before !== undefined; ) {

@@ -1,7 +1,7 @@
 import type { EntryRow, LedgerStore } from '#ledger';
 import { type Summary, summaryOf } from '#views';
 
-/** The most entries that one search reads. The rest is the next page. */
+/** A search reads at most this many entries a request. The rest is the next page. */
 const READ_MAX = 2_000;
 const READ_AT_ONCE = 250;
 

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
-import { type ReactNode, type RefObject, useEffect, useRef } from 'react';
+import { type CSSProperties, type ReactNode, type RefObject, useEffect, useRef } from 'react';
 import type { EntrySummary } from './entries-query.ts';
 import classes from './entry-list.module.css';
 import { EntryRow } from './entry-row.tsx';
@@ -8,7 +8,7 @@ import type { ScaledRows } from './scaled-rows.ts';
 import type { TimelineAddress } from './timeline-address.ts';
 import type { Tail } from './use-tail.ts';
 
-export const ROW_PX = 52;
+export const ROW_PX = 48;
 
 /** The entries of a list, newest first. An entry that is not loaded yet is undefined. */
 export interface Entries {
@@ -44,7 +44,10 @@ export function EntryList({ address, entries, rows, scroller, tail, children }: 
       )}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls the list */}
       <section className={classes.scroller} ref={scroller} tabIndex={0} aria-label="Entries, newest first">
-        <ul className={classes.rows} style={{ height: rows.height }}>
+        <ul
+          className={classes.rows}
+          style={{ height: rows.height, '--digits': String(tail.top).length } as CSSProperties}
+        >
           {rows.items.map((item) => {
             if (item.index >= count) return null;
             const seq = seqAt(item.index);

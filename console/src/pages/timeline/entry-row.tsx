@@ -1,4 +1,3 @@
-import { Text } from '@mantine/core';
 import { Link } from 'wouter';
 import { Inert } from '../../parts/inert-text.tsx';
 import type { EntrySummary } from './entries-query.ts';
@@ -42,23 +41,13 @@ function Content({ entry }: { readonly entry: EntrySummary }) {
         <RulingMark ruling={ruling} />
       </span>
       <span className={classes.what}>
-        <span className={classes.action}>
-          <Inert>{action ?? kind.replaceAll('_', ' ')}</Inert>
-        </span>
-        {role !== undefined && (
-          <Text span size="xs" c="dimmed">
-            {' '}
-            as <Inert>{role}</Inert>
-          </Text>
-        )}
-        {counselor !== undefined && (
-          <Text span size="xs" c="dimmed">
-            , decided by <Inert>{counselor}</Inert>
-          </Text>
-        )}
+        <Inert>{action ?? kind.replaceAll('_', ' ')}</Inert>
       </span>
       <span className={classes.when}>{at !== '' && <TimeOfDay at={at} />}</span>
       <span className={classes.why}>
+        {role !== undefined && <Inert>{`as ${role}`}</Inert>}
+        {counselor !== undefined && <Inert>{`, decided by ${counselor}`}</Inert>}
+        {role !== undefined && (invariant_id ?? detail) !== undefined && ' · '}
         {invariant_id !== undefined && (
           <span className={classes.rule}>
             <Inert>{invariant_id}</Inert>

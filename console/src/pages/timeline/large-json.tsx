@@ -17,7 +17,12 @@ interface LargeProps {
 /** A JSON value. Of one that is too large for a text, the members can be opened. */
 export function LargeJson({ value, label, onOpen }: LargeProps) {
   const isLarge = useMemo(() => JSON.stringify(value).length > TEXT_MAX, [value]);
-  if (!isLarge || typeof value !== 'object' || value === null) return <JsonText value={value} label={label} />;
+  if (!isLarge || typeof value !== 'object' || value === null)
+    return (
+      <div className={classes.state}>
+        <JsonText value={value} label={label} />
+      </div>
+    );
   const keys = Object.keys(value);
   return (
     <section aria-label={label}>

@@ -3,8 +3,12 @@ import { Inert } from '../../parts/inert-text.tsx';
 import { EntryLink } from './entry-link.tsx';
 import { type EntryDocument, payloadOf } from './entry-query.ts';
 import { Fact, Facts, Part } from './panel-part.tsx';
-import type { CounselorRecord, PolicyRecord, VectorItem } from './payload.ts';
+import type { CounselorRecord, Payloads, PolicyRecord, VectorItem } from './payload.ts';
 import { reasonText } from './reasons.ts';
+import { Standing } from './standing.tsx';
+
+/** The role of the actions that the runtime takes on its own. */
+const RUNTIME = 'assize';
 
 /** The ruling of a proposal in words: the reason, the rule, the policy, and the people. */
 export function Ruled({ entry }: { readonly entry: EntryDocument }) {
@@ -18,6 +22,7 @@ export function Ruled({ entry }: { readonly entry: EntryDocument }) {
   ];
   return (
     <Part title={titleOf(payload.kind)}>
+      {payload.kind === 'commit' && <Text size="sm">{allowedText(payload)}</Text>}
       {why !== undefined && (
         <Text size="sm">
           {capital(reasonText(why.reason))}: <Inert>{why.detail}</Inert>
@@ -36,6 +41,9 @@ export function Ruled({ entry }: { readonly entry: EntryDocument }) {
             <Fact name="Asked">{payload.channel}</Fact>
             <Fact name="Approvals">{`${payload.approved_by?.length ?? 0} of ${payload.approvals ?? 1}`}</Fact>
             {payload.expires !== undefined && <Fact name="Expires">{payload.expires}</Fact>}
+            <Fact name="Now">
+              <Standing id={entry.id} />
+            </Fact>
           </>
         )}
         {payload.policy !== undefined && <Fact name="Policy">{policyText(payload.policy)}</Fact>}
@@ -87,6 +95,13 @@ function titleOf(kind: 'commit' | 'rejection' | 'pending_approval'): string {
 
 function didOf(kind: string): string {
   return kind === 'rejection' ? 'Rejected by' : 'Approved by';
+}
+
+function allowedText({ action, counselor, approved_by = [] }: Payloads['commit']): string {
+  if (action.role.name === RUNTIME) return 'The runtime made this entry itself.';
+  if ([...approved_by, counselor].some((one) => one?.override === true))
+    return 'Its writ and the policy allow it. An approver overrode rules of the domain.';
+  return `Its writ, the policy and the rules of the domain allow it${counselor === undefined ? '' : ', and a person approved it'}.`;
 }
 
 function policyText({ decision, rule }: PolicyRecord): string {

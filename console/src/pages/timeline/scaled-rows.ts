@@ -10,7 +10,7 @@ export interface ScaledRows {
   readonly height: number;
   /** The place of a row in the content now. */
   readonly topOf: (item: VirtualItem) => number;
-  /** Scrolls as little as possible until the row is in sight. */
+  /** Scrolls until the row is in sight: as little as possible, or until it is in the middle. */
   readonly show: (index: number, where?: 'centre') => void;
 }
 
@@ -45,11 +45,12 @@ export function useScaledRows(scroller: RefObject<HTMLElement | null>, count: nu
       const size = element.clientHeight;
       const begin = index * rowHeight;
       const now = element.scrollTop * latest.current;
-      let wanted = now;
-      if (where === 'centre') wanted = begin - (size - rowHeight) / 2;
-      else if (begin < now) wanted = begin;
-      else if (begin + rowHeight > now + size) wanted = begin + rowHeight - size;
-      if (wanted !== now) element.scrollTop = Math.max(0, wanted) / latest.current;
+      const isAbove = begin < now;
+      const isBelow = begin + rowHeight > now + size;
+      if (!isAbove && !isBelow) return;
+      const nearest = isAbove ? begin : begin + rowHeight - size;
+      const wanted = where === 'centre' ? begin - (size - rowHeight) / 2 : nearest;
+      element.scrollTop = Math.max(0, wanted) / latest.current;
     },
     [scroller, rowHeight],
   );
