@@ -1,9 +1,10 @@
-import { Alert, Button, Group, Stack, Textarea, TextInput } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Alert, Button, Group, Stack, Text, Textarea, TextInput } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { api, dataOf } from '../../api/client.ts';
 import { useMe } from '../../api/queries.ts';
+import { lastCommitBefore } from './entries-query.ts';
 import type { EntryDocument } from './entry-query.ts';
 import { Part } from './panel-part.tsx';
 import { timelineHref } from './timeline-address.ts';
@@ -24,7 +25,8 @@ export function BranchFrom({ entry }: { readonly entry: EntryDocument }) {
 }
 
 function BranchForm({ entry, onClose }: { readonly entry: EntryDocument; readonly onClose: () => void }) {
-  const { trajectory_id: trajectory, id: at } = entry;
+  const { trajectory_id: trajectory } = entry;
+  const point = useBranchPoint(entry);
   const [note, setNote] = useState('');
   const [name, setName] = useState('');
   const [, navigate] = useLocation();
@@ -34,7 +36,7 @@ function BranchForm({ entry, onClose }: { readonly entry: EntryDocument; readonl
       dataOf(
         api.POST('/v1/trajectories/{trajectory}/branches', {
           params: { path: { trajectory } },
-          body: { at, note, ...(name !== '' && { trajectory_id: name }) },
+          body: { at: `${trajectory}@${point.data}`, note, ...(name !== '' && { trajectory_id: name }) },
         }),
       ),
     onSuccess: ({ trajectory_id }) => {
@@ -68,13 +70,24 @@ function BranchForm({ entry, onClose }: { readonly entry: EntryDocument; readonl
             value={name}
             onChange={(event) => setName(event.currentTarget.value)}
           />
-          {made.error !== null && (
+          {point.data !== undefined && point.data !== entry.seq && (
+            <Text size="sm">
+              This entry did not change the state. The branch begins after the entry {point.data}, the last commit
+              before.
+            </Text>
+          )}
+          {(made.error ?? point.error) !== null && (
             <Alert color="red" variant="light" role="alert">
-              {made.error.message}
+              {(made.error ?? point.error)?.message}
             </Alert>
           )}
           <Group gap="xs">
-            <Button type="submit" size="xs" loading={made.isPending} disabled={note.trim() === ''}>
+            <Button
+              type="submit"
+              size="xs"
+              loading={made.isPending}
+              disabled={note.trim() === '' || point.data === undefined}
+            >
               Make the branch
             </Button>
             <Button size="xs" variant="default" onClick={onClose}>
@@ -85,4 +98,16 @@ function BranchForm({ entry, onClose }: { readonly entry: EntryDocument; readonl
       </form>
     </Part>
   );
+}
+
+/** The kinds of entries that a branch can begin after. */
+const SOURCES = ['commit', 'root', 'branch'];
+
+/** The seq of the entry with the state at a point: the entry itself, or the last commit before it. */
+function useBranchPoint({ trajectory_id: trajectory, seq, kind }: EntryDocument) {
+  return useQuery({
+    queryKey: ['branch-point', trajectory, seq],
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: () => (SOURCES.includes(kind) ? seq : lastCommitBefore(trajectory, seq)),
+  });
 }

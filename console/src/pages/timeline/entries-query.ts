@@ -94,3 +94,17 @@ export function useNewer(trajectory: string, filter: Filter, start: number, top:
     queryFn: () => entriesOf(trajectory, { from: String(start + 1), before: String(top + 1), limit: '500' }, filter),
   });
 }
+
+/** The seq of the last commit before an entry, or 0 for the first entry of the trajectory. */
+export async function lastCommitBefore(trajectory: string, seq: number): Promise<number> {
+  for (let before: string | undefined = String(seq); before !== undefined; ) {
+    const page: Awaited<ReturnType<typeof entriesOf>> = await entriesOf(
+      trajectory,
+      { before, limit: '1' },
+      { ruling: 'committed', text: '' },
+    );
+    if (page.entries[0] !== undefined) return page.entries[0].seq;
+    before = page.next;
+  }
+  return 0;
+}

@@ -2,7 +2,7 @@ import { observeElementOffset, useVirtualizer, type VirtualItem } from '@tanstac
 import { type RefObject, useCallback, useRef, useState } from 'react';
 
 /** Browsers draw no element that is much higher. */
-const HEIGHT_MAX = 12_000_000;
+const HEIGHT_MAX = 16_000_000;
 
 export interface ScaledRows {
   readonly items: readonly VirtualItem[];
@@ -20,11 +20,11 @@ export interface ScaledRows {
  */
 export function useScaledRows(scroller: RefObject<HTMLElement | null>, count: number, rowHeight: number): ScaledRows {
   const total = count * rowHeight;
-  const view = scroller.current?.clientHeight ?? 0;
   const height = Math.min(total, HEIGHT_MAX);
-  const scale = total > height ? (total - view) / (height - view) : 1;
-  const latest = useRef(scale);
-  latest.current = scale;
+  const scaleIn = ({ clientHeight: view }: { readonly clientHeight: number }) =>
+    total > height ? (total - view) / (height - view) : 1;
+  const latest = useRef(scaleIn);
+  latest.current = scaleIn;
   const [, setOffset] = useState(0);
   const rows = useVirtualizer<HTMLElement, Element>({
     count,
@@ -33,9 +33,10 @@ export function useScaledRows(scroller: RefObject<HTMLElement | null>, count: nu
     overscan: 8,
     observeElementOffset: (instance, report) =>
       observeElementOffset(instance, (offset, isScrolling) => {
-        report(offset * latest.current, isScrolling);
+        const scale = instance.scrollElement === null ? 1 : latest.current(instance.scrollElement);
+        report(offset * scale, isScrolling);
         // Between two rows the content of a scaled list moves too.
-        if (latest.current > 1) setOffset(offset);
+        if (scale > 1) setOffset(offset);
       }),
   });
   const show = useCallback(
@@ -44,17 +45,18 @@ export function useScaledRows(scroller: RefObject<HTMLElement | null>, count: nu
       if (element === null) return;
       const size = element.clientHeight;
       const begin = index * rowHeight;
-      const now = element.scrollTop * latest.current;
+      const scale = latest.current(element);
+      const now = element.scrollTop * scale;
       const isAbove = begin < now;
       const isBelow = begin + rowHeight > now + size;
       if (!isAbove && !isBelow) return;
       const nearest = isAbove ? begin : begin + rowHeight - size;
       const wanted = where === 'centre' ? begin - (size - rowHeight) / 2 : nearest;
-      element.scrollTop = Math.max(0, wanted) / latest.current;
+      element.scrollTop = Math.max(0, wanted) / scale;
     },
     [scroller, rowHeight],
   );
-  const offset = scroller.current?.scrollTop ?? 0;
-  const shift = offset * scale - offset;
+  const element = scroller.current;
+  const shift = element === null ? 0 : element.scrollTop * (scaleIn(element) - 1);
   return { items: rows.getVirtualItems(), height, topOf: (item) => item.start - shift, show };
 }

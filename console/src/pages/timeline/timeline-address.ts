@@ -38,7 +38,7 @@ export function useTimelineAddress(): TimelineAddress {
   const [search, setSearch] = useSearchParams();
   const query = search.toString();
   return useMemo(() => {
-    const { trajectory } = params;
+    const trajectory = params.trajectory === undefined ? undefined : trajectoryInPath();
     const suffix = query === '' ? '' : `?${query}`;
     const hrefOf = (seq?: number) => `${timelineHref(trajectory ?? '', seq)}${suffix}`;
     return {
@@ -60,6 +60,16 @@ export function useTimelineAddress(): TimelineAddress {
         ),
     };
   }, [params, query, navigate, setSearch]);
+}
+
+/** The router decodes only some characters of a path. */
+function trajectoryInPath(): string {
+  const [, , name = ''] = window.location.pathname.split('/');
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
 }
 
 function readSearch(search: URLSearchParams): TimelineSearch {
