@@ -10,7 +10,7 @@ export function EntryLink({ id }: { readonly id: string }) {
   if (data === undefined) return <code>{id.slice(0, 12)}…</code>;
   const { trajectory_id: trajectory, seq } = data;
   return (
-    <Anchor component={Link} href={timelineHref(trajectory, seq)} size="sm">
+    <Anchor component={Link} href={timelineHref(trajectory, seq)} size="sm" underline="always">
       entry {seq} of {visible(trajectory)}
     </Anchor>
   );

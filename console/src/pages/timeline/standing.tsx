@@ -16,7 +16,7 @@ export function Standing({ id }: { readonly id: string }) {
     return (
       <>
         waits for a decision in the{' '}
-        <Anchor component={Link} href={`/inbox/${id}?show=all`} size="sm">
+        <Anchor component={Link} href={`/inbox/${id}?show=all`} size="sm" underline="always">
           inbox
         </Anchor>
       </>

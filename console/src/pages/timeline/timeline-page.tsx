@@ -1,5 +1,6 @@
-import { Group, Title } from '@mantine/core';
+import { Group, Text, Title, VisuallyHidden } from '@mantine/core';
 import { Redirect } from 'wouter';
+import { visible } from '../../../../src/cli/terminal/visible.ts';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
 import { AllEntries } from './all-entries.tsx';
 import { useHead } from './entries-query.ts';
@@ -41,12 +42,16 @@ function Timeline({ trajectory, address }: TimelineProps) {
   const head = useHead(trajectory);
   return (
     <div className={classes.page} data-open={seq !== undefined || undefined}>
+      {/* A narrow window shows the entry alone, and the page keeps its heading. */}
+      <VisuallyHidden>
+        <Title order={1}>Timeline of {visible(trajectory)}</Title>
+      </VisuallyHidden>
       <section className={classes.list} aria-label="Timeline">
         <header className={classes.head}>
           <Group justify="space-between" wrap="nowrap">
-            <Title order={1} size="h4">
+            <Text fw={700} size="lg" aria-hidden>
               Timeline
-            </Title>
+            </Text>
             <TrajectoryPicker trajectory={trajectory} />
           </Group>
           <EntryFilters address={address} />
