@@ -31,6 +31,8 @@ export function EntryPanel({ trajectory, seq, head, address }: PanelProps) {
   const { view, set, open } = address;
   const found = useEntry(`${trajectory}@${seq}`);
   const entry = found.data;
+  // The other views load their own data.
+  const isRead = view === 'entry' || view === 'record';
   return (
     <div className={classes.panel}>
       <Group justify="space-between" wrap="nowrap" align="flex-start" mb="xs">
@@ -68,7 +70,7 @@ export function EntryPanel({ trajectory, seq, head, address }: PanelProps) {
           </>
         )}
       </Tabs>
-      {found.isPending && <Loading what="the entry" />}
+      {found.isPending && isRead && <Loading what="the entry" />}
       {entry === undefined && found.error !== null && <Failed error={found.error} retry={() => void found.refetch()} />}
     </div>
   );

@@ -54,7 +54,11 @@ export function FoundEntries({ trajectory, head, filter, address }: FoundProps) 
         </Group>
       )}
       {older.data !== undefined && !older.hasNextPage && found.length === 0 && (
-        <Empty title="No entry matches">Clear the filters to see all entries of {trajectory}.</Empty>
+        <Empty title="No entry matches">
+          <Button size="xs" variant="default" onClick={() => address.set({ ruling: undefined, text: undefined })}>
+            Clear the filters
+          </Button>
+        </Empty>
       )}
     </EntryList>
   );

@@ -1,4 +1,5 @@
 import { Anchor, Button, Group, NumberInput, Slider, Stack, Text } from '@mantine/core';
+import { useDebouncedCallback } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { api, dataOf } from '../../api/client.ts';
@@ -6,6 +7,8 @@ import { Inert } from '../../parts/inert-text.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
 import { LargeJson } from './large-json.tsx';
 import type { TimelineAddress } from './timeline-address.ts';
+
+const TYPING_MS = 300;
 
 interface StateProps {
   readonly trajectory: string;
@@ -61,6 +64,7 @@ interface PointProps {
 function Point({ seq, head, goTo }: PointProps) {
   const [at, setAt] = useState(seq);
   useEffect(() => setAt(seq), [seq]);
+  const typed = useDebouncedCallback(goTo, TYPING_MS);
   return (
     <Group gap="md" wrap="nowrap" align="center">
       <Slider
@@ -83,7 +87,11 @@ function Point({ seq, head, goTo }: PointProps) {
         allowDecimal={false}
         clampBehavior="strict"
         value={at}
-        onChange={(value) => typeof value === 'number' && goTo(value)}
+        onChange={(value) => {
+          if (typeof value !== 'number') return;
+          setAt(value);
+          typed(value);
+        }}
       />
       <Button size="xs" variant="default" disabled={seq === head} onClick={() => goTo(head)}>
         Newest
