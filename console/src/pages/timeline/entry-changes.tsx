@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core';
 import { Changes } from '../../parts/changes.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
-import { JsonText } from '../../parts/json-text.tsx';
+import { Beliefs } from './beliefs.tsx';
 import { type EntryDocument, payloadOf, valueAt } from './entry-query.ts';
 import { HeldValue } from './held-value.tsx';
 import { Part } from './panel-part.tsx';
@@ -48,11 +48,7 @@ function Delivered({ entry, delta, at, isDone }: DeliveredProps) {
           ))}
         </Part>
       )}
-      {delta.beliefs.length > 0 && (
-        <Part title="Beliefs that changed">
-          <JsonText value={delta.beliefs} label="Beliefs" />
-        </Part>
-      )}
+      <Beliefs changes={delta.beliefs} />
     </>
   );
 }

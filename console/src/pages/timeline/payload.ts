@@ -31,7 +31,15 @@ export interface Patch {
 export interface Delta {
   readonly state: Stored;
   readonly effects: readonly { readonly id: string; readonly effect: Stored }[];
-  readonly beliefs: readonly unknown[];
+  readonly beliefs: readonly BeliefChange[];
+}
+
+/** The change of one partition of the memory. */
+export interface BeliefChange {
+  readonly partition: { readonly $blob: string };
+  readonly version: number;
+  readonly insert: readonly unknown[];
+  readonly close: readonly unknown[];
 }
 
 export interface PolicyRecord {

@@ -24,8 +24,8 @@ export default function TimelinePage() {
 
 /** Goes to the trajectory with the newest entry. */
 function Newest() {
-  const { data, error, isPending, refetch } = useTrajectories();
-  if (isPending) return <Loading what="the trajectories" />;
+  const { data, error, isPending, isFetching, refetch } = useTrajectories();
+  if (isPending || isFetching) return <Loading what="the trajectories" />;
   if (data === undefined) return <Failed error={error} retry={() => void refetch()} />;
   const [newest] = data.trajectories.toSorted((a, b) => ((a.at ?? '') < (b.at ?? '') ? 1 : -1));
   if (newest !== undefined) return <Redirect to={timelineHref(newest.trajectory_id)} replace />;
@@ -52,7 +52,7 @@ function Timeline({ trajectory, address }: TimelineProps) {
             <Text fw={700} size="lg" aria-hidden>
               Timeline
             </Text>
-            <TrajectoryPicker trajectory={trajectory} />
+            <TrajectoryPicker trajectory={trajectory} entries={head.data === undefined ? undefined : head.data + 1} />
           </Group>
           <EntryFilters address={address} />
         </header>
