@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { api, dataOf } from '../../api/client.ts';
 import { type EntryDocument, payloadOf } from './entry-query.ts';
 import { Fact, Facts, Part } from './panel-part.tsx';
-import type { Amounts } from './payload.ts';
+import { type Amounts, isOfRuntime } from './payload.ts';
 
 /** Whose proposal an entry is, by its writ, and what it cost. */
 export function Authority({ entry }: { readonly entry: EntryDocument }) {
@@ -23,7 +23,9 @@ export function Authority({ entry }: { readonly entry: EntryDocument }) {
       <Facts>
         {known !== undefined && (
           <>
-            <Fact name="Asked by">{known.writ.subject}</Fact>
+            <Fact name={done !== undefined && 'action' in done && isOfRuntime(done.action) ? 'Writ of' : 'Asked by'}>
+              {known.writ.subject}
+            </Fact>
             {known.principal !== null && known.principal !== known.writ.subject && (
               <Fact name="Principal">{known.principal}</Fact>
             )}

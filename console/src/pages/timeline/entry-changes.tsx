@@ -32,7 +32,7 @@ function Delivered({ entry, delta, at, isDone }: DeliveredProps) {
   const patches = patchesOf(entry, delta, `${at}/state`);
   return (
     <>
-      <Part title={patches?.length === 0 ? 'The state did not change' : 'Changes of the state'}>
+      <Part title={titleOf(patches?.length ?? 1, isDone)}>
         {patches === undefined && <Text size="sm">The changes were erased.</Text>}
         {patches !== undefined && patches.length > 0 && (
           <Changes trajectory={trajectory} changes={patches.slice(0, SHOWN)} at={`${trajectory}@${seq - 1}`} />
@@ -51,6 +51,11 @@ function Delivered({ entry, delta, at, isDone }: DeliveredProps) {
       <Beliefs changes={delta.beliefs} />
     </>
   );
+}
+
+function titleOf(changes: number, isDone: boolean): string {
+  if (changes === 0) return isDone ? 'The state did not change' : 'The state would not change';
+  return isDone ? 'Changes of the state' : 'Changes of the state after an approval';
 }
 
 function Call({ entry, effect, at }: { readonly entry: EntryDocument; readonly effect: unknown; readonly at: string }) {

@@ -1,5 +1,4 @@
-import { Alert, Anchor, Stack, Text } from '@mantine/core';
-import { Link } from 'wouter';
+import { Alert, Stack } from '@mantine/core';
 import { Inert } from '../../parts/inert-text.tsx';
 import { Authority } from './authority.tsx';
 import { Begun } from './begun.tsx';
@@ -10,7 +9,6 @@ import { type EntryDocument, payloadOf } from './entry-query.ts';
 import { Fact, Facts, Part } from './panel-part.tsx';
 import { Proposed } from './proposed.tsx';
 import { Ruled } from './ruled.tsx';
-import { timelineHref } from './timeline-address.ts';
 
 interface ContentProps {
   readonly entry: EntryDocument;
@@ -33,19 +31,6 @@ export function EntryContent({ entry }: ContentProps) {
       <Delegated entry={entry} />
       <KeyChanged entry={entry} />
       <Authority entry={entry} />
-      <Text size="sm">
-        <Anchor component={Link} href={`${timelineHref(entry.trajectory_id, entry.seq)}?view=state`} size="sm">
-          The state after this entry
-        </Anchor>
-        {entry.seq > 0 && (
-          <>
-            {' · '}
-            <Anchor component={Link} href={`${timelineHref(entry.trajectory_id, entry.seq)}?view=compare`} size="sm">
-              Compare with another point
-            </Anchor>
-          </>
-        )}
-      </Text>
       <BranchFrom entry={entry} />
     </Stack>
   );

@@ -153,3 +153,8 @@ export interface Payloads {
     readonly reason: string;
   };
 }
+
+/** Whether the runtime took an action on its own, such as a settlement. */
+export function isOfRuntime({ role }: Pick<ActionRecord, 'role'>): boolean {
+  return role.name === 'assize';
+}

@@ -3,7 +3,7 @@ import { Inert } from '../../parts/inert-text.tsx';
 import { type EntryDocument, payloadOf, valueAt } from './entry-query.ts';
 import { HeldValue } from './held-value.tsx';
 import { Fact, Facts, Part } from './panel-part.tsx';
-import type { Observation, RoleRef } from './payload.ts';
+import { isOfRuntime, type Observation, type RoleRef } from './payload.ts';
 
 interface Asked {
   readonly action: string;
@@ -23,7 +23,7 @@ export function Proposed({ entry }: { readonly entry: EntryDocument }) {
   const amended = payloadOf(entry, 'commit')?.amended;
   return (
     <>
-      <Part title="What was asked">
+      <Part title={isOfRuntime(asked) ? 'What was recorded' : 'What was asked'}>
         <Facts>
           <Fact name="Action">{action}</Fact>
           <Fact name="Role">
@@ -39,7 +39,7 @@ export function Proposed({ entry }: { readonly entry: EntryDocument }) {
         )}
       </Part>
       {observations.length > 0 && (
-        <Part title="What had been observed">
+        <Part title={isOfRuntime(asked) ? 'Answers of the calls' : 'What had been observed'}>
           {observations.map(({ name, value, oracle_key }, n) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: two observations may be equal
             <div key={n}>

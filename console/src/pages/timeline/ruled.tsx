@@ -3,12 +3,9 @@ import { Inert } from '../../parts/inert-text.tsx';
 import { EntryLink } from './entry-link.tsx';
 import { type EntryDocument, payloadOf } from './entry-query.ts';
 import { Fact, Facts, Part } from './panel-part.tsx';
-import type { CounselorRecord, Payloads, PolicyRecord, VectorItem } from './payload.ts';
+import { type CounselorRecord, isOfRuntime, type Payloads, type PolicyRecord, type VectorItem } from './payload.ts';
 import { reasonText } from './reasons.ts';
 import { Standing } from './standing.tsx';
-
-/** The role of the actions that the runtime takes on its own. */
-const RUNTIME = 'assize';
 
 /** The ruling of a proposal in words: the reason, the rule, the policy, and the people. */
 export function Ruled({ entry }: { readonly entry: EntryDocument }) {
@@ -38,7 +35,7 @@ export function Ruled({ entry }: { readonly entry: EntryDocument }) {
         )}
         {payload.kind === 'pending_approval' && (
           <>
-            <Fact name="Asked">{payload.channel}</Fact>
+            <Fact name="Channel">{payload.channel}</Fact>
             <Fact name="Approvals">{`${payload.approved_by?.length ?? 0} of ${payload.approvals ?? 1}`}</Fact>
             {payload.expires !== undefined && <Fact name="Expires">{payload.expires}</Fact>}
             <Fact name="Now">
@@ -98,7 +95,7 @@ function didOf(kind: string): string {
 }
 
 function allowedText({ action, counselor, approved_by = [] }: Payloads['commit']): string {
-  if (action.role.name === RUNTIME) return 'The runtime made this entry itself.';
+  if (isOfRuntime(action)) return 'The runtime made this entry itself.';
   if ([...approved_by, counselor].some((one) => one?.override === true))
     return 'Its writ and the policy allow it. An approver overrode rules of the domain.';
   return `Its writ, the policy and the rules of the domain allow it${counselor === undefined ? '' : ', and a person approved it'}.`;
