@@ -10,8 +10,9 @@ import { styleNonce } from './document.ts';
 import { Shell } from './shell.tsx';
 import { theme } from './theme.ts';
 
-const EffectsPage = lazy(async () => ({ default: (await import('../pages/effects/effects-page.tsx')).EffectsPage }));
-const AgentsPage = lazy(async () => ({ default: (await import('../pages/agents/agents-page.tsx')).AgentsPage }));
+const TimelinePage = lazy(() => import('../pages/timeline/timeline-page.tsx'));
+const EffectsPage = lazy(() => import('../pages/effects/effects-page.tsx'));
+const AgentsPage = lazy(() => import('../pages/agents/agents-page.tsx'));
 
 const queries = new QueryClient({
   defaultOptions: {
@@ -31,6 +32,7 @@ export function App() {
                 <Redirect to="/inbox" replace />
               </Route>
               <Route path="/inbox/:id?" component={InboxPage} />
+              <Route path="/timeline/:trajectory?/:seq?" component={TimelinePage} />
               <Route path="/effects/:epoch?" component={EffectsPage} />
               <Route path="/agents/:trajectory?" component={AgentsPage} />
               <Route component={NotFound} />

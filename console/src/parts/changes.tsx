@@ -13,13 +13,20 @@ interface Change {
   readonly value?: unknown;
 }
 
-/** The changed places of a state, each before and after. The state before is the last one. */
-export function Changes({ trajectory, changes }: { readonly trajectory: string; readonly changes: readonly Change[] }) {
+interface ChangesProps {
+  readonly trajectory: string;
+  readonly changes: readonly Change[];
+  /** The entry with the state before. Default: the last one. */
+  readonly at?: string;
+}
+
+/** The changed places of a state, each before and after. */
+export function Changes({ trajectory, changes, at }: ChangesProps) {
   const before = useQueries({
     queries: changes.map(({ op, path }) => ({
-      queryKey: ['log', 'state', trajectory, path],
+      queryKey: [...(at === undefined ? ['log'] : []), 'state', trajectory, path, at],
       enabled: op !== 'add',
-      queryFn: () => stateAt(trajectory, path),
+      queryFn: () => stateAt(trajectory, path, at),
     })),
   });
   return (
@@ -46,8 +53,8 @@ export function Changes({ trajectory, changes }: { readonly trajectory: string; 
   );
 }
 
-async function stateAt(trajectory: string, pointer: string): Promise<{ readonly value: unknown }> {
-  const params = { path: { trajectory }, query: { pointer } };
+async function stateAt(trajectory: string, pointer: string, at?: string): Promise<{ readonly value: unknown }> {
+  const params = { path: { trajectory }, query: { pointer, ...(at !== undefined && { at }) } };
   try {
     return { value: (await dataOf(api.GET('/v1/trajectories/{trajectory}/state', { params }))).state };
   } catch (error) {

@@ -1,40 +1,73 @@
 import { z } from 'zod';
 import { isInstance } from '#base';
-import { hashText } from '#canon';
+import { canonicalize, hashText } from '#canon';
 import { checkRow, difference, type EntryRow, LedgerFault, type Payload } from '#ledger';
 import { proveEntry } from '#runtime';
-import { blobsOf, blobValue, partingOf, summaryOf } from '#views';
+import { blobsOf, blobValue, partingOf } from '#views';
+import { entryPage } from '../entry-pages.ts';
 import { ServerError } from '../errors.ts';
 import { entryNamed, headOf, tagsOfStates } from '../reach.ts';
 import type { Service } from '../service.ts';
 import { digits, documentForm, flag, hash, name, next, PAGE_DEFAULT, page, patchForm } from './forms.ts';
 import { type Operation, operation, READERS } from './operation.ts';
 
+const RULINGS = [
+  'begun',
+  'branched',
+  'committed',
+  'rejected',
+  'escalated',
+  'delegated',
+  'answered',
+  'concluded',
+  'key changed',
+  'unreadable',
+] as const;
+
 const summaryForm = z
-  .looseObject({ seq: z.number().int(), id: hash, kind: z.string(), at: z.string(), ruling: z.string() })
+  .looseObject({
+    seq: z.number().int(),
+    id: hash,
+    kind: z.string(),
+    at: z.string(),
+    ruling: z.enum(RULINGS),
+    action: z.string().optional(),
+    role: z.string().optional(),
+    reason: z.string().optional(),
+    invariant_id: z.string().optional(),
+    detail: z.string().optional(),
+    resolves: z.string().optional().describe('the pending entry that this entry resolves'),
+    counselor: z.string().optional().describe('the person who decided'),
+  })
   .meta({ id: 'EntrySummary', description: 'An entry in short: its action, its ruling, and the reason.' });
 
 const list = operation({
   id: 'entries.list',
   method: 'get',
   path: '/v1/trajectories/{trajectory}/entries',
-  summary: 'The entries of a trajectory, oldest first.',
+  summary: 'The entries of a trajectory, oldest first. With `before`, newest first; then `next` is a `before` too.',
   kinds: READERS,
   params: z.strictObject({ trajectory: name }),
-  query: z.strictObject({ from: digits.optional().describe('the first seq'), limit: page.limit }),
+  query: z.strictObject({
+    from: digits.optional().describe('the first seq'),
+    before: digits.optional().describe('the seq after the last entry; turns the order round'),
+    limit: page.limit,
+    ruling: z.enum(RULINGS).optional(),
+    text: name.optional().describe('a part of the summary, in any case. A page may have no match, and a `next`'),
+  }),
   answer: z.strictObject({ trajectory_id: z.string(), entries: z.array(summaryForm), next }),
   run: async (request) => {
     const { path, query, service } = request;
     const head = await headOf(request, path.trajectory);
-    const { from = 0, limit = PAGE_DEFAULT } = query;
-    const etag = `${head.id}-${from}-${limit}`;
+    const asked = { ...query, from: query.from ?? 0, limit: query.limit ?? PAGE_DEFAULT };
+    const etag = `${head.id}-${hashText(canonicalize({ ...asked }))}`;
     if (request.hasAnswer(etag)) return { etag };
-    const rows = await service.store.entries(path.trajectory, { from, limit });
-    const last = rows.at(-1);
-    const isMore = last !== undefined && last.seq < head.seq;
-    const entries = rows.map((row) => ({ ...summaryOf(row) }));
-    const body = { trajectory_id: path.trajectory, entries, ...(isMore && { next: String(last.seq + 1) }) };
-    return { body, etag };
+    const { entries, next } = await entryPage(service.store, head, asked);
+    const shown = entries.map((entry) => ({ ...entry }));
+    return {
+      etag,
+      body: { trajectory_id: path.trajectory, entries: shown, ...(next !== undefined && { next: String(next) }) },
+    };
   },
 });
 

@@ -3,6 +3,7 @@ import { isAssizeError, type Json } from '#base';
 import { copyJson, parsePointer, parseStrict } from '#canon';
 import { type BranchPayload, type EntryRow, type RootPayload, readRow } from '#ledger';
 import { Trajectory } from '#runtime';
+import { readable } from '#views';
 import { ServerError } from '../errors.ts';
 import { isOfKind } from '../principals/caller.ts';
 import { callerTrajectory, entryNamed, headOf, tagsOfStates } from '../reach.ts';
@@ -16,6 +17,7 @@ const trajectoryForm = z
     domain: z.strictObject({ name: z.string(), version: z.string(), hash: z.string() }),
     entries: z.number().int(),
     head: hash,
+    at: instant.nullable().describe('the time of the last entry; null if it cannot be read'),
     source: z.string().nullable().describe('the trajectory that this one is a branch of'),
     delegated_from: z.string().nullable(),
     note: z.string().nullable(),
@@ -239,6 +241,7 @@ async function viewOf(service: Service, head: EntryRow): Promise<z.input<typeof 
     domain: { name, version, hash },
     entries: seq + 1,
     head: id,
+    at: readable(head)?.payload.at ?? null,
     source: begun.kind === 'branch' ? begun.source_trajectory_id : null,
     delegated_from: (begun.kind === 'root' && begun.delegated_from?.trajectory_id) || null,
     note: begun.note ?? null,

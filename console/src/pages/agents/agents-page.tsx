@@ -13,7 +13,7 @@ import { TrajectoryList } from './trajectory-list.tsx';
 const STEP = 200;
 
 /** The trajectories, and what may act in the chosen one. For admins also sessions and tokens. */
-export function AgentsPage() {
+export default function AgentsPage() {
   const { trajectory: id } = useParams<{ readonly trajectory?: string }>();
   const [, navigate] = useLocation();
   const [search, setSearch] = useSearchParams();

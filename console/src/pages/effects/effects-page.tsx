@@ -17,7 +17,7 @@ const SHOWN: readonly { readonly value: Shown; readonly label: string }[] = [
 ];
 
 /** The tool transactions: a list, and the chosen one. */
-export function EffectsPage() {
+export default function EffectsPage() {
   const { epoch } = useParams<{ readonly epoch?: string }>();
   const [, navigate] = useLocation();
   const [search, setSearch] = useSearchParams();

@@ -1,0 +1,46 @@
+import { Anchor } from '@mantine/core';
+import { Link } from 'wouter';
+import { visible } from '../../../../src/cli/terminal/visible.ts';
+import { EntryLink } from './entry-link.tsx';
+import { type EntryDocument, payloadOf, valueAt } from './entry-query.ts';
+import { HeldValue } from './held-value.tsx';
+import { Fact, Facts, Part } from './panel-part.tsx';
+import { timelineHref } from './timeline-address.ts';
+
+/** The beginning of a trajectory: its domain, its source, and its first state. */
+export function Begun({ entry }: { readonly entry: EntryDocument }) {
+  const root = payloadOf(entry, 'root');
+  const branch = payloadOf(entry, 'branch');
+  const begun = root ?? branch;
+  if (begun === undefined) return null;
+  const { domain, note, writs, compiler_version } = begun;
+  return (
+    <>
+      <Part title="How the trajectory began">
+        <Facts>
+          <Fact name="Domain">{`${domain.name}, version ${domain.version}`}</Fact>
+          {note !== undefined && <Fact name="Note">{note}</Fact>}
+          {branch !== undefined && (
+            <Fact name="Branch of">
+              <EntryLink id={branch.source_commit_id} />
+            </Fact>
+          )}
+          {root?.delegated_from !== undefined && (
+            <Fact name="Delegated from">
+              <Anchor component={Link} href={timelineHref(root.delegated_from.trajectory_id)} size="sm">
+                {visible(root.delegated_from.trajectory_id)}
+              </Anchor>
+            </Fact>
+          )}
+          <Fact name="Writs">{String(writs.length)}</Fact>
+          <Fact name="Compiler">{compiler_version}</Fact>
+        </Facts>
+      </Part>
+      {root !== undefined && (
+        <Part title="First state">
+          <HeldValue held={valueAt(entry, '/initial_state', root.initial_state)} label="First state" />
+        </Part>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,41 @@
+import { Anchor } from '@mantine/core';
+import { Link } from 'wouter';
+import { visible } from '../../../../src/cli/terminal/visible.ts';
+import { amountsText } from './authority.tsx';
+import { EntryLink } from './entry-link.tsx';
+import { type EntryDocument, payloadOf, valueAt } from './entry-query.ts';
+import { HeldValue } from './held-value.tsx';
+import { Fact, Facts, Part } from './panel-part.tsx';
+import { timelineHref } from './timeline-address.ts';
+
+/** A step of a delegation: its task, its trajectory, and its answer. */
+export function Delegated({ entry }: { readonly entry: EntryDocument }) {
+  const step = payloadOf(entry, 'delegation');
+  if (step === undefined) return null;
+  const { child_trajectory_id: child, task, concludes, final_answer, budget_cost } = step;
+  return (
+    <>
+      <Part title="Delegation">
+        <Facts>
+          <Fact name="Task">{task}</Fact>
+          <Fact name="Trajectory">
+            <Anchor component={Link} href={timelineHref(child)} size="sm">
+              {visible(child)}
+            </Anchor>
+          </Fact>
+          {concludes !== undefined && (
+            <Fact name="Began with">
+              <EntryLink id={concludes} />
+            </Fact>
+          )}
+          {budget_cost !== undefined && <Fact name="Spent">{amountsText(budget_cost)}</Fact>}
+        </Facts>
+      </Part>
+      {final_answer !== undefined && (
+        <Part title="Answer">
+          <HeldValue held={valueAt(entry, '/final_answer', final_answer)} label="Answer" />
+        </Part>
+      )}
+    </>
+  );
+}

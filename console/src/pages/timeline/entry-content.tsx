@@ -1,0 +1,54 @@
+import { Alert, Stack } from '@mantine/core';
+import { Inert } from '../../parts/inert-text.tsx';
+import { Authority } from './authority.tsx';
+import { Begun } from './begun.tsx';
+import { BranchFrom } from './branch-from.tsx';
+import { Delegated } from './delegated.tsx';
+import { EntryChanges } from './entry-changes.tsx';
+import { type EntryDocument, payloadOf } from './entry-query.ts';
+import { Fact, Facts, Part } from './panel-part.tsx';
+import { Proposed } from './proposed.tsx';
+import { Ruled } from './ruled.tsx';
+
+interface ContentProps {
+  readonly entry: EntryDocument;
+}
+
+/** What an entry did, by its kind. */
+export function EntryContent({ entry }: ContentProps) {
+  if (entry.fault !== undefined)
+    return (
+      <Alert color="red" variant="light" title="The entry is damaged">
+        Its payload does not fit its id or its form. Run assize verify. The record has its text.
+      </Alert>
+    );
+  return (
+    <Stack gap="lg">
+      <Ruled entry={entry} />
+      <Proposed entry={entry} />
+      <EntryChanges entry={entry} />
+      <Begun entry={entry} />
+      <Delegated entry={entry} />
+      <KeyChanged entry={entry} />
+      <Authority entry={entry} />
+      <BranchFrom entry={entry} />
+    </Stack>
+  );
+}
+
+function KeyChanged({ entry }: { readonly entry: EntryDocument }) {
+  const change = payloadOf(entry, 'key_change');
+  if (change === undefined) return null;
+  return (
+    <Part title="The key that signs from now on">
+      <Facts>
+        <Fact name="Key">
+          <code>
+            <Inert>{change.to}</Inert>
+          </code>
+        </Fact>
+        <Fact name="Reason">{change.reason}</Fact>
+      </Facts>
+    </Part>
+  );
+}

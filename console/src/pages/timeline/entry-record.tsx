@@ -1,0 +1,107 @@
+import { Anchor, Button, CopyButton, Group, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from 'wouter';
+import { api, dataOf } from '../../api/client.ts';
+import { codeOf } from '../../api/problem.ts';
+import { Inert } from '../../parts/inert-text.tsx';
+import { JsonText } from '../../parts/json-text.tsx';
+import { Failed, Loading } from '../../parts/states.tsx';
+import classes from './entry-panel.module.css';
+import type { EntryDocument } from './entry-query.ts';
+import { HashCheck } from './hash-check.tsx';
+import { Fact, Facts, Part } from './panel-part.tsx';
+import { timelineHref } from './timeline-address.ts';
+
+/** An entry as it is stored, and the proof that the log has it. */
+export function EntryRecord({ entry }: { readonly entry: EntryDocument }) {
+  const { id, trajectory_id, seq, parent, payload, text } = entry;
+  const signature =
+    typeof payload === 'string' ? undefined : (payload.signature as { readonly key?: string } | undefined);
+  return (
+    <Stack gap="lg">
+      <Part title="Hashes">
+        <Facts>
+          <Fact name="Id">
+            <code>{id}</code>
+          </Fact>
+          <Fact name="Parent">
+            {parent === null ? (
+              'none: this is the first entry'
+            ) : (
+              <Anchor component={Link} href={`${timelineHref(trajectory_id, seq - 1)}?view=record`} size="sm">
+                <code>{parent}</code>
+              </Anchor>
+            )}
+          </Fact>
+          {signature?.key !== undefined && (
+            <Fact name="Signed by">
+              <code>
+                <Inert>{signature.key}</Inert>
+              </code>
+            </Fact>
+          )}
+          <Fact name="Check">
+            <HashCheck id={id} text={text} />
+          </Fact>
+        </Facts>
+      </Part>
+      <Part title="Payload">
+        <JsonText value={payload} label="Payload" />
+        <Copy text={text} label="Copy the stored text" />
+      </Part>
+      <Part title="Proof">
+        <Proof id={id} />
+      </Part>
+    </Stack>
+  );
+}
+
+function Proof({ id }: { readonly id: string }) {
+  const proof = useQuery({
+    queryKey: ['proof', id],
+    queryFn: () => dataOf(api.GET('/v1/entries/{entry}/proof', { params: { path: { entry: id } } })),
+  });
+  if (proof.isPending) return <Loading what="the proof" />;
+  if (codeOf(proof.error) === 'not_checkpointed')
+    return (
+      <Text size="sm">
+        No signed checkpoint covers this entry yet. An auditor signs one, and then the entry has a proof.
+      </Text>
+    );
+  if (proof.data === undefined) return <Failed error={proof.error} retry={() => void proof.refetch()} />;
+  const { log, key, proof: text } = proof.data;
+  return (
+    <>
+      <Text size="sm">The log of the last checkpoint has this entry. The proof verifies without this server.</Text>
+      <Facts>
+        <Fact name="Log">{log}</Fact>
+        <Fact name="Key">
+          <code>
+            <Inert>{key}</Inert>
+          </code>
+        </Fact>
+      </Facts>
+      <section aria-label="Text of the proof">
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls a long text */}
+        <pre className={classes.proof} tabIndex={0}>
+          {text}
+        </pre>
+      </section>
+      <Copy text={text} label="Copy the proof" />
+    </>
+  );
+}
+
+function Copy({ text, label }: { readonly text: string; readonly label: string }) {
+  return (
+    <Group>
+      <CopyButton value={text}>
+        {({ copied, copy }) => (
+          <Button size="compact-sm" variant="default" onClick={copy}>
+            {copied ? 'Copied' : label}
+          </Button>
+        )}
+      </CopyButton>
+    </Group>
+  );
+}

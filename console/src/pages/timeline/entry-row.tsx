@@ -1,0 +1,60 @@
+import { Link } from 'wouter';
+import { Inert } from '../../parts/inert-text.tsx';
+import type { EntrySummary } from './entries-query.ts';
+import classes from './entry-list.module.css';
+import { RulingMark } from './ruling-mark.tsx';
+import { TimeOfDay } from './time-of-day.tsx';
+
+interface RowProps {
+  readonly seq: number;
+  readonly entry: EntrySummary | undefined;
+  readonly isOpen: boolean;
+  readonly href: string;
+}
+
+/** One entry: its ruling, action and time, and below them the detail and the people. */
+export function EntryRow({ seq, entry, isOpen, href }: RowProps) {
+  return (
+    <Link
+      href={href}
+      className={classes.row}
+      data-open={isOpen || undefined}
+      aria-current={isOpen ? 'true' : undefined}
+    >
+      <span className={classes.seq}>{seq}</span>
+      {entry === undefined ? (
+        <span className={classes.waiting} role="status">
+          Loading…
+        </span>
+      ) : (
+        <Content entry={entry} />
+      )}
+    </Link>
+  );
+}
+
+function Content({ entry }: { readonly entry: EntrySummary }) {
+  const { ruling, action, role, counselor, invariant_id, detail, at, kind } = entry;
+  return (
+    <>
+      <span className={classes.ruling}>
+        <RulingMark ruling={ruling} />
+      </span>
+      <span className={classes.what}>
+        <Inert>{action ?? kind.replaceAll('_', ' ')}</Inert>
+      </span>
+      <span className={classes.when}>{at !== '' && <TimeOfDay at={at} />}</span>
+      <span className={classes.why}>
+        {role !== undefined && <Inert>{`as ${role}`}</Inert>}
+        {counselor !== undefined && <Inert>{`, decided by ${counselor}`}</Inert>}
+        {role !== undefined && (invariant_id ?? detail) !== undefined && ' · '}
+        {invariant_id !== undefined && (
+          <span className={classes.rule}>
+            <Inert>{invariant_id}</Inert>
+          </span>
+        )}
+        <Inert>{detail ?? ''}</Inert>
+      </span>
+    </>
+  );
+}

@@ -1,0 +1,76 @@
+import { Button, Group, Text } from '@mantine/core';
+import { useEffect, useMemo, useRef, useState } from 'react';
+import { Empty, Failed, Loading } from '../../parts/states.tsx';
+import { type Filter, useNewer, useSearch } from './entries-query.ts';
+import { EntryList, ROW_PX } from './entry-list.tsx';
+import { useScaledRows } from './scaled-rows.ts';
+import type { TimelineAddress } from './timeline-address.ts';
+import { useTail } from './use-tail.ts';
+
+/** A search goes on by itself for this many pages. Then the reader decides. */
+const PAGES_AT_ONCE = 25;
+/** Rows below those in sight that are found ahead. */
+const AHEAD = 20;
+
+interface FoundProps {
+  readonly trajectory: string;
+  readonly head: number;
+  readonly filter: Filter;
+  readonly address: TimelineAddress;
+}
+
+/** The entries that a filter chooses. Older ones are searched as the reader goes down. */
+export function FoundEntries({ trajectory, head, filter, address }: FoundProps) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const tail = useTail(head, scroller);
+  const [start] = useState(head);
+  const older = useSearch(trajectory, filter, start);
+  const newer = useNewer(trajectory, filter, start, tail.top);
+  const found = useMemo(() => {
+    const newest = tail.top > start ? (newer.data?.entries ?? []) : [];
+    return [...newest, ...(older.data?.pages.flatMap((page) => page.entries) ?? [])];
+  }, [older.data, newer.data, tail.top, start]);
+  const indexes = useMemo(() => new Map(found.map(({ seq }, index) => [seq, index])), [found]);
+  const rows = useScaledRows(scroller, found.length, ROW_PX);
+  const goOn = useGoingOn(older, (rows.items.at(-1)?.index ?? 0) + AHEAD > found.length);
+  const entries = {
+    count: found.length,
+    seqAt: (index: number) => found[index]?.seq ?? 0,
+    indexOf: (seq: number) => indexes.get(seq),
+    entryOf: (seq: number) => found[indexes.get(seq) ?? -1],
+  };
+  const error = older.error ?? newer.error;
+  if (error !== null) return <Failed error={error} retry={() => void older.refetch()} />;
+  const reached = older.data?.pages.at(-1)?.next;
+  return (
+    <EntryList {...{ address, entries, rows, scroller, tail }}>
+      {older.isFetching && <Loading what={reached === undefined ? 'entries' : `entries before ${reached}`} />}
+      {!older.isFetching && older.hasNextPage && (
+        <Group p="md" justify="center">
+          <Text size="sm">Searched down to the entry {reached}.</Text>
+          <Button size="xs" variant="default" onClick={goOn}>
+            Search older entries
+          </Button>
+        </Group>
+      )}
+      {older.data !== undefined && !older.hasNextPage && found.length === 0 && (
+        <Empty title="No entry matches">
+          <Button size="xs" variant="default" onClick={() => address.set({ ruling: undefined, text: undefined })}>
+            Clear the filters
+          </Button>
+        </Empty>
+      )}
+    </EntryList>
+  );
+}
+
+/** Loads the next page of a search while rows are wanted. Returns the call that lets it go on. */
+function useGoingOn(search: ReturnType<typeof useSearch>, isWanted: boolean): () => void {
+  const { data, hasNextPage, isFetching, fetchNextPage } = search;
+  const [limit, setLimit] = useState(PAGES_AT_ONCE);
+  const pages = data?.pages.length ?? 0;
+  useEffect(() => {
+    if (isWanted && hasNextPage && !isFetching && pages < limit) void fetchNextPage();
+  }, [isWanted, hasNextPage, isFetching, pages, limit, fetchNextPage]);
+  return () => setLimit(pages + PAGES_AT_ONCE);
+}

@@ -1,0 +1,82 @@
+import { Text } from '@mantine/core';
+import { Inert } from '../../parts/inert-text.tsx';
+import { type EntryDocument, payloadOf, valueAt } from './entry-query.ts';
+import { HeldValue } from './held-value.tsx';
+import { Fact, Facts, Part } from './panel-part.tsx';
+import { isOfRuntime, type Observation, type RoleRef } from './payload.ts';
+
+interface Asked {
+  readonly action: string;
+  readonly role: RoleRef;
+  readonly args: unknown;
+  readonly argsAt: string;
+  readonly observations: readonly Observation[];
+  readonly observationsAt: string;
+}
+
+/** What was asked: the action with its arguments, and what the asking agent had observed. */
+export function Proposed({ entry }: { readonly entry: EntryDocument }) {
+  const asked = askedOf(entry);
+  if (asked === undefined) return null;
+  const { action, role, args, argsAt, observations, observationsAt } = asked;
+  const params = Object.entries(role.params);
+  const amended = payloadOf(entry, 'commit')?.amended;
+  return (
+    <>
+      <Part title={isOfRuntime(asked) ? 'What was recorded' : 'What was asked'}>
+        <Facts>
+          <Fact name="Action">{action}</Fact>
+          <Fact name="Role">
+            {`${role.name}${params.length === 0 ? '' : ` (${params.map(([name, value]) => `${name}: ${value}`).join(', ')})`}`}
+          </Fact>
+        </Facts>
+        <HeldValue held={valueAt(entry, argsAt, args)} label="Arguments" />
+        {amended !== undefined && (
+          <>
+            <Text size="sm">The approver amended the arguments. They were:</Text>
+            <HeldValue held={valueAt(entry, '/amended/action/args', amended.action.args)} label="Proposed arguments" />
+          </>
+        )}
+      </Part>
+      {observations.length > 0 && (
+        <Part title={isOfRuntime(asked) ? 'Answers of the calls' : 'What had been observed'}>
+          {observations.map(({ name, value, oracle_key }, n) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: two observations may be equal
+            <div key={n}>
+              <Text size="sm" fw={600}>
+                <Inert>{name}</Inert>
+              </Text>
+              {value === undefined ? (
+                <Text size="sm">{`The answer ${oracle_key?.slice(0, 12)}… of an oracle.`}</Text>
+              ) : (
+                <HeldValue held={valueAt(entry, `${observationsAt}/${n}/value`, value)} label={`Observation ${name}`} />
+              )}
+            </div>
+          ))}
+        </Part>
+      )}
+    </>
+  );
+}
+
+function askedOf(entry: EntryDocument): Asked | undefined {
+  const commit = payloadOf(entry, 'commit');
+  if (commit !== undefined)
+    return {
+      ...{ action: commit.action.name, role: commit.action.role, args: commit.action.args, argsAt: '/action/args' },
+      ...{ observations: commit.observations, observationsAt: '/observations' },
+    };
+  const proposal = payloadOf(entry, 'pending_approval')?.proposal;
+  if (proposal !== undefined)
+    return {
+      ...{ action: proposal.action.name, role: proposal.action.role, args: proposal.action.args },
+      ...{ argsAt: '/proposal/action/args', observations: proposal.observations },
+      observationsAt: '/proposal/observations',
+    };
+  const intent = payloadOf(entry, 'rejection')?.intent;
+  if (intent === undefined) return undefined;
+  return {
+    ...{ action: intent.action, role: intent.role, args: intent.args, argsAt: '/intent/args' },
+    ...{ observations: intent.observations, observationsAt: '/intent/observations' },
+  };
+}

@@ -1,0 +1,115 @@
+import { Text } from '@mantine/core';
+import { Inert } from '../../parts/inert-text.tsx';
+import { EntryLink } from './entry-link.tsx';
+import { type EntryDocument, payloadOf } from './entry-query.ts';
+import { Fact, Facts, Part } from './panel-part.tsx';
+import { type CounselorRecord, isOfRuntime, type Payloads, type PolicyRecord, type VectorItem } from './payload.ts';
+import { reasonText } from './reasons.ts';
+import { Standing } from './standing.tsx';
+
+/** The ruling of a proposal in words: the reason, the rule, the policy, and the people. */
+export function Ruled({ entry }: { readonly entry: EntryDocument }) {
+  const payload = payloadOf(entry, 'commit', 'rejection', 'pending_approval');
+  if (payload === undefined) return null;
+  const why = payload.kind === 'commit' ? undefined : payload;
+  const vector = payload.kind === 'commit' ? (payload.detection_vector ?? []) : [];
+  const approvers = [
+    ...(payload.kind === 'rejection' ? [] : (payload.approved_by ?? [])),
+    ...('counselor' in payload && payload.counselor !== undefined ? [payload.counselor] : []),
+  ];
+  return (
+    <Part title={titleOf(payload.kind)}>
+      {payload.kind === 'commit' && <Text size="sm">{allowedText(payload)}</Text>}
+      {why !== undefined && (
+        <Text size="sm">
+          {capital(reasonText(why.reason))}: <Inert>{why.detail}</Inert>
+        </Text>
+      )}
+      <Facts>
+        {why?.invariant_id !== undefined && (
+          <Fact name="Rule">
+            <code>
+              <Inert>{why.invariant_id}</Inert>
+            </code>
+          </Fact>
+        )}
+        {payload.kind === 'pending_approval' && (
+          <>
+            <Fact name="Channel">{payload.channel}</Fact>
+            <Fact name="Approvals">{`${payload.approved_by?.length ?? 0} of ${payload.approvals ?? 1}`}</Fact>
+            {payload.expires !== undefined && <Fact name="Expires">{payload.expires}</Fact>}
+            <Fact name="Now">
+              <Standing id={entry.id} />
+            </Fact>
+          </>
+        )}
+        {payload.policy !== undefined && <Fact name="Policy">{policyText(payload.policy)}</Fact>}
+        {vector.length > 0 && <Fact name="Rules">{countText(vector)}</Fact>}
+        {approvers.map((one) => (
+          <Approver key={`${one.principal} ${one.at}`} record={one} did={didOf(payload.kind)} />
+        ))}
+        {payload.resolves !== undefined && (
+          <Fact name="Decides">
+            <EntryLink id={payload.resolves} />
+          </Fact>
+        )}
+      </Facts>
+      <Findings items={vector.filter(({ result }) => result !== 'pass')} />
+    </Part>
+  );
+}
+
+function Approver({ record, did }: { readonly record: CounselorRecord; readonly did: string }) {
+  const { principal, as, method, override, overridden = [], reason } = record;
+  return (
+    <Fact name={did}>
+      <Inert>{`${principal}, as ${as}, by ${method}${override === true ? ', with override' : ''}`}</Inert>
+      {reason !== undefined && (
+        <>
+          : <Inert>{reason}</Inert>
+        </>
+      )}
+      <Findings items={overridden} />
+    </Fact>
+  );
+}
+
+function Findings({ items }: { readonly items: readonly VectorItem[] }) {
+  return items.map(({ invariant_id, result, detail = '' }) => (
+    <Text key={invariant_id} size="sm">
+      <code>
+        <Inert>{invariant_id}</Inert>
+      </code>{' '}
+      {result}s: <Inert>{detail}</Inert>
+    </Text>
+  ));
+}
+
+function titleOf(kind: 'commit' | 'rejection' | 'pending_approval'): string {
+  if (kind === 'commit') return 'Why it was committed';
+  return kind === 'rejection' ? 'Why it was rejected' : 'Why a person is asked';
+}
+
+function didOf(kind: string): string {
+  return kind === 'rejection' ? 'Rejected by' : 'Approved by';
+}
+
+function allowedText({ action, counselor, approved_by = [] }: Payloads['commit']): string {
+  if (isOfRuntime(action)) return 'The runtime made this entry itself.';
+  if ([...approved_by, counselor].some((one) => one?.override === true))
+    return 'Its writ and the policy allow it. An approver overrode rules of the domain.';
+  return `Its writ, the policy and the rules of the domain allow it${counselor === undefined ? '' : ', and a person approved it'}.`;
+}
+
+function policyText({ decision, rule }: PolicyRecord): string {
+  return `${decision.replaceAll('_', ' ')}${rule === undefined ? '' : `, by the rule ${rule}`}`;
+}
+
+function countText(vector: readonly VectorItem[]): string {
+  const passed = vector.filter(({ result }) => result === 'pass').length;
+  return `${passed} of ${vector.length} pass`;
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,55 @@
+import { Select } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useLocation } from 'wouter';
+import { visible } from '../../../../src/cli/terminal/visible.ts';
+import { api, dataOf } from '../../api/client.ts';
+import { timelineHref } from './timeline-address.ts';
+
+const LISTED = '500';
+
+/** The trajectories of the store. */
+export function useTrajectories() {
+  return useQuery({
+    queryKey: ['trajectories'],
+    queryFn: () => dataOf(api.GET('/v1/trajectories', { params: { query: { limit: LISTED } } })),
+  });
+}
+
+interface PickerProps {
+  readonly trajectory: string;
+  /** The number of its entries. Undefined until it is known. */
+  readonly entries: number | undefined;
+}
+
+/** Goes to the timeline of another trajectory. Each is listed with the number of its entries. */
+export function TrajectoryPicker({ trajectory, entries }: PickerProps) {
+  const [, navigate] = useLocation();
+  const { data, refetch } = useTrajectories();
+  const others = (data?.trajectories ?? []).filter(({ trajectory_id }) => trajectory_id !== trajectory);
+  const options = [
+    { value: trajectory, label: labelOf(trajectory, entries) },
+    ...others.map(({ trajectory_id: id, entries }) => ({ value: id, label: labelOf(id, entries) })),
+  ];
+  return (
+    <Select
+      size="xs"
+      flex={1}
+      miw={0}
+      maw={340}
+      searchable
+      allowDeselect={false}
+      aria-label="Trajectory"
+      value={trajectory}
+      limit={200}
+      nothingFoundMessage="No such trajectory among the first 500."
+      data={options}
+      onDropdownOpen={() => void refetch()}
+      onChange={(id) => id !== null && navigate(timelineHref(id))}
+    />
+  );
+}
+
+function labelOf(trajectory: string, entries: number | undefined): string {
+  if (entries === undefined) return visible(trajectory);
+  return `${visible(trajectory)} · ${entries === 1 ? '1 entry' : `${entries.toLocaleString('en')} entries`}`;
+}
