@@ -73,6 +73,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
       'src/tools/browser/submit-tool.test.ts',
       'tests/console/effects.slow.test.ts',
       'tests/console/inbox.slow.test.ts',
+      'tests/console/timeline.slow.test.ts',
     ],
   },
   {

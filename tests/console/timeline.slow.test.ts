@@ -1,0 +1,70 @@
+/** The timeline of the console, in a real Chromium. */
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { expectAccessible, withConsole } from '../support/console/browser.ts';
+import { pay, succeed } from '../support/server/calling.ts';
+import type { TestServer } from '../support/server/serving.ts';
+
+const MAIN = { trajectory: 'main' };
+
+/** Payments of the desk a, one entry each. */
+async function paid(server: TestServer, count: number, from = 0): Promise<void> {
+  for (let n = from; n < from + count; n += 1)
+    await succeed(server, 'proposals.create', pay(`d${n}`, 1, `p${n}`, { as: 'agent:scout' }));
+}
+
+/** The places of the shown rows, the first first. */
+async function rowsOf(page: Page): Promise<readonly string[]> {
+  const links = await page.locator('li a').evaluateAll((all) => all.map((one) => one.getAttribute('href') ?? ''));
+  return links.map((href) => /\/(\d+)(?:\?|$)/.exec(href)?.[1] ?? '');
+}
+
+withConsole(({ serve, open }) => {
+  test('entries are listed newest first, and a new one appears at once', async () => {
+    const server = await serve();
+    await paid(server, 5);
+    const page = await open(server, 'auditor:eve', '/timeline/main');
+    await expect.poll(() => rowsOf(page), { timeout: 30_000 }).toEqual(['5', '4', '3', '2', '1', '0']);
+    await page.getByText('Live').waitFor();
+    await paid(server, 1, 5);
+    await expect.poll(() => rowsOf(page), { timeout: 30_000 }).toEqual(['6', '5', '4', '3', '2', '1', '0']);
+  });
+
+  test('an entry shows its ruling in words, its state, and a checked hash', async () => {
+    const server = await serve();
+    await paid(server, 2);
+    await succeed(server, 'proposals.create', pay('a', 2_000, 'large'));
+    const page = await open(server, 'auditor:eve', '/timeline/main/3');
+    await page.getByText('more than 1,000').first().waitFor();
+    for (const [tab, text] of [
+      ['State here', /"d1"/],
+      ['Record and proof', /hash/i],
+    ] as const) {
+      await page.getByRole('tab', { name: tab }).click();
+      await page.getByText(text).first().waitFor();
+      await expectAccessible(page);
+    }
+    const { id } = (await succeed(server, 'entries.list', { path: MAIN })).entries[3];
+    await page.getByText(id.slice(0, 12)).first().waitFor();
+  });
+
+  test('filters are in the address, and find the refused entries', async () => {
+    const server = await serve();
+    await paid(server, 3);
+    await succeed(server, 'proposals.create', pay('a', 2_000, 'large'));
+    const page = await open(server, 'auditor:eve', '/timeline/main?ruling=rejected', { scheme: 'dark' });
+    await expect.poll(() => rowsOf(page), { timeout: 30_000 }).toEqual(['4']);
+    await expectAccessible(page);
+  });
+
+  test('two points of a trajectory are compared', async () => {
+    const server = await serve();
+    await paid(server, 3);
+    const page = await open(server, 'auditor:eve', '/timeline/main/3');
+    await page.getByRole('tab', { name: 'Compare' }).click();
+    await page.getByLabel('Compare with the state after').fill('1');
+    await page.keyboard.press('Enter');
+    await page.getByText('/desks/d2').first().waitFor();
+    await expectAccessible(page);
+  });
+});
