@@ -103,7 +103,7 @@ function BranchForm({ entry, onClose }: { readonly entry: EntryDocument; readonl
 /** The kinds of entries that a branch can begin after. */
 const SOURCES = ['commit', 'root', 'branch'];
 
-/** The seq of the entry with the state at a point: the entry itself, or the last commit before it. */
+/** The seq of the entry with the state at a point: itself, or the last commit before it. */
 function useBranchPoint({ trajectory_id: trajectory, seq, kind }: EntryDocument) {
   return useQuery({
     queryKey: ['branch-point', trajectory, seq],

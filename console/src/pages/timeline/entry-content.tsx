@@ -14,7 +14,7 @@ interface ContentProps {
   readonly entry: EntryDocument;
 }
 
-/** What an entry did, by its kind. */
+/** The content of an entry, by its kind. */
 export function EntryContent({ entry }: ContentProps) {
   if (entry.fault !== undefined)
     return (

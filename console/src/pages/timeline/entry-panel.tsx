@@ -26,7 +26,7 @@ interface PanelProps {
   readonly address: TimelineAddress;
 }
 
-/** One entry: what happened, the state at that point, the difference to another point, the record. */
+/** One entry: its content, the state there, the difference to another point, the record. */
 export function EntryPanel({ trajectory, seq, head, address }: PanelProps) {
   const { view, set, open } = address;
   const found = useEntry(`${trajectory}@${seq}`);

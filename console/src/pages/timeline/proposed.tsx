@@ -14,7 +14,7 @@ interface Asked {
   readonly observationsAt: string;
 }
 
-/** What was asked: the action with its arguments, and what the asking agent had observed. */
+/** The proposal: the action with its arguments, and the observations of the agent. */
 export function Proposed({ entry }: { readonly entry: EntryDocument }) {
   const asked = askedOf(entry);
   if (asked === undefined) return null;

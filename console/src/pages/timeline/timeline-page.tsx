@@ -11,7 +11,7 @@ import { type TimelineAddress, timelineHref, useTimelineAddress } from './timeli
 import classes from './timeline-page.module.css';
 import { TrajectoryPicker, useTrajectories } from './trajectory-picker.tsx';
 
-/** What agents did: the entries of a trajectory, and the one that a reader looks at. */
+/** The entries of a trajectory, and the content of the chosen one. */
 export default function TimelinePage() {
   const address = useTimelineAddress();
   const { trajectory } = address;
