@@ -74,6 +74,24 @@ withConsole(({ serve, open }) => {
     await expect.poll(() => sums(server)).toEqual({ a: { sum: 300, by: 'boss:ada' } });
   });
 
+  test('rules that the result breaks are shown before an override', async () => {
+    const server = await serve();
+    const id = await waiting(server, 'a', 400);
+    const page = await open(server, 'boss:ada', `/inbox/${id}`);
+    await page.getByRole('heading', { name: 'pay' }).waitFor();
+    await page.keyboard.press('e');
+    await page.getByLabel('Arguments to approve instead').fill('{ "amount": 2000 }');
+    await page.getByRole('button', { name: /Approve amended/ }).click();
+    const broken = page.getByRole('table', { name: 'Rules that the result breaks' });
+    await broken.getByText('LARGE').waitFor();
+    await broken.getByText('more than 1,000').waitFor();
+    await expectAccessible(page);
+    expect(await sums(server)).toEqual({});
+    await page.getByLabel('Override the rules that this breaks').check();
+    await page.getByRole('button', { name: /Approve amended/ }).click();
+    await expect.poll(() => sums(server)).toMatchObject({ a: { sum: 2_000 } });
+  });
+
   test('a decision of another person leaves the list, with its author', async () => {
     const server = await serve();
     const id = await waiting(server, 'a');

@@ -11,6 +11,10 @@ export const problemForm = z
     detail: z.string(),
     retryable: z.boolean(),
     findings: z.array(findingForm).optional(),
+    detection_vector: z
+      .array(z.looseObject({ invariant_id: z.string(), result: z.string(), detail: z.string().optional() }))
+      .optional()
+      .describe('of an approval that breaks rules: the result of each rule'),
     request_id: z.string().optional(),
   })
   .meta({ id: 'Problem' });

@@ -1,7 +1,10 @@
 import { type AssizeError, isAssizeError, isInstance } from '#base';
 import type { Misfit } from '#canon';
+import type { CommitPayload } from '#ledger';
 import { StoreError } from '#stores';
 import { type ErrorStatus, statusOf } from './status.ts';
+
+type Vector = NonNullable<CommitPayload['detection_vector']>;
 
 /** The document of an error, RFC 9457. */
 export interface Problem {
@@ -17,6 +20,8 @@ export interface Problem {
   readonly retryable: boolean;
   /** Each misfit of the request, with its JSON pointer. */
   readonly findings?: readonly Misfit[];
+  /** Of an approval that breaks rules: the result of each rule, as the ledger would record it. */
+  readonly detection_vector?: Vector;
   /** Names the request in the server's log. */
   readonly request_id?: string;
 }
@@ -36,7 +41,7 @@ export function problemOf(error: unknown, requestId?: string): Problem {
   // The message of a store can name a file, a server or a statement.
   if (isInstance(error, StoreError) && status === 503) return { ...storeProblem(error), ...id };
   const { code, message, retryable, evidence } = error as AssizeError;
-  const findings = evidence['findings'];
+  const { findings, vector } = evidence;
   const shown = Object.fromEntries(
     SHOWN.flatMap((name) => (typeof evidence[name] === 'string' ? [[name, evidence[name]]] : [])),
   );
@@ -48,6 +53,7 @@ export function problemOf(error: unknown, requestId?: string): Problem {
     detail: message,
     retryable,
     ...(Array.isArray(findings) && { findings: findings as Misfit[] }),
+    ...(Array.isArray(vector) && { detection_vector: vector as Vector }),
     ...(Object.keys(shown).length > 0 && { evidence: shown }),
     ...id,
   };

@@ -6,6 +6,7 @@ import type { Approval } from '../../api/queries.ts';
 import { tell } from '../../parts/tell.ts';
 import classes from './approval-detail.module.css';
 import { useDecide } from './approvals-query.ts';
+import { DetectionVector } from './detection-vector.tsx';
 
 interface DecisionProps {
   readonly approval: Approval;
@@ -76,6 +77,12 @@ export function DecisionForm({ approval, onDecided }: DecisionProps) {
         value={reason}
         onChange={(event) => setReason(event.currentTarget.value)}
       />
+      {decide.error !== null && (
+        <Alert color="red" mt="xs" role="alert">
+          {decide.error.message}
+        </Alert>
+      )}
+      <DetectionVector error={decide.error} />
       {(needsOverride || override) && (
         <Checkbox
           mt="xs"
@@ -83,11 +90,6 @@ export function DecisionForm({ approval, onDecided }: DecisionProps) {
           checked={override}
           onChange={(event) => setOverride(event.currentTarget.checked)}
         />
-      )}
-      {decide.error !== null && (
-        <Alert color="red" mt="xs" role="alert">
-          {decide.error.message}
-        </Alert>
       )}
       <Group mt="sm" gap="xs">
         <Button type="submit" disabled={!isAmendable} loading={decide.isPending} rightSection={<Kbd size="xs">a</Kbd>}>

@@ -1,0 +1,36 @@
+import { Table, Text } from '@mantine/core';
+import { ProblemError } from '../../api/problem.ts';
+import { Inert } from '../../parts/inert-text.tsx';
+
+/** The result of each rule that the approved state does not pass, from the refusal of the server. */
+export function DetectionVector({ error }: { readonly error: unknown }) {
+  const vector = error instanceof ProblemError ? error.problem.detection_vector : undefined;
+  const broken = vector?.filter(({ result }) => result !== 'pass') ?? [];
+  if (broken.length === 0) return null;
+  return (
+    <Table withTableBorder mt="xs" aria-label="Rules that the result breaks">
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>Rule</Table.Th>
+          <Table.Th>Result</Table.Th>
+          <Table.Th>Detail</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {broken.map(({ invariant_id, result, detail = '' }) => (
+          <Table.Tr key={invariant_id}>
+            <Table.Td>
+              <Inert>{invariant_id}</Inert>
+            </Table.Td>
+            <Table.Td>
+              <Text size="sm">{result}</Text>
+            </Table.Td>
+            <Table.Td>
+              <Inert>{detail}</Inert>
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}
