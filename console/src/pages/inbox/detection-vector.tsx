@@ -2,7 +2,7 @@ import { Table, Text } from '@mantine/core';
 import { ProblemError } from '../../api/problem.ts';
 import { Inert } from '../../parts/inert-text.tsx';
 
-/** The result of each rule that the approved state does not pass, from the refusal of the server. */
+/** Each rule that the approved state does not pass, from the refusal of the server. */
 export function DetectionVector({ error }: { readonly error: unknown }) {
   const vector = error instanceof ProblemError ? error.problem.detection_vector : undefined;
   const broken = vector?.filter(({ result }) => result !== 'pass') ?? [];
