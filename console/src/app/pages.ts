@@ -9,4 +9,6 @@ export interface Page {
 
 export const PAGES: readonly Page[] = [
   { path: '/inbox', name: 'Inbox', about: 'Proposals that wait for a decision', key: 'i' },
+  { path: '/what-if', name: 'What-if', about: 'Recorded proposals under other rules', key: 'w' },
+  { path: '/audit', name: 'Audit', about: 'Checkpoints, verification and export of the ledger', key: 'a' },
 ];
