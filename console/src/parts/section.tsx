@@ -17,7 +17,7 @@ export function Section({ title, about, actions, children }: SectionProps) {
   return (
     <section className={classes.section} aria-labelledby={id}>
       <div className={classes.head}>
-        <div>
+        <div className={classes.words}>
           <Title order={2} size="h5" id={id}>
             {title}
           </Title>
@@ -27,7 +27,7 @@ export function Section({ title, about, actions, children }: SectionProps) {
             </Text>
           )}
         </div>
-        {actions}
+        {actions !== undefined && <div className={classes.actions}>{actions}</div>}
       </div>
       {children}
     </section>

@@ -86,7 +86,7 @@ function Row({ difference }: { readonly difference: VerdictDifference }) {
   const { seq, action, recorded, now } = difference;
   return (
     <Table.Tr>
-      <Table.Td className={classes.number}>
+      <Table.Td>
         <Anchor component={Link} href={entryHref(difference)} size="sm" underline="always" data-row>
           {seq}
         </Anchor>

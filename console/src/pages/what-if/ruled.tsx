@@ -36,5 +36,6 @@ export function decidedBy({ rule, invariant_id, reason }: ShownRuling): string |
 /** The people of whom an escalation asks approvals. */
 export function approversOf({ approvals, channel }: ShownRuling): string | undefined {
   if (channel === undefined) return undefined;
-  return approvals === undefined || approvals === 1 ? channel : `${approvals} × ${channel}`;
+  const kind = channel === 'any' ? 'any counselor' : channel;
+  return approvals === undefined || approvals === 1 ? kind : `${approvals} × ${kind}`;
 }

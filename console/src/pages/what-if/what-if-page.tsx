@@ -1,5 +1,5 @@
 import { Select, Text, Title } from '@mantine/core';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useLocation, useParams, useSearchParams } from 'wouter';
 import { visible } from '../../../../src/cli/terminal/visible.ts';
 import { useAllTrajectories } from '../../api/trajectories-query.ts';
@@ -17,6 +17,10 @@ export default function WhatIfPage() {
   const trajectories = useAllTrajectories();
   const [asked, setAsked] = useState<BacktestBody>();
   const trajectory = trajectories.data?.find(({ trajectory_id }) => trajectory_id === id);
+  const results = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (asked !== undefined) results.current?.scrollIntoView();
+  }, [asked]);
   const isAsked = asked !== undefined && asked.trajectories[0] === id;
   return (
     <div className={classes.page}>
@@ -56,7 +60,7 @@ export default function WhatIfPage() {
           />
         )}
       </section>
-      <section className={classes.results} aria-label="Result">
+      <section className={classes.results} ref={results} aria-label="Result">
         {isAsked ? (
           <BacktestResult asked={asked} />
         ) : id !== undefined && trajectories.data !== undefined && trajectory === undefined ? (
