@@ -90,6 +90,8 @@ withConsole(({ serve, open }) => {
     const webhook = { url: sink.url, secret: 'a-secret-of-24-characters', allowPrivate: true, channels: ['nobody'] };
     const server = await serve({ config: { notices: { webhooks: [webhook] } } });
     const { approval_id: entry } = await succeed(server, 'proposals.create', pay('a', 200, 'k'));
+    // A proposal has its place in the log after the log was read.
+    await succeed(server, 'checkpoints.create');
     const at = '2026-11-01T00:00:00.000000Z';
     const receiver = receiversOf([webhook], new Map())[0]!.id;
     const key = endedKey(at, (await server.store.logIndex(entry)) as number, receiver);
