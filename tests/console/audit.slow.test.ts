@@ -85,7 +85,7 @@ withConsole(({ serve, open }) => {
     expect(lines.length).toBeGreaterThan(4);
   });
 
-  test('an administrator sends a failed notice again, and allows a stuck run again', async () => {
+  test('an administrator retries failed notices and stuck runs', async () => {
     await using sink = await NoticeSink.open();
     const webhook = { url: sink.url, secret: 'a-secret-of-24-characters', allowPrivate: true, channels: ['nobody'] };
     const server = await serve({ config: { notices: { webhooks: [webhook] } } });

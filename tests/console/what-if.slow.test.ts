@@ -40,7 +40,7 @@ async function run(page: Page): Promise<void> {
 }
 
 withConsole(({ serve, open }) => {
-  test('an edited rule table shows the first ruling that differs, with then and now', async () => {
+  test('an edited rule table shows the first ruling that differs', async () => {
     const server = await serve();
     await story(server);
     const page = await open(server, 'boss:ada', '/what-if');
