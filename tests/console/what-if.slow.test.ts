@@ -79,6 +79,8 @@ withConsole(({ serve, open }) => {
     await entries.getByText('1 of 3').waitFor();
     expect(await entries.getByRole('link').allTextContents()).toEqual(['3']);
     expect(page.url()).toContain('only=pay%3Acommitted%3Arejected');
+    await page.reload();
+    await entries.getByText('1 of 3').waitFor();
     await page.getByLabel('To entry').fill('3');
     await page.getByText('Changed since the shown result.').waitFor();
     await run(page);

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { api, dataOf } from '../../api/client.ts';
 import type { components } from '../../api/openapi.d.ts';
+import { isRetryable } from '../../api/problem.ts';
 
 export type VerifyReport = components['schemas']['VerifyReport'];
 
@@ -45,12 +46,18 @@ export function useVerification(): Verification {
   return { verified, running, start: (trajectories) => void start(trajectories), stop };
 }
 
-async function verifyOne(id: string, signal: AbortSignal): Promise<Verified> {
+/** Requests of one trajectory, and the time between two, for a server that is busy or away. */
+const ATTEMPTS = 5;
+const AGAIN_MS = 1_000;
+
+async function verifyOne(id: string, signal: AbortSignal, attempt = 1): Promise<Verified> {
   try {
     const { reports } = await dataOf(api.POST('/v1/verify', { body: { trajectories: [id] }, signal }));
     const report = reports.find((one) => one.trajectory_id === id);
     return report === undefined ? { error: new Error('The answer has no report.') } : { report };
   } catch (error) {
-    return { error };
+    if (signal.aborted || attempt === ATTEMPTS || !isRetryable(error)) return { error };
+    await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+    return verifyOne(id, signal, attempt + 1);
   }
 }

@@ -1,6 +1,6 @@
 import { Button, Group, NumberInput, SegmentedControl, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useEffect } from 'react';
 import { useSearchParams } from 'wouter';
 import { api, dataOf } from '../../api/client.ts';
 import type { TrajectoryInfo } from '../../api/trajectories-query.ts';
@@ -9,13 +9,15 @@ import { askedBy, type BacktestBody, choicesOf } from './choices.ts';
 import { exampleRules, useEditedRules } from './edited-rules.ts';
 import { RulesField } from './rules-field.tsx';
 import { VersionField } from './version-field.tsx';
-import { type Domain, recordedDomain } from './versions.ts';
+import { type Domain, otherVersions, recordedDomain } from './versions.ts';
 
 interface FormProps {
   readonly trajectory: TrajectoryInfo;
   /** The request of the shown result. */
   readonly asked: BacktestBody | undefined;
   readonly onRun: (body: BacktestBody) => void;
+  /** Called at the start, if the address says that the backtest was run. */
+  readonly onRestore: (body: BacktestBody) => void;
 }
 
 /** The choices of a backtest of one trajectory. */
@@ -30,7 +32,7 @@ export function BacktestForm(props: FormProps) {
   return <Form {...props} domains={domains.data} />;
 }
 
-function Form({ trajectory, asked, onRun, domains }: FormProps & { readonly domains: readonly Domain[] }) {
+function Form({ trajectory, asked, onRun, onRestore, domains }: FormProps & { readonly domains: readonly Domain[] }) {
   const [search, setSearch] = useSearchParams();
   const example = exampleRules(recordedDomain(domains, trajectory)?.actions[0]?.name ?? '**');
   const [rules, setRules] = useEditedRules(trajectory.trajectory_id, example);
@@ -48,9 +50,9 @@ function Form({ trajectory, asked, onRun, domains }: FormProps & { readonly doma
       { replace: true },
     );
   const run = () => 'body' in next && onRun(next.body);
-  const [isFirst] = useState(() => search.has('run'));
   // biome-ignore lint/correctness/useExhaustiveDependencies: an address with a result shows it once
-  useEffect(() => void (isFirst && run()), []);
+  useEffect(() => void (search.has('run') && 'body' in next && onRestore(next.body)), []);
+  const hasNoVersion = tries === 'domain' && otherVersions(domains, trajectory).length === 0;
   const isOther = asked !== undefined && 'body' in next && JSON.stringify(asked) !== JSON.stringify(next.body);
   return (
     <Stack
@@ -94,7 +96,7 @@ function Form({ trajectory, asked, onRun, domains }: FormProps & { readonly doma
       )}
       <Group justify="space-between" gap="xs">
         <Text size="sm" c="dimmed" role="status">
-          {'lacks' in next ? next.lacks : isOther ? 'Changed since the shown result.' : ''}
+          {hasNoVersion ? '' : 'lacks' in next ? next.lacks : isOther ? 'Changed since the shown result.' : ''}
         </Text>
         <Button type="submit" size="xs" disabled={'lacks' in next}>
           Run the backtest

@@ -55,7 +55,7 @@ export function Differences({ differences, count }: DifferencesProps) {
           </Text>
         </Title>
         <div className={classes.scroll} ref={rows}>
-          <Table fz="sm" verticalSpacing={5}>
+          <Table fz="sm" verticalSpacing={5} data-wide>
             <Table.Thead>
               <Table.Tr>
                 <Table.Th>Entry</Table.Th>
@@ -91,7 +91,7 @@ function Row({ difference }: { readonly difference: VerdictDifference }) {
           {seq}
         </Anchor>
       </Table.Td>
-      <Table.Td>
+      <Table.Td className={classes.action}>
         <Inert>{action}</Inert>
       </Table.Td>
       <Table.Td>

@@ -17,6 +17,7 @@ export function RulesField({ value, onChange, onRun, onReset }: FieldProps) {
       <Textarea
         size="xs"
         label="Rule table (JSON)"
+        descriptionProps={{ fz: 'xs' }}
         description="It replaces the policy. The rules of the domain stay."
         className={classes.rules}
         autosize

@@ -26,6 +26,7 @@ export function VersionField({ domains, trajectory, value, onChange }: FieldProp
     <Select
       size="xs"
       label="Version"
+      descriptionProps={{ fz: 'xs' }}
       description={`Recorded: ${name}@${version} (${trajectory.domain.hash.slice(0, 12)})`}
       placeholder="Choose a version"
       data={versions.map((one) => ({

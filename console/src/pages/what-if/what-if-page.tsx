@@ -53,6 +53,7 @@ export default function WhatIfPage() {
             key={trajectory.trajectory_id}
             trajectory={trajectory}
             asked={isAsked ? asked : undefined}
+            onRestore={setAsked}
             onRun={(body) => {
               setAsked(body);
               setSearch((before) => withRun(before), { replace: true });
