@@ -61,7 +61,7 @@ export default function WhatIfPage() {
           />
         )}
       </section>
-      <section className={classes.results} ref={results} aria-label="Result">
+      <section className={classes.results} ref={results} data-asked={isAsked || undefined} aria-label="Result">
         {isAsked ? (
           <BacktestResult asked={asked} />
         ) : id !== undefined && trajectories.data !== undefined && trajectory === undefined ? (
