@@ -71,9 +71,11 @@ export const MAY_SKIP: readonly MaySkip[] = [
     files: [
       'src/tools/browser/browser-tools.test.ts',
       'src/tools/browser/submit-tool.test.ts',
+      'tests/console/audit.slow.test.ts',
       'tests/console/effects.slow.test.ts',
       'tests/console/inbox.slow.test.ts',
       'tests/console/timeline.slow.test.ts',
+      'tests/console/what-if.slow.test.ts',
     ],
   },
   {

@@ -13,6 +13,8 @@ import { theme } from './theme.ts';
 const TimelinePage = lazy(() => import('../pages/timeline/timeline-page.tsx'));
 const EffectsPage = lazy(() => import('../pages/effects/effects-page.tsx'));
 const AgentsPage = lazy(() => import('../pages/agents/agents-page.tsx'));
+const WhatIfPage = lazy(() => import('../pages/what-if/what-if-page.tsx'));
+const AuditPage = lazy(() => import('../pages/audit/audit-page.tsx'));
 
 const queries = new QueryClient({
   defaultOptions: {
@@ -35,6 +37,8 @@ export function App() {
               <Route path="/timeline/:trajectory?/:seq?" component={TimelinePage} />
               <Route path="/effects/:epoch?" component={EffectsPage} />
               <Route path="/agents/:trajectory?" component={AgentsPage} />
+              <Route path="/what-if/:trajectory?" component={WhatIfPage} />
+              <Route path="/audit" component={AuditPage} />
               <Route component={NotFound} />
             </Switch>
           </Suspense>

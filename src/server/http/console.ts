@@ -4,7 +4,8 @@ import type { ConsoleFiles } from './console-files.ts';
 import { consoleHeaders } from './guards.ts';
 
 /** The pages of the console. Each has the same document, which shows the page of its address. */
-const PAGES = ['/', '/inbox', '/inbox/*', '/timeline', '/timeline/*', '/effects', '/effects/*', '/agents', '/agents/*'];
+const NAMES = ['inbox', 'timeline', 'what-if', 'effects', 'memory', 'agents', 'audit'];
+const PAGES = ['/', ...NAMES.flatMap((name) => [`/${name}`, `/${name}/*`])];
 
 /** The name of a file has a hash of its content. */
 const FOR_EVER = 'public, max-age=31536000, immutable';

@@ -10,6 +10,7 @@ import { documentForm, hash, instant, json, name, next, PAGE_DEFAULT, page, patc
 import { ADMINS, type Operation, operation, READERS } from './operation.ts';
 
 const reason = z.string().min(1).max(4_096);
+const domainRefForm = z.strictObject({ name: z.string(), version: z.string(), hash: z.string() });
 const stopAnswer = z.strictObject({ ruling: rulingForm, propagated: z.array(documentForm) });
 
 const stopped = (does: 'halt' | 'resume') =>
@@ -100,6 +101,51 @@ const upgrade = operation({
   },
 });
 
+const shownRulingForm = z
+  .looseObject({
+    ruling: z.enum(['committed', 'rejected', 'escalated']),
+    reason: z.string().optional(),
+    invariant_id: z.string().optional(),
+    rule: z.string().optional().describe('the rule of the policy that denied or required approval'),
+    channel: z.string().optional(),
+    approvals: z.number().int().optional(),
+    detail: z.string().optional(),
+  })
+  .meta({ id: 'ShownRuling', description: 'A ruling of a backtest, recorded or new.' });
+
+const verdictDifferenceForm = z
+  .looseObject({
+    trajectory_id: z.string(),
+    seq: z.number().int(),
+    entry_id: hash,
+    action: z.string(),
+    at: instant,
+    recorded: shownRulingForm,
+    now: shownRulingForm,
+    writ_assumed: z.literal(true).optional().describe('the writ was never checked, and is assumed to grant it'),
+  })
+  .meta({ id: 'VerdictDifference', description: 'A proposal with another ruling.' });
+
+const counts = z.record(z.string(), z.number().int());
+
+const backtestForm = z
+  .looseObject({
+    trajectory_id: z.string(),
+    domain: domainRefForm,
+    recorded_domain: domainRefForm,
+    policy: z.strictObject({ id: z.string(), digest: hash }).optional(),
+    entries: z.number().int(),
+    judged: z.number().int(),
+    same: z.number().int(),
+    changes: counts.describe('differences by kind, such as `committed_to_escalated`'),
+    not_judgeable: counts.describe('proposals that cannot be ruled on again, by reason'),
+    resolutions: z.number().int(),
+    moot_resolutions: z.number().int().describe('human decisions that would not have been needed'),
+    difference_count: z.number().int(),
+    differences: z.array(verdictDifferenceForm).describe('the first ones, at most `limit`'),
+  })
+  .meta({ id: 'BacktestReport' });
+
 const backtest = operation({
   id: 'backtests.run',
   method: 'post',
@@ -111,13 +157,15 @@ const backtest = operation({
       trajectories: z.array(name).min(1).max(1_000),
       rules: json.optional().describe('a rule table, as docs/guide/policies.md describes it'),
       domain_hash: name.optional(),
-      limit: z.number().int().min(1).max(1_000).optional(),
+      from_seq: z.number().int().min(0).optional().describe('the first entry whose ruling is compared'),
+      to_seq: z.number().int().min(0).optional().describe('the last entry whose ruling is compared'),
+      limit: z.number().int().min(1).max(1_000).optional().describe('listed differences; all are counted'),
     })
     .meta({ id: 'Backtest' }),
-  answer: z.strictObject({ reports: z.array(documentForm) }),
+  answer: z.strictObject({ reports: z.array(backtestForm) }),
   errors: ['bad_policy', 'no_such_value', 'domain_stuck'],
   run: async ({ body, service }) => {
-    const { trajectories, rules, domain_hash: hash, limit } = body;
+    const { trajectories, rules, domain_hash: hash, from_seq: fromSeq, to_seq: toSeq, limit } = body;
     const instead = service.domains.filter((domain) => domain.hash === hash);
     if (hash !== undefined && instead.length === 0)
       throw new ServerError('no_such_value', `There is no domain ${hash}. List them with GET /v1/domains.`);
@@ -136,9 +184,11 @@ const backtest = operation({
       oracle: service.store,
       watch: service.watch,
       ...(rules !== undefined && { policy: service.policyOf(rules as Json) }),
+      ...(fromSeq !== undefined && { fromSeq }),
+      ...(toSeq !== undefined && { toSeq }),
       ...(limit !== undefined && { limit }),
     });
-    return { body: { reports: reports.map((report) => ({ ...report })) } };
+    return { body: { reports: reports as unknown as z.input<typeof backtestForm>[] } };
   },
 });
 

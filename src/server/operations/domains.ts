@@ -9,7 +9,7 @@ const domainForm = z
     name: z.string(),
     version: z.string(),
     hash: z.string(),
-    actions: z.array(documentForm),
+    actions: z.array(z.looseObject({ name: z.string() })),
     roles: z.array(documentForm),
     invariants: z.array(documentForm),
     counselors: z.array(z.string()),

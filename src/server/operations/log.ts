@@ -1,8 +1,11 @@
 import { z } from 'zod';
 import { exportLines, integrateLog } from '#ledger';
 import { verifyStore } from '#runtime';
+import { summaryOf } from '#views';
+import type { CheckpointDocument } from '../checkpoints.ts';
 import { ServerError } from '../errors.ts';
-import { digits, documentForm, json, name } from './forms.ts';
+import type { Service } from '../service.ts';
+import { digits, hash, instant, json, name } from './forms.ts';
 import { type Operation, operation, READERS } from './operation.ts';
 
 const checkpointForm = z
@@ -12,6 +15,7 @@ const checkpointForm = z
     checkpoint: z.string().describe('the signed note (c2sp.org/tlog-checkpoint)'),
     size: z.number().int(),
     root: z.string(),
+    covers_until: instant.optional().describe('the time of the last of its entries'),
   })
   .meta({ id: 'Checkpoint' });
 
@@ -25,7 +29,7 @@ const get = operation({
   errors: ['no_such_value'],
   run: async ({ service }) => {
     const last = await service.checkpoints.latest();
-    if (last !== undefined) return { body: last, etag: last.root };
+    if (last !== undefined) return { body: await documentOf(service, last), etag: last.root };
     throw new ServerError('no_such_value', 'The log has no checkpoint. Sign one with POST /v1/checkpoints.');
   },
 });
@@ -38,8 +42,14 @@ const create = operation({
   kinds: ['auditor', 'admin'],
   answer: checkpointForm,
   statuses: [201],
-  run: async ({ service }) => ({ status: 201, body: await service.checkpoints.sign() }),
+  run: async ({ service }) => ({ status: 201, body: await documentOf(service, await service.checkpoints.sign()) }),
 });
+
+async function documentOf({ store }: Service, checkpoint: CheckpointDocument): Promise<z.input<typeof checkpointForm>> {
+  const [row] = checkpoint.size === 0 ? [] : await store.logged(checkpoint.size - 1, 1);
+  const at = row === undefined ? '' : summaryOf(row).at;
+  return { ...checkpoint, ...(at !== '' && { covers_until: at }) };
+}
 
 const exported = operation({
   id: 'log.export',
@@ -59,6 +69,23 @@ const exported = operation({
   },
 });
 
+const verifyReportForm = z
+  .looseObject({
+    trajectory_id: z.string(),
+    valid: z.boolean(),
+    entries: z.number().int().describe('accepted entries'),
+    head: hash.nullable(),
+    open: z.number().int(),
+    delegated: z.number().int(),
+    signed: z.number().int(),
+    erased: z.number().int(),
+    fault: z
+      .looseObject({ trajectory_id: z.string(), seq: z.number().int(), code: z.string(), detail: z.string() })
+      .optional(),
+    warnings: z.array(z.string()).optional(),
+  })
+  .meta({ id: 'VerifyReport' });
+
 const verify = operation({
   id: 'log.verify',
   method: 'post',
@@ -66,7 +93,7 @@ const verify = operation({
   summary: 'Verify trajectories from their first entries: hashes, chains, signatures and states.',
   kinds: READERS,
   body: z.strictObject({ trajectories: z.array(name).min(1).max(1_000).optional() }).meta({ id: 'Verification' }),
-  answer: z.strictObject({ valid: z.boolean(), reports: z.array(documentForm) }),
+  answer: z.strictObject({ valid: z.boolean(), reports: z.array(verifyReportForm) }),
   run: async ({ body, service }) => {
     const { trajectories } = body;
     for (const trajectory of trajectories ?? [])
@@ -77,7 +104,13 @@ const verify = operation({
       ...(trajectories !== undefined && { trajectoryIds: trajectories }),
     });
     return {
-      body: { valid: reports.every(({ valid }) => valid), reports: reports.map((report) => ({ ...report })) },
+      body: {
+        valid: reports.every(({ valid }) => valid),
+        reports: reports.map(({ warnings, ...report }) => ({
+          ...report,
+          ...(warnings !== undefined && { warnings: [...warnings] }),
+        })) as z.input<typeof verifyReportForm>[],
+      },
     };
   },
 });

@@ -9,6 +9,7 @@ import { readErrors } from '../../../scripts/error-index.ts';
 import { problemOf } from '../../../src/server/problems/problem.ts';
 import { codesWithStatus, statusOf } from '../../../src/server/problems/status.ts';
 import { callOperation, pay, succeed } from '../../support/server/calling.ts';
+import { damaged } from '../../support/server/damaged-store.ts';
 import { pathOf, principalOf, problemFaults } from '../../support/server/refusals.ts';
 import { start } from '../../support/server/serving.ts';
 
@@ -138,19 +139,8 @@ test('a damaged ledger is 500 for its trajectory, and the others work', async ()
   const first = await start({ store: memory });
   for (let n = 0; n < 3; n++) await succeed(first, 'proposals.create', pay('a', 1, `k${n}`));
   await first.stop();
-  /** As if a writer of the database had changed a payload. */
-  const damaged = new Proxy(memory, {
-    get: (target, name) => {
-      const member: unknown = Reflect.get(target, name, target);
-      if (name !== 'entries') return typeof member === 'function' ? member.bind(target) : member;
-      return async (...args: Parameters<MemoryStore['entries']>) =>
-        (await target.entries(...args)).map((row) =>
-          row.trajectory_id === 'main' && row.seq === 2 ? { ...row, payload: row.payload.replace('"a"', '"b"') } : row,
-        );
-    },
-  });
   await memory.dropSnapshots?.();
-  const server = await start({ store: damaged });
+  const server = await start({ store: damaged(memory) });
   for (const [id, calling] of [
     ['trajectories.state', { path: { trajectory: 'main' } }],
     ['trajectories.get', { path: { trajectory: 'main' } }],

@@ -72,6 +72,12 @@ async function tried(options: Partial<BacktestOptions>): Promise<BacktestReport>
 }
 
 describe('another policy', () => {
+  test('only proposals of the range are compared', async () => {
+    const report = await tried({ policy: table({ effect: 'deny' }), fromSeq: 2, toSeq: 4 });
+    expect(report.differences.map(({ seq }) => seq)).toEqual([2, 3, 4]);
+    expect(report).toMatchObject({ judged: 3, same: 0, difference_count: 3, resolutions: 0 });
+  });
+
   test('is queried for each proposal that reaches it; reject beats escalation', async () => {
     const policy = table(
       { effect: 'needs_approval', actions: ['add'] },

@@ -35,6 +35,9 @@ export interface BacktestOptions {
   readonly from?: Instant;
   /** Proposals at this time and later are followed, and not adjudicated. Default: none. */
   readonly to?: Instant;
+  /** The first and the last seq whose proposals are adjudicated. Default: all. */
+  readonly fromSeq?: number;
+  readonly toSeq?: number;
   /** Maximum number of listed differences; all are counted. Default `LISTED_MAX`. */
   readonly limit?: number;
   /** Learns when code of a domain begins and ends. Default: nothing is told. */
@@ -55,6 +58,8 @@ const OF_BOTH = {
   oracle: arg.any,
   from: INSTANT,
   to: INSTANT,
+  fromSeq: arg.optional(arg.whole),
+  toSeq: arg.optional(arg.whole),
   limit: arg.optional(arg.whole),
   watch: arg.optional(arg.members({ begin: arg.code, end: arg.code })),
   onProgress: arg.any,
@@ -109,8 +114,10 @@ function judgeOne(
   store: DeepReplaySource,
   replayer: Replayer,
   trajectoryId: string,
-  { policy, domains, instead = [], oracle, from, to, limit = LISTED_MAX, watch, onProgress }: BacktestOptions,
+  given: BacktestOptions,
 ): Promise<BacktestReport> {
+  const { policy, domains, instead = [], oracle, from, to, limit = LISTED_MAX, watch, onProgress } = given;
+  const { fromSeq = 0, toSeq = Number.MAX_SAFE_INTEGER } = given;
   return valid(async () => {
     const options: JudgingOptions = {
       domainOf: (recorded: DomainRef) =>
@@ -119,6 +126,8 @@ function judgeOne(
       oracle,
       from,
       to,
+      fromSeq,
+      toSeq,
       limit,
       watch,
     };

@@ -66,6 +66,8 @@ export interface JudgingOptions {
   readonly oracle: Pick<OracleStore, 'oracleGet'> | undefined;
   readonly from: Instant | undefined;
   readonly to: Instant | undefined;
+  readonly fromSeq: number;
+  readonly toSeq: number;
   readonly limit: number;
   readonly watch: DomainWatch | undefined;
 }

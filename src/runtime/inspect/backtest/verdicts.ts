@@ -91,10 +91,12 @@ export interface BacktestReport {
   readonly differences: readonly VerdictDifference[];
 }
 
-/** The period of the proposals that are compared, and the maximum number of listed differences. */
+/** The range of the proposals that are compared, and the maximum number of listed differences. */
 export interface VerdictOptions {
   readonly from: Instant | undefined;
   readonly to: Instant | undefined;
+  readonly fromSeq: number;
+  readonly toSeq: number;
   readonly limit: number;
 }
 
@@ -122,7 +124,7 @@ export class Verdicts {
 
   /**
    * Compares the recorded ruling with the new one. `erased`: a difference may come from erased
-   * values. `assumed`: the writ is assumed to grant it. A proposal outside the period is not
+   * values. `assumed`: the writ is assumed to grant it. A proposal outside the range is not
    * counted.
    */
   judge(
@@ -132,7 +134,7 @@ export class Verdicts {
     at: string,
     { erased, assumed }: { readonly erased: boolean; readonly assumed: boolean },
   ): void {
-    if (!this.#isWithin(at)) return;
+    if (!this.#isWithin(entry, at)) return;
     const alike = isSameRuling(recorded, now) && isSameApproval(recorded, now);
     if (!alike && erased) {
       this.skip('erased');
@@ -163,14 +165,15 @@ export class Verdicts {
     if (this.#moot.has(pending)) this.#moot.set(entry.id, this.#moot.get(pending));
   }
 
-  #isWithin(at: string): boolean {
-    const { from, to } = this.#options;
+  #isWithin({ seq }: Entry, at: string): boolean {
+    const { from, to, fromSeq, toSeq } = this.#options;
+    if (seq < fromSeq || seq > toSeq) return false;
     return (from === undefined || at >= from) && (to === undefined || at < to);
   }
 
   /** Adds the end of a pending proposal. */
   resolves(entry: Entry<CommitPayload | RejectionPayload>): void {
-    if (!this.#isWithin(entry.payload.at)) return;
+    if (!this.#isWithin(entry, entry.payload.at)) return;
     this.#resolutions++;
     const pending = entry.payload.resolves as Hash;
     if (!this.#moot.has(pending)) return;

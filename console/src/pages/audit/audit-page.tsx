@@ -1,0 +1,51 @@
+import { Button, Group, Text, Title } from '@mantine/core';
+import { useMe } from '../../api/queries.ts';
+import { Section } from '../../parts/section.tsx';
+import classes from './audit-page.module.css';
+import { CheckpointPart } from './checkpoint-part.tsx';
+import { FailedNotices } from './failed-notices.tsx';
+import { StuckRuns } from './stuck-runs.tsx';
+import { VerificationPart } from './verification-part.tsx';
+
+/** The evidence about the ledger as a whole, and what the server could not finish. */
+export default function AuditPage() {
+  const kinds = useMe().data?.kinds ?? [];
+  const isAdmin = kinds.includes('admin');
+  const seesAll = isAdmin || kinds.includes('auditor');
+  return (
+    <div className={classes.page}>
+      <Title order={1} size="h3" mb="md">
+        Audit
+      </Title>
+      <CheckpointPart maySign={seesAll} />
+      <VerificationPart />
+      <Section title="Export" about="Every entry and value as JSON Lines, in the order of the log.">
+        {seesAll ? (
+          <Group gap="sm">
+            <Button size="xs" variant="default" component="a" href="/v1/export" download="ledger.jsonl">
+              Download the ledger
+            </Button>
+            <Text size="sm" c="dimmed">
+              <code>assize import</code> reads the file into another store, and verifies it.
+            </Text>
+          </Group>
+        ) : (
+          <OnlyFor what="export the ledger" />
+        )}
+      </Section>
+      <Section
+        title="Failed notices"
+        about="Messages to people and systems that were given up after their last attempt."
+      >
+        {seesAll ? <FailedNotices mayRetry={isAdmin} /> : <OnlyFor what="see failed notices" />}
+      </Section>
+      <Section title="Stuck runs" about="Runs of domain code that blocked a process. They are refused since.">
+        {seesAll ? <StuckRuns mayForget={isAdmin} /> : <OnlyFor what="see stuck runs" />}
+      </Section>
+    </div>
+  );
+}
+
+function OnlyFor({ what }: { readonly what: string }) {
+  return <Text size="sm">Auditors and administrators {what}.</Text>;
+}

@@ -1,0 +1,115 @@
+import { Button, Text } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { api, dataOf } from '../../api/client.ts';
+import type { components } from '../../api/openapi.d.ts';
+import { codeOf } from '../../api/problem.ts';
+import { useAllTrajectories } from '../../api/trajectories-query.ts';
+import { Inert } from '../../parts/inert-text.tsx';
+import { Ago } from '../../parts/instant.tsx';
+import { Section } from '../../parts/section.tsx';
+import { Failed, Loading } from '../../parts/states.tsx';
+import classes from './audit-page.module.css';
+import { counted } from './counted.ts';
+
+type Checkpoint = components['schemas']['Checkpoint'];
+
+const KEY = ['log', 'checkpoint'];
+
+/** The last checkpoint, and a button that signs a new one. */
+export function CheckpointPart({ maySign }: { readonly maySign: boolean }) {
+  const queries = useQueryClient();
+  const last = useQuery({ queryKey: KEY, queryFn: latest });
+  const sign = useMutation({
+    mutationFn: () => dataOf(api.POST('/v1/checkpoints')),
+    onSuccess: (made) => queries.setQueryData(KEY, made),
+  });
+  return (
+    <Section
+      title="Checkpoint"
+      about="A signed size and root of the log. An auditor who keeps one finds any later change of the entries before it."
+      actions={
+        maySign && (
+          <Button size="xs" onClick={() => sign.mutate()} loading={sign.isPending}>
+            Sign a new checkpoint
+          </Button>
+        )
+      }
+    >
+      {sign.error !== null && <Failed error={sign.error} />}
+      {last.isPending && <Loading what="the checkpoint" />}
+      {last.error !== null && <Failed error={last.error} retry={() => void last.refetch()} />}
+      {last.data === null && (
+        <Text size="sm">
+          No checkpoint is signed yet. {maySign ? 'Sign the first one.' : 'An auditor or an administrator signs one.'}
+        </Text>
+      )}
+      {last.data != null && <Shown checkpoint={last.data} />}
+    </Section>
+  );
+}
+
+/** The last checkpoint; null if there is none. */
+async function latest(): Promise<Checkpoint | null> {
+  try {
+    return await dataOf(api.GET('/v1/checkpoints/latest'));
+  } catch (error) {
+    if (codeOf(error) === 'no_such_value') return null;
+    throw error;
+  }
+}
+
+function Shown({ checkpoint }: { readonly checkpoint: Checkpoint }) {
+  const { size, root, origin, key, covers_until: until } = checkpoint;
+  return (
+    <>
+      <dl className={classes.facts}>
+        <Fact name="Size">
+          {counted(size, 'entry', 'entries')} <Newer size={size} />
+        </Fact>
+        {until !== undefined && (
+          <Fact name="Last entry">
+            <Ago at={until} />{' '}
+            <Text span size="sm" c="dimmed">
+              {until}
+            </Text>
+          </Fact>
+        )}
+        <Fact name="Root">
+          <code className="wraps">{root}</code>
+        </Fact>
+        <Fact name="Signer">
+          <Inert>{origin}</Inert>
+        </Fact>
+        <Fact name="Public key">
+          <code className="wraps">{key}</code>
+        </Fact>
+      </dl>
+      <details>
+        <summary className={classes.summary}>The signed note</summary>
+        <pre className={classes.note}>{checkpoint.checkpoint}</pre>
+      </details>
+    </>
+  );
+}
+
+/** How many entries came after the checkpoint. */
+function Newer({ size }: { readonly size: number }) {
+  const { data } = useAllTrajectories();
+  if (data === undefined) return null;
+  const newer = data.reduce((sum, { entries }) => sum + entries, 0) - size;
+  return (
+    <Text span size="sm" c="dimmed">
+      {newer <= 0 ? '(the whole log)' : `(${counted(newer, 'newer entry is', 'newer entries are')} not covered)`}
+    </Text>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </>
+  );
+}

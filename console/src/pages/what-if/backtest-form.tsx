@@ -1,0 +1,130 @@
+import { Button, Group, NumberInput, SegmentedControl, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import { useSearchParams } from 'wouter';
+import { api, dataOf } from '../../api/client.ts';
+import type { TrajectoryInfo } from '../../api/trajectories-query.ts';
+import { Failed, Loading } from '../../parts/states.tsx';
+import { askedBy, type BacktestBody, choicesOf } from './choices.ts';
+import { exampleRules, useEditedRules } from './edited-rules.ts';
+import { RulesField } from './rules-field.tsx';
+import { VersionField } from './version-field.tsx';
+import { type Domain, otherVersions, recordedDomain } from './versions.ts';
+
+interface FormProps {
+  readonly trajectory: TrajectoryInfo;
+  /** The request of the shown result. */
+  readonly asked: BacktestBody | undefined;
+  readonly onRun: (body: BacktestBody) => void;
+  /** Called at the start, if the address says that the backtest was run. */
+  readonly onRestore: (body: BacktestBody) => void;
+}
+
+/** The choices of a backtest of one trajectory. */
+export function BacktestForm(props: FormProps) {
+  const domains = useQuery({
+    queryKey: ['domains'],
+    queryFn: async () => (await dataOf(api.GET('/v1/domains'))).domains,
+    staleTime: 60_000,
+  });
+  if (domains.isPending) return <Loading what="the domains" />;
+  if (domains.data === undefined) return <Failed error={domains.error} retry={() => void domains.refetch()} />;
+  return <Form {...props} domains={domains.data} />;
+}
+
+function Form({ trajectory, asked, onRun, onRestore, domains }: FormProps & { readonly domains: readonly Domain[] }) {
+  const [search, setSearch] = useSearchParams();
+  const example = exampleRules(recordedDomain(domains, trajectory)?.actions[0]?.name ?? '**');
+  const [rules, setRules] = useEditedRules(trajectory.trajectory_id, example);
+  const choices = choicesOf(search);
+  const { tries, domain, from, to } = choices;
+  const next = askedBy(trajectory.trajectory_id, choices, rules);
+  const choose = (name: string, value: string | undefined) =>
+    setSearch(
+      (before) => {
+        const changed = new URLSearchParams(before);
+        if (value === undefined || value === '') changed.delete(name);
+        else changed.set(name, value);
+        return changed;
+      },
+      { replace: true },
+    );
+  const run = () => 'body' in next && onRun(next.body);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: an address with a result shows it once
+  useEffect(() => void (search.has('run') && 'body' in next && onRestore(next.body)), []);
+  const hasNoVersion = tries === 'domain' && otherVersions(domains, trajectory).length === 0;
+  const isOther = asked !== undefined && 'body' in next && JSON.stringify(asked) !== JSON.stringify(next.body);
+  return (
+    <Stack
+      gap="sm"
+      mt="sm"
+      component="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        run();
+      }}
+    >
+      <Group grow gap="sm" align="flex-start">
+        <SeqField label="From entry" placeholder="first" value={from} onChange={(seq) => choose('from', seq)} />
+        <SeqField label="To entry" placeholder="last" value={to} onChange={(seq) => choose('to', seq)} />
+      </Group>
+      <SegmentedControl
+        size="xs"
+        fullWidth
+        aria-label="Try"
+        value={tries}
+        onChange={(value) => choose('try', value === 'domain' ? 'domain' : undefined)}
+        data={[
+          { value: 'rules', label: 'A rule table' },
+          { value: 'domain', label: 'Another version' },
+        ]}
+      />
+      {tries === 'rules' ? (
+        <RulesField
+          value={rules}
+          onChange={setRules}
+          onRun={run}
+          onReset={rules === example ? undefined : () => setRules(example)}
+        />
+      ) : (
+        <VersionField
+          domains={domains}
+          trajectory={trajectory}
+          value={domain}
+          onChange={(hash) => choose('domain', hash)}
+        />
+      )}
+      <Group justify="space-between" gap="xs">
+        <Text size="sm" c="dimmed" role="status">
+          {hasNoVersion ? '' : 'lacks' in next ? next.lacks : isOther ? 'Changed since the shown result.' : ''}
+        </Text>
+        <Button type="submit" size="xs" disabled={'lacks' in next}>
+          Run the backtest
+        </Button>
+      </Group>
+    </Stack>
+  );
+}
+
+interface SeqProps {
+  readonly label: string;
+  readonly placeholder: string;
+  readonly value: number | undefined;
+  readonly onChange: (seq: string | undefined) => void;
+}
+
+function SeqField({ label, placeholder, value, onChange }: SeqProps) {
+  return (
+    <NumberInput
+      size="xs"
+      label={label}
+      placeholder={placeholder}
+      min={0}
+      allowDecimal={false}
+      allowNegative={false}
+      hideControls
+      value={value ?? ''}
+      onChange={(seq) => onChange(String(seq))}
+    />
+  );
+}

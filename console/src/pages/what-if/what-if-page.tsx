@@ -1,0 +1,86 @@
+import { Select, Text, Title } from '@mantine/core';
+import { useEffect, useRef, useState } from 'react';
+import { useLocation, useParams, useSearchParams } from 'wouter';
+import { visible } from '../../../../src/cli/terminal/visible.ts';
+import { useAllTrajectories } from '../../api/trajectories-query.ts';
+import { Empty, Failed, Loading } from '../../parts/states.tsx';
+import { BacktestForm } from './backtest-form.tsx';
+import { BacktestResult } from './backtest-result.tsx';
+import type { BacktestBody } from './choices.ts';
+import classes from './what-if-page.module.css';
+
+/** Rules on recorded proposals again, under other rules, and shows what would differ. */
+export default function WhatIfPage() {
+  const { trajectory: id } = useParams<{ readonly trajectory?: string }>();
+  const [, navigate] = useLocation();
+  const [, setSearch] = useSearchParams();
+  const trajectories = useAllTrajectories();
+  const [asked, setAsked] = useState<BacktestBody>();
+  const trajectory = trajectories.data?.find(({ trajectory_id }) => trajectory_id === id);
+  const results = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (asked !== undefined) results.current?.scrollIntoView();
+  }, [asked]);
+  const isAsked = asked !== undefined && asked.trajectories[0] === id;
+  return (
+    <div className={classes.page}>
+      <section className={classes.choices} aria-label="Choices">
+        <Title order={1} size="h3" mb={2}>
+          What if
+        </Title>
+        <Text size="sm" c="dimmed" mb="md">
+          Rule on recorded proposals again, under other rules. Nothing is written.
+        </Text>
+        {trajectories.isPending && <Loading what="the trajectories" />}
+        {trajectories.error !== null && <Failed error={trajectories.error} retry={() => void trajectories.refetch()} />}
+        {trajectories.data !== undefined && (
+          <Select
+            size="xs"
+            label="Trajectory"
+            placeholder="Choose a trajectory"
+            searchable
+            nothingFoundMessage="No trajectory has this name."
+            data={trajectories.data.map(({ trajectory_id, entries }) => ({
+              value: trajectory_id,
+              label: `${visible(trajectory_id)} (${entries.toLocaleString('en')})`,
+            }))}
+            value={trajectory?.trajectory_id ?? null}
+            onChange={(next) => next !== null && navigate(`/what-if/${encodeURIComponent(next)}`)}
+          />
+        )}
+        {trajectory !== undefined && (
+          <BacktestForm
+            key={trajectory.trajectory_id}
+            trajectory={trajectory}
+            asked={isAsked ? asked : undefined}
+            onRestore={setAsked}
+            onRun={(body) => {
+              setAsked(body);
+              setSearch((before) => withRun(before), { replace: true });
+            }}
+          />
+        )}
+      </section>
+      <section className={classes.results} ref={results} data-asked={isAsked || undefined} aria-label="Result">
+        {isAsked ? (
+          <BacktestResult asked={asked} />
+        ) : id !== undefined && trajectories.data !== undefined && trajectory === undefined ? (
+          <Empty title="There is no such trajectory">Choose one of the list.</Empty>
+        ) : (
+          <Empty title={id === undefined ? 'Choose a trajectory' : 'Run the backtest'}>
+            The first ruling that differs appears here, with counts and a list of all that differ. Keys: j and k move,
+            Enter opens an entry.
+          </Empty>
+        )}
+      </section>
+    </div>
+  );
+}
+
+/** The address says that the backtest was run, so that the same address runs it again. */
+function withRun(search: URLSearchParams): URLSearchParams {
+  const next = new URLSearchParams(search);
+  next.set('run', '1');
+  next.delete('only');
+  return next;
+}
