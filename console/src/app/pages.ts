@@ -9,4 +9,5 @@ export interface Page {
 
 export const PAGES: readonly Page[] = [
   { path: '/inbox', name: 'Inbox', about: 'Proposals that wait for a decision', key: 'i' },
+  { path: '/memory', name: 'Memory', about: 'Beliefs in both times, and why each won', key: 'm' },
 ];

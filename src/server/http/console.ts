@@ -4,7 +4,7 @@ import type { ConsoleFiles } from './console-files.ts';
 import { consoleHeaders } from './guards.ts';
 
 /** The pages of the console. Each has the same document, which shows the page of its address. */
-const PAGES = ['/', '/inbox', '/inbox/*', '/timeline', '/timeline/*'];
+const PAGES = ['/', '/inbox', '/inbox/*', '/timeline', '/timeline/*', '/memory', '/memory/*'];
 
 /** The name of a file has a hash of its content. */
 const FOR_EVER = 'public, max-age=31536000, immutable';

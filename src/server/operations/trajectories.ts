@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isAssizeError, type Json } from '#base';
-import { copyJson, parsePointer, parseStrict } from '#canon';
+import { copyJson, hashText, parsePointer, parseStrict } from '#canon';
 import { type BranchPayload, type EntryRow, type RootPayload, readRow } from '#ledger';
 import { Trajectory } from '#runtime';
 import { ServerError } from '../errors.ts';
@@ -97,18 +97,25 @@ const get = operation({
   answer: trajectoryForm.extend({
     halted: z.strictObject({ principal: z.string(), at: instant, reason: z.string() }).nullable(),
     pending: z.number().int(),
+    memory_spaces: z
+      .array(z.string())
+      .optional()
+      .describe('the spaces of the store that have facts; absent for agents, and for a domain without memory'),
   }),
   run: async (request) => {
-    const { path, service } = request;
+    const { path, service, caller } = request;
     const trajectory = await callerTrajectory(request, path.trajectory);
     const erasures = await service.assize.erasures();
     const { entry, result } = await Trajectory.readMemory(trajectory, erasures, ({ halted }) => ({
       halted: halted === undefined ? null : { principal: halted.principal, at: halted.at, reason: halted.reason },
       pending: trajectory.approvals.pending().length,
     }));
-    const etag = `${entry.id}-${result.pending}`;
+    const hasMemory = trajectory.domain.memory !== undefined && isOfKind(caller, READERS);
+    const memory = hasMemory ? { memory_spaces: await service.store.spaces() } : {};
+    // Other trajectories add spaces.
+    const etag = `${entry.id}-${result.pending}-${hashText(JSON.stringify(memory)).slice(0, 16)}`;
     if (request.hasAnswer(etag)) return { etag };
-    return { body: { ...(await viewOf(service, entry)), ...result }, etag };
+    return { body: { ...(await viewOf(service, entry)), ...result, ...memory }, etag };
   },
 });
 
