@@ -10,7 +10,7 @@ import { styleNonce } from './document.ts';
 import { Shell } from './shell.tsx';
 import { theme } from './theme.ts';
 
-const MemoryPage = lazy(() => import('../pages/memory/memory-page.tsx'));
+const MemoryPage = lazy(async () => ({ default: (await import('../pages/memory/memory-page.tsx')).MemoryPage }));
 
 const queries = new QueryClient({
   defaultOptions: {

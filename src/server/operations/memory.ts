@@ -202,7 +202,8 @@ const explain = operation({
       ...(predicate !== undefined && { predicate }),
     });
     const fact = facts.findLast(
-      ({ fact_id, system_time_start }) => fact_id === request.path.fact && (since ?? system_time_start) === system_time_start,
+      ({ fact_id, system_time_start }) =>
+        fact_id === request.path.fact && (since ?? system_time_start) === system_time_start,
     );
     if (fact === undefined)
       throw new ServerError(

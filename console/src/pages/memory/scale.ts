@@ -44,7 +44,8 @@ const LENGTHS = [16, 19, 23, 26];
 /** The times of day, as exact as the ticks need to differ. */
 function timesOf(borders: readonly string[]): string[] {
   if (borders.every((border) => border.endsWith('T00:00:00.000000Z'))) return borders.map(() => '');
-  const areApart = (length: number) => new Set(borders.map((border) => border.slice(0, length))).size === borders.length;
+  const areApart = (length: number) =>
+    new Set(borders.map((border) => border.slice(0, length))).size === borders.length;
   const length = LENGTHS.find(areApart) ?? 26;
   return borders.map((border) => border.slice(11, length));
 }

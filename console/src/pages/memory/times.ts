@@ -2,12 +2,10 @@
 export const OPEN_START = '0000-01-01T00:00:00.000000Z';
 export const OPEN_END = '9999-12-31T00:00:00.000000Z';
 
-/** An instant in UTC, as short as it can be without a change: `2026-04-01` is its midnight. */
+/** An instant in UTC to the second. Midnight is only its date. */
 export function shortInstant(instant: string): string {
   const [date = '', time = ''] = instant.replace('Z', '').split('T');
-  const short = time.replace(/\.?0+$/, '').replace(/^(\d\d:\d\d)$/, '$1');
-  if (/^0*[:0]*$/.test(short)) return date;
-  return `${date} ${time.replace(/\.\d+$/, '')}`;
+  return time.startsWith('00:00:00') ? date : `${date} ${time.slice(0, 8)}`;
 }
 
 /** A period in words: `since 2026-04-01`. */

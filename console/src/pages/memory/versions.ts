@@ -38,7 +38,10 @@ export function versionsOf(facts: readonly Fact[]): Version[] {
       const standing = isNow ? 'believed' : endedBy(fact).length > 0 ? 'lost' : 'replaced';
       return { name, fact, object: fact.object, standing };
     })
-    .sort((a, b) => order(a.fact.system_time_start, b.fact.system_time_start) || order(a.fact.valid_from, b.fact.valid_from));
+    .sort(
+      (a, b) =>
+        order(a.fact.system_time_start, b.fact.system_time_start) || order(a.fact.valid_from, b.fact.valid_from),
+    );
 }
 
 /** The keys of a space, by subject and predicate. */
