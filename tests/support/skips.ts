@@ -72,6 +72,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
       'src/tools/browser/browser-tools.test.ts',
       'src/tools/browser/submit-tool.test.ts',
       'tests/console/inbox.slow.test.ts',
+      'tests/console/memory.slow.test.ts',
     ],
   },
   {

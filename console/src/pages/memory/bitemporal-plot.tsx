@@ -170,7 +170,7 @@ function Rectangle({ version, box, hatch }: { readonly version: Version; readonl
       {/* biome-ignore lint/a11y/noSvgWithoutTitle: it only cuts off the label of a titled link */}
       <svg x={x + 4} y={y} width={Math.max(0, width - 18)} height={height}>
         <text x={4} y={isRefused ? 15 : 19} className={classes.label}>
-          <tspan className={classes.word}>{objectText(version)}</tspan>
+          {objectText(version)}
         </text>
       </svg>
       <rect

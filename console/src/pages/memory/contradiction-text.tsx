@@ -18,18 +18,18 @@ interface TextProps {
 
 /** A contradiction: its candidates, the winner, and the rule or person that decided. */
 export function ContradictionText({ of: { fact, witness, decided }, claim, entries }: TextProps) {
-  const when = `${periodText(fact.valid_from, fact.valid_to)}, decided at ${shortInstant(fact.system_time_start)}`;
+  const when = `true ${periodText(fact.valid_from, fact.valid_to)}, decided at ${shortInstant(fact.system_time_start)}`;
   if (witness === 'erased')
     return (
       <Text size="sm">
-        <b>Erased</b>: the candidates are no longer readable, {when}.
+        <b>Erased</b>, for what is {when}. The candidates are no longer readable.
       </Text>
     );
   const outcome = witness.winner === claim ? 'Won' : witness.loser === claim ? 'Lost' : 'Decided between others';
   return (
     <div className={classes.contradiction} data-outcome={outcome}>
       <Text size="sm">
-        <b>{outcome}</b> for {when}. {strategyText(witness.strategy)}
+        <b>{outcome}</b>, for what is {when}. {strategyText(witness.strategy)}
         {witness.policy !== undefined && (
           <>
             {' '}

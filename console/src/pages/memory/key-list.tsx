@@ -29,7 +29,7 @@ export function KeyList({ keys, open, hrefOf }: ListProps) {
                   <Inert>{subject}</Inert>
                 </Text>
                 {lost > 0 && (
-                  <Badge size="xs" variant="default" className={classes.lost}>
+                  <Badge size="xs" variant="default" tt="none" className={classes.lost}>
                     {lost} lost
                   </Badge>
                 )}
