@@ -37,7 +37,7 @@ withConsole(({ serve, open }) => {
     await boxes.first().waitFor();
     const spoken = await boxes.evaluateAll((all) => all.map((each) => each.getAttribute('aria-label') ?? ''));
     expect(spoken.map((text) => text.replace(/ Recorded.*/, '')).sort()).toEqual([
-      '0001: believed now. True 2026-01-01 to 2026-04-01.',
+      '0001: believed now. True from 2026-01-01 to 2026-04-01.',
       '0001: lost a contradiction. True since 2026-01-01.',
       '0002: believed now. True since 2026-04-01.',
     ]);

@@ -24,6 +24,9 @@ const BAND = 46;
 /** The part of a band in which a refused assertion stands, over the version that won. */
 const REFUSED = 22;
 
+/** A mean width of the letters of a label. */
+const LETTER = 7.6;
+
 /** The words for each standing, for the legend, the table and readers of screens. */
 export const STANDINGS: Readonly<Record<Standing, string>> = {
   believed: 'believed now',
@@ -143,7 +146,7 @@ function Axes({
   );
 }
 
-/** A filled box whose open ends have no border. The label is cut off at its right side. */
+/** A filled box whose open ends have no border. */
 function Rectangle({ version, box, hatch }: { readonly version: Version; readonly box: Box; readonly hatch: string }) {
   const { x, y, width, height } = box;
   const { fact, standing } = version;
@@ -170,7 +173,7 @@ function Rectangle({ version, box, hatch }: { readonly version: Version; readonl
       {/* biome-ignore lint/a11y/noSvgWithoutTitle: it only cuts off the label of a titled link */}
       <svg x={x + 4} y={y} width={Math.max(0, width - 18)} height={height}>
         <text x={4} y={isRefused ? 15 : 19} className={classes.label}>
-          {objectText(version)}
+          {cut(objectText(version), (width - 26) / LETTER)}
         </text>
       </svg>
       <rect
@@ -182,6 +185,10 @@ function Rectangle({ version, box, hatch }: { readonly version: Version; readonl
       />
     </>
   );
+}
+
+function cut(text: string, letters: number): string {
+  return text.length <= letters ? text : `${text.slice(0, Math.max(1, Math.floor(letters) - 1))}…`;
 }
 
 function spoken(version: Version): string {

@@ -1,4 +1,4 @@
-import { Button, Group, SegmentedControl, TextInput, Title } from '@mantine/core';
+import { Button, Group, SegmentedControl, Text, TextInput, VisuallyHidden } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { useEffect, useMemo } from 'react';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
@@ -27,11 +27,12 @@ export function MemoryPage() {
   const failed = trajectories.error ?? spaces.error;
   return (
     <div className={classes.page} data-open={address.subject !== undefined || undefined}>
+      <VisuallyHidden component="h1">Memory</VisuallyHidden>
       <section className={classes.list} aria-label="Memory spaces">
         <div className={classes.head}>
-          <Title order={1} size="h4">
+          <Text fw={700} size="lg" aria-hidden>
             Memory
-          </Title>
+          </Text>
           <Group gap="xs" grow align="flex-start">
             <Picker
               label="Trajectory"

@@ -12,5 +12,5 @@ export function shortInstant(instant: string): string {
 export function periodText(from: string, to: string): string {
   if (from === OPEN_START) return to === OPEN_END ? 'at all times' : `until ${shortInstant(to)}`;
   if (to === OPEN_END) return `since ${shortInstant(from)}`;
-  return `${shortInstant(from)} to ${shortInstant(to)}`;
+  return `from ${shortInstant(from)} to ${shortInstant(to)}`;
 }

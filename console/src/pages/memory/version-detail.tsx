@@ -1,5 +1,5 @@
 import { Button, Group, List, Stack, Title } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { Link } from 'wouter';
 import { Inert } from '../../parts/inert-text.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
@@ -25,8 +25,13 @@ interface DetailProps {
 export function VersionDetail({ place, version, isDerivedShown, derivedHref, closeHref }: DetailProps) {
   const explained = useExplained(place, version.fact);
   const { fact, standing } = version;
+  const section = useRef<HTMLElement>(null);
+  const isShown = explained.data !== undefined;
+  useEffect(() => {
+    if (isShown) section.current?.scrollIntoView({ block: 'nearest' });
+  }, [isShown]);
   return (
-    <section className={classes.version} aria-label="Chosen version">
+    <section ref={section} className={classes.version} aria-label="Chosen version">
       <Group justify="space-between" wrap="nowrap" align="flex-start">
         <Title order={3} size="h5" className="wraps">
           <ObjectText version={version} />
