@@ -11,7 +11,7 @@ import { Picker } from './picker.tsx';
 import { RecallPanel } from './recall-panel.tsx';
 import { keysOf } from './versions.ts';
 
-/** What the agents believed, in both times: keys and recall, and the versions of one key. */
+/** The beliefs of agents in both times: keys and recall, and the versions of one key. */
 export function MemoryPage() {
   const { address, go } = useAddress();
   const { trajectory, space } = address;

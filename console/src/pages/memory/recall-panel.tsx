@@ -18,7 +18,7 @@ interface RecallProps {
 
 const PAUSE_MS = 250;
 
-/** What the memory answers: believed as of one time, true at another, ranked for a text. */
+/** The answers of the memory: believed as of one time, true at another, ranked for a text. */
 export function RecallPanel({ place, address, onChange, hrefOf }: RecallProps) {
   const { text, valid, system } = address;
   const [asked] = useDebouncedValue({ text, valid, system }, PAUSE_MS);
@@ -32,15 +32,17 @@ export function RecallPanel({ place, address, onChange, hrefOf }: RecallProps) {
           value={text ?? ''}
           onChange={(event) => onChange({ text: event.currentTarget.value })}
         />
-        <Group gap="xs" align="flex-end" grow>
-          <InstantInput label="Believed as of" instant={system} onChange={(next) => onChange({ system: next })} />
-          <InstantInput
-            label="True at"
-            instant={valid}
-            onChange={(next) => onChange({ valid: next })}
-            isDisabled={valid === 'any'}
-          />
-        </Group>
+        <InstantInput
+          label="Believed as of (system time)"
+          instant={system}
+          onChange={(next) => onChange({ system: next })}
+        />
+        <InstantInput
+          label="True at (valid time)"
+          instant={valid}
+          onChange={(next) => onChange({ valid: next })}
+          isDisabled={valid === 'any'}
+        />
         <Group justify="space-between" gap="xs">
           <Text size="xs" c="dimmed">
             In UTC. Empty is now.

@@ -23,7 +23,10 @@ export interface KeyCount extends Key {
   readonly lost: number;
 }
 
-/** The versions of one key, oldest belief first. A lost contradiction joins the version that it ended. */
+/**
+ * The versions of one key, oldest belief first. A lost contradiction joins the version that it
+ * ended.
+ */
 export function versionsOf(facts: readonly Fact[]): Version[] {
   const audits = facts.filter((fact) => fact.row_kind === 'audit');
   const held = facts.filter((fact) => fact.row_kind === 'current');
