@@ -21,6 +21,9 @@ interface DetailProps {
   readonly closeHref: string;
 }
 
+/** The height in pixels that shows what a version is about. */
+const BEGINNING = 160;
+
 /** A version: what it says, why it won or lost, what it rests on and what rests on it. */
 export function VersionDetail({ place, version, isDerivedShown, derivedHref, closeHref }: DetailProps) {
   const explained = useExplained(place, version.fact);
@@ -28,7 +31,8 @@ export function VersionDetail({ place, version, isDerivedShown, derivedHref, clo
   const section = useRef<HTMLElement>(null);
   const isShown = explained.data !== undefined;
   useEffect(() => {
-    if (isShown) section.current?.scrollIntoView({ block: 'nearest' });
+    const { top = 0 } = section.current?.getBoundingClientRect() ?? {};
+    if (isShown && (top < 0 || top > innerHeight - BEGINNING)) section.current?.scrollIntoView();
   }, [isShown]);
   return (
     <section ref={section} className={classes.version} aria-label="Chosen version">
