@@ -100,7 +100,7 @@ const get = operation({
     memory_spaces: z
       .array(z.string())
       .optional()
-      .describe('the spaces of the store that have facts; absent for agents, and for a domain without memory'),
+      .describe('the shared spaces with facts, and those of this branch; absent for agents, and without a memory'),
   }),
   run: async (request) => {
     const { path, service, caller } = request;
@@ -111,13 +111,26 @@ const get = operation({
       pending: trajectory.approvals.pending().length,
     }));
     const hasMemory = trajectory.domain.memory !== undefined && isOfKind(caller, READERS);
-    const memory = hasMemory ? { memory_spaces: await service.store.spaces() } : {};
+    const spaces = hasMemory ? await spacesFor(service, path.trajectory) : undefined;
+    const memory = spaces === undefined ? {} : { memory_spaces: spaces };
     // Other trajectories add spaces.
     const etag = `${entry.id}-${result.pending}-${hashText(JSON.stringify(memory)).slice(0, 16)}`;
     if (request.hasAnswer(etag)) return { etag };
     return { body: { ...(await viewOf(service, entry)), ...result, ...memory }, etag };
   },
 });
+
+/** Undefined while the facts of the store are incomplete: the trajectory is still readable. */
+async function spacesFor({ store }: Service, trajectoryId: string): Promise<string[] | undefined> {
+  try {
+    const shared = await store.spaces();
+    const own = (await store.branches()).filter(({ branch }) => branch === trajectoryId);
+    return [...new Set([...shared, ...own.map(({ space }) => space)])].sort();
+  } catch (error) {
+    if (isAssizeError(error, 'store_facts_incomplete')) return undefined;
+    throw error;
+  }
+}
 
 const at = name.optional().describe('an entry: its id, or TRAJECTORY@SEQ; default: the last one');
 

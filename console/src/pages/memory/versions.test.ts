@@ -36,7 +36,7 @@ test('a version that lost joins the contradiction that ended it', () => {
   ]);
 });
 
-test('an assertion that was never held is refused; an ended version is replaced', () => {
+test('what was never held is refused, and what only ended is replaced', () => {
   expect(standings([closed, { ...audit, system_time_start: day(4) }])).toEqual([
     ['1', 'replaced'],
     ['1', 'refused'],
