@@ -90,7 +90,8 @@ withConsole(({ serve, open }) => {
     await page.getByLabel('Text').fill('mobile');
     await page.getByText('1 fact, best first').waitFor();
     expect(page.url()).toContain('text=mobile');
-    await page.getByRole('link', { name: /0002 mobile/ }).click();
+    await page.getByRole('link', { name: /0002 mobile/ }).focus();
+    await page.keyboard.press('j');
     await page.getByLabel('Chosen version').waitFor();
   });
 

@@ -25,7 +25,7 @@ const BAND = 46;
 const REFUSED = 22;
 
 /** A mean width of the letters of a label. */
-const LETTER = 7.6;
+const LETTER = 8.4;
 
 /** The words for each standing, for the legend, the table and readers of screens. */
 export const STANDINGS: Readonly<Record<Standing, string>> = {

@@ -1,6 +1,6 @@
 import { Checkbox, Group, Text, TextInput } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
-import { Link } from 'wouter';
+import { useDebouncedValue, useHotkeys } from '@mantine/hooks';
+import { Link, useLocation } from 'wouter';
 import { Inert } from '../../parts/inert-text.tsx';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
 import type { Change, MemoryAddress } from './address.ts';
@@ -91,6 +91,17 @@ function Results({
   hrefOf,
 }: Omit<RecallProps, 'onChange' | 'address'> & { readonly asked: MemoryAddress; readonly open: MemoryAddress }) {
   const recalled = useRecall(place, asked);
+  const [, navigate] = useLocation();
+  const move = (by: number) => {
+    const found = recalled.data?.facts ?? [];
+    const at = found.findIndex(({ fact_id }) => fact_id === open.fact);
+    const next = found[Math.min(Math.max(at + by, 0), found.length - 1)];
+    if (next !== undefined) navigate(hrefOf(next));
+  };
+  useHotkeys([
+    ['j', () => move(1)],
+    ['k', () => move(-1)],
+  ]);
   if (recalled.error !== null) return <Failed error={recalled.error} retry={() => void recalled.refetch()} />;
   if (recalled.data === undefined) return <Loading what="facts" />;
   const { facts, scores, is_truncated } = recalled.data;
