@@ -3,7 +3,7 @@ import { type ActionSpec, type Domain, type Pattern, patternText } from '#kernel
 
 /** The complete declaration of a domain, as JSON. */
 export function domainView(domain: Domain) {
-  const { name, version, hash, actions, roles, processes, rules, counselors, freeze } = domain;
+  const { name, version, hash, actions, roles, processes, rules, counselors, freeze, memory } = domain;
   return {
     name,
     version,
@@ -28,6 +28,11 @@ export function domainView(domain: Domain) {
       ...(spec.approvals === undefined ? {} : { approvals: spec.approvals }),
     })),
     counselors: Object.keys(counselors),
+    ...(memory !== undefined && {
+      memory: {
+        predicates: Object.entries(memory.predicates).map(([predicate, spec]) => ({ name: predicate, ...spec })),
+      },
+    }),
   };
 }
 

@@ -74,6 +74,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
       'tests/console/audit.slow.test.ts',
       'tests/console/effects.slow.test.ts',
       'tests/console/inbox.slow.test.ts',
+      'tests/console/memory.slow.test.ts',
       'tests/console/timeline.slow.test.ts',
       'tests/console/what-if.slow.test.ts',
     ],

@@ -11,9 +11,10 @@ import { Shell } from './shell.tsx';
 import { theme } from './theme.ts';
 
 const TimelinePage = lazy(() => import('../pages/timeline/timeline-page.tsx'));
-const EffectsPage = lazy(() => import('../pages/effects/effects-page.tsx'));
-const AgentsPage = lazy(() => import('../pages/agents/agents-page.tsx'));
 const WhatIfPage = lazy(() => import('../pages/what-if/what-if-page.tsx'));
+const EffectsPage = lazy(() => import('../pages/effects/effects-page.tsx'));
+const MemoryPage = lazy(() => import('../pages/memory/memory-page.tsx'));
+const AgentsPage = lazy(() => import('../pages/agents/agents-page.tsx'));
 const AuditPage = lazy(() => import('../pages/audit/audit-page.tsx'));
 
 const queries = new QueryClient({
@@ -39,6 +40,7 @@ export function App() {
               <Route path="/agents/:trajectory?" component={AgentsPage} />
               <Route path="/what-if/:trajectory?" component={WhatIfPage} />
               <Route path="/audit" component={AuditPage} />
+              <Route path="/memory/:trajectory?/:space?" component={MemoryPage} />
               <Route component={NotFound} />
             </Switch>
           </Suspense>

@@ -13,6 +13,12 @@ const domainForm = z
     roles: z.array(documentForm),
     invariants: z.array(documentForm),
     counselors: z.array(z.string()),
+    memory: z
+      .looseObject({
+        predicates: z.array(z.looseObject({ name: z.string(), cardinality: z.string(), strategy: z.string() })),
+      })
+      .optional()
+      .describe('absent for a domain without memory'),
   })
   .meta({ id: 'Domain', description: 'A domain: its actions with their schemas, its roles and its rules.' });
 

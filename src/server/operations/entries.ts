@@ -190,6 +190,18 @@ function placeOf({ trajectory_id, seq, id }: EntryRow) {
   return { trajectory_id, seq, entry_id: id };
 }
 
+const dependentForm = z
+  .looseObject({
+    id: hash,
+    trajectoryId: z.string(),
+    seq: z.number().int(),
+    at: z.string(),
+    action: z.string(),
+    how: z.array(z.enum(['belief', 'recall'])),
+    from: z.array(hash),
+  })
+  .meta({ id: 'Dependent', description: 'A commit that derives from an entry.' });
+
 const dependents = operation({
   id: 'entries.dependents',
   method: 'get',
@@ -197,11 +209,11 @@ const dependents = operation({
   summary: 'Every commit that derives from an entry, by facts and by recalls.',
   kinds: READERS,
   params: z.strictObject({ entry: name }),
-  answer: z.strictObject({ dependents: z.array(documentForm) }),
+  answer: z.strictObject({ dependents: z.array(dependentForm) }),
   run: async (request) => {
     const row = await entryNamed(request, request.path.entry);
     const found = await request.service.assize.dependents(row.id);
-    return { body: { dependents: found.map((one) => ({ ...one })) } };
+    return { body: { dependents: found.map((one) => ({ ...one })) as never } };
   },
 });
 

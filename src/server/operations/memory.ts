@@ -7,7 +7,7 @@ import { agentWrit } from '../principals/agent-writ.ts';
 import { isOfKind } from '../principals/caller.ts';
 import { callerTrajectory } from '../reach.ts';
 import { rulingDocument } from '../rulings.ts';
-import { documentForm, instant, json, name, rulingForm } from './forms.ts';
+import { hash, instant, json, name, rulingForm } from './forms.ts';
 import { ANYBODY, type Operation, operation, READERS, type Request } from './operation.ts';
 
 const factForm = z
@@ -21,6 +21,11 @@ const factForm = z
     system_time_start: instant,
     system_time_end: instant,
     confidence: z.number(),
+    row_kind: z.enum(['current', 'audit']).describe('audit: an assertion that lost a contradiction'),
+    resolution_strategy_id: z.string(),
+    provenance_id: z.string(),
+    lineage: z.string().describe('the claim that the version derives from'),
+    entry_id: z.string(),
   })
   .meta({ id: 'Fact', description: 'A version of a fact, with both of its times.' });
 
@@ -80,6 +85,10 @@ const recallQuery = z
   })
   .meta({ id: 'RecallQuery' });
 
+const scoreForm = z
+  .looseObject({ score: z.number(), text: z.number().optional(), embedding: z.number().optional() })
+  .meta({ id: 'Score', description: 'The score of a fact for a text, by which the facts are sorted.' });
+
 const recall = operation({
   id: 'memory.recall',
   method: 'post',
@@ -90,7 +99,7 @@ const recall = operation({
   body: recallQuery,
   answer: z.strictObject({
     facts: z.array(factForm),
-    scores: z.array(documentForm).optional(),
+    scores: z.array(scoreForm).optional(),
     is_truncated: z.boolean(),
     observation: json.describe('pass it in `observations` of a proposal that uses the facts'),
   }),
@@ -112,6 +121,32 @@ const recall = operation({
     };
   },
 });
+
+const witnessForm = z
+  .looseObject({
+    strategy: z.string(),
+    winner: z.string(),
+    loser: z.string(),
+    members: z.array(z.looseObject({ claim: z.string(), object: z.string(), confidence: z.number() })),
+    judge: z.string().optional(),
+    policy: z.string().optional(),
+  })
+  .meta({ id: 'Witness', description: 'Why an assertion lost: its strategy, and all candidates.' });
+
+const contradictionForm = z
+  .looseObject({
+    fact: factForm,
+    witness: z.union([witnessForm, z.literal('erased')]),
+    decided: z
+      .looseObject({ entry: hash, principal: z.string(), as: z.string() })
+      .optional()
+      .describe('a decision of a person'),
+  })
+  .meta({ id: 'Contradiction' });
+
+const originForm = z
+  .looseObject({ id: hash, trajectoryId: z.string(), seq: z.number().int(), at: instant, action: z.string() })
+  .meta({ id: 'FactEntry', description: 'A commit that a fact derives from.' });
 
 const about = z.strictObject({ subject: name.optional(), predicate: name.optional() });
 
@@ -143,19 +178,21 @@ const explain = operation({
   summary: 'A fact with its versions, its contradictions, and the entries that it rests on.',
   kinds: READERS,
   params: z.strictObject({ trajectory: name, space: name, fact: z.string().min(8).max(512) }),
-  query: about,
+  query: about.extend({
+    since: instant.optional().describe('the start of the version in system time; default: the last version'),
+  }),
   answer: z.looseObject({
     fact: factForm,
     versions: z.array(factForm),
-    contradictions: z.array(documentForm),
-    entries: z.array(documentForm),
-    sources: z.array(documentForm),
-    trust: z.array(documentForm),
+    contradictions: z.array(contradictionForm),
+    entries: z.array(originForm),
+    sources: z.array(z.looseObject({ entry: hash, n: z.number().int(), source: z.string().optional() })),
+    trust: z.array(z.looseObject({ kind: z.string(), name: z.string() })),
   }),
   errors: ['no_such_value'],
   run: async (request) => {
     const memory = await readingMemory(request);
-    const { subject, predicate } = request.query;
+    const { subject, predicate, since } = request.query;
     const { facts } = await memory.recall({
       kind: 'all',
       valid: 'any',
@@ -164,7 +201,10 @@ const explain = operation({
       ...(subject !== undefined && { subject }),
       ...(predicate !== undefined && { predicate }),
     });
-    const fact = facts.findLast(({ fact_id }) => fact_id === request.path.fact);
+    const fact = facts.findLast(
+      ({ fact_id, system_time_start }) =>
+        fact_id === request.path.fact && (since ?? system_time_start) === system_time_start,
+    );
     if (fact === undefined)
       throw new ServerError(
         'no_such_value',

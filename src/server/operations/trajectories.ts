@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isAssizeError, type Json } from '#base';
-import { copyJson, parsePointer, parseStrict } from '#canon';
+import { copyJson, hashText, parsePointer, parseStrict } from '#canon';
 import { type BranchPayload, type EntryRow, type RootPayload, readRow } from '#ledger';
 import { Trajectory } from '#runtime';
 import { readable } from '#views';
@@ -99,20 +99,40 @@ const get = operation({
   answer: trajectoryForm.extend({
     halted: z.strictObject({ principal: z.string(), at: instant, reason: z.string() }).nullable(),
     pending: z.number().int(),
+    memory_spaces: z
+      .array(z.string())
+      .optional()
+      .describe('the shared spaces with facts, and those of this branch; absent for agents, and without a memory'),
   }),
   run: async (request) => {
-    const { path, service } = request;
+    const { path, service, caller } = request;
     const trajectory = await callerTrajectory(request, path.trajectory);
     const erasures = await service.assize.erasures();
     const { entry, result } = await Trajectory.readMemory(trajectory, erasures, ({ halted }) => ({
       halted: halted === undefined ? null : { principal: halted.principal, at: halted.at, reason: halted.reason },
       pending: trajectory.approvals.pending().length,
     }));
-    const etag = `${entry.id}-${result.pending}`;
+    const hasMemory = trajectory.domain.memory !== undefined && isOfKind(caller, READERS);
+    const spaces = hasMemory ? await spacesFor(service, path.trajectory) : undefined;
+    const memory = spaces === undefined ? {} : { memory_spaces: spaces };
+    // Other trajectories add spaces.
+    const etag = `${entry.id}-${result.pending}-${hashText(JSON.stringify(memory)).slice(0, 16)}`;
     if (request.hasAnswer(etag)) return { etag };
-    return { body: { ...(await viewOf(service, entry)), ...result }, etag };
+    return { body: { ...(await viewOf(service, entry)), ...result, ...memory }, etag };
   },
 });
+
+/** Undefined while the facts of the store are incomplete: the trajectory is still readable. */
+async function spacesFor({ store }: Service, trajectoryId: string): Promise<string[] | undefined> {
+  try {
+    const shared = await store.spaces();
+    const own = (await store.branches()).filter(({ branch }) => branch === trajectoryId);
+    return [...new Set([...shared, ...own.map(({ space }) => space)])].sort();
+  } catch (error) {
+    if (isAssizeError(error, 'store_facts_incomplete')) return undefined;
+    throw error;
+  }
+}
 
 const at = name.optional().describe('an entry: its id, or TRAJECTORY@SEQ; default: the last one');
 

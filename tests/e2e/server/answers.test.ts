@@ -120,6 +120,19 @@ test('each operation answers in the form of its schema', async () => {
   expect((await ok('memory.history', { path: memory })).facts).toHaveLength(1);
   const fact = { ...memory, fact: recalled.facts[0].fact_id };
   expect((await ok('memory.explain', { path: fact })).fact.object).toBe('1');
+  const spaces = { memory_spaces: ['front'] };
+  expect(await ok('trajectories.get', { as: 'auditor:eve', path: MAIN })).toMatchObject(spaces);
+  expect(await ok('trajectories.get', { as: 'agent:scout', path: MAIN })).not.toHaveProperty('memory_spaces');
+  expect(await ok('trajectories.get', { as: 'auditor:eve', path: { trajectory: 'cash' } })).not.toMatchObject(spaces);
+  const phone = { name: 'phone', cardinality: 'single-valued', strategy: 'lww' };
+  expect((await ok('domains.get', { path: { domain: 'till' } })).memory.predicates).toEqual([phone]);
+  await ok('memory.state', { path: memory, key: 'm2', body: { ...said, object: '2' } });
+  const { facts } = await ok('memory.history', { path: memory, query: { subject: 'ada' } });
+  for (const { fact_id, system_time_start: since } of facts) {
+    const explained = await ok('memory.explain', { path: { ...memory, fact: fact_id }, query: { since } });
+    expect(explained.fact).toMatchObject({ fact_id, system_time_start: since });
+    expect(explained.contradictions).toHaveLength(1);
+  }
 
   const wire = { action: 'wire', role: role('w'), args: { cents: SILENT_CENTS } };
   await ok('proposals.create', { ...pay('w', 1, 'w1'), body: wire });

@@ -1,0 +1,26 @@
+import { List, Text } from '@mantine/core';
+import { Inert } from '../../parts/inert-text.tsx';
+import { Failed, Loading } from '../../parts/states.tsx';
+import { EntryLink } from './entry-link.tsx';
+import { useDependents } from './memory-queries.ts';
+import { shortInstant } from './times.ts';
+
+const HOW = { belief: 'its facts derive from it', recall: 'its proposal observed it in a recall' } as const;
+
+/** Every commit that derives from the entry of a version, over any number of steps. */
+export function Dependents({ entry }: { readonly entry: string }) {
+  const found = useDependents(entry);
+  if (found.isPending) return <Loading what="what derives from it" />;
+  if (found.data === undefined) return <Failed error={found.error} retry={() => void found.refetch()} />;
+  if (found.data.length === 0) return <Text size="sm">No commit derives from its entry.</Text>;
+  return (
+    <List size="sm" spacing={2}>
+      {found.data.map(({ id, trajectoryId, seq, action, at, how }) => (
+        <List.Item key={id}>
+          <EntryLink entry={{ trajectoryId, seq }} id={id} />: <Inert>{action}</Inert>, {shortInstant(at)};{' '}
+          {how.map((each) => HOW[each]).join(', and ')}
+        </List.Item>
+      ))}
+    </List>
+  );
+}

@@ -1,0 +1,192 @@
+import { Button, Group, SegmentedControl, Text, TextInput, VisuallyHidden } from '@mantine/core';
+import { useHotkeys } from '@mantine/hooks';
+import { useEffect, useMemo } from 'react';
+import { Empty, Failed, Loading } from '../../parts/states.tsx';
+import { useAddress } from './address.ts';
+import { KeyDetail } from './key-detail.tsx';
+import { KeyList } from './key-list.tsx';
+import classes from './memory-page.module.css';
+import { type Fact, type Key, type Place, useHistory, useSpaces, useTrajectories } from './memory-queries.ts';
+import { Picker } from './picker.tsx';
+import { RecallPanel } from './recall-panel.tsx';
+import { keysOf } from './versions.ts';
+
+/** The beliefs of agents in both times: keys and recall, and the versions of one key. */
+export default function MemoryPage() {
+  const { address, go } = useAddress();
+  const { trajectory, space } = address;
+  const trajectories = useTrajectories();
+  const spaces = useSpaces(trajectory ?? '');
+  const first = trajectories.data?.[0]?.id;
+  const firstSpace = spaces.data?.[0];
+  useEffect(() => {
+    if (trajectory === undefined && first !== undefined) go({ trajectory: first }, { replace: true });
+    else if (trajectory !== undefined && space === undefined && firstSpace !== undefined)
+      go({ space: firstSpace }, { replace: true });
+  });
+  const failed = trajectories.error ?? spaces.error;
+  return (
+    <div className={classes.page} data-open={address.subject !== undefined || undefined}>
+      <VisuallyHidden component="h1">Memory</VisuallyHidden>
+      <section className={classes.list} aria-label="Memory spaces">
+        <div className={classes.head}>
+          <Text fw={700} size="lg" aria-hidden>
+            Memory
+          </Text>
+          <Group gap="xs" grow align="flex-start">
+            <Picker
+              label="Trajectory"
+              names={trajectories.data?.map(({ id }) => id) ?? []}
+              chosen={trajectory}
+              onChoose={(next) => go({ ...NO_CHOICE, trajectory: next, space: undefined })}
+            />
+            <Picker
+              label="Space"
+              names={spaces.data ?? []}
+              chosen={space}
+              onChoose={(next) => go({ ...NO_CHOICE, space: next })}
+            />
+          </Group>
+        </div>
+        {failed !== null && (
+          <Failed
+            error={failed}
+            retry={() => {
+              void trajectories.refetch();
+              void spaces.refetch();
+            }}
+          />
+        )}
+        {trajectories.isPending && <Loading what="trajectories" />}
+        {trajectories.data?.length === 0 && trajectory === undefined && (
+          <Empty title="No trajectory has a memory">A domain declares a memory by its predicates.</Empty>
+        )}
+        {spaces.data?.length === 0 && space === undefined && (
+          <Empty title="No fact is recorded yet">A statement of an agent appears here at once.</Empty>
+        )}
+        {trajectory !== undefined && space !== undefined && <Lists place={{ trajectory, space }} />}
+      </section>
+      <Detail domain={trajectories.data?.find(({ id }) => id === trajectory)?.domain} />
+    </div>
+  );
+}
+
+/** The choices that belong to one space. */
+const NO_KEY = { subject: undefined, predicate: undefined, fact: undefined, since: undefined, derived: undefined };
+const NO_CHOICE = { ...NO_KEY, find: undefined, text: undefined };
+
+function Lists({ place }: { readonly place: Place }) {
+  const { address, go, hrefWith } = useAddress();
+  const isRecall = address.view === 'recall';
+  const hrefOfFact = ({ subject, predicate, fact_id, system_time_start }: Fact) =>
+    hrefWith({ ...NO_KEY, subject, predicate, fact: fact_id, since: system_time_start });
+  return (
+    <>
+      <SegmentedControl
+        size="xs"
+        fullWidth
+        mx="sm"
+        my="xs"
+        aria-label="List"
+        value={isRecall ? 'recall' : 'keys'}
+        onChange={(view) => go({ view: view === 'recall' ? view : undefined })}
+        data={[
+          { value: 'keys', label: 'Keys' },
+          { value: 'recall', label: 'Recall' },
+        ]}
+      />
+      {isRecall ? (
+        <RecallPanel
+          place={place}
+          address={address}
+          onChange={(change) => go(change, { replace: true })}
+          hrefOf={hrefOfFact}
+        />
+      ) : (
+        <Keys place={place} />
+      )}
+    </>
+  );
+}
+
+function Keys({ place }: { readonly place: Place }) {
+  const { address, go, hrefWith } = useAddress();
+  const { find = '', subject, predicate } = address;
+  const history = useHistory(place);
+  const keys = useMemo(() => keysOf(history.data ?? []), [history.data]);
+  const wanted = find.toLowerCase();
+  const shown = keys.filter((key) => `${key.subject} ${key.predicate}`.toLowerCase().includes(wanted));
+  const change = (key: Key) => ({ ...NO_KEY, subject: key.subject, predicate: key.predicate });
+  const move = (by: number) => {
+    const at = shown.findIndex((key) => key.subject === subject && key.predicate === predicate);
+    const next = shown[Math.min(Math.max(at + by, 0), shown.length - 1)];
+    if (next !== undefined) go(change(next));
+  };
+  useHotkeys([
+    ['j', () => move(1)],
+    ['k', () => move(-1)],
+  ]);
+  return (
+    <>
+      <TextInput
+        size="xs"
+        mx="sm"
+        mb="xs"
+        aria-label="Search keys"
+        placeholder="Search subjects and predicates"
+        value={find}
+        onChange={(event) => go({ find: event.currentTarget.value }, { replace: true })}
+      />
+      {history.error !== null && <Failed error={history.error} retry={() => void history.refetch()} />}
+      {history.isPending && <Loading what="keys" />}
+      {history.data !== undefined && shown.length === 0 && (
+        <Empty title={keys.length === 0 ? 'The space is empty' : 'No key matches'}>
+          {keys.length === 0 ? 'A statement of an agent appears here at once.' : 'Search for fewer letters.'}
+        </Empty>
+      )}
+      <KeyList
+        keys={shown}
+        open={{ ...(subject !== undefined && { subject }), ...(predicate !== undefined && { predicate }) }}
+        hrefOf={(key) => hrefWith(change(key))}
+      />
+    </>
+  );
+}
+
+function Detail({ domain }: { readonly domain: Parameters<typeof KeyDetail>[0]['domain'] }) {
+  const { address, go, hrefWith } = useAddress();
+  const { trajectory, space, subject, predicate, fact } = address;
+  const noFact = { fact: undefined, since: undefined, derived: undefined };
+  useHotkeys([['Escape', () => go(fact === undefined ? NO_KEY : noFact)]]);
+  if (trajectory === undefined || space === undefined || subject === undefined || predicate === undefined)
+    return (
+      <section className={classes.detail} aria-label="Key">
+        <Empty title="Choose a key">
+          Its versions appear in both times: when they were true, and when they were believed. Keys: j and k move,
+          Escape closes.
+        </Empty>
+      </section>
+    );
+  return (
+    <section className={classes.detail} aria-label="Key">
+      <Button size="compact-sm" variant="subtle" className={classes.back} onClick={() => go(NO_KEY)} mb="xs">
+        ← Memory
+      </Button>
+      <KeyDetail
+        key={JSON.stringify([trajectory, space, subject, predicate])}
+        place={{ trajectory, space }}
+        of={{ subject, predicate }}
+        domain={domain}
+        address={address}
+        hrefOf={(version) =>
+          hrefWith(
+            version === undefined
+              ? noFact
+              : { ...noFact, fact: version.fact.fact_id, since: version.fact.system_time_start },
+          )
+        }
+        derivedHref={(isShown) => hrefWith({ derived: isShown ? '1' : undefined })}
+      />
+    </section>
+  );
+}

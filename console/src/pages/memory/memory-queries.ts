@@ -1,0 +1,100 @@
+import { useQuery } from '@tanstack/react-query';
+import { api, dataOf } from '../../api/client.ts';
+import type { components } from '../../api/openapi.d.ts';
+import type { MemoryAddress } from './address.ts';
+
+export type Fact = components['schemas']['Fact'];
+export type Contradiction = components['schemas']['Contradiction'];
+export type Domain = components['schemas']['Domain'];
+
+/** A memory space, as a trajectory sees it. */
+export interface Place {
+  readonly trajectory: string;
+  readonly space: string;
+}
+
+/** A subject and a predicate. */
+export interface Key {
+  readonly subject: string;
+  readonly predicate: string;
+}
+
+const RECALL_LIMIT = 100;
+
+/** The trajectories whose domain declares a memory, each with that domain. */
+export function useTrajectories() {
+  return useQuery({
+    queryKey: ['log', 'memory', 'trajectories'],
+    queryFn: async () => {
+      const [{ domains }, { trajectories }] = await Promise.all([
+        dataOf(api.GET('/v1/domains')),
+        dataOf(api.GET('/v1/trajectories', { params: { query: { limit: '500' } } })),
+      ]);
+      return trajectories.flatMap(({ trajectory_id, domain: { hash, name } }) => {
+        const domain = domains.find((one) => one.hash === hash) ?? domains.find((one) => one.name === name);
+        return domain?.memory === undefined ? [] : [{ id: trajectory_id, domain }];
+      });
+    },
+  });
+}
+
+/** The spaces that have facts. */
+export function useSpaces(trajectory: string) {
+  return useQuery({
+    queryKey: ['log', 'memory', 'spaces', trajectory],
+    enabled: trajectory !== '',
+    queryFn: async () => {
+      const found = await dataOf(api.GET('/v1/trajectories/{trajectory}', { params: { path: { trajectory } } }));
+      return found.memory_spaces ?? [];
+    },
+  });
+}
+
+/** All versions of a key, or of all keys, oldest first. */
+export function useHistory(place: Place, key?: Key) {
+  return useQuery({
+    queryKey: ['log', 'memory', 'history', place, key],
+    queryFn: async () => {
+      const params = { path: { ...place }, query: { ...key } };
+      return (await dataOf(api.GET('/v1/trajectories/{trajectory}/memory/{space}/history', { params }))).facts;
+    },
+  });
+}
+
+/** A version with its contradictions, and the entries that it rests on. */
+export function useExplained(place: Place, { fact_id, subject, predicate, system_time_start }: Fact) {
+  return useQuery({
+    queryKey: ['log', 'memory', 'explained', place, fact_id, system_time_start],
+    queryFn: () => {
+      const path = { ...place, fact: fact_id };
+      const params = { path, query: { subject, predicate, since: system_time_start } };
+      return dataOf(api.GET('/v1/trajectories/{trajectory}/memory/{space}/facts/{fact}', { params }));
+    },
+  });
+}
+
+/** The facts as of both times, ranked if there is a text. */
+export function useRecall(place: Place, { valid, system, text = '' }: MemoryAddress) {
+  const asked = text.trim();
+  const query = { ...(valid && { valid }), ...(system && { system }), ...(asked !== '' && { text: asked }) };
+  return useQuery({
+    queryKey: ['log', 'memory', 'recall', place, query],
+    placeholderData: (before) => before,
+    queryFn: () => {
+      const body = { ...query, limit: RECALL_LIMIT };
+      const params = { path: { ...place } };
+      return dataOf(api.POST('/v1/trajectories/{trajectory}/memory/{space}/recall', { params, body }));
+    },
+  });
+}
+
+/** Every commit that derives from an entry. */
+export function useDependents(entry: string) {
+  return useQuery({
+    queryKey: ['memory', 'dependents', entry],
+    queryFn: async () => {
+      const params = { path: { entry } };
+      return (await dataOf(api.GET('/v1/entries/{entry}/dependents', { params }))).dependents;
+    },
+  });
+}

@@ -1,0 +1,150 @@
+import { Button, Group, List, Stack, Title } from '@mantine/core';
+import { type ReactNode, useEffect, useRef } from 'react';
+import { Link } from 'wouter';
+import { Inert } from '../../parts/inert-text.tsx';
+import { Failed, Loading } from '../../parts/states.tsx';
+import { STANDINGS } from './bitemporal-plot.tsx';
+import { ContradictionText } from './contradiction-text.tsx';
+import { Dependents } from './dependents.tsx';
+import { EntryLink } from './entry-link.tsx';
+import classes from './memory-page.module.css';
+import { type Place, useExplained } from './memory-queries.ts';
+import { periodText, shortInstant } from './times.ts';
+import type { Version } from './versions.ts';
+import { ObjectText, recordedText } from './versions-table.tsx';
+
+interface DetailProps {
+  readonly place: Place;
+  readonly version: Version;
+  readonly isDerivedShown: boolean;
+  readonly derivedHref: (isShown: boolean) => string;
+  readonly closeHref: string;
+}
+
+/** The height in pixels that shows what a version is about. */
+const BEGINNING = 160;
+
+/** A version: what it says, why it won or lost, what it rests on and what rests on it. */
+export function VersionDetail({ place, version, isDerivedShown, derivedHref, closeHref }: DetailProps) {
+  const explained = useExplained(place, version.fact);
+  const { fact, standing } = version;
+  const section = useRef<HTMLElement>(null);
+  const isShown = explained.data !== undefined;
+  useEffect(() => {
+    const { top = 0 } = section.current?.getBoundingClientRect() ?? {};
+    if (isShown && (top < 0 || top > innerHeight - BEGINNING)) section.current?.scrollIntoView();
+  }, [isShown]);
+  return (
+    <section ref={section} className={classes.version} aria-label="Chosen version">
+      <Group justify="space-between" wrap="nowrap" align="flex-start">
+        <Title order={3} size="h5" className="wraps">
+          <ObjectText version={version} />
+        </Title>
+        <Button component={Link} href={closeHref} size="compact-xs" variant="default">
+          Close
+        </Button>
+      </Group>
+      <dl className={classes.facts}>
+        <Fact name="Standing">{STANDINGS[standing]}</Fact>
+        <Fact name="True">{periodText(fact.valid_from, fact.valid_to)}</Fact>
+        <Fact name="Recorded">{recordedText(version)}</Fact>
+        <Fact name="Confidence">{fact.confidence}</Fact>
+        <Fact name="Claim">
+          <code className="wraps" title={fact.lineage}>
+            {fact.lineage.slice(0, 12)}…
+          </code>
+        </Fact>
+      </dl>
+      {explained.data === undefined ? (
+        explained.error === null ? (
+          <Loading what="its origin" />
+        ) : (
+          <Failed error={explained.error} retry={() => void explained.refetch()} />
+        )
+      ) : (
+        <Origin of={explained.data} claim={fact.lineage} />
+      )}
+      <Part title="What derives from this">
+        {isDerivedShown ? (
+          <Dependents entry={fact.entry_id} />
+        ) : (
+          <Button component={Link} href={derivedHref(true)} size="compact-sm" variant="default" w="max-content">
+            Find what derives from this
+          </Button>
+        )}
+      </Part>
+    </section>
+  );
+}
+
+function Origin({
+  of: { contradictions, sources, trust, entries },
+  claim,
+}: {
+  readonly of: NonNullable<ReturnType<typeof useExplained>['data']>;
+  readonly claim: string;
+}) {
+  return (
+    <>
+      <Part title={contradictions.length === 0 ? 'It met no contradiction' : 'Contradictions of its claim'}>
+        {contradictions.map((each) => (
+          <ContradictionText key={each.fact.fact_id} of={each} claim={claim} entries={entries} />
+        ))}
+      </Part>
+      <Part title="Where it comes from">
+        <List size="sm" spacing={2}>
+          {sources.map(({ entry, n, source }) => (
+            <List.Item key={`${entry} ${n}`}>
+              Statement {n + 1} of <EntryLink entry={entries.find(({ id }) => id === entry)} id={entry} />
+              {source !== undefined && (
+                <>
+                  , from the source <Inert>{source}</Inert>
+                </>
+              )}
+            </List.Item>
+          ))}
+          {trust.map(({ kind, name }) => (
+            <List.Item key={`${kind} ${name}`}>
+              {TRUSTED[kind] ?? kind} <Inert>{name}</Inert>
+            </List.Item>
+          ))}
+        </List>
+      </Part>
+      <Part title="Its entries">
+        <List size="sm" spacing={2}>
+          {entries.map((entry) => (
+            <List.Item key={entry.id}>
+              <EntryLink entry={entry} id={entry.id} />: <Inert>{entry.action}</Inert>, {shortInstant(entry.at)}
+            </List.Item>
+          ))}
+        </List>
+      </Part>
+    </>
+  );
+}
+
+const TRUSTED: Readonly<Record<string, string>> = {
+  approver: 'Chosen by the approver',
+  judge: 'Chosen by the vote of the judge',
+  policy: 'Chosen under the policy',
+};
+
+function Part({ title, children }: { readonly title: string; readonly children?: ReactNode }) {
+  return (
+    <Stack gap={4} mt="sm">
+      <Title order={4} size="h6">
+        {title}
+      </Title>
+      {children}
+    </Stack>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </>
+  );
+}
