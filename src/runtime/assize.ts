@@ -206,7 +206,7 @@ export class Assize {
   /**
    * A value from the state after an entry. From memory if that is the last entry of an open
    * trajectory, otherwise from a snapshot and the entries after it. The states of recent calls stay
-   * in memory, until `erasures` evicts them. What `read` returns must not refer to the state.
+   * in memory, until `erasures` evicts them. The result of `read` must not refer to the state.
    *
    * @throws LedgerFault; the errors of `read`
    * @internal

@@ -244,7 +244,7 @@ export class Trajectory<D extends Domain = Domain> {
   /**
    * Reads memory, with the last entry of memory once that is durable. `erasures`: their number in
    * the store now. Memory of another number is read again first, because it may have erased values.
-   * What `read` returns must not refer to memory.
+   * The result of `read` must not refer to memory.
    *
    * @throws RuntimeError `conflict`, and the errors of reading the trajectory
    * @internal

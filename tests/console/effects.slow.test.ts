@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { expectAccessible, withConsole } from '../support/console/browser.ts';
 import { pay, succeed } from '../support/server/calling.ts';
 import type { TestServer } from '../support/server/serving.ts';
-import { SILENT_CENTS } from '../support/server/till.ts';
+import { SILENT_CENTS, till } from '../support/server/till.ts';
 
 const MAIN = { trajectory: 'main' };
 
@@ -113,5 +113,14 @@ withConsole(({ serve, open }) => {
     await page.getByText('agent:scout').first().waitFor();
     expect(await page.getByRole('button', { name: /Revoke|Halt/ }).count()).toBe(0);
     await expectAccessible(page);
+  });
+
+  test.each(['agents', 'timeline', 'what-if'])('a name with a colon is found by its address: %s', async (name) => {
+    const server = await serve();
+    const trajectory = 'run:1.a-b_c';
+    await server.service.assize.create(till, { trajectoryId: trajectory });
+    const page = await open(server, 'auditor:eve', `/${name}/${encodeURIComponent(trajectory)}`);
+    const chosen = page.getByRole('heading', { name: trajectory }).or(page.locator(`input[value^="${trajectory}"]`));
+    await chosen.first().waitFor();
   });
 });

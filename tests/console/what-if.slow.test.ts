@@ -73,7 +73,7 @@ withConsole(({ serve, open }) => {
     const entries = page.getByRole('region', { name: 'Entries that differ' });
     expect(await entries.getByRole('link').allTextContents()).toEqual(['2', '3', '4']);
     await counts
-      .getByRole('row', { name: /pay committed rejected/ })
+      .getByRole('row', { name: /pay Committed Rejected/ })
       .getByRole('button')
       .click();
     await entries.getByText('1 of 3').waitFor();

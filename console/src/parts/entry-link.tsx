@@ -2,6 +2,7 @@ import { Anchor } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { api, dataOf } from '../api/client.ts';
+import { timelineHref } from './addresses.ts';
 import { Inert } from './inert-text.tsx';
 import { Ago } from './instant.tsx';
 
@@ -15,29 +16,38 @@ export function useEntry(id: string | undefined) {
   });
 }
 
-/** An entry by its id: its place in the timeline, and when it was recorded. */
-export function EntryLink({ id }: { readonly id: string }) {
-  const found = useEntry(id);
-  if (found.data === undefined) return <code>{id.slice(0, 12)}…</code>;
-  const { trajectory_id, seq, payload } = found.data;
-  const at = typeof payload === 'string' ? undefined : payload['at'];
+/** The place of an entry. */
+export interface EntryPlace {
+  readonly trajectoryId: string;
+  readonly seq: number;
+}
+
+interface EntryLinkProps {
+  readonly id: string;
+  /** Absent: the server is asked. */
+  readonly place?: EntryPlace | undefined;
+  /** Shows also when the entry was recorded. */
+  readonly withTime?: boolean;
+}
+
+/** A link to an entry in the timeline. */
+export function EntryLink({ id, place, withTime = false }: EntryLinkProps) {
+  const { data } = useEntry(place === undefined || withTime ? id : undefined);
+  const known = place ?? (data && { trajectoryId: data.trajectory_id, seq: data.seq });
+  if (known === undefined) return <code title={id}>{id.slice(0, 12)}…</code>;
+  const { trajectoryId, seq } = known;
+  const payload = data?.payload;
+  const at = withTime && typeof payload === 'object' ? payload['at'] : undefined;
   return (
     <>
-      <EntryPlace trajectory={trajectory_id} seq={seq} />
+      <Anchor component={Link} href={timelineHref(trajectoryId, seq)} size="sm" underline="always">
+        entry <Inert>{`${trajectoryId}@${seq}`}</Inert>
+      </Anchor>
       {typeof at === 'string' && (
         <>
           , <Ago at={at} />
         </>
       )}
     </>
-  );
-}
-
-/** A link to an entry whose place is known. */
-export function EntryPlace({ trajectory, seq }: { readonly trajectory: string; readonly seq: number }) {
-  return (
-    <Anchor component={Link} href={`/timeline/${encodeURIComponent(trajectory)}/${seq}`} size="sm" underline="always">
-      <Inert>{`${trajectory}@${seq}`}</Inert>
-    </Anchor>
   );
 }

@@ -1,7 +1,9 @@
-import { Box, Button, Group, SegmentedControl, Text, TextInput, Title } from '@mantine/core';
-import { useHotkeys } from '@mantine/hooks';
+import { Group, SegmentedControl, Text, TextInput, Title } from '@mantine/core';
 import { useState } from 'react';
 import { useLocation, useParams, useSearchParams } from 'wouter';
+import { decoded } from '../../parts/addresses.ts';
+import { useListKeys } from '../../parts/list-keys.ts';
+import { ShowMore } from '../../parts/show-more.tsx';
 import { SplitView } from '../../parts/split-view.tsx';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
 import { useIsAdmin, useTrajectories } from './agents-query.ts';
@@ -14,7 +16,8 @@ const STEP = 200;
 
 /** The trajectories, and what may act in the chosen one. For admins also sessions and tokens. */
 export default function AgentsPage() {
-  const { trajectory: id } = useParams<{ readonly trajectory?: string }>();
+  const params = useParams<{ readonly trajectory?: string }>();
+  const id = params.trajectory === undefined ? undefined : decoded(params.trajectory);
   const [, navigate] = useLocation();
   const [search, setSearch] = useSearchParams();
   const isPeople = search.get('view') === 'people';
@@ -27,16 +30,11 @@ export default function AgentsPage() {
   const find = wanted === '' ? '' : `?find=${encodeURIComponent(wanted)}`;
   const open = (next: string | undefined) =>
     navigate(`/agents${next === undefined ? '' : `/${encodeURIComponent(next)}`}${find}`);
-  const move = (by: number) => {
-    const at = matching.findIndex((one) => one.trajectory_id === id);
-    const next = matching[Math.min(Math.max(at + by, 0), matching.length - 1)];
-    if (next !== undefined) open(next.trajectory_id);
-  };
-  useHotkeys([
-    ['j', () => move(1)],
-    ['k', () => move(-1)],
-    ['Escape', () => open(undefined)],
-  ]);
+  useListKeys(
+    matching.map((one) => one.trajectory_id),
+    id,
+    open,
+  );
 
   const head = (
     <>
@@ -83,13 +81,7 @@ export default function AgentsPage() {
         </Empty>
       )}
       <TrajectoryList trajectories={matching.slice(0, limit)} openId={isPeople ? undefined : id} onOpen={open} />
-      {matching.length > limit && (
-        <Box p="sm">
-          <Button size="xs" variant="default" fullWidth onClick={() => setLimit(limit + STEP)}>
-            Show more
-          </Button>
-        </Box>
-      )}
+      {matching.length > limit && <ShowMore onMore={() => setLimit(limit + STEP)} />}
     </>
   );
   return (

@@ -90,7 +90,7 @@ function Row({ id, tie, text, entry }: RowProps) {
       <Table.Td>
         <Inert>{text ?? ''}</Inert>
       </Table.Td>
-      <Table.Td>{entry !== undefined && <EntryLink id={entry} />}</Table.Td>
+      <Table.Td>{entry !== undefined && <EntryLink id={entry} withTime />}</Table.Td>
     </Table.Tr>
   );
 }

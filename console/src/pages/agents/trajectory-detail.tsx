@@ -1,7 +1,8 @@
 import { Alert, Badge, Group, Stack, Text, Title } from '@mantine/core';
-import { type ReactNode, useMemo } from 'react';
+import { useMemo } from 'react';
 import { Inert } from '../../parts/inert-text.tsx';
 import { Ago } from '../../parts/instant.tsx';
+import { Part } from '../../parts/part.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
 import { type Trajectory, useIsAdmin, useTrajectory, useWrits } from './agents-query.ts';
 import { DRAWN_MAX, familyOf } from './kin.ts';
@@ -99,16 +100,5 @@ function Kin({ trajectory, all }: { readonly trajectory: Trajectory; readonly al
       )}
       <KinList trajectory={trajectory} all={all} />
     </>
-  );
-}
-
-function Part({ title, children }: { readonly title: string; readonly children: ReactNode }) {
-  return (
-    <section>
-      <Title order={3} size="h6" mb={6}>
-        {title}
-      </Title>
-      <Stack gap="xs">{children}</Stack>
-    </section>
   );
 }

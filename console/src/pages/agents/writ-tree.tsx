@@ -135,7 +135,7 @@ function Writ({ trajectory, node, isChosen }: WritProps) {
           <>
             <dt>Revoked by</dt>
             <dd>
-              <EntryLink id={revoked.by} />
+              <EntryLink id={revoked.by} withTime />
             </dd>
           </>
         )}

@@ -1,10 +1,10 @@
 import { Button, Text } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
 import { api, dataOf } from '../../api/client.ts';
 import type { components } from '../../api/openapi.d.ts';
 import { codeOf } from '../../api/problem.ts';
 import { useAllTrajectories } from '../../api/trajectories-query.ts';
+import { Fact, Facts } from '../../parts/facts.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
 import { Ago } from '../../parts/instant.tsx';
 import { Section } from '../../parts/section.tsx';
@@ -63,7 +63,7 @@ function Shown({ checkpoint }: { readonly checkpoint: Checkpoint }) {
   const { size, root, origin, key, covers_until: until } = checkpoint;
   return (
     <>
-      <dl className={classes.facts}>
+      <Facts>
         <Fact name="Size">
           {counted(size, 'entry', 'entries')} <Newer size={size} />
         </Fact>
@@ -84,7 +84,7 @@ function Shown({ checkpoint }: { readonly checkpoint: Checkpoint }) {
         <Fact name="Public key">
           <code className="wraps">{key}</code>
         </Fact>
-      </dl>
+      </Facts>
       <details>
         <summary className={classes.summary}>The signed note</summary>
         <pre className={classes.note}>{checkpoint.checkpoint}</pre>
@@ -102,14 +102,5 @@ function Newer({ size }: { readonly size: number }) {
     <Text span size="sm" c="dimmed">
       {newer <= 0 ? '(the whole log)' : `(${counted(newer, 'newer entry is', 'newer entries are')} not covered)`}
     </Text>
-  );
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
-  return (
-    <>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </>
   );
 }

@@ -5,6 +5,7 @@ import { useMe } from '../../api/queries.ts';
 import { EntryLink } from '../../parts/entry-link.tsx';
 import { Fact, Facts } from '../../parts/facts.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
+import { Part } from '../../parts/part.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
 import { EffectCallCard } from './effect-call-card.tsx';
 import { toolsOf } from './effect-list.tsx';
@@ -133,26 +134,15 @@ function Entries({ transaction }: { readonly transaction: WholeTransaction }) {
     <Facts>
       {entry_id !== undefined && (
         <Fact name="Committed by">
-          <EntryLink id={entry_id} />
+          <EntryLink id={entry_id} withTime />
         </Fact>
       )}
       {undone_by !== undefined && (
         <Fact name="Undone after">
-          <EntryLink id={undone_by} />
+          <EntryLink id={undone_by} withTime />
         </Fact>
       )}
       {entry_id !== undefined && <SettlementEntries commit={entry_id} />}
     </Facts>
-  );
-}
-
-function Part({ title, children }: { readonly title: string; readonly children?: ReactNode }) {
-  return (
-    <section>
-      <Title order={3} size="h6" mb={6}>
-        {title}
-      </Title>
-      <Stack gap="sm">{children}</Stack>
-    </section>
   );
 }

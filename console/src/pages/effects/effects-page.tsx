@@ -1,7 +1,8 @@
-import { Box, Button, Group, SegmentedControl, Text, TextInput, Title } from '@mantine/core';
-import { useHotkeys } from '@mantine/hooks';
+import { Group, SegmentedControl, Text, TextInput, Title } from '@mantine/core';
 import { useMemo } from 'react';
 import { useLocation, useParams, useSearchParams } from 'wouter';
+import { useListKeys } from '../../parts/list-keys.ts';
+import { ShowMore } from '../../parts/show-more.tsx';
 import { SplitView } from '../../parts/split-view.tsx';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
 import { EffectDetail } from './effect-detail.tsx';
@@ -40,16 +41,11 @@ export default function EffectsPage() {
       return after;
     });
   };
-  const move = (by: number) => {
-    const at = transactions.findIndex((one) => `${one.epoch}` === epoch);
-    const next = transactions[Math.min(Math.max(at + by, 0), transactions.length - 1)];
-    if (next !== undefined) open(`${next.epoch}`);
-  };
-  useHotkeys([
-    ['j', () => move(1)],
-    ['k', () => move(-1)],
-    ['Escape', () => open(undefined)],
-  ]);
+  useListKeys(
+    transactions.map((one) => `${one.epoch}`),
+    epoch,
+    open,
+  );
 
   const head = (
     <>
@@ -88,13 +84,7 @@ export default function EffectsPage() {
         <Nothing shown={shown} isFiltered={shown !== 'all' || trajectory !== undefined} />
       )}
       <EffectList transactions={transactions} openEpoch={epoch} onOpen={open} />
-      {found.hasNextPage && (
-        <Box p="sm">
-          <Button size="xs" variant="default" fullWidth onClick={() => void found.fetchNextPage()}>
-            Show more
-          </Button>
-        </Box>
-      )}
+      {found.hasNextPage && <ShowMore onMore={() => void found.fetchNextPage()} />}
     </>
   );
   return (

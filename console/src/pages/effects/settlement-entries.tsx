@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { api, dataOf } from '../../api/client.ts';
 import type { components } from '../../api/openapi.d.ts';
-import { EntryPlace } from '../../parts/entry-link.tsx';
+import { EntryLink } from '../../parts/entry-link.tsx';
 import { Fact } from '../../parts/facts.tsx';
 import { Ago } from '../../parts/instant.tsx';
 
@@ -21,7 +21,7 @@ export function SettlementEntries({ commit }: { readonly commit: string }) {
   });
   return found.data?.map(({ id, kind, trajectory_id, seq, payload }) => (
     <Fact key={id} name={kind === 'pending_approval' ? 'Asked a person in' : 'Outcomes in'}>
-      <EntryPlace trajectory={trajectory_id} seq={seq} />
+      <EntryLink id={id} place={{ trajectoryId: trajectory_id, seq }} />
       {typeof payload !== 'string' && (
         <>
           , <Ago at={String(payload['at'])} />

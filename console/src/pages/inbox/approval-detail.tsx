@@ -1,24 +1,23 @@
-import { Badge, Button, Group, Stack, Text, Title } from '@mantine/core';
+import { Badge, Group, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
 import { api, dataOf } from '../../api/client.ts';
 import type { Approval } from '../../api/queries.ts';
 import { Changes } from '../../parts/changes.tsx';
+import { Fact, Facts } from '../../parts/facts.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
 import { Ago } from '../../parts/instant.tsx';
 import { JsonText } from '../../parts/json-text.tsx';
+import { Part } from '../../parts/part.tsx';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
-import classes from './approval-detail.module.css';
 import { DecisionForm } from './decision-form.tsx';
 
 interface DetailProps {
   readonly id: string;
-  readonly onBack: () => void;
   readonly onDecided: () => void;
 }
 
 /** Everything that an approver signs: the calls, the changes and the cost, and why it waits. */
-export function ApprovalDetail({ id, onBack, onDecided }: DetailProps) {
+export function ApprovalDetail({ id, onDecided }: DetailProps) {
   const found = useQuery({
     queryKey: ['log', 'approval', id],
     queryFn: () => dataOf(api.GET('/v1/approvals/{approval}', { params: { path: { approval: id } } })),
@@ -26,20 +25,12 @@ export function ApprovalDetail({ id, onBack, onDecided }: DetailProps) {
   if (found.isPending) return <Loading what="the proposal" />;
   if (found.data === undefined) return <Failed error={found.error} retry={() => void found.refetch()} />;
   const { status, approval, ruling } = found.data;
+  if (approval === undefined) return <Resolved status={status} ruling={ruling} />;
   return (
-    <div className={classes.detail}>
-      <Button size="compact-sm" variant="subtle" hiddenFrom="sm" onClick={onBack} mb="xs">
-        ← Inbox
-      </Button>
-      {approval === undefined ? (
-        <Resolved status={status} ruling={ruling} />
-      ) : (
-        <>
-          <Shown approval={approval} />
-          <DecisionForm approval={approval} onDecided={onDecided} />
-        </>
-      )}
-    </div>
+    <>
+      <Shown approval={approval} />
+      <DecisionForm approval={approval} onDecided={onDecided} />
+    </>
   );
 }
 
@@ -102,7 +93,7 @@ function Shown({ approval }: { readonly approval: Approval }) {
           <JsonText value={action.args} label="Arguments" />
         )}
       </Part>
-      <dl className={classes.facts}>
+      <Facts>
         {Object.keys(budget_cost).length > 0 && (
           <Fact name="Cost">
             {Object.entries(budget_cost)
@@ -126,27 +117,7 @@ function Shown({ approval }: { readonly approval: Approval }) {
         <Fact name="Digest">
           <code className="wraps">{digest}</code>
         </Fact>
-      </dl>
+      </Facts>
     </Stack>
-  );
-}
-
-function Part({ title, children }: { readonly title: string; readonly children?: ReactNode }) {
-  return (
-    <section>
-      <Title order={3} size="h6" mb={6}>
-        {title}
-      </Title>
-      <Stack gap="xs">{children}</Stack>
-    </section>
-  );
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
-  return (
-    <>
-      <dt>{name}</dt>
-      <dd>{typeof children === 'string' ? <Inert>{children}</Inert> : children}</dd>
-    </>
   );
 }

@@ -4,7 +4,6 @@ import type { Approval } from '../../api/queries.ts';
 import { Inert } from '../../parts/inert-text.tsx';
 import { tell } from '../../parts/tell.ts';
 import { useDecideMany } from './approvals-query.ts';
-import classes from './inbox-page.module.css';
 
 interface DecideManyProps {
   readonly approvals: readonly Approval[];
@@ -28,7 +27,7 @@ export function DecideMany({ approvals, onDone }: DecideManyProps) {
   };
   const isBlocked = reason.trim() === '' || decide.isPending;
   return (
-    <Stack gap="xs" p="sm" className={classes.head}>
+    <Stack gap="xs" mt="sm">
       <Text size="sm" fw={600}>
         {items.length} marked{approvals.length > items.length ? ` of ${approvals.length}` : ''}
       </Text>

@@ -4,8 +4,8 @@ import { useRef, useState } from 'react';
 import { codeOf } from '../../api/problem.ts';
 import type { Approval } from '../../api/queries.ts';
 import { tell } from '../../parts/tell.ts';
-import classes from './approval-detail.module.css';
 import { useDecide } from './approvals-query.ts';
+import classes from './decision-form.module.css';
 import { DetectionVector } from './detection-vector.tsx';
 
 interface DecisionProps {

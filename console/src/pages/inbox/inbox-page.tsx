@@ -1,8 +1,11 @@
-import { Box, Button, Group, SegmentedControl, Text, VisuallyHidden } from '@mantine/core';
-import { useHotkeys } from '@mantine/hooks';
+import { Group, SegmentedControl, Text, VisuallyHidden } from '@mantine/core';
+import type { HotkeyItem } from '@mantine/hooks';
 import { useMemo, useState } from 'react';
 import { useLocation, useParams, useSearchParams } from 'wouter';
 import { useMe } from '../../api/queries.ts';
+import { useListKeys } from '../../parts/list-keys.ts';
+import { ShowMore } from '../../parts/show-more.tsx';
+import { SplitView } from '../../parts/split-view.tsx';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
 import { ApprovalDetail } from './approval-detail.tsx';
 import { ApprovalList } from './approval-list.tsx';
@@ -10,7 +13,6 @@ import { useApprovals } from './approvals-query.ts';
 import { DecideMany } from './decide-many.tsx';
 import { useDecidedElsewhere } from './decided-elsewhere.ts';
 import { groupApprovals } from './group-approvals.ts';
-import classes from './inbox-page.module.css';
 
 /** The proposals that wait: a list, and the one that is decided now. */
 export function InboxPage() {
@@ -35,69 +37,74 @@ export function InboxPage() {
     for (const one of ids) isMarked ? next.add(one) : next.delete(one);
     setMarked(next);
   };
-  const move = (by: number) => {
-    const at = shown.findIndex((one) => one.id === id);
-    const next = shown[Math.min(Math.max(at + by, 0), shown.length - 1)];
-    if (next !== undefined) open(next.id);
-  };
-  useHotkeys([
-    ['j', () => move(1)],
-    ['k', () => move(-1)],
-    ['x', () => id !== undefined && mark([id], !marked.has(id))],
-    ['Escape', () => open(undefined)],
-  ]);
+  const markKey: HotkeyItem = ['x', () => id !== undefined && mark([id], !marked.has(id))];
+  const move = useListKeys(
+    shown.map((one) => one.id),
+    id,
+    open,
+    [markKey],
+  );
 
-  return (
-    <div className={classes.page} data-open={id !== undefined || undefined}>
-      <VisuallyHidden component="h1">Inbox</VisuallyHidden>
-      <section className={classes.list} aria-label="Waiting proposals">
-        <Group justify="space-between" p="sm" wrap="nowrap" className={classes.head}>
-          <Text fw={700} size="lg" aria-hidden>
-            Inbox
-            <Text span c="dimmed" ml={6} size="sm">
-              {shown.length}
-              {approvals.hasNextPage ? '+' : ''}
-            </Text>
+  const head = (
+    <>
+      <Group justify="space-between" wrap="nowrap">
+        <Text fw={700} size="lg" aria-hidden>
+          Inbox
+          <Text span c="dimmed" ml={6} size="sm">
+            {shown.length}
+            {approvals.hasNextPage ? '+' : ''}
           </Text>
-          <SegmentedControl
-            size="xs"
-            aria-label="Which proposals"
-            value={isAll ? 'all' : 'mine'}
-            onChange={(value) => setSearch(value === 'all' ? { show: 'all' } : {})}
-            data={[
-              { value: 'mine', label: 'For me' },
-              { value: 'all', label: 'All' },
-            ]}
-          />
-        </Group>
-        {markedNow.length > 0 && <DecideMany approvals={markedNow} onDone={() => setMarked(new Set())} />}
-        {approvals.error !== null && <Failed error={approvals.error} retry={() => void approvals.refetch()} />}
-        {approvals.isPending && <Loading what="proposals" />}
-        {approvals.data !== undefined && shown.length === 0 && (
-          <Empty title="Nothing waits">
-            {isAll
-              ? 'No proposal waits for a person. A new one appears here at once.'
-              : `No proposal waits for ${me.data?.name ?? 'you'}. A new one appears here at once.`}
-          </Empty>
-        )}
-        <ApprovalList groups={groups} openId={id} marked={marked} onOpen={open} onMark={mark} />
-        {approvals.hasNextPage && (
-          <Box p="sm">
-            <Button size="xs" variant="default" fullWidth onClick={() => void approvals.fetchNextPage()}>
-              Show more
-            </Button>
-          </Box>
-        )}
-      </section>
-      <section className={classes.detail} aria-label="Proposal">
-        {id === undefined ? (
-          <Empty title="Choose a proposal">
-            Keys: j and k move, a approves, r rejects, e amends, x marks for a decision about many.
-          </Empty>
-        ) : (
-          <ApprovalDetail key={id} id={id} onBack={() => open(undefined)} onDecided={() => move(1)} />
-        )}
-      </section>
-    </div>
+        </Text>
+        <SegmentedControl
+          size="xs"
+          aria-label="Which proposals"
+          value={isAll ? 'all' : 'mine'}
+          onChange={(value) => setSearch(value === 'all' ? { show: 'all' } : {})}
+          data={[
+            { value: 'mine', label: 'For me' },
+            { value: 'all', label: 'All' },
+          ]}
+        />
+      </Group>
+      {markedNow.length > 0 && <DecideMany approvals={markedNow} onDone={() => setMarked(new Set())} />}
+    </>
+  );
+  const list = (
+    <>
+      {approvals.error !== null && <Failed error={approvals.error} retry={() => void approvals.refetch()} />}
+      {approvals.isPending && <Loading what="proposals" />}
+      {approvals.data !== undefined && shown.length === 0 && (
+        <Empty title="Nothing waits">
+          {isAll
+            ? 'No proposal waits for a person. A new one appears here at once.'
+            : `No proposal waits for ${me.data?.name ?? 'you'}. A new one appears here at once.`}
+        </Empty>
+      )}
+      <ApprovalList groups={groups} openId={id} marked={marked} onOpen={open} onMark={mark} />
+      {approvals.hasNextPage && <ShowMore onMore={() => void approvals.fetchNextPage()} />}
+    </>
+  );
+  return (
+    <>
+      <VisuallyHidden component="h1">Inbox</VisuallyHidden>
+      <SplitView
+        head={head}
+        list={list}
+        listLabel="Waiting proposals"
+        detailLabel="Proposal"
+        isOpen={id !== undefined}
+        backLabel="Inbox"
+        onBack={() => open(undefined)}
+        detail={
+          id === undefined ? (
+            <Empty title="Choose a proposal">
+              Keys: j and k move, a approves, r rejects, e amends, x marks for a decision about many.
+            </Empty>
+          ) : (
+            <ApprovalDetail key={id} id={id} onDecided={() => move(1)} />
+          )
+        }
+      />
+    </>
   );
 }

@@ -1,4 +1,5 @@
 import { useLocation, useParams, useSearchParams } from 'wouter';
+import { decoded } from '../../parts/addresses.ts';
 
 /** The members of the query. */
 const NAMES = ['view', 'find', 'subject', 'predicate', 'fact', 'since', 'valid', 'system', 'text', 'derived'] as const;
@@ -32,13 +33,4 @@ export function useAddress() {
   const hrefWith = (change: Change) => hrefOf({ ...address, ...change });
   const go = (change: Change, options?: { readonly replace: boolean }) => navigate(hrefWith(change), options);
   return { address, go, hrefWith };
-}
-
-/** The router decodes all but the characters with a meaning in an address. */
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
 }

@@ -1,13 +1,12 @@
 import { List, Text } from '@mantine/core';
-import type { ComponentProps } from 'react';
+import { EntryLink, type EntryPlace } from '../../parts/entry-link.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
-import { EntryLink } from './entry-link.tsx';
 import classes from './memory-page.module.css';
 import type { Contradiction } from './memory-queries.ts';
 import { strategyText } from './strategy-words.ts';
 import { periodText, shortInstant } from './times.ts';
 
-type Entry = NonNullable<ComponentProps<typeof EntryLink>['entry']> & { readonly id: string };
+type Entry = EntryPlace & { readonly id: string };
 
 interface TextProps {
   readonly of: Contradiction;
@@ -40,7 +39,7 @@ export function ContradictionText({ of: { fact, witness, decided }, claim, entri
       {decided !== undefined && (
         <Text size="sm">
           Decided by <Inert>{decided.principal}</Inert> as <Inert>{decided.as}</Inert> in{' '}
-          <EntryLink entry={entries.find(({ id }) => id === decided.entry)} id={decided.entry} />.
+          <EntryLink id={decided.entry} place={entries.find(({ id }) => id === decided.entry)} />.
         </Text>
       )}
       <List size="sm" spacing={2}>

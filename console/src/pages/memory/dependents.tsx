@@ -1,7 +1,7 @@
 import { List, Text } from '@mantine/core';
+import { EntryLink } from '../../parts/entry-link.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
-import { EntryLink } from './entry-link.tsx';
 import { useDependents } from './memory-queries.ts';
 import { shortInstant } from './times.ts';
 
@@ -17,7 +17,7 @@ export function Dependents({ entry }: { readonly entry: string }) {
     <List size="sm" spacing={2}>
       {found.data.map(({ id, trajectoryId, seq, action, at, how }) => (
         <List.Item key={id}>
-          <EntryLink entry={{ trajectoryId, seq }} id={id} />: <Inert>{action}</Inert>, {shortInstant(at)};{' '}
+          <EntryLink id={id} place={{ trajectoryId, seq }} />: <Inert>{action}</Inert>, {shortInstant(at)};{' '}
           {how.map((each) => HOW[each]).join(', and ')}
         </List.Item>
       ))}

@@ -52,7 +52,7 @@ export function KeyDetail({ place, of, domain, address, hrefOf, derivedHref }: D
       </header>
       <section>
         <Title order={3} size="h6" mb={6}>
-          What was believed, and when
+          Versions in both times
         </Title>
         {groups.map(([object, shown]) => (
           <div key={object}>

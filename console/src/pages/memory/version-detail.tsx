@@ -1,12 +1,13 @@
 import { Button, Group, List, Stack, Title } from '@mantine/core';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Link } from 'wouter';
+import { EntryLink } from '../../parts/entry-link.tsx';
+import { Fact, Facts } from '../../parts/facts.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
 import { STANDINGS } from './bitemporal-plot.tsx';
 import { ContradictionText } from './contradiction-text.tsx';
 import { Dependents } from './dependents.tsx';
-import { EntryLink } from './entry-link.tsx';
 import classes from './memory-page.module.css';
 import { type Place, useExplained } from './memory-queries.ts';
 import { periodText, shortInstant } from './times.ts';
@@ -44,7 +45,7 @@ export function VersionDetail({ place, version, isDerivedShown, derivedHref, clo
           Close
         </Button>
       </Group>
-      <dl className={classes.facts}>
+      <Facts>
         <Fact name="Standing">{STANDINGS[standing]}</Fact>
         <Fact name="True">{periodText(fact.valid_from, fact.valid_to)}</Fact>
         <Fact name="Recorded">{recordedText(version)}</Fact>
@@ -54,7 +55,7 @@ export function VersionDetail({ place, version, isDerivedShown, derivedHref, clo
             {fact.lineage.slice(0, 12)}…
           </code>
         </Fact>
-      </dl>
+      </Facts>
       {explained.data === undefined ? (
         explained.error === null ? (
           <Loading what="its origin" />
@@ -95,7 +96,7 @@ function Origin({
         <List size="sm" spacing={2}>
           {sources.map(({ entry, n, source }) => (
             <List.Item key={`${entry} ${n}`}>
-              Statement {n + 1} of <EntryLink entry={entries.find(({ id }) => id === entry)} id={entry} />
+              Statement {n + 1} of <EntryLink id={entry} place={entries.find(({ id }) => id === entry)} />
               {source !== undefined && (
                 <>
                   , from the source <Inert>{source}</Inert>
@@ -114,7 +115,7 @@ function Origin({
         <List size="sm" spacing={2}>
           {entries.map((entry) => (
             <List.Item key={entry.id}>
-              <EntryLink entry={entry} id={entry.id} />: <Inert>{entry.action}</Inert>, {shortInstant(entry.at)}
+              <EntryLink id={entry.id} place={entry} />: <Inert>{entry.action}</Inert>, {shortInstant(entry.at)}
             </List.Item>
           ))}
         </List>
@@ -137,14 +138,5 @@ function Part({ title, children }: { readonly title: string; readonly children?:
       </Title>
       {children}
     </Stack>
-  );
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
-  return (
-    <>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </>
   );
 }

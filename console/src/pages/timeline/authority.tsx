@@ -1,10 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { api, dataOf } from '../../api/client.ts';
+import { Fact, Facts } from '../../parts/facts.tsx';
+import { Part } from '../../parts/part.tsx';
 import { type EntryDocument, payloadOf } from './entry-query.ts';
-import { Fact, Facts, Part } from './panel-part.tsx';
 import { type Amounts, isOfRuntime } from './payload.ts';
 
-/** Whose proposal an entry is, by its writ, and what it cost. */
+/** The proposer of an entry, by its writ, and the cost of the proposal. */
 export function Authority({ entry }: { readonly entry: EntryDocument }) {
   const { trajectory_id: trajectory } = entry;
   const pending = payloadOf(entry, 'pending_approval')?.proposal;

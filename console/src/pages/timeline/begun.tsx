@@ -1,11 +1,12 @@
 import { Anchor } from '@mantine/core';
 import { Link } from 'wouter';
 import { visible } from '../../../../src/cli/terminal/visible.ts';
-import { EntryLink } from './entry-link.tsx';
+import { timelineHref } from '../../parts/addresses.ts';
+import { EntryLink } from '../../parts/entry-link.tsx';
+import { Fact, Facts } from '../../parts/facts.tsx';
+import { Part } from '../../parts/part.tsx';
 import { type EntryDocument, payloadOf, valueAt } from './entry-query.ts';
 import { HeldValue } from './held-value.tsx';
-import { Fact, Facts, Part } from './panel-part.tsx';
-import { timelineHref } from './timeline-address.ts';
 
 /** The beginning of a trajectory: its domain, its source, and its first state. */
 export function Begun({ entry }: { readonly entry: EntryDocument }) {

@@ -1,6 +1,6 @@
 import { Text } from '@mantine/core';
 import { JsonText } from '../../parts/json-text.tsx';
-import { Part } from './panel-part.tsx';
+import { Part } from '../../parts/part.tsx';
 import type { BeliefChange } from './payload.ts';
 
 /** The changes of the memory that a commit makes. Texts are in the memory, which may erase them. */

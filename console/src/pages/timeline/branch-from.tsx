@@ -4,10 +4,10 @@ import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { api, dataOf } from '../../api/client.ts';
 import { useMe } from '../../api/queries.ts';
+import { timelineHref } from '../../parts/addresses.ts';
+import { Part } from '../../parts/part.tsx';
 import { lastCommitBefore } from './entries-query.ts';
 import type { EntryDocument } from './entry-query.ts';
-import { Part } from './panel-part.tsx';
-import { timelineHref } from './timeline-address.ts';
 
 /** Begins a branch after an entry. Only for administrators. */
 export function BranchFrom({ entry }: { readonly entry: EntryDocument }) {

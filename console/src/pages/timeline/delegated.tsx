@@ -1,12 +1,13 @@
 import { Anchor } from '@mantine/core';
 import { Link } from 'wouter';
 import { visible } from '../../../../src/cli/terminal/visible.ts';
+import { timelineHref } from '../../parts/addresses.ts';
+import { EntryLink } from '../../parts/entry-link.tsx';
+import { Fact, Facts } from '../../parts/facts.tsx';
+import { Part } from '../../parts/part.tsx';
 import { amountsText } from './authority.tsx';
-import { EntryLink } from './entry-link.tsx';
 import { type EntryDocument, payloadOf, valueAt } from './entry-query.ts';
 import { HeldValue } from './held-value.tsx';
-import { Fact, Facts, Part } from './panel-part.tsx';
-import { timelineHref } from './timeline-address.ts';
 
 /** A step of a delegation: its task, its trajectory, and its answer. */
 export function Delegated({ entry }: { readonly entry: EntryDocument }) {

@@ -1,7 +1,7 @@
 import { keepPreviousData, useInfiniteQuery, useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
 import { api, dataOf } from '../../api/client.ts';
 import type { components } from '../../api/openapi.d.ts';
-import type { RulingName } from './ruling-mark.tsx';
+import type { RulingName } from '../../parts/ruling-mark.tsx';
 
 export type EntrySummary = components['schemas']['EntrySummary'];
 

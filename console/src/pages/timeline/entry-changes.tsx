@@ -1,10 +1,10 @@
 import { Text } from '@mantine/core';
 import { Changes } from '../../parts/changes.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
+import { Part } from '../../parts/part.tsx';
 import { Beliefs } from './beliefs.tsx';
 import { type EntryDocument, payloadOf, valueAt } from './entry-query.ts';
 import { HeldValue } from './held-value.tsx';
-import { Part } from './panel-part.tsx';
 import type { Delta, Patch } from './payload.ts';
 
 /** More changes than these are in the record only. */

@@ -1,12 +1,13 @@
 import { Alert, Stack } from '@mantine/core';
+import { Fact, Facts } from '../../parts/facts.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
+import { Part } from '../../parts/part.tsx';
 import { Authority } from './authority.tsx';
 import { Begun } from './begun.tsx';
 import { BranchFrom } from './branch-from.tsx';
 import { Delegated } from './delegated.tsx';
 import { EntryChanges } from './entry-changes.tsx';
 import { type EntryDocument, payloadOf } from './entry-query.ts';
-import { Fact, Facts, Part } from './panel-part.tsx';
 import { Proposed } from './proposed.tsx';
 import { Ruled } from './ruled.tsx';
 

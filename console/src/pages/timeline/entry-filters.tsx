@@ -1,7 +1,7 @@
 import { Group, Select, TextInput } from '@mantine/core';
 import { useDebouncedCallback, useHotkeys } from '@mantine/hooks';
 import { useEffect, useRef, useState } from 'react';
-import { RULINGS } from './ruling-mark.tsx';
+import { RULINGS } from '../../parts/ruling-mark.tsx';
 import type { TimelineAddress } from './timeline-address.ts';
 
 const TYPING_MS = 300;

@@ -1,13 +1,13 @@
 import { ActionIcon, Button, Group, Tabs, Text, Title } from '@mantine/core';
 import { Inert } from '../../parts/inert-text.tsx';
 import { Ago } from '../../parts/instant.tsx';
+import { RulingMark, type RulingName } from '../../parts/ruling-mark.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
 import { Compared } from './compared.tsx';
 import { EntryContent } from './entry-content.tsx';
 import classes from './entry-panel.module.css';
 import { type EntryDocument, payloadOf, useEntry } from './entry-query.ts';
 import { EntryRecord } from './entry-record.tsx';
-import { RulingMark, type RulingName } from './ruling-mark.tsx';
 import { StateAt } from './state-at.tsx';
 import { type TimelineAddress, VIEWS, type View } from './timeline-address.ts';
 

@@ -3,14 +3,15 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { api, dataOf } from '../../api/client.ts';
 import { codeOf } from '../../api/problem.ts';
+import { timelineHref } from '../../parts/addresses.ts';
+import { Fact, Facts } from '../../parts/facts.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
 import { JsonText } from '../../parts/json-text.tsx';
+import { Part } from '../../parts/part.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
 import classes from './entry-panel.module.css';
 import type { EntryDocument } from './entry-query.ts';
 import { HashCheck } from './hash-check.tsx';
-import { Fact, Facts, Part } from './panel-part.tsx';
-import { timelineHref } from './timeline-address.ts';
 
 /** An entry as it is stored, and the proof that the log has it. */
 export function EntryRecord({ entry }: { readonly entry: EntryDocument }) {

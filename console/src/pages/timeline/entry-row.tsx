@@ -1,8 +1,8 @@
 import { Link } from 'wouter';
 import { Inert } from '../../parts/inert-text.tsx';
+import { RulingMark } from '../../parts/ruling-mark.tsx';
 import type { EntrySummary } from './entries-query.ts';
 import classes from './entry-list.module.css';
-import { RulingMark } from './ruling-mark.tsx';
 import { TimeOfDay } from './time-of-day.tsx';
 
 interface RowProps {

@@ -1,8 +1,9 @@
 import { Text } from '@mantine/core';
+import { Fact, Facts } from '../../parts/facts.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
+import { Part } from '../../parts/part.tsx';
 import { type EntryDocument, payloadOf, valueAt } from './entry-query.ts';
 import { HeldValue } from './held-value.tsx';
-import { Fact, Facts, Part } from './panel-part.tsx';
 import { isOfRuntime, type Observation, type RoleRef } from './payload.ts';
 
 interface Asked {

@@ -1,8 +1,9 @@
 import { Text } from '@mantine/core';
+import { EntryLink } from '../../parts/entry-link.tsx';
+import { Fact, Facts } from '../../parts/facts.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
-import { EntryLink } from './entry-link.tsx';
+import { Part } from '../../parts/part.tsx';
 import { type EntryDocument, payloadOf } from './entry-query.ts';
-import { Fact, Facts, Part } from './panel-part.tsx';
 import { type CounselorRecord, isOfRuntime, type Payloads, type PolicyRecord, type VectorItem } from './payload.ts';
 import { reasonText } from './reasons.ts';
 import { Standing } from './standing.tsx';

@@ -2,7 +2,7 @@ import { Anchor } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { api, dataOf } from '../../api/client.ts';
-import { EntryLink } from './entry-link.tsx';
+import { EntryLink } from '../../parts/entry-link.tsx';
 
 /** Where a proposal that asked a person stands now. */
 export function Standing({ id }: { readonly id: string }) {

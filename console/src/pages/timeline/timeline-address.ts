@@ -1,6 +1,7 @@
 import { useMemo } from 'react';
 import { useLocation, useParams, useSearchParams } from 'wouter';
-import { RULINGS, type RulingName } from './ruling-mark.tsx';
+import { decoded, timelineHref } from '../../parts/addresses.ts';
+import { RULINGS, type RulingName } from '../../parts/ruling-mark.tsx';
 
 export const VIEWS = ['entry', 'state', 'compare', 'record'] as const;
 /** The parts of an entry's panel. */
@@ -26,11 +27,6 @@ export interface TimelineAddress extends TimelineSearch {
   readonly set: (change: Partial<Record<keyof TimelineSearch, string | undefined>>) => void;
 }
 
-/** The address of a trajectory, or of an entry in it. */
-export function timelineHref(trajectory: string, seq?: number): string {
-  return `/timeline/${encodeURIComponent(trajectory)}${seq === undefined ? '' : `/${seq}`}`;
-}
-
 /** The state of the page, which is all in its address. */
 export function useTimelineAddress(): TimelineAddress {
   const params = useParams<{ readonly trajectory?: string; readonly seq?: string }>();
@@ -38,7 +34,7 @@ export function useTimelineAddress(): TimelineAddress {
   const [search, setSearch] = useSearchParams();
   const query = search.toString();
   return useMemo(() => {
-    const trajectory = params.trajectory === undefined ? undefined : trajectoryInPath();
+    const trajectory = params.trajectory === undefined ? undefined : decoded(params.trajectory);
     const suffix = query === '' ? '' : `?${query}`;
     const hrefOf = (seq?: number) => `${timelineHref(trajectory ?? '', seq)}${suffix}`;
     return {
@@ -60,16 +56,6 @@ export function useTimelineAddress(): TimelineAddress {
         ),
     };
   }, [params, query, navigate, setSearch]);
-}
-
-/** The router decodes only some characters of a path. */
-function trajectoryInPath(): string {
-  const [, , name = ''] = window.location.pathname.split('/');
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    return name;
-  }
 }
 
 function readSearch(search: URLSearchParams): TimelineSearch {

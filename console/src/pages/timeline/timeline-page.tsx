@@ -1,13 +1,14 @@
 import { Group, Text, Title, VisuallyHidden } from '@mantine/core';
 import { Redirect } from 'wouter';
 import { visible } from '../../../../src/cli/terminal/visible.ts';
+import { timelineHref } from '../../parts/addresses.ts';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
 import { AllEntries } from './all-entries.tsx';
 import { useHead } from './entries-query.ts';
 import { EntryFilters } from './entry-filters.tsx';
 import { EntryPanel } from './entry-panel.tsx';
 import { FoundEntries } from './found-entries.tsx';
-import { type TimelineAddress, timelineHref, useTimelineAddress } from './timeline-address.ts';
+import { type TimelineAddress, useTimelineAddress } from './timeline-address.ts';
 import classes from './timeline-page.module.css';
 import { TrajectoryPicker, useTrajectories } from './trajectory-picker.tsx';
 

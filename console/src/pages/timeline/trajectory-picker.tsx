@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useLocation } from 'wouter';
 import { visible } from '../../../../src/cli/terminal/visible.ts';
 import { api, dataOf } from '../../api/client.ts';
-import { timelineHref } from './timeline-address.ts';
+import { timelineHref } from '../../parts/addresses.ts';
 
 const LISTED = '500';
 

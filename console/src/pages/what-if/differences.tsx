@@ -1,10 +1,10 @@
 import { Anchor, Button, Table, Text, Title } from '@mantine/core';
 import { useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
+import { timelineHref } from '../../parts/addresses.ts';
 import { Inert } from '../../parts/inert-text.tsx';
 import { useRowKeys } from '../../parts/row-keys.ts';
 import classes from './backtest-result.module.css';
-import { entryHref } from './entry-href.ts';
 import { Ruled } from './ruled.tsx';
 import { tallied, tallyKeyOf, type VerdictDifference } from './tallied.ts';
 import { Tallies } from './tallies.tsx';
@@ -87,7 +87,13 @@ function Row({ difference }: { readonly difference: VerdictDifference }) {
   return (
     <Table.Tr>
       <Table.Td>
-        <Anchor component={Link} href={entryHref(difference)} size="sm" underline="always" data-row>
+        <Anchor
+          component={Link}
+          href={timelineHref(difference.trajectory_id, difference.seq)}
+          size="sm"
+          underline="always"
+          data-row
+        >
           {seq}
         </Anchor>
       </Table.Td>

@@ -1,9 +1,10 @@
 import { Anchor, Text, Title } from '@mantine/core';
 import { Link } from 'wouter';
+import { timelineHref } from '../../parts/addresses.ts';
 import { Inert } from '../../parts/inert-text.tsx';
+import { RulingMark } from '../../parts/ruling-mark.tsx';
 import classes from './backtest-result.module.css';
-import { entryHref } from './entry-href.ts';
-import { approversOf, decidedBy, RulingWord } from './ruled.tsx';
+import { approversOf, decidedBy } from './ruled.tsx';
 import type { ShownRuling, VerdictDifference } from './tallied.ts';
 
 /** The first ruling that differs: what was ruled, and what would be. */
@@ -15,7 +16,12 @@ export function FirstDifference({ difference }: { readonly difference: VerdictDi
         First ruling that differs
       </Title>
       <Text size="sm">
-        <Anchor component={Link} href={entryHref(difference)} size="sm" underline="always">
+        <Anchor
+          component={Link}
+          href={timelineHref(difference.trajectory_id, difference.seq)}
+          size="sm"
+          underline="always"
+        >
           Entry {seq}
         </Anchor>
         , <Inert>{action}</Inert>{' '}
@@ -44,7 +50,7 @@ function Side({ title, ruled }: { readonly title: string; readonly ruled: ShownR
       <Text size="xs" c="dimmed">
         {title}
       </Text>
-      <RulingWord ruling={ruled.ruling} />
+      <RulingMark ruling={ruled.ruling} />
       {by !== undefined && (
         <div>
           {ruled.rule !== undefined ? 'Rule ' : ''}

@@ -1,23 +1,14 @@
 import { Text } from '@mantine/core';
 import { Inert } from '../../parts/inert-text.tsx';
-import classes from './ruled.module.css';
+import { RulingMark } from '../../parts/ruling-mark.tsx';
 import type { ShownRuling } from './tallied.ts';
-
-/** The word of a ruling, with a sign of its own. */
-export function RulingWord({ ruling }: { readonly ruling: ShownRuling['ruling'] }) {
-  return (
-    <span className={classes.word} data-ruling={ruling}>
-      {ruling}
-    </span>
-  );
-}
 
 /** A ruling, and the rule that decided it. */
 export function Ruled({ ruled }: { readonly ruled: ShownRuling }) {
   const rule = decidedBy(ruled);
   return (
     <>
-      <RulingWord ruling={ruled.ruling} />
+      <RulingMark ruling={ruled.ruling} />
       {rule !== undefined && (
         <Text span size="sm" c="dimmed">
           {' '}

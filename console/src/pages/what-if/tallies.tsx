@@ -1,7 +1,7 @@
 import { Table, UnstyledButton } from '@mantine/core';
 import { Inert } from '../../parts/inert-text.tsx';
+import { RulingMark } from '../../parts/ruling-mark.tsx';
 import classes from './backtest-result.module.css';
-import { RulingWord } from './ruled.tsx';
 import type { Tally } from './tallied.ts';
 
 interface TalliesProps {
@@ -38,10 +38,10 @@ export function Tallies({ tallies, selected, onSelect }: TalliesProps) {
                 </UnstyledButton>
               </Table.Td>
               <Table.Td>
-                <RulingWord ruling={recorded} />
+                <RulingMark ruling={recorded} />
               </Table.Td>
               <Table.Td>
-                <RulingWord ruling={now} />
+                <RulingMark ruling={now} />
               </Table.Td>
               <Table.Td className={classes.number}>{count.toLocaleString('en')}</Table.Td>
             </Table.Tr>

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 import { useLocation, useParams, useSearchParams } from 'wouter';
 import { visible } from '../../../../src/cli/terminal/visible.ts';
 import { useAllTrajectories } from '../../api/trajectories-query.ts';
+import { decoded } from '../../parts/addresses.ts';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
 import { BacktestForm } from './backtest-form.tsx';
 import { BacktestResult } from './backtest-result.tsx';
@@ -11,7 +12,8 @@ import classes from './what-if-page.module.css';
 
 /** Rules on recorded proposals again, under other rules, and shows what would differ. */
 export default function WhatIfPage() {
-  const { trajectory: id } = useParams<{ readonly trajectory?: string }>();
+  const params = useParams<{ readonly trajectory?: string }>();
+  const id = params.trajectory === undefined ? undefined : decoded(params.trajectory);
   const [, navigate] = useLocation();
   const [, setSearch] = useSearchParams();
   const trajectories = useAllTrajectories();
@@ -26,7 +28,7 @@ export default function WhatIfPage() {
     <div className={classes.page}>
       <section className={classes.choices} aria-label="Choices">
         <Title order={1} size="h3" mb={2}>
-          What if
+          What-if
         </Title>
         <Text size="sm" c="dimmed" mb="md">
           Rule on recorded proposals again, under other rules. Nothing is written.

@@ -1,4 +1,4 @@
-import type { components } from '../../api/openapi.d.ts';
+import type { components } from '../api/openapi.d.ts';
 import classes from './ruling-mark.module.css';
 
 export type RulingName = components['schemas']['EntrySummary']['ruling'];

@@ -1,0 +1,20 @@
+import { type HotkeyItem, useHotkeys } from '@mantine/hooks';
+
+/**
+ * The keys of a list: j and k open the next and the previous item, and Escape closes the open one.
+ * Returns the move by a number of items.
+ */
+export function useListKeys(
+  ids: readonly string[],
+  openId: string | undefined,
+  open: (id: string | undefined) => void,
+  more: readonly HotkeyItem[] = [],
+): (by: number) => void {
+  const move = (by: number): void => {
+    const at = openId === undefined ? -1 : ids.indexOf(openId);
+    const next = ids[Math.min(Math.max(at + by, 0), ids.length - 1)];
+    if (next !== undefined) open(next);
+  };
+  useHotkeys([['j', () => move(1)], ['k', () => move(-1)], ['Escape', () => open(undefined)], ...more]);
+  return move;
+}
