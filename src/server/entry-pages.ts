@@ -60,7 +60,7 @@ function matcherOf({ ruling, text }: EntryQuery): (summary: Summary) => boolean 
     (wanted === undefined || textsOf(summary).some((one) => one.toLowerCase().includes(wanted)));
 }
 
-function textsOf({ id, ruling, action, role, reason, invariant_id, detail, counselor }: Summary): string[] {
-  const texts = [id, ruling, action, role, reason, invariant_id, detail, counselor];
+function textsOf({ id, ruling, action, role, args, reason, invariant_id, detail, counselor }: Summary): string[] {
+  const texts = [id, ruling, action, role, args, reason, invariant_id, detail, counselor];
   return texts.filter((text) => text !== undefined);
 }

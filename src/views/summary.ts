@@ -19,6 +19,7 @@ import { counted } from './counted.ts';
 import { type Conclusions, type DelegationStep, stepOf } from './delegations.ts';
 import { readable, shortId } from './entries.ts';
 import { type Override, overridesIn } from './overrides.ts';
+import { proposedArgs } from './proposed-args.ts';
 
 /** One entry on one line. */
 export interface Summary {
@@ -28,6 +29,8 @@ export interface Summary {
   readonly at: string;
   readonly action?: string;
   readonly role?: string;
+  /** The start of the proposed arguments. Absent for values that are stored apart. */
+  readonly args?: string;
   /** The outcome of the entry. */
   readonly ruling:
     | 'begun'
@@ -65,7 +68,9 @@ export function summaryOf(row: EntryRow, conclusions?: Conclusions): Summary {
   if (entry === undefined) {
     return { seq, id, kind, at: '', ruling: 'unreadable', detail: 'the payload is damaged; run assize verify' };
   }
-  return { seq, id, kind, at: entry.payload.at, ...ruledOf(row, entry.payload, conclusions) };
+  const { payload } = entry;
+  const args = optional({ args: proposedArgs(payload) });
+  return { seq, id, kind, at: payload.at, ...ruledOf(row, payload, conclusions), ...args };
 }
 
 function ruledOf(

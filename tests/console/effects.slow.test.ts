@@ -25,7 +25,10 @@ withConsole(({ serve, open }) => {
     const server = await serve();
     await wire(server, SILENT_CENTS, 'silent');
     const page = await open(server, 'boss:ada', '/effects?show=doubt');
-    await page.getByRole('button', { name: /bank\.pay/ }).click();
+    const lanes = page.getByRole('table');
+    await lanes.getByRole('columnheader', { name: 'Frontier' }).waitFor();
+    await expectAccessible(page);
+    await lanes.getByRole('link', { name: /Epoch \d+: in doubt/ }).click();
     await page
       .getByRole('heading', { name: /bank\.pay/ })
       .first()

@@ -1,5 +1,4 @@
 import { type Command, Option } from 'commander';
-import { type EntryRow, isBlobRef, type Payload, type Stored } from '#ledger';
 import {
   type Conclusions,
   conclusionsOf,
@@ -18,7 +17,6 @@ import { entryAt, headOf } from '../store/entries.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import type { Column } from '../terminal/output.ts';
 import { dim, green, line, red, type Value, yellow } from '../terminal/printable.ts';
-import { cutJson } from '../terminal/short-json.ts';
 
 interface Options extends SharedOptions {
   readonly from: number;
@@ -133,7 +131,7 @@ function listEntries(session: Session, trajectory: string, options: Options): Pr
       else
         out.table(
           COLUMNS,
-          page.map((summary, i) => [...cells(summary), argumentsOf(rows[i] as EntryRow)]),
+          page.map((summary) => [...cells(summary), summary.args ?? '']),
         );
     }
     if (json) out.document({ trajectory_id: trajectory, entries: head.seq + 1, head: head.id, log: summaries });
@@ -156,33 +154,6 @@ function cells(summary: Summary): Value[] {
       .filter((text) => text !== '')
       .join(': '),
   ];
-}
-
-/** Maximum number of characters of arguments; `show` prints all of them. */
-const ARGUMENTS_SHOWN = 80;
-
-/** The proposed arguments, on one line. Empty for an entry without any, and for a value apart. */
-function argumentsOf(row: EntryRow): string {
-  const payload = readable(row)?.payload;
-  const action = payload === undefined ? undefined : proposedIn(payload);
-  if (action === undefined || action.name.startsWith(BUILT_IN) || isBlobRef(action.args)) return '';
-  return cutJson(action.args, ARGUMENTS_SHOWN);
-}
-
-/** Arguments of built-in actions are in the detail. */
-const BUILT_IN = 'assize.';
-
-function proposedIn(payload: Payload): { readonly name: string; readonly args: Stored } | undefined {
-  switch (payload.kind) {
-    case 'commit':
-      return payload.action;
-    case 'rejection':
-      return { name: payload.intent.action, args: payload.intent.args };
-    case 'pending_approval':
-      return payload.proposal.action;
-    default:
-      return undefined;
-  }
 }
 
 /** `show` prints the rest of a task. */

@@ -9,12 +9,6 @@ export function shortJson(value: Json, shownMax: number = SHOWN_MAX): string {
   return shortText(canonicalize(value, WORLD_LIMITS), shownMax);
 }
 
-/** The start of a value's canonical text, with a mark where it is cut. */
-export function cutJson(value: Json, shownMax: number): string {
-  const text = canonicalize(value, WORLD_LIMITS);
-  return text.length <= shownMax ? text : `${text.slice(0, shownMax)}…`;
-}
-
 /** The start of a text, and the number of missing characters. */
 export function shortText(text: string, shownMax: number): string {
   return text.length <= shownMax ? text : `${text.slice(0, shownMax)} … ${text.length - shownMax} more characters`;

@@ -9,6 +9,7 @@ import { EffectDetail } from './effect-detail.tsx';
 import { EffectList } from './effect-list.tsx';
 import { type Shown, useEffectTransactions } from './effects-query.ts';
 import { isEnded } from './fates.ts';
+import { ResourceLanes } from './resource-lanes.tsx';
 
 const SHOWN: readonly { readonly value: Shown; readonly label: string }[] = [
   { value: 'all', label: 'All' },
@@ -29,10 +30,11 @@ export default function EffectsPage() {
     const all = found.data?.pages.flatMap((page) => page.transactions) ?? [];
     return (shown === 'ended' ? all.filter(isEnded) : all).toSorted((a, b) => b.epoch - a.epoch);
   }, [found.data, shown]);
-  const open = (next: string | undefined) => {
+  const hrefOf = (next: number | string | undefined) => {
     const query = search.toString();
-    navigate(`/effects${next === undefined ? '' : `/${next}`}${query === '' ? '' : `?${query}`}`);
+    return `/effects${next === undefined ? '' : `/${next}`}${query === '' ? '' : `?${query}`}`;
   };
+  const open = (next: string | undefined) => navigate(hrefOf(next));
   const filter = (name: string, value: string) => {
     if (value === (search.get(name) ?? '')) return;
     setSearch((before) => {
@@ -98,7 +100,7 @@ export default function EffectsPage() {
       onBack={() => open(undefined)}
       detail={
         epoch === undefined ? (
-          <Empty title="Choose a transaction">Keys: j and k move, Escape closes.</Empty>
+          <ResourceLanes transactions={transactions} hrefOf={hrefOf} />
         ) : (
           <EffectDetail key={epoch} epoch={epoch} />
         )

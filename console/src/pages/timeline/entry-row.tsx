@@ -34,7 +34,7 @@ export function EntryRow({ seq, entry, isOpen, href }: RowProps) {
 }
 
 function Content({ entry }: { readonly entry: EntrySummary }) {
-  const { ruling, action, role, counselor, invariant_id, detail, at, kind } = entry;
+  const { ruling, action, args, role, counselor, invariant_id, detail, at, kind } = entry;
   return (
     <>
       <span className={classes.ruling}>
@@ -42,6 +42,11 @@ function Content({ entry }: { readonly entry: EntrySummary }) {
       </span>
       <span className={classes.what}>
         <Inert>{action ?? kind.replaceAll('_', ' ')}</Inert>
+        {args !== undefined && (
+          <span className={classes.args}>
+            <Inert>{args}</Inert>
+          </span>
+        )}
       </span>
       <span className={classes.when}>{at !== '' && <TimeOfDay at={at} />}</span>
       <span className={classes.why}>
