@@ -7,7 +7,6 @@ import { DISCLOSURE_WORLD } from './disclose-advisories.ts';
 import { bankTransfer, expenses } from './expenses.ts';
 import { PAYEES } from './receipts.ts';
 import { TOUR_STORE } from './tour-files.ts';
-import { vendors } from './vendors.ts';
 
 export const EXPENSES_WORLD = 'expenses';
 /** The principals of the tour, by the word for each in the names of files. */
@@ -20,7 +19,7 @@ export function tourConfig(
 ): ResolvedConfig {
   const config = defineConfig({
     store: TOUR_STORE,
-    domains: [expenses, disclosure, udt, vendors],
+    domains: [expenses, disclosure, udt],
     tools: [bankTransfer(bankAt(bank))],
     worlds: {
       [EXPENSES_WORLD]: {
@@ -51,4 +50,4 @@ export function tourConfig(
 }
 
 /** The worlds of the tour in the order of its text. */
-export const WORLDS = [EXPENSES_WORLD, DISCLOSURE_WORLD, 'udt', 'vendors'] as const;
+export const WORLDS = [EXPENSES_WORLD, DISCLOSURE_WORLD, 'udt'] as const;

@@ -34,7 +34,7 @@ export function tellTour(out: Output, report: TourReport): void {
   const say = (text: Printable): void => out.line(text);
   say(line`${bold('Agents propose, rules decide, people approve, and one ledger records it all.')}`);
   say(
-    line`Scripted agents filled four worlds in ${TOUR_STORE.slice('sqlite:'.length)}. No model and no key took part.`,
+    line`Scripted agents filled three worlds in ${TOUR_STORE.slice('sqlite:'.length)}. No model and no key took part.`,
   );
   say(line``);
   say(line`${bold('expenses')}    An agent pays receipts through a bank.`);
@@ -46,7 +46,6 @@ export function tellTour(out: Output, report: TourReport): void {
   );
   say(line`  ${disclosed} are disclosed, and ${advisories - disclosed} are refused by ${refused_by.join(' and ')}.`);
   say(line`${bold('udt')}         Agents claim a patient's drug tests. assize demo tells this story.`);
-  say(line`${bold('vendors')}     Memory of an agent that buys. A mail names another bank account, and loses.`);
   say(line``);
   say(line`Assize listens on ${bold(report.url)}. Ctrl-C stops it, and the next start has the same worlds.`);
   say(line`Open the console: the inbox has the payment that waits. Each link signs in once, within ten minutes:`);

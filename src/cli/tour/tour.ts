@@ -1,4 +1,4 @@
-/** The tour of the server: four worlds that scripted agents filled, without a model or a key. */
+/** The tour of the server: three worlds that scripted agents filled, without a model or a key. */
 import { appendFileSync } from 'node:fs';
 import { parseRuleTable, ruleTable } from '#authority';
 import { addMicros } from '#canon';
@@ -15,7 +15,6 @@ import { DISCLOSURE_WORLD, discloseAdvisories } from './disclose-advisories.ts';
 import { ruledPayments } from './payment-log.ts';
 import { payCutReceipt, playExpenses } from './play-expenses.ts';
 import { playUdt } from './play-udt.ts';
-import { playVendors } from './play-vendors.ts';
 import { CUT_RECEIPT } from './receipts.ts';
 import { PEOPLE, tourConfig, WORLDS } from './tour-config.ts';
 import { BANK_LOG, removeTour, SERVER_LOG, TOUR_STORE, tokenFile, writeTokenFile } from './tour-files.ts';
@@ -58,7 +57,6 @@ export async function runTour(options: TourOptions): Promise<void> {
       const credentials = credentialsOf(store, root);
       await playUdt(store, root);
       await discloseAdvisories(store, root);
-      await playVendors(store, root);
       interruption.throwIfAborted();
       if (!(await isPlayed(store))) await withToken(credentials, (token) => playExpenses(bank, token, interruption));
       const serving = await serve({
