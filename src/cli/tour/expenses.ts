@@ -102,6 +102,12 @@ export const expenses = defineDomain({
       input.cents <= APPROVED_ABOVE ? pass : escalate(`${input.cents} cents are more than ${APPROVED_ABOVE}`),
     ),
   ],
+  memory: {
+    predicates: {
+      account: { cardinality: 'single-valued', strategy: 'lww', description: 'the bank account of a payee' },
+      trip: { cardinality: 'single-valued', strategy: 'lww', description: 'where a payee stays, and for how long' },
+    },
+  },
   counselors: { manager: (principal) => principal.startsWith('manager:') },
   // An open approval blocks its own receipt, and no other.
   freeze: 'footprint',

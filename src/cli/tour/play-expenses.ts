@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import { isInstance } from '#base';
 import { AgentClient } from './agent-client.ts';
 import type { BankSink } from './bank-sink.ts';
+import { learn, tripOf } from './learn.ts';
 import { CUT_RECEIPT, OPEN_RECEIPT, paymentsOf, RECEIPTS, type WantedPayment } from './receipts.ts';
 import { EXPENSES_WORLD } from './tour-config.ts';
 
@@ -20,13 +21,14 @@ export async function playExpenses(bank: BankSink, token: string, interruption: 
   interruption.addEventListener('abort', kill, { once: true });
   try {
     const agent = new AgentClient(await addressOf(server, bank), token);
+    await learn(agent);
     for (const receipt of RECEIPTS) {
       const { id, from, cents, text } = receipt;
       await agent.propose(EXPENSES_WORLD, `file ${id}`, {
         ...{ action: 'file', role: clerkOf(id), args: { from, cents, text } },
       });
       if (id === CUT_RECEIPT || id === OPEN_RECEIPT) continue;
-      for (const payment of paymentsOf(receipt)) await pay(agent, payment);
+      for (const payment of paymentsOf(receipt)) await pay(agent, payment, receipt.text);
     }
     const made = bank.cutNextPayment();
     // An earlier run may have made the payment. Then the server answers, and the bank gets nothing.
@@ -49,12 +51,15 @@ export async function playExpenses(bank: BankSink, token: string, interruption: 
 /** The payment of the cut receipt. Its key is the same each time, so it is one payment. */
 export async function payCutReceipt(agent: AgentClient): Promise<void> {
   const receipt = RECEIPTS.find(({ id }) => id === CUT_RECEIPT);
-  for (const payment of receipt === undefined ? [] : paymentsOf(receipt)) await pay(agent, payment);
+  if (receipt === undefined) return;
+  for (const payment of paymentsOf(receipt)) await pay(agent, payment, receipt.text);
 }
 
-async function pay(agent: AgentClient, { receipt, to, cents }: WantedPayment): Promise<void> {
+/** Pays, and states the text of the receipt and the remembered trip that the agent went by. */
+async function pay(agent: AgentClient, { receipt, to, cents }: WantedPayment, text: string): Promise<void> {
   await agent.propose(EXPENSES_WORLD, `pay ${receipt} to ${to}`, {
     ...{ action: 'pay', role: clerkOf(receipt), args: { to, cents } },
+    observations: [{ name: `receipt ${receipt}`, value: text }, ...(await tripOf(agent, to))],
   });
 }
 

@@ -9,6 +9,8 @@ import { PAYEES } from './receipts.ts';
 import { TOUR_STORE } from './tour-files.ts';
 
 export const EXPENSES_WORLD = 'expenses';
+/** The space of the memory in which the agent keeps what it read. */
+export const EXPENSES_SPACE = 'payees';
 /** The principals of the tour, by the word for each in the names of files. */
 export const PEOPLE = { agent: 'agent:clerk', manager: 'manager:grace', auditor: 'auditor:iris' } as const;
 
@@ -34,8 +36,8 @@ export function tourConfig(
         grants: [
           {
             trajectories: [EXPENSES_WORLD],
-            actions: ['file', 'pay', 'bank.transfer'],
-            scopes: ['role:Clerk:**', 'bank:**'],
+            actions: ['file', 'pay', 'bank.transfer', 'assize.believe'],
+            scopes: ['role:Clerk:**', 'bank:**', `memory:${EXPENSES_SPACE}:**`],
           },
         ],
       },
