@@ -32,7 +32,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   views: ['base', 'canon', 'ledger', 'kernel', 'effects', 'runtime'],
   models: ['base', 'canon', 'authority', 'ledger', 'kernel', 'oracle', 'runtime', 'agents'],
   config: [
-    ...['base', 'canon', 'authority', 'ledger', 'kernel', 'oracle', 'effects', 'memory', 'runtime', 'stores'],
+    ...['base', 'canon', 'merkle', 'authority', 'ledger', 'kernel', 'oracle', 'effects', 'memory', 'runtime', 'stores'],
     'domains',
   ],
   server: [

@@ -110,6 +110,14 @@ export interface LimitsConfig {
   readonly bodyBytes?: number;
 }
 
+/** A witness that cosigns the checkpoints of the server (c2sp.org/tlog-witness). */
+export interface WitnessConfig {
+  /** Requests go to `add-checkpoint` below it. */
+  readonly url: string;
+  /** Its public key as `assize keys new NAME --for witness` writes it, from the witness's owner. */
+  readonly key: string;
+}
+
 export interface ServerConfig {
   /** Default: 127.0.0.1. */
   readonly host?: string;
@@ -125,6 +133,8 @@ export interface ServerConfig {
   readonly writSeconds?: number;
   /** Milliseconds for which the code of a domain may block the process. Default 10,000. */
   readonly watchdogMs?: number;
+  /** Each cosigns every checkpoint. If one of them fails, no checkpoint is signed. */
+  readonly witnesses?: readonly WitnessConfig[];
   readonly oidc?: OidcConfig;
   readonly jwt?: readonly JwtConfig[];
 }

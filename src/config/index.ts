@@ -23,6 +23,7 @@ export type {
   PrincipalKind,
   ServerConfig,
   WebhookConfig,
+  WitnessConfig,
   WorldConfig,
 } from './config.ts';
 export {

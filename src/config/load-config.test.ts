@@ -98,6 +98,7 @@ test('a project without a config has every default', async () => {
       writSeconds: 3_600,
       watchdogMs: 10_000,
       jwt: [],
+      witnesses: [],
     },
   });
 });

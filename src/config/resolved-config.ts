@@ -16,6 +16,7 @@ import type {
   PrincipalKind,
   ServerConfig,
   WebhookConfig,
+  WitnessConfig,
   WorldConfig,
 } from './config.ts';
 import type { Environment } from './environment.ts';
@@ -52,6 +53,7 @@ export interface ResolvedServer {
   readonly watchdogMs: number;
   readonly oidc: OidcConfig | undefined;
   readonly jwt: readonly JwtConfig[];
+  readonly witnesses: readonly WitnessConfig[];
 }
 
 /** The configuration of a project with every default. Paths are absolute. */
@@ -163,6 +165,7 @@ function resolveServer(given: ServerConfig, inFolder: (path: string) => string, 
     watchdogMs: given.watchdogMs ?? 10_000,
     oidc: oidc && ({ ...(secret !== undefined && { clientSecret: secret }), ...definedOf(oidc) } as OidcConfig),
     jwt: given.jwt ?? [],
+    witnesses: given.witnesses ?? [],
   };
 }
 

@@ -1,7 +1,16 @@
 import { hkdfSync } from 'node:crypto';
-import type { KeyPair } from '#canon';
-import { formatVerifierKey, type KnownLog, openCheckpoint, type SignerKey, signerKey } from '#merkle';
-import { makeCheckpoint, verifyLogged } from '#runtime';
+import { type Instant, instantOf, type KeyPair } from '#canon';
+import {
+  formatVerifierKey,
+  type KnownLog,
+  openCheckpoint,
+  parseVerifierKey,
+  type SignerKey,
+  signerKey,
+  type VerifiedSignature,
+  type VerifierKey,
+} from '#merkle';
+import { httpWitness, makeCheckpoint, verifyLogged, type Witness } from '#runtime';
 import type { Store } from '#stores';
 import { ServerError } from './errors.ts';
 import type { KeptCheckpoint, LastCheckpoint } from './last-checkpoint.ts';
@@ -13,6 +22,26 @@ export interface CheckpointDocument {
   readonly checkpoint: string;
   readonly size: number;
   readonly root: string;
+  /** The witnesses of the configuration, and the times at which they cosigned this checkpoint. */
+  readonly witnesses: readonly Cosigned[];
+}
+
+/** A witness, and its verified cosignature if the checkpoint has one. */
+export interface Cosigned {
+  readonly name: string;
+  readonly key: string;
+  readonly cosigned_at?: Instant;
+}
+
+/** The witnesses of a configuration. */
+export interface Witnesses {
+  readonly keys: readonly VerifierKey[];
+  readonly ask: readonly Witness[];
+}
+
+export function witnessesOf(given: readonly { readonly url: string; readonly key: string }[]): Witnesses {
+  const known = given.map(({ url, key }) => ({ url, key: parseVerifierKey(key) }));
+  return { keys: known.map(({ key }) => key), ask: known.map((one) => httpWitness(one)) };
 }
 
 /** The key of a log that has no key of its own. All servers with the root key sign as one log. */
@@ -33,14 +62,16 @@ export class Checkpoints {
   readonly #store: Store;
   readonly #signer: SignerKey;
   readonly #kept: LastCheckpoint;
+  readonly #witnesses: Witnesses;
   /** The last one of this process. A writer of the database can put an earlier row back. */
   #own: CheckpointDocument | undefined;
   #signing: Promise<CheckpointDocument> | undefined;
 
-  constructor(store: Store, signer: SignerKey, kept: LastCheckpoint) {
+  constructor(store: Store, signer: SignerKey, kept: LastCheckpoint, witnesses: Witnesses) {
     this.#store = store;
     this.#signer = signer;
     this.#kept = kept;
+    this.#witnesses = witnesses;
     this.origin = signer.name;
     this.key = formatVerifierKey(signer);
     this.known = { origin: signer.name, keys: [signer] };
@@ -52,9 +83,10 @@ export class Checkpoints {
   }
 
   /**
-   * Verifies the entries since the last checkpoint and signs a new one.
+   * Verifies the entries since the last checkpoint and signs a new one. Every witness cosigns it.
    *
-   * @throws LedgerFault, and the errors of `makeCheckpoint`. Nothing is kept then
+   * @throws LedgerFault, and the errors of `makeCheckpoint`, as `witness_failed`. Nothing is kept
+   * then
    */
   sign(): Promise<CheckpointDocument> {
     this.#signing ??= this.#sign().finally(() => {
@@ -67,14 +99,15 @@ export class Checkpoints {
     for (;;) {
       const before = await this.#kept.read();
       const last = this.#newest(before);
-      const { signed, size, root } = await makeCheckpoint(this.#store, {
+      const { signed } = await makeCheckpoint(this.#store, {
         signer: this.#signer,
+        witnesses: this.#witnesses.ask,
         ...(last !== undefined && { last: last.checkpoint }),
         beforeSigning: ({ from, to }) => verifyLogged(this.#store, { from, to }),
       });
       // The next one must extend that of the faster server.
       if (!(await this.#kept.replace(before, signed))) continue;
-      this.#own = this.#document(signed, size, root);
+      this.#own = this.#opened(signed);
       return this.#own;
     }
   }
@@ -86,16 +119,28 @@ export class Checkpoints {
   }
 
   #opened(signed: string): CheckpointDocument {
-    const verdict = openCheckpoint(signed, this.known);
+    const verdict = openCheckpoint(signed, this.known, this.#witnesses.keys);
     if (!verdict.valid)
       throw new ServerError(
         'foreign_checkpoint',
         `The last checkpoint is not one of ${this.origin}: ${verdict.detail}`,
       );
-    return this.#document(signed, Number(verdict.checkpoint.size), verdict.checkpoint.root);
+    const { size, root } = verdict.checkpoint;
+    return {
+      ...{ origin: this.origin, key: this.key, checkpoint: signed },
+      ...{ size: Number(size), root: Buffer.from(root).toString('hex') },
+      witnesses: this.#witnesses.keys.map((key) => cosignedBy(key, verdict.cosignatures)),
+    };
   }
+}
 
-  #document(checkpoint: string, size: number, root: Uint8Array): CheckpointDocument {
-    return { origin: this.origin, key: this.key, checkpoint, size, root: Buffer.from(root).toString('hex') };
-  }
+/** The end of the year 9999. A later time is none. */
+const SECONDS_MAX = 253_402_300_799n;
+
+/** The first cosignature counts: a later one of the same note adds nothing. */
+function cosignedBy(witness: VerifierKey, cosignatures: readonly VerifiedSignature[]): Cosigned {
+  const said = { name: witness.name, key: formatVerifierKey(witness) };
+  const times = cosignatures.filter(({ key }) => key.publicKey === witness.publicKey).map(({ time = 0n }) => time);
+  const [first] = times.filter((time) => time <= SECONDS_MAX).sort((a, b) => Number(a - b));
+  return first === undefined ? said : { ...said, cosigned_at: instantOf(new Date(Number(first) * 1_000)) };
 }

@@ -2,7 +2,7 @@ import { anchorRoot, GrantIssuer, recoveryKeyOf, withdrawGrants } from '#config'
 import { systemClock, systemRandom } from '#oracle';
 import { Assize } from '#runtime';
 import { checkpointFile, type Store } from '#stores';
-import { Checkpoints, derivedLogKey } from './checkpoints.ts';
+import { Checkpoints, derivedLogKey, witnessesOf } from './checkpoints.ts';
 import { GatewayWorlds } from './gateway-worlds.ts';
 import { checkpointInFile, checkpointInStore, type LastCheckpoint } from './last-checkpoint.ts';
 import type { Metrics } from './log/metrics.ts';
@@ -77,7 +77,7 @@ export async function startService(
     ...{ assize, store, config, domains, clock, tokens, sessions, metrics, grants, offices, gateways },
     names: new FreeNames(config.principals.keys()),
     migrations: options.migrations ?? new Map(),
-    checkpoints: new Checkpoints(store, options.logKey ?? derivedLogKey(root), last),
+    checkpoints: new Checkpoints(store, options.logKey ?? derivedLogKey(root), last, witnessesOf(server.witnesses)),
     ...{ stuck: watchdog, watch: watchdog },
     failedNotices: new FailedNotices(store, receivers, clock, wakeNotices),
     policyOf: options.policyOf,

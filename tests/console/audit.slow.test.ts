@@ -9,6 +9,7 @@ import { expectAccessible, withConsole } from '../support/console/browser.ts';
 import { pay, succeed } from '../support/server/calling.ts';
 import { damaged } from '../support/server/damaged-store.ts';
 import type { TestServer } from '../support/server/serving.ts';
+import { startWitness } from '../support/server/witness.ts';
 import { NoticeSink } from '../support/tools/notice-sink.ts';
 
 async function paid(server: TestServer, times: number): Promise<void> {
@@ -29,6 +30,20 @@ withConsole(({ serve, open }) => {
     await page.getByText('Live').waitFor();
     await paid(server, 2);
     await page.getByText('4 entries (2 newer entries are not covered)').waitFor();
+  });
+
+  test('a checkpoint names its witnesses, and the time of each', async () => {
+    const witness = await startWitness();
+    const server = await serve({ server: { witnesses: [witness] } });
+    const page = await open(server, 'auditor:eve', '/audit');
+    await page.getByRole('button', { name: 'Sign a new checkpoint' }).click();
+    await page.getByText(/witness\.example cosigned/).waitFor();
+    await witness.stop();
+    await page.getByRole('button', { name: 'Sign a new checkpoint' }).click();
+    await page
+      .getByRole('alert')
+      .getByText(/witness\.example/)
+      .waitFor();
   });
 
   test('the trajectories are verified one after the other, and the list fills', async () => {

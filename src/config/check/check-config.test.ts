@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { budget } from '#domains/budget';
+import { formatVerifierKey, signerKey } from '#merkle';
 import { checkConfig, checkPrincipal } from './check-config.ts';
 
 const agent = { kinds: ['agent'], grants: [{ actions: ['**'] }] };
@@ -12,6 +13,9 @@ const jwt = {
   algorithms: ['RS256'],
   principal: () => undefined,
 };
+const WITNESS = formatVerifierKey(signerKey('witness.example', 'cosignature', '01'.repeat(32)));
+const LOG = formatVerifierKey(signerKey('log.example', 'note', '02'.repeat(32)));
+const witness = { url: 'https://w.example', key: WITNESS };
 const secret = 'a-secret-of-24-characters';
 
 /** A config with every member. */
@@ -52,6 +56,7 @@ const FULL = {
     limits: { requestsPerSecond: 1, concurrency: 1, streams: 0, bodyBytes: 1_024 },
     writSeconds: 60,
     watchdogMs: 1_000,
+    witnesses: [{ url: 'https://witness.example', key: WITNESS }],
     oidc: { ...oidc, issuer: 'http://127.0.0.1:4000', clientSecret: 's', scope: 'openid email' },
     jwt: [jwt],
   },
@@ -151,6 +156,10 @@ const BAD: readonly (readonly [path: string, config: object])[] = [
   ['server.limits.requestsPerSecond', { server: { limits: { requestsPerSecond: 0 } } }],
   ['server.limits.concurrency', { server: { limits: { concurrency: Number.NaN } } }],
   ['server.limits.bodyBytes', { server: { limits: { bodyBytes: 2 ** 40 } } }],
+  ['server.witnesses[0].key', { server: { witnesses: [{ url: 'https://w.example', key: 'w+1+2' }] } }],
+  ['server.witnesses[0].key', { server: { witnesses: [{ url: 'https://w.example', key: LOG }] } }],
+  ['server.witnesses[1].key', { server: { witnesses: [witness, { ...witness, url: 'https://v.example' }] } }],
+  ['server.witnesses[0].url', { server: { witnesses: [{ ...witness, url: 'w.example' }] } }],
   ['server.writSeconds', { server: { writSeconds: 86_401 } }],
   ['server.watchdogMs', { server: { watchdogMs: 1 } }],
   ['server.oidc.issuer', { server: { oidc: { ...oidc, issuer: 'http://id.example.com' } } }],

@@ -1,3 +1,4 @@
+import { parseVerifierKey } from '#merkle';
 import type {
   JwtConfig,
   LimitsConfig,
@@ -6,8 +7,23 @@ import type {
   OidcConfig,
   ServerConfig,
   WebhookConfig,
+  WitnessConfig,
 } from '../config.ts';
-import { all, code, type Fault, type Form, fits, flag, list, object, oneOf, optional, text, whole } from './form.ts';
+import {
+  accepted,
+  all,
+  code,
+  type Fault,
+  type Form,
+  fits,
+  flag,
+  list,
+  object,
+  oneOf,
+  optional,
+  text,
+  whole,
+} from './form.ts';
 
 /** Algorithms whose keys can be public. A shared secret would let each verifier sign. */
 const ASYMMETRIC: readonly string[] = [
@@ -73,6 +89,14 @@ const jwt: Form = object<JwtConfig>({
   principal: code,
 });
 
+const witness: Form = object<WitnessConfig>({
+  url: web,
+  key: all(
+    accepted('a public key: NAME+ID+KEY', parseVerifierKey),
+    fits('the key of a witness, and not of a log', (key) => parseVerifierKey(String(key)).use === 'cosignature'),
+  ),
+});
+
 export const server: Form = all(
   object<ServerConfig>({
     host: optional(fits('a host name or an IP address', (value) => typeof value === 'string' && isHost(value))),
@@ -83,10 +107,14 @@ export const server: Form = all(
     limits: optional(limits),
     writSeconds: optional(whole(1, DAY_SECONDS)),
     watchdogMs: optional(whole(100, 2_147_483_647)),
+    witnesses: optional(list(witness)),
     oidc: optional(oidc),
     jwt: optional(list(jwt)),
   }),
-  (value, path) => oneTls(value as ServerConfig, path) ?? otherIssuers(value as ServerConfig, path),
+  (value, path) =>
+    oneTls(value as ServerConfig, path) ??
+    otherIssuers(value as ServerConfig, path) ??
+    otherWitnesses(value as ServerConfig, path),
 );
 
 const webhook: Form = object<WebhookConfig>({
@@ -118,6 +146,13 @@ function otherIssuers({ jwt = [] }: ServerConfig, path: string): Fault | undefin
     jwt.slice(0, i).some((before) => before.issuer === issuer && before.audience === audience),
   );
   return again < 0 ? undefined : { path: `${path}.jwt[${again}]`, wanted: 'of another issuer or audience' };
+}
+
+/** A witness that is named twice would seem to be two. */
+function otherWitnesses({ witnesses = [] }: ServerConfig, path: string): Fault | undefined {
+  const keys = witnesses.map(({ key }) => parseVerifierKey(key).publicKey);
+  const again = keys.findIndex((key, i) => keys.indexOf(key) < i);
+  return again < 0 ? undefined : { path: `${path}.witnesses[${again}].key`, wanted: 'the key of another witness' };
 }
 
 function urlOf(value: unknown, schemes: readonly string[]): URL | undefined {

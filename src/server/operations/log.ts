@@ -15,6 +15,13 @@ const checkpointForm = z
     checkpoint: z.string().describe('the signed note (c2sp.org/tlog-checkpoint)'),
     size: z.number().int(),
     root: z.string(),
+    witnesses: z.array(
+      z.strictObject({
+        name: z.string(),
+        key: z.string(),
+        cosigned_at: instant.optional().describe('absent if this checkpoint has no cosignature of the witness'),
+      }),
+    ),
     covers_until: instant.optional().describe('the time of the last of its entries'),
   })
   .meta({ id: 'Checkpoint' });
@@ -48,7 +55,8 @@ const create = operation({
 async function documentOf({ store }: Service, checkpoint: CheckpointDocument): Promise<z.input<typeof checkpointForm>> {
   const [row] = checkpoint.size === 0 ? [] : await store.logged(checkpoint.size - 1, 1);
   const at = row === undefined ? '' : summaryOf(row).at;
-  return { ...checkpoint, ...(at !== '' && { covers_until: at }) };
+  const witnesses = checkpoint.witnesses.map((one) => ({ ...one }));
+  return { ...checkpoint, witnesses, ...(at !== '' && { covers_until: at }) };
 }
 
 const exported = operation({

@@ -4,6 +4,7 @@ import { requireContinuation } from '#runtime';
 import { MemoryStore, type Store } from '#stores';
 import { callOperation, pay, succeed } from '../../support/server/calling.ts';
 import { start, type TestServer } from '../../support/server/serving.ts';
+import { startWitness } from '../../support/server/witness.ts';
 
 const sign = (server: TestServer) => succeed(server, 'checkpoints.create');
 
@@ -50,6 +51,31 @@ test('a server that signs while another one does extends the other', async () =>
   expect(made.size).toBe(faster?.size);
   expect(await succeed(two, 'checkpoints.latest')).toEqual(made);
   for (const { checkpoint } of [made, faster as typeof made]) await expectExtended(store, checkpoint, made.key);
+});
+
+test('each witness cosigns, and without it nothing is signed', async () => {
+  const witness = await startWitness();
+  const server = await start({ server: { witnesses: [witness] } });
+  const made = await sign(server);
+  const by = { name: 'witness.example', key: witness.key };
+  expect(made.witnesses).toEqual([{ ...by, cosigned_at: '2027-01-15T08:00:00.000000Z' }]);
+  const keys = [parseVerifierKey(witness.key)];
+  const log = parseVerifierKey(made.key);
+  const opened = openCheckpoint(made.checkpoint, { origin: log.name, keys: [log] }, keys);
+  expect(opened.valid && opened.cosignatures).toHaveLength(1);
+  await witness.stop();
+  await succeed(server, 'proposals.create', pay('a', 1, 'k'));
+  const refused = await callOperation(server, 'checkpoints.create');
+  expect(refused).toMatchObject({ status: 503, body: { code: 'witness_failed' } });
+  expect(await succeed(server, 'checkpoints.latest')).toEqual(made);
+});
+
+test('a witness of the configuration that has not cosigned is named', async () => {
+  const witness = await startWitness();
+  const store = new MemoryStore();
+  await sign(await start({ store }));
+  const { witnesses } = await succeed(await start({ store, server: { witnesses: [witness] } }), 'checkpoints.latest');
+  expect(witnesses).toEqual([{ name: 'witness.example', key: witness.key }]);
 });
 
 /** The same store, which waits for `work` before its first put of a checkpoint. */

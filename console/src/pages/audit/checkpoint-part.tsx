@@ -60,7 +60,7 @@ async function latest(): Promise<Checkpoint | null> {
 }
 
 function Shown({ checkpoint }: { readonly checkpoint: Checkpoint }) {
-  const { size, root, origin, key, covers_until: until } = checkpoint;
+  const { size, root, origin, key, witnesses, covers_until: until } = checkpoint;
   return (
     <>
       <Facts>
@@ -84,12 +84,35 @@ function Shown({ checkpoint }: { readonly checkpoint: Checkpoint }) {
         <Fact name="Public key">
           <code className="wraps">{key}</code>
         </Fact>
+        <Fact name="Witnesses">
+          {witnesses.length === 0
+            ? 'none in the configuration of the server'
+            : witnesses.map((witness) => <Witness key={witness.key} witness={witness} />)}
+        </Fact>
       </Facts>
       <details>
         <summary className={classes.summary}>The signed note</summary>
         <pre className={classes.note}>{checkpoint.checkpoint}</pre>
       </details>
     </>
+  );
+}
+
+function Witness({ witness: { name, key, cosigned_at: at } }: { readonly witness: Checkpoint['witnesses'][number] }) {
+  return (
+    <div>
+      <Inert>{name}</Inert>{' '}
+      {at === undefined ? (
+        'has not cosigned this checkpoint'
+      ) : (
+        <>
+          cosigned <Ago at={at} />
+        </>
+      )}{' '}
+      <Text span size="xs" c="dimmed" className="wraps">
+        {key}
+      </Text>
+    </div>
   );
 }
 

@@ -22,7 +22,7 @@ const transactions = fc
   .uniqueArray(transaction, { selector: ({ epoch }) => epoch })
   .map((all) => all as unknown as readonly Transaction[]);
 
-test('a lane has the newest transactions that claim its scope, and the lowest open one', () => {
+test('a lane has the newest transactions of its scope, and the lowest open one', () => {
   fc.assert(
     fc.property(transactions, fc.integer({ min: 1, max: 20 }), (all, max) => {
       const { epochs, lanes } = lanesOf(all, max);
@@ -48,7 +48,7 @@ test('a lane has the newest transactions that claim its scope, and the lowest op
   );
 });
 
-test('a transaction with a call in doubt shows the doubt, whatever its other calls did', () => {
+test('a transaction with a call in doubt shows the doubt, whatever else it did', () => {
   const effects = ['applied', 'in_doubt', 'undone'].map((phase) => ({ phase, class: { reversibility: 'reversible' } }));
   const given = [{ epoch: 3, phase: 'committed', claims: [{ access: 'write', scope: 'bank:ada' }], effects }];
   const [lane] = lanesOf(given as never, 10).lanes;

@@ -6,7 +6,7 @@ export interface Lane {
   readonly scope: string;
   /** The lowest epoch that is open and claims exactly this scope. */
   readonly frontier: number | undefined;
-  /** What became of the calls of each transaction, by epoch. */
+  /** The outcome of the calls of each transaction, by epoch. */
   readonly fates: ReadonlyMap<number, Fate>;
 }
 
