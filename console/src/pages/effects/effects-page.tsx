@@ -1,6 +1,7 @@
-import { Group, SegmentedControl, Text, TextInput, Title } from '@mantine/core';
+import { Group, SegmentedControl, Text, TextInput, VisuallyHidden } from '@mantine/core';
 import { useMemo } from 'react';
 import { useLocation, useParams, useSearchParams } from 'wouter';
+import { KeyLegend, MOVES } from '../../parts/key-legend.tsx';
 import { useListKeys } from '../../parts/list-keys.ts';
 import { ShowMore } from '../../parts/show-more.tsx';
 import { SplitView } from '../../parts/split-view.tsx';
@@ -50,13 +51,13 @@ export default function EffectsPage() {
   const head = (
     <>
       <Group justify="space-between" wrap="nowrap" gap="xs" mb={8}>
-        <Title order={1} size="h4">
+        <Text fw={700} fz={18} aria-hidden>
           Effects
           <Text span c="dimmed" ml={6} size="sm">
             {transactions.length}
             {found.hasNextPage ? '+' : ''}
           </Text>
-        </Title>
+        </Text>
         <SegmentedControl
           size="xs"
           aria-label="Which transactions"
@@ -88,22 +89,28 @@ export default function EffectsPage() {
     </>
   );
   return (
-    <SplitView
-      head={head}
-      list={list}
-      listLabel="Tool transactions"
-      detailLabel="Transaction"
-      isOpen={epoch !== undefined}
-      backLabel="Effects"
-      onBack={() => open(undefined)}
-      detail={
-        epoch === undefined ? (
-          <Empty title="Choose a transaction">Keys: j and k move, Escape closes.</Empty>
-        ) : (
-          <EffectDetail key={epoch} epoch={epoch} />
-        )
-      }
-    />
+    <>
+      <VisuallyHidden component="h1">Effects</VisuallyHidden>
+      <SplitView
+        head={head}
+        list={list}
+        listLabel="Tool transactions"
+        detailLabel="Transaction"
+        isOpen={epoch !== undefined}
+        backLabel="Effects"
+        onBack={() => open(undefined)}
+        detail={
+          epoch === undefined ? (
+            <Empty title="Choose a transaction">
+              It shows its calls, and what is permanent, compensated or in doubt.
+              <KeyLegend keys={MOVES} />
+            </Empty>
+          ) : (
+            <EffectDetail key={epoch} epoch={epoch} />
+          )
+        }
+      />
+    </>
   );
 }
 
