@@ -1,4 +1,5 @@
 import { Menu, UnstyledButton, useMantineColorScheme } from '@mantine/core';
+import { visible } from '../../../src/cli/terminal/visible.ts';
 import { Inert } from '../parts/inert-text.tsx';
 import classes from './person-menu.module.css';
 
@@ -8,7 +9,7 @@ export function PersonMenu({ name }: { readonly name: string }) {
   return (
     <Menu position="bottom-end">
       <Menu.Target>
-        <UnstyledButton className={classes.name} aria-label={`Account: ${name}`}>
+        <UnstyledButton className={classes.name} title={visible(name)} aria-label={`Account: ${visible(name)}`}>
           <Inert>{name}</Inert>
         </UnstyledButton>
       </Menu.Target>

@@ -1,13 +1,15 @@
-import { AppShell, Burger, Button, Group, Kbd, NavLink, Text, Tooltip } from '@mantine/core';
+import { AppShell, Burger, Button, Group, Kbd, NavLink, Text, Tooltip, VisuallyHidden } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { spotlight } from '@mantine/spotlight';
 import type { ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import { codeOf } from '../api/problem.ts';
 import { useMe } from '../api/queries.ts';
+import { useApprovals } from '../pages/inbox/approvals-query.ts';
 import { Failed, Loading, SignedOut } from '../parts/states.tsx';
 import { Commands } from './commands.tsx';
 import { LiveProvider, useLive } from './live.tsx';
+import { usePageTitle } from './page-title.ts';
 import { PAGES } from './pages.ts';
 import { PersonMenu } from './person-menu.tsx';
 import classes from './shell.module.css';
@@ -37,6 +39,8 @@ export function Shell({ children }: { readonly children: ReactNode }) {
 function Frame({ name, children }: { readonly name: string; readonly children: ReactNode }) {
   const [opened, { toggle, close }] = useDisclosure(false);
   const [location] = useLocation();
+  const waiting = useWaiting();
+  usePageTitle(location, waiting);
   return (
     <AppShell
       header={{ height: 48 }}
@@ -47,7 +51,8 @@ function Frame({ name, children }: { readonly name: string; readonly children: R
         <Group h="100%" justify="space-between" wrap="nowrap" gap="xs">
           <Group gap="sm" wrap="nowrap">
             <Burger opened={opened} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Navigation" />
-            <Text fw={700} size="lg">
+            <Text fw={700} size="lg" component={Link} href="/inbox" className={classes.brand}>
+              <Sign />
               Assize
             </Text>
             <Connection />
@@ -76,6 +81,7 @@ function Frame({ name, children }: { readonly name: string; readonly children: R
             component={Link}
             href={page.path}
             label={page.name}
+            rightSection={page.path === '/inbox' && <Waiting count={waiting} />}
             active={location.startsWith(page.path)}
             onClick={close}
           />
@@ -84,6 +90,33 @@ function Frame({ name, children }: { readonly name: string; readonly children: R
       <AppShell.Main>{children}</AppShell.Main>
       <Commands />
     </AppShell>
+  );
+}
+
+/** The number of proposals that wait for the signed-in person. Undefined for none. */
+function useWaiting(): string | undefined {
+  const { data, hasNextPage } = useApprovals(true);
+  const count = data?.pages.flatMap(({ approvals }) => approvals).length ?? 0;
+  return count === 0 ? undefined : `${count}${hasNextPage ? '+' : ''}`;
+}
+
+function Waiting({ count }: { readonly count: string | undefined }) {
+  if (count === undefined) return null;
+  return (
+    <span className={classes.waiting}>
+      {count}
+      <VisuallyHidden> waiting</VisuallyHidden>
+    </span>
+  );
+}
+
+/** The sign of Assize, which is also the icon of the tab. */
+function Sign() {
+  return (
+    <svg viewBox="0 0 32 32" width="20" height="20" aria-hidden="true" className={classes.sign}>
+      <rect width="32" height="32" rx="7" />
+      <path d="M9 23 16 8l7 15M11.5 18h9" />
+    </svg>
   );
 }
 

@@ -1,7 +1,8 @@
-import { Group, SegmentedControl, Text, TextInput, Title } from '@mantine/core';
+import { Group, SegmentedControl, Text, TextInput, VisuallyHidden } from '@mantine/core';
 import { useState } from 'react';
 import { useLocation, useParams, useSearchParams } from 'wouter';
 import { decoded } from '../../parts/addresses.ts';
+import { KeyLegend, MOVES } from '../../parts/key-legend.tsx';
 import { useListKeys } from '../../parts/list-keys.ts';
 import { ShowMore } from '../../parts/show-more.tsx';
 import { SplitView } from '../../parts/split-view.tsx';
@@ -39,13 +40,13 @@ export default function AgentsPage() {
   const head = (
     <>
       <Group justify="space-between" wrap="nowrap" gap="xs" mb={8} mih={30}>
-        <Title order={1} size="h4">
+        <Text fw={700} fz={18} aria-hidden>
           Agents
           <Text span c="dimmed" ml={6} size="sm">
             {matching.length}
             {found.data?.isCut === true ? '+' : ''}
           </Text>
-        </Title>
+        </Text>
         {(isAdmin || isPeople) && (
           <SegmentedControl
             size="xs"
@@ -85,25 +86,29 @@ export default function AgentsPage() {
     </>
   );
   return (
-    <SplitView
-      head={head}
-      list={list}
-      listLabel="Trajectories"
-      detailLabel={isPeople ? 'People' : 'Trajectory'}
-      isOpen={isPeople || id !== undefined}
-      backLabel="Agents"
-      onBack={() => open(undefined)}
-      detail={
-        isPeople ? (
-          <People />
-        ) : id === undefined ? (
-          <Empty title="Choose a trajectory">
-            It shows who may act there, by which writs and budgets. Keys: j and k move, Escape closes.
-          </Empty>
-        ) : (
-          <TrajectoryDetail key={id} id={id} all={all} writ={search.get('writ') ?? undefined} />
-        )
-      }
-    />
+    <>
+      <VisuallyHidden component="h1">Agents</VisuallyHidden>
+      <SplitView
+        head={head}
+        list={list}
+        listLabel="Trajectories"
+        detailLabel={isPeople ? 'People' : 'Trajectory'}
+        isOpen={isPeople || id !== undefined}
+        backLabel="Agents"
+        onBack={() => open(undefined)}
+        detail={
+          isPeople ? (
+            <People />
+          ) : id === undefined ? (
+            <Empty title="Choose a trajectory">
+              It shows who may act there, by which writs and budgets.
+              <KeyLegend keys={MOVES} />
+            </Empty>
+          ) : (
+            <TrajectoryDetail key={id} id={id} all={all} writ={search.get('writ') ?? undefined} />
+          )
+        }
+      />
+    </>
   );
 }

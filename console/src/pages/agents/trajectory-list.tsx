@@ -1,4 +1,5 @@
 import { Group, Text, UnstyledButton } from '@mantine/core';
+import { CutText } from '../../parts/cut-text.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
 import classes from '../../parts/rows.module.css';
 import type { Trajectory } from './agents-query.ts';
@@ -26,14 +27,14 @@ export function TrajectoryList({ trajectories, openId, onOpen }: ListProps) {
               onClick={() => onOpen(id)}
             >
               <Group justify="space-between" gap="xs" wrap="nowrap">
-                <Text fw={600} size="sm" truncate>
+                <CutText fw={600} size="sm">
                   <Inert>{id}</Inert>
-                </Text>
+                </CutText>
                 <Text size="xs" c="dimmed" className={classes.aside}>
                   {entries} {entries === 1 ? 'entry' : 'entries'}
                 </Text>
               </Group>
-              <Text size="xs" c="dimmed" truncate>
+              <CutText size="xs" c="dimmed">
                 <Inert>{domain.name}</Inert>
                 {parent !== undefined && (
                   <>
@@ -41,7 +42,7 @@ export function TrajectoryList({ trajectories, openId, onOpen }: ListProps) {
                     · {tieOf(trajectory)} of <Inert>{parent}</Inert>
                   </>
                 )}
-              </Text>
+              </CutText>
             </UnstyledButton>
           </li>
         );

@@ -14,7 +14,7 @@ export default function AuditPage() {
   const seesAll = isAdmin || kinds.includes('auditor');
   return (
     <div className={classes.page}>
-      <Title order={1} size="h3" mb="md">
+      <Title order={1} size="h4" mb="md">
         Audit
       </Title>
       <CheckpointPart maySign={seesAll} />

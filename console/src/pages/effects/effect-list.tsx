@@ -1,4 +1,5 @@
 import { Group, Text, UnstyledButton } from '@mantine/core';
+import { CutText } from '../../parts/cut-text.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
 import classes from '../../parts/rows.module.css';
 import type { Transaction } from './effects-query.ts';
@@ -39,16 +40,16 @@ function Row({ transaction, isOpen, onOpen }: RowProps) {
       onClick={() => onOpen(`${epoch}`)}
     >
       <Group justify="space-between" gap="xs" wrap="nowrap">
-        <Text fw={600} size="sm" truncate>
+        <CutText fw={600} size="sm">
           {effects.length === 0 ? 'no call yet' : <Inert>{toolsOf(transaction)}</Inert>}
-        </Text>
+        </CutText>
         <Text size="xs" c="dimmed" className={classes.aside}>
           epoch {epoch}
         </Text>
       </Group>
-      <Text size="xs" c="dimmed" truncate>
+      <CutText size="xs" c="dimmed">
         <Inert>{stateOf(transaction)}</Inert> · <Inert>{principal}</Inert> in <Inert>{trajectory_id}</Inert>
-      </Text>
+      </CutText>
       <Group gap="sm" mt={3}>
         {countFates(transaction).map(({ count, ...fate }) => (
           <FateMark key={fate.word} fate={fate} count={count} />

@@ -1,4 +1,4 @@
-import { Group, SegmentedControl, Text, TextInput, Title } from '@mantine/core';
+import { Group, SegmentedControl, Text, TextInput, VisuallyHidden } from '@mantine/core';
 import { useMemo } from 'react';
 import { useLocation, useParams, useSearchParams } from 'wouter';
 import { useListKeys } from '../../parts/list-keys.ts';
@@ -52,13 +52,13 @@ export default function EffectsPage() {
   const head = (
     <>
       <Group justify="space-between" wrap="nowrap" gap="xs" mb={8}>
-        <Title order={1} size="h4">
+        <Text fw={700} fz={18} aria-hidden>
           Effects
           <Text span c="dimmed" ml={6} size="sm">
             {transactions.length}
             {found.hasNextPage ? '+' : ''}
           </Text>
-        </Title>
+        </Text>
         <SegmentedControl
           size="xs"
           aria-label="Which transactions"
@@ -90,22 +90,25 @@ export default function EffectsPage() {
     </>
   );
   return (
-    <SplitView
-      head={head}
-      list={list}
-      listLabel="Tool transactions"
-      detailLabel="Transaction"
-      isOpen={epoch !== undefined}
-      backLabel="Effects"
-      onBack={() => open(undefined)}
-      detail={
-        epoch === undefined ? (
-          <ResourceLanes transactions={transactions} hrefOf={hrefOf} />
-        ) : (
-          <EffectDetail key={epoch} epoch={epoch} />
-        )
-      }
-    />
+    <>
+      <VisuallyHidden component="h1">Effects</VisuallyHidden>
+      <SplitView
+        head={head}
+        list={list}
+        listLabel="Tool transactions"
+        detailLabel="Transaction"
+        isOpen={epoch !== undefined}
+        backLabel="Effects"
+        onBack={() => open(undefined)}
+        detail={
+          epoch === undefined ? (
+            <ResourceLanes transactions={transactions} hrefOf={hrefOf} />
+          ) : (
+            <EffectDetail key={epoch} epoch={epoch} />
+          )
+        }
+      />
+    </>
   );
 }
 

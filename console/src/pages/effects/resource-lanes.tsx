@@ -1,6 +1,7 @@
 import { Anchor, Text } from '@mantine/core';
 import { Link } from 'wouter';
 import { Inert } from '../../parts/inert-text.tsx';
+import { KeyLegend, MOVES } from '../../parts/key-legend.tsx';
 import { Empty } from '../../parts/states.tsx';
 import type { Transaction } from './effects-query.ts';
 import { FateMark, ShapeMark } from './fate-mark.tsx';
@@ -18,7 +19,13 @@ interface LanesProps {
 /** The newest transactions by resource: each row is a resource, each column an epoch. */
 export function ResourceLanes({ transactions, hrefOf }: LanesProps) {
   const { epochs, lanes } = lanesOf(transactions, EPOCHS_MAX);
-  if (lanes.length === 0) return <Empty title="Choose a transaction">Keys: j and k move, Escape closes.</Empty>;
+  if (lanes.length === 0)
+    return (
+      <Empty title="Choose a transaction">
+        It shows its calls, and what is permanent, compensated or in doubt.
+        <KeyLegend keys={MOVES} />
+      </Empty>
+    );
   const more = lanes.length - LANES_MAX;
   return (
     <section className={classes.page} aria-labelledby="lanes-title">

@@ -1,5 +1,6 @@
 import { Badge, Checkbox, Group, Text, UnstyledButton } from '@mantine/core';
 import type { Approval } from '../../api/queries.ts';
+import { CutText } from '../../parts/cut-text.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
 import { Ago } from '../../parts/instant.tsx';
 import classes from './approval-list.module.css';
@@ -84,20 +85,20 @@ function Row({
         onClick={() => onOpen(id)}
       >
         <Group justify="space-between" gap="xs" wrap="nowrap">
-          <Text fw={600} truncate>
+          <CutText fw={600}>
             <Inert>{action.name}</Inert>
-          </Text>
+          </CutText>
           <Text size="xs" c="dimmed" className={classes.when}>
             <Ago at={at} />
           </Text>
         </Group>
-        <Text size="sm" lineClamp={2}>
+        <CutText size="sm" lines={2}>
           <Inert>{detail}</Inert>
-        </Text>
+        </CutText>
         <Group gap={6} mt={2}>
-          <Text size="xs" c="dimmed" truncate>
+          <CutText size="xs" c="dimmed">
             <Inert>{requester}</Inert> in <Inert>{trajectory_id}</Inert>
-          </Text>
+          </CutText>
           {approvals > 1 && (
             <Badge size="xs" variant="default">
               {approved_by.length} of {approvals}

@@ -3,6 +3,7 @@ import type { HotkeyItem } from '@mantine/hooks';
 import { useMemo, useState } from 'react';
 import { useLocation, useParams, useSearchParams } from 'wouter';
 import { useMe } from '../../api/queries.ts';
+import { KeyLegend } from '../../parts/key-legend.tsx';
 import { useListKeys } from '../../parts/list-keys.ts';
 import { ShowMore } from '../../parts/show-more.tsx';
 import { SplitView } from '../../parts/split-view.tsx';
@@ -48,7 +49,7 @@ export function InboxPage() {
   const head = (
     <>
       <Group justify="space-between" wrap="nowrap">
-        <Text fw={700} size="lg" aria-hidden>
+        <Text fw={700} fz={18} aria-hidden>
           Inbox
           <Text span c="dimmed" ml={6} size="sm">
             {shown.length}
@@ -98,7 +99,17 @@ export function InboxPage() {
         detail={
           id === undefined ? (
             <Empty title="Choose a proposal">
-              Keys: j and k move, a approves, r rejects, e amends, x marks for a decision about many.
+              It shows exactly what runs after your decision.
+              <KeyLegend
+                keys={[
+                  ['next and previous', 'j', 'k'],
+                  ['approve', 'a'],
+                  ['amend', 'e'],
+                  ['reject', 'r'],
+                  ['mark, to decide many at once', 'x'],
+                  ['back to the list', 'Esc'],
+                ]}
+              />
             </Empty>
           ) : (
             <ApprovalDetail key={id} id={id} onDecided={() => move(1)} />

@@ -173,7 +173,7 @@ function Rectangle({ version, box, hatch }: { readonly version: Version; readonl
       {/* biome-ignore lint/a11y/noSvgWithoutTitle: it only cuts off the label of a titled link */}
       <svg x={x + 4} y={y} width={Math.max(0, width - 18)} height={height}>
         <text x={4} y={isRefused ? 15 : 19} className={classes.label}>
-          {cut(objectText(version), (width - 26) / LETTER)}
+          {beginning(objectText(version), Math.ceil((width - 18) / LETTER))}
         </text>
       </svg>
       <rect
@@ -187,8 +187,9 @@ function Rectangle({ version, box, hatch }: { readonly version: Version; readonl
   );
 }
 
-function cut(text: string, letters: number): string {
-  return text.length <= letters ? text : `${text.slice(0, Math.max(1, Math.floor(letters) - 1))}…`;
+/** The letters that fill a box. Its edge cuts off the last one, and the link speaks all of them. */
+function beginning(text: string, letters: number): string {
+  return [...text.slice(0, letters * 2)].slice(0, letters).join('');
 }
 
 function spoken(version: Version): string {

@@ -1,6 +1,7 @@
 import { Button, Group, SegmentedControl, Text, TextInput, VisuallyHidden } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { useEffect, useMemo } from 'react';
+import { KeyLegend, MOVES } from '../../parts/key-legend.tsx';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
 import { useAddress } from './address.ts';
 import { KeyDetail } from './key-detail.tsx';
@@ -30,7 +31,7 @@ export default function MemoryPage() {
       <VisuallyHidden component="h1">Memory</VisuallyHidden>
       <section className={classes.list} aria-label="Memory spaces">
         <div className={classes.head}>
-          <Text fw={700} size="lg" aria-hidden>
+          <Text fw={700} fz={18} aria-hidden>
             Memory
           </Text>
           <Group gap="xs" grow align="flex-start">
@@ -162,8 +163,8 @@ function Detail({ domain }: { readonly domain: Parameters<typeof KeyDetail>[0]['
     return (
       <section className={classes.detail} aria-label="Key">
         <Empty title="Choose a key">
-          Its versions appear in both times: when they were true, and when they were believed. Keys: j and k move,
-          Escape closes.
+          Its versions appear in both times: when they were true, and when they were believed.
+          <KeyLegend keys={MOVES} />
         </Empty>
       </section>
     );

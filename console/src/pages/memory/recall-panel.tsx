@@ -1,6 +1,7 @@
 import { Checkbox, Group, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue, useHotkeys } from '@mantine/hooks';
 import { Link, useLocation } from 'wouter';
+import { CutText } from '../../parts/cut-text.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
 import type { Change, MemoryAddress } from './address.ts';
@@ -123,9 +124,9 @@ function Results({
               aria-current={fact.fact_id === open.fact ? 'true' : undefined}
             >
               <Group justify="space-between" gap="xs" wrap="nowrap">
-                <Text size="sm" fw={600} component="span" lineClamp={2}>
+                <CutText size="sm" fw={600} lines={2}>
                   <Inert>{fact.object}</Inert>
-                </Text>
+                </CutText>
                 {scores?.[n] !== undefined && (
                   <Text size="xs" c="dimmed" component="span" className={classes.count}>
                     score {scores[n].score.toFixed(2)}

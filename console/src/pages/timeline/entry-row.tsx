@@ -1,4 +1,5 @@
 import { Link } from 'wouter';
+import { useCutTitle } from '../../parts/cut-text.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
 import { RulingMark } from '../../parts/ruling-mark.tsx';
 import type { EntrySummary } from './entries-query.ts';
@@ -35,12 +36,14 @@ export function EntryRow({ seq, entry, isOpen, href }: RowProps) {
 
 function Content({ entry }: { readonly entry: EntrySummary }) {
   const { ruling, action, args, role, counselor, invariant_id, detail, at, kind } = entry;
+  const what = useCutTitle<HTMLSpanElement>();
+  const why = useCutTitle<HTMLSpanElement>();
   return (
     <>
       <span className={classes.ruling}>
         <RulingMark ruling={ruling} />
       </span>
-      <span className={classes.what}>
+      <span className={classes.what} ref={what}>
         <Inert>{action ?? kind.replaceAll('_', ' ')}</Inert>
         {args !== undefined && (
           <span className={classes.args}>
@@ -49,7 +52,7 @@ function Content({ entry }: { readonly entry: EntrySummary }) {
         )}
       </span>
       <span className={classes.when}>{at !== '' && <TimeOfDay at={at} />}</span>
-      <span className={classes.why}>
+      <span className={classes.why} ref={why}>
         {role !== undefined && <Inert>{`as ${role}`}</Inert>}
         {counselor !== undefined && <Inert>{`, decided by ${counselor}`}</Inert>}
         {role !== undefined && (invariant_id ?? detail) !== undefined && ' · '}

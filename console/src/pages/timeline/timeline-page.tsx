@@ -50,7 +50,7 @@ function Timeline({ trajectory, address }: TimelineProps) {
       <section className={classes.list} aria-label="Timeline">
         <header className={classes.head}>
           <Group justify="space-between" wrap="nowrap">
-            <Text fw={700} size="lg" aria-hidden>
+            <Text fw={700} fz={18} aria-hidden>
               Timeline
             </Text>
             <TrajectoryPicker trajectory={trajectory} entries={head.data === undefined ? undefined : head.data + 1} />

@@ -27,7 +27,7 @@ export default function WhatIfPage() {
   return (
     <div className={classes.page}>
       <section className={classes.choices} aria-label="Choices">
-        <Title order={1} size="h3" mb={2}>
+        <Title order={1} size="h4" mb={2}>
           What-if
         </Title>
         <Text size="sm" c="dimmed" mb="md">

@@ -1,0 +1,43 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startServer } from '../process/listening-server.ts';
+
+/** A running tour, as `npm start` serves it, in a folder of its own. */
+export interface Tour {
+  readonly url: string;
+  /** The folder with its files. */
+  readonly folder: string;
+  /** The links of its text, which sign in once. */
+  readonly links: { readonly manager: string; readonly auditor: string };
+  /** The place of the only payment with a ruling, in the world `expenses`. */
+  seqOf(ruling: 'rejected' | 'escalated'): number;
+  /** Sends a request as the auditor, who is an administrator too. */
+  ask(method: string, path: string): Promise<unknown>;
+  end(): Promise<void>;
+}
+
+/** The last words of the text of a tour. */
+const LAST = 'last_event_id=-1';
+
+export async function startTour(): Promise<Tour> {
+  const folder = mkdtempSync(join(tmpdir(), 'assize-tour-'));
+  const server = await startServer(folder, ['--tour', '--port', '0'], { last: LAST });
+  const linkOf = (name: string): string =>
+    new RegExp(`^ {2}${name} +(\\S+)$`, 'm').exec(server.printed())?.[1] as string;
+  return {
+    ...{ url: server.url, folder },
+    links: { manager: linkOf('manager:grace'), auditor: linkOf('auditor:iris') },
+    seqOf: (ruling) => Number(new RegExp(`^ +#(\\d+) ${ruling}`, 'm').exec(server.printed())?.[1]),
+    ask: async (method, path) => {
+      const [name = '', value = ''] = readFileSync(join(folder, 'assize-tour.db.auditor'), 'utf8').trim().split(': ');
+      const answer = await fetch(server.url + path, { method, headers: { [name]: value } });
+      if (!answer.ok) throw new Error(`${method} ${path} failed: ${await answer.text()}`);
+      return answer.json();
+    },
+    end: async () => {
+      await server.end('SIGKILL');
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
