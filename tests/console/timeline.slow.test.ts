@@ -1,6 +1,7 @@
 /** The timeline of the console, in a real Chromium. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { formatVerifierKey, signerKey } from '#merkle';
 import { expectAccessible, withConsole } from '../support/console/browser.ts';
 import { pay, succeed } from '../support/server/calling.ts';
 import type { TestServer } from '../support/server/serving.ts';
@@ -46,6 +47,33 @@ withConsole(({ serve, open }) => {
     }
     const { id } = (await succeed(server, 'entries.list', { path: MAIN })).entries[3];
     await page.getByText(id.slice(0, 12)).first().waitFor();
+  });
+
+  test('the browser verifies the proof of an entry, and finds a changed one', async () => {
+    const server = await serve();
+    await paid(server, 2);
+    const { size, key } = await succeed(server, 'checkpoints.create');
+    const page = await open(server, 'auditor:eve', '/timeline/main/2?view=record');
+    await page.getByText(new RegExp(`✓ Entry \\d+ of the ${size} entries that the key signed`)).waitFor();
+    const other = (await succeed(server, 'entries.proof', { path: { entry: 'main@1' } })).proof;
+    const proofOf = (body: object) =>
+      page.route('**/proof', async (route) => {
+        const response = await route.fetch();
+        await route.fulfill({ response, json: { ...(await response.json()), ...body } });
+      });
+    for (const [body, says] of [
+      [{ proof: other }, '✕ The proof does not lead from this entry'],
+      [
+        { key: formatVerifierKey(signerKey(key.split('+')[0] as string, 'note', '01'.repeat(32))) },
+        '✕ The key of the log',
+      ],
+      [{ proof: 'c2sp.org/tlog-proof@v2' }, '✕ The proof'],
+    ] as const) {
+      await proofOf(body);
+      await page.reload();
+      await page.getByText(says).waitFor();
+      await page.unroute('**/proof');
+    }
   });
 
   test('filters are in the address, and find the refused entries', async () => {

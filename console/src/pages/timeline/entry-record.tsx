@@ -12,6 +12,7 @@ import { Failed, Loading } from '../../parts/states.tsx';
 import classes from './entry-panel.module.css';
 import type { EntryDocument } from './entry-query.ts';
 import { HashCheck } from './hash-check.tsx';
+import { ProofCheck } from './proof-check.tsx';
 
 /** An entry as it is stored, and the proof that the log has it. */
 export function EntryRecord({ entry }: { readonly entry: EntryDocument }) {
@@ -51,13 +52,13 @@ export function EntryRecord({ entry }: { readonly entry: EntryDocument }) {
         <Copy text={text} label="Copy the stored text" />
       </Part>
       <Part title="Proof">
-        <Proof id={id} />
+        <Proof id={id} text={text} />
       </Part>
     </Stack>
   );
 }
 
-function Proof({ id }: { readonly id: string }) {
+function Proof({ id, text: stored }: { readonly id: string; readonly text: string }) {
   const proof = useQuery({
     queryKey: ['proof', id],
     queryFn: () => dataOf(api.GET('/v1/entries/{entry}/proof', { params: { path: { entry: id } } })),
@@ -80,6 +81,9 @@ function Proof({ id }: { readonly id: string }) {
           <code>
             <Inert>{key}</Inert>
           </code>
+        </Fact>
+        <Fact name="Check">
+          <ProofCheck text={stored} proof={text} logKey={key} />
         </Fact>
       </Facts>
       <section aria-label="Text of the proof">
