@@ -17,8 +17,9 @@ import type { BundledEntry } from './form.ts';
 import { commitsOf, resolvedBy, startOf } from './relations.ts';
 
 /**
- * Checks the entries of a bundle against each other: places, context, and each entry by the rules of
- * its chain, as far as the bundle shows the chain's state (docs/reference/proof-bundle.md).
+ * Checks the entries of a bundle against each other: places and context. Checks each entry by the
+ * rules of its chain, as far as the bundle shows the state of the chain
+ * (docs/reference/proof-bundle.md).
  *
  * @throws BundleRefusal
  */

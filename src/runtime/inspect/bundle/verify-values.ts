@@ -15,8 +15,8 @@ import type { BundledEntry } from './form.ts';
 import type { ReadLines } from './read-lines.ts';
 
 /**
- * Checks the values that entries refer to: size, salt, and that an erased one was erased by an entry
- * of the bundle.
+ * Checks the values that entries refer to: size and salt. An entry of the bundle must have erased
+ * each erased value.
  *
  * @throws BundleRefusal
  */
