@@ -59,6 +59,7 @@ const PURE: readonly string[] = ['base', 'merkle', 'ledger', 'kernel', 'authorit
 
 /** The libraries that a folder may import. */
 const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
+  'runtime/inspect/bundle': ['fflate'],
   kernel: ['zod'],
   effects: ['zod'],
   'agents/extraction': ['zod'],

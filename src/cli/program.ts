@@ -53,6 +53,7 @@ const COMMANDS: CommandLine['commands'] = {
   keys: async () => (await import('./commands/keys.ts')).keys,
   checkpoint: async () => (await import('./commands/checkpoint.ts')).checkpoint,
   prove: async () => (await import('./commands/prove.ts')).prove,
+  bundle: async () => (await import('./commands/bundle.ts')).bundle,
   audit: async () => (await import('./commands/audit.ts')).audit,
   fsck: async () => (await import('./commands/fsck.ts')).fsck,
   backup: async () => (await import('./commands/backup.ts')).backup,

@@ -108,7 +108,7 @@ export { isKeyChange, keyAfter } from './entry/key-change.ts';
 export { observationsOf } from './entry/observations.ts';
 export type { Patch } from './entry/patch.ts';
 export { placedProvenance } from './entry/placed-provenance.ts';
-export { erasableHashesOf } from './entry/references.ts';
+export { erasableHashesOf, positionsOf, referencesOf, writParent, writsNamedBy } from './entry/references.ts';
 export {
   isRevocation,
   REVOKE_ACTION,

@@ -169,6 +169,11 @@ export type RuntimeErrorCode =
   /** The checkpoint is older than the entry. Make a new checkpoint, and use it for the proof. */
   | 'not_logged'
   /**
+   * The scope has more entries, or more bytes, than a proof bundle may have. Narrow the scope to a
+   * shorter period, or to one trajectory.
+   */
+  | 'bundle_too_large'
+  /**
    * A snapshot could not be used or written. The runtime replays the trajectory, reports this error
    * and never throws it.
    */

@@ -35,6 +35,18 @@ export {
   type VerdictDifference,
 } from './inspect/backtest/index.ts';
 export {
+  BUNDLE_ENTRIES_MAX,
+  type Bundle,
+  type BundleFault,
+  type BundleFaultCode,
+  type BundleOptions,
+  type BundleScope,
+  type BundleVerdict,
+  makeBundle,
+  type VerifyBundleOptions,
+  verifyBundle,
+} from './inspect/bundle/index.ts';
+export {
   type AuditReport,
   auditCheckpoints,
   type CheckpointOptions,

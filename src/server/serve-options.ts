@@ -5,8 +5,12 @@ import type { Rules } from '#domains/gateway';
 import type { Domain, Migration } from '#kernel';
 import type { SignerKey } from '#merkle';
 import type { Clock } from '#oracle';
+import type { BundleOptions } from '#runtime';
 import type { Store } from '#stores';
 import type { ConsoleFiles } from './http/console-files.ts';
+
+/** The verifiers that proof bundles contain: the program in Python, and the page. */
+export type BundleVerifiers = Pick<BundleOptions, 'script' | 'page'>;
 
 /** The parts of a server that the caller has opened or loaded. */
 export interface ServeOptions {
@@ -24,6 +28,8 @@ export interface ServeOptions {
   readonly policyOf: (rules: Json) => Policy;
   /** The pages of the console. Absent: the server has the API and a plain start page. */
   readonly console?: ConsoleFiles | undefined;
+  /** The verifiers that proof bundles contain. Default: none. */
+  readonly verifiers?: BundleVerifiers | undefined;
   /** Receives the lines of the log. */
   readonly log: (line: string) => void;
   /** Signs the checkpoints of the log. Default: derived from the root key. */

@@ -13,6 +13,7 @@ import type { FreeNames } from './principals/free-names.ts';
 import type { OfficeWrits } from './principals/office-writs.ts';
 import type { Sessions } from './principals/sessions.ts';
 import type { Tokens } from './principals/tokens.ts';
+import type { BundleVerifiers } from './serve-options.ts';
 import type { StuckRecords } from './watchdog/stuck-records.ts';
 
 /** The parts that operations use. One for each server process. */
@@ -32,6 +33,7 @@ export interface Service {
   readonly sessions: Sessions;
   readonly names: FreeNames;
   readonly checkpoints: Checkpoints;
+  readonly verifiers: BundleVerifiers;
   readonly metrics: Metrics;
   /** The records of the watchdog, and the watch for domain code besides the runtime's. */
   readonly stuck: StuckRecords;

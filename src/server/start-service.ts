@@ -78,6 +78,7 @@ export async function startService(
     names: new FreeNames(config.principals.keys()),
     migrations: options.migrations ?? new Map(),
     checkpoints: new Checkpoints(store, options.logKey ?? derivedLogKey(root), last, witnessesOf(server.witnesses)),
+    verifiers: options.verifiers ?? {},
     ...{ stuck: watchdog, watch: watchdog },
     failedNotices: new FailedNotices(store, receivers, clock, wakeNotices),
     policyOf: options.policyOf,

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Independent verifier of exports of the Assize ledger (format assize/export/v1).
+"""Independent verifier of exports of the Assize ledger (format assize/export/v1) and of proof bundles.
 
-Written from docs/reference/ledger.md alone; "section" and "rule" below mean that page. Standard library only.
+Written from docs/reference/ledger.md alone; "section" and "rule" below mean that page. The part on proof bundles was
+written from docs/reference/proof-bundle.md. Standard library only.
 
 How it works. One pass over the lines checks everything a line shows by itself or together with the lines before it:
 canonical text, hashes, shapes, the rules 5.2 to 5.4 of each chain, the places of the blobs, the Merkle tree. Of an
@@ -16,6 +17,7 @@ Folded states are shared between branches: containers are copied when they are f
 from __future__ import annotations
 
 import argparse
+import base64
 import contextlib
 import datetime
 import functools
@@ -24,9 +26,12 @@ import hashlib
 import itertools
 import json
 import re
+import struct
 import sys
 import tempfile
 import unicodedata
+import zipfile
+import zlib
 from array import array
 from typing import Any, BinaryIO, Callable, Dict, List, NamedTuple, NoReturn, Optional, Set, Tuple
 
@@ -1032,6 +1037,17 @@ def rejected_members(action: str, of: Dict[str, Any], observations: Any, p: Dict
     return hash_of([action, of["role"], of["args"], observations, p.get("writ_id"), p.get("key_hash")])
 
 
+def pending_of(p: Dict[str, Any], effect: Optional[Tuple[str, Optional[str], str]]) -> Pending:
+    """What later entries may ask of a pending_approval."""
+    q = p["proposal"]
+    rejected = rejected_members(q["action"]["name"], q["action"], q["observations"], q)
+    return Pending(p["seq"], q["proposal_id"], committed_members(q), amended_members(q),
+                   {"name": q["action"]["name"], "hash": hash_of(q["action"])},
+                   {effect["id"] for effect in q["delta"]["effects"]}, rejected, put_up_members(p), p["channel"],
+                   p["freezes"] == "world", p.get("expires"), p.get("approvals", 1), p.get("approved_by", []),
+                   p.get("invariant_id"), effect)
+
+
 PUT_UP = ("proposal", "digest", "channel", "reason", "detail", "freezes", "approvals", "policy", "invariant_id",
           "expires")
 
@@ -1389,16 +1405,10 @@ class Chain:
             self.check_step(self.resolve("pending.proposal", p), p, given or [], approvals)
         else:
             obey("pending.direct", given is None, "approved, but nothing was pending before")
-        q = p["proposal"]
-        rejected = rejected_members(q["action"]["name"], q["action"], q["observations"], q)
-        self.open[id] = Pending(p["seq"], q["proposal_id"], committed_members(q), amended_members(q),
-                                {"name": q["action"]["name"], "hash": hash_of(q["action"])},
-                                {effect["id"] for effect in q["delta"]["effects"]}, rejected, put_up_members(p),
-                                p["channel"], p["freezes"] == "world", p.get("expires"), approvals, given or [],
-                                p.get("invariant_id"), effect)
+        self.open[id] = pending_of(p, effect)
         if effect is None:
             self.frozen = id if p["freezes"] == "world" else None
-            self.use(q["writ_id"])
+            self.use(p["proposal"]["writ_id"])
 
     def check_step(self, pending: Pending, p: Dict[str, Any], given: List[Dict[str, Any]], approvals: int) -> None:
         """An approval that is not the last."""
@@ -2247,6 +2257,726 @@ class Verifier:
             wanted, links = writ["parent"], links + 1
 
 
+# ------------------------------------------------------------------------------------------ section 9: notes, proofs
+
+DASH = "\u2014 "
+NOTE_BYTES = 1_000_000
+has_control = re.compile(r"[\x00-\x09\x0b-\x1f]").search
+is_decimal = re.compile(r"0|[1-9][0-9]{0,19}").fullmatch
+is_key_id = re.compile(r"[0-9a-f]{8}").fullmatch
+SPACES = re.compile("[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000+]").search
+
+
+class Refusal(Exception):
+    """What a proof bundle breaks: a code of its page, and what it is in words."""
+
+    def __init__(self, code: str, detail: str) -> None:
+        super().__init__(detail)
+        self.code, self.detail = code, detail
+
+
+def need(holds: Any, code: str, detail: str) -> None:
+    """A statement of the page on proof bundles."""
+    if not holds:
+        raise Refusal(code, detail)
+
+
+class PublicKey(NamedTuple):
+    name: str
+    id: str
+    use: int                                             # 1 of a log, 4 of a witness
+    key: bytes
+
+
+class Note(NamedTuple):
+    text: str
+    signatures: List[Tuple[str, str, bytes]]             # name, id, value
+
+
+def read_base64(text: str) -> Optional[bytes]:
+    """Standard Base64 in its one spelling, or None."""
+    try:
+        data = base64.b64decode(text.encode("ascii"), validate=True)
+    except (ValueError, UnicodeEncodeError):
+        return None
+    return data if base64.b64encode(data).decode() == text else None
+
+
+def is_key_name(name: str) -> bool:
+    return name != "" and not SPACES(name) and not has_control(name)
+
+
+def read_public_key(text: Any) -> Optional[PublicKey]:
+    parts = text.split("+", 2) if type(text) is str else []
+    data = read_base64(parts[2]) if len(parts) == 3 else None
+    if data is None or len(data) != 33 or data[0] not in (1, 4) or not is_key_name(parts[0]):
+        return None
+    id = hashlib.sha256(parts[0].encode("utf-8") + b"\n" + data).hexdigest()[:8]
+    return PublicKey(parts[0], id, data[0], data[1:]) if id == parts[1] else None
+
+
+def read_note(text: str) -> Optional[Note]:
+    if has_control(text) or len(text.encode("utf-8")) > NOTE_BYTES or not text.endswith("\n"):
+        return None
+    body, blank, tail = text.rpartition("\n\n")
+    lines = tail[:-1].split("\n")
+    if not blank or not tail or len(lines) > 100:
+        return None
+    signatures = []
+    for line in lines:
+        parts = line[len(DASH):].split(" ")
+        value = read_base64(parts[1]) if line.startswith(DASH) and len(parts) == 2 and is_key_name(parts[0]) else None
+        if value is None or len(value) <= 4:
+            return None
+        signatures.append((parts[0], value[:4].hex(), value[4:]))
+    return Note(body + "\n", signatures)
+
+
+class SignedTree(NamedTuple):
+    origin: str
+    size: int
+    root: bytes
+
+
+def read_tree(text: str) -> Optional[SignedTree]:
+    """The text of a checkpoint."""
+    lines = text[:-1].split("\n")
+    root = read_base64(lines[2]) if len(lines) >= 3 else None
+    if root is None or len(root) != 32 or "" in lines or not is_decimal(lines[1]) or int(lines[1]) >= 2 ** 64:
+        return None
+    if int(lines[1]) == 0 and root != hashlib.sha256(b"").digest():
+        return None
+    return SignedTree(lines[0], int(lines[1]), root)
+
+
+def cosigned_at(text: str, value: bytes, key: bytes) -> Optional[int]:
+    """The time of a cosignature that holds."""
+    time = int.from_bytes(value[:8], "big")
+    message = ("cosignature/v1\ntime %d\n%s" % (time, text)).encode("utf-8")
+    holds = len(value) == 72 and time < 2 ** 63 and is_signed(key, value[8:], message)
+    return time if holds else None
+
+
+def node(left: bytes, right: bytes) -> bytes:
+    return hashlib.sha256(b"\1" + left + right).digest()
+
+
+def is_included(data: bytes, index: int, size: int, root: bytes, path: List[bytes]) -> bool:
+    """RFC 9162, section 2.1.3.2."""
+    if index >= size:
+        return False
+    fn, sn, r = index, size - 1, hashlib.sha256(b"\0" + data).digest()
+    for p in path:
+        if sn == 0:
+            return False
+        if fn & 1 or fn == sn:
+            r = node(p, r)
+            while not fn & 1 and fn != 0:
+                fn, sn = fn >> 1, sn >> 1
+        else:
+            r = node(r, p)
+        fn, sn = fn >> 1, sn >> 1
+    return sn == 0 and r == root
+
+
+# ------------------------------------------------------------- docs/reference/proof-bundle.md: proof bundles
+
+BUNDLE_BYTES, BUNDLE_ENTRIES = 268_435_456, 10_000
+bundle_name = re.compile(r"(?:manifest\.json|entries\.jsonl|checkpoint|keys\.json|records\.json|README\.txt|"
+                         r"verify\.(?:py|html)|proofs/[0-9a-f]{64}\.tlog-proof)").fullmatch
+SEARCHED = {"period": ({"kind", "from", "to"}, {"trajectory"}),
+            "person": ({"kind", "person"}, {"from", "to", "trajectory"})}
+
+
+def is_just(v: Any, members: str) -> bool:
+    """Whether a value is an object with just these members."""
+    return type(v) is dict and v.keys() == set(members.split())
+
+
+def is_list(v: Any, check: Callable[[Any], bool]) -> bool:
+    return type(v) is list and all(map(check, v))
+
+
+def is_scope(v: Any) -> bool:
+    if type(v) is not dict or type(v.get("kind")) is not str:
+        return False
+    kind = v["kind"]
+    if kind in ("entry", "approval"):
+        return v.keys() == {"kind", kind} and is_hash(v[kind])
+    if kind not in SEARCHED:
+        return False
+    needed, more = SEARCHED[kind]
+    if not needed <= v.keys() <= needed | more or ("from" in v) != ("to" in v):
+        return False
+    if not all(type(v[m]) is str for m in v) or v.get("person") == "":
+        return False
+    return "from" not in v or is_instant(v["from"]) and is_instant(v["to"]) and v["from"] < v["to"]
+
+
+def is_same_name(one: Any, other: str) -> bool:
+    if type(one) is not str:
+        return False
+    if one == other:
+        return True
+    return (units(one) <= 512 and units(other) <= 512
+            and unicodedata.normalize("NFC", one) == unicodedata.normalize("NFC", other))
+
+
+class Bundled(NamedTuple):
+    """An entry of a bundle."""
+    id: str
+    index: int
+    data: bytes                                          # the payload's text
+    p: Dict[str, Any]
+
+
+def settlement_args(p: Dict[str, Any]) -> Dict[str, Any]:
+    """The arguments of a settlement, or none of any other entry."""
+    return p["action"]["args"] if is_settling(p) and is_settlement_args(p["action"]["args"]) else {}
+
+
+def about_commits(p: Dict[str, Any]) -> List[str]:
+    """The commits that an entry names for their effects."""
+    if is_settling(p):
+        return [of["commit"] for of in settlement_args(p).get("settled", [])]
+    if not is_effect_waiting(p):
+        return []
+    try:
+        check_effect_pending_form(p)
+    except Fault:
+        return []
+    commit = p["proposal"]["action"]["args"].get("commit")
+    return [] if commit is None else [commit]
+
+
+def concluded_start(p: Dict[str, Any]) -> Optional[str]:
+    is_conclusion = p["kind"] == "delegation" and p["child_trajectory_id"] != p["trajectory_id"]
+    return p.get("concludes") if is_conclusion else None
+
+
+def writ_of(p: Dict[str, Any]) -> Optional[str]:
+    """The writ that an entry was made under. A start uses the one above its own."""
+    if p["kind"] == "delegation" and "concludes" in p:
+        return None
+    writ = first_writ(p)
+    return writ if type(writ) is str else None
+
+
+def deciders(p: Dict[str, Any]) -> List[Any]:
+    """The names of those that an entry says have decided."""
+    args = settlement_args(p)
+    names = [c["principal"] for c in [p["counselor"]] * ("counselor" in p) + p.get("approved_by", [])]
+    names += [effect.get("by") for of in args.get("settled", []) for effect in of["effects"]]
+    if "decided" in args:
+        names.append(args["decided"]["by"])
+    if is_halting(p) and says_halt(p["action"]["args"]):
+        names.append(p["action"]["args"]["principal"])
+    return names
+
+
+def new_domain(p: Dict[str, Any]) -> Optional[Dict[str, str]]:
+    if p["kind"] in ("root", "branch"):
+        return p["domain"]
+    return p["action"]["args"]["to"] if is_upgrading(p) else None
+
+
+class Bundle:
+    """Verifies a proof bundle; the first fault is raised as a Refusal."""
+
+    def __init__(self, path: str, log_key: Optional[PublicKey], witnesses: List[PublicKey]) -> None:
+        self.path, self.log_key, self.given = path, log_key, witnesses
+        self.files: Dict[str, bytes] = {}
+        self.entries: List[Bundled] = []
+        self.by_id: Dict[str, Bundled] = {}
+        self.blobs: Dict[str, Tuple[Any, int]] = {}      # value, bytes
+        self.erased: Dict[str, str] = {}
+        self.firsts: Dict[str, Dict[str, Any]] = {}      # the entries with seq 0
+        self.own: Dict[str, Dict[str, Any]] = {}         # the writs in those
+
+    def verify(self) -> Dict[str, Any]:
+        self.unpack()
+        self.read_manifest()
+        self.read_keys()
+        self.open_checkpoint()
+        self.read_lines()
+        need(len(self.entries) == self.manifest["entries"], "bad_manifest", "there are %d entries" % len(self.entries))
+        self.check_proofs()
+        self.check_values()
+        self.check_chains()
+        self.check_writs()
+        self.check_scope()
+        need(same(self.records(), self.read_json("records.json")), "records_differ",
+             "records.json is not what the entries say")
+        return {"valid": True, "scope": self.manifest["scope"], "made_at": self.manifest["made_at"],
+                "entries": len(self.entries), "in_scope": self.manifest["in_scope"],
+                "checkpoint": {"origin": self.tree.origin, "size": self.tree.size, "root": self.tree.root.hex()},
+                "log_key": "given" if self.log_key else "bundle", "witnesses": [key.name for key in self.witnesses],
+                "erased": len(self.erased), "records": self.records()}
+
+    # --- files
+
+    def unpack(self) -> None:
+        try:
+            with zipfile.ZipFile(self.path) as pack:
+                infos = pack.infolist()
+                names = [info.filename for info in infos]
+                need(len(set(names)) == len(names), "bad_zip", "it has a file twice")
+                for info in infos:
+                    need(bundle_name(info.filename), "bad_zip", "it has the file %s" % shown(info.filename))
+                    need(info.compress_type in (0, 8) and not info.flag_bits & 1, "bad_zip",
+                         "its files are neither stored nor deflated")
+                need(sum(info.file_size for info in infos) <= BUNDLE_BYTES, "bad_zip", "it is too large")
+                for info in infos:
+                    with pack.open(info) as file:
+                        data = file.read(info.file_size + 1)
+                    need(len(data) == info.file_size, "bad_zip", "a file has another size than it says")
+                    self.files[info.filename] = data
+        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, struct.error):
+            raise Refusal("bad_zip", "it is no zip file") from None
+
+    def read_json(self, name: str) -> Any:
+        code = "bad_manifest" if name == "manifest.json" else "bad_form"
+        need(name in self.files, "bad_manifest", "the file %s is missing" % name)
+        data = self.files[name]
+        need(data.endswith(b"\n"), code, name + " does not end with a newline")
+        try:
+            text, value = read_json(data[:-1])
+            must_be_same(canonical(value), text)
+            check_limits(data[:-1], value, BLOB_BYTES, BLOB_VALUES)
+        except NotCanonical:
+            raise Refusal(code, name + " is not canonical JSON") from None
+        return value
+
+    def read_manifest(self) -> None:
+        m = self.manifest = self.read_json("manifest.json")
+        need(is_just(m, "format made_at scope in_scope entries files"), "bad_manifest", "it has other members")
+        need(m["format"] == "assize/proof-bundle/v1", "bad_manifest", "it is of another format")
+        need(type(m["made_at"]) is str and is_instant(m["made_at"]) and is_scope(m["scope"]) and m["in_scope"]
+             and is_list(m["in_scope"], is_hash) and is_count(m["entries"]) and 1 <= m["entries"] <= BUNDLE_ENTRIES
+             and type(m["files"]) is dict, "bad_manifest", "a member is not of its type")
+        for name, file in m["files"].items():
+            need(name not in ("manifest.json", "verify.html") and is_just(file, "bytes sha256")
+                 and is_count(file["bytes"]) and is_hash(file["sha256"]), "bad_manifest", "a file has another form")
+            need(name in self.files, "bad_manifest", "the file %s is missing" % shown(name))
+        for name in ("entries.jsonl", "checkpoint", "keys.json", "records.json", "README.txt"):
+            need(name in self.files, "bad_manifest", "the file %s is missing" % name)
+        for name in self.files:
+            need(name in m["files"] or name in ("manifest.json", "verify.html"), "bad_manifest",
+                 "the manifest does not name the file " + name)
+        for name, file in m["files"].items():
+            data = self.files[name]
+            need(len(data) == file["bytes"] and hashlib.sha256(data).hexdigest() == file["sha256"], "file_differs",
+                 name + " is not as in the manifest")
+
+    def read_keys(self) -> None:
+        k = self.keys = self.read_json("keys.json")
+        need(is_just(k, "log witnesses entries writs") and type(k["log"]) is str
+             and all(is_list(k[m], lambda v: type(v) is str) for m in ("witnesses", "entries", "writs")),
+             "bad_form", "keys.json is not of its form")
+        log = read_public_key(k["log"])
+        need(log is not None and log.use == 1, "bad_form", "the key of the log is no key of a log")
+        self.log: PublicKey = log                                                         # type: ignore[assignment]
+        named = [read_public_key(text) for text in k["witnesses"]]
+        need(all(key is not None and key.use == 4 for key in named) and len(set(named)) == len(named), "bad_form",
+             "a witness is named twice, or by another key")
+        self.witnesses: List[PublicKey] = named                                           # type: ignore[assignment]
+        need(self.log_key is None or self.log_key == log, "other_key",
+             "the bundle is of the log %s with the key %s" % (shown(self.log.name), shown(k["log"])))
+
+    # --- the checkpoint and the proofs
+
+    def open_checkpoint(self) -> None:
+        data, code = self.files["checkpoint"], "bad_checkpoint"
+        try:
+            self.signed = data.decode("utf-8")
+        except UnicodeDecodeError:
+            raise Refusal(code, "the checkpoint is not UTF-8") from None
+        note = read_note(self.signed)
+        tree = read_tree(note.text) if note else None
+        if note is None or tree is None:
+            raise Refusal(code, "the checkpoint is not of its form")
+        self.tree = tree
+        need(tree.origin == self.log.name, code, "the checkpoint is of another log")
+        known: Dict[Tuple[str, str], PublicKey] = {}
+        for key in [self.log, *self.witnesses, *self.given]:
+            need(known.setdefault((key.name, key.id), key) == key, code, "two keys have one name and id")
+        self.cosigned: Dict[PublicKey, int] = {}         # the time of the first one
+        logged = False
+        for name, id, value in note.signatures:
+            key = known.get((name, id))                                                   # type: ignore[assignment]
+            if key is None:
+                continue
+            if key.use == 1:
+                need(len(value) == 64 and is_signed(key.key, value, note.text.encode("utf-8")), code,
+                     "the signature of the log does not hold")
+                logged = True
+            else:
+                time = cosigned_at(note.text, value, key.key)
+                if time is None:
+                    raise Refusal(code, "the cosignature of %s does not hold" % shown(name))
+                self.cosigned.setdefault(key, time)
+        need(logged, code, "the log has not signed the checkpoint")
+        for key in self.witnesses:
+            need(key in self.cosigned, "keys_differ", "the witness %s has not cosigned" % shown(key.name))
+        for key in self.given:
+            need(key in self.cosigned, "not_witnessed", "the witness %s has not cosigned" % shown(key.name))
+
+    def check_proofs(self) -> None:
+        names = {"proofs/%s.tlog-proof" % entry.id for entry in self.entries}
+        for name in self.files:
+            need(not name.startswith("proofs/") or name in names, "not_logged", name + " proves no entry of the bundle")
+        for entry in self.entries:
+            name = "proofs/%s.tlog-proof" % entry.id
+            need(name in self.files, "not_logged", "the proof of %s is missing" % entry.id)
+            head, blank, signed = self.files[name].partition(b"\n\n")
+            try:
+                lines, tail = head.decode("utf-8").split("\n"), signed.decode("utf-8")
+            except UnicodeDecodeError:
+                raise Refusal("bad_form", name + " is not UTF-8") from None
+            path = [read_base64(line) for line in lines[2:]]
+            place = lines[1][6:] if len(lines) > 1 and lines[1].startswith("index ") else ""
+            note = read_note(tail) if blank else None
+            need(lines[0] == "c2sp.org/tlog-proof@v1" and is_decimal(place) and int(place) < 2 ** 64
+                 and len(path) <= 64 and all(step is not None and len(step) == 32 for step in path)
+                 and note is not None and read_tree(note.text) is not None, "bad_form", name + " is no such proof file")
+            need(tail == self.signed, "not_logged", "the proof of %s leads to another checkpoint" % entry.id)
+            need(int(place) == entry.index
+                 and is_included(entry.data, entry.index, self.tree.size, self.tree.root, path),  # type: ignore[arg-type]
+                 "not_logged", "the proof does not show %s at place %d of the log" % (entry.id, entry.index))
+
+    # --- entries and their values
+
+    def read_lines(self) -> None:
+        raw = self.files["entries.jsonl"]
+        need(raw.endswith(b"\n"), "bad_form", "entries.jsonl does not end with a newline")
+        lines = [self.read_line(line) for line in raw[:-1].split(b"\n")]
+        need(type(lines[-1]) is Bundled, "bad_form", "entries.jsonl does not end with an entry")
+        before: List[str] = []
+        stood: Set[str] = set()
+        for line in lines:
+            if type(line) is str:
+                before.append(line)
+                continue
+            last = self.entries[-1].index if self.entries else -1
+            need(last < line.index, "bad_form", line.id + " is not in the order of the log")
+            need(self.needed(line, stood) == before, "bad_form",
+                 "the values before %s are not those that it is the first to need" % line.id)
+            need(line.id not in self.by_id, "bad_form", "an entry stands twice")
+            self.entries.append(line)
+            self.by_id[line.id] = line
+            before = []
+
+    def read_line(self, raw: bytes) -> Any:
+        """An entry, or the name of a blob."""
+        try:
+            text, value = read_json(raw)
+            must_be_same(canonical(value, DEPTH + 1), text)
+        except NotCanonical:
+            raise Refusal("bad_form", "a line is not canonical JSON") from None
+        if is_just(value, "id index payload"):
+            need(is_hash(value["id"]) and is_count(value["index"]), "bad_form", "a line is not that of an entry")
+            start = len('{"id":"","index":,"payload":') + 64 + len(str(value["index"]))
+            return self.read_entry(value["id"], value["index"], raw[start:-1], value["payload"])
+        if is_just(value, "by erased"):
+            name = value["erased"]
+            need(is_hash(name) and is_hash(value["by"]), "bad_form", "a line is not that of an erased value")
+            need(name not in self.blobs and name not in self.erased, "bad_form", "a value stands twice: " + name)
+            self.erased[name] = value["by"]
+            return name
+        need(is_just(value, "blob hash") and is_hash(value["hash"]), "bad_form", "a line is of an unknown form")
+        name, data = value["hash"], raw[BLOB_TEXT:-BLOB_END]
+        need(hashlib.sha256(data).hexdigest() == name, "bad_entry", "the value %s does not hash to its name" % name)
+        need(name not in self.blobs and name not in self.erased, "bad_form", "a value stands twice: " + name)
+        self.blobs[name] = (value["blob"], len(data))
+        return name
+
+    def read_entry(self, id: str, index: int, data: bytes, p: Any) -> Bundled:
+        """Section 3 of the ledger's page."""
+        code = "bad_entry"
+        need(hashlib.sha256(data).hexdigest() == id, code, "a payload does not hash to " + id)
+        try:
+            canonical(p)
+            check_limits(data, p, PAYLOAD_BYTES, PAYLOAD_VALUES)
+        except NotCanonical:
+            raise Refusal(code, "the payload of %s passes a limit" % id) from None
+        kind = p.get("kind") if type(p) is dict else None
+        need(type(kind) is str and kind in KINDS, code, id + " is of no known kind")
+        wrong = KINDS[kind](p) or wrong_beliefs(p)
+        need(not wrong, code, "the payload of %s: %s" % (id, wrong))
+        need("signature" not in p or has_good_signature(p), code, "the signature of %s does not hold" % id)
+        return Bundled(id, index, data, p)
+
+    def needed(self, entry: Bundled, stood: Set[str]) -> List[str]:
+        """The values that an entry is the first to need, in the order of section 10."""
+        names: List[str] = []
+        for _, reference in references(entry.p):
+            name = reference["$blob"]
+            if name in stood:
+                continue
+            need(name in self.blobs or name in self.erased, "bad_entry",
+                 "the value %s of %s is missing" % (name, entry.id))
+            stood.add(name)
+            names.append(name)
+        for writ in named_writs(entry.p):
+            while type(writ) is str and writ in self.blobs and writ not in stood:
+                stood.add(writ)
+                names.append(writ)
+                value = self.blobs[writ][0]
+                writ = value.get("parent") if type(value) is dict else None
+        return names
+
+    def check_values(self) -> None:
+        """Section 4 of the ledger's page; that erased values were erased by an entry of the bundle."""
+        for entry in self.entries:
+            for position, reference in references(entry.p):
+                name, what = reference["$blob"], "%s of %s" % (position, entry.id)
+                if name in self.erased:
+                    need("salted" in reference, "bad_entry", what + " cannot have been erased")
+                    by = self.by_id.get(self.erased[name])
+                    if by is None:
+                        raise Refusal("context_missing", "the entry that erased %s is missing (erasure)" % name)
+                    need(name in self.erased_by(by), "bad_entry", "%s has not erased %s" % (by.id, name))
+                    continue
+                value, size = self.blobs[name]
+                need(reference["bytes"] == size, "bad_entry", what + " has another size")
+                need("salted" not in reference or is_salted(value), "bad_entry", what + " has no salt and value")
+                try:
+                    canonical(value)
+                except NotCanonical:
+                    raise Refusal("bad_entry", what + " passes a limit") from None
+
+    def erased_by(self, entry: Bundled) -> Set[str]:
+        args = entry.p["action"]["args"] if is_erasing(entry.p) else None
+        if is_reference_like(args):
+            found = self.blobs.get(args["$blob"]) if "salted" not in args else None
+            args = found[0] if found else None
+        return {value["hash"] for value in erased_values(args) or ()}
+
+    # --- chains
+
+    def check_chains(self) -> None:
+        resolved: Set[str] = set()
+        for entry in self.entries:
+            name = entry.p.get("resolves")
+            need(name is None or name not in resolved, "bad_entry", "two entries resolve %s" % name)
+            if name is not None:
+                resolved.add(name)
+        last: Dict[str, Bundled] = {}
+        domains: Dict[str, Tuple[Dict[str, str], Optional[int]]] = {}    # in force, and seq of the last upgrade
+        for entry in self.entries:
+            p = entry.p
+            name, seq = p["trajectory_id"], p["seq"]
+            before = last.get(name)
+            chain = Chain(name)
+            if before is None:
+                need(seq == 0, "context_missing", "the first entry of the trajectory of %s is missing (first)" % entry.id)
+                self.firsts[name] = p
+                self.own[name] = {hash_of(writ): writ for writ in p.get("writs", [])}
+            else:
+                need(seq > before.p["seq"], "bad_entry", entry.id + " has no seq above that of the entry before it")
+                need(seq > before.p["seq"] + 1 or p["parent"] == before.id, "bad_entry",
+                     "%s is not the parent of %s" % (before.id, entry.id))
+                need(p["parent"] is not None, "bad_entry", entry.id + " has no parent")
+                self.begin(chain, entry, before, domains[name])
+            try:
+                chain.accept(entry.id, p)
+            except Fault as fault:
+                raise Refusal("bad_entry", "%s: %s (%s)" % (entry.id, fault.detail, fault.rule or fault.code)) from None
+            last[name] = entry
+            domain, upgraded = domains.get(name, ({}, None))
+            domains[name] = (new_domain(p) or domain, seq if is_upgrading(p) else upgraded)
+
+    def begin(self, chain: Chain, entry: Bundled, before: Bundled,
+              domain: Tuple[Dict[str, str], Optional[int]]) -> None:
+        """The chain of which an entry is the next, as far as the bundle shows it."""
+        p = entry.p
+        chain.head, chain.seq, chain.at = p["parent"], p["seq"], before.p["at"]
+        chain.last_commit = p.get("parent_commit")
+        chain.key = key_after(before.p)
+        chain.domain, chain.upgraded = domain
+        chain.delegated_from = self.firsts[chain.name].get("delegated_from")
+        if "resolves" in p:
+            found = self.find(entry, p["resolves"], "resolved")
+            need(found.p["kind"] == "pending_approval", "bad_entry", entry.id + " resolves an entry that is not pending")
+            q = found.p["proposal"]
+            effect = None
+            if is_effect_waiting(found.p):
+                effect = (q["delta"]["effects"][0]["id"], q["action"]["args"].get("commit"), q["writ_id"])
+            chain.open[found.id] = pending_of(found.p, effect)
+            chain.frozen = found.id if found.p["freezes"] == "world" else None
+        start = concluded_start(p)
+        if start is not None:
+            found = self.find(entry, start, "start")
+            need(found.p["kind"] == "delegation", "bad_entry", entry.id + " concludes an entry that is no delegation")
+            chain.delegated[found.id] = hash_of([found.p[m] for m in ("child_trajectory_id", "task", "writ")])
+        for commit in about_commits(p):
+            found = self.find(entry, commit, "settled")
+            if found.p["kind"] == "commit" and found.p["delta"]["effects"]:
+                chain.unsettled[commit] = (found.p["writ_id"], {e["id"] for e in found.p["delta"]["effects"]})
+        if is_halting(p) and says_halt(p["action"]["args"]) and p["action"]["args"]["does"] == "resume":
+            args = p["action"]["args"]
+            kind, other = ("above", "own") if "from" in args else ("own", "above")
+            chain.halts = {kind: entry.id, **({other: entry.id} if "remains" in args else {})}
+
+    def find(self, entry: Bundled, id: str, rule: str) -> Bundled:
+        found = self.by_id.get(id)
+        if found is None or found.p["trajectory_id"] != entry.p["trajectory_id"]:
+            raise Refusal("context_missing", "the entry %s, which %s names, is missing (%s)" % (id, entry.id, rule))
+        need(found.p["seq"] < entry.p["seq"], "bad_entry", "%s names the later entry %s" % (entry.id, id))
+        return found
+
+    # --- writs and keys
+
+    def writ(self, name: str, id: str) -> Any:
+        """A writ by its id, or None."""
+        own = self.own.get(name, {})
+        return own[id] if id in own else self.blobs.get(id, (None, 0))[0]
+
+    def check_writs(self) -> None:
+        issuers: Set[str] = set()
+        sound: Set[str] = set()
+        for entry in self.entries:
+            p = entry.p
+            id = writ_of(p)
+            if id is None or p["kind"] == "rejection" or is_settling(p) or is_effect_waiting(p):
+                continue
+            wanted: Any = id
+            for links in range(10):
+                writ = self.writ(p["trajectory_id"], wanted)
+                need(writ is not None and links < 9, "bad_writ",
+                     "the entry %s is without its writ %s, or an ancestor of it" % (entry.id, id))
+                if wanted not in sound:
+                    need(is_signed_writ(writ), "bad_writ", "the writ %s is not valid" % wanted)
+                    sound.add(wanted)
+                if writ["parent"] is None:
+                    issuers.add(writ["issuer"])
+                    break
+                wanted = writ["parent"]
+        signers = {entry.p["signature"]["key"] for entry in self.entries if "signature" in entry.p}
+        need(self.keys["entries"] == sorted(signers) and self.keys["writs"] == sorted(issuers), "keys_differ",
+             "keys.json has other keys of entries or writs")
+
+    # --- scope and records
+
+    def check_scope(self) -> None:
+        scope = self.manifest["scope"]
+        found = [entry for entry in self.entries if self.is_in_scope(scope, entry)]
+        need([entry.id for entry in found] == self.manifest["in_scope"], "scope_differs",
+             "in_scope does not name the entries in scope")
+        if scope["kind"] == "approval":
+            need(found[0].p["kind"] == "pending_approval", "scope_differs", "the entry is not pending")
+        if scope["kind"] == "period":
+            last: Dict[str, int] = {}
+            for entry in found:
+                name, seq = entry.p["trajectory_id"], entry.p["seq"]
+                need(last.get(name, seq - 1) == seq - 1, "scope_differs",
+                     "an entry of the period before %s is missing" % entry.id)
+                last[name] = seq
+
+    def is_in_scope(self, scope: Dict[str, Any], entry: Bundled) -> bool:
+        kind, p = scope["kind"], entry.p
+        if kind in ("entry", "approval"):
+            return bool(entry.id == scope[kind])
+        if "trajectory" in scope and p["trajectory_id"] != scope["trajectory"]:
+            return False
+        if "from" in scope and not scope["from"] <= p["at"] < scope["to"]:
+            return False
+        return kind == "period" or self.is_of(scope["person"], p)
+
+    def is_of(self, person: str, p: Dict[str, Any]) -> bool:
+        if any(is_same_name(name, person) for name in deciders(p)):
+            return True
+        id = writ_of(p)
+        writ = None if id is None else self.writ(p["trajectory_id"], id)
+        return type(writ) is dict and is_same_name(writ.get("subject"), person)
+
+    def records(self) -> Dict[str, Any]:
+        after = {entry.p["resolves"]: entry for entry in self.entries if "resolves" in entry.p}
+        policies: Set[str] = set()
+        for entry in self.entries:
+            policies |= {entry.p["policy_hash"]} if "policy_hash" in entry.p else set()
+            policies |= {entry.p["policy"]["digest"]} if "policy" in entry.p else set()
+        domains = [(entry, new_domain(entry.p)) for entry in self.entries]
+        return {
+            "approvals": [self.approval(entry, after) for entry in self.entries
+                          if entry.p["kind"] == "pending_approval" and "resolves" not in entry.p],
+            "checkpoint": {"origin": self.tree.origin, "root": self.tree.root.hex(), "size": self.tree.size},
+            "domains": [{**domain, "entry": entry.id, "trajectory_id": entry.p["trajectory_id"]}
+                        for entry, domain in domains if domain is not None],
+            "erased": [{"by": by, "hash": name} for name, by in self.erased.items()],
+            "policies": sorted(policies),
+            "witnesses": [{"name": key.name, "time": self.cosigned[key]} for key in self.witnesses]}
+
+    def approval(self, entry: Bundled, after: Dict[str, Bundled]) -> Dict[str, Any]:
+        p, steps, step = entry.p, [], after.get(entry.id)
+        while step is not None:
+            steps.append(step_of(step))
+            step = after.get(step.id)
+        action = p["proposal"]["action"]
+        return {"action": action["name"], "role": action["role"], "approvals": p.get("approvals", 1),
+                "channel": p["channel"], "digest": p["digest"], "reason": p["reason"], "detail": p["detail"],
+                "pending": entry.id, "trajectory_id": p["trajectory_id"], "steps": steps}
+
+
+def step_of(entry: Bundled) -> Dict[str, Any]:
+    p = entry.p
+    step = {"at": p["at"], "entry": entry.id, "kind": p["kind"]}
+    by = p["approved_by"][-1] if p["kind"] == "pending_approval" else p.get("counselor")
+    if by is not None:
+        step["by"] = by
+    if "decided" in settlement_args(p):
+        step["decided"] = settlement_args(p)["decided"]
+    if "amended" in p:
+        step["amended"] = True
+    if p["kind"] == "rejection":
+        step["why"] = p["reason"]
+    return step
+
+
+def is_signed_writ(writ: Any) -> bool:
+    if wrong_writ(writ):
+        return False
+    text = canonical({name: value for name, value in writ.items() if name != "signature"})
+    return is_signed(bytes.fromhex(writ["issuer"]), bytes.fromhex(writ["signature"]),
+                     b"assize/writ/v1\n" + text.encode())
+
+
+BUNDLE_NOT_CHECKED = ["that no entry is absent", "attenuation of writs", "budgets", "states",
+                      "rules between trajectories"]
+
+
+def main_bundle(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    """Verifies a proof bundle and says so."""
+    log_key = read_public_key(options.log_key) if options.log_key is not None else None
+    if options.log_key is not None and (log_key is None or log_key.use != 1):
+        parser.error("--log-key is a public key of a log, NAME+ID+BASE64")
+    witnesses = [read_public_key(text) for text in options.witness or ()]
+    if not all(key is not None and key.use == 4 for key in witnesses):
+        parser.error("--witness is a public key of a witness, NAME+ID+BASE64")
+    try:
+        said = Bundle(options.file, log_key, witnesses).verify()                          # type: ignore[arg-type]
+    except Refusal as refusal:
+        if options.json:
+            print(json.dumps({"valid": False, "code": refusal.code, "detail": refusal.detail}, indent=2))
+        else:
+            print("INVALID: %s (%s)" % (refusal.detail, refusal.code))
+        return 1
+    if options.json:
+        print(json.dumps({**said, "not_checked": BUNDLE_NOT_CHECKED}, indent=2))
+        return 0
+    tree, context = said["checkpoint"], said["entries"] - len(said["in_scope"])
+    print("valid: %d entries in scope and %d as context are in the %d entries signed by %s" % (
+        len(said["in_scope"]), context, tree["size"], shown(tree["origin"])))
+    for witness in said["records"]["witnesses"]:
+        print("cosigned by %s at %d" % (shown(witness["name"]), witness["time"]))
+    if said["erased"]:
+        print("%d values erased" % said["erased"])
+    if said["log_key"] == "bundle":
+        print("The key of the log is from the bundle: it proves nothing until you compare it (--log-key).")
+    print("not checked: %s" % "; ".join(BUNDLE_NOT_CHECKED))
+    return 0
+
+
 # ------------------------------------------------------------------------------------------------------ the program
 
 
@@ -2257,14 +2987,18 @@ def shown(name: str) -> str:
 
 def main(arguments: Optional[List[str]] = None) -> int:
     parser = argparse.ArgumentParser(
-        description="Verifies an export of an Assize ledger: lines, hashes, shapes, chains, folds, Merkle root.",
+        description="Verifies an export of an Assize ledger: lines, hashes, shapes, chains, folds, Merkle root. "
+                    "A file whose name ends with .zip is verified as a proof bundle.",
         epilog="Not checked: " + "; ".join(NOT_CHECKED) + ". Exit: 0 valid, 1 findings, 2 misuse or no export.")
-    parser.add_argument("file", nargs="?", default="-", metavar="FILE", help="the export; - is standard input")
+    parser.add_argument("file", nargs="?", default="-", metavar="FILE", help="the export, or a proof bundle (.zip); - is standard input, an export")
     parser.add_argument("--json", action="store_true", help="print a JSON document")
     parser.add_argument("--root", metavar="HEX", help="the root that a checkpoint has, in hex")
     parser.add_argument("--size", metavar="N", type=int, help="the size that a checkpoint has")
     parser.add_argument("--entry-key", metavar="HEX", action="append",
                         help="a public key that may sign the first entry of a trajectory, in hex (repeatable)")
+    parser.add_argument("--log-key", metavar="KEY", help="of a bundle: the public key of the log, from elsewhere")
+    parser.add_argument("--witness", metavar="KEY", action="append",
+                        help="of a bundle: the public key of a witness that must have cosigned (repeatable)")
     parser.add_argument("--max-line", metavar="N", type=int, default=LINE_BYTES, help="bytes of a line (%(default)s)")
     parser.add_argument("--max-blobs", metavar="N", type=int, default=WAITING_BYTES,
                         help="bytes of all blobs before one entry (%(default)s)")
@@ -2276,6 +3010,14 @@ def main(arguments: Optional[List[str]] = None) -> int:
         parser.error("--root is 64 hex digits")
     gc.disable()                                         # there are no cycles worth collecting
     sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")      # type: ignore[union-attr]
+    if options.file.endswith(".zip"):
+        try:
+            return main_bundle(options, parser)
+        except OSError as error:
+            print("verify.py: %s" % error, file=sys.stderr)
+            return 2
+    if options.log_key is not None or options.witness:
+        parser.error("--log-key and --witness are for proof bundles")
     try:
         with contextlib.ExitStack() as files:
             source = sys.stdin.buffer if options.file == "-" else files.enter_context(open(options.file, "rb"))

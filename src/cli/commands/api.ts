@@ -8,6 +8,7 @@ import { OPERATIONS, type Operation } from '#server';
 import { CliError, EXIT, type ExitCode } from '../errors.ts';
 import { unreadable } from '../files/file-faults.ts';
 import { withoutStore } from '../files/options.ts';
+import { replaceFile } from '../files/replace-file.ts';
 import { jsonFault } from '../input/json-option.ts';
 import { inSession, type Session, type StorelessOptions } from '../store/session.ts';
 import { whileBlocked } from '../terminal/interrupt.ts';
@@ -18,6 +19,7 @@ interface Options extends StorelessOptions {
   readonly body?: string;
   readonly key?: string;
   readonly wait?: string;
+  readonly out?: string;
   readonly [part: string]: unknown;
 }
 
@@ -35,6 +37,7 @@ function addOperation(parent: Command, one: Operation): void {
   for (const [name, schema] of Object.entries(query?.shape ?? {}))
     command.option(`--${dashed(name)} <text>`, (schema as z.ZodType).description ?? 'of the query');
   if (body !== undefined) command.requiredOption('--body <json>', 'body in JSON, or @FILE, or @- for standard input');
+  if (one.media !== undefined) command.requiredOption('--out <file>', 'write the answer to this file');
   if (needsKey === true) command.requiredOption('--key <text>', 'idempotency key: the same again for a repetition');
   command
     .addOption(new Option('--url <url>', 'address of the server').env('ASSIZE_URL').default('http://127.0.0.1:4517'))
@@ -84,6 +87,11 @@ async function call({ out, interruption }: Session, one: Operation, options: Opt
   if (one.isLines === true && response.ok) {
     const decoder = new TextDecoder();
     for await (const piece of response.body ?? []) await out.piece(decoder.decode(piece, { stream: true }));
+    return EXIT.ok;
+  }
+  if (one.media !== undefined && response.ok) {
+    replaceFile(options.out as string, new Uint8Array(await response.arrayBuffer()));
+    out.document({ file: options.out as string });
     return EXIT.ok;
   }
   out.document(documentOf(await response.text()));

@@ -7,7 +7,7 @@ import type { SignerKey } from '#merkle';
 import { serve as startServer } from '#server';
 import { openStore } from '#stores';
 import { CliError, EXIT, note } from '../errors.ts';
-import { builtConsole } from '../files/built-console.ts';
+import { builtConsole, bundleVerifiers } from '../files/built-console.ts';
 import { isFile } from '../files/module-file.ts';
 import { withSharedOptions } from '../files/options.ts';
 import { loadDomains } from '../store/domains.ts';
@@ -76,6 +76,7 @@ export function serve(program: Command): void {
             rules,
             policy: rules === undefined ? await projectPolicy() : rulesPolicy(rules),
             console: await builtConsole(),
+            verifiers: await bundleVerifiers(),
             policyOf: (rules) => ruleTable(parseRuleTable(rules)),
             log: (text) => void process.stderr.write(text),
           });

@@ -23,6 +23,21 @@ export async function builtConsole(): Promise<ConsoleFiles | undefined> {
 }
 
 /**
+ * The verifiers that proof bundles contain: the program in Python, and the page of the built
+ * console, if it has one.
+ */
+export async function bundleVerifiers(): Promise<{ readonly script?: string; readonly page?: string }> {
+  const folder = await consoleFolder();
+  const page = folder === undefined ? undefined : textIn(join(folder, 'verify.html'));
+  const script = textIn(join(installedFolder(), 'verifiers/python/verify.py'));
+  return { ...(script !== undefined && { script }), ...(page !== undefined && { page }) };
+}
+
+function textIn(path: string): string | undefined {
+  return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
+}
+
+/**
  * The folder of the built console. The package has one. A clone builds it once for each state of
  * its sources. Undefined if the tools for that are not installed.
  *

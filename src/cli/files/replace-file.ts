@@ -19,24 +19,24 @@ import { unwritable } from './file-faults.ts';
  *
  * @throws CliError
  */
-export function replaceFile(path: string, text: string, most = 0o666): void {
+export function replaceFile(path: string, content: string | Uint8Array, most = 0o666): void {
   try {
     const there = statSync(path, { throwIfNoEntry: false });
-    if (there !== undefined && !there.isFile()) writeFileSync(path, text);
+    if (there !== undefined && !there.isFile()) writeFileSync(path, content);
     // A link is resolved to its target.
-    else replace(there === undefined ? path : realpathSync(path), text, most, there?.mode);
+    else replace(there === undefined ? path : realpathSync(path), content, most, there?.mode);
   } catch (cause) {
     throw unwritable(path, cause);
   }
 }
 
-function replace(path: string, text: string, most: number, mode: number | undefined): void {
+function replace(path: string, content: string | Uint8Array, most: number, mode: number | undefined): void {
   const draft = `${path}.${process.pid}.new`;
   rmSync(draft, { force: true });
   try {
     const file = openSync(draft, 'wx', most);
     try {
-      writeFileSync(file, text);
+      writeFileSync(file, content);
       if (mode !== undefined) fchmodSync(file, mode & (0o7111 | most));
       fsyncSync(file);
     } finally {

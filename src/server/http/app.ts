@@ -176,7 +176,7 @@ async function answerOf(
 
 /** `onEnd`: called at the end of a stream. */
 function answered(answer: Answer, request: Request, requireStanding: () => Promise<void>, onEnd: () => void): Response {
-  const { status = 200, headers = {}, body, lines, etag } = answer;
+  const { status = 200, headers = {}, body, bytes, lines, etag } = answer;
   const tag = etag === undefined ? undefined : `"${etag}"`;
   const own = { ...headers, ...(tag !== undefined && { etag: tag }) };
   const all = { ...SECURITY_HEADERS, 'content-type': 'application/json', ...own, [REQUEST_ID]: requestIdOf(request) };
@@ -189,6 +189,7 @@ function answered(answer: Answer, request: Request, requireStanding: () => Promi
     return new Response(streamOf(lines, requireStanding, onEnd), {
       headers: { ...all, 'content-type': 'application/jsonl' },
     });
+  if (bytes !== undefined) return new Response(new Uint8Array(bytes), { status, headers: all });
   // The library writes an answer with plain headers at once. Reading its headers would undo that.
   const response = new Response(`${JSON.stringify(body)}\n`, { status, headers: all });
   complete.add(response);

@@ -46,7 +46,7 @@ export function openApiDocument(operations: readonly Operation[], url: string): 
 
 function operationObject(one: Operation, schemas: Schemas): JsonObject {
   const { id, summary, kinds, params, query, body, answer, statuses = [200], isLines = false, errors = [] } = one;
-  const media = isLines ? 'application/jsonl' : 'application/json';
+  const media = one.media ?? (isLines ? 'application/jsonl' : 'application/json');
   const refused = [...COMMON, ...(body === undefined ? [] : WITH_BODY), ...errors];
   return {
     operationId: id,

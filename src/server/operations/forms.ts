@@ -124,6 +124,9 @@ export const writForm = z
   })
   .meta({ id: 'Writ' });
 
+/** The content of a file. */
+export const fileForm = z.string().meta({ format: 'binary' });
+
 export const amounts = z.record(name, z.number().int().nonnegative()).meta({ id: 'Amounts' });
 
 export const page = {

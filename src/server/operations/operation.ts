@@ -45,6 +45,8 @@ export interface Answer<Body = unknown> {
   /** By names in small letters. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Body;
+  /** In place of a body: a file. */
+  readonly bytes?: Uint8Array;
   /** In place of a body: pieces of JSON Lines. */
   readonly lines?: AsyncIterable<string>;
   /** The entity tag of the body, without quotes. */
@@ -80,6 +82,8 @@ export interface Operation<
   readonly needsKey?: boolean;
   /** Whether the answer is JSON Lines, each of the form `answer`. */
   readonly isLines?: boolean;
+  /** The media type of an answer that is a file. Its `answer` is `fileForm`. */
+  readonly media?: 'application/zip';
   /** Codes of errors that are particular to this operation. */
   readonly errors?: readonly string[];
   readonly run: (request: Request<Path, Query, Body>) => Promise<Answer<z.input<Out>>>;

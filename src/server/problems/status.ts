@@ -91,7 +91,7 @@ const STATUS: Readonly<Partial<Record<ErrorStatus, readonly string[]>>> = {
     ...['not_checkpointed', 'erased', 'no_counselor', 'stale_callback', 'invalid_tool', 'imported_trajectory'],
   ],
   412: ['precondition_failed'],
-  413: ['body_too_large', 'too_large'],
+  413: ['body_too_large', 'too_large', 'bundle_too_large'],
   415: ['unsupported_media_type'],
   421: ['bad_host'],
   422: ['domain_stuck'],

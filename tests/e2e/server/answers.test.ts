@@ -87,6 +87,7 @@ test('each operation answers in the form of its schema', async () => {
   expect((await ok('checkpoints.create')).size).toBeGreaterThan(0);
   expect((await ok('checkpoints.latest')).checkpoint).toMatch(/^assize\//);
   expect((await ok('entries.proof', { path: entry })).proof).toMatch(/^c2sp\.org\/tlog-proof/);
+  expect(await ok('bundles.make', { query: { entry: committed.entry_id } })).toMatch(/^PK/);
   expect((await ok('log.export', { as: 'auditor:eve' })).length).toBeGreaterThan(5);
   expect(await ok('log.verify', { as: 'auditor:eve', body: {} })).toMatchObject({ valid: true });
 

@@ -415,6 +415,18 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
       return [{ signer: { ...LOG }, witnesses: [], sinks: [] }];
     },
   ),
+  makeBundle: on(
+    ({ store }, options) => runtime.makeBundle(store, options),
+    async ({ store }) => {
+      const { signed } = await runtime.makeCheckpoint(store, { signer: LOG });
+      const scope = { kind: 'period', from: '2000-01-01T00:00:00.000000Z', to: '2100-01-01T00:00:00.000000Z' };
+      return [{ scope, checkpoint: signed, logKey: plain(LOG), witnesses: [plain(WITNESSES[0])], madeAt: START }];
+    },
+  ),
+  verifyBundle: on(
+    (_made, zip, options) => runtime.verifyBundle(zip, options),
+    [new Uint8Array([80, 75]), { logKey: plain(LOG), witnesses: [plain(WITNESSES[0])] }],
+  ),
   proveEntry: on(
     ({ store }, id, signed, log) => runtime.proveEntry(store, id, signed, log),
     async ({ store, trajectory }) => {

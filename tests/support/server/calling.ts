@@ -33,22 +33,22 @@ export function callOperation(server: TestServer, id: string, calling: Calling =
 
 /** The document of an answer that has a status and the form of the operation. */
 export async function succeed(server: TestServer, id: string, calling: Calling = {}): Promise<any> {
-  const { statuses = [200], answer: form, isLines = false } = operationNamed(id);
+  const { statuses = [200], answer: form, isLines = false, media } = operationNamed(id);
   const { status, text, body, headers } = await callOperation(server, id, calling);
   expect(statuses, `${id}: ${status} ${text.slice(0, 1_000)}`).toContain(status);
-  const type = isLines ? 'application/jsonl' : 'application/json';
+  const type = media ?? (isLines ? 'application/jsonl' : 'application/json');
   if (!(headers.get('content-type') ?? '').includes('ag-ui')) expect(headers.get('content-type')).toBe(type);
   const documents = isLines
     ? text
         .trimEnd()
         .split('\n')
         .map((line) => JSON.parse(line))
-    : [body];
+    : [media === undefined ? body : text];
   for (const document of documents) {
     const parsed = form.safeParse(document);
     expect(parsed.success ? parsed.data : parsed.error.issues, `${id}: ${text.slice(0, 1_000)}`).toEqual(document);
   }
-  return isLines ? documents : body;
+  return isLines ? documents : documents[0];
 }
 
 /** A proposal of the agent for a desk of the till. */

@@ -42,6 +42,9 @@ async function checkpoints({ hands, on, library, store }: Stage): Promise<void> 
   const [first] = await store.entries('shop');
   await library.proveEntry(store, first!.id, signed, log);
   await library.verifyLogged(store, { from: 0, to: 3 });
+  const scope = { kind: 'entry', entry: first!.id } as const;
+  const made = await library.makeBundle(store, { scope, checkpoint: signed, logKey: signer, madeAt: new Date(0) });
+  await library.verifyBundle(made.zip, { logKey: signer });
 }
 
 async function copies({ library, store }: Stage): Promise<void> {
