@@ -122,6 +122,8 @@ export {
   type Proposal,
   type ProposalInput,
 } from './records/intent.ts';
+export type { ForeseenProposal } from './propose/propose.ts';
+export type { JudgedChange, Judgement } from './records/judgement.ts';
 export type { RuledProposal } from './records/ruled-proposal.ts';
 export {
   type ApprovalInput,
