@@ -365,9 +365,9 @@ export class Trajectory<D extends Domain = Domain> {
   }
 
   /**
-   * The ruling that a proposal would get, and the change that it would record. Writes nothing, calls
-   * no tool, and makes no other proposal wait. `at`: after that entry, with the state, the writs and
-   * the domain of that time. Default: now.
+   * The ruling that a proposal would get, and the change that it would record. Writes nothing,
+   * calls no tool, and makes no other proposal wait. `at`: after that entry, with the state, the
+   * writs and the domain of that time. Default: now.
    *
    * An error that `propose` would throw for a reason of the domain or its tools is a result
    * (`refused`). No judge of contradictions is asked. At an entry, statements are not compared with

@@ -504,10 +504,7 @@ export class Proposals implements Proposer {
     );
   }
 
-  #rule(
-    gathered: GatheredProposal,
-    how: RulingOptions,
-  ): PreparedCommit<Ruling> | Unrecorded<Ruling> | NeedsFacts {
+  #rule(gathered: GatheredProposal, how: RulingOptions): PreparedCommit<Ruling> | Unrecorded<Ruling> | NeedsFacts {
     const step = this.#judged(gathered, how);
     if (!('judged' in step)) return step;
     const { judged, believed, at, kept, unstored } = step;

@@ -100,7 +100,7 @@ export interface StatementContext {
    * is allowed.
    */
   readonly mayAnswer?: (question: Question) => void;
-  /** Whether the ruling is only foreseen. The judge is not asked then, and its questions stay open. */
+  /** Whether the ruling is only foreseen. Questions to the judge then stay open. */
   readonly isJudgement?: boolean;
 }
 

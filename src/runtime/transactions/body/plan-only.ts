@@ -7,8 +7,8 @@ import type { TransactionEngines } from '../engine/engines.ts';
 import { costsOf } from '../log/undo-budget.ts';
 import { hasOnFailure } from '../settle/on-failure.ts';
 import { checkPivotOf, useOf } from './admission.ts';
-import { submittedCalls } from './resume-approved.ts';
 import { resolvedCalls } from './resolved-calls.ts';
+import { submittedCalls } from './resume-approved.ts';
 import { pivotOf } from './stages.ts';
 
 /**
