@@ -124,6 +124,7 @@ export {
   withdrawnSourceOf,
 } from './memory/index.ts';
 export type { ApprovalOptions, AssizeOptions, EffectOptions, MemoryRuntimeOptions, RuntimePorts } from './options.ts';
+export type { ForeseenProposal } from './propose/propose.ts';
 export type { EffectOutcome, EffectsStatus } from './records/effect-outcome.ts';
 export { COMPILER_VERSION, digestOf } from './records/entry-payloads.ts';
 export type { ErasureInput, ErasurePreview, ErasureRuling } from './records/erasure-input.ts';
@@ -134,6 +135,7 @@ export {
   type Proposal,
   type ProposalInput,
 } from './records/intent.ts';
+export type { JudgedChange, Judgement } from './records/judgement.ts';
 export type { RuledProposal } from './records/ruled-proposal.ts';
 export {
   type ApprovalInput,

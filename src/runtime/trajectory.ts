@@ -23,10 +23,12 @@ import { Erasures } from './erase/erase.ts';
 import { Memory, type MemoryOptions, type MemoryPorts } from './memory/memory.ts';
 import { requireFactStore } from './memory/plan/plan-beliefs.ts';
 import { pendingClaimsOf } from './memory/plan/withdrawn-sources.ts';
-import { Proposals } from './propose/propose.ts';
+import { judgeAt } from './propose/judge-at.ts';
+import { type ForeseenProposal, Proposals } from './propose/propose.ts';
 import type { EffectOutcome } from './records/effect-outcome.ts';
 import type { ErasureInput, ErasurePreview, ErasureRuling } from './records/erasure-input.ts';
 import { checkKey, type Proposal, type ProposalInput } from './records/intent.ts';
+import type { Judgement } from './records/judgement.ts';
 import { type RuledProposal, ruledProposal } from './records/ruled-proposal.ts';
 import type { Ruling } from './records/ruling.ts';
 import { TransactionRunner } from './transactions/body/run-transaction.ts';
@@ -360,6 +362,23 @@ export class Trajectory<D extends Domain = Domain> {
   async propose(input: Proposal<D>): Promise<Ruling> {
     checkKey((input as ProposalInput | undefined)?.idempotencyKey);
     return await this.#proposals.propose(input as ProposalInput);
+  }
+
+  /**
+   * The ruling that a proposal would get, and the change that it would record. Writes nothing,
+   * calls no tool, and makes no other proposal wait. `at`: after that entry, with the state, the
+   * writs and the domain of that time. Default: now.
+   *
+   * An error that `propose` would throw for a reason of the domain or its tools is a result
+   * (`refused`). No judge of contradictions is asked. At an entry, statements are not compared with
+   * facts.
+   *
+   * @throws RuntimeError `bad_intent`, `unknown_writ`, `bad_writ`, `observation_missing`,
+   * `not_found`, `domain_mismatch`; CanonError for arguments that are not JSON
+   */
+  async judge(input: ForeseenProposal, at?: Hash): Promise<Judgement> {
+    if (at === undefined) return this.#proposals.foresee(input);
+    return judgeAt(this.#context, this.id, at, input);
   }
 
   /**

@@ -1,98 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { z } from 'zod';
-import { declareTool } from '#effects';
-import { call, defineDomain, escalate, pass, reject } from '#kernel';
 import { type CommitPayload, readRow } from '#ledger';
-import { deepReplay, type Ruling, type Trajectory } from '#runtime';
-import { MemoryStore } from '#stores';
+import type { Ruling, Trajectory } from '#runtime';
 import { cases } from '../support/cases.ts';
-import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { after, free, payment, proposal } from './payments.ts';
 
 // An amendment commits what a proposal of the amended arguments and its approval commit: the same
 // state, the same cost and the same calls. The amount of a payment follows from the state.
-
-const PEOPLE = ['ann', 'bob'] as const;
-
-function payments() {
-  const paid: string[] = [];
-  const pay = declareTool({
-    name: 'bank.pay',
-    input: z.strictObject({ to: z.string(), total: z.int() }),
-    class: { reversibility: 'reversible', delivery: 'buffered', sink: 'keyed' },
-    writes: ['bank:{to}'],
-    execute: ({ to, total }) => {
-      paid.push(`${to} ${total}`);
-      return null;
-    },
-    compensate: () => ({ undone: 'all' }),
-  });
-  const domain = defineDomain({
-    name: 'payments',
-    version: '1',
-    state: z.object({ spent: z.record(z.string(), z.int()), by: z.record(z.string(), z.string()) }),
-    initial: { spent: {}, by: {} },
-    freeze: 'footprint',
-    processes: { pay: { writes: ['/spent/{who}', '/by/{who}'] } },
-    roles: { payer: { params: ['who'], processes: ['pay'] } },
-    counselors: {
-      manager: (principal) => principal === 'manager' || principal === 'director',
-      director: (principal) => principal === 'director',
-    },
-    actions: {
-      pay: {
-        process: 'pay',
-        channel: 'manager',
-        args: z.strictObject({ cents: z.int() }),
-        cost: ({ cents }) => ({ cents: Math.max(cents, 0) }),
-        apply: ({ spent }, { cents }, { role: { who } }) => {
-          if (cents === 0) throw new Error('nothing is paid');
-          spent[who] = (spent[who] ?? 0) + cents;
-        },
-        calls: ({ spent }, { cents }, { role: { who } }) =>
-          cents === 1 ? [] : [call(pay, { to: who, total: spent[who] as number })],
-        onApprove: ({ by }, _args, { counselor, role: { who } }) => {
-          by[who] = counselor;
-        },
-      },
-    },
-    invariants: ({ each, eachCall }) => [
-      each('LIMIT', '/spent/*', {}, (cents) => (cents <= 16 ? pass : reject('too much'))),
-      eachCall('DIRECTOR', pay, { channel: 'director' }, ({ input }) =>
-        input.total <= 10 ? pass : escalate('a director decides'),
-      ),
-    ],
-  });
-  return { paid, pay, domain };
-}
-
-interface Payment {
-  readonly who: string;
-  readonly cents: number;
-}
-
-const payment = fc.record({ who: fc.constantFrom(...PEOPLE), cents: fc.integer({ min: -1, max: 14 }) });
-const budget = { cents: 30 };
-const [free, careful] = [writFor('free'), writFor('careful', { require_approval: ['**'], budget, trajectory: 't' })];
-
-function proposal({ who, cents }: Payment, writ = careful) {
-  return { action: 'pay', role: { name: 'payer', params: { who } }, args: { cents }, writ };
-}
-
-/** A trajectory after these payments. */
-async function after(history: readonly Payment[]) {
-  const { paid, pay, domain } = payments();
-  const store = new MemoryStore();
-  const assize = runtimeOver(store, [domain], { tools: [pay] });
-  const trajectory = (await assize.create(domain, { trajectoryId: 't' })) as unknown as Trajectory;
-  for (const one of history) await trajectory.propose(proposal(one, free));
-  const close = async (): Promise<void> => {
-    await assize.recoverEffects();
-    await assize.close();
-    expect((await deepReplay(store, 't', { domains: [domain as never] })).differences).toEqual([]);
-  };
-  return { paid, trajectory, close };
-}
 
 /** The outcome of a decision: the code of its refusal, or the content of its commit. */
 async function outcome(decision: Promise<Ruling>, trajectory: Trajectory, paid: readonly string[]): Promise<object> {

@@ -19,6 +19,7 @@ import { RuntimeError } from '../errors.ts';
 import type { PlannedBeliefs } from '../memory/plan/plan-beliefs.ts';
 import { amendmentPayload } from '../records/entry-payloads.ts';
 import { parseIntent } from '../records/intent.ts';
+import type { Judgement } from '../records/judgement.ts';
 import type { Needs } from '../records/needs.ts';
 import { PayloadBlobs } from '../records/payload-blobs.ts';
 import { readPendingProposal } from '../records/pending-proposal.ts';
@@ -26,18 +27,23 @@ import { type ApprovalInput, type Ruling, rulingFrom } from '../records/ruling.t
 import { SaltSource } from '../records/salt-source.ts';
 import { type CommitPlan, checkBufferedTools, hasToolObservation, withTools } from '../records/tool-authority.ts';
 import { proposeCalls } from '../transactions/body/declared-calls.ts';
+import { planOnly } from '../transactions/body/plan-only.ts';
+import { requireTools } from '../transactions/body/run-transaction.ts';
+import { DEADLINE_MS } from '../transactions/body/transaction-options.ts';
 import type { TransactionEngines } from '../transactions/engine/engines.ts';
 import { checkOthers, checkReservations, frozenByRules, frozenFor } from '../writer/freeze.ts';
 import { COMMIT_ATTEMPTS_MAX, type PreparedCommit } from '../writer/prepared.ts';
+import type { Unrecorded } from '../writer/until-committed.ts';
 import type { Writer } from '../writer/writer.ts';
+import { approvalJudgement } from './approval-judgement.ts';
 import { approvalRun } from './approval-run.ts';
 
 /** Rules on a pending proposal at a time. `Needs`: nothing has moved. */
-export type ResolutionStep = (at: Instant) => PreparedCommit<Ruling> | Needs;
+export type ResolutionStep<Answer = Ruling> = (at: Instant) => PreparedCommit<Answer> | Unrecorded<Answer> | Needs;
 
 /** The steps that an amendment shares with other approvals of one pending proposal. */
-export interface ApprovalSteps {
-  resolve(prepare: (pending: PendingPayload) => Promise<ResolutionStep>): Promise<Ruling>;
+export interface ApprovalSteps<Answer = Ruling> {
+  resolve(prepare: (pending: PendingPayload) => Promise<ResolutionStep<Answer>>): Promise<Answer>;
   planBeliefs(
     pending: PendingPayload,
     commit: CounselorCommit,
@@ -84,6 +90,51 @@ export async function amend(
     }
   }
   throw await writer.conflictError();
+}
+
+/**
+ * The ruling that `amend` would give. The calls are planned for the amended proposal, and nothing
+ * is claimed or written for them.
+ *
+ * @throws the errors of `amend`
+ */
+export async function judgeAmendment(
+  writer: Writer,
+  effects: TransactionEngines | undefined,
+  pendingId: Hash,
+  input: ApprovalInput,
+  steps: ApprovalSteps<Judgement>,
+): Promise<Judgement> {
+  const chance = new SaltSource(writer.context.random);
+  const judge = (): Promise<Judgement> =>
+    steps.resolve(async (pending) => {
+      const asked = await amendedProposal(writer, pending, input);
+      const calls = callsNow(writer, pendingId, asked, input);
+      const plan = await plannedOnly(writer, effects, asked.intent.action, calls);
+      return (at) => {
+        const step = judgedStep(writer, pendingId, pending, asked, input, plan, at, steps, chance);
+        if ('needs' in step) return step;
+        return { unrecorded: approvalJudgement(step.commit, pending, plan) };
+      };
+    });
+  for (let tries = 0; tries < COMMIT_ATTEMPTS_MAX; tries++) {
+    try {
+      return await judge();
+    } catch (error) {
+      if (!isAssizeError(error, 'stale') || error.retryable !== true) throw error;
+    }
+  }
+  throw await writer.conflictError();
+}
+
+function plannedOnly(
+  writer: Writer,
+  effects: TransactionEngines | undefined,
+  action: string,
+  calls: readonly ProposedCall[],
+): Promise<CommitPlan | undefined> {
+  if (calls.length === 0) return Promise.resolve(undefined);
+  return planOnly(requireTools(effects), calls, writer.parts.domain, action, AbortSignal.timeout(DEADLINE_MS));
 }
 
 /** A pending proposal with its amended intent. */
@@ -143,16 +194,9 @@ function commitAmended(
     const asked = await amendedProposal(writer, pending, input);
     return (at) => {
       const { chain, domain } = writer.parts;
-      const others = writer.reservations.of(chain, domain, at, pendingId);
-      if ('needs' in others) return others;
-      const commit = judged(writer, pendingId, pending, asked, input, plan, at);
-      checkReservations(commit, others);
-      const kept = new PayloadBlobs(writer.context.saltGenerator(chance.restartAt(chain.head)));
-      const believed = steps.planBeliefs(pending, commit, at, kept);
-      if (believed !== undefined && 'needs' in believed) {
-        commit.undo();
-        return believed;
-      }
+      const step = judgedStep(writer, pendingId, pending, asked, input, plan, at, steps, chance);
+      if ('needs' in step) return step;
+      const { commit, kept, believed } = step;
       const counselor: CounselorRecord = {
         principal: input.principal,
         as: commit.as,
@@ -180,6 +224,31 @@ function commitAmended(
       return { ...batch, blobs, effects: acts?.write, answer: rulingFrom(row, payload) };
     };
   });
+}
+
+/** The amendment up to its entry: the change that memory has then, with the planned facts. */
+function judgedStep(
+  writer: Writer,
+  pendingId: Hash,
+  pending: PendingPayload,
+  asked: AmendedProposal,
+  input: ApprovalInput,
+  plan: CommitPlan | undefined,
+  at: Instant,
+  steps: Pick<ApprovalSteps, 'planBeliefs'>,
+  chance: SaltSource,
+): Needs | { readonly commit: CounselorCommit; readonly kept: PayloadBlobs; readonly believed?: PlannedBeliefs } {
+  const { chain, domain } = writer.parts;
+  const others = writer.reservations.of(chain, domain, at, pendingId);
+  if ('needs' in others) return others;
+  const commit = judged(writer, pendingId, pending, asked, input, plan, at);
+  checkReservations(commit, others);
+  const kept = new PayloadBlobs(writer.context.saltGenerator(chance.restartAt(chain.head)));
+  const believed = steps.planBeliefs(pending, commit, at, kept);
+  if (believed === undefined) return { commit, kept };
+  if (!('needs' in believed)) return { commit, kept, believed };
+  commit.undo();
+  return believed;
 }
 
 const NO_CALLS: readonly InputCall[] = [];

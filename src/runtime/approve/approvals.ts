@@ -3,6 +3,7 @@ import { instantOf } from '#canon';
 import { type Hash, type Instant, isEffectPending, isExpired, isHash, type PendingPayload, readRow } from '#ledger';
 import { concluded, RuntimeError } from '../errors.ts';
 import { readQuestions } from '../memory/plan/questions.ts';
+import type { Judgement } from '../records/judgement.ts';
 import type { AskedQuestion } from '../records/questions.ts';
 import {
   type ApprovalInput,
@@ -95,6 +96,21 @@ export class Approvals {
    */
   approve(pendingId: Hash, input: ApprovalInput): Promise<Ruling> {
     return this.#resolutions.approve(pendingId, input);
+  }
+
+  /**
+   * The ruling that `approve` would give now with the same input, and the change that it would
+   * record. Writes nothing, calls no tool, and makes no other proposal wait. A refusal is a result
+   * (`refused`), with the code of the error that `approve` would throw.
+   *
+   * Calls that ran before the submission are not repeated, and no judge of contradictions is asked.
+   * A transaction that holds the same resources can delay or refuse the approval.
+   *
+   * @throws RuntimeError `bad_intent`, `not_pending`, `effect_unresolved`, `digest_mismatch`;
+   * ArgumentError `bad_argument`
+   */
+  judge(pendingId: Hash, input: ApprovalInput): Promise<Judgement> {
+    return this.#resolutions.judge(pendingId, input);
   }
 
   /**

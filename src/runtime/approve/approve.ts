@@ -1,4 +1,4 @@
-import { type AssizeError, isAssizeError } from '#base';
+import { type AssizeError, isAssizeError, type Json } from '#base';
 import { canonicalize } from '#canon';
 import {
   ANY_COUNSELOR,
@@ -35,6 +35,7 @@ import {
 } from '#ledger';
 import { MemoryError, type Question } from '#memory';
 import { holdersOf } from '../authority/holders.ts';
+import type { WritChain } from '../authority/writs.ts';
 import { RuntimeError } from '../errors.ts';
 import { type ErasedPartition, partitionsToErase } from '../memory/plan/close-erased.ts';
 import type { BeliefPlanner } from '../memory/plan/plan-beliefs.ts';
@@ -48,6 +49,7 @@ import {
   partialApprovalPayload,
   resolutionPayload,
 } from '../records/entry-payloads.ts';
+import { type Judgement, refusedBy } from '../records/judgement.ts';
 import { type Needs, needs } from '../records/needs.ts';
 import { PayloadBlobs } from '../records/payload-blobs.ts';
 import { readPendingProposal, readSeenProposal } from '../records/pending-proposal.ts';
@@ -65,6 +67,7 @@ import { SaltSource } from '../records/salt-source.ts';
 import { type CommitPlan, costOf, hasToolObservation, sum, withTools } from '../records/tool-authority.ts';
 import { isCollision } from '../transactions/body/abort-reasons.ts';
 import { withOutcomes } from '../transactions/body/await-outcome.ts';
+import { planOfPending } from '../transactions/body/plan-only.ts';
 import { type ResumedTransaction, resumeApproved } from '../transactions/body/resume-approved.ts';
 import type { TransactionEngines } from '../transactions/engine/engines.ts';
 import type { Moves } from '../writer/apply.ts';
@@ -73,9 +76,10 @@ import { checkOthers, checkReservations } from '../writer/freeze.ts';
 import type { PreparedCommit } from '../writer/prepared.ts';
 import type { OpenReservation } from '../writer/reservations.ts';
 import { scrub } from '../writer/scrub.ts';
-import { type RulingStep, untilCommitted } from '../writer/until-committed.ts';
+import { type Ruled, type RulingStep, untilCommitted } from '../writer/until-committed.ts';
 import type { Writer } from '../writer/writer.ts';
-import { amend, type ResolutionStep } from './amend.ts';
+import { type ApprovalSteps, amend, judgeAmendment, type ResolutionStep } from './amend.ts';
+import { approvalJudgement } from './approval-judgement.ts';
 import { approvalRun } from './approval-run.ts';
 
 /** The most expired proposals in one batch. A caller waits for one batch, some tens of ms. */
@@ -120,57 +124,27 @@ export class Resolutions {
     const chance = new SaltSource(writer.context.random);
     const named = (action: string): NamedRun => approvalRun(pendingId, action, input);
     const approving = this.#resolve(pendingId, input, named, async (pending) => {
-      const writ = writer.parts.writs.present(pending.proposal.writ_id);
-      const waiting = await writer.readValues(() => readPendingProposal(pending, holdersOf(writ), writer.context));
-      const chosen = await this.#checkAnswers(pendingId, pending, input, waiting);
+      const asked = await this.#asked(pendingId, pending, input);
       taken ??= await this.#resumeEffects(pending);
-      let losing = await this.#losing(waiting);
+      let losing = await this.#losing(asked.waiting);
       if (losing.length > 0 && letGo === undefined) {
         // Writers of the same partitions in other trajectories would otherwise commit first each
         // time.
         letGo = await requireFactStore(this.#beliefs).lock(losing.map(({ name }) => name));
-        losing = await this.#losing(waiting);
+        losing = await this.#losing(asked.waiting);
       }
-      /** `committing`: the budget reserved for compensation is released with the commit. */
-      const counseled = (at: Instant, committing: boolean, others: readonly OpenReservation[]): CounselorCommit => {
-        const { world, chain } = writer.parts;
-        const { principal, override = false, replacement } = input;
-        const acting = taken?.commitPlan;
-        const epoch = committing ? acting?.epoch : undefined;
-        const authority = writer.authority(writ, writ.writ.subject, at, { approving: true, committing: epoch });
-        const commit = approvePending(
-          world,
-          waiting,
-          { principal, at, override, ...(replacement === undefined ? {} : { replacement }) },
-          submittedCost(authority, acting, pending),
-        );
-        try {
-          checkCost(pending, costOf(commit, acting));
-          checkOthers(chain, world.domain, pendingId, commit.changes, at);
-        } catch (error) {
-          commit.undo();
-          throw error;
-        }
-        checkReservations(commit, others);
-        return commit;
-      };
       return (at) => {
-        const { chain, domain } = writer.parts;
-        const { principal } = input;
-        const others = writer.reservations.of(chain, domain, at, pendingId);
-        if ('needs' in others) return others;
-        let commit: CounselorCommit;
-        try {
-          commit = counseled(at, true, others);
-        } catch (error) {
-          const conflict = conflictOf(domain, pending, error);
-          if (conflict === undefined) throw error;
-          const as = counselorKind(domain, pending.channel, principal, waiting.requesters, seenOf(waiting));
-          const counselor = { principal, as, method: input.method };
-          return this.#refuse(pendingId, pending, at, { reason: 'conflict', detail: conflict, counselor }, {});
+        const { chain } = writer.parts;
+        const kept = new PayloadBlobs(writer.context.saltGenerator(chance.restartAt(chain.head)));
+        const judged = this.#judged({ ...asked, losing, acting: taken?.commitPlan }, at, kept);
+        if ('needs' in judged) return judged;
+        if ('conflict' in judged) {
+          const counselor = { principal: input.principal, as: judged.as, method: input.method };
+          return this.#refuse(pendingId, pending, at, { reason: 'conflict', detail: judged.conflict, counselor }, {});
         }
+        const { commit, believed } = judged;
         const counselor: CounselorRecord = {
-          principal,
+          principal: input.principal,
           as: commit.as,
           method: input.method,
           ...(commit.overridden ? { override: true, overridden: commit.overrides } : {}),
@@ -178,24 +152,7 @@ export class Resolutions {
         };
         if (!commit.complete) {
           commit.undo();
-          if (isAnswering(input)) throw answersTooEarly(pendingId, pending);
           return this.#resolved(partialApprovalPayload(writer.nextPosition(at), pendingId, pending, counselor));
-        }
-        if (isAnswering(input) && commit.compiled.statements.length === 0) {
-          commit.undo();
-          throw asksNothing(pendingId);
-        }
-        const kept = new PayloadBlobs(writer.context.saltGenerator(chance.restartAt(chain.head)));
-        const believed =
-          losing.length > 0
-            ? requireFactStore(this.#beliefs).planErasure(losing, at, {
-                trajectoryId: writer.id,
-                generation: writer.generation,
-              })
-            : this.#planBeliefs(pendingId, pending, commit, chosen, at, kept);
-        if (believed !== undefined && 'needs' in believed) {
-          commit.undo();
-          return believed;
         }
         const owing = taken;
         if (owing?.hasCallsToRepeat === true) {
@@ -203,8 +160,8 @@ export class Resolutions {
           return needs(() =>
             owing.repeatCalls(() =>
               writer.runRuling(
-                () => named(waiting.intent.action),
-                () => counseled(writer.now(), false, []).undo(),
+                () => named(asked.waiting.intent.action),
+                () => this.#counseled({ ...asked, losing, acting: owing.commitPlan }, writer.now(), false, []).undo(),
               ),
             ),
           );
@@ -222,7 +179,7 @@ export class Resolutions {
             believed?.changes,
           );
         const { row, payload, batch } = writer.apply(approval, { change: commit, facts: believed });
-        const erasure = batchErasureOf(row.id, waiting.intent);
+        const erasure = batchErasureOf(row.id, asked.waiting.intent);
         erases = erasure !== undefined;
         const acts = taken?.commitPlan.commitRecords(row.id);
         const blobs = acts === undefined ? kept.blobs : [...kept.blobs, ...acts.blobs];
@@ -244,12 +201,136 @@ export class Resolutions {
     );
   }
 
+  /**
+   * The ruling that `approve` would give with the same input. Writes nothing, begins no
+   * transaction, asks no judge of contradictions and calls no tool.
+   */
+  async judge(pendingId: Hash, given: ApprovalInput): Promise<Judgement> {
+    const input = checkedResolution(given, APPROVAL);
+    const isAmending = input.args !== undefined || input.role !== undefined;
+    const pending = this.#writer.parts.chain.open.get(pendingId);
+    const { args } = input;
+    const amended = pending && isAmending ? { action: pending.proposal.action.name, args: args as Json } : undefined;
+    try {
+      return isAmending
+        ? await judgeAmendment(this.#writer, this.#effects, pendingId, input, this.#dryStepsOf(pendingId, input))
+        : await this.#judgeExactly(pendingId, input);
+    } catch (error) {
+      return refusedBy(error, this.#writer.parts.domain, args === undefined ? undefined : amended);
+    }
+  }
+
+  #judgeExactly(pendingId: Hash, input: ApprovalInput): Promise<Judgement> {
+    const { resolve } = this.#dryStepsOf(pendingId, input);
+    const chance = new SaltSource(this.#writer.context.random);
+    return resolve(async (pending) => {
+      const asked = await this.#asked(pendingId, pending, input);
+      const acting = await this.#plannedOnly(pending);
+      const losing = await this.#losing(asked.waiting);
+      return (at) => {
+        const { context, parts } = this.#writer;
+        const kept = new PayloadBlobs(context.saltGenerator(chance.restartAt(parts.chain.head)));
+        const judged = this.#judged({ ...asked, losing, acting, isJudgement: true }, at, kept);
+        if ('needs' in judged) return judged;
+        if ('conflict' in judged)
+          return { unrecorded: { ruling: 'rejected', reason: 'conflict', detail: judged.conflict } };
+        const { commit } = judged;
+        return { unrecorded: approvalJudgement(commit, pending, acting, asked.waiting.inputs.calls ?? []) };
+      };
+    });
+  }
+
+  #dryStepsOf(pendingId: Hash, input: ApprovalInput): ApprovalSteps<Judgement> {
+    const named = (action: string): NamedRun => approvalRun(pendingId, action, input);
+    return {
+      resolve: (prepare) => this.#resolve(pendingId, input, named, prepare, {}, expiredJudgement),
+      planBeliefs: (pending, commit, at, kept) =>
+        this.#planBeliefs(pendingId, pending, commit, { call: input, isJudgement: true }, at, kept, AMENDED),
+    };
+  }
+
   #amend(pendingId: Hash, input: ApprovalInput): Promise<Ruling> {
     return amend(this.#writer, this.#effects, pendingId, input, {
       resolve: (prepare) => this.#resolve(pendingId, input, (action) => approvalRun(pendingId, action, input), prepare),
       planBeliefs: (pending, commit, at, kept) =>
         this.#planBeliefs(pendingId, pending, commit, { call: input }, at, kept, AMENDED),
     });
+  }
+
+  /** The recorded proposal, and the choices of its counselor. */
+  async #asked(pendingId: Hash, pending: PendingPayload, input: ApprovalInput): Promise<AskedApproval> {
+    const writer = this.#writer;
+    const writ = writer.parts.writs.present(pending.proposal.writ_id);
+    const waiting = await writer.readValues(() => readPendingProposal(pending, holdersOf(writ), writer.context));
+    const chosen = await this.#checkAnswers(pendingId, pending, input, waiting);
+    return { pendingId, pending, input, writ, waiting, chosen };
+  }
+
+  /**
+   * The approval on the current state, up to its entry: the change that memory has then, or the
+   * conflict that ends a proposal which reserved only its changes.
+   */
+  #judged(asked: JudgedApproval, at: Instant, kept: PayloadBlobs): Needs | ApprovedChange | ConflictingChange {
+    const writer = this.#writer;
+    const { chain, domain } = writer.parts;
+    const { pendingId, pending, input, waiting, losing, isJudgement = false } = asked;
+    const others = writer.reservations.of(chain, domain, at, pendingId);
+    if ('needs' in others) return others;
+    let commit: CounselorCommit;
+    try {
+      commit = this.#counseled(asked, at, true, others);
+    } catch (error) {
+      const conflict = conflictOf(domain, pending, error);
+      if (conflict === undefined) throw error;
+      const as = counselorKind(domain, pending.channel, input.principal, waiting.requesters, seenOf(waiting));
+      return { conflict, as };
+    }
+    if (!commit.complete) {
+      if (!isAnswering(input)) return { commit };
+      commit.undo();
+      throw answersTooEarly(pendingId, pending);
+    }
+    if (isAnswering(input) && commit.compiled.statements.length === 0) {
+      commit.undo();
+      throw asksNothing(pendingId);
+    }
+    const by = { trajectoryId: writer.id, generation: writer.generation };
+    const believed =
+      losing.length > 0
+        ? requireFactStore(this.#beliefs).planErasure(losing, at, by)
+        : this.#planBeliefs(pendingId, pending, commit, { ...asked.chosen, isJudgement }, at, kept);
+    if (believed === undefined || !('needs' in believed)) return { commit, believed };
+    commit.undo();
+    return believed;
+  }
+
+  /** `committing`: the budget reserved for compensation is released with the commit. */
+  #counseled(
+    { pendingId, pending, input, writ, waiting, acting }: JudgedApproval,
+    at: Instant,
+    committing: boolean,
+    others: readonly OpenReservation[],
+  ): CounselorCommit {
+    const writer = this.#writer;
+    const { world, chain } = writer.parts;
+    const { principal, override = false, replacement } = input;
+    const epoch = committing ? acting?.epoch : undefined;
+    const authority = writer.authority(writ, writ.writ.subject, at, { approving: true, committing: epoch });
+    const commit = approvePending(
+      world,
+      waiting,
+      { principal, at, override, ...(replacement === undefined ? {} : { replacement }) },
+      submittedCost(authority, acting, pending),
+    );
+    try {
+      checkCost(pending, costOf(commit, acting));
+      checkOthers(chain, world.domain, pendingId, commit.changes, at);
+    } catch (error) {
+      commit.undo();
+      throw error;
+    }
+    checkReservations(commit, others);
+    return commit;
   }
 
   /**
@@ -355,12 +436,17 @@ export class Resolutions {
   async #resumeEffects(pending: PendingPayload): Promise<ResumedTransaction | undefined> {
     if (pending.proposal.delta.effects.length === 0) return undefined;
     const { id, parts } = this.#writer;
-    if (this.#effects === undefined)
-      throw new RuntimeError(
-        'bad_option',
-        'The pending proposal uses tools. Open the runtime with `tools` to approve it (on the command line: --tools FILE).',
-      );
-    return resumeApproved(this.#effects, id, parts.domain, pending);
+    return resumeApproved(requireToolsFor(this.#effects), id, parts.domain, pending);
+  }
+
+  /** The costs of the recorded calls, for a judgement. */
+  async #plannedOnly(pending: PendingPayload): Promise<CommitPlan | undefined> {
+    if (pending.proposal.delta.effects.length === 0) return undefined;
+    const { parts, context } = this.#writer;
+    const effects = requireToolsFor(this.#effects);
+    return this.#writer.readValues(() =>
+      planOfPending(effects, parts.domain, pending, (hash) => context.store.blob(hash)),
+    );
   }
 
   async reject(pendingId: Hash, given: RejectionInput): Promise<Ruling> {
@@ -465,20 +551,21 @@ export class Resolutions {
   }
 
   #expire({ id, pending, at }: ExpiredPending, moves: Undelayed = {}): PreparedCommit<Ruling> {
-    const detail = `the proposal was not resolved before ${pending.expires}`;
-    return this.#refuse(id, pending, at, { reason: 'expired', detail }, moves);
+    return this.#refuse(id, pending, at, { reason: 'expired', detail: expiredDetail(pending) }, moves);
   }
 
-  #resolve(
+  /** `expired`: the end of a proposal that expired first. Default: recorded as such. */
+  #resolve<Answer = Ruling>(
     pendingId: Hash,
     input: Resolution,
     named: (action: string) => NamedRun,
-    prepare: (pending: PendingPayload) => Promise<ResolutionStep>,
+    prepare: (pending: PendingPayload) => Promise<ResolutionStep<Answer>>,
     moves: Undelayed = {},
-  ): Promise<Ruling> {
+    expired: (due: ExpiredPending) => Ruled<Answer> = (due) => this.#expire(due, moves) as Ruled<Answer>,
+  ): Promise<Answer> {
     const writer = this.#writer;
     const isOpen = (): boolean => writer.parts.chain.open.has(pendingId);
-    const plan = async (): Promise<RulingStep<Ruling> | undefined> => {
+    const plan = async (): Promise<RulingStep<Answer> | undefined> => {
       if (!isOpen()) {
         if (await writer.isBehind()) return undefined;
         throw notPending(pendingId, await this.#endOf(pendingId), isAnswering(input));
@@ -491,7 +578,7 @@ export class Resolutions {
         if (!moves.undelayed) writer.refuseIfHalted();
         const pending = this.#pendingOf(pendingId, input);
         const at = moves.undelayed ? writer.undelayedNow() : writer.now();
-        if (isExpired(pending, at)) return this.#expire({ id: pendingId, pending, at }, moves);
+        if (isExpired(pending, at)) return expired({ id: pendingId, pending, at });
         return writer.runRuling(
           () => named(pending.proposal.action.name),
           () => step(at),
@@ -569,6 +656,53 @@ function conflictOf({ freeze }: Domain, { freezes }: PendingPayload, error: unkn
   return typeof difference === 'string' ? difference : undefined;
 }
 
+function expiredDetail({ expires }: PendingPayload): string {
+  return `the proposal was not resolved before ${expires}`;
+}
+
+function expiredJudgement({ pending }: ExpiredPending): { readonly unrecorded: Judgement } {
+  return { unrecorded: { ruling: 'rejected', reason: 'expired', detail: expiredDetail(pending) } };
+}
+
+/** @throws RuntimeError `bad_option` */
+function requireToolsFor(effects: TransactionEngines | undefined): TransactionEngines {
+  if (effects !== undefined) return effects;
+  throw new RuntimeError(
+    'bad_option',
+    'The pending proposal uses tools. Open the runtime with `tools` to approve it (on the command line: --tools FILE).',
+  );
+}
+
+/** An approval with the proposal that it is about, read from the ledger. */
+interface AskedApproval {
+  readonly pendingId: Hash;
+  readonly pending: PendingPayload;
+  readonly input: ApprovalInput;
+  readonly writ: WritChain;
+  readonly waiting: PendingProposal;
+  readonly chosen: CounselorAnswers;
+}
+
+/** The same with the effects of the commit, and the partitions that an erasure takes facts from. */
+interface JudgedApproval extends AskedApproval {
+  readonly losing: readonly ErasedPartition[];
+  readonly acting: CommitPlan | undefined;
+  /** Whether the ruling is only foreseen. */
+  readonly isJudgement?: boolean;
+}
+
+/** The change as memory has it, with the planned facts. */
+interface ApprovedChange {
+  readonly commit: CounselorCommit;
+  readonly believed?: PlannedBeliefs | undefined;
+}
+
+interface ConflictingChange {
+  readonly conflict: string;
+  /** The kind of the counselor. */
+  readonly as: string;
+}
+
 /** Whether no clock may delay the resolution. */
 type Undelayed = Pick<Moves, 'undelayed'>;
 
@@ -587,7 +721,7 @@ function staleAnswer(pendingId: Hash, { evidence }: AssizeError): MemoryError {
   );
 }
 
-type CounselorAnswers = Pick<StatementContext, 'call' | 'answers' | 'mayAnswer'>;
+type CounselorAnswers = Pick<StatementContext, 'call' | 'answers' | 'mayAnswer' | 'isJudgement'>;
 
 /**
  * An entry that is not the last approval stores no answers. So the next counselor's answers could

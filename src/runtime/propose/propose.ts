@@ -31,6 +31,7 @@ import {
   readProposal,
   underWrit,
 } from '../records/intent.ts';
+import { type Judgement as Foreseen, judgementOf, refusedBy } from '../records/judgement.ts';
 import { type NeedsFacts, needs } from '../records/needs.ts';
 import { PayloadBlobs } from '../records/payload-blobs.ts';
 import { checkObserved } from '../records/pending-proposal.ts';
@@ -42,6 +43,9 @@ import { SaltSource } from '../records/salt-source.ts';
 import { type CommitPlan, checkBufferedTools, withTools } from '../records/tool-authority.ts';
 import { withOutcomes } from '../transactions/body/await-outcome.ts';
 import { proposeCalls } from '../transactions/body/declared-calls.ts';
+import { planOnly } from '../transactions/body/plan-only.ts';
+import { requireTools } from '../transactions/body/run-transaction.ts';
+import { DEADLINE_MS } from '../transactions/body/transaction-options.ts';
 import type { TransactionEngines } from '../transactions/engine/engines.ts';
 import type { NamedRun } from '../writer/domain-watch.ts';
 import { frozenByReservations, frozenByRules, frozenFor, frozenPatterns } from '../writer/freeze.ts';
@@ -52,6 +56,9 @@ import type { TurnScopedPorts } from '../writer/turn-ports.ts';
 import { type RulingStep, type Unrecorded, untilCommitted } from '../writer/until-committed.ts';
 import type { Writer } from '../writer/writer.ts';
 import { Precondition } from './precondition.ts';
+
+/** A proposal without the terms of its submission. */
+export type ForeseenProposal = Omit<ProposalInput, 'idempotencyKey' | 'precondition'>;
 
 interface RulingOptions {
   /** The runtime has made the arguments. */
@@ -66,6 +73,20 @@ interface RulingOptions {
   readonly assertedAt?: Instant | undefined;
   /** The randomness for all attempts. */
   readonly salts?: SaltSource;
+  /**
+   * The ruling is only foreseen: no judge of contradictions is asked. `stateOnly`: the statements
+   * are not compared with facts, because only the current ones are known.
+   */
+  readonly foreseen?: 'completely' | 'stateOnly' | undefined;
+}
+
+/** A ruling that is not recorded yet. */
+interface JudgedProposal {
+  readonly judged: Judgement;
+  readonly believed?: PlannedBeliefs;
+  readonly at: Instant;
+  readonly kept: PayloadBlobs;
+  readonly unstored: ReturnType<Writer['parts']['writs']['unstored']>;
 }
 
 /**
@@ -252,6 +273,104 @@ export class Proposals implements Proposer {
     return writer.runRuling(() => runOf(gathered, writer.id), plan);
   }
 
+  /**
+   * The ruling that a proposal would get now, and the change that it would record. Nothing is
+   * written, and no tool is called. A proposal before an expired approval is recorded counts it as
+   * ended.
+   */
+  async foresee(input: ForeseenProposal): Promise<Foreseen> {
+    const gathered = await this.#gathered(input);
+    return this.#foreseen(gathered, 'completely', (step) => untilCommitted(this.#writer, () => step));
+  }
+
+  /**
+   * The same on the memory that this object was made with, which never moves. Statements are not
+   * compared with facts.
+   */
+  async foreseeHere(input: ForeseenProposal): Promise<Foreseen> {
+    const gathered = await this.#gathered(input);
+    return this.#foreseen(gathered, 'stateOnly', async (step) => {
+      for (;;) {
+        const ruled = step();
+        if (ruled !== undefined && 'unrecorded' in ruled) return ruled.unrecorded;
+        if (ruled !== undefined && 'needs' in ruled) await ruled.needs();
+      }
+    });
+  }
+
+  async #gathered(input: ForeseenProposal): Promise<GatheredProposal> {
+    checkProposal(input);
+    const { id: trajectoryId, context } = this.#writer;
+    const { unsalted, isTurn } = this.#turn;
+    const { domain } = this.#writer.parts;
+    const place = { domain, trajectoryId, nonce: '', unsalted, isOwn: false, isRead: false, isTurn };
+    const gathered = underWrit(readProposal(input, place), this.#present(input.writ), undefined);
+    const byKey = gathered.observations
+      .map(({ unsalted }) => unsalted)
+      .filter(({ oracle_key }) => oracle_key !== undefined);
+    if (byKey.length > 0) await checkObserved(byKey, context.oracle);
+    return gathered;
+  }
+
+  async #foreseen(
+    gathered: GatheredProposal,
+    foreseen: RulingOptions['foreseen'],
+    run: (step: RulingStep<Foreseen>) => Promise<Foreseen>,
+  ): Promise<Foreseen> {
+    const writer = this.#writer;
+    const { action } = gathered.intent;
+    for (let tries = 0; tries < COMMIT_ATTEMPTS_MAX; tries++) {
+      while (writer.busy !== undefined) await writer.busy;
+      if (writer.stale) await writer.ready();
+      try {
+        const calls = declaresCalls(writer.parts.domain, action) ? this.#declaredCalls(gathered) : NO_CALLS;
+        const commitPlan =
+          calls.length === 0
+            ? undefined
+            : await planOnly(
+                requireTools(this.#effects),
+                calls,
+                writer.parts.domain,
+                action,
+                AbortSignal.timeout(DEADLINE_MS),
+              );
+        return await run(this.#foreseeingStep({ ...gathered, commitPlan }, foreseen));
+      } catch (error) {
+        if (!isAssizeError(error, 'stale') || error.retryable !== true)
+          return refusedBy(error, writer.parts.domain, undefined);
+      }
+    }
+    throw await writer.conflictError();
+  }
+
+  #foreseeingStep(gathered: GatheredProposal, foreseen: RulingOptions['foreseen']): RulingStep<Foreseen> {
+    const writer = this.#writer;
+    const salts = new SaltSource(writer.context.random);
+    let assertedAt: Instant | undefined;
+    return () => {
+      const { busy } = writer;
+      if (busy !== undefined) return { needs: () => busy };
+      return writer.runRuling(
+        () => runOf(gathered, writer.id),
+        () => {
+          const step = this.#judged(gathered, { salts, foreseen, assertedAt });
+          if ('needs' in step)
+            return {
+              needs: async () => {
+                const said = await step.needs();
+                assertedAt ??= said;
+              },
+            };
+          if ('unrecorded' in step) return { unrecorded: step.unrecorded as Extract<Foreseen, { ruling: 'frozen' }> };
+          const { judged } = step;
+          const answer = judgementOf(judged, gathered.commitPlan, writer.parts.domain, gathered.intent);
+          if (judged.verdict === 'approved') judged.undo();
+          return { unrecorded: answer };
+        },
+      );
+    };
+  }
+
   /** Adds the outcomes of the calls to the ruling of a repeated key. */
   #withOutcomes(ruling: Ruling, key: string | undefined): Promise<Ruling> | Ruling {
     return key === undefined ? ruling : withOutcomes(ruling, this.#effects, this.#writer.context.store);
@@ -385,50 +504,14 @@ export class Proposals implements Proposer {
     );
   }
 
-  #rule(
-    gathered: GatheredProposal,
-    {
-      builtIn = false,
-      erasedPartitions = [],
-      precondition,
-      assertedAt,
-      salts = new SaltSource(this.#writer.context.random),
-    }: RulingOptions,
-  ): PreparedCommit<Ruling> | Unrecorded<Ruling> | NeedsFacts {
+  #rule(gathered: GatheredProposal, how: RulingOptions): PreparedCommit<Ruling> | Unrecorded<Ruling> | NeedsFacts {
+    const step = this.#judged(gathered, how);
+    if (!('judged' in step)) return step;
+    const { judged, believed, at, kept, unstored } = step;
     const writer = this.#writer;
-    const { chain, domain, world, writs } = writer.parts;
-    if (chain.answered !== undefined) throw concluded(writer.id, chain.answered);
-    writer.refuseIfHalted();
-    const at = writer.now();
-    const frozen = frozenFor(chain, domain, gathered.intent, at);
-    if (frozen !== undefined) return { unrecorded: frozen };
-    const reservations = writer.reservations.of(chain, domain, at);
-    if ('needs' in reservations) return reservations;
+    const { domain } = writer.parts;
     const id = writId(gathered.writ.writ);
     const { commitPlan } = gathered;
-    const own = writer.authority(gathered.writ, gathered.principal, at, { committing: commitPlan?.epoch });
-    const { refused, asked: askedFirst } = checkBufferedTools(own, commitPlan);
-    const authority = withTools(own, commitPlan, askedFirst);
-    const inputs = { at, observations: gathered.observed, calls: commitPlan?.calls ?? NO_CALLS };
-    const adjudicated =
-      refused ??
-      adjudicate(world, gathered.intent, authority, inputs, {
-        parsed: builtIn,
-        conflict: () => precondition?.conflict(gathered.intent),
-      });
-    if (adjudicated.verdict === 'rejected' && adjudicated.outdated === true) throw outdatedCalls(adjudicated.detail);
-    const stopped = undoing(adjudicated, () => this.#stopped(adjudicated, reservations, at));
-    if (stopped !== undefined) return { unrecorded: stopped };
-    const unstored = writs.unstored(gathered.writ);
-    const kept = new PayloadBlobs(writer.context.saltGenerator(salts.restartAt(chain.head)), [
-      ...gathered.blobs,
-      ...unstored,
-    ]);
-    const planned = undoing(adjudicated, () =>
-      this.#planBeliefs(adjudicated, gathered, { at, assertedAt }, kept, erasedPartitions),
-    );
-    if ('needs' in planned) return planned;
-    const { judged, believed } = planned;
     const full = judged.verdict === 'escalated' ? this.#queueFull(gathered.writ) : undefined;
     if (full !== undefined) return full;
     const waits =
@@ -458,6 +541,58 @@ export class Proposals implements Proposer {
       asked,
       answer: withFindings(rulingFrom(row, payload), domain, gathered.intent),
     };
+  }
+
+  /**
+   * The ruling on the current state, up to its entry: an approved change is in memory then.
+   * `unrecorded`: an open approval blocks the proposal. `needs`: nothing has moved.
+   */
+  #judged(
+    gathered: GatheredProposal,
+    {
+      builtIn = false,
+      erasedPartitions = [],
+      precondition,
+      assertedAt,
+      salts = new SaltSource(this.#writer.context.random),
+      foreseen,
+    }: RulingOptions,
+  ): JudgedProposal | Unrecorded<Ruling> | NeedsFacts {
+    const writer = this.#writer;
+    const { chain, domain, world, writs } = writer.parts;
+    if (chain.answered !== undefined) throw concluded(writer.id, chain.answered);
+    writer.refuseIfHalted();
+    const at = writer.now();
+    // A proposal that is recorded comes after the expiry.
+    const over = foreseen !== undefined && this.#resolutions.hasExpiredFreeze() ? chain.open.freezing : undefined;
+    const frozen = frozenFor(chain, domain, gathered.intent, at, over);
+    if (frozen !== undefined) return { unrecorded: frozen };
+    const reservations = writer.reservations.of(chain, domain, at);
+    if ('needs' in reservations) return reservations;
+    const { commitPlan } = gathered;
+    const own = writer.authority(gathered.writ, gathered.principal, at, { committing: commitPlan?.epoch });
+    const { refused, asked: askedFirst } = checkBufferedTools(own, commitPlan);
+    const authority = withTools(own, commitPlan, askedFirst);
+    const inputs = { at, observations: gathered.observed, calls: commitPlan?.calls ?? NO_CALLS };
+    const adjudicated =
+      refused ??
+      adjudicate(world, gathered.intent, authority, inputs, {
+        parsed: builtIn,
+        conflict: () => precondition?.conflict(gathered.intent),
+      });
+    if (adjudicated.verdict === 'rejected' && adjudicated.outdated === true) throw outdatedCalls(adjudicated.detail);
+    const stopped = undoing(adjudicated, () => this.#stopped(adjudicated, reservations, at));
+    if (stopped !== undefined) return { unrecorded: stopped };
+    const unstored = writs.unstored(gathered.writ);
+    const kept = new PayloadBlobs(writer.context.saltGenerator(salts.restartAt(chain.head)), [
+      ...gathered.blobs,
+      ...unstored,
+    ]);
+    const planned = undoing(adjudicated, () =>
+      this.#planBeliefs(adjudicated, gathered, { at, assertedAt, foreseen }, kept, erasedPartitions),
+    );
+    if ('needs' in planned) return planned;
+    return { ...planned, at, kept, unstored };
   }
 
   /**
@@ -501,7 +636,10 @@ export class Proposals implements Proposer {
   #planBeliefs(
     judged: Judgement,
     gathered: GatheredProposal,
-    when: { readonly at: Instant; readonly assertedAt?: Instant | undefined },
+    {
+      foreseen,
+      ...when
+    }: { readonly at: Instant; readonly assertedAt?: Instant | undefined } & Pick<RulingOptions, 'foreseen'>,
     kept: PayloadBlobs,
     losing: readonly ErasedPartition[],
   ): { readonly judged: Judgement; readonly believed?: PlannedBeliefs } | NeedsFacts {
@@ -515,7 +653,7 @@ export class Proposals implements Proposer {
           generation: this.#writer.generation,
         }),
       };
-    if (judged.compiled.statements.length === 0) return { judged };
+    if (judged.compiled.statements.length === 0 || foreseen === 'stateOnly') return { judged };
     const { domain } = this.#writer.parts;
     const planned = requireFactStore(this.#beliefs).plan({
       call: gathered,
@@ -526,6 +664,7 @@ export class Proposals implements Proposer {
       ...when,
       predicates: domain.memory?.predicates ?? {},
       blobs: kept,
+      isJudgement: foreseen !== undefined,
     });
     if (planned !== undefined && 'needs' in planned) {
       judged.undo();

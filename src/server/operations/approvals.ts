@@ -2,9 +2,18 @@ import { z } from 'zod';
 import { isAssizeError } from '#base';
 import { addMicros, hashText } from '#canon';
 import { isSamePrincipal } from '#kernel';
-import { type EntryRow, type Hash, isEffectPending, isExpired, type PendingPayload, readRow } from '#ledger';
+import {
+  type EntryRow,
+  type Hash,
+  isEffectPending,
+  isExpired,
+  type Observation,
+  type PendingPayload,
+  type Replayer,
+  readRow,
+} from '#ledger';
 import { type ApprovalInput, type Ruling, Trajectory, withdrawnSourceOf } from '#runtime';
-import { pendingView, questionsIn } from '#views';
+import { pendingView, type Questions, questionsIn } from '#views';
 import { awaitDecision } from '../await-decision.ts';
 import { ServerError } from '../errors.ts';
 import { grantorsOf, requireOther } from '../grantors.ts';
@@ -27,11 +36,40 @@ import {
   roleForm,
   rulingForm,
 } from './forms.ts';
+import { judgementDocument, judgementForm } from './judgements.ts';
 import { ANYBODY, type Operation, operation, READERS } from './operation.ts';
 
 const plannedCallForm = z
   .looseObject({ id: hash, tool: z.string().optional(), input: json.optional() })
   .meta({ id: 'PlannedCall', description: 'A tool call that runs after the approval. Erased calls have no input.' });
+
+const observationForm = z
+  .strictObject({
+    name: z.string(),
+    value: json.optional(),
+    oracle_key: hash.optional(),
+  })
+  .meta({ id: 'Observation', description: 'An observation of a proposal. An erased value is absent.' });
+
+const memberForm = z
+  .strictObject({
+    claim: hash,
+    ends: z.boolean().optional(),
+    object: json,
+    confidence: z.number(),
+    valid: z.array(z.strictObject({ from: z.string(), to: z.string() })),
+  })
+  .meta({ id: 'QuestionMember', description: 'One of the claims that contradict each other.' });
+
+const questionForm = z
+  .strictObject({
+    request: hash,
+    space: z.string(),
+    subject: z.string(),
+    predicate: z.string(),
+    members: z.array(memberForm),
+  })
+  .meta({ id: 'Question', description: 'A contradiction between claims. The claim of one member wins.' });
 
 const approvalForm = z
   .looseObject({
@@ -56,6 +94,12 @@ const approvalForm = z
     invariant_id: z.string().optional(),
     detail: z.string(),
     freezes: z.union([z.literal('world'), z.array(z.string()).readonly()]),
+    observations: z.array(observationForm).describe('what the agent had observed'),
+    questions: z
+      .array(questionForm)
+      .nullable()
+      .optional()
+      .describe('contradictions: an approval chooses a winner of each (`answers`); null after an erasure'),
     expires: instant.optional(),
     requester: z.string(),
     deciders: z.array(z.string()).describe('principals of the configuration that may decide now'),
@@ -191,6 +235,38 @@ const approve = operation({
   },
 });
 
+const judge = operation({
+  id: 'approvals.judge',
+  method: 'post',
+  path: '/v1/approvals/{approval}/judge',
+  summary:
+    'What the caller’s approval would do, also with other arguments. Nothing is recorded, and no tool is called.',
+  kinds: ['counselor'],
+  params: z.strictObject({ approval: hash }),
+  body: z
+    .strictObject({
+      digest: digest.optional(),
+      override: z.boolean().optional(),
+      args: json.optional(),
+      role: roleForm.optional(),
+      answers: answers.optional(),
+    })
+    .meta({ id: 'ForeseenDecision' }),
+  answer: judgementForm,
+  errors: ['digest_mismatch', 'not_pending'],
+  run: async (request) => {
+    const { path, body } = request;
+    const { trajectory, row } = await pendingOf(request, path.approval);
+    try {
+      await requireOther(request, trajectory, writIdOf(row));
+    } catch (error) {
+      if (!isAssizeError(error, 'unauthorised_counselor')) throw error;
+      return { body: { ruling: 'refused' as const, code: error.code, detail: error.message } };
+    }
+    return { body: judgementDocument(await trajectory.approvals.judge(row.id, inputOf(request, body))) };
+  },
+});
+
 const reject = operation({
   id: 'approvals.reject',
   method: 'post',
@@ -260,7 +336,7 @@ const decideMany = operation({
 });
 
 interface Decision {
-  readonly digest: string;
+  readonly digest?: string | undefined;
   readonly reason?: string | undefined;
   readonly override?: boolean | undefined;
   readonly args?: unknown;
@@ -269,22 +345,26 @@ interface Decision {
 }
 
 function approveAs(
-  { caller }: Pick<Reaching, 'caller'>,
+  reaching: Pick<Reaching, 'caller'>,
   trajectory: Trajectory,
   row: EntryRow,
   decision: Decision,
 ): Promise<Ruling> {
+  return trajectory.approvals.approve(row.id, inputOf(reaching, decision));
+}
+
+function inputOf({ caller }: Pick<Reaching, 'caller'>, decision: Decision): ApprovalInput {
   const { digest, reason, override, args, role, answers } = decision;
-  return trajectory.approvals.approve(row.id, {
+  return {
     principal: caller.name,
     method: caller.method,
-    digest,
+    ...(digest !== undefined && { digest }),
     ...(reason !== undefined && { reason }),
     ...(override !== undefined && { override }),
     ...(args !== undefined && { args }),
     ...(role !== undefined && { role }),
     ...(answers !== undefined && { answers }),
-  });
+  };
 }
 
 function writIdOf(row: EntryRow): Hash {
@@ -354,8 +434,13 @@ async function shownTo(
   const mayDecide = caller.kinds.includes('counselor') && deciders.includes(caller.name);
   const { action, delta } = payload.proposal;
   const [args, changes] = await Promise.all([values.read(payload, action.args), values.read(payload, delta.state)]);
+  const observations = await Promise.all(
+    payload.proposal.observations.map((one) => observationOf(values, payload, one)),
+  );
   return {
     ...view,
+    observations,
+    questions: questionsOf(questions),
     action: { name: action.name, role: action.role, ...('value' in args && { args: args.value }) },
     changes: 'value' in changes ? [...changes.value] : null,
     approved_by: view.approved_by.map((record) => ({ ...record })),
@@ -365,9 +450,26 @@ async function shownTo(
   };
 }
 
+/** Absent if an approval chooses nothing. */
+function questionsOf(questions: Questions): z.input<typeof questionForm>[] | null | undefined {
+  if (questions === 'erased') return null;
+  return questions.length === 0 ? undefined : (structuredClone(questions) as z.input<typeof questionForm>[]);
+}
+
+async function observationOf(
+  values: Replayer['values'],
+  payload: PendingPayload,
+  { name, value, oracle_key }: Observation,
+): Promise<z.input<typeof observationForm>> {
+  const keyed = oracle_key === undefined ? {} : { oracle_key };
+  if (value === undefined || oracle_key !== undefined) return { name, ...keyed };
+  const read = await values.read(payload, value);
+  return { name, ...('value' in read && { value: read.value }) };
+}
+
 function decidedMeanwhile(error: unknown): readonly string[] {
   if (isAssizeError(error, 'not_pending') || isAssizeError(error, 'erased')) return [];
   throw error;
 }
 
-export const approvals: readonly Operation[] = [list, decideMany, get, approve, reject];
+export const approvals: readonly Operation[] = [list, decideMany, get, judge, approve, reject];

@@ -1,15 +1,17 @@
 import { z } from 'zod';
 import { isAssizeError } from '#base';
-import { addMicros } from '#canon';
+import { addMicros, type Instant } from '#canon';
 import { type EntryRow, type Hash, readRow } from '#ledger';
-import type { ProposalInput, Ruling, Trajectory, WritChain } from '#runtime';
+import type { ForeseenProposal, ProposalInput, Ruling, Trajectory, WritChain } from '#runtime';
 import { awaitDecision, type Wait, type Waiting } from '../await-decision.ts';
 import { ServerError } from '../errors.ts';
 import { agentWrit } from '../principals/agent-writ.ts';
-import { callerTrajectory, type Reaching } from '../reach.ts';
+import { isOfKind } from '../principals/caller.ts';
+import { callerTrajectory, entryNamed, type Reaching } from '../reach.ts';
 import { interruptDocument, rulingDocument } from '../rulings.ts';
 import { hash, interruptForm, json, name, roleForm, rulingForm, writForm } from './forms.ts';
-import { INTERRUPTS, type Operation, operation, type Request } from './operation.ts';
+import { judgementDocument, judgementForm } from './judgements.ts';
+import { ANYBODY, INTERRUPTS, type Operation, operation, READERS, type Request } from './operation.ts';
 
 const proposalBody = z
   .strictObject({
@@ -147,6 +149,68 @@ async function decided(
   return ruling;
 }
 
+const judge = operation({
+  id: 'proposals.judge',
+  method: 'post',
+  path: '/v1/trajectories/{trajectory}/judge',
+  summary: 'The ruling that a proposal would get, now or after an entry. Nothing is recorded, and no tool is called.',
+  kinds: ANYBODY,
+  params: z.strictObject({ trajectory: name }),
+  body: z
+    .strictObject({
+      ...{ action: name, role: roleForm, args: json, observations: proposalBody.shape.observations },
+      at: name.optional().describe('the entry after which it is judged; default: now. Not for agents.'),
+      principal: name.optional().describe('the agent that would propose. Default: the caller, if it is an agent.'),
+    })
+    .meta({ id: 'ForeseenProposal' }),
+  answer: judgementForm,
+  errors: ['no_such_value', 'domain_mismatch'],
+  run: async (request) => {
+    const { path, body, caller } = request;
+    const { action, role, args, observations } = body;
+    const isReader = isOfKind(caller, READERS);
+    const trajectory = await callerTrajectory(request, path.trajectory);
+    const entry = body.at === undefined ? undefined : await entryOf(request, trajectory.id, body.at);
+    const principal = isReader ? (body.principal ?? caller.name) : caller.name;
+    const at = entry === undefined ? request.service.clock.now() : readRow(entry).payload.at;
+    const writ = await writOfAgent(request, trajectory.id, { principal, action, at });
+    const asked = { action, role, args, writ, ...(observations !== undefined && { observations }) };
+    const judged = await trajectory.judge(asked as ForeseenProposal, entry?.id);
+    return { body: judgementDocument(judged, isReader) };
+  },
+});
+
+/** An entry of the trajectory, which only readers of the ledger name. @throws ServerError */
+async function entryOf(reaching: Reaching, trajectoryId: string, named: string): Promise<EntryRow> {
+  const { name: caller } = reaching.caller;
+  if (!isOfKind(reaching.caller, READERS))
+    throw new ServerError('forbidden', `${caller} may not judge after an earlier entry. Leave out \`at\`.`);
+  const entry = await entryNamed(reaching, named);
+  if (entry.trajectory_id === trajectoryId) return entry;
+  throw new ServerError('no_such_value', `The trajectory ${trajectoryId} has no entry ${named}.`);
+}
+
+/**
+ * The writ of the agent that would propose, as of a time.
+ *
+ * @throws ServerError `forbidden`, `no_such_value`
+ */
+async function writOfAgent(
+  { caller, service }: Reaching,
+  trajectoryId: string,
+  { principal, action, at }: { readonly principal: string; readonly action: string; readonly at: Instant },
+): Promise<WritChain> {
+  if (principal === caller.name && caller.kinds.includes('agent'))
+    return agentWrit({ caller, service }, trajectoryId, action);
+  const agent = service.config.principals.get(principal);
+  const writ = agent && (await service.grants.forAgent(agent, trajectoryId, action, at));
+  if (writ !== undefined) return writ;
+  throw new ServerError(
+    'no_such_value',
+    `${principal} is no agent with a grant in the trajectory ${trajectoryId}. Name one as \`principal\`.`,
+  );
+}
+
 const get = operation({
   id: 'proposals.get',
   method: 'get',
@@ -166,4 +230,4 @@ const get = operation({
   },
 });
 
-export const proposals: readonly Operation[] = [create, get];
+export const proposals: readonly Operation[] = [create, judge, get];

@@ -54,6 +54,22 @@ test('each operation answers in the form of its schema', async () => {
   expect(approvals).toMatchObject([{ id: waiting.approval_id, may_decide: true, deciders: ['boss:ada', 'boss:bob'] }]);
   const { digest } = approvals[0];
   expect((await ok('approvals.get', { path: { approval: waiting.approval_id } })).status).toBe('pending');
+  const amended = { path: { approval: waiting.approval_id }, body: { digest, args: { amount: 150 } } };
+  expect(await ok('approvals.judge', amended)).toMatchObject({ ruling: 'committed', calls: [], cost: {} });
+  const misfitting = { ...amended, body: { args: { amount: 'much' } } };
+  expect(await ok('approvals.judge', misfitting)).toMatchObject({
+    ruling: 'refused',
+    code: 'invalid_amendment',
+    findings: [{ pointer: '/amount' }],
+  });
+  const small = { action: 'pay', role: role('e'), args: { amount: 1 } };
+  const foreseen = await ok('proposals.judge', { as: 'agent:scout', path: MAIN, body: small });
+  expect(foreseen).toEqual({ ruling: 'committed', calls: [], statements: [], cost: foreseen.cost });
+  const then = { ...small, role: role('b'), at: committed.entry_id, principal: 'agent:scout' };
+  expect(await ok('proposals.judge', { as: 'auditor:eve', path: MAIN, body: then })).toMatchObject({
+    ruling: 'committed',
+    changes: [{ op: 'add', path: '/desks/b' }],
+  });
   const approved = await ok('approvals.approve', { path: { approval: waiting.approval_id }, body: { digest } });
   expect(approved.ruling).toBe('committed');
   const resolved = await ok('approvals.get', { as: 'agent:scout', path: { approval: waiting.approval_id } });

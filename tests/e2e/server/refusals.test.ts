@@ -167,6 +167,7 @@ test('a method or a path that no operation has is unknown_operation', async () =
 const QUERIES: Readonly<Record<string, string>> = { 'trajectories.slice': '?role=clerk' };
 const SMALLEST: Readonly<Record<string, unknown>> = {
   'proposals.create': { action: 'pay', role: 'clerk', args: {} },
+  'proposals.judge': { action: 'pay', role: 'clerk', args: {} },
   'approvals.approve': { digest: '0'.repeat(64) },
   'approvals.reject': { reason: 'no' },
   'branches.create': { at: 'main@0', note: 'a branch' },

@@ -258,6 +258,10 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
     ({ trajectory }, input) => trajectory.propose(input),
     [{ action: 'add', role: 'worker', args: { by: 1 }, writ: { writ: worker, chain: [] } }],
   ),
+  'Trajectory.judge': on(
+    ({ trajectory }, input, at) => trajectory.judge(input, at),
+    ({ trajectory }) => [{ action: 'add', role: 'worker', args: { by: 1 }, writ: worker }, trajectory.head],
+  ),
   'Trajectory.withTurn': exempt(
     'time and chance of a turn, which src/agents reads from the oracle log; the rest is code',
   ),
@@ -272,6 +276,10 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
         { ...DOCTOR, reason: 'r', override: true, digest, replacement: [{ op: 'add', path: '/asked', value: 1 }] },
       ];
     },
+  ),
+  'Approvals.judge': on(
+    ({ trajectory }, id, input) => trajectory.approvals.judge(id, input),
+    async ({ asked }) => [await asked(), { ...DOCTOR, role: { name: 'worker', params: {} }, args: { amount: 2 } }],
   ),
   'Approvals.approve, with args': on(
     ({ trajectory }, id, input) => trajectory.approvals.approve(id, input),

@@ -100,6 +100,8 @@ export interface StatementContext {
    * is allowed.
    */
   readonly mayAnswer?: (question: Question) => void;
+  /** Whether the ruling is only foreseen. Questions to the judge then stay open. */
+  readonly isJudgement?: boolean;
 }
 
 /** Plans the fact changes of statements, on the cached facts. One instance per runtime. */
@@ -110,6 +112,8 @@ export class BeliefPlanner {
   readonly #votes: Votes | undefined;
   readonly #underWay: InFlightWrites = new InFlightWrites();
   #key: Uint8Array | undefined;
+  /** For judgements on a store that has no key yet. */
+  #judgementKey: Uint8Array | undefined;
   /** Calls during which the cache was compared with the store, with the generation then. */
   readonly #compared: WeakMap<object, number> = new WeakMap();
   /** The claims behind the facts that a call withdraws a source from. */
@@ -137,8 +141,9 @@ export class BeliefPlanner {
    */
   plan(sayer: StatementContext): PlannedBeliefs | RefusedBeliefs | NeedsFacts | undefined {
     if (sayer.compiled.statements.length === 0) return undefined;
-    const key = this.#key;
-    if (key === undefined) return needs(() => this.#readKey());
+    const isJudgement = sayer.isJudgement === true;
+    const key = this.#key ?? (isJudgement ? this.#judgementKey : undefined);
+    if (key === undefined) return needs(() => (isJudgement ? this.#lookAtKey() : this.#readKey()));
     const line = this.visibility.known(sayer.trajectoryId);
     if (line === undefined) return needs(async () => void (await this.visibility.of(sayer.trajectoryId)));
     const outcome = this.#outcome(key, sayer, line);
@@ -332,7 +337,7 @@ export class BeliefPlanner {
     const votes = this.#votes;
     const voted = ({ request }: Question): Answer | undefined => votes?.get(sayer.call, request);
     const unasked = plan.questions.filter((question) => this.isJudged(question) && voted(question) === undefined);
-    if (votes !== undefined && unasked.length > 0) {
+    if (votes !== undefined && unasked.length > 0 && sayer.isJudgement !== true) {
       // No question is asked about facts that are known to be outdated.
       const comparison = this.#comparison(sayer, line);
       if (comparison !== undefined) return comparison;
@@ -426,6 +431,12 @@ export class BeliefPlanner {
   async stated(facts: readonly { readonly provenance_id: string }[]): Promise<StatedWrites> {
     const key = this.#key ?? (await this.#store.claimKey());
     return key === undefined ? new Map() : statedWrites(this.#store, key, facts);
+  }
+
+  /** Reads the key, and gives the store none. */
+  async #lookAtKey(): Promise<void> {
+    this.#key = await this.#store.claimKey();
+    if (this.#key === undefined) this.#judgementKey = this.#random.bytes(KEY_BYTES);
   }
 
   async #readKey(): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Json } from '#base';
 import { type Claim, EffectError, isPivot, type Tool } from '#effects';
-import type { Refusal } from '#kernel';
+import type { Domain, Refusal } from '#kernel';
 import type { BlobRow } from '#ledger';
 import { refusalOf, sum, type ToolUse } from '../../records/tool-authority.ts';
 import { withSignal } from '../limits/time-limit.ts';
@@ -72,11 +72,19 @@ function keeps({ attempt }: Branch, { class: kind }: Tool): boolean {
 }
 
 /** Each branch may have one pivot, because one branch is chosen. */
-export function checkPivot(branch: Branch, { name, class: kind, spec: { channel } }: Tool): void {
+export function checkPivot(branch: Branch, tool: Tool): void {
+  checkPivotOf(tool, branch.attempt.context.domain, branch.firstPivot);
+}
+
+/** `first`: the pivot before. @throws EffectError `no_counselor`, `second_pivot` */
+export function checkPivotOf(
+  { name, class: kind, spec: { channel } }: Tool,
+  domain: Domain,
+  first: Tool | undefined,
+): void {
   if (kind === undefined || !isPivot(kind)) return;
-  const counselors = Object.keys(branch.attempt.context.domain.counselors);
+  const counselors = Object.keys(domain.counselors);
   if (channel === undefined ? counselors.length === 0 : !counselors.includes(channel)) throw noCounselor(name, channel);
-  const first = branch.firstPivot;
   if (first !== undefined) throw secondPivot(name, first);
 }
 

@@ -1,16 +1,22 @@
 import type { Json } from '#base';
 import { plainText } from '#canon';
-import { EffectError } from '#effects';
+import { EffectError, type Tool } from '#effects';
 import type { ProposedCall } from '#kernel';
-import type { TransactionEngine } from '../engine/engine.ts';
+import type { CanonicalNames } from '../coordination/canonical-names.ts';
 import type { ResolvedCall } from './stages.ts';
+
+/** The tools of a runtime, and the names of its resources. */
+export interface KnownTools {
+  readonly ports: { readonly tools: ReadonlyMap<string, Tool> };
+  readonly names: CanonicalNames;
+}
 
 /**
  * The declared calls with the tools of the runtime and their claims by canonical name.
  * @throws EffectError `unknown_tool`, `bad_input`, `bad_resolver`
  */
 export function resolvedCalls(
-  engine: TransactionEngine,
+  engine: KnownTools,
   calls: readonly ProposedCall[],
   signal: AbortSignal,
 ): Promise<ResolvedCall[]> {
@@ -18,7 +24,7 @@ export function resolvedCalls(
 }
 
 async function resolvedCall(
-  { ports, names }: TransactionEngine,
+  { ports, names }: KnownTools,
   call: ProposedCall,
   signal: AbortSignal,
 ): Promise<ResolvedCall> {

@@ -93,9 +93,11 @@ async function resumed(
   const { signal } = limit;
   const { proposal } = pending;
   const engine = await effects.engine(limit, signal);
-  const calls = await Promise.all(
-    proposal.delta.effects.map(({ id, effect }) => preparedFrom(engine, id, effect as BlobRef)),
-  );
+  const submitted = await submittedCalls(engine.ports, pending);
+  const calls = submitted.map((call) => ({
+    ...call,
+    checkNames: (signal: AbortSignal) => engine.names.requireUnchanged(call.tool, call.input, call.claims, signal),
+  }));
   const planned = calls.filter(({ answer }) => answer === undefined);
   const { started, run } = await granted(engine, trajectoryId, pending, calls, signal, ({ run }) =>
     run.plan(planned, hasOnFailure(domain, proposal.action.name)),
@@ -161,7 +163,7 @@ async function granted(
   engine: TransactionEngine,
   trajectoryId: string,
   { proposal, parent, seq }: PendingPayload,
-  calls: readonly SubmittedCall[],
+  calls: readonly NamedCall[],
   signal: AbortSignal,
   plan: (started: StartedTransaction) => PlannedRun,
 ): Promise<{ readonly started: StartedTransaction; readonly run: PlannedRun }> {
@@ -213,8 +215,8 @@ function answerChangedError(tool: string, why: string, cause?: unknown): KernelE
 
 /** A call of a pending proposal, read back from the ledger. */
 interface SubmittedCall extends PreparedCall {
+  readonly tool: Tool;
   readonly claims: Claim[];
-  readonly checkNames: (signal: AbortSignal) => Promise<void>;
   readonly cost: Cost;
   /** The answer of a call that executed immediately. */
   readonly answer: Json | undefined;
@@ -222,14 +224,32 @@ interface SubmittedCall extends PreparedCall {
   readonly name: string | undefined;
 }
 
-async function preparedFrom(held: TransactionEngine, key: Hash, payload: BlobRef): Promise<SubmittedCall> {
-  const value = (await readSalted(held.ports.blob, payload)) as EffectPayload | undefined;
+interface NamedCall extends SubmittedCall {
+  readonly checkNames: (signal: AbortSignal) => Promise<void>;
+}
+
+/** The tools of a runtime, and the values of its store. */
+interface CallSources {
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly blob: (hash: Hash) => Promise<string | undefined>;
+}
+
+/**
+ * The calls of a pending proposal.
+ * @throws RuntimeError `erased`; EffectError `unknown_tool`, `stale`
+ */
+export function submittedCalls(sources: CallSources, { proposal }: PendingPayload): Promise<SubmittedCall[]> {
+  return Promise.all(proposal.delta.effects.map(({ id, effect }) => preparedFrom(sources, id, effect as BlobRef)));
+}
+
+async function preparedFrom({ tools, blob }: CallSources, key: Hash, payload: BlobRef): Promise<SubmittedCall> {
+  const value = (await readSalted(blob, payload)) as EffectPayload | undefined;
   if (value === undefined)
     throw new RuntimeError(
       'erased',
       `The input of the effect ${key} was erased, so the proposal cannot be approved. Reject it.`,
     );
-  const tool = held.ports.tools.get(value.tool);
+  const tool = tools.get(value.tool);
   if (tool?.class === undefined)
     throw new EffectError(
       'unknown_tool',
@@ -238,12 +258,12 @@ async function preparedFrom(held: TransactionEngine, key: Hash, payload: BlobRef
   if (value.class !== undefined && plainText(value.class) !== plainText(tool.class))
     throw classChangedError(tool, value.class);
   return {
+    tool,
     effect: { key, tool: tool.name, class: tool.class, payload, ...undoCostOf(tool, value.input) },
     input: value.input,
     blobs: [],
     // The claims as authorised: the approver has not seen scopes that aliases resolve to now.
     claims: claimsOf(value),
-    checkNames: (signal) => held.names.requireUnchanged(tool, value.input, claimsOf(value), signal),
     cost: value.cost,
     answer: value.answer,
     reported: value.told,

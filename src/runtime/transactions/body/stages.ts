@@ -296,7 +296,7 @@ function textOf({ tool, input }: ProposedCall): string {
 }
 
 /** The call that a human must approve before it runs. */
-function pivotOf({ name, spec: { channel } }: Tool): Pivot {
+export function pivotOf({ name, spec: { channel } }: Tool): Pivot {
   return channel === undefined ? { tool: name } : { tool: name, channel };
 }
 

@@ -139,6 +139,11 @@ export class TransactionEngines {
     this.tools = tools;
   }
 
+  /** The names of resources. They need no lease. */
+  get names(): CanonicalNames {
+    return this.#names;
+  }
+
   /** Milliseconds that a body may be idle, if its transaction sets no `idleTimeoutMs`. */
   get idleTimeoutMs(): number {
     return idleOf(this.#options.blockTimeoutMs);

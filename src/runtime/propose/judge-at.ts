@@ -1,0 +1,37 @@
+import { arg, checkArgument } from '#base';
+import type { Hash } from '#ledger';
+import { Resolutions } from '../approve/approve.ts';
+import type { TrajectoryContext } from '../context.ts';
+import type { Judgement } from '../records/judgement.ts';
+import { foldTrajectory } from '../writer/fold.ts';
+import { valid } from '../writer/load.ts';
+import { partsUnder } from '../writer/state.ts';
+import { TurnScopedPorts } from '../writer/turn-ports.ts';
+import { Writer } from '../writer/writer.ts';
+import { type ForeseenProposal, Proposals } from './propose.ts';
+
+/**
+ * The ruling that a proposal would have had after an entry: with the state, the writs, the open
+ * approvals and the domain of that time. The clock shows the time of the entry. Nothing is written:
+ * the memory is made for this call, and no other caller uses it.
+ *
+ * @throws RuntimeError `not_found`, `domain_mismatch`, `invalid_ledger`, `unknown_writ`, `bad_writ`
+ */
+export async function judgeAt(
+  context: TrajectoryContext,
+  trajectoryId: string,
+  entryId: Hash,
+  input: ForeseenProposal,
+): Promise<Judgement> {
+  checkArgument(arg.text, entryId, 'at');
+  const { replayer, store } = context;
+  const folded = await valid(() => foldTrajectory(trajectoryId, replayer, store, { until: entryId }));
+  const { chain } = folded;
+  const domain = context.domainOf(folded.domain, chain.upgraded !== undefined, trajectoryId);
+  const clock = { now: () => chain.at };
+  const ports = new TurnScopedPorts(trajectoryId, clock, context.random, () => chain.head as Hash);
+  const then = { ...context, clock, reservedFor: () => [], saltGenerator: ports.saltGenerator };
+  const writer = new Writer(trajectoryId, partsUnder(folded, domain, false), then);
+  const resolutions = new Resolutions(writer, undefined, context.effects);
+  return new Proposals(writer, undefined, resolutions, context.effects, ports).foreseeHere(input);
+}
