@@ -1,8 +1,9 @@
 import type { EntryRow, LedgerStore } from '#ledger';
 import { type Summary, summaryOf } from '#views';
+import { mayMatch } from './may-match.ts';
 
 /** A search reads at most this many entries a request. The rest is the next page. */
-const READ_MAX = 2_000;
+const READ_MAX = 20_000;
 const READ_AT_ONCE = 250;
 
 /** The entries of a trajectory that a reader asks for. */
@@ -30,6 +31,7 @@ export async function entryPage(store: LedgerStore, head: EntryRow, query: Entry
   const { before, limit } = query;
   const isSearch = query.ruling !== undefined || query.text !== undefined;
   const matches = matcherOf(query);
+  const isWorthReading = mayMatch(query.ruling, query.text?.toLowerCase());
   const entries: Summary[] = [];
   let low = query.from;
   let high = Math.min(before ?? head.seq + 1, head.seq + 1);
@@ -42,6 +44,7 @@ export async function entryPage(store: LedgerStore, head: EntryRow, query: Entry
     for (const row of before === undefined ? rows : rows.toReversed()) {
       if (before === undefined) low = row.seq + 1;
       else high = row.seq;
+      if (!isWorthReading(row)) continue;
       const summary = summaryOf(row);
       if (matches(summary)) entries.push(summary);
       if (entries.length === limit) return { entries, next: next() };

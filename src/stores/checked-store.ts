@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { arg } from '#base';
 import type {
   Batch,
@@ -107,7 +108,7 @@ export abstract class CheckedStore
   async entries(trajectoryId: string, options?: { from?: number; limit?: number }): Promise<EntryRow[]> {
     checkInput(TEXT, trajectoryId, 'trajectoryId');
     const { from, limit } = checkPage(options);
-    return this.#access.read((reads) => reads.entries(trajectoryId, from, limit));
+    return longRead(this.#access.read((reads) => reads.entries(trajectoryId, from, limit)));
   }
 
   async head(trajectoryId: string): Promise<EntryRow | undefined> {
@@ -191,7 +192,7 @@ export abstract class CheckedStore
   async logged(from: number, limit: number): Promise<EntryRow[]> {
     checkInput(arg.whole, from, 'from');
     checkInput(POSITIVE, limit, 'limit');
-    return this.#access.read((reads) => reads.logged(from, limit));
+    return longRead(this.#access.read((reads) => reads.logged(from, limit)));
   }
 
   async snapshot(trajectoryId: string): Promise<SnapshotRow | undefined> {
@@ -347,4 +348,17 @@ export abstract class CheckedStore
     const checked = checkSideChanges(changes);
     return checked.length === 0 || writes.sidePut(checked);
   }
+}
+
+/** A page of this many rows is one of many. */
+const LONG = 250;
+
+/**
+ * The rows of a page. After a long one, other work of the process goes on first: a local file
+ * answers at once, and a walk over a million entries would stop everything else.
+ */
+async function longRead(read: Promise<EntryRow[]> | EntryRow[]): Promise<EntryRow[]> {
+  const rows = await read;
+  if (rows.length >= LONG) await nextTurn();
+  return rows;
 }

@@ -1,51 +1,60 @@
-import { useEffect, useRef, useState } from 'react';
-
 /** The kinds of entries, which are the names of the events. */
 const KINDS = ['root', 'commit', 'rejection', 'pending_approval', 'delegation', 'branch', 'key_change'] as const;
 
-/** A new entry of the log. */
+/** A new entry of the log: its place, and its summary. */
 export interface LogEvent {
   readonly kind: (typeof KINDS)[number];
   /** The position in the log. */
   readonly position: number;
   readonly trajectory_id: string;
-  readonly [member: string]: unknown;
+  readonly seq: number;
+  readonly at: string;
+  readonly ruling: string;
+  readonly action?: string;
+  /** The pending proposal that the entry decides. */
+  readonly resolves?: string;
+  readonly counselor?: string;
+  /** The number of changed keys of the memory. */
+  readonly beliefs?: number;
+  /** The number of calls that the commit makes. */
+  readonly effects?: number;
+  readonly id: string;
+}
+
+export interface StreamListener {
+  readonly onEntry: (event: LogEvent) => void;
+  /** With the position of the last entry before the stream. */
+  readonly onReady: (position: number) => void;
+  readonly onBreak: () => void;
 }
 
 /** The time before a new connection, after the server has refused one. */
 const AGAIN_MS = 1_000;
 
 /**
- * Calls the listener for each new entry of the log. After an interruption the stream continues
- * after the last event. Returns whether it is connected.
+ * Opens the stream of new entries after a position. After an interruption it continues after the
+ * last entry. After a refusal it begins anew, because the server may have another log now. Returns
+ * the call that closes it.
  */
-export function useLogEvents(listener: (event: LogEvent) => void): boolean {
-  const [isConnected, setConnected] = useState(false);
-  const latest = useRef(listener);
-  latest.current = listener;
-  useEffect(() => {
-    let source: EventSource;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    let lastId = '';
-    const connect = (): void => {
-      source = new EventSource(lastId === '' ? '/v1/events' : `/v1/events?last_event_id=${lastId}`);
-      source.addEventListener('ready', () => setConnected(true));
-      source.addEventListener('error', () => {
-        setConnected(false);
-        // The browser connects again on its own, but not after a refusal.
-        if (source.readyState === EventSource.CLOSED) timer = setTimeout(connect, AGAIN_MS);
-      });
-      for (const kind of KINDS)
-        source.addEventListener(kind, ({ data, lastEventId }: MessageEvent<string>) => {
-          lastId = lastEventId;
-          latest.current({ ...JSON.parse(data), kind, position: Number(lastEventId) });
-        });
-    };
-    connect();
-    return () => {
-      clearTimeout(timer);
-      source.close();
-    };
-  }, []);
-  return isConnected;
+export function openStream(after: number | undefined, listener: StreamListener): () => void {
+  let source: EventSource;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const connect = (from?: number): void => {
+    source = new EventSource(from === undefined ? '/v1/events' : `/v1/events?last_event_id=${from}`);
+    source.addEventListener('ready', ({ lastEventId }) => listener.onReady(Number(lastEventId)));
+    source.addEventListener('error', () => {
+      listener.onBreak();
+      // The browser connects again on its own, but not after a refusal.
+      if (source.readyState === EventSource.CLOSED) timer = setTimeout(connect, AGAIN_MS);
+    });
+    for (const kind of KINDS)
+      source.addEventListener(kind, ({ data, lastEventId }: MessageEvent<string>) =>
+        listener.onEntry({ ...JSON.parse(data), kind, position: Number(lastEventId) }),
+      );
+  };
+  connect(after);
+  return () => {
+    clearTimeout(timer);
+    source.close();
+  };
 }

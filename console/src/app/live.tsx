@@ -1,6 +1,7 @@
-import { useQueryClient } from '@tanstack/react-query';
-import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef } from 'react';
-import { type LogEvent, useLogEvents } from '../api/events.ts';
+import { type Query, type QueryClient, useQueryClient } from '@tanstack/react-query';
+import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react';
+import type { LogEvent } from '../api/events.ts';
+import { followLog } from '../api/shared-log.ts';
 
 type Listener = (event: LogEvent) => void;
 
@@ -13,22 +14,37 @@ const Context = createContext<Live>({ isConnected: false, listen: () => () => un
 
 /** Many entries at once load the data again once. */
 const GATHER_MS = 250;
+/** Slow data do not hold up the rest for longer. */
+const RELOAD_MS = 2_000;
+
+interface ProviderProps {
+  /** The principal of the session. */
+  readonly person: string;
+  readonly children: ReactNode;
+}
 
 /**
- * One stream of the log for all parts of a page. New entries, and a new connection, load the shown
- * data again.
+ * One stream of the log for all parts of a page. New entries load the data again that they can
+ * change, and a new connection loads all shown data again.
  */
-export function LiveProvider({ children }: { readonly children: ReactNode }) {
+export function LiveProvider({ person, children }: ProviderProps) {
   const queries = useQueryClient();
-  const listeners = useRef(new Set<Listener>());
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  const isConnected = useLogEvents((event) => {
-    for (const listener of listeners.current) listener(event);
-    timer.current ??= setTimeout(() => {
-      timer.current = undefined;
-      void queries.invalidateQueries({ queryKey: ['log'] });
-    }, GATHER_MS);
-  });
+  const [listeners] = useState(() => new Set<Listener>());
+  const [isConnected, setConnected] = useState(false);
+  useEffect(() => {
+    const reload = reloader(queries);
+    const leave = followLog(person, {
+      onConnection: setConnected,
+      onEntry: (event) => {
+        for (const listener of listeners) listener(event);
+        reload.after(event);
+      },
+    });
+    return () => {
+      leave();
+      reload.stop();
+    };
+  }, [person, queries, listeners]);
   useEffect(() => {
     if (isConnected) void queries.invalidateQueries();
   }, [isConnected, queries]);
@@ -36,15 +52,56 @@ export function LiveProvider({ children }: { readonly children: ReactNode }) {
     () => ({
       isConnected,
       listen: (listener) => {
-        listeners.current.add(listener);
-        return () => void listeners.current.delete(listener);
+        listeners.add(listener);
+        return () => void listeners.delete(listener);
       },
     }),
-    [isConnected],
+    [isConnected, listeners],
   );
   return <Context value={live}>{children}</Context>;
 }
 
 export function useLive(): Live {
   return useContext(Context);
+}
+
+/**
+ * Loads data again after entries that can change them. Entries that arrive meanwhile wait until the
+ * data are loaded, so that a busy log interrupts no loading.
+ */
+function reloader(queries: QueryClient): { readonly after: (event: LogEvent) => void; readonly stop: () => void } {
+  let gathered: LogEvent[] = [];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isStopped = false;
+  const reload = async (): Promise<void> => {
+    const events = gathered;
+    gathered = [];
+    const changed = queries
+      .getQueryCache()
+      .findAll({ queryKey: ['log'] })
+      .filter((query) => isChanged(queries, query, events));
+    const loaded = queries.invalidateQueries({ predicate: (query) => changed.includes(query) });
+    await Promise.race([loaded, new Promise((over) => setTimeout(over, RELOAD_MS))]);
+    timer = gathered.length === 0 || isStopped ? undefined : setTimeout(reload, GATHER_MS);
+  };
+  return {
+    after: (event) => {
+      gathered.push(event);
+      timer ??= setTimeout(reload, GATHER_MS);
+    },
+    stop: () => {
+      isStopped = true;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** Whether a query must be loaded again. One that can tell its next data gets them now. */
+function isChanged(queries: QueryClient, { queryKey, meta, state }: Query, events: readonly LogEvent[]): boolean {
+  if (events.some((event) => meta?.changedBy?.(event, state.data) ?? true)) return true;
+  if (meta?.next === undefined || state.data === undefined) return false;
+  // An answer on its way may be older than the entries.
+  if (state.fetchStatus !== 'idle') return true;
+  queries.setQueryData(queryKey, events.reduce<unknown>(meta.next, state.data));
+  return false;
 }

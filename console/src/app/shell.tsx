@@ -30,7 +30,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
       </main>
     );
   return (
-    <LiveProvider>
+    <LiveProvider person={me.data.name}>
       <Frame name={me.data.name}>{children}</Frame>
     </LiveProvider>
   );

@@ -1,6 +1,7 @@
 import { Table, Text } from '@mantine/core';
 import { useQueries } from '@tanstack/react-query';
 import { visibleJson } from '../../../src/cli/terminal/visible.ts';
+import { entriesOf } from '../api/changed-by.ts';
 import { api, dataOf } from '../api/client.ts';
 import { codeOf } from '../api/problem.ts';
 import classes from './changes.module.css';
@@ -25,6 +26,7 @@ export function Changes({ trajectory, changes, at }: ChangesProps) {
   const before = useQueries({
     queries: changes.map(({ op, path }) => ({
       queryKey: [...(at === undefined ? ['log'] : []), 'state', trajectory, path, at],
+      meta: entriesOf(trajectory),
       enabled: op !== 'add',
       queryFn: () => stateAt(trajectory, path, at),
     })),

@@ -4,6 +4,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { MemoryStore } from '#stores';
 import { cases } from '../../../tests/support/cases.ts';
 import { desk } from '../../../tests/support/ledger/desk.ts';
+import { ChainWriter, commitMembers, rootMembers, second } from '../../../tests/support/ledger/rows.ts';
 import { intent, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 import { ServerError } from '../errors.ts';
 import { type EventStreamOptions, eventOf, eventStream } from './event-stream.ts';
@@ -269,4 +270,24 @@ test('events without an answer about their reader are not sent', async () => {
   expect((await stream.reader.read()).done).toBe(true);
   expect(onFailure).toHaveBeenCalledTimes(1);
   expect(stream.ended).toHaveBeenCalledTimes(1);
+});
+
+test('an event counts the changed keys of the memory and the calls of a commit', () => {
+  const writer = new ChainWriter('t');
+  writer.add('root', rootMembers({}));
+  const held = { $blob: 'a'.repeat(64), bytes: 1, salted: true };
+  const times = { cardinality: 'single-valued', system_time: second(0) };
+  const change = { partition: held, version: 1, insert: [], close: [], ...times };
+  const effect = (digit: string) => ({ id: digit.repeat(64), effect: held });
+  writer.add(
+    'commit',
+    commitMembers([], { delta: { state: [], effects: [effect('b'), effect('c')], beliefs: [change] } }),
+  );
+  writer.add('commit', commitMembers());
+  const told = writer.rows.map((row, position) => JSON.parse(/^data: (.*)$/m.exec(eventOf(position, row))![1]!));
+  expect(told.map(({ beliefs, effects }) => [beliefs, effects])).toEqual([
+    [undefined, undefined],
+    [1, 2],
+    [undefined, undefined],
+  ]);
 });

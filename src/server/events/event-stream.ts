@@ -1,5 +1,5 @@
 import type { EntryRow } from '#ledger';
-import { summaryOf } from '#views';
+import { readable, summaryOf } from '#views';
 import { isLost, STANDING_MS } from '../principals/standings.ts';
 import type { LoggedEntry, LogTail, News } from './log-tail.ts';
 
@@ -194,8 +194,21 @@ function matches({ trajectoryId, kind }: LoggedEntry, filter: EventFilter): bool
   );
 }
 
-/** One event. Its name is the kind of the entry, and its data is the summary of the entry. */
+/**
+ * One event. Its name is the kind of the entry. Its data are the summary of the entry, and how many
+ * keys of the memory a commit changes, and how many calls it makes.
+ */
 export function eventOf(position: number, row: EntryRow): string {
-  const data = JSON.stringify({ trajectory_id: row.trajectory_id, ...summaryOf(row) });
+  const data = JSON.stringify({ trajectory_id: row.trajectory_id, ...summaryOf(row), ...changesOf(row) });
   return `id: ${position}\nevent: ${row.kind}\ndata: ${data}\n\n`;
+}
+
+function changesOf(row: EntryRow): { readonly beliefs?: number; readonly effects?: number } {
+  const payload = row.kind === 'commit' ? readable(row)?.payload : undefined;
+  if (payload?.kind !== 'commit') return {};
+  const { beliefs, effects } = payload.delta;
+  return {
+    ...(beliefs.length > 0 && { beliefs: beliefs.length }),
+    ...(effects.length > 0 && { effects: effects.length }),
+  };
 }

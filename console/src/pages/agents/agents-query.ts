@@ -1,5 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
+import { beginnings, entriesOf } from '../../api/changed-by.ts';
 import { api, dataOf } from '../../api/client.ts';
 import type { components } from '../../api/openapi.d.ts';
 import { useMe } from '../../api/queries.ts';
@@ -49,12 +50,17 @@ async function allTrajectories(): Promise<{ readonly trajectories: readonly Traj
 export function useTrajectory(trajectory: string) {
   return useQuery({
     queryKey: ['log', 'trajectory', trajectory],
+    meta: entriesOf(trajectory),
     queryFn: () => dataOf(api.GET('/v1/trajectories/{trajectory}', { params: { path: { trajectory } } })),
   });
 }
 
 export function useWrits(trajectory: string) {
-  return useQuery({ queryKey: ['log', 'writs', trajectory], queryFn: () => writsOf(trajectory) });
+  return useQuery({
+    queryKey: ['log', 'writs', trajectory],
+    meta: entriesOf(trajectory),
+    queryFn: () => writsOf(trajectory),
+  });
 }
 
 async function writsOf(trajectory: string) {
@@ -63,7 +69,12 @@ async function writsOf(trajectory: string) {
 }
 
 export function useDelegations(trajectory: string, enabled = true) {
-  return useQuery({ queryKey: ['log', 'delegations', trajectory], enabled, queryFn: () => delegationsOf(trajectory) });
+  return useQuery({
+    queryKey: ['log', 'delegations', trajectory],
+    meta: beginnings,
+    enabled,
+    queryFn: () => delegationsOf(trajectory),
+  });
 }
 
 function delegationsOf(trajectory: string) {
@@ -73,6 +84,7 @@ function delegationsOf(trajectory: string) {
 export function useBranches(trajectory: string) {
   return useQuery({
     queryKey: ['log', 'branches', trajectory],
+    meta: beginnings,
     queryFn: async () => {
       const params = { path: { trajectory } };
       return (await dataOf(api.GET('/v1/trajectories/{trajectory}/branches', { params }))).branches;

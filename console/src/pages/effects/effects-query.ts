@@ -1,4 +1,5 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { calls } from '../../api/changed-by.ts';
 import { api, dataOf } from '../../api/client.ts';
 import type { components } from '../../api/openapi.d.ts';
 
@@ -18,6 +19,7 @@ const PAGE = '100';
 export function useEffectTransactions(shown: Shown, trajectory: string | undefined) {
   return useInfiniteQuery({
     queryKey: ['log', 'effects', shown, trajectory ?? ''],
+    meta: calls,
     queryFn: ({ pageParam: cursor }) =>
       dataOf(
         api.GET('/v1/effects', {
@@ -39,6 +41,7 @@ export function useEffectTransactions(shown: Shown, trajectory: string | undefin
 export function useEffectTransaction(epoch: string) {
   return useQuery({
     queryKey: ['log', 'effect', epoch],
+    meta: calls,
     queryFn: () => dataOf(api.GET('/v1/effects/{epoch}', { params: { path: { epoch } } })),
   });
 }

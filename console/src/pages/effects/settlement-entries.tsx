@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { calls } from '../../api/changed-by.ts';
 import { api, dataOf } from '../../api/client.ts';
 import type { components } from '../../api/openapi.d.ts';
 import { EntryLink } from '../../parts/entry-link.tsx';
@@ -17,6 +18,7 @@ const READ = 20;
 export function SettlementEntries({ commit }: { readonly commit: string }) {
   const found = useQuery({
     queryKey: ['log', 'settlements', commit],
+    meta: calls,
     queryFn: () => settlementsOf(commit),
   });
   return found.data?.map(({ id, kind, trajectory_id, seq, payload }) => (

@@ -1,5 +1,6 @@
 import { Badge, Group, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { oneDecision } from '../../api/changed-by.ts';
 import { api, dataOf } from '../../api/client.ts';
 import type { Approval } from '../../api/queries.ts';
 import { BundleButton } from '../../parts/bundle-button.tsx';
@@ -22,6 +23,7 @@ interface DetailProps {
 export function ApprovalDetail({ id, onDecided }: DetailProps) {
   const found = useQuery({
     queryKey: ['log', 'approval', id],
+    meta: oneDecision,
     queryFn: () => dataOf(api.GET('/v1/approvals/{approval}', { params: { path: { approval: id } } })),
   });
   if (found.isPending) return <Loading what="the proposal" />;

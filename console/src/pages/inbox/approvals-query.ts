@@ -1,4 +1,5 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { decisions } from '../../api/changed-by.ts';
 import { api, dataOf } from '../../api/client.ts';
 import type { Approval } from '../../api/queries.ts';
 import { isDecidingHere } from './decided-elsewhere.ts';
@@ -9,15 +10,35 @@ const PAGE = '100';
 export function useApprovals(isMine: boolean) {
   return useInfiniteQuery({
     queryKey: ['log', 'approvals', isMine],
-    queryFn: ({ pageParam: cursor }) =>
-      dataOf(
-        api.GET('/v1/approvals', {
-          params: { query: { limit: PAGE, ...(isMine && { mine: 'true' }), ...(cursor !== '' && { cursor }) } },
-        }),
-      ),
+    meta: decisions,
+    queryFn: ({ pageParam: cursor }) => approvalsPage(isMine, cursor),
+    refetchInterval: ({ state }) => msToExpiry(state.data?.pages.flatMap((page) => page.approvals) ?? []),
     initialPageParam: '',
     getNextPageParam: ({ next }) => next,
   });
+}
+
+interface ApprovalsPage {
+  readonly approvals: readonly Approval[];
+  readonly next?: string | undefined;
+}
+
+function approvalsPage(isMine: boolean, cursor: string): Promise<ApprovalsPage> {
+  const query = { limit: PAGE, ...(isMine && { mine: 'true' as const }), ...(cursor !== '' && { cursor }) };
+  return dataOf(api.GET('/v1/approvals', { params: { query } }));
+}
+
+/** The longest time that a timer of a browser can wait. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+/** Clocks differ, and an expired proposal is listed until its time is over at the server too. */
+const AFTER_EXPIRY_MS = 1_000;
+
+/** The time until the first of them has expired. An expiry is no entry at first. */
+function msToExpiry(approvals: readonly Approval[]): number | false {
+  const times = approvals.flatMap(({ expires }) => (expires === undefined ? [] : [Date.parse(expires)]));
+  if (times.length === 0) return false;
+  const left = times.reduce((first, time) => Math.min(first, time)) - Date.now();
+  return Math.min(Math.max(left, 0) + AFTER_EXPIRY_MS, TIMER_MS_MAX);
 }
 
 /** One decision of a person: exactly the shown proposal, by its digest. */

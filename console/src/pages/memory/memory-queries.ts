@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { beginnings, statements } from '../../api/changed-by.ts';
 import { api, dataOf } from '../../api/client.ts';
 import type { components } from '../../api/openapi.d.ts';
 import type { MemoryAddress } from './address.ts';
@@ -25,6 +26,7 @@ const RECALL_LIMIT = 100;
 export function useTrajectories() {
   return useQuery({
     queryKey: ['log', 'memory', 'trajectories'],
+    meta: beginnings,
     queryFn: async () => {
       const [{ domains }, { trajectories }] = await Promise.all([
         dataOf(api.GET('/v1/domains')),
@@ -42,6 +44,7 @@ export function useTrajectories() {
 export function useSpaces(trajectory: string) {
   return useQuery({
     queryKey: ['log', 'memory', 'spaces', trajectory],
+    meta: statements,
     enabled: trajectory !== '',
     queryFn: async () => {
       const found = await dataOf(api.GET('/v1/trajectories/{trajectory}', { params: { path: { trajectory } } }));
@@ -54,6 +57,7 @@ export function useSpaces(trajectory: string) {
 export function useHistory(place: Place, key?: Key) {
   return useQuery({
     queryKey: ['log', 'memory', 'history', place, key],
+    meta: statements,
     queryFn: async () => {
       const params = { path: { ...place }, query: { ...key } };
       return (await dataOf(api.GET('/v1/trajectories/{trajectory}/memory/{space}/history', { params }))).facts;
@@ -65,6 +69,7 @@ export function useHistory(place: Place, key?: Key) {
 export function useExplained(place: Place, { fact_id, subject, predicate, system_time_start }: Fact) {
   return useQuery({
     queryKey: ['log', 'memory', 'explained', place, fact_id, system_time_start],
+    meta: statements,
     queryFn: () => {
       const path = { ...place, fact: fact_id };
       const params = { path, query: { subject, predicate, since: system_time_start } };
@@ -79,6 +84,7 @@ export function useRecall(place: Place, { valid, system, text = '' }: MemoryAddr
   const query = { ...(valid && { valid }), ...(system && { system }), ...(asked !== '' && { text: asked }) };
   return useQuery({
     queryKey: ['log', 'memory', 'recall', place, query],
+    meta: statements,
     placeholderData: (before) => before,
     queryFn: () => {
       const body = { ...query, limit: RECALL_LIMIT };

@@ -1,4 +1,5 @@
 import { keepPreviousData, useInfiniteQuery, useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
+import { entriesOf } from '../../api/changed-by.ts';
 import { api, dataOf } from '../../api/client.ts';
 import type { components } from '../../api/openapi.d.ts';
 import type { RulingName } from '../../parts/ruling-mark.tsx';
@@ -23,7 +24,7 @@ interface Asked {
   readonly limit?: string;
 }
 
-function entriesOf(trajectory: string, asked: Asked, filter?: Filter, signal?: AbortSignal) {
+function loadEntries(trajectory: string, asked: Asked, filter?: Filter, signal?: AbortSignal) {
   const { ruling, text = '' } = filter ?? {};
   const query = { ...asked, ...(ruling !== undefined && { ruling }), ...(text !== '' && { text }) };
   return dataOf(
@@ -38,8 +39,12 @@ function entriesOf(trajectory: string, asked: Asked, filter?: Filter, signal?: A
 export function useHead(trajectory: string) {
   return useQuery({
     queryKey: ['log', 'head', trajectory],
+    meta: {
+      changedBy: (_, seq) => seq === undefined,
+      next: (seq, event) => (event.trajectory_id === trajectory ? Math.max(seq as number, event.seq) : seq),
+    },
     queryFn: async () => {
-      const { entries } = await entriesOf(trajectory, { before: END, limit: '1' });
+      const { entries } = await loadEntries(trajectory, { before: END, limit: '1' });
       return entries[0]?.seq ?? 0;
     },
   });
@@ -58,9 +63,10 @@ export function useEntriesBetween(trajectory: string, first: number, last: numbe
       const key = ['entries', trajectory, page];
       return {
         queryKey: isFull ? key : ['log', ...key],
+        meta: entriesOf(trajectory),
         queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
-          entriesOf(trajectory, { from: String(page * PAGE), limit: String(PAGE) }, undefined, signal),
-        placeholderData: () => queries.getQueryData<Awaited<ReturnType<typeof entriesOf>>>(['log', ...key]),
+          loadEntries(trajectory, { from: String(page * PAGE), limit: String(PAGE) }, undefined, signal),
+        placeholderData: () => queries.getQueryData<Awaited<ReturnType<typeof loadEntries>>>(['log', ...key]),
         gcTime: FORGET_MS,
         ...(isFull && { staleTime: Number.POSITIVE_INFINITY }),
       };
@@ -79,7 +85,7 @@ export function useSearch(trajectory: string, filter: Filter, start: number) {
     queryKey: ['search', trajectory, filter, start],
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: FORGET_MS,
-    queryFn: ({ pageParam: before, signal }) => entriesOf(trajectory, { before }, filter, signal),
+    queryFn: ({ pageParam: before, signal }) => loadEntries(trajectory, { before }, filter, signal),
     initialPageParam: String(start + 1),
     getNextPageParam: ({ next }) => next,
   });
@@ -89,16 +95,17 @@ export function useSearch(trajectory: string, filter: Filter, start: number) {
 export function useNewer(trajectory: string, filter: Filter, start: number, top: number) {
   return useQuery({
     queryKey: ['log', 'newer', trajectory, filter, start, top],
+    meta: entriesOf(trajectory),
     enabled: top > start,
     placeholderData: keepPreviousData,
-    queryFn: () => entriesOf(trajectory, { from: String(start + 1), before: String(top + 1), limit: '500' }, filter),
+    queryFn: () => loadEntries(trajectory, { from: String(start + 1), before: String(top + 1), limit: '500' }, filter),
   });
 }
 
 /** The seq of the last commit before an entry, or 0 for the first entry of the trajectory. */
 export async function lastCommitBefore(trajectory: string, seq: number): Promise<number> {
   for (let before: string | undefined = String(seq); before !== undefined; ) {
-    const page: Awaited<ReturnType<typeof entriesOf>> = await entriesOf(
+    const page: Awaited<ReturnType<typeof loadEntries>> = await loadEntries(
       trajectory,
       { before, limit: '1' },
       { ruling: 'committed', text: '' },

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { erasures } from '../../api/changed-by.ts';
 import { api, dataOf } from '../../api/client.ts';
 import type { components } from '../../api/openapi.d.ts';
 import type { Payloads } from './payload.ts';
@@ -9,6 +10,7 @@ export type EntryDocument = components['schemas']['Entry'];
 export function useEntry(name: string) {
   return useQuery({
     queryKey: ['log', 'entry', name],
+    meta: erasures,
     queryFn: () =>
       dataOf(api.GET('/v1/entries/{entry}', { params: { path: { entry: name }, query: { values: 'true' } } })),
   });

@@ -7,8 +7,6 @@ import { useScaledRows } from './scaled-rows.ts';
 import type { TimelineAddress } from './timeline-address.ts';
 import { useTail } from './use-tail.ts';
 
-/** A search goes on by itself for this many pages. Then the reader decides. */
-const PAGES_AT_ONCE = 25;
 /** Rows below those in sight that are found ahead. */
 const AHEAD = 20;
 
@@ -32,7 +30,7 @@ export function FoundEntries({ trajectory, head, filter, address }: FoundProps) 
   }, [older.data, newer.data, tail.top, start]);
   const indexes = useMemo(() => new Map(found.map(({ seq }, index) => [seq, index])), [found]);
   const rows = useScaledRows(scroller, found.length, ROW_PX);
-  const goOn = useGoingOn(older, (rows.items.at(-1)?.index ?? 0) + AHEAD > found.length);
+  const search = useGoingOn(older, (rows.items.at(-1)?.index ?? 0) + AHEAD > found.length);
   const entries = {
     count: found.length,
     seqAt: (index: number) => found[index]?.seq ?? 0,
@@ -44,12 +42,12 @@ export function FoundEntries({ trajectory, head, filter, address }: FoundProps) 
   const reached = older.data?.pages.at(-1)?.next;
   return (
     <EntryList {...{ address, entries, rows, scroller, tail }}>
-      {older.isFetching && <Loading what={reached === undefined ? 'entries' : `entries before ${reached}`} />}
-      {!older.isFetching && older.hasNextPage && (
-        <Group p="md" justify="center">
+      {reached === undefined && older.isFetching && <Loading what="entries" />}
+      {reached !== undefined && (search.isGoingOn || search.isStopped) && (
+        <Group p="md" justify="center" role="status">
           <Text size="sm">Searched down to the entry {reached}.</Text>
-          <Button size="xs" variant="default" onClick={goOn}>
-            Search older entries
+          <Button size="xs" variant="default" onClick={search.toggle}>
+            {search.isStopped ? 'Search older entries' : 'Stop'}
           </Button>
         </Group>
       )}
@@ -64,13 +62,19 @@ export function FoundEntries({ trajectory, head, filter, address }: FoundProps) 
   );
 }
 
-/** Loads the next page of a search while rows are wanted. Returns the call that lets it go on. */
-function useGoingOn(search: ReturnType<typeof useSearch>, isWanted: boolean): () => void {
-  const { data, hasNextPage, isFetching, fetchNextPage } = search;
-  const [limit, setLimit] = useState(PAGES_AT_ONCE);
-  const pages = data?.pages.length ?? 0;
+interface GoingOn {
+  readonly isGoingOn: boolean;
+  readonly isStopped: boolean;
+  readonly toggle: () => void;
+}
+
+/** Searches on, page by page, while rows are wanted and until the reader stops it. */
+function useGoingOn(older: ReturnType<typeof useSearch>, isWanted: boolean): GoingOn {
+  const { error, hasNextPage, isFetching, fetchNextPage } = older;
+  const [isStopped, setStopped] = useState(false);
+  const isGoingOn = isWanted && hasNextPage && !isStopped && error === null;
   useEffect(() => {
-    if (isWanted && hasNextPage && !isFetching && pages < limit) void fetchNextPage();
-  }, [isWanted, hasNextPage, isFetching, pages, limit, fetchNextPage]);
-  return () => setLimit(pages + PAGES_AT_ONCE);
+    if (isGoingOn && !isFetching) void fetchNextPage();
+  }, [isGoingOn, isFetching, fetchNextPage]);
+  return { isGoingOn, isStopped: isStopped && hasNextPage, toggle: () => setStopped(!isStopped) };
 }

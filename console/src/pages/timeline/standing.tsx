@@ -1,6 +1,7 @@
 import { Anchor } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
+import { oneDecision } from '../../api/changed-by.ts';
 import { api, dataOf } from '../../api/client.ts';
 import { EntryLink } from '../../parts/entry-link.tsx';
 
@@ -8,6 +9,7 @@ import { EntryLink } from '../../parts/entry-link.tsx';
 export function Standing({ id }: { readonly id: string }) {
   const { data, error } = useQuery({
     queryKey: ['log', 'approval', id],
+    meta: oneDecision,
     queryFn: () => dataOf(api.GET('/v1/approvals/{approval}', { params: { path: { approval: id } } })),
   });
   if (error !== null) return 'not known';
