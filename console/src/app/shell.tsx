@@ -53,7 +53,7 @@ function Frame({ name, children }: { readonly name: string; readonly children: R
             <Burger opened={opened} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Navigation" />
             <Text fw={700} size="lg" component={Link} href="/inbox" className={classes.brand}>
               <Sign />
-              Assize
+              <span className={classes.name}>Assize</span>
             </Text>
             <Connection />
           </Group>

@@ -1,4 +1,4 @@
-/** The memory of the clerk: it reads the mail of the office before the receipts. */
+/** The memory of the agent: it reads the mail of the office before the receipts. */
 import type { Json } from '#base';
 import type { AgentClient } from './agent-client.ts';
 import { EXPENSES_SPACE, EXPENSES_WORLD } from './tour-config.ts';

@@ -48,7 +48,8 @@ export function tellTour(out: Output, report: TourReport): void {
   say(line`${bold('udt')}         Agents claim a patient's drug tests. assize demo tells this story.`);
   say(line``);
   say(line`Assize listens on ${bold(report.url)}. Ctrl-C stops it, and the next start has the same worlds.`);
-  say(line`Open the console: the inbox has the payment that waits. Each link signs in once, within ten minutes:`);
+  say(line`${bold('Begin here')}: open the link of ${PEOPLE.manager}, and decide the payment that waits in the inbox.`);
+  say(line`docs/guide/first-morning.md leads on in five minutes. Each link signs in once, within ten minutes:`);
   say(line`  ${PEOPLE.manager.padEnd(14)} ${report.sign_in.manager}`);
   say(line`  ${PEOPLE.auditor.padEnd(14)} ${report.sign_in.auditor}`);
   say(line``);

@@ -31,9 +31,12 @@ const FITTING = `(() => {
     if (element instanceof HTMLInputElement || element.textContent.trim() === '') return false;
     return (isWide || isHigh) && element.closest('[title]') === null;
   });
+  const beyond = [...document.querySelectorAll('header *')].filter(
+    (element) => element.getBoundingClientRect().right > root.clientWidth + 0.5,
+  );
   return {
     excess: Math.max(0, root.scrollWidth - root.clientWidth),
-    cut: cut.map((element) => element.textContent.slice(0, 80)),
+    cut: [...cut, ...beyond].map((element) => element.textContent.slice(0, 80)),
   };
 })()`;
 

@@ -1,7 +1,11 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type BankLine, readBankLog } from '../../../src/cli/tour/bank-sink.ts';
+import { BANK_LOG } from '../../../src/cli/tour/tour-files.ts';
 import { startServer } from '../process/listening-server.ts';
+
+type Payment = Extract<BankLine, { readonly does: 'pays' }>;
 
 /** A running tour, as `npm start` serves it, in a folder of its own. */
 export interface Tour {
@@ -14,6 +18,8 @@ export interface Tour {
   seqOf(ruling: 'rejected' | 'escalated'): number;
   /** Sends a request as the auditor, who is an administrator too. */
   ask(method: string, path: string): Promise<unknown>;
+  /** The payments that the bank has made, by its own log. */
+  payments(): readonly Payment[];
   end(): Promise<void>;
 }
 
@@ -35,6 +41,7 @@ export async function startTour(): Promise<Tour> {
       if (!answer.ok) throw new Error(`${method} ${path} failed: ${await answer.text()}`);
       return answer.json();
     },
+    payments: () => readBankLog(join(folder, BANK_LOG)).flatMap((line) => (line.does === 'pays' ? [line] : [])),
     end: async () => {
       await server.end('SIGKILL');
       rmSync(folder, { recursive: true });

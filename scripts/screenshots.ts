@@ -1,0 +1,34 @@
+/**
+ * Makes the pictures of docs/images anew: `npm run screenshots`. The test of the pages makes all
+ * pictures in a folder of its own, and those that a page of the documentation shows are kept.
+ */
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const root = join(import.meta.dirname, '..');
+const TEST = 'tests/console/screenshots.slow.test.ts';
+/** The width in pixels of the pictures that the documentation shows. */
+const WIDTH = 1280;
+
+const made = mkdtempSync(join(tmpdir(), 'assize-screenshots-'));
+try {
+  const vitest = join(root, 'node_modules/vitest/vitest.mjs');
+  execFileSync(process.execPath, [vitest, 'run', '--mode', 'slow', TEST], {
+    ...{ cwd: root, stdio: 'inherit' },
+    env: { ...process.env, ASSIZE_SCREENSHOTS: made },
+  });
+  mkdirSync(join(root, 'docs/images'), { recursive: true });
+  for (const name of shownNames())
+    copyFileSync(join(made, `${name}-${WIDTH}.png`), join(root, 'docs/images', `${name}.png`));
+} finally {
+  rmSync(made, { recursive: true });
+}
+
+/** The names of pictures in the documentation, without their endings. */
+function shownNames(): ReadonlySet<string> {
+  const pages = ['README.md', ...globSync('docs/**/*.md', { cwd: root })];
+  const texts = pages.map((page) => readFileSync(join(root, page), 'utf8'));
+  return new Set(texts.flatMap((text) => [...text.matchAll(/\bimages\/([\w-]+)\.png/g)].map(([, name = '']) => name)));
+}
