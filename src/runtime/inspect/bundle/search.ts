@@ -1,5 +1,6 @@
+import { isAssizeError } from '#base';
 import { readCanonical } from '#canon';
-import { checkRow, type EntryRow, type Hash, type LedgerStore, type LogStore, type Payload } from '#ledger';
+import { checkRow, type EntryRow, type Hash, type LedgerStore, type LogStore, type Payload, readRow } from '#ledger';
 import { isInScope, type SearchedScope, writOf } from './scope.ts';
 import { subjectIn, writsIn } from './writs.ts';
 
@@ -49,7 +50,7 @@ export async function* searched(store: LedgerStore, scope: SearchedScope): Async
     const subjectOf = scope.kind === 'person' ? await subjects(store, id) : undefined;
     for await (const rows of pagesOf(store, id, from, to))
       for (const row of rows) {
-        const { payload } = checkRow(row);
+        const payload = payloadOf(row);
         const subject = await subjectOf?.(payload);
         if (isInScope(scope, { id: row.id, payload }, () => subject)) yield row;
       }
@@ -65,7 +66,7 @@ async function infoOf(store: LedgerStore, trajectoryId: string) {
 async function seqAt(store: LedgerStore, trajectoryId: string, entries: number, at: string): Promise<number> {
   return firstSeq(entries, async (seq) => {
     const [row] = await store.entries(trajectoryId, { from: seq, limit: 1 });
-    return row === undefined || checkRow(row).payload.at >= at;
+    return row === undefined || payloadOf(row).at >= at;
   });
 }
 
@@ -87,7 +88,7 @@ async function subjects(
 ): Promise<(payload: Payload) => Promise<string | undefined>> {
   const [first] = await store.entries(trajectoryId, { limit: 1 });
   const known = new Map<Hash, string | undefined>();
-  for (const [id, writ] of first === undefined ? [] : writsIn(checkRow(first).payload)) known.set(id, subjectIn(writ));
+  for (const [id, writ] of first === undefined ? [] : writsIn(payloadOf(first))) known.set(id, subjectIn(writ));
   return async (payload) => {
     const id = writOf(payload);
     if (id === undefined) return undefined;
@@ -97,4 +98,18 @@ async function subjects(
     }
     return known.get(id);
   };
+}
+
+/**
+ * The payload of a stored row. A row that is selected is checked later.
+ *
+ * @throws LedgerFault for a text that cannot be read
+ */
+function payloadOf(row: EntryRow): Payload {
+  try {
+    return readRow(row).payload;
+  } catch (error) {
+    if (!isAssizeError(error)) throw error;
+    return checkRow(row).payload;
+  }
 }

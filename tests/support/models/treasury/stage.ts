@@ -64,6 +64,7 @@ export interface Played {
   readonly domains: readonly Domain[];
   readonly happenings: readonly Happening[];
   readonly rows: Rows;
+  readonly store: MemoryStore;
   /** The recorded calls of each entry that has some, by the keys of their effects. */
   readonly calls: ReadonlyMap<Hash, readonly (Call & { readonly key: Hash })[]>;
   readonly bank: Bank;
@@ -365,6 +366,7 @@ class Stage {
       domains: this.#domains,
       happenings: this.#happenings,
       rows,
+      store: this.#store,
       calls: await callsIn(this.#store, rows),
       bank: this.#bank,
       faults: verified.flatMap(({ fault }) => fault ?? []),
