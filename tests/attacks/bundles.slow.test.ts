@@ -82,7 +82,7 @@ async function textsOver(name: string, scope: BundleScope = ALL): Promise<Texts>
 describe.each(['every kind', 'settlements', 'effects', 'all erased', 'a branch under a later key'])(
   'of a ledger with %s',
   (name) => {
-    test('a changed byte in any file is refused', async () => {
+    test('attack 68: a proof bundle with a changed byte in any file: refused', async () => {
       const texts = await textsOver(name);
       const changes = Object.entries(texts).flatMap(([at, text]) =>
         [0, text.length >> 1, text.length - 1].flatMap((place) => {
@@ -184,7 +184,7 @@ test('the checkpoint of another log of the same entries is refused', async () =>
   await expectCode(zipOf(changed), 'bad_checkpoint');
 });
 
-describe('an entry of the context that is left out, with all that names it, is missed', () => {
+describe('an entry of the context that is left out is missed:', () => {
   /** The bundle without an entry, and without the values that stand before it. */
   async function without(name: string, scope: BundleScope, id: string): Promise<Uint8Array> {
     const texts = await textsOver(name, scope);

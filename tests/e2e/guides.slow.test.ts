@@ -54,6 +54,18 @@ function shell(script: string, cwd = here): string {
   });
 }
 
+test.skipIf(!python)('proof-bundles.md, which also needs python3', () => {
+  const said = shell(blocks('proof-bundles.md').join('\n'));
+  for (const part of [
+    '1 entry in scope, and 2 entries as context: approval.zip',
+    'The bundle is valid: 1 entry in scope and 2 entries as context are in the 28 entries signed by example.com/ledger',
+    'valid: 1 entries in scope and 2 as context are in the 28 entries signed by example.com/ledger',
+    'entries.jsonl is not as in the manifest (file_differs)',
+    'refused',
+  ])
+    expect(said).toContain(part);
+});
+
 test.skipIf(!python)('audit.md, which also needs python3', async () => {
   const said = shell(blocks('audit.md').join('\n'));
   for (const part of [

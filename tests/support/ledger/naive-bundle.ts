@@ -9,8 +9,8 @@ interface Plain {
 }
 
 /**
- * The ids of the entries of a bundle, by the page of its format alone: asks for every two entries of
- * the store whether one brings the other, until no entry is added.
+ * The ids of the entries of a bundle, by the page of its format alone. For every two entries of the
+ * store it asks whether one brings the other, until no entry is added.
  */
 export async function naiveBundle(store: LedgerStore, scope: BundleScope): Promise<ReadonlySet<string>> {
   const all: Plain[] = [];
