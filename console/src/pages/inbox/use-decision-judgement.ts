@@ -1,5 +1,6 @@
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { entriesOf } from '../../api/changed-by.ts';
 import { api, dataOf } from '../../api/client.ts';
 import type { Approval } from '../../api/queries.ts';
 import { isReadable } from '../../parts/schema-form/unreadable.ts';
@@ -19,11 +20,12 @@ export interface Draft {
  * The ruling that the decision would get now. An answer about an earlier draft is `isOld`. The
  * server is asked again when its ledger moves.
  */
-export function useDecisionJudgement({ id, digest, may_decide }: Approval, draft: Draft) {
+export function useDecisionJudgement({ id, digest, may_decide, trajectory_id }: Approval, draft: Draft) {
   const [settled] = useDebouncedValue(draft, QUIET_MS);
   const isSettled = JSON.stringify(settled) === JSON.stringify(draft);
   const found = useQuery({
     queryKey: ['log', 'judgement', id, digest, settled],
+    meta: entriesOf(trajectory_id),
     enabled: may_decide && isReadable(settled.args),
     placeholderData: keepPreviousData,
     retry: false,
