@@ -66,16 +66,18 @@ function TrialForm({ entry, domain, principals, own }: FormProps) {
         Nothing is recorded, and no tool is called.
       </Text>
       {seq > 0 && (
-        <SegmentedControl
-          size="xs"
-          aria-label="The state that it is judged on"
-          value={trial.isBefore ? 'before' : 'after'}
-          onChange={(next) => set({ isBefore: next === 'before' })}
-          data={[
-            { value: 'before', label: 'Before this entry' },
-            { value: 'after', label: 'After this entry' },
-          ]}
-        />
+        <Group>
+          <SegmentedControl
+            size="xs"
+            aria-label="The state that it is judged on"
+            value={trial.isBefore ? 'before' : 'after'}
+            onChange={(next) => set({ isBefore: next === 'before' })}
+            data={[
+              { value: 'before', label: 'Before this entry' },
+              { value: 'after', label: 'After this entry' },
+            ]}
+          />
+        </Group>
       )}
       <Who trial={trial} domain={domain} principals={principals} onChange={setTrial} />
       {trial.action !== '' && (
