@@ -93,7 +93,9 @@ function refusal({ code, detail, broken, findings }: Extract<Judgement, { ruling
     };
   if (broken !== undefined && broken.length > 0) {
     const rules = broken.map(({ invariant_id }) => invariant_id).join(', ');
-    return { tone: 'bad', sign: '✕', word: `Breaks ${broken.length === 1 ? 'rule' : 'rules'} ${rules}`, detail };
+    const word = `Breaks ${broken.length === 1 ? 'rule' : 'rules'} ${rules}`;
+    // A table has the details of the rules.
+    return { tone: 'bad', sign: '✕', word, detail: code === 'final_rule' ? 'no approval overrides it' : '' };
   }
   if (code === 'unauthorised_counselor') return { tone: 'wait', sign: '?', word: 'It is for other approvers', detail };
   return { tone: 'bad', sign: '✕', word: 'Would be refused', detail };

@@ -1,6 +1,6 @@
 import { Alert, Button, Checkbox, Group, Kbd, Text, TextInput } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
-import { useRef, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { codeOf, ProblemError } from '../../api/problem.ts';
 import type { Approval } from '../../api/queries.ts';
 import { JudgementLine } from '../../parts/judgement.tsx';
@@ -122,16 +122,25 @@ function Amend({ draft: { amendment, judgement } }: { readonly draft: DecisionDr
       </Text>
     );
   return (
-    <SchemaForm
-      title="Arguments to approve instead"
-      schema={schema}
-      value={args}
-      onChange={set}
-      findings={judgement.findings}
-      view={view}
-      onView={show}
-    />
+    <Focused>
+      <SchemaForm
+        title="Arguments to approve instead"
+        schema={schema}
+        value={args}
+        onChange={set}
+        findings={judgement.findings}
+        view={view}
+        onView={show}
+      />
+    </Focused>
   );
+}
+
+/** Moves the focus to the first field once, so that the keyboard goes on there. */
+function Focused({ children }: { readonly children: ReactNode }) {
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => place.current?.querySelector<HTMLElement>('input:not([type=radio]), textarea')?.focus(), []);
+  return <div ref={place}>{children}</div>;
 }
 
 function NotYours({ approval }: { readonly approval: Approval }) {

@@ -1,10 +1,10 @@
-import { Anchor, Text } from '@mantine/core';
-import { Link } from 'wouter';
+import { Text } from '@mantine/core';
 import type { Approval } from '../../api/queries.ts';
 import { Inert } from '../../parts/inert-text.tsx';
 import { JsonText } from '../../parts/json-text.tsx';
 import { Part } from '../../parts/part.tsx';
 import { recallOf } from './recall-of.ts';
+import { RecalledFact } from './recalled-fact.tsx';
 
 interface ObservationsProps {
   readonly trajectory: string;
@@ -24,42 +24,43 @@ export function Observations({ trajectory, observations }: ObservationsProps) {
   );
 }
 
-function Observed({
-  trajectory,
-  observation,
-}: {
+interface ObservedProps {
   readonly trajectory: string;
   readonly observation: Approval['observations'][number];
-}) {
+}
+
+function Observed({ trajectory, observation }: ObservedProps) {
   const { name, value, oracle_key } = observation;
-  const recall = recallOf(trajectory, observation);
+  const recall = recallOf(observation);
   return (
     <div>
       <Text size="sm" fw={600}>
         <Inert>{name}</Inert>
       </Text>
-      {recall !== undefined && (
-        <Text size="sm" mb={4}>
-          {recall.count === 1 ? '1 fact was found. ' : `${recall.count} facts were found. `}
-          <Anchor component={Link} href={recall.href} size="sm">
-            The same recall now
-          </Anchor>
-          {recall.facts.map(({ id, href }) => (
-            <span key={href}>
-              {', '}
-              <Anchor component={Link} href={href} size="sm">
-                {`fact ${id.slice(0, 8)}`}
-              </Anchor>
-            </span>
-          ))}
-        </Text>
-      )}
       {oracle_key !== undefined ? (
         <Text size="sm">{`The answer ${oracle_key.slice(0, 12)}… of an oracle.`}</Text>
       ) : value === undefined ? (
         <Text size="sm">The value was erased.</Text>
-      ) : (
+      ) : recall === undefined ? (
         <JsonText value={value} label={`Observation ${name}`} />
+      ) : (
+        <>
+          {recall.versions.map((version) => (
+            <RecalledFact key={`${version.fact} ${version.since}`} {...{ trajectory, space: recall.space, version }} />
+          ))}
+          <Text size="xs" c="dimmed">
+            {recall.count === 1 ? '1 fact was recalled' : `${recall.count} facts were recalled`}
+            {recall.count > recall.versions.length && `; the first ${recall.versions.length} are shown`}
+          </Text>
+          <details>
+            <summary>
+              <Text span size="xs">
+                The question of the recall
+              </Text>
+            </summary>
+            <JsonText value={value} label={`Observation ${name}`} />
+          </details>
+        </>
       )}
     </div>
   );

@@ -2,24 +2,25 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { recallOf } from './recall-of.ts';
 
-test('a recall by key leads to its facts, and one by text to the search', () => {
-  const rows = [['f1', '2026-01-01T00:00:00.000000Z']];
-  const query = { space: 'crm/a', subject: 'ada', predicate: 'phone' };
-  const byKey = recallOf('main', { name: 'recall', value: { query, rows } });
-  expect(byKey?.href).toBe('/memory/main/crm%2Fa?subject=ada&predicate=phone');
-  expect(byKey?.facts[0]?.href).toBe(
-    '/memory/main/crm%2Fa?subject=ada&predicate=phone&fact=f1&since=2026-01-01T00%3A00%3A00.000000Z',
-  );
-  const byText = recallOf('main', { name: 'recall', value: { query: { space: 'crm', text: 'call' }, rows } });
-  expect(byText).toEqual({ href: '/memory/main/crm?view=recall&text=call', count: 1, facts: [] });
+const SINCE = '2026-01-01T00:00:00.000000Z';
+
+test('a recall has its space, its key and the versions that it returned', () => {
+  const query = { space: 'crm', subject: 'ada', predicate: 'phone', kind: 'current' };
+  const key = { subject: 'ada', predicate: 'phone' };
+  expect(recallOf({ name: 'recall', value: { query, rows: [['f1', SINCE]] } })).toEqual({
+    ...{ space: 'crm', count: 1, versions: [{ fact: 'f1', since: SINCE, key }] },
+  });
+  const rows = Array.from({ length: 12 }, (_, n) => [`f${n}`, SINCE]);
+  const many = recallOf({ name: 'recall', value: { query: { space: 'crm' }, rows } });
+  expect([many?.count, many?.versions.length, many?.versions[0]?.key]).toEqual([12, 10, {}]);
 });
 
 test('a value of any form is a recall or none', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       for (const given of [value, { query: value, rows: value }, { query: { space: 's' }, rows: [value] }])
-        expect(() => recallOf('main', { name: 'recall', value: given })).not.toThrow();
-      expect(recallOf('main', { name: 'price', value })).toBeUndefined();
+        expect(() => recallOf({ name: 'recall', value: given })).not.toThrow();
+      expect(recallOf({ name: 'price', value: { query: { space: 's' }, rows: [] } })).toBeUndefined();
     }),
   );
 });

@@ -1,43 +1,37 @@
-import { memoryHref } from '../../parts/addresses.ts';
-
-interface Recall {
-  /** The page of the memory with the same question. */
-  readonly href: string;
-  /** How many facts it returned. */
-  readonly count: number;
-  readonly facts: readonly { readonly id: string; readonly href: string }[];
+/** A version of a fact that a recall returned. */
+export interface RecalledVersion {
+  readonly fact: string;
+  /** The start of the version in system time. */
+  readonly since: string;
+  /** The key of the fact, as far as the recall asked for it. */
+  readonly key: { readonly subject?: string; readonly predicate?: string };
 }
 
-/** The facts listed at most. The JSON below has all. */
-const LISTED_MAX = 20;
+/** A recall in an observation: its space, and the versions of facts that it returned. */
+interface Recall {
+  readonly space: string;
+  readonly count: number;
+  /** The first of them. */
+  readonly versions: readonly RecalledVersion[];
+}
 
-/**
- * A recall in an observation: its question, and the versions of facts that it returned. The agent
- * gives this value, so it may have any form. Undefined for another one.
- */
-export function recallOf(
-  trajectory: string,
-  { name, value }: { readonly name: string; readonly value?: unknown },
-): Recall | undefined {
+/** The facts shown at most. The JSON of the observation has all. */
+const SHOWN_MAX = 10;
+
+/** The recall of an observation. The agent gives its value, so it may have any form. */
+export function recallOf({ name, value }: { readonly name: string; readonly value?: unknown }): Recall | undefined {
   if (name !== 'recall' || typeof value !== 'object' || value === null) return undefined;
   const { query, rows } = value as { readonly query?: unknown; readonly rows?: unknown };
   if (typeof query !== 'object' || query === null || !Array.isArray(rows)) return undefined;
-  const { space, subject, predicate, text } = query as Readonly<Record<string, unknown>>;
-  if (typeof space !== 'string') return undefined;
-  const key = texts({ subject, predicate });
-  const isKey = Object.keys(key).length === 2;
-  const asked = isKey ? key : { view: 'recall', ...texts({ subject, predicate, text }) };
-  const facts = rows.slice(0, LISTED_MAX).flatMap((row: unknown) => {
-    const [id, since] = Array.isArray(row) ? (row as readonly unknown[]) : [];
-    // The page of a fact is found by its key.
-    if (!isKey || typeof id !== 'string' || typeof since !== 'string') return [];
-    return [{ id, href: memoryHref(trajectory, space, { ...key, fact: id, since }) }];
+  const { space, subject, predicate } = query as Readonly<Record<string, unknown>>;
+  if (typeof space !== 'string' || space === '') return undefined;
+  const key = {
+    ...(typeof subject === 'string' && subject !== '' && { subject }),
+    ...(typeof predicate === 'string' && predicate !== '' && { predicate }),
+  };
+  const versions = rows.slice(0, SHOWN_MAX).flatMap((row: unknown) => {
+    const [fact, since] = Array.isArray(row) ? (row as readonly unknown[]) : [];
+    return typeof fact === 'string' && fact !== '' && typeof since === 'string' ? [{ fact, since, key }] : [];
   });
-  return { href: memoryHref(trajectory, space, asked), count: rows.length, facts };
-}
-
-function texts(members: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(members).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
-  );
+  return { space, count: rows.length, versions };
 }
