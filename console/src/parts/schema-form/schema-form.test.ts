@@ -114,6 +114,12 @@ test('the schemas of zod have their fields', () => {
   expect(limits).toEqual(['at most 20 characters', 'from 1 to 100', 'a time such as 2026-03-23T09:00:00Z']);
 });
 
+test('a new number is the one nearest to zero', () => {
+  const limits: readonly Schema[] = [{}, { minimum: 2 }, { minimum: -9, maximum: 9 }, { maximum: -3 }];
+  const numbers = limits.map((limit) => emptyOf(resolvedRoot({ type: 'integer', ...limit })));
+  expect(numbers).toEqual([0, 2, 0, -3]);
+});
+
 test('a number field keeps a text that is no number', () => {
   expect([numberOf('12'), numberOf(' 1.5e3 '), numberOf(''), numberOf('1_0'), numberOf('0x10')]).toEqual([
     ...[12, 1_500, undefined, '1_0', '0x10'],

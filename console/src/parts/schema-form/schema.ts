@@ -101,10 +101,14 @@ export function emptyOf(part: Resolved): unknown {
   if (kind === 'boolean') return false;
   if (kind === 'list') return [];
   if (kind === 'json') return null;
-  if (kind !== 'object') return schema.minimum ?? 0;
+  if (kind !== 'object') return nearestToZero(schema);
   const required = new Set(schema.required);
   const members = Object.entries(schema.properties ?? {}).filter(([name]) => required.has(name));
   return Object.fromEntries(members.map(([name, member]) => [name, emptyOf(resolved(member, part))]));
+}
+
+function nearestToZero({ minimum = 0, maximum = 0 }: Schema): number {
+  return minimum > 0 ? minimum : maximum < 0 ? maximum : 0;
 }
 
 /** The limits of a schema in words. Empty if there are none. */
