@@ -65,10 +65,11 @@ withConsole(({ serve, open }) => {
     const page = await open(server, 'boss:ada', `/inbox/${id}`);
     await page.getByRole('heading', { name: 'pay' }).waitFor();
     await page.keyboard.press('e');
-    const args = page.getByLabel('Arguments to approve instead');
+    await page.getByText('JSON', { exact: true }).click();
+    const args = page.getByRole('textbox', { name: 'JSON' });
     await args.fill('{ "amount": ');
     await page.getByText('This is not JSON.').waitFor();
-    expect(await page.getByRole('button', { name: /Approve amended/ }).isDisabled()).toBe(true);
+    expect(await page.getByRole('button', { name: /Approve/ }).isDisabled()).toBe(true);
     await args.fill('{ "amount": 300 }');
     await page.getByRole('button', { name: /Approve amended/ }).click();
     await expect.poll(() => sums(server)).toEqual({ a: { sum: 300, by: 'boss:ada' } });
@@ -80,8 +81,7 @@ withConsole(({ serve, open }) => {
     const page = await open(server, 'boss:ada', `/inbox/${id}`);
     await page.getByRole('heading', { name: 'pay' }).waitFor();
     await page.keyboard.press('e');
-    await page.getByLabel('Arguments to approve instead').fill('{ "amount": 2000 }');
-    await page.getByRole('button', { name: /Approve amended/ }).click();
+    await page.getByLabel('amount').fill('2000');
     const broken = page.getByRole('table', { name: 'Rules that the result breaks' });
     await broken.getByText('LARGE').waitFor();
     await broken.getByText('more than 1,000').waitFor();

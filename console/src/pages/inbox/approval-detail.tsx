@@ -13,6 +13,10 @@ import { JsonText } from '../../parts/json-text.tsx';
 import { Part } from '../../parts/part.tsx';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
 import { DecisionForm } from './decision-form.tsx';
+import { Observations } from './observations.tsx';
+import { Questions } from './questions.tsx';
+import { Statements } from './statements.tsx';
+import { type DecisionDraft, useDecisionDraft } from './use-decision-draft.ts';
 
 interface DetailProps {
   readonly id: string;
@@ -30,10 +34,16 @@ export function ApprovalDetail({ id, onDecided }: DetailProps) {
   if (found.data === undefined) return <Failed error={found.error} retry={() => void found.refetch()} />;
   const { status, approval, ruling } = found.data;
   if (approval === undefined) return <Resolved id={id} status={status} ruling={ruling} />;
+  return <Open key={approval.digest} approval={approval} onDecided={onDecided} />;
+}
+
+/** A proposal that waits, with the decision that is being written about it. */
+function Open({ approval, onDecided }: { readonly approval: Approval; readonly onDecided: () => void }) {
+  const draft = useDecisionDraft(approval);
   return (
     <>
-      <Shown approval={approval} />
-      <DecisionForm approval={approval} onDecided={onDecided} />
+      <Shown approval={approval} draft={draft} />
+      <DecisionForm approval={approval} draft={draft} onDecided={onDecided} />
     </>
   );
 }
@@ -57,9 +67,10 @@ function Resolved({ id, status, ruling }: { readonly id: string; readonly status
   );
 }
 
-function Shown({ approval }: { readonly approval: Approval }) {
+function Shown({ approval, draft }: { readonly approval: Approval; readonly draft: DecisionDraft }) {
   const { action, detail, invariant_id, reason, requester, trajectory_id, at, channel } = approval;
-  const { tools, changes, budget_cost, approvals, approved_by, deciders, expires, freezes, digest } = approval;
+  const { approvals, approved_by, deciders, expires, freezes, digest, observations } = approval;
+  const { tools, changes, cost, statements, isAmended } = resultOf(approval, draft);
   return (
     <Stack gap="lg">
       <header>
@@ -83,9 +94,11 @@ function Shown({ approval }: { readonly approval: Approval }) {
           {invariant_id === undefined ? reason : <Inert>{`Rule ${invariant_id}`}</Inert>}
         </Text>
       </Part>
-      <Part title={tools.length === 0 ? 'No tool is called' : 'Calls that run'}>
-        {tools.map((call) => (
-          <div key={call.id}>
+      <Questions approval={approval} draft={draft} />
+      <Part title={titled(tools.length === 0 ? 'No tool is called' : 'Calls that run', isAmended)}>
+        {tools.map((call, n) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: two calls may be equal
+          <div key={n}>
             <Text fw={600} size="sm">
               <Inert>{call.tool ?? 'a call that was erased'}</Inert>
             </Text>
@@ -93,21 +106,23 @@ function Shown({ approval }: { readonly approval: Approval }) {
           </div>
         ))}
       </Part>
-      <Part title={changes?.length === 0 ? 'The state does not change' : 'Changes of the state'}>
+      <Part title={titled(changes?.length === 0 ? 'The state does not change' : 'Changes of the state', isAmended)}>
         {changes === null && <Text size="sm">The changes were erased.</Text>}
         {changes !== null && changes.length > 0 && <Changes trajectory={trajectory_id} changes={changes} />}
       </Part>
-      <Part title="Arguments">
+      <Statements statements={statements} isAmended={isAmended} />
+      <Part title={isAmended ? 'Proposed arguments' : 'Arguments'}>
         {action.args === undefined ? (
           <Text size="sm">The arguments were erased.</Text>
         ) : (
           <JsonText value={action.args} label="Arguments" />
         )}
       </Part>
+      <Observations trajectory={trajectory_id} observations={observations} />
       <Facts>
-        {Object.keys(budget_cost).length > 0 && (
-          <Fact name="Cost">
-            {Object.entries(budget_cost)
+        {Object.keys(cost).length > 0 && (
+          <Fact name={titled('Cost', isAmended)}>
+            {Object.entries(cost)
               .map(([unit, amount]) => `${amount} ${unit}`)
               .join(', ')}
           </Fact>
@@ -131,4 +146,16 @@ function Shown({ approval }: { readonly approval: Approval }) {
       </Facts>
     </Stack>
   );
+}
+
+function titled(title: string, isAmended: boolean): string {
+  return isAmended ? `${title}, as amended` : title;
+}
+
+/** The result of the approval: as proposed, or of the amendment as far as it was judged. */
+function resultOf({ tools, changes, budget_cost }: Approval, { amendment, judgement: { judged } }: DecisionDraft) {
+  const isForeseen = judged?.ruling === 'committed' || judged?.ruling === 'escalated';
+  const statements = isForeseen ? judged.statements : [];
+  if (!amendment.isChanged || !isForeseen) return { tools, changes, cost: budget_cost, statements, isAmended: false };
+  return { tools: judged.calls, changes: judged.changes ?? [], cost: judged.cost, statements, isAmended: true };
 }

@@ -49,13 +49,15 @@ export interface Decision {
   /** Other arguments for the same action. */
   readonly args?: unknown;
   readonly override?: boolean;
+  /** The winners of contradictions. */
+  readonly answers?: readonly { readonly request: string; readonly winner: string }[];
 }
 
 /** Decides one proposal. The list is loaded again afterwards. */
 export function useDecide() {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: ({ approval, decision, reason, args, override }: Decision) => {
+    mutationFn: ({ approval, decision, reason, args, override, answers = [] }: Decision) => {
       isDecidingHere([approval.id]);
       const params = { path: { approval: approval.id } };
       const { digest } = approval;
@@ -66,6 +68,7 @@ export function useDecide() {
         ...(reason !== '' && { reason }),
         ...(args !== undefined && { args }),
         ...(override === true && { override }),
+        ...(answers.length > 0 && { answers: [...answers] }),
       };
       return dataOf(api.POST('/v1/approvals/{approval}/approve', { params, body }));
     },

@@ -1,53 +1,53 @@
-import { Alert, Button, Checkbox, Group, JsonInput, Kbd, Text, TextInput } from '@mantine/core';
+import { Alert, Button, Checkbox, Group, Kbd, Text, TextInput } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
-import { useRef, useState } from 'react';
-import { codeOf } from '../../api/problem.ts';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { codeOf, ProblemError } from '../../api/problem.ts';
 import type { Approval } from '../../api/queries.ts';
+import { JudgementLine } from '../../parts/judgement.tsx';
+import { SchemaForm } from '../../parts/schema-form/schema-form.tsx';
+import { isReadable } from '../../parts/schema-form/unreadable.ts';
 import { tell } from '../../parts/tell.ts';
 import { useDecide } from './approvals-query.ts';
 import classes from './decision-form.module.css';
 import { DetectionVector } from './detection-vector.tsx';
+import type { DecisionDraft } from './use-decision-draft.ts';
 
 interface DecisionProps {
   readonly approval: Approval;
+  readonly draft: DecisionDraft;
   readonly onDecided: () => void;
 }
 
-/** The decision of the signed-in person about exactly the shown proposal. */
-export function DecisionForm({ approval, onDecided }: DecisionProps) {
+/** The decision of the signed-in person: about the shown proposal, or with other arguments. */
+export function DecisionForm({ approval, draft, onDecided }: DecisionProps) {
   const [reason, setReason] = useState('');
-  const [amended, setAmended] = useState<string>();
-  const [override, setOverride] = useState(false);
   const reasonInput = useRef<HTMLInputElement>(null);
   const decide = useDecide();
-  const args = amended === undefined ? undefined : jsonOf(amended);
-  const isAmendable = amended === undefined || args !== undefined;
-  const needsOverride = codeOf(decide.error) === 'override_needed';
-  const amend = () =>
-    setAmended((text) => (text === undefined ? JSON.stringify(approval.action.args, null, 2) : undefined));
+  const { amendment, override, judgement, answers, isAnswered } = draft;
+  const isAmending = amendment.view !== undefined;
+  const { isChanged } = amendment;
+  const isSendable = !isAmending || isReadable(amendment.args);
   const send = async (decision: 'approve' | 'reject') => {
-    if (decide.isPending || !approval.may_decide || !isAmendable) return;
+    if (decide.isPending || !approval.may_decide) return;
+    if (decision === 'approve' && (!isSendable || !isAnswered)) return;
     if (decision === 'reject' && reason.trim() === '') return reasonInput.current?.focus();
-    const changed = decision === 'approve' && args !== undefined ? { args: args.value } : {};
-    const ruling = await decide.mutateAsync({ approval, decision, reason, override, ...changed });
+    const changed = isChanged ? { args: amendment.args } : { answers };
+    const terms = decision === 'approve' ? { override, ...changed } : {};
+    const ruling = await decide.mutateAsync({ approval, decision, reason, ...terms });
     tell(ruling.ruling === 'escalated' ? 'Approved. Another approval is needed.' : `Decided: ${ruling.ruling}`);
     onDecided();
   };
   // A refusal is shown from the state of the request.
   const begin = (decision: 'approve' | 'reject') => void send(decision).catch(() => undefined);
+  const amend = () => amendment.show(isAmending ? undefined : 'form');
   useHotkeys([
     ['a', () => begin('approve')],
     ['r', () => begin('reject')],
     ['e', amend],
   ]);
-  if (!approval.may_decide)
-    return (
-      <Alert className={classes.decision} color="gray" title="You may not decide this">
-        {approval.deciders.length === 0
-          ? `The channel ${approval.channel} has no decider among the principals of the configuration.`
-          : `It is for ${approval.deciders.join(', ')}. A person does not decide proposals of its own agents.`}
-      </Alert>
-    );
+  if (!approval.may_decide) return <NotYours approval={approval} />;
+  const broken = brokenOf(decide.error) ?? judgement.broken;
+  const needsOverride = codeOf(decide.error) === 'override_needed' || judgement.needsOverride;
   return (
     <form
       className={classes.decision}
@@ -57,21 +57,29 @@ export function DecisionForm({ approval, onDecided }: DecisionProps) {
         begin('approve');
       }}
     >
-      {amended !== undefined && (
-        <JsonInput
-          label="Arguments to approve instead"
-          autosize
-          minRows={3}
-          maxRows={14}
-          mb="xs"
-          value={amended}
-          onChange={setAmended}
-          error={args === undefined ? 'This is not JSON.' : undefined}
-          styles={{ input: { fontFamily: 'var(--assize-mono)', fontSize: 13 } }}
+      {isAmending && (
+        <div className={classes.amendment}>
+          <Amend draft={draft} />
+        </div>
+      )}
+      <JudgementLine
+        judged={judgement.judged}
+        isOld={judgement.isOld}
+        error={judgement.error}
+        committed={isChanged ? 'Would be approved as amended' : 'Would be approved'}
+      />
+      <DetectionVector broken={broken} />
+      {(needsOverride || override) && (
+        <Checkbox
+          mt="xs"
+          label="Override the rules that this breaks"
+          checked={override}
+          onChange={(event) => draft.setOverride(event.currentTarget.checked)}
         />
       )}
       <TextInput
         ref={reasonInput}
+        mt="xs"
         label="Reason"
         description="A rejection needs one. It stays in the ledger."
         value={reason}
@@ -82,43 +90,71 @@ export function DecisionForm({ approval, onDecided }: DecisionProps) {
           {decide.error.message}
         </Alert>
       )}
-      <DetectionVector error={decide.error} />
-      {(needsOverride || override) && (
-        <Checkbox
-          mt="xs"
-          label="Override the rules that this breaks"
-          checked={override}
-          onChange={(event) => setOverride(event.currentTarget.checked)}
-        />
-      )}
       <Group mt="sm" gap="xs">
-        <Button type="submit" disabled={!isAmendable} loading={decide.isPending} rightSection={<Kbd size="xs">a</Kbd>}>
-          {amended === undefined ? 'Approve' : 'Approve amended'}
+        <Button
+          type="submit"
+          disabled={!isSendable || !isAnswered}
+          loading={decide.isPending}
+          rightSection={<Kbd size="xs">a</Kbd>}
+        >
+          {isChanged ? 'Approve amended' : 'Approve'}
         </Button>
         <Button color="red" variant="light" onClick={() => begin('reject')} rightSection={<Kbd size="xs">r</Kbd>}>
           Reject
         </Button>
-        <Button
-          variant="default"
-          onClick={amend}
-          aria-pressed={amended !== undefined}
-          rightSection={<Kbd size="xs">e</Kbd>}
-        >
+        <Button variant="default" onClick={amend} aria-pressed={isAmending} rightSection={<Kbd size="xs">e</Kbd>}>
           Amend
         </Button>
         <Text size="xs" c="dimmed">
-          Signs the digest {approval.digest.slice(0, 8)}…
+          Signs the digest {approval.digest.slice(0, 8)}…{isChanged && ' with these arguments instead'}
         </Text>
       </Group>
     </form>
   );
 }
 
-/** The value of a JSON text. Undefined for another text. */
-function jsonOf(text: string): { readonly value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(text) };
-  } catch {
-    return undefined;
-  }
+function Amend({ draft: { amendment, judgement } }: { readonly draft: DecisionDraft }) {
+  const { schema, args, set, view = 'form', show } = amendment;
+  if (schema === undefined)
+    return (
+      <Text size="sm" c="dimmed" role="status">
+        Loading the form…
+      </Text>
+    );
+  return (
+    <Focused>
+      <SchemaForm
+        title="Arguments to approve instead"
+        schema={schema}
+        value={args}
+        onChange={set}
+        findings={judgement.findings}
+        view={view}
+        onView={show}
+      />
+    </Focused>
+  );
+}
+
+/** Moves the focus to the first field once, so that the keyboard goes on there. */
+function Focused({ children }: { readonly children: ReactNode }) {
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => place.current?.querySelector<HTMLElement>('input:not([type=radio]), textarea')?.focus(), []);
+  return <div ref={place}>{children}</div>;
+}
+
+function NotYours({ approval }: { readonly approval: Approval }) {
+  return (
+    <Alert className={classes.decision} color="gray" title="You may not decide this">
+      {approval.deciders.length === 0
+        ? `The channel ${approval.channel} has no decider among the principals of the configuration.`
+        : `It is for ${approval.deciders.join(', ')}. A person does not decide proposals of its own agents.`}
+    </Alert>
+  );
+}
+
+/** The rules that the server named when it refused the decision. */
+function brokenOf(error: unknown) {
+  const vector = error instanceof ProblemError ? error.problem.detection_vector : undefined;
+  return vector?.filter(({ result }) => result !== 'pass');
 }

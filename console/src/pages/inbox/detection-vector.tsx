@@ -1,11 +1,9 @@
 import { Table, Text } from '@mantine/core';
-import { ProblemError } from '../../api/problem.ts';
 import { Inert } from '../../parts/inert-text.tsx';
+import type { Broken } from './use-decision-draft.ts';
 
-/** Each rule that the approved state does not pass, from the refusal of the server. */
-export function DetectionVector({ error }: { readonly error: unknown }) {
-  const vector = error instanceof ProblemError ? error.problem.detection_vector : undefined;
-  const broken = vector?.filter(({ result }) => result !== 'pass') ?? [];
+/** Each rule that the approved state does not pass. */
+export function DetectionVector({ broken }: { readonly broken: Broken }) {
   if (broken.length === 0) return null;
   return (
     <Table withTableBorder mt="xs" aria-label="Rules that the result breaks">

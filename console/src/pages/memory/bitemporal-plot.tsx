@@ -1,9 +1,9 @@
 import { useElementSize } from '@mantine/hooks';
 import { useId } from 'react';
 import { useLocation } from 'wouter';
+import { OPEN_END, OPEN_START, periodText, shortInstant } from '../../parts/times.ts';
 import classes from './bitemporal-plot.module.css';
 import { type Scale, scaleOf } from './scale.ts';
-import { OPEN_END, OPEN_START, periodText, shortInstant } from './times.ts';
 import { objectText, type Standing, type Version } from './versions.ts';
 
 interface PlotProps {

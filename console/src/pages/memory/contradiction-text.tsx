@@ -1,10 +1,10 @@
 import { List, Text } from '@mantine/core';
 import { EntryLink, type EntryPlace } from '../../parts/entry-link.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
+import { periodText, shortInstant } from '../../parts/times.ts';
 import classes from './memory-page.module.css';
 import type { Contradiction } from './memory-queries.ts';
 import { strategyText } from './strategy-words.ts';
-import { periodText, shortInstant } from './times.ts';
 
 type Entry = EntryPlace & { readonly id: string };
 

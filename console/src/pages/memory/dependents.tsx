@@ -2,8 +2,8 @@ import { List, Text } from '@mantine/core';
 import { EntryLink } from '../../parts/entry-link.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
+import { shortInstant } from '../../parts/times.ts';
 import { useDependents } from './memory-queries.ts';
-import { shortInstant } from './times.ts';
 
 const HOW = { belief: 'its facts derive from it', recall: 'its proposal observed it in a recall' } as const;
 

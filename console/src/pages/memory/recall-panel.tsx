@@ -5,10 +5,10 @@ import { CutText } from '../../parts/cut-text.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
 import { InstantInput } from '../../parts/instant-input.tsx';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
+import { periodText } from '../../parts/times.ts';
 import type { Change, MemoryAddress } from './address.ts';
 import classes from './memory-page.module.css';
 import { type Fact, type Place, useRecall } from './memory-queries.ts';
-import { periodText } from './times.ts';
 import { nameOf } from './versions.ts';
 
 interface RecallProps {

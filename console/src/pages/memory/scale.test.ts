@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { OPEN_END, OPEN_START } from '../../parts/times.ts';
 import { scaleOf } from './scale.ts';
-import { OPEN_END, OPEN_START } from './times.ts';
 
 const instant = fc
   .integer({ min: 0, max: 4_000_000_000 })

@@ -1,4 +1,4 @@
-import { OPEN_END, OPEN_START } from './times.ts';
+import { OPEN_END, OPEN_START } from '../../parts/times.ts';
 
 /** A tick of an axis. */
 export interface Tick {

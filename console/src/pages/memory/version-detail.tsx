@@ -5,12 +5,12 @@ import { EntryLink } from '../../parts/entry-link.tsx';
 import { Fact, Facts } from '../../parts/facts.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
+import { periodText, shortInstant } from '../../parts/times.ts';
 import { STANDINGS } from './bitemporal-plot.tsx';
 import { ContradictionText } from './contradiction-text.tsx';
 import { Dependents } from './dependents.tsx';
 import classes from './memory-page.module.css';
 import { type Place, useExplained } from './memory-queries.ts';
-import { periodText, shortInstant } from './times.ts';
 import type { Version } from './versions.ts';
 import { ObjectText, recordedText } from './versions-table.tsx';
 

@@ -1,9 +1,9 @@
 import { Anchor, Table } from '@mantine/core';
 import { Link } from 'wouter';
 import { Inert } from '../../parts/inert-text.tsx';
+import { periodText, shortInstant } from '../../parts/times.ts';
 import { STANDINGS } from './bitemporal-plot.tsx';
 import classes from './memory-page.module.css';
-import { periodText, shortInstant } from './times.ts';
 import type { Version } from './versions.ts';
 
 interface TableProps {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { OPEN_END } from '../../parts/times.ts';
 import type { Fact } from './memory-queries.ts';
-import { OPEN_END } from './times.ts';
 import { keysOf, versionsOf } from './versions.ts';
 
 const day = (n: number): string => `2026-01-0${n}T00:00:00.000000Z`;

@@ -1,6 +1,6 @@
 import { visible } from '../../../../src/cli/terminal/visible.ts';
+import { OPEN_END } from '../../parts/times.ts';
 import type { Fact, Key } from './memory-queries.ts';
-import { OPEN_END } from './times.ts';
 
 /**
  * `believed`: the memory holds it now. `replaced`: it was held, and a later statement changed its

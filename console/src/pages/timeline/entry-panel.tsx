@@ -10,11 +10,13 @@ import { type EntryDocument, payloadOf, useEntry } from './entry-query.ts';
 import { EntryRecord } from './entry-record.tsx';
 import { StateAt } from './state-at.tsx';
 import { type TimelineAddress, VIEWS, type View } from './timeline-address.ts';
+import { TryProposal } from './try-proposal.tsx';
 
 const NAMES: Readonly<Record<View, string>> = {
   entry: 'Entry',
   state: 'State here',
   compare: 'Compare',
+  try: 'Try a proposal',
   record: 'Record and proof',
 };
 
@@ -32,7 +34,7 @@ export function EntryPanel({ trajectory, seq, head, address }: PanelProps) {
   const found = useEntry(`${trajectory}@${seq}`);
   const entry = found.data;
   // The other views load their own data.
-  const isRead = view === 'entry' || view === 'record';
+  const isRead = view === 'entry' || view === 'record' || view === 'try';
   return (
     <div className={classes.panel}>
       <Group justify="space-between" wrap="nowrap" align="flex-start" mb="xs">
@@ -63,6 +65,9 @@ export function EntryPanel({ trajectory, seq, head, address }: PanelProps) {
           <>
             <Tabs.Panel value="entry">
               <EntryContent entry={entry} />
+            </Tabs.Panel>
+            <Tabs.Panel value="try">
+              <TryProposal key={entry.id} entry={entry} />
             </Tabs.Panel>
             <Tabs.Panel value="record">
               <EntryRecord entry={entry} />

@@ -2,18 +2,10 @@ import { Text } from '@mantine/core';
 import { Fact, Facts } from '../../parts/facts.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
 import { Part } from '../../parts/part.tsx';
+import { askedOf } from './asked-of.ts';
 import { type EntryDocument, payloadOf, valueAt } from './entry-query.ts';
 import { HeldValue } from './held-value.tsx';
-import { isOfRuntime, type Observation, type RoleRef } from './payload.ts';
-
-interface Asked {
-  readonly action: string;
-  readonly role: RoleRef;
-  readonly args: unknown;
-  readonly argsAt: string;
-  readonly observations: readonly Observation[];
-  readonly observationsAt: string;
-}
+import { isOfRuntime } from './payload.ts';
 
 /** The proposal: the action with its arguments, and the observations of the agent. */
 export function Proposed({ entry }: { readonly entry: EntryDocument }) {
@@ -58,26 +50,4 @@ export function Proposed({ entry }: { readonly entry: EntryDocument }) {
       )}
     </>
   );
-}
-
-function askedOf(entry: EntryDocument): Asked | undefined {
-  const commit = payloadOf(entry, 'commit');
-  if (commit !== undefined)
-    return {
-      ...{ action: commit.action.name, role: commit.action.role, args: commit.action.args, argsAt: '/action/args' },
-      ...{ observations: commit.observations, observationsAt: '/observations' },
-    };
-  const proposal = payloadOf(entry, 'pending_approval')?.proposal;
-  if (proposal !== undefined)
-    return {
-      ...{ action: proposal.action.name, role: proposal.action.role, args: proposal.action.args },
-      ...{ argsAt: '/proposal/action/args', observations: proposal.observations },
-      observationsAt: '/proposal/observations',
-    };
-  const intent = payloadOf(entry, 'rejection')?.intent;
-  if (intent === undefined) return undefined;
-  return {
-    ...{ action: intent.action, role: intent.role, args: intent.args, argsAt: '/intent/args' },
-    ...{ observations: intent.observations, observationsAt: '/intent/observations' },
-  };
 }

@@ -3,7 +3,7 @@ import { useLocation, useParams, useSearchParams } from 'wouter';
 import { decoded, timelineHref } from '../../parts/addresses.ts';
 import { RULINGS, type RulingName } from '../../parts/ruling-mark.tsx';
 
-export const VIEWS = ['entry', 'state', 'compare', 'record'] as const;
+export const VIEWS = ['entry', 'state', 'compare', 'try', 'record'] as const;
 /** The parts of an entry's panel. */
 export type View = (typeof VIEWS)[number];
 

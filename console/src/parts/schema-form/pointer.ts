@@ -1,0 +1,4 @@
+/** The JSON Pointer of a path (RFC 6901). */
+export function toPointer(path: readonly string[]): string {
+  return path.map((part) => `/${part.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
