@@ -9,7 +9,12 @@ import { installedFolder, isInstalled } from './installed-package.ts';
 const run = promisify(execFile);
 
 /** The sources of the console and of its tools, in a clone. */
-const SOURCES = ['console/*.{html,json,ts}', 'console/src/**', 'scripts/build-console.ts', 'package-lock.json'];
+const SOURCES = [
+  'console/*.{html,json,ts}',
+  'console/{src,verify}/**',
+  'scripts/{build-console,verifier-page}.ts',
+  'package-lock.json',
+];
 
 /** The built console. Undefined in a clone without the tools that build it. */
 export async function builtConsole(): Promise<ConsoleFiles | undefined> {

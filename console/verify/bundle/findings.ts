@@ -1,0 +1,72 @@
+/** The codes of the format's reference, section 7. */
+export type Code =
+  | 'bad_zip'
+  | 'bad_manifest'
+  | 'file_differs'
+  | 'bad_form'
+  | 'bad_entry'
+  | 'bad_writ'
+  | 'context_missing'
+  | 'bad_checkpoint'
+  | 'not_logged'
+  | 'other_key'
+  | 'not_witnessed'
+  | 'scope_differs'
+  | 'keys_differ'
+  | 'records_differ';
+
+/** One reason why a bundle is not valid. */
+export interface Fault {
+  readonly code: Code;
+  /** A sentence, or more. It may repeat text of the bundle. */
+  readonly reason: string;
+  /** The id of the entry at fault. */
+  readonly entry?: string;
+}
+
+/** The work of a verification, by its parts. */
+export const CHECKS = [
+  'files',
+  'entries',
+  'values',
+  'proofs',
+  'checkpoint',
+  'cosignatures',
+  'signatures',
+  'rules',
+  'decisions',
+  'writs',
+  'records',
+] as const;
+
+export type Check = (typeof CHECKS)[number];
+
+/** A fault after which the rest of a bundle cannot be read. */
+export class Unreadable extends Error {
+  readonly fault: Fault;
+
+  constructor(code: Code, reason: string) {
+    super(reason);
+    this.fault = { code, reason };
+  }
+}
+
+/** Collects the faults of a verification, and counts its checks. */
+export class Findings {
+  readonly faults: Fault[] = [];
+  readonly #counts = new Map<Check, number>();
+
+  fault(code: Code, reason: string, entry?: string): void {
+    this.faults.push({ code, reason, ...(entry !== undefined && { entry }) });
+  }
+
+  /** Counts a check. A reason makes it a fault. */
+  checked(check: Check, code: Code, reason: string, entry?: string): void {
+    this.#counts.set(check, this.countOf(check) + 1);
+    if (reason !== '') this.fault(code, reason, entry);
+  }
+
+  countOf(check: Check): number {
+    return this.#counts.get(check) ?? 0;
+  }
+}

@@ -1,0 +1,84 @@
+import type { Content, GivenKeys } from '../bundle/verify.ts';
+import { fingerprint, LOG_TYPE, type NoteKey, readKey, WITNESS_TYPE } from '../log/key.ts';
+import { element, facts, section } from './element.ts';
+import { code, inert } from './inert.ts';
+
+/** How the key of the bundle stands to the key that the reader has. */
+export type Compared = 'not compared' | 'equal' | 'another key';
+
+const SIGNS: Readonly<Record<Compared, string>> = { 'not compared': '?', equal: '\u2713', 'another key': '\u2715' };
+
+/**
+ * The key of the log, and fields for the keys that the reader has from elsewhere. A key in a bundle
+ * comes from its sender, so it is never trusted without a comparison.
+ */
+export function keyPart({ keys, checkpoint }: Content, onGiven: (given: GivenKeys) => void): HTMLElement {
+  const log = element('input', { id: 'log-key', type: 'text', autocomplete: 'off', spellcheck: 'false' });
+  const witnesses = element('textarea', { id: 'witness-keys', rows: '2', spellcheck: 'false' });
+  const standing = element('p', { class: 'standing', role: 'status' });
+  const compare = () => {
+    const given = read(log.value, witnesses.value);
+    const { words, compared, problem } = standingOf(given, log.value, witnesses.value, keys.log);
+    standing.dataset['compared'] = problem ? 'problem' : compared;
+    standing.textContent = `${problem ? '!' : SIGNS[compared]} ${words}`;
+    onGiven(given);
+  };
+  for (const field of [log, witnesses]) field.addEventListener('input', compare);
+  const words = 'not compared with a key of yours';
+  standing.dataset['compared'] = 'not compared';
+  standing.textContent = `? ${words}`;
+  return section(
+    'Key of the log',
+    facts(
+      ['Log', inert(checkpoint.origin)],
+      ['Key', code(keys.log.text)],
+      ['Fingerprint', code(fingerprint(keys.log.text))],
+    ),
+    element('label', { for: 'log-key' }, 'Key that you have from the operator'),
+    log,
+    standing,
+    element(
+      'details',
+      {},
+      element('summary', {}, 'Keys of witnesses'),
+      element('label', { for: 'witness-keys' }, 'Keys that must have cosigned, one a line'),
+      witnesses,
+    ),
+  );
+}
+
+/** How the given keys compare with the key of a bundle. */
+export function comparedWith(given: GivenKeys, key: NoteKey): Compared {
+  if (given.log === undefined) return 'not compared';
+  return given.log.text === key.text ? 'equal' : 'another key';
+}
+
+function read(log: string, witnesses: string): GivenKeys {
+  const key = readKey(log.trim());
+  const lines = linesOf(witnesses).map(readKey);
+  return {
+    ...(key?.type === LOG_TYPE && { log: key }),
+    witnesses: lines.filter((one) => one?.type === WITNESS_TYPE) as readonly NoteKey[],
+  };
+}
+
+function linesOf(text: string): readonly string[] {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+}
+
+function standingOf(given: GivenKeys, log: string, witnesses: string, key: NoteKey) {
+  const compared = comparedWith(given, key);
+  if (log.trim() !== '' && given.log === undefined)
+    return { words: 'this is no key of a log: name+id+Base64', compared, problem: true };
+  if (given.witnesses?.length !== linesOf(witnesses).length)
+    return { words: 'a line is no key of a witness: name+id+Base64', compared, problem: true };
+  const words = {
+    'not compared': 'not compared with a key of yours',
+    equal: 'equal to the key that you have',
+    'another key': 'another key than the one that you have',
+  }[compared];
+  return { words, compared, problem: false };
+}

@@ -1,0 +1,54 @@
+import type { Fault } from '../bundle/findings.ts';
+import type { LedgerPart } from '../bundle/ledger-part.ts';
+import { element } from './element.ts';
+import { inert } from './inert.ts';
+import type { Compared } from './key-part.ts';
+import { nameOfEntry } from './names.ts';
+
+/** A mark with its word: the page never says a result by colour alone. */
+const MARKS = { valid: '\u2713', invalid: '\u2715', open: '!' } as const;
+
+/** The verdict in one line. */
+export function verdict(faults: readonly Fault[], compared: Compared): HTMLElement {
+  const standing = faults.length > 0 ? 'invalid' : compared === 'equal' ? 'valid' : 'open';
+  const words = standing === 'invalid' ? 'Not valid' : 'Valid';
+  const more = {
+    valid: 'Everything holds, under the key that you have.',
+    open: 'Everything holds, if the key of the log is the right one. Nothing here shows that: compare it below.',
+    invalid: faults.length === 1 ? 'There is one fault.' : `There are ${faults.length} faults.`,
+  }[standing];
+  return element(
+    'div',
+    { class: 'verdict', 'data-standing': standing, role: 'status' },
+    element('span', { class: 'mark', 'aria-hidden': 'true' }, standing === 'open' ? MARKS.valid : MARKS[standing]),
+    element('p', { class: 'words' }, element('strong', {}, words), ` ${more}`),
+  );
+}
+
+const SHOWN = 50;
+
+/** Every fault, with its entry and the reason. */
+export function faultList(faults: readonly Fault[], part: LedgerPart | undefined): HTMLElement | undefined {
+  if (faults.length === 0) return undefined;
+  const items = faults
+    .slice(0, SHOWN)
+    .map(({ code, reason, entry }) =>
+      element(
+        'li',
+        {},
+        element('code', {}, code),
+        ' ',
+        entry === undefined ? undefined : nameOfEntry(entry, part),
+        entry === undefined ? undefined : ': ',
+        inert(reason),
+      ),
+    );
+  const rest = faults.length - SHOWN;
+  return element(
+    'section',
+    { 'aria-labelledby': 'faults', class: 'faults' },
+    element('h2', { id: 'faults' }, 'Faults'),
+    element('ol', {}, ...items),
+    rest > 0 ? element('p', {}, `And ${rest} more.`) : undefined,
+  );
+}
