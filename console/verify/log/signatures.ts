@@ -38,13 +38,6 @@ export function cosignedBy(checkpoint: Checkpoint, key: NoteKey): readonly Cosig
   return found;
 }
 
-/** The lines of a checkpoint that none of the keys signed, by their names. */
-export function unknownSigners(checkpoint: Checkpoint, keys: readonly NoteKey[]): readonly string[] {
-  return checkpoint.signatures
-    .filter(({ name, id }) => !keys.some((key) => key.name === name && areEqual(key.id, id)))
-    .map(({ name }) => name);
-}
-
 function signaturesOf(checkpoint: Checkpoint, key: NoteKey): Checkpoint['signatures'] {
   return checkpoint.signatures.filter(({ name, id }) => name === key.name && areEqual(id, key.id));
 }

@@ -1,12 +1,11 @@
-import type { Content } from '../bundle/verify.ts';
 import type { Entry } from '../entries/payloads.ts';
 import { counted, element, section } from './element.ts';
-import { entryCard, foldedCard } from './entry-card.ts';
+import { entryCard, foldedCard, type Shown } from './entry-card.ts';
 
 const STEP = 50;
 
 /** The entries in scope, open; and the entries that give them their meaning, folded. */
-export function entriesParts(content: Content): readonly HTMLElement[] {
+export function entriesParts(content: Shown): readonly HTMLElement[] {
   const { manifest, part } = content;
   const names = new Set(manifest.in_scope);
   const [inScope, context] = [true, false].map((isIn) => part.entries.filter(({ id }) => names.has(id) === isIn));

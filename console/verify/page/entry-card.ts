@@ -16,20 +16,25 @@ const RULINGS: Readonly<Record<Payload['kind'], readonly [string, string]>> = {
   key_change: ['\u25cb', 'Key changed'],
 };
 
+/** The content of a bundle, and the ids of the entries at fault. */
+export interface Shown extends Content {
+  readonly faulty: ReadonlySet<string>;
+}
+
 /** An entry as a card: its ruling, action and time, and everything that it says. */
-export function entryCard(entry: Entry, content: Content): HTMLElement {
+export function entryCard(entry: Entry, content: Shown): HTMLElement {
   return element(
     'article',
-    { class: 'card', id: anchorOf(entry.id), 'aria-label': nameOf(entry) },
-    element('h3', {}, ...title(entry)),
+    { ...attributesOf(entry, content), 'aria-label': nameOf(entry) },
+    element('h3', {}, ...title(entry, content)),
     ...entryFacts(entry, content),
     identity(entry),
   );
 }
 
 /** The same, folded. Its content is made when it is opened. */
-export function foldedCard(entry: Entry, content: Content): HTMLElement {
-  const fold = element('details', { class: 'card', id: anchorOf(entry.id) }, element('summary', {}, ...title(entry)));
+export function foldedCard(entry: Entry, content: Shown): HTMLElement {
+  const fold = element('details', attributesOf(entry, content), element('summary', {}, ...title(entry, content)));
   fold.addEventListener('toggle', () => {
     if (fold.open && fold.children.length === 1)
       fold.append(element('div', {}, ...entryFacts(entry, content), identity(entry)));
@@ -37,11 +42,16 @@ export function foldedCard(entry: Entry, content: Content): HTMLElement {
   return fold;
 }
 
-function title({ payload }: Entry): readonly (Node | string)[] {
+function attributesOf({ id }: Entry, { faulty }: Shown): Readonly<Record<string, string>> {
+  return { class: 'card', id: anchorOf(id), ...(faulty.has(id) && { 'data-fault': '' }) };
+}
+
+function title({ id, payload }: Entry, { faulty }: Shown): readonly (Node | string)[] {
   const [sign, word] = RULINGS[payload.kind];
   return [
     element('span', { class: 'ruling', 'data-kind': payload.kind }, `${sign} ${word}`),
     element('span', { class: 'action' }, inert(actionOf(payload))),
+    ...(faulty.has(id) ? [element('span', { class: 'at-fault' }, '\u2715 at fault')] : []),
     element('span', { class: 'place' }, time(payload.at), ', ', inert(`${payload.trajectory_id}@${payload.seq}`)),
   ];
 }

@@ -14,7 +14,7 @@ export function scopePart({ manifest, part, checkpoint, witnesses }: Content): H
     facts(
       ['About', about(scope, part)],
       ...('person' in scope || scope.kind === 'period' ? period(scope) : []),
-      ['Entries', `${inScope.length} in scope, ${context} more that give them their meaning`],
+      ['Entries', `${inScope.length} in scope${context === 0 ? '' : `, and ${context} that give them their meaning`}`],
       ['Checkpoint', counted(Number(checkpoint.size), 'entry of the log', 'entries of the log')],
       [
         'Witnesses',
@@ -63,19 +63,27 @@ export function rulesPart({ part }: Content, policies: readonly string[]): HTMLE
     const { name, version, hash } = domain;
     return [
       element(
-        'tr',
+        'li',
         {},
-        element('th', { scope: 'row' }, inert(`${name} ${version}`)),
-        element('td', {}, 'from ', nameOfEntry(entry.id, part)),
-        element('td', {}, code(hash)),
+        element('strong', {}, inert(`${name} ${version}`)),
+        ' from ',
+        nameOfEntry(entry.id, part),
+        element('br', {}),
+        code(hash),
       ),
     ];
   });
   return section(
     'Domains and policies',
-    element('table', {}, element('tbody', {}, ...domains)),
+    element('ul', { class: 'plain' }, ...domains),
     policies.length === 0
       ? element('p', { class: 'dim' }, 'No entry here names a policy.')
-      : element('ul', { class: 'plain' }, ...policies.map((digest) => element('li', {}, 'policy ', code(digest)))),
+      : element(
+          'ul',
+          { class: 'plain' },
+          ...policies.map((digest) =>
+            element('li', {}, element('strong', {}, 'Policy'), element('br', {}), code(digest)),
+          ),
+        ),
   );
 }
