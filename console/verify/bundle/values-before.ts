@@ -95,9 +95,8 @@ function writsNamedBy(payload: Payload): readonly string[] {
 /** The conditions on the value of a blob (ledger reference, section 4). */
 function wrongHeld(position: string, isSalted: boolean, held: unknown): string {
   if (!isSalted) {
-    if (position.endsWith('initial_state') && !isObject(held)) return `The value of ${position} is not an object.`;
-    const isList = !/delta\.state$|\.approval$/.test(position) || Array.isArray(held);
-    return isList ? '' : `The value of ${position} is not a list.`;
+    if (position === 'initial_state' && !isObject(held)) return 'Its initial state is not an object.';
+    return position === 'delta.state' && !Array.isArray(held) ? 'Its changes of the state are not a list.' : '';
   }
   if (!isObject(held)) return `The value of ${position} has no salt.`;
   const { salt, value, ...more } = held;
