@@ -5,7 +5,9 @@ import { effectPlaceOf, isAboutEffect, isSettlement, settlementOf } from '../rul
 import type { Findings } from './findings.ts';
 import { type LedgerPart, resolvesOf } from './ledger-part.ts';
 
-/** Checks that the entries are there that give others their meaning, as far as a bundle shows it. */
+/**
+ * Checks that the entries are there that give others their meaning, as far as a bundle shows it.
+ */
 export function checkContext(part: LedgerPart, findings: Findings): void {
   const missing = (reason: string, id: string) => findings.fault('context_missing', reason, id);
   for (const trajectory of part.trajectories()) {

@@ -3,7 +3,9 @@ import type { Members } from '../entries/basic-forms.ts';
 import { type Files, textIn } from './files.ts';
 import { type Code, Unreadable } from './findings.ts';
 
-/** The value of a file that is one canonical text and a newline. @throws Unreadable with the code */
+/**
+ * The value of a file that is one canonical text and a newline. @throws Unreadable with the code
+ */
 export function readJson(files: Files, name: string, code: Code): unknown {
   const text = textIn(files, name);
   if (!text.endsWith('\n')) throw new Unreadable(code, `The file ${name} does not end with a newline.`);

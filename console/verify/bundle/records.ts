@@ -9,7 +9,9 @@ import type { Findings } from './findings.ts';
 import { readJson } from './json-file.ts';
 import { domainFrom, type LedgerPart } from './ledger-part.ts';
 
-/** Derives `records.json` (format's reference, section 6), and compares each member with the file. */
+/**
+ * Derives `records.json` (format's reference, section 6), and compares each member with the file.
+ */
 export function checkRecords(
   files: Files,
   part: LedgerPart,

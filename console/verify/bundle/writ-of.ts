@@ -1,7 +1,10 @@
 import { isHash, isObject } from '../entries/basic-forms.ts';
 import type { Payload } from '../entries/payloads.ts';
 
-/** The id of the writ of an entry: of a start it is the parent of the writ that the start passes on. */
+/**
+ * The id of the writ of an entry: of a start it is the parent of the writ that the start passes
+ * on.
+ */
 export function writNamedBy(payload: Payload): string | undefined {
   switch (payload.kind) {
     case 'commit':

@@ -11,7 +11,9 @@ export const PAYLOAD: Limits = { depth: 64, bytes: 1_048_576, values: 262_144 };
 export const BLOB: Limits = { depth: 64, bytes: 268_435_456, values: 100_000_000 };
 export const LINE: Limits = { depth: 65, bytes: 268_435_656, values: 100_000_000 };
 
-/** A value that has no canonical text, or a text that is not canonical. The message is a predicate. */
+/**
+ * A value that has no canonical text, or a text that is not canonical. The message is a predicate.
+ */
 export class NotCanonical extends Error {}
 
 const SAFE = Number.MAX_SAFE_INTEGER;
@@ -63,7 +65,9 @@ class Writer {
   }
 }
 
-/** `JSON.stringify` has just the escapes of the canonical form, and one more for lone surrogates. */
+/**
+ * `JSON.stringify` has just the escapes of the canonical form, and one more for lone surrogates.
+ */
 function textOf(text: string): string {
   if (!text.isWellFormed()) throw new NotCanonical('has a lone surrogate');
   return JSON.stringify(text);

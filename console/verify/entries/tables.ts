@@ -1,7 +1,7 @@
 /**
- * The records of the ledger reference, sections 3 and 8. Each member has `name:form`; `?` marks an
- * optional one, `[x]` a list of x, `{x}` an object whose members are all x, `a|b` a choice of texts.
- * `+entry` stands for the members of every entry.
+ * The records of the ledger reference, sections 3 and 8. Each member has `name:form`. `?` marks an
+ * optional one, `[x]` a list of x, `{x}` an object whose members are all x, and `a|b` a choice of
+ * texts. `+entry` stands for the members of every entry.
  */
 const TEXT = `
 domain = name:text version:text hash:hash

@@ -17,7 +17,9 @@ import { type Child, element, facts } from './element.ts';
 import { code, inert, json } from './inert.ts';
 import { nameOfEntry } from './names.ts';
 
-/** Everything that an entry says, as a reader asks: which rule, what it did, and by which person. */
+/**
+ * Everything that an entry says, as a reader asks: which rule, what it did, and by which person.
+ */
 export function entryFacts({ payload }: Entry, content: Content): readonly Child[] {
   switch (payload.kind) {
     case 'commit':

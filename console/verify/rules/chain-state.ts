@@ -1,7 +1,9 @@
 import { domainFrom } from '../bundle/ledger-part.ts';
 import type { DomainRecord, Entry, Payload } from '../entries/payloads.ts';
 
-/** The state of a chain after the entries of it that a bundle has (format's reference, section 3). */
+/**
+ * The state of a chain after the entries of it that a bundle has (format's reference, section 3).
+ */
 export interface ChainState {
   readonly last: Entry | undefined;
   readonly first: Payload | undefined;

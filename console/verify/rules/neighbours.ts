@@ -1,6 +1,8 @@
 import type { Entry } from '../entries/payloads.ts';
 
-/** Whether an entry may come after another one of its trajectory: '' or the reason, as a sentence. */
+/**
+ * Whether an entry may come after another one of its trajectory: '' or the reason, as a sentence.
+ */
 export function wrongSuccessor(before: Entry, after: Entry): string {
   const { seq, parent, at } = after.payload;
   if (seq <= before.payload.seq) return 'It stands after an entry of its trajectory with a greater number.';
