@@ -48,7 +48,7 @@ test('a proof of another place, size, leaf or length leads elsewhere', () => {
   expect(leads(1n, 3n, leaf, [...proof.path, leaf])).toBe(false);
 });
 
-test('the log signed the checkpoint of the example, and the witness cosigned it', () => {
+test('the example's log signed the checkpoint, and its witness cosigned it', () => {
   const log = readKey(LOG)!;
   const witness = readKey(WITNESS)!;
   expect(isSignedBy(checkpoint, log)).toBe(true);

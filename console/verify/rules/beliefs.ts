@@ -1,7 +1,7 @@
 import { isObject } from '../entries/basic-forms.ts';
 import type { BeliefChange } from '../entries/payloads.ts';
 
-/** The rules of section 5.10 that one commit shows: '' or the reason, as a sentence. */
+/** The rules of section 5.10 for one commit: '' or the reason, as a sentence. */
 export function wrongBeliefs(changes: readonly BeliefChange[], at: string): string {
   const partitions = changes.map(({ partition }) => (isObject(partition) ? partition['$blob'] : undefined));
   if (hasRepeated(partitions)) return 'It changes a part of the memory twice.';

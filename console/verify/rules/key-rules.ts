@@ -1,7 +1,7 @@
 import type { Payload } from '../entries/payloads.ts';
 import type { ChainState } from './chain-state.ts';
 
-/** Which key signs an entry (5.2, rules 6 and 8): '' or the reason, as a sentence. */
+/** The key that signs an entry (5.2, rules 6 and 8): '' or the reason, as a sentence. */
 export function wrongKey(payload: Payload, { key }: ChainState): string {
   const signer = payload.signature?.key;
   if (key !== undefined && signer !== key) return 'It is not signed by the key of its trajectory.';
