@@ -48,7 +48,7 @@ test('a proof of another place, size, leaf or length leads elsewhere', () => {
   expect(leads(1n, 3n, leaf, [...proof.path, leaf])).toBe(false);
 });
 
-test('the example's log signed the checkpoint, and its witness cosigned it', () => {
+test('the log of the example signed its checkpoint, a witness cosigned it', () => {
   const log = readKey(LOG)!;
   const witness = readKey(WITNESS)!;
   expect(isSignedBy(checkpoint, log)).toBe(true);
