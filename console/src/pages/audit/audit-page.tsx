@@ -2,6 +2,7 @@ import { Button, Group, Text, Title } from '@mantine/core';
 import { useMe } from '../../api/queries.ts';
 import { Section } from '../../parts/section.tsx';
 import classes from './audit-page.module.css';
+import { BundlePart } from './bundle-part.tsx';
 import { CheckpointPart } from './checkpoint-part.tsx';
 import { FailedNotices } from './failed-notices.tsx';
 import { StuckRuns } from './stuck-runs.tsx';
@@ -19,6 +20,7 @@ export default function AuditPage() {
       </Title>
       <CheckpointPart maySign={seesAll} />
       <VerificationPart />
+      <BundlePart seesAll={seesAll} />
       <Section title="Export" about="Every entry and value as JSON Lines, in the order of the log.">
         {seesAll ? (
           <Group gap="sm">

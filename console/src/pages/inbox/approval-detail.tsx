@@ -2,7 +2,9 @@ import { Badge, Group, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { api, dataOf } from '../../api/client.ts';
 import type { Approval } from '../../api/queries.ts';
+import { BundleButton } from '../../parts/bundle-button.tsx';
 import { Changes } from '../../parts/changes.tsx';
+import { EntryLink } from '../../parts/entry-link.tsx';
 import { Fact, Facts } from '../../parts/facts.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
 import { Ago } from '../../parts/instant.tsx';
@@ -25,7 +27,7 @@ export function ApprovalDetail({ id, onDecided }: DetailProps) {
   if (found.isPending) return <Loading what="the proposal" />;
   if (found.data === undefined) return <Failed error={found.error} retry={() => void found.refetch()} />;
   const { status, approval, ruling } = found.data;
-  if (approval === undefined) return <Resolved status={status} ruling={ruling} />;
+  if (approval === undefined) return <Resolved id={id} status={status} ruling={ruling} />;
   return (
     <>
       <Shown approval={approval} />
@@ -35,13 +37,20 @@ export function ApprovalDetail({ id, onDecided }: DetailProps) {
 }
 
 /** A proposal that was decided meanwhile: how, and by which entry. */
-function Resolved({ status, ruling }: { readonly status: string; readonly ruling: unknown }) {
+function Resolved({ id, status, ruling }: { readonly id: string; readonly status: string; readonly ruling: unknown }) {
   const { ruling: name, entry_id } = (ruling ?? {}) as { readonly ruling?: string; readonly entry_id?: string };
   return (
     <Empty title={status === 'void' ? 'This proposal is void' : `This proposal is decided: ${name}`}>
-      {status === 'void'
-        ? 'Its trajectory was concluded or moved on, so no decision counts any more.'
-        : `The entry ${entry_id?.slice(0, 12)}… records the decision.`}
+      {status === 'void' || entry_id === undefined ? (
+        'Its trajectory was concluded or moved on, so no decision counts any more.'
+      ) : (
+        <Stack gap="sm" align="center">
+          <span>
+            Recorded by <EntryLink id={entry_id} />.
+          </span>
+          <BundleButton scope={{ approval: id }} />
+        </Stack>
+      )}
     </Empty>
   );
 }

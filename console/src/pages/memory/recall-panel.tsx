@@ -2,6 +2,7 @@ import { Checkbox, Group, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue, useHotkeys } from '@mantine/hooks';
 import { Link, useLocation } from 'wouter';
 import { Inert } from '../../parts/inert-text.tsx';
+import { InstantInput } from '../../parts/instant-input.tsx';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
 import type { Change, MemoryAddress } from './address.ts';
 import classes from './memory-page.module.css';
@@ -57,30 +58,6 @@ export function RecallPanel({ place, address, onChange, hrefOf }: RecallProps) {
       </form>
       <Results place={place} asked={asked as MemoryAddress} open={address} hrefOf={hrefOf} />
     </>
-  );
-}
-
-function InstantInput({
-  label,
-  instant = '',
-  onChange,
-  isDisabled = false,
-}: {
-  readonly label: string;
-  readonly instant?: string | undefined;
-  readonly onChange: (instant: string | undefined) => void;
-  readonly isDisabled?: boolean;
-}) {
-  return (
-    <TextInput
-      size="xs"
-      type="datetime-local"
-      step={1}
-      label={label}
-      disabled={isDisabled}
-      value={isDisabled ? '' : instant.slice(0, 19)}
-      onChange={(event) => onChange(instantOf(event.currentTarget.value))}
-    />
   );
 }
 
@@ -142,10 +119,4 @@ function Results({
       </ol>
     </>
   );
-}
-
-/** The instant of a local time of an input, read as UTC. */
-function instantOf(value: string): string | undefined {
-  const time = Date.parse(`${value}Z`);
-  return Number.isNaN(time) ? undefined : new Date(time).toISOString().replace('Z', '000Z');
 }

@@ -4,6 +4,7 @@ import { Link } from 'wouter';
 import { api, dataOf } from '../../api/client.ts';
 import { codeOf } from '../../api/problem.ts';
 import { timelineHref } from '../../parts/addresses.ts';
+import { BundleButton } from '../../parts/bundle-button.tsx';
 import { Fact, Facts } from '../../parts/facts.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
 import { JsonText } from '../../parts/json-text.tsx';
@@ -15,7 +16,7 @@ import { HashCheck } from './hash-check.tsx';
 
 /** An entry as it is stored, and the proof that the log has it. */
 export function EntryRecord({ entry }: { readonly entry: EntryDocument }) {
-  const { id, trajectory_id, seq, parent, payload, text } = entry;
+  const { id, trajectory_id, seq, parent, kind, payload, text } = entry;
   const signature =
     typeof payload === 'string' ? undefined : (payload.signature as { readonly key?: string } | undefined);
   return (
@@ -52,6 +53,14 @@ export function EntryRecord({ entry }: { readonly entry: EntryDocument }) {
       </Part>
       <Part title="Proof">
         <Proof id={id} />
+      </Part>
+      <Part title="Proof bundle">
+        <Text size="sm">
+          {kind === 'pending_approval'
+            ? 'A file with this proposal and its decision, all that they need, and verifiers for them.'
+            : 'A file with this entry, all that it needs, and verifiers for it.'}
+        </Text>
+        <BundleButton key={id} scope={kind === 'pending_approval' ? { approval: id } : { entry: id }} />
       </Part>
     </Stack>
   );

@@ -1,0 +1,54 @@
+import { useSearchParams } from 'wouter';
+import type { BundleScope } from '../../api/bundle.ts';
+
+export const KINDS = ['approval', 'entry', 'person', 'period'] as const;
+export type Kind = (typeof KINDS)[number];
+
+const FIELDS = ['entry', 'approval', 'person', 'from', 'to', 'trajectory'] as const;
+type Field = (typeof FIELDS)[number];
+
+/** The scope of a bundle as the address has it, complete or not. */
+export interface BundleAddress extends Readonly<Partial<Record<Field, string>>> {
+  readonly kind: Kind;
+  readonly set: (change: Partial<Record<Field | 'bundle', string | undefined>>) => void;
+}
+
+/** The state of the form, which is all in the address. */
+export function useBundleAddress(): BundleAddress {
+  const [search, setSearch] = useSearchParams();
+  const fields = FIELDS.flatMap((name) => {
+    const value = search.get(name);
+    return value === null ? [] : [[name, value] as const];
+  });
+  return {
+    ...Object.fromEntries(fields),
+    kind: KINDS.find((kind) => kind === search.get('bundle')) ?? 'approval',
+    set: (change) =>
+      setSearch(
+        (before) => {
+          const next = new URLSearchParams(before);
+          for (const [name, value] of Object.entries(change))
+            if (value === undefined || value === '') next.delete(name);
+            else next.set(name, value);
+          return next;
+        },
+        { replace: true },
+      ),
+  };
+}
+
+/** The scope to ask for. Undefined while a needed field is empty. */
+export function scopeOf(address: BundleAddress): BundleScope | undefined {
+  const { kind, entry, approval, person, from, to, trajectory } = address;
+  if (kind === 'entry') return entry === undefined ? undefined : { entry: entry.trim() };
+  if (kind === 'approval') return approval === undefined ? undefined : { approval: approval.trim() };
+  const hasPeriod = from !== undefined && to !== undefined;
+  if (kind === 'period' ? !hasPeriod : person === undefined) return undefined;
+  // Half of a period is not complete, and a person needs none.
+  if (!hasPeriod && (from !== undefined || to !== undefined)) return undefined;
+  return {
+    ...(kind === 'person' && { person: person as string }),
+    ...(hasPeriod && { from, to }),
+    ...(trajectory !== undefined && { trajectory }),
+  };
+}
