@@ -1,8 +1,9 @@
+import { pathToFileURL } from 'node:url';
 import AxeBuilder from '@axe-core/playwright';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest';
 import type { ConsoleFiles } from '#server';
-import { builtConsole } from '../../../src/cli/files/built-console.ts';
+import { builtConsole, bundleVerifiers } from '../../../src/cli/files/built-console.ts';
 import { type Starting, start, type TestServer } from '../server/serving.ts';
 import { chromiumHere } from '../tools/browser/with-chromium.ts';
 
@@ -16,6 +17,8 @@ export interface ConsoleTest {
   serve(starting?: Starting): Promise<TestServer>;
   /** A page for a principal. An error of a script, or a blocked one, fails the test. */
   open(server: TestServer, principal: string, path: string, opening?: Opening): Promise<Page>;
+  /** A page for a file, in a browser without a profile and a network. Any request fails the test. */
+  openOffline(path: string, opening?: Opening): Promise<Page>;
 }
 
 /** Tests with a real Chromium. Without one they are skipped, with the reason. */
@@ -24,26 +27,45 @@ export function withConsole(tests: (given: ConsoleTest) => void): void {
   const title = path === undefined ? 'the console (no Chromium here)' : 'the console';
   let browser: Browser | undefined;
   let files: ConsoleFiles | undefined;
+  let verifiers: Starting['verifiers'];
+  const contextFor = async ({ scheme = 'light', width = 1280 }: Opening) => {
+    const context = await (browser as Browser).newContext({
+      colorScheme: scheme,
+      viewport: { width, height: 800 },
+      reducedMotion: 'reduce',
+    });
+    onTestFinished(() => context.close());
+    return context;
+  };
   describe.skipIf(path === undefined)(title, () => {
     beforeAll(async () => {
       files = await builtConsole();
+      verifiers = await bundleVerifiers();
       browser = await chromium.launch({ executablePath: path as string });
     });
     afterAll(() => browser?.close());
     tests({
-      serve: (starting) => start({ ...starting, console: files }),
-      open: async (server, principal, at, { scheme = 'light', width = 1280 } = {}) => {
-        const context = await (browser as Browser).newContext({
-          colorScheme: scheme,
-          viewport: { width, height: 800 },
-          reducedMotion: 'reduce',
-        });
-        onTestFinished(() => context.close());
+      serve: (starting) => start({ ...starting, console: files, verifiers }),
+      open: async (server, principal, at, opening = {}) => {
+        const context = await contextFor(opening);
         await signIn(context, server, principal);
         const page = await context.newPage();
         const said = notedIn(page);
         onTestFinished(() => expect(said).toEqual([]));
         await page.goto(server.url + at);
+        return page;
+      },
+      openOffline: async (path, opening = {}) => {
+        const context = await contextFor(opening);
+        await context.setOffline(true);
+        const page = await context.newPage();
+        const said = notedIn(page);
+        const address = pathToFileURL(path).href;
+        page.on('request', (request) => {
+          if (request.url() !== address) said.push(request.url());
+        });
+        onTestFinished(() => expect(said).toEqual([]));
+        await page.goto(address);
         return page;
       },
     });
