@@ -12,7 +12,7 @@ interface BundleButtonProps {
 }
 
 /**
- * Makes a proof bundle and saves it. Afterwards it says how to verify the file; without a checkpoint
+ * Makes a proof bundle and saves it. Afterwards it says how to verify the file. Without a checkpoint
  * that covers the entries, it offers to sign one.
  */
 export function BundleButton({ scope }: BundleButtonProps) {
