@@ -9,6 +9,7 @@ import { useApprovals } from '../pages/inbox/approvals-query.ts';
 import { Failed, Loading, SignedOut } from '../parts/states.tsx';
 import { Commands } from './commands.tsx';
 import { LiveProvider, useLive } from './live.tsx';
+import { PageGuard } from './page-guard.tsx';
 import { usePageTitle } from './page-title.ts';
 import { PAGES } from './pages.ts';
 import { PersonMenu } from './person-menu.tsx';
@@ -80,6 +81,7 @@ function Frame({ name, children }: { readonly name: string; readonly children: R
             key={page.path}
             component={Link}
             href={page.path}
+            className={classes.page}
             label={page.name}
             rightSection={page.path === '/inbox' && <Waiting count={waiting} />}
             active={location.startsWith(page.path)}
@@ -87,7 +89,9 @@ function Frame({ name, children }: { readonly name: string; readonly children: R
           />
         ))}
       </AppShell.Navbar>
-      <AppShell.Main>{children}</AppShell.Main>
+      <AppShell.Main>
+        <PageGuard address={location}>{children}</PageGuard>
+      </AppShell.Main>
       <Commands />
     </AppShell>
   );

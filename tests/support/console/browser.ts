@@ -11,6 +11,8 @@ import { chromiumHere } from '../tools/browser/with-chromium.ts';
 export interface Opening {
   readonly scheme?: 'light' | 'dark';
   readonly width?: number;
+  /** Runs before the page asks for anything. */
+  readonly before?: (page: Page) => Promise<unknown>;
 }
 
 /** A server with the console, and browsers that are signed in. */
@@ -56,6 +58,7 @@ export function withConsole(tests: (given: ConsoleTest) => void): void {
       open: async (server, principal, at, opening) => {
         const page = await blank(opening);
         await signIn(page.context(), server, principal);
+        await opening?.before?.(page);
         await page.goto(server.url + at);
         return page;
       },

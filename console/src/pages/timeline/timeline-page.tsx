@@ -30,7 +30,11 @@ function Newest() {
   if (data === undefined) return <Failed error={error} retry={() => void refetch()} />;
   const [newest] = data.trajectories.toSorted((a, b) => ((a.at ?? '') < (b.at ?? '') ? 1 : -1));
   if (newest !== undefined) return <Redirect to={timelineHref(newest.trajectory_id)} replace />;
-  return <Empty title="There is no trajectory">An administrator creates one. Its entries appear here at once.</Empty>;
+  return (
+    <Empty isPage title="There is no trajectory">
+      An administrator creates one. Its entries appear here at once.
+    </Empty>
+  );
 }
 
 interface TimelineProps {

@@ -35,7 +35,7 @@ export default function WhatIfPage() {
         </Text>
         {trajectories.isPending && <Loading what="the trajectories" />}
         {trajectories.error !== null && <Failed error={trajectories.error} retry={() => void trajectories.refetch()} />}
-        {trajectories.data !== undefined && (
+        {trajectories.data !== undefined && trajectories.data.length > 0 && (
           <Select
             size="xs"
             label="Trajectory"
@@ -66,6 +66,8 @@ export default function WhatIfPage() {
       <section className={classes.results} ref={results} data-asked={isAsked || undefined} aria-label="Result">
         {isAsked ? (
           <BacktestResult asked={asked} />
+        ) : trajectories.data?.length === 0 ? (
+          <Empty title="There is no trajectory">A trajectory with recorded proposals appears here.</Empty>
         ) : id !== undefined && trajectories.data !== undefined && trajectory === undefined ? (
           <Empty title="There is no such trajectory">Choose one of the list.</Empty>
         ) : (

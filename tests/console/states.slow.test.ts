@@ -1,0 +1,107 @@
+/** Each page of the console without data, without an answer and without the right. */
+import type { Page, Route } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { expectAccessible, withConsole } from '../support/console/browser.ts';
+import { expectFitting } from '../support/console/page-checks.ts';
+import { pay, succeed } from '../support/server/calling.ts';
+
+const PAGES = ['/inbox', '/timeline/main', '/what-if/main', '/effects', '/memory/main/front', '/agents', '/audit'];
+
+/** All requests of a page but those of its frame. */
+function withRequests(answer: (route: Route) => Promise<unknown>) {
+  return (page: Page) =>
+    page.route(/\/v1\//, (route) =>
+      /\/v1\/(me|events)\b/.test(route.request().url()) ? route.continue() : answer(route),
+    );
+}
+
+const problem = (status: number, code: string, detail: string) => (route: Route) =>
+  route.fulfill({
+    ...{ status, contentType: 'application/problem+json' },
+    body: JSON.stringify({ type: 'about:blank', title: code, status, code, detail, retryable: false }),
+  });
+
+/** The words of each state, after the requests of a page are answered so. */
+const STATES = [
+  ['loading', () => new Promise(() => undefined), /^Loading/],
+  ['offline', (route: Route) => route.abort(), 'The server does not answer'],
+  ['failed', problem(500, 'internal', 'The disk is full. Free some space.'), 'The disk is full.'],
+  ['not allowed', problem(403, 'forbidden', 'Only readers see this.'), 'You may not see this'],
+] as const;
+
+withConsole(({ serve, open }) => {
+  const each = (work: (path: string) => Promise<void>) => Promise.all(PAGES.map(work));
+
+  test.each(STATES)('each page has words for: %s', async (_state, answer, words) => {
+    const server = await serve();
+    await each(async (path) => {
+      const page = await open(server, 'admin:ann', path, { before: withRequests(answer) });
+      await page.getByText(words).first().waitFor();
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        await expectAccessible(page);
+      }
+      await expectFitting(page);
+    });
+  });
+
+  test('each page has words for a server without a trajectory', async () => {
+    const server = await serve({ config: { worlds: {} } });
+    const words: Readonly<Record<string, string>> = {
+      '/inbox': 'Nothing waits',
+      '/timeline': 'There is no trajectory',
+      '/what-if': 'There is no trajectory',
+      '/effects': 'No transaction',
+      '/memory': 'No trajectory has a memory',
+      '/agents': 'No trajectory',
+      '/audit': 'No checkpoint is signed yet',
+    };
+    await Promise.all(
+      Object.entries(words).map(async ([path, text]) => {
+        const page = await open(server, 'admin:ann', path);
+        await page.getByText(text, { exact: false }).first().waitFor();
+        await expectAccessible(page);
+      }),
+    );
+  });
+
+  test('an agent sees on each page what it may not see', async () => {
+    const server = await serve();
+    await each(async (path) => {
+      const page = await open(server, 'agent:other', path);
+      const isOwn = path === '/inbox' || path === '/agents';
+      await page
+        .getByText(isOwn ? /Nothing waits|Choose a trajectory/ : /You may not see this|There is no such trajectory/)
+        .first()
+        .waitFor();
+      await expectAccessible(page);
+    });
+  });
+
+  test('each page says to a signed-out browser how to sign in', async () => {
+    const server = await serve();
+    await each(async (path) => {
+      const page = await open(server, 'nobody', path);
+      await page.getByRole('heading', { level: 1, name: 'You are not signed in' }).waitFor();
+    });
+  });
+
+  test('a page keeps its data while the server is gone, and its frame', async () => {
+    const server = await serve();
+    await succeed(server, 'proposals.create', pay('a', 1, 'k'));
+    const page = await open(server, 'admin:ann', '/timeline/main');
+    await page.getByText('Live').waitFor();
+    await page.getByRole('link', { name: /pay/ }).waitFor();
+    await server.stop();
+    await page.getByText('Offline').waitFor();
+    await page.getByRole('link', { name: /pay/ }).waitFor();
+    // The code of this page is not loaded yet.
+    await page.getByRole('link', { name: 'Audit' }).click();
+    await page.getByRole('alert').getByText('The page can’t be shown').first().waitFor();
+    await page.getByRole('button', { name: 'Load again' }).waitFor();
+    await expectAccessible(page);
+    await page.getByRole('link', { name: 'Timeline' }).click();
+    await page.getByRole('link', { name: /pay/ }).waitFor();
+    expect(page.url()).toContain('/timeline');
+  });
+});
