@@ -12,8 +12,8 @@ interface BundleButtonProps {
 }
 
 /**
- * Makes a proof bundle and saves it. Afterwards it says how to verify the file. Without a checkpoint
- * that covers the entries, it offers to sign one.
+ * Makes a proof bundle and saves it. Afterwards it says how to verify the file. If no checkpoint
+ * covers the entries, it offers to sign one.
  */
 export function BundleButton({ scope }: BundleButtonProps) {
   const make = useMutation({ mutationFn: saveBundle });

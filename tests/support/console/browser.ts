@@ -22,7 +22,7 @@ export interface ConsoleTest {
   open(server: TestServer, principal: string, path: string, opening?: Opening): Promise<Page>;
   /** A page of a fresh browser profile. It fails the test in the same way. */
   blank(opening?: Opening): Promise<Page>;
-  /** A page for a file, in a browser without a profile and a network. Any request fails the test. */
+  /** A page for a file, in a fresh profile without a network. Any request fails the test. */
   openOffline(path: string, opening?: Opening): Promise<Page>;
 }
 
