@@ -7,7 +7,7 @@ import { systemClock } from '#oracle';
 import { type Credentials, credentialsOf, type Serving, serve } from '#server';
 import { openStore, type Store } from '#stores';
 import { summaryOf } from '#views';
-import { builtConsole } from '../files/built-console.ts';
+import { builtConsole, bundleVerifiers } from '../files/built-console.ts';
 import type { Output } from '../terminal/output.ts';
 import { AgentClient } from './agent-client.ts';
 import { BankSink, readBankLog } from './bank-sink.ts';
@@ -62,6 +62,7 @@ export async function runTour(options: TourOptions): Promise<void> {
       const serving = await serve({
         ...{ config, store, root, domains: config.domains },
         console: await building,
+        verifiers: await bundleVerifiers(),
         policyOf: (rules) => ruleTable(parseRuleTable(rules)),
         log: (text) => appendFileSync(SERVER_LOG, text, { mode: 0o600 }),
       });
