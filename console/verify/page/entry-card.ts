@@ -34,7 +34,11 @@ export function entryCard(entry: Entry, content: Shown): HTMLElement {
 
 /** The same, folded. Its content is made when it is opened. */
 export function foldedCard(entry: Entry, content: Shown): HTMLElement {
-  const fold = element('details', attributesOf(entry, content), element('summary', {}, ...title(entry, content)));
+  const fold = element(
+    'details',
+    attributesOf(entry, content),
+    element('summary', {}, element('h3', {}, ...title(entry, content))),
+  );
   fold.addEventListener('toggle', () => {
     if (fold.open && fold.children.length === 1)
       fold.append(element('div', {}, ...entryFacts(entry, content), identity(entry)));

@@ -24,7 +24,7 @@ export function json(value: unknown, label: string): HTMLElement {
     .map((line) => line.replace(new RegExp(UNSEEN, 'gu'), escaped))
     .join('\n');
   // A long text scrolls, also by the keyboard.
-  return element('pre', { class: 'json', tabindex: '0', role: 'region', 'aria-label': label }, text);
+  return element('pre', { class: 'json', tabindex: '0', role: 'group', 'aria-label': label }, text);
 }
 
 /** A hash, an id or a key. It breaks at any place. */

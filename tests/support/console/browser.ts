@@ -1,9 +1,10 @@
+import { pathToFileURL } from 'node:url';
 import AxeBuilder from '@axe-core/playwright';
 import type { RunOptions } from 'axe-core';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest';
 import type { ConsoleFiles } from '#server';
-import { builtConsole } from '../../../src/cli/files/built-console.ts';
+import { builtConsole, bundleVerifiers } from '../../../src/cli/files/built-console.ts';
 import { type Starting, start, type TestServer } from '../server/serving.ts';
 import { chromiumHere } from '../tools/browser/with-chromium.ts';
 
@@ -19,6 +20,8 @@ export interface ConsoleTest {
   open(server: TestServer, principal: string, path: string, opening?: Opening): Promise<Page>;
   /** A page of a fresh browser profile. It fails the test in the same way. */
   blank(opening?: Opening): Promise<Page>;
+  /** A page for a file, in a browser without a profile and a network. Any request fails the test. */
+  openOffline(path: string, opening?: Opening): Promise<Page>;
 }
 
 /** Tests with a real Chromium. Without one they are skipped, with the reason. */
@@ -27,9 +30,11 @@ export function withConsole(tests: (given: ConsoleTest) => void): void {
   const title = path === undefined ? 'the console (no Chromium here)' : 'the console';
   let browser: Browser | undefined;
   let files: ConsoleFiles | undefined;
+  let verifiers: Starting['verifiers'];
   describe.skipIf(path === undefined)(title, () => {
     beforeAll(async () => {
       files = await builtConsole();
+      verifiers = await bundleVerifiers();
       browser = await chromium.launch({ executablePath: path as string });
     });
     afterAll(() => browser?.close());
@@ -47,11 +52,21 @@ export function withConsole(tests: (given: ConsoleTest) => void): void {
     };
     tests({
       blank,
-      serve: (starting) => start({ ...starting, console: files }),
+      serve: (starting) => start({ ...starting, console: files, verifiers }),
       open: async (server, principal, at, opening) => {
         const page = await blank(opening);
         await signIn(page.context(), server, principal);
         await page.goto(server.url + at);
+        return page;
+      },
+      openOffline: async (path, opening) => {
+        const page = await blank(opening);
+        await page.context().setOffline(true);
+        const address = pathToFileURL(path).href;
+        const asked: string[] = [];
+        page.on('request', (request) => asked.push(request.url()));
+        onTestFinished(() => expect(asked).toEqual([address]));
+        await page.goto(address);
         return page;
       },
     });

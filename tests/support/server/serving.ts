@@ -8,7 +8,7 @@ import type { Rules } from '#domains/gateway';
 import type { Domain } from '#kernel';
 import type { EntryRow, SideRow } from '#ledger';
 import { type Clock, systemClock } from '#oracle';
-import { type ConsoleFiles, credentialsOf, type Serving, serve } from '#server';
+import { type ConsoleFiles, credentialsOf, type ServeOptions, type Serving, serve } from '#server';
 import { MemoryStore, type Store } from '#stores';
 import { resolveConfig } from '../../../src/config/resolved-config.ts';
 import { pagesOf } from '../../../src/server/notices/queue/delivery-rows.ts';
@@ -63,6 +63,7 @@ export interface Starting {
   readonly rules?: Rules;
   readonly clock?: Clock;
   readonly console?: ConsoleFiles | undefined;
+  readonly verifiers?: ServeOptions['verifiers'];
   /** Default: whether a test runs, which stops the server at its end. */
   readonly stopsAlone?: boolean;
 }
@@ -122,7 +123,8 @@ export async function start(starting: Starting = {}): Promise<TestServer> {
   const store = notingKinds(opened, sideKinds);
   const lines: string[] = [];
   const serving = await serve({
-    ...{ config, store, root: ROOT, domains, clock, rules: starting.rules, console: starting.console },
+    ...{ config, store, root: ROOT, domains, clock, rules: starting.rules },
+    ...{ console: starting.console, verifiers: starting.verifiers },
     policyOf: (rules) => ruleTable(parseRuleTable(rules)),
     log: (text) => lines.push(...text.trimEnd().split('\n')),
   });
