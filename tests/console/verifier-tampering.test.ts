@@ -23,8 +23,11 @@ async function textsFor(ledger: string): Promise<Texts> {
 }
 
 async function codesOf(texts: Texts, isListed = true): Promise<string[]> {
-  const { findings } = await verify(readZip(zipOf(texts, isListed)));
-  return findings.faults.map(({ code }) => code);
+  return (await faultsOf(texts, isListed)).map(({ code }) => code);
+}
+
+async function faultsOf(texts: Texts, isListed = true) {
+  return (await verify(readZip(zipOf(texts, isListed)))).findings.faults;
 }
 
 /** The bundle with another text of a file, or without the file. */
@@ -288,6 +291,36 @@ describe('with a manifest that agrees', () => {
   test.each(Object.keys(cases))('%s', async (name) => {
     const { of, change, code } = cases[name]!;
     expect(await codesOf(change(of()))).toContain(code);
+  });
+
+  test('an entry that is changed, and one that has a value too much, say so', async () => {
+    const reasonsOf = async (texts: Texts) => (await faultsOf(texts)).map(({ reason }) => reason);
+    const renamed = withFile(effects, 'entries.jsonl', (text) => text.replace('"plain"', '"plaim"'));
+    const changed = withFile(effects, 'entries.jsonl', (text) => text.replace('"detail":"no"', '"detail":"on"'));
+    const [seven = ''] = effects['entries.jsonl']!.split('\n').filter((line) => line.includes('"detail":"no"'));
+    const { id } = JSON.parse(seven);
+    expect(await faultsOf(changed)).toContainEqual({
+      code: 'bad_entry',
+      reason: 'Its text does not hash to its id.',
+      entry: id,
+    });
+    expect((await reasonsOf(renamed)).length).toBeGreaterThan(0);
+    const line = '{"blob":1,"hash":"6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b"}';
+    expect(await reasonsOf(withLines(effects, (lines) => [line, ...lines]))).toEqual([
+      'A value stands before it that it does not need there.',
+    ]);
+  });
+
+  test('a proof that leads to another checkpoint with the same tree says so', async () => {
+    const [name = ''] = proofs(effects);
+    const isWitness = (line: string) => line.startsWith('\u2014 witness');
+    const changed = withFile(effects, name, (text) =>
+      text
+        .split('\n')
+        .filter((line) => !isWitness(line))
+        .join('\n'),
+    );
+    expect((await faultsOf(changed)).map(({ reason }) => reason)).toEqual(['Its proof leads to another checkpoint.']);
   });
 
   test('each member of the records', async () => {

@@ -208,7 +208,9 @@ test('the console is there, compressed, in less than 1 MB', () => {
   const files = readdirSync(join(console, 'assets')).filter((name) => name.endsWith('.br'));
   expect(files).toContain(`${script}.br`);
   const bytes = files.reduce((sum, name) => sum + readFileSync(join(console, 'assets', name)).length, 0);
-  expect(bytes).toBeLessThan(1_000_000);
+  const verifier = readFileSync(join(console, 'verify.html'), 'utf8');
+  expect(verifier).toContain('<script type="application/json" id="bundle"></script>');
+  expect(bytes + verifier.length).toBeLessThan(1_000_000);
 });
 
 test('the command is there', () => {

@@ -11,7 +11,7 @@ import { checkKeys, type Keys, readKeys } from './keys.ts';
 import type { LedgerPart } from './ledger-part.ts';
 import { readLines } from './lines.ts';
 import { checkFiles, type Manifest, readManifest } from './manifest.ts';
-import { pausing } from './pause.ts';
+import { type Pause, pausing } from './pause.ts';
 import { checkRecords } from './records.ts';
 import { checkScope } from './scope.ts';
 
@@ -37,11 +37,20 @@ export interface Report {
   readonly content: Content | undefined;
 }
 
-/** Verifies a bundle: everything that docs/reference/proof-bundle.md says. Never throws for one. */
-export async function verify(files: Files, given: GivenKeys = {}): Promise<Report> {
+/**
+ * Verifies a bundle: everything that docs/reference/proof-bundle.md says. Never throws for one.
+ *
+ * @param onProgress receives the findings so far
+ */
+export async function verify(
+  files: Files,
+  given: GivenKeys = {},
+  onProgress: (findings: Findings) => void = () => undefined,
+): Promise<Report> {
   const findings = new Findings();
   try {
-    return { findings, content: await checkAll(files, given, findings) };
+    const pause = pausing(() => onProgress(findings));
+    return { findings, content: await checkAll(files, given, findings, pause) };
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error;
     findings.faults.push(error.fault);
@@ -49,8 +58,7 @@ export async function verify(files: Files, given: GivenKeys = {}): Promise<Repor
   }
 }
 
-async function checkAll(files: Files, given: GivenKeys, findings: Findings): Promise<Content> {
-  const pause = pausing();
+async function checkAll(files: Files, given: GivenKeys, findings: Findings, pause: Pause): Promise<Content> {
   const manifest = readManifest(files);
   checkFiles(files, manifest, findings);
   const keys = readKeys(files);

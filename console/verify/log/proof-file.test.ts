@@ -46,6 +46,8 @@ test('a proof of another place, size, leaf or length leads elsewhere', () => {
   expect(leads(1n, 3n, leafHash(utf8(`${PAYLOAD} `)), proof.path)).toBe(false);
   expect(leads(1n, 3n, leaf, proof.path.slice(1))).toBe(false);
   expect(leads(1n, 3n, leaf, [...proof.path, leaf])).toBe(false);
+  // Of a proof that is too short there is no root at all.
+  expect(rootFrom(1n, 3n, leaf, proof.path.slice(1))).toBeUndefined();
 });
 
 test('the log of the example signed its checkpoint, a witness cosigned it', () => {
@@ -54,6 +56,11 @@ test('the log of the example signed its checkpoint, a witness cosigned it', () =
   expect(isSignedBy(checkpoint, log)).toBe(true);
   expect(isSignedBy(checkpoint, witness)).toBe(false);
   expect(cosignedBy(checkpoint, witness)).toMatchObject([{ name: 'witness.example/w', at: 1774256400n }]);
+});
+
+test('a checkpoint without a line of the log is not signed', () => {
+  const lines = proof.checkpoint.split('\n').filter((line) => !line.startsWith('\u2014 log'));
+  expect(isSignedBy(readCheckpoint(lines.join('\n')) as Checkpoint, readKey(LOG)!)).toBe(false);
 });
 
 test('a signature over another text does not hold', () => {

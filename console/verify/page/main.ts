@@ -1,12 +1,12 @@
 import { embeddedFiles, type Files } from '../bundle/files.ts';
 import { type Fault, Findings, Unreadable } from '../bundle/findings.ts';
 import { verify } from '../bundle/verify.ts';
-import { element } from './element.ts';
+import { counted, element } from './element.ts';
 import { opener } from './opener.ts';
 import { result } from './result.ts';
 
 const page = document.getElementById('page') as HTMLElement;
-const shown = element('div', { 'aria-live': 'polite' });
+const shown = element('div', {});
 
 start();
 
@@ -31,8 +31,13 @@ function showEmbedded(text: string): void {
 }
 
 async function show(files: Files): Promise<void> {
-  shown.replaceChildren(element('p', { role: 'status' }, 'Verifying…'));
-  shown.replaceChildren(result(await verify(files)));
+  const progress = element('p', {}, 'Verifying…');
+  shown.replaceChildren(progress);
+  const report = await verify(files, {}, (findings) => {
+    const [proofs, rules] = [findings.countOf('proofs'), findings.countOf('rules')];
+    progress.textContent = `Verifying… ${counted(proofs, 'proof', 'proofs')}, ${counted(rules, 'entry', 'entries')}`;
+  });
+  shown.replaceChildren(result(report));
 }
 
 function showFault(fault: Fault): void {

@@ -69,10 +69,14 @@ async function build(builder: string, folder: string): Promise<void> {
 
 function digestOf(root: string): string {
   const hash = createHash('sha256');
-  const names = SOURCES.flatMap((pattern) => globSync(pattern, { cwd: root, withFileTypes: true }))
+  for (const name of consoleSources(root)) hash.update(`${name}\0`).update(readFileSync(name)).update('\0');
+  return hash.digest('hex').slice(0, 16);
+}
+
+/** The paths of the sources of the console, its verifier of bundles included. */
+export function consoleSources(root: string): string[] {
+  return SOURCES.flatMap((pattern) => globSync(pattern, { cwd: root, withFileTypes: true }))
     .filter((found) => found.isFile())
     .map(({ parentPath, name }) => join(parentPath, name))
     .sort();
-  for (const name of names) hash.update(`${name}\0`).update(readFileSync(name)).update('\0');
-  return hash.digest('hex').slice(0, 16);
 }

@@ -67,10 +67,8 @@ export function withConsole(tests: (given: ConsoleTest) => void): void {
         await page.context().setOffline(true);
         const address = pathToFileURL(path).href;
         const asked: string[] = [];
-        page.on('request', (request) => {
-          if (request.url() !== address) asked.push(request.url());
-        });
-        onTestFinished(() => expect(asked).toEqual([]));
+        page.on('request', (request) => asked.push(request.url()));
+        onTestFinished(() => expect(asked).toEqual([address]));
         await page.goto(address);
         return page;
       },
