@@ -18,7 +18,7 @@ async function asked(server: TestServer, path: string, body: unknown): Promise<a
 }
 
 withConsole(({ serve, open }) => {
-  test('each argument has its field, and only what is touched changes', async () => {
+  test('each member of the arguments has a field, and only that changes', async () => {
     const server = await serve(FRONT);
     const observations = [{ name: 'mail\u202e', value: 'six people' }];
     const role = { name: 'host', params: { room: '12' } };

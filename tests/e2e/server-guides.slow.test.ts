@@ -30,7 +30,7 @@ test('server.md', async () => {
 test('http-api.md', async () => {
   await guide.beginWith('server.md');
   await guide.follow('http-api.md');
-  expectShown(10);
+  expectShown(11);
 });
 
 test.skipIf(!python)('python.md, which also needs python3', async () => {

@@ -1,5 +1,5 @@
 /** Pending proposals: shown, approved, amended, rejected, and overridden by several counselors. */
-import { MANAGER, type Stage } from '../stage.ts';
+import { MANAGER, ROLE, type Stage } from '../stage.ts';
 
 export async function approvals(stage: Stage): Promise<void> {
   await decided(stage);
@@ -24,9 +24,19 @@ async function decided(stage: Stage): Promise<void> {
   await trajectory.approvals.awaitDecision(first.pending);
   await propose('unpay', { to: 'bob' });
   const second = await ask(800);
+  await foreseen(stage, second.pending);
   await approve(second.pending, { ...MANAGER, args: { to: 'bob', cents: 20 }, reason: 'less' });
   const third = await ask(900);
   await trajectory.approvals.reject(third.pending, { ...MANAGER, reason: 'no' });
+}
+
+/** Judgements of decisions and proposals, which share nothing with memory. */
+async function foreseen({ trajectory, writs }: Stage, id: string): Promise<void> {
+  await trajectory.approvals.judge(id, MANAGER);
+  await trajectory.approvals.judge(id, { ...MANAGER, args: { to: 'bob', cents: 20 } });
+  const asked = { action: 'pay', role: ROLE, args: { to: 'bob', cents: 5 }, writ: writs.clerk };
+  await trajectory.judge(asked);
+  await trajectory.judge(asked, trajectory.head);
 }
 
 async function overridden(stage: Stage): Promise<void> {
