@@ -8,6 +8,7 @@ import { log } from './log.ts';
 import { memory } from './memory.ts';
 import { notices } from './notices.ts';
 import type { Operation } from './operation.ts';
+import { outlines } from './outline.ts';
 import { principals } from './principals.ts';
 import { proposals } from './proposals.ts';
 import { trajectories } from './trajectories.ts';
@@ -17,6 +18,7 @@ import { writs } from './writs.ts';
 export const OPERATIONS: readonly Operation[] = [
   ...domains,
   ...trajectories,
+  ...outlines,
   ...proposals,
   ...approvals,
   ...entries,
