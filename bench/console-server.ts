@@ -22,7 +22,7 @@ const NO_LIMITS = { requestsPerSecond: 1e9, concurrency: 1e6, streams: 1e6, body
 
 async function start(url: string): Promise<Ready> {
   const store = await openStore(url);
-  const root = generateKeys();
+  const root = generateKeys(new Uint8Array(32).fill(1));
   const principal: ResolvedPrincipal = { name: READER, kinds: ['auditor'], grants: [], email: undefined };
   const defaults = await loadConfig({ from: '/', store: url, env: {} });
   const serving = await serve({

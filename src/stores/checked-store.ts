@@ -121,7 +121,11 @@ export abstract class CheckedStore
   }
 
   async trajectoriesToReview(): Promise<string[]> {
-    return this.#access.read((reads) => reads.trajectoriesToReview());
+    for (;;) {
+      const names = await this.#access.read((reads) => reads.trajectoriesToReview());
+      if (names !== undefined) return names;
+      await nextTurn();
+    }
   }
 
   async blob(hash: Hash): Promise<string | undefined> {

@@ -55,7 +55,8 @@ export interface Reads {
   entries(trajectoryId: string, from: number, limit: number): Answer<EntryRow[]>;
   head(trajectoryId: string): Answer<EntryRow | undefined>;
   trajectories(): Answer<TrajectoryInfo[]>;
-  trajectoriesToReview(): Answer<string[]>;
+  /** Undefined: call again. Such a store reads many entries in some steps. */
+  trajectoriesToReview(): Answer<string[] | undefined>;
   blob(hash: Hash): Answer<string | undefined>;
   erasedBy(hash: Hash): Answer<Hash | undefined>;
   find(prefix: string): Answer<EntryRow[]>;

@@ -34,6 +34,8 @@ onEveryStore((stores) => {
         }
         await store.commit({ entries: rows, blobs: [] });
         if (open.length > 0 || life.includes('halt')) expected.push(trajectory_id);
+        // A store may remember the entries that it has read.
+        expect(await store.trajectoriesToReview!()).toEqual(expected);
       }
       expect(await store.trajectoriesToReview!()).toEqual(expected);
       await store.close();

@@ -124,47 +124,76 @@ const list = operation({
   answer: z.strictObject({ approvals: z.array(approvalForm), next }),
   run: async ({ query, caller, service, signal }) => {
     const { trajectory, channel, action, requester, mine = false, cursor, limit = PAGE_DEFAULT } = query;
-    const asked = {
-      ...(trajectory !== undefined && { trajectoryId: trajectory }),
-      ...(channel !== undefined && { channel }),
-    };
     const approvals: z.input<typeof approvalForm>[] = [];
     let last: string | undefined;
-    for (const pending of await after(cursor, service.assize.pending(asked))) {
+    for await (const pending of openFrom(service, placeIn(cursor), trajectory)) {
       signal.throwIfAborted();
+      if (channel !== undefined && pending.payload.channel !== channel) continue;
       if (action !== undefined && pending.payload.proposal.action.name !== action) continue;
+      if (mine && !(await mayDecide(caller, service, pending))) continue;
       const shown = await shownTo(caller, service, pending);
       if (shown === undefined) continue;
       if ((mine && !shown.may_decide) || (requester !== undefined && shown.requester !== requester)) continue;
-      if (approvals.length === limit) return { body: { approvals, next: last } };
+      if (approvals.length === limit) return pageOf(approvals, last);
       approvals.push(shown);
       last = `${pending.trajectoryId}@${pending.payload.seq}`;
     }
-    return { body: { approvals } };
+    return pageOf(approvals);
   },
 });
 
+function pageOf(approvals: z.input<typeof approvalForm>[], next?: string) {
+  const body = { approvals, ...(next !== undefined && { next }) };
+  // The deciders differ by caller and time.
+  return { body, etag: hashText(JSON.stringify(body)) };
+}
+
+interface Place {
+  readonly trajectoryId: string;
+  readonly seq: number;
+}
+
 /**
- * The proposals after a cursor, by trajectory and position. The cursor is a position, so the
- * proposal there may be decided meanwhile.
+ * The place that a cursor names. It is a position, so the proposal there may be decided meanwhile.
  *
  * @throws ServerError `invalid_request`
  */
-async function after(cursor: string | undefined, pending: AsyncIterable<Pending>): Promise<Pending[]> {
-  const [, trajectoryId = '', seq] = /^(.+)@(\d{1,15})$/.exec(cursor ?? '') ?? [];
-  if (cursor !== undefined && seq === undefined) {
-    const findings = [{ pointer: '/query/cursor', message: 'must be the `next` of a page' }];
-    throw new ServerError('invalid_request', 'The request is not valid: /query/cursor must be the `next` of a page.', {
-      evidence: { findings },
-    });
+function placeIn(cursor: string | undefined): Place {
+  if (cursor === undefined) return { trajectoryId: '', seq: -1 };
+  const [, trajectoryId, seq] = /^(.+)@(\d{1,15})$/.exec(cursor) ?? [];
+  if (trajectoryId !== undefined) return { trajectoryId, seq: Number(seq) };
+  const findings = [{ pointer: '/query/cursor', message: 'must be the `next` of a page' }];
+  throw new ServerError('invalid_request', 'The request is not valid: /query/cursor must be the `next` of a page.', {
+    evidence: { findings },
+  });
+}
+
+/** The open proposals after a place, by trajectory and position. Reads no trajectory ahead. */
+async function* openFrom(service: Service, after: Place, only: string | undefined): AsyncGenerator<Pending> {
+  const { store } = service;
+  const names =
+    only !== undefined
+      ? [only]
+      : ((await store.trajectoriesToReview?.()) ?? (await store.trajectories()).map((one) => one.trajectory_id));
+  for (const trajectoryId of names.filter((name) => name >= after.trajectoryId).sort((a, b) => (a < b ? -1 : 1))) {
+    const from = trajectoryId === after.trajectoryId ? after.seq : -1;
+    // Oldest first. A payload is copied when it is read.
+    for (const one of await openIn(service, trajectoryId))
+      if (one.payload.seq > from) yield { trajectoryId, id: one.id, payload: one.payload };
   }
-  const found: Pending[] = [];
-  for await (const one of pending)
-    if (one.trajectoryId > trajectoryId || (one.trajectoryId === trajectoryId && one.payload.seq > Number(seq ?? -1)))
-      found.push(one);
-  return found.sort((a, b) =>
-    a.trajectoryId === b.trajectoryId ? a.payload.seq - b.payload.seq : a.trajectoryId < b.trajectoryId ? -1 : 1,
-  );
+}
+
+/** The open proposals of a trajectory, from memory if it is open. */
+async function openIn({ assize }: Service, trajectoryId: string): Promise<readonly Omit<Pending, 'trajectoryId'>[]> {
+  try {
+    const trajectory = await assize.open(trajectoryId);
+    await Trajectory.catchUp(trajectory);
+    return trajectory.approvals.pending();
+  } catch (error) {
+    // A trajectory of an unknown domain is of no account if nothing waits there.
+    for await (const _ of assize.pending({ trajectoryId })) throw error;
+    return [];
+  }
 }
 
 const get = operation({
@@ -400,6 +429,16 @@ interface Pending {
   readonly trajectoryId: string;
   readonly id: string;
   readonly payload: PendingPayload;
+}
+
+/** Whether a counselor may decide about a proposal, as far as its trajectory says. */
+async function mayDecide(caller: Caller, service: Service, { trajectoryId, id, payload }: Pending): Promise<boolean> {
+  if (!caller.kinds.includes('counselor') || isEffectPending(payload)) return false;
+  const trajectory = await service.assize.open(trajectoryId);
+  const among = await trajectory.approvals
+    .decidersAmong(id, [caller.name])
+    .then(({ deciders }) => deciders, decidedMeanwhile);
+  return among.length > 0;
 }
 
 /** The document of a pending proposal. Undefined for a caller that may not see it. */

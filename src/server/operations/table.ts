@@ -9,6 +9,7 @@ import { log } from './log.ts';
 import { memory } from './memory.ts';
 import { notices } from './notices.ts';
 import type { Operation } from './operation.ts';
+import { outlines } from './outline.ts';
 import { principals } from './principals.ts';
 import { proposals } from './proposals.ts';
 import { trajectories } from './trajectories.ts';
@@ -18,6 +19,7 @@ import { writs } from './writs.ts';
 export const OPERATIONS: readonly Operation[] = [
   ...domains,
   ...trajectories,
+  ...outlines,
   ...proposals,
   ...approvals,
   ...entries,

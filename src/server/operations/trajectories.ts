@@ -134,7 +134,9 @@ async function spacesFor({ store }: Service, trajectoryId: string): Promise<stri
   }
 }
 
-const at = name.optional().describe('an entry: its id, or TRAJECTORY@SEQ; default: the last one');
+export const at: z.ZodOptional<z.ZodString> = name
+  .optional()
+  .describe('an entry: its id, or TRAJECTORY@SEQ; default: the last one');
 
 const state = operation({
   id: 'trajectories.state',
@@ -155,12 +157,8 @@ const state = operation({
     const { path, query, service } = request;
     const { pointer = '' } = query;
     const keys = parsePointer(pointer);
-    const read = (state: Json): Json => {
-      const part = keys.reduce<Json | undefined>(memberOf, state);
-      if (part === undefined) throw new ServerError('no_such_value', `The state has no value at ${pointer}.`);
-      // One order of members, so that equal entity tags stand for equal texts.
-      return copyJson(part);
-    };
+    // One order of members, so that equal entity tags stand for equal texts.
+    const read = (state: Json): Json => copyJson(valueAt(state, keys, pointer));
     const at = await pointIn(request, path.trajectory, query.at);
     const tagOf = await tagsOfStates(service);
     if (request.hasAnswer(tagOf(at))) return { etag: tagOf(at) };
@@ -217,8 +215,15 @@ const slice = operation({
   },
 });
 
+/** The value at a place of a state. @throws ServerError `no_such_value` */
+export function valueAt(state: Json, keys: readonly string[], pointer: string): Json {
+  const part = keys.reduce<Json | undefined>(memberOf, state);
+  if (part === undefined) throw new ServerError('no_such_value', `The state has no value at ${pointer}.`);
+  return part;
+}
+
 /** @throws ServerError `no_such_value` for an entry of another trajectory */
-async function pointIn(
+export async function pointIn(
   { service }: { readonly service: Service },
   trajectory: string,
   text: string | undefined,

@@ -86,6 +86,7 @@ test('each operation answers in the form of its schema', async () => {
   expect(again.results).toMatchObject([{ id: third.approval_id, problem: { status: 409, code: 'not_pending' } }]);
 
   expect((await ok('trajectories.state', { path: MAIN, query: { pointer: '/desks/b/sum' } })).state).toBe(200);
+  expect((await ok('trajectories.outline', { path: MAIN, query: { pointer: '/desks/b/sum' } })).value).toBe(200);
   const slice = { role: 'clerk', params: '{"desk":"b"}' };
   expect((await ok('trajectories.slice', { as: 'agent:scout', path: MAIN, query: slice })).slice).toEqual({
     desks: { b: { sum: 200, by: 'boss:ada' } },

@@ -1,44 +1,55 @@
-import { Anchor, Text } from '@mantine/core';
-import { useMemo } from 'react';
+import { Anchor, Text, TextInput } from '@mantine/core';
+import { visibleJson } from '../../../../src/cli/terminal/visible.ts';
 import { Inert } from '../../parts/inert-text.tsx';
-import { JsonText } from '../../parts/json-text.tsx';
+import { ShowMore } from '../../parts/show-more.tsx';
 import classes from './entry-panel.module.css';
-
-/** A longer text takes too long to draw. */
-const TEXT_MAX = 200_000;
-const MEMBERS = 200;
+import type { StateMember } from './outline-query.ts';
 
 interface LargeProps {
-  readonly value: unknown;
   readonly label: string;
+  /** How many members match the text. */
+  readonly count: number;
+  readonly members: readonly StateMember[];
+  readonly text: string;
+  readonly onFind: (text: string) => void;
   readonly onOpen: (key: string) => void;
+  readonly onMore: (() => void) | undefined;
 }
 
-/** A JSON value. Of one that is too large for a text, the members can be opened. */
-export function LargeJson({ value, label, onOpen }: LargeProps) {
-  const isLarge = useMemo(() => JSON.stringify(value).length > TEXT_MAX, [value]);
-  if (!isLarge || typeof value !== 'object' || value === null)
-    return (
-      <div className={classes.state}>
-        <JsonText value={value} label={label} />
-      </div>
-    );
-  const keys = Object.keys(value);
+/** The members of a value that is too large for one text. A long member can be opened. */
+export function LargeJson({ label, count, members, text, onFind, onOpen, onMore }: LargeProps) {
   return (
     <section aria-label={label}>
-      <Text size="sm" mb="xs">
-        The value is too large to show as one text. It has {keys.length} members
-        {keys.length > MEMBERS && `, of which these are the first ${MEMBERS}`}:
+      <TextInput
+        size="xs"
+        mb="xs"
+        aria-label="Find a member"
+        placeholder="Find a member by its name"
+        maxLength={512}
+        defaultValue={text}
+        onChange={({ currentTarget: { value } }) => onFind(value)}
+      />
+      <Text size="sm" mb="xs" c="dimmed" role="status">
+        {count === 1 ? '1 member' : `${count.toLocaleString('en')} members`}
+        {members.length < count && `, the first ${members.length.toLocaleString('en')} shown`}
       </Text>
       <ul className={classes.members}>
-        {keys.slice(0, MEMBERS).map((key) => (
+        {members.map(({ key, value, count: below = 0 }) => (
           <li key={key}>
             <Anchor component="button" type="button" size="sm" onClick={() => onOpen(key)}>
               <Inert>{key}</Inert>
-            </Anchor>
+            </Anchor>{' '}
+            {value === undefined ? (
+              <Text span size="xs" c="dimmed">
+                {below === 0 ? 'a long text' : below === 1 ? '1 member' : `${below.toLocaleString('en')} members`}
+              </Text>
+            ) : (
+              <code className={classes.member}>{visibleJson(value).replaceAll(/\s+/g, ' ')}</code>
+            )}
           </li>
         ))}
       </ul>
+      {onMore !== undefined && <ShowMore onMore={onMore} />}
     </section>
   );
 }

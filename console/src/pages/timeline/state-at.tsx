@@ -1,11 +1,12 @@
 import { Anchor, Button, Group, NumberInput, Slider, Stack, Text } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { api, dataOf } from '../../api/client.ts';
 import { Inert } from '../../parts/inert-text.tsx';
+import { JsonText } from '../../parts/json-text.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
+import classes from './entry-panel.module.css';
 import { LargeJson } from './large-json.tsx';
+import { useOutline } from './outline-query.ts';
 import type { TimelineAddress } from './timeline-address.ts';
 
 const TYPING_MS = 300;
@@ -19,36 +20,44 @@ interface StateProps {
 
 /** The state after an entry. The slider goes to that of another entry. */
 export function StateAt({ trajectory, seq, head, address }: StateProps) {
-  const { place, open, set } = address;
-  const found = useQuery({
-    queryKey: ['state-at', trajectory, seq, place],
-    placeholderData: keepPreviousData,
-    queryFn: ({ signal }) =>
-      dataOf(
-        api.GET('/v1/trajectories/{trajectory}/state', {
-          params: { path: { trajectory }, query: { at: `${trajectory}@${seq}`, pointer: place } },
-          signal,
-        }),
-      ),
-  });
+  const { place, find, open, set } = address;
+  const found = useOutline(trajectory, seq, place, find);
+  const [first] = found.data?.pages ?? [];
+  const label = `State after the entry ${first?.seq}`;
+  const search = useDebouncedCallback((text: string) => set({ find: text }), TYPING_MS);
   return (
     <Stack gap="md">
       <Point seq={seq} head={head} goTo={(next) => open(next, true)} />
       {place !== '' && (
         <Text size="sm">
           At <Inert>{place}</Inert>{' '}
-          <Anchor component="button" type="button" size="sm" onClick={() => set({ place: parentOf(place) })}>
+          <Anchor
+            component="button"
+            type="button"
+            size="sm"
+            onClick={() => set({ place: parentOf(place), find: undefined })}
+          >
             Up
           </Anchor>
         </Text>
       )}
       {found.error !== null && <Failed error={found.error} retry={() => void found.refetch()} />}
       {found.isPending && <Loading what="the state" />}
-      {found.data !== undefined && found.error === null && (
+      {first !== undefined && found.error === null && first.members === undefined && (
+        <div className={classes.state}>
+          <JsonText value={first.value} label={label} />
+        </div>
+      )}
+      {first?.members !== undefined && found.error === null && (
         <LargeJson
-          value={found.data.state}
-          label={`State after the entry ${found.data.seq}`}
-          onOpen={(key) => set({ place: `${place}/${escaped(key)}` })}
+          key={place}
+          label={label}
+          count={first.count ?? 0}
+          members={found.data?.pages.flatMap(({ members = [] }) => members) ?? []}
+          text={find}
+          onFind={search}
+          onOpen={(key) => set({ place: `${place}/${escaped(key)}`, find: undefined })}
+          onMore={found.hasNextPage ? () => void found.fetchNextPage() : undefined}
         />
       )}
     </Stack>

@@ -16,6 +16,8 @@ export interface TimelineSearch {
   readonly to: string;
   /** A JSON Pointer into the state. */
   readonly place: string;
+  /** A part of the names of the members there. */
+  readonly find: string;
 }
 
 export interface TimelineAddress extends TimelineSearch {
@@ -66,5 +68,6 @@ function readSearch(search: URLSearchParams): TimelineSearch {
     text: search.get('text') ?? '',
     to: search.get('to') ?? '',
     place: search.get('place') ?? '',
+    find: search.get('find') ?? '',
   };
 }
