@@ -1,5 +1,5 @@
 import { Alert, Button, Group, Modal, Stack, Textarea, Title } from '@mantine/core';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
 
 interface ConfirmProps {
   readonly title: string;
@@ -33,6 +33,7 @@ export function ConfirmDialog(props: ConfirmProps) {
     onClose,
   } = props;
   const [reason, setReason] = useState('');
+  useFocusReturn();
   const isReady = !needsReason || reason.trim() !== '';
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -85,5 +86,16 @@ export function ConfirmDialog(props: ConfirmProps) {
         </Modal.Body>
       </Modal.Content>
     </Modal.Root>
+  );
+}
+
+/** Gives the focus back to the element that had it before. The library does so for `opened` only. */
+function useFocusReturn(): void {
+  const [before] = useState(() => document.activeElement);
+  useEffect(
+    () => () => {
+      if (before instanceof HTMLElement) before.focus({ preventScroll: true });
+    },
+    [before],
   );
 }

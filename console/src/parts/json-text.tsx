@@ -1,10 +1,10 @@
-import { visibleJson } from '../../../src/cli/terminal/visible.ts';
+import { visible, visibleJson } from '../../../src/cli/terminal/visible.ts';
 import classes from './json-text.module.css';
 
 /** A JSON value as indented text, in which each invisible character is an escape. */
 export function JsonText({ value, label }: { readonly value: unknown; readonly label: string }) {
   return (
-    <section aria-label={label}>
+    <section aria-label={visible(label)}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls a long text */}
       <pre className={classes.text} tabIndex={0}>
         {visibleJson(value)}

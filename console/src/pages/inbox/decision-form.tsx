@@ -21,6 +21,8 @@ interface DecisionProps {
 /** The decision of the signed-in person: about the shown proposal, or with other arguments. */
 export function DecisionForm({ approval, draft, onDecided }: DecisionProps) {
   const [reason, setReason] = useState('');
+  // After the key `r`, Enter in the reason rejects.
+  const [isRejecting, setRejecting] = useState(false);
   const reasonInput = useRef<HTMLInputElement>(null);
   const decide = useDecide();
   const { amendment, override, judgement, answers, isAnswered } = draft;
@@ -30,7 +32,10 @@ export function DecisionForm({ approval, draft, onDecided }: DecisionProps) {
   const send = async (decision: 'approve' | 'reject') => {
     if (decide.isPending || !approval.may_decide) return;
     if (decision === 'approve' && (!isSendable || !isAnswered)) return;
-    if (decision === 'reject' && reason.trim() === '') return reasonInput.current?.focus();
+    if (decision === 'reject' && reason.trim() === '') {
+      setRejecting(true);
+      return reasonInput.current?.focus();
+    }
     const changed = isChanged ? { args: amendment.args } : { answers };
     const terms = decision === 'approve' ? { override, ...changed } : {};
     const ruling = await decide.mutateAsync({ approval, decision, reason, ...terms });
@@ -54,7 +59,7 @@ export function DecisionForm({ approval, draft, onDecided }: DecisionProps) {
       aria-label="Decision"
       onSubmit={(event) => {
         event.preventDefault();
-        begin('approve');
+        begin(isRejecting ? 'reject' : 'approve');
       }}
     >
       {isAmending && (
@@ -81,7 +86,12 @@ export function DecisionForm({ approval, draft, onDecided }: DecisionProps) {
         ref={reasonInput}
         mt="xs"
         label="Reason"
-        description="A rejection needs one. It stays in the ledger."
+        description={
+          isRejecting
+            ? 'Enter rejects. The reason stays in the ledger.'
+            : 'A rejection needs one. It stays in the ledger.'
+        }
+        onBlur={() => setRejecting(false)}
         value={reason}
         onChange={(event) => setReason(event.currentTarget.value)}
       />
