@@ -69,6 +69,7 @@ import { type DomainRun, watched } from './writer/domain-watch.ts';
 import { copyOf, type FoldedTrajectory } from './writer/fold.ts';
 import { TrajectoryLoader, unmade, valid } from './writer/load.ts';
 import { Notifications } from './writer/notifications.ts';
+import { PastFolds } from './writer/past-folds.ts';
 import type { ReplayBase, TrajectoryState } from './writer/ports.ts';
 import { isSigner } from './writer/require-signer.ts';
 import { Snapshots } from './writer/snapshots/snapshots.ts';
@@ -150,6 +151,7 @@ export class Assize {
       proposeOnFailure: (failure) => this.#proposeOnFailure(failure),
     });
     const { pause = systemPause } = options.ports ?? {};
+    const pasts = new PastFolds(options.store, this.#replayer, this.#snapshots);
     const random = checkedRandom(options.ports?.random);
     const clock = checkedClock(options.ports?.clock);
     this.#context = {
@@ -176,6 +178,7 @@ export class Assize {
       embedder: options.memory?.embedder,
       reload: (trajectoryId, base) => this.#reload(trajectoryId, base),
       forgetErased: (trajectoryId) => this.#forgetErased(trajectoryId),
+      partsAt: async (trajectoryId, entryId) => this.#partsOf(await pasts.at(trajectoryId, entryId)),
       entriesAdded: (trajectoryId) => this.#entriesAdded(trajectoryId),
     };
     const read = async (name: string): Promise<Chain> => (await this.#reading.read(name, unmade)).folded.chain;

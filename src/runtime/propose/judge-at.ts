@@ -3,9 +3,6 @@ import type { Hash } from '#ledger';
 import { Resolutions } from '../approve/approve.ts';
 import type { TrajectoryContext } from '../context.ts';
 import type { Judgement } from '../records/judgement.ts';
-import { foldTrajectory } from '../writer/fold.ts';
-import { valid } from '../writer/load.ts';
-import { partsUnder } from '../writer/state.ts';
 import { TurnScopedPorts } from '../writer/turn-ports.ts';
 import { Writer } from '../writer/writer.ts';
 import { type ForeseenProposal, Proposals } from './propose.ts';
@@ -24,14 +21,12 @@ export async function judgeAt(
   input: ForeseenProposal,
 ): Promise<Judgement> {
   checkArgument(arg.text, entryId, 'at');
-  const { replayer, store } = context;
-  const folded = await valid(() => foldTrajectory(trajectoryId, replayer, store, { until: entryId }));
-  const { chain } = folded;
-  const domain = context.domainOf(folded.domain, chain.upgraded !== undefined, trajectoryId);
+  const parts = await context.partsAt(trajectoryId, entryId);
+  const { chain } = parts;
   const clock = { now: () => chain.at };
   const ports = new TurnScopedPorts(trajectoryId, clock, context.random, () => chain.head as Hash);
   const then = { ...context, clock, reservedFor: () => [], saltGenerator: ports.saltGenerator };
-  const writer = new Writer(trajectoryId, partsUnder(folded, domain, false), then);
+  const writer = new Writer(trajectoryId, parts, then);
   const resolutions = new Resolutions(writer, undefined, context.effects);
   return new Proposals(writer, undefined, resolutions, context.effects, ports).foreseeHere(input);
 }
