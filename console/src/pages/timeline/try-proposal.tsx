@@ -79,7 +79,7 @@ function TrialForm({ entry, domain, principals, own }: FormProps) {
           />
         </Group>
       )}
-      <Who trial={trial} domain={domain} principals={principals} onChange={setTrial} />
+      <Proposer trial={trial} domain={domain} principals={principals} onChange={setTrial} />
       {trial.action !== '' && (
         <SchemaForm
           title="Arguments"
@@ -111,7 +111,7 @@ function begunAs(entry: EntryDocument, domain: Domain, principal: string): Trial
   return { ...blank, role: asked.role, args: 'value' in held ? held.value : blank.args };
 }
 
-interface WhoProps {
+interface ProposerProps {
   readonly trial: Trial;
   readonly domain: Domain;
   readonly principals: readonly string[];
@@ -119,7 +119,7 @@ interface WhoProps {
 }
 
 /** The agent, its action and its role. */
-function Who({ trial, domain, principals, onChange }: WhoProps) {
+function Proposer({ trial, domain, principals, onChange }: ProposerProps) {
   const roles = rolesFor(domain, trial.action);
   const setRole = (role: Trial['role']) => onChange({ ...trial, role });
   return (
