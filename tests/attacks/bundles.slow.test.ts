@@ -30,6 +30,7 @@ import { haltCases } from '../support/ledger/halt-cases.ts';
 import { keyCases } from '../support/ledger/key-cases.ts';
 import { LOG, STRANGER, WITNESSES } from '../support/ledger/merkle-fixtures.ts';
 import { revocationCases } from '../support/ledger/revocation-cases.ts';
+import { ChainWriter, commitMembers, rootMembers } from '../support/ledger/rows.ts';
 import { settlementCases } from '../support/ledger/settlement-cases.ts';
 import { hasPython, PythonVerifier } from '../support/process/python-verifier.ts';
 import { someOf } from '../support/some-of.ts';
@@ -191,6 +192,27 @@ test('the checkpoint of another log of the same entries is refused', async () =>
     Object.entries(texts).map(([name, text]) => [name, text.replace(texts['checkpoint']!, () => foreign)]),
   );
   await expectCode(zipOf(changed), 'bad_checkpoint');
+});
+
+test('an entry inside of a period that is left out everywhere is missed', async () => {
+  const writer = new ChainWriter('t');
+  writer.add('root', rootMembers({ n: 0 }));
+  for (let n = 0; n < 3; n++) writer.add('commit', commitMembers([{ op: 'replace', path: '/n', value: n }]));
+  const store = new MemoryStore();
+  await store.commit({ entries: writer.rows, blobs: [] });
+  const texts = textsOf((await bundleOf(store, ALL)).zip);
+  const without = (seq: number): Uint8Array => {
+    const { id } = writer.rows[seq]!;
+    const { [`proofs/${id}.tlog-proof`]: _, ...others } = texts;
+    const manifest = JSON.parse(texts['manifest.json']!);
+    const in_scope = manifest.in_scope.filter((one: string) => one !== id);
+    const lines = texts['entries.jsonl']!.split('\n').filter((line) => !line.startsWith(`{"id":"${id}"`));
+    const changed = `${JSON.stringify(sorted({ ...manifest, in_scope, entries: 3 }))}\n`;
+    return zipOf({ ...others, 'entries.jsonl': lines.join('\n'), 'manifest.json': changed });
+  };
+  await expectCode(without(2), 'scope_differs');
+  // The page says so: at the end of a period an entry can be left out.
+  await expectCode(without(3), 'valid');
 });
 
 describe('an entry of the context that is left out is missed:', () => {
