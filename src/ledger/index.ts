@@ -212,6 +212,7 @@ export {
 } from './replay/belief-change.ts';
 export { applyPatches, type Folded, fresh, share } from './replay/fold.ts';
 export { type BranchesPartition, inheritanceFaults } from './replay/inherited-beliefs.ts';
+export { formsOf } from './replay/position-forms.ts';
 export {
   type LedgerReader,
   type Replayed,

@@ -11,6 +11,10 @@ import { hashText } from '#canon';
 import type { LedgerStore, LogStore } from '#ledger';
 import { formatVerifierKey, type VerifierKey } from '#merkle';
 import { type BundleScope, verifyBundle } from '#runtime';
+import { MemoryStore } from '#stores';
+import { amendmentCases } from '../support/ledger/amendment-cases.ts';
+import { approvalCases } from '../support/ledger/approval-cases.ts';
+import { beliefCases } from '../support/ledger/belief-cases.ts';
 import {
   bundleLedgers,
   bundleOf,
@@ -21,7 +25,13 @@ import {
   WITNESS,
   zipOf,
 } from '../support/ledger/bundle-ledgers.ts';
+import { erasureCases, type Ledger } from '../support/ledger/erasure-cases.ts';
+import { haltCases } from '../support/ledger/halt-cases.ts';
+import { keyCases } from '../support/ledger/key-cases.ts';
 import { LOG, STRANGER, WITNESSES } from '../support/ledger/merkle-fixtures.ts';
+import { revocationCases } from '../support/ledger/revocation-cases.ts';
+import { ChainWriter, commitMembers, rootMembers } from '../support/ledger/rows.ts';
+import { settlementCases } from '../support/ledger/settlement-cases.ts';
 import { hasPython, PythonVerifier } from '../support/process/python-verifier.ts';
 import { someOf } from '../support/some-of.ts';
 
@@ -184,6 +194,27 @@ test('the checkpoint of another log of the same entries is refused', async () =>
   await expectCode(zipOf(changed), 'bad_checkpoint');
 });
 
+test('an entry inside of a period that is left out everywhere is missed', async () => {
+  const writer = new ChainWriter('t');
+  writer.add('root', rootMembers({ n: 0 }));
+  for (let n = 0; n < 3; n++) writer.add('commit', commitMembers([{ op: 'replace', path: '/n', value: n }]));
+  const store = new MemoryStore();
+  await store.commit({ entries: writer.rows, blobs: [] });
+  const texts = textsOf((await bundleOf(store, ALL)).zip);
+  const without = (seq: number): Uint8Array => {
+    const { id } = writer.rows[seq]!;
+    const { [`proofs/${id}.tlog-proof`]: _, ...others } = texts;
+    const manifest = JSON.parse(texts['manifest.json']!);
+    const in_scope = manifest.in_scope.filter((one: string) => one !== id);
+    const lines = texts['entries.jsonl']!.split('\n').filter((line) => !line.startsWith(`{"id":"${id}"`));
+    const changed = `${JSON.stringify(sorted({ ...manifest, in_scope, entries: 3 }))}\n`;
+    return zipOf({ ...others, 'entries.jsonl': lines.join('\n'), 'manifest.json': changed });
+  };
+  await expectCode(without(2), 'scope_differs');
+  // The page says so: at the end of a period an entry can be left out.
+  await expectCode(without(3), 'valid');
+});
+
 describe('an entry of the context that is left out is missed:', () => {
   /** The bundle without an entry, and without the values that stand before it. */
   async function without(name: string, scope: BundleScope, id: string): Promise<Uint8Array> {
@@ -215,6 +246,41 @@ describe('an entry of the context that is left out is missed:', () => {
     const find = (is: (p: any) => unknown): string => rows.find(({ payload }) => is(JSON.parse(payload)))!.id;
     await expectCode(await without(name, { kind: 'entry', entry: find(isScope) }, find(isMissing)), 'context_missing');
   });
+});
+
+describe('a bundle of a forged ledger gets one verdict:', () => {
+  const stored = (cases: readonly { name: string; ledger: Ledger }[]) =>
+    cases.map(({ name, ledger }) => ({ name, make: () => storeOf(ledger) }));
+  const groups = {
+    approvals: stored(approvalCases()),
+    amendments: stored(amendmentCases()),
+    beliefs: stored(beliefCases()),
+    erasures: stored(erasureCases()),
+    halts: haltCases,
+    revocations: revocationCases,
+    settlements: settlementCases,
+    keys: keyCases.map(({ name, rows }) => ({ name, make: () => storeOf({ rows, blobs: [], erased: [] }) })),
+  };
+
+  test.each(Object.entries(groups))('%s', async (_, all) => {
+    const different: string[] = [];
+    const met = new Set<boolean>();
+    for (const { name, make } of someOf<{ name: string; make(): Promise<LedgerStore & LogStore> }>(all)) {
+      const made = await bundleOf(await make(), ALL).catch(() => undefined);
+      if (made === undefined) continue;
+      const [ours, theirs] = await codesOf(made.zip);
+      met.add(ours === 'valid');
+      if (ours !== theirs) different.push(`${name}: ${ours}, ${theirs}`);
+    }
+    expect(different).toEqual([]);
+    expect(met.size).toBeGreaterThan(0);
+  });
+
+  async function storeOf({ rows, blobs, erased }: Ledger): Promise<MemoryStore> {
+    const store = new MemoryStore();
+    await store.commit({ entries: rows, blobs, erased });
+    return store;
+  }
 });
 
 describe('a zip is refused', () => {

@@ -169,6 +169,12 @@ test('an agent proposes and reads its ruling; a refusal is a problem, exit 1', a
       .split('\n')
       .map((line) => JSON.parse(line)).length,
   ).toBeGreaterThan(1);
+  const there = ['--url', url, '--token-file', admin];
+  await json(0, 'api', 'checkpoints.create', ...there);
+  const zip = join(folder, 'b.zip');
+  const asked = ['api', 'bundles.make', '--entry', committed.entry_id, '--out', zip];
+  expect(await json(0, ...asked, ...there)).toEqual({ file: zip });
+  expect(await json(0, 'bundle', '--verify', zip)).toMatchObject({ valid: true, in_scope: [committed.entry_id] });
   const listed = await json(
     0,
     'api',

@@ -56,6 +56,7 @@ const COMMANDS = [
   'keys show',
   'checkpoint',
   'prove',
+  'bundle',
   'audit',
   'fsck',
   'backup',

@@ -2740,6 +2740,7 @@ class Bundle:
                 value, size = self.blobs[name]
                 need(reference["bytes"] == size, "bad_entry", what + " has another size")
                 need("salted" not in reference or is_salted(value), "bad_entry", what + " has no salt and value")
+                need(has_form(entry.p, position, value), "bad_entry", what + " is of another form")
                 try:
                     canonical(value)
                 except NotCanonical:
@@ -2916,6 +2917,20 @@ class Bundle:
         return {"action": action["name"], "role": action["role"], "approvals": p.get("approvals", 1),
                 "channel": p["channel"], "digest": p["digest"], "reason": p["reason"], "detail": p["detail"],
                 "pending": entry.id, "trajectory_id": p["trajectory_id"], "steps": steps}
+
+
+def has_form(p: Dict[str, Any], position: str, value: Any) -> bool:
+    """Whether a blob is what its position asks for (section 4)."""
+    if position == "initial_state":
+        return type(value) is dict
+    if position in ("delta.state", "approval"):
+        return type(value) is list
+    if not position.startswith("delta.beliefs"):
+        return True
+    if not position.endswith(".partition"):
+        return what_is_salted(value) == "text"
+    change = p["delta"]["beliefs"][int(position[len("delta.beliefs["):-len("].partition")])]
+    return what_is_salted(value) in ("partition of a branch",) + ("partition",) * ("inherit" not in change)
 
 
 def step_of(entry: Bundled) -> Dict[str, Any]:

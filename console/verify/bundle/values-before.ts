@@ -36,7 +36,7 @@ export class ValuesBefore {
   /** Takes the lines before an entry, and reports those that are missing, wrong or too many. */
   take({ id, payload }: Entry): void {
     for (const reference of referencesOf(payload))
-      this.#findings.checked('values', 'bad_entry', this.#need(reference), id);
+      this.#findings.checked('values', 'bad_entry', this.#need(payload, reference), id);
     for (const named of writsNamedBy(payload)) this.#takeWrits(named);
     if (this.#waiting.length > 0) {
       this.#findings.fault('bad_entry', 'A value stands before it that it does not need there.', id);
@@ -44,12 +44,12 @@ export class ValuesBefore {
     }
   }
 
-  #need({ position, hash, bytes, isSalted }: Reference): string {
+  #need(payload: Payload, { position, hash, bytes, isSalted }: Reference): string {
     if (!this.#seen.has(hash) && !this.#next(hash)) return `The value of ${position} does not stand before it.`;
     const line = this.#seen.get(hash) as Waiting;
     if ('by' in line) return isSalted ? '' : `The value of ${position} cannot be erased.`;
     if (line.bytes !== bytes) return `The value of ${position} has another size.`;
-    return wrongHeld(position, isSalted, line.value);
+    return wrongHeld(position, isSalted, line.value) || wrongBranch(payload, position, line.value);
   }
 
   /** A writ with its ancestors, until one has stood before or is not there. */
@@ -95,8 +95,9 @@ function writsNamedBy(payload: Payload): readonly string[] {
 /** The conditions on the value of a blob (ledger reference, section 4). */
 function wrongHeld(position: string, isSalted: boolean, held: unknown): string {
   if (!isSalted) {
-    if (position === 'initial_state' && !isObject(held)) return 'Its initial state is not an object.';
-    return position === 'delta.state' && !Array.isArray(held) ? 'Its changes of the state are not a list.' : '';
+    if (position.endsWith('initial_state') && !isObject(held)) return 'Its initial state is not an object.';
+    const isList = /(?:delta\.state|proposal\.approval)$/.test(position);
+    return isList && !Array.isArray(held) ? 'Its changes of the state are not a list.' : '';
   }
   if (!isObject(held)) return `The value of ${position} has no salt.`;
   const { salt, value, ...more } = held;
@@ -104,6 +105,15 @@ function wrongHeld(position: string, isSalted: boolean, held: unknown): string {
   if (!hasSalt) return `The value of ${position} has no salt.`;
   if (position.endsWith('.partition') && !isPartition(value)) return `The value of ${position} names no partition.`;
   return position.endsWith('.object') && !isColumn(value) ? `The value of ${position} is not a text.` : '';
+}
+
+/** A part of the memory that inherits is that of a branch. */
+function wrongBranch(payload: Payload, position: string, held: unknown): string {
+  const [, n] = /beliefs\[(\d+)\]\.partition$/.exec(position) ?? [];
+  if (n === undefined || payload.kind !== 'commit' || payload.delta.beliefs[Number(n)]?.inherit === undefined)
+    return '';
+  const name = isObject(held) ? held['value'] : undefined;
+  return isObject(name) && 'branch' in name ? '' : `The value of ${position} names no branch.`;
 }
 
 function isPartition(value: unknown): boolean {

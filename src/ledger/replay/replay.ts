@@ -1,5 +1,5 @@
-import { arg, checkArgument, isInstance, type Json } from '#base';
-import { isBranchPartitionName, isFactObject, isPartitionName } from '../entry/belief-shape.ts';
+import { arg, checkArgument, isInstance } from '#base';
+import { isPartitionName } from '../entry/belief-shape.ts';
 import { isBlobRef, isErased } from '../entry/blob.ts';
 import type { BranchPayload, CommitPayload, DomainRef, Entry, EntryRow, Payload, RootPayload } from '../entry/entry.ts';
 import { checkRow } from '../entry/entry-text.ts';
@@ -19,6 +19,7 @@ import { CrossChainRules } from '../rules/cross-chain.ts';
 import { EntryKeyRules } from '../rules/entry-keys.ts';
 import { applyPatches, type Folded, fresh, share } from './fold.ts';
 import type { BranchesPartition } from './inherited-beliefs.ts';
+import { BRANCH_PARTITION, formsOf, isObject, PARTITION } from './position-forms.ts';
 import { patchesOfRun, refersBesideFold, refersInFold } from './run.ts';
 import { broken, checkErasure, faultAt as fault, ValueReader } from './values.ts';
 
@@ -384,41 +385,6 @@ function unsound(entry: Entry, rule: RuleId, error: unknown): unknown {
 function foldedOf(payload: Payload): readonly unknown[] {
   if (payload.kind === 'root') return [payload.initial_state, ...valuesIn(payload.sensitive)];
   return payload.kind === 'commit' ? changesOf(payload.delta.state) : [];
-}
-
-/** The form required of a value in a position. */
-interface PositionForm {
-  readonly check: (value: unknown) => boolean;
-  readonly what: string;
-}
-
-/**
- * The values that no fold of this chain reads but other folds will. They must have their form now.
- */
-function formsOf(payload: Payload): ReadonlyMap<unknown, PositionForm> {
-  const forms = new Map<unknown, PositionForm>();
-  if (payload.kind === 'pending_approval') {
-    const { delta, approval } = payload.proposal;
-    for (const stored of [delta.state, approval]) forms.set(stored, LIST);
-  } else if (payload.kind === 'delegation') {
-    forms.set(payload.begins?.initial_state, OBJECT);
-  } else if (payload.kind === 'commit') {
-    for (const { partition, insert, inherit } of payload.delta.beliefs) {
-      forms.set(partition, inherit === undefined ? PARTITION : BRANCH_PARTITION);
-      for (const { object } of [...insert, ...(inherit?.rows ?? [])]) forms.set(object, FACT_OBJECT);
-    }
-  }
-  return forms;
-}
-
-const LIST: PositionForm = { check: Array.isArray, what: 'a list' };
-const OBJECT: PositionForm = { check: isObject, what: 'an object' };
-const PARTITION: PositionForm = { check: isPartitionName, what: 'the name of a partition' };
-const BRANCH_PARTITION: PositionForm = { check: isBranchPartitionName, what: 'the name of a partition of a branch' };
-const FACT_OBJECT: PositionForm = { check: isFactObject, what: 'the object of a fact' };
-
-function isObject(value: unknown): value is { readonly [key: string]: Json } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function applyCommit(fold: Folded, entry: Pick<Entry, 'trajectory_id' | 'seq'>, patches: readonly Patch[]): void {

@@ -138,6 +138,7 @@ export const LEDGER: Readonly<Record<string, Case | Exempt>> = {
   revocationArgs: exempt(MADE),
   runsOf: exempt(MADE),
   erasableHashesOf: exempt(MADE),
+  formsOf: exempt(MADE),
   positionsOf: exempt(MADE),
   referencesOf: exempt(MADE),
   writParent: exempt(MADE),

@@ -2,11 +2,13 @@ import { isInstance } from '#base';
 import {
   type EntryRow,
   erasableHashesOf,
+  formsOf,
   type Hash,
   isErased,
   LedgerFault,
   type LedgerStore,
   positionsOf,
+  type ReadValue,
   referencesOf,
   ValueReader,
 } from '#ledger';
@@ -35,16 +37,21 @@ export async function verifyValues({ entries, values }: ReadLines): Promise<void
     resolve: async (id) => rowOf(byId.get(id)),
   } satisfies Pick<LedgerStore, 'blob' | 'erasedBy' | 'resolve'>);
   for (const { id, payload } of entries) {
+    const forms = formsOf(payload);
     const place = { trajectory_id: payload.trajectory_id, seq: payload.seq };
     for (const stored of positionsOf(payload)) {
       // The mark of an erased value is data, and no reference.
       if (stored === undefined || isErased(stored)) continue;
+      let held: ReadValue;
       try {
-        await reader.read(place, stored);
+        held = await reader.read(place, stored);
       } catch (error) {
         if (!isInstance(error, LedgerFault)) throw error;
         throw new BundleRefusal('bad_entry', `a value of ${id}: ${error.message}`);
       }
+      const form = forms.get(stored);
+      const isSound = form === undefined || !('value' in held) || form.check(held.value);
+      must(isSound, 'bad_entry', `a value of ${id} is not ${form?.what}`);
     }
   }
 }
