@@ -81,3 +81,27 @@ test('a trajectory that signs goes on to sign, under the same key', async () => 
   const next = { ...PENDING, seq: 2, parent: hashOfValue(COMMIT), head: hashOfValue(COMMIT) };
   expect(await reasonsOf(COMMIT, next)).toEqual(['It is not signed by the key of its trajectory.']);
 });
+
+test('a conclusion is of the task that its start has delegated', async () => {
+  const start = {
+    kind: 'delegation',
+    trajectory_id: 'example',
+    seq: 1,
+    parent: COMMIT.parent,
+    at: COMMIT.at,
+    child_trajectory_id: 'child',
+    task: 'count',
+    writ: {},
+  };
+  const id = hashOfValue(start);
+  const end = { ...start, seq: 2, parent: id, concludes: id, child_head: 'c'.repeat(64) };
+  expect(await reasonsOf(start, end)).toEqual([]);
+  expect(await reasonsOf(start, { ...end, task: 'add' })).toEqual(['Its task is not that of the start.']);
+  expect(await reasonsOf(start, { ...end, child_head: undefined })).toEqual([
+    'It concludes a delegation without an answer.',
+  ]);
+  expect(await reasonsOf({ ...start, child_head: id })).toEqual(['It starts a delegation with an answer.']);
+  expect(await reasonsOf({ ...start, child_trajectory_id: 'example' })).toEqual([
+    'It delegates to a trajectory above.',
+  ]);
+});
