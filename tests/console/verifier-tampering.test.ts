@@ -348,6 +348,21 @@ describe('with a manifest that agrees', () => {
     expect(await codesOf(withoutEntry(texts, (payload) => payload.seq === seq))).toContain('context_missing');
   });
 
+  test('an entry within the period is missing, and the manifest agrees', async () => {
+    const [, second = ''] = JSON.parse(effects['manifest.json']!).in_scope;
+    const less = withJson(
+      withoutEntry(effects, (payload) => payload.seq === 1),
+      'manifest.json',
+      (manifest) => {
+        manifest.entries -= 1;
+        manifest.in_scope = manifest.in_scope.filter((id: string) => id !== second);
+      },
+    );
+    expect((await faultsOf(less)).map(({ reason }) => reason)).toContain(
+      'An entry before it is in the period, and is missing.',
+    );
+  });
+
   test('the entry that erased a value is missing, with its proof', async () => {
     const isErasure = (payload: any) => payload.action?.name === 'assize.erase';
     expect(await codesOf(withoutEntry(erased, isErasure))).toContain('context_missing');
