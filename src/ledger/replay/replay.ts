@@ -19,6 +19,7 @@ import { CrossChainRules } from '../rules/cross-chain.ts';
 import { EntryKeyRules } from '../rules/entry-keys.ts';
 import { applyPatches, type Folded, fresh, share } from './fold.ts';
 import type { BranchesPartition } from './inherited-beliefs.ts';
+import { Milestones } from './milestones.ts';
 import { BRANCH_PARTITION, formsOf, isObject, PARTITION } from './position-forms.ts';
 import { patchesOfRun, refersBesideFold, refersInFold } from './run.ts';
 import { broken, checkErasure, faultAt as fault, ValueReader } from './values.ts';
@@ -89,6 +90,9 @@ export class Replayer {
   readonly #startFor: StartFor;
   readonly #keys: EntryKeyRules;
   readonly #points: Map<Hash, BranchPoint> = new Map();
+  #milestones: Milestones = new Milestones();
+  /** The calls that look for a point now, by its entry. */
+  readonly #sought: Map<Hash, Promise<BranchPoint>> = new Map();
 
   /**
    * `startFor`: where to start if only the state after an entry is needed. Default: at the first
@@ -119,7 +123,15 @@ export class Replayer {
   }
 
   /** `path`: this trajectory, and the trajectories that led to it by their branches. */
-  async #replay(trajectoryId: string, options: ReplayOptions, path: readonly string[]): Promise<Replayed> {
+  async #replay(
+    trajectoryId: string,
+    options: ReplayOptions & {
+      /** Receives milestones on the way to the seq of `until`. */
+      readonly milestones?: Milestones;
+      readonly target?: number;
+    },
+    path: readonly string[],
+  ): Promise<Replayed> {
     const chain = options.from?.chain ?? new Chain(trajectoryId);
     const links = new CrossChainRules(this.#reader, chain);
     let fold = options.from?.fold;
@@ -128,6 +140,8 @@ export class Replayer {
     let again = options.from === undefined ? 0 : 1;
     for (;;) {
       options.onPage?.(chain.seq);
+      if (options.target !== undefined && fold !== undefined && again === 0)
+        options.milestones?.offer(chain, fold, options.target);
       // Replay cannot stop inside a run.
       const found = options.until === undefined ? options.parallelReader?.at(trajectoryId, chain.seq) : undefined;
       if (typeof found === 'object' && fold !== undefined && chain.join(found)) {
@@ -188,7 +202,7 @@ export class Replayer {
    * @internal
    */
   async stateAt(trajectoryId: string, entryId: Hash): Promise<Folded> {
-    return share((await this.#pointAt(trajectoryId, entryId, [trajectoryId])).fold);
+    return share((await this.#pointOnce(trajectoryId, entryId)).fold);
   }
 
   /**
@@ -209,7 +223,16 @@ export class Replayer {
    * @internal
    */
   async domainAt(trajectoryId: string, entryId: Hash): Promise<DomainRef> {
-    return (await this.#pointAt(trajectoryId, entryId, [trajectoryId])).domain;
+    return (await this.#pointOnce(trajectoryId, entryId)).domain;
+  }
+
+  /** The point of a call from outside. Calls at the same time share one replay. */
+  #pointOnce(trajectoryId: string, entryId: Hash): Promise<BranchPoint> {
+    const sought =
+      this.#sought.get(entryId) ??
+      this.#pointAt(trajectoryId, entryId, [trajectoryId]).finally(() => this.#sought.delete(entryId));
+    this.#sought.set(entryId, sought);
+    return sought;
   }
 
   async #pointAt(trajectoryId: string, entryId: Hash, path: readonly string[]): Promise<BranchPoint> {
@@ -242,16 +265,21 @@ export class Replayer {
 
   async #replayUntil(trajectoryId: string, until: Hash, path: readonly string[]): Promise<Replayed> {
     const row = await this.#reader.resolve(until);
-    const from = row === undefined ? undefined : await this.#startFor(trajectoryId, row.seq);
-    if (from !== undefined) {
+    if (row === undefined) return this.#replay(trajectoryId, { until }, path);
+    const milestones = this.#milestones;
+    const options = { until, milestones, target: row.seq };
+    const starts = [() => milestones.before(trajectoryId, row.seq), () => this.#startFor(trajectoryId, row.seq)];
+    for (const start of starts) {
+      const from = await start();
+      if (from === undefined) continue;
       try {
-        return await this.#replay(trajectoryId, { until, from }, path);
+        return await this.#replay(trajectoryId, { ...options, from }, path);
       } catch (error) {
         // The start alone may not fit.
         if (!isInstance(error, LedgerFault)) throw error;
       }
     }
-    return this.#replay(trajectoryId, { until }, path);
+    return this.#replay(trajectoryId, options, path);
   }
 
   /**
@@ -271,6 +299,9 @@ export class Replayer {
    */
   forget(): void {
     this.#points.clear();
+    // A replay on its way may have erased values, and leaves its milestones to the old ones.
+    this.#milestones = new Milestones();
+    this.#sought.clear();
   }
 
   #keep(entryId: Hash, point: BranchPoint): void {
