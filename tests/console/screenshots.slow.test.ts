@@ -11,6 +11,8 @@ import { errorsIn, expectFitting } from '../support/console/page-checks.ts';
 import { startTour, type Tour } from '../support/console/tour.ts';
 
 const WIDTHS = [1280, 820, 360] as const;
+/** Low enough that a picture has few bytes. */
+const HEIGHT = 720;
 const folder = process.env['ASSIZE_SCREENSHOTS'];
 
 /** A page in one of its states. */
@@ -109,12 +111,12 @@ withConsole(({ blank }) => {
         cookies[person] = await page.context().cookies();
       } else await page.context().addCookies(cookies[person]);
       for (const { name, path, shown } of shots) {
-        await page.setViewportSize({ width: WIDTHS[0], height: 800 });
+        await page.setViewportSize({ width: WIDTHS[0], height: HEIGHT });
         await page.goto(tour.url + (await path(tour)));
         await shown(page);
         await page.getByText('Live').waitFor();
         for (const width of WIDTHS) {
-          await page.setViewportSize({ width, height: 800 });
+          await page.setViewportSize({ width, height: HEIGHT });
           await expectFitting(page);
           await expectAccessible(page);
           if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}-${scheme}-${width}.png`) });
