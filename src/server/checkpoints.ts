@@ -77,6 +77,11 @@ export class Checkpoints {
     this.known = { origin: signer.name, keys: [signer] };
   }
 
+  /** The keys of the witnesses of the configuration. */
+  get witnessKeys(): readonly VerifierKey[] {
+    return this.#witnesses.keys;
+  }
+
   /** @throws ServerError `foreign_checkpoint` */
   async latest(): Promise<CheckpointDocument | undefined> {
     return this.#newest(await this.#kept.read());

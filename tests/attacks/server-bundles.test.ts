@@ -3,6 +3,7 @@ import { parseVerifierKey } from '#merkle';
 import { verifyBundle } from '#runtime';
 import { callOperation, pay, succeed } from '../support/server/calling.ts';
 import { start, type TestServer } from '../support/server/serving.ts';
+import { startWitness } from '../support/server/witness.ts';
 
 const PERIOD = { from: '2000-01-01', to: '2100-01-01' };
 
@@ -44,6 +45,18 @@ test('a bundle of the server verifies with the key of its log', async () => {
   expect(verdict).toMatchObject({ valid: true, inScope: [approval] });
   const steps = verdict.valid && (verdict.records as any).approvals[0].steps;
   expect(steps).toMatchObject([{ kind: 'commit', by: { principal: 'boss:ada' } }]);
+});
+
+test('a bundle names the witnesses that cosigned, and verifies with their keys', async () => {
+  const witness = await startWitness();
+  const server = await start({ server: { witnesses: [witness] } });
+  const { entry_id: entry } = await succeed(server, 'proposals.create', pay('a', 1, 'k'));
+  const { key } = await succeed(server, 'checkpoints.create');
+  const headers = { authorization: `Bearer ${server.tokens['auditor:eve']}` };
+  const response = await fetch(`${server.url}/v1/bundles?entry=${entry}`, { headers });
+  const zip = new Uint8Array(await response.arrayBuffer());
+  const trusted = { logKey: parseVerifierKey(key), witnesses: [parseVerifierKey(witness.key)] };
+  expect(await verifyBundle(zip, trusted)).toMatchObject({ valid: true, witnesses: ['witness.example'] });
 });
 
 test('a bundle needs a checkpoint, and one scope', async () => {

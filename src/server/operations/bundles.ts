@@ -61,6 +61,7 @@ async function bundled(service: Service, scope: BundleScope, { checkpoint, key }
     const { zip } = await makeBundle(service.store, {
       ...service.verifiers,
       ...{ scope, checkpoint, logKey: parseVerifierKey(key), madeAt: service.clock.now() },
+      witnesses: service.checkpoints.witnessKeys,
     });
     return zip;
   } catch (error) {
