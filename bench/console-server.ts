@@ -38,6 +38,8 @@ async function start(url: string): Promise<Ready> {
     },
     log: (line) => void process.stderr.write(line),
   });
+  // As in a server that has worked with them, which leaves snapshots.
+  for (const { trajectory_id } of await store.trajectories()) await serving.service.assize.open(trajectory_id);
   const { sessions } = credentialsOf(store, root);
   const value = await sessions.start({ principal: READER, method: 'session' }, systemClock.now());
   return { url: serving.url, cookie: { name: 'assize-session', value } };

@@ -38,6 +38,7 @@ const BENCHES: Readonly<Record<string, (peer?: PeerFigures) => Promise<BenchResu
     ...(await (await import('./memory.ts')).memoryBench()),
     ...(await (await import('./recall.ts')).recallBench()),
   ],
+  console: async () => (await import('./console.ts')).consoleBench(),
   disclosure: async () => (await import('./disclosure.ts')).disclosureBench(),
 };
 

@@ -1,5 +1,6 @@
 import type { Json } from '#base';
 import { copyJson } from '#canon';
+import { isWithin } from './is-within.ts';
 
 /** A value with a longer text is shown by its members. */
 const WHOLE = 65_536;
@@ -54,20 +55,4 @@ function placeAfter(keys: readonly string[], after: string, isList: boolean): nu
 function memberOf(key: string, value: Json): Member {
   if (isWithin(value, SHORT)) return { key, value: copyJson(value) };
   return { key, count: typeof value === 'string' ? 0 : Object.keys(value as object).length };
-}
-
-/** Whether the text of a value has about that many characters at most. Looks no further. */
-function isWithin(value: Json, most: number): boolean {
-  return left(value, most) >= 0;
-}
-
-function left(value: Json, most: number): number {
-  if (typeof value === 'string') return most - value.length - 2;
-  if (typeof value !== 'object' || value === null) return most - 8;
-  let rest = most - 2;
-  for (const key in value) {
-    if (rest < 0) return rest;
-    rest = left((value as Readonly<Record<string, Json>>)[key] as Json, rest - key.length - 3);
-  }
-  return rest;
 }

@@ -12,7 +12,8 @@ withConsole(({ serve, open }) => {
     const desks = Object.fromEntries(Array.from({ length: DESKS }, (_, n) => [`desk${n}`, { sum: n % 50 }]));
     const body = { domain: 'till', trajectory_id: 'wide', initial: { desks } };
     await succeed(server, 'trajectories.create', { body });
-    const page = await open(server, 'auditor:eve', '/timeline/wide');
+    const page = await open(server, 'auditor:eve', '/timeline/wide/0');
+    await page.getByText('The value is too large to show here (1 member)').waitFor();
     const sizes: number[] = [];
     page.on('response', async (response) => {
       if (response.url().includes('/outline')) sizes.push((await response.body()).length);

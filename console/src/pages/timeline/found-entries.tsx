@@ -21,9 +21,14 @@ interface FoundProps {
 export function FoundEntries({ trajectory, head, filter, address }: FoundProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const tail = useTail(head, scroller);
-  const [start] = useState(head);
+  const [start, setStart] = useState(head);
   const older = useSearch(trajectory, filter, start);
   const newer = useNewer(trajectory, filter, start, tail.top);
+  // More new entries than one page: the search begins again at the top, so that none is missing.
+  const hasGap = !newer.isPlaceholderData && newer.data?.next !== undefined;
+  useEffect(() => {
+    if (hasGap) setStart(tail.top);
+  }, [hasGap, tail.top]);
   const found = useMemo(() => {
     const newest = tail.top > start ? (newer.data?.entries ?? []) : [];
     return [...newest, ...(older.data?.pages.flatMap((page) => page.entries) ?? [])];
