@@ -89,7 +89,7 @@ export function ConfirmDialog(props: ConfirmProps) {
   );
 }
 
-/** Gives the focus back to the element that had it before. The library does so for `opened` only. */
+/** Gives the focus back to the element that had it. The library does so for `opened` only. */
 function useFocusReturn(): void {
   const [before] = useState(() => document.activeElement);
   useEffect(

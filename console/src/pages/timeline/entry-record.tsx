@@ -63,14 +63,6 @@ export function EntryRecord({ entry }: { readonly entry: EntryDocument }) {
         </Text>
         <BundleButton key={id} scope={kind === 'pending_approval' ? { approval: id } : { entry: id }} />
       </Part>
-      <Part title="Proof bundle">
-        <Text size="sm">
-          {kind === 'pending_approval'
-            ? 'A file with this proposal and its decision, all that they need, and verifiers for them.'
-            : 'A file with this entry, all that it needs, and verifiers for it.'}
-        </Text>
-        <BundleButton key={id} scope={kind === 'pending_approval' ? { approval: id } : { entry: id }} />
-      </Part>
     </Stack>
   );
 }
