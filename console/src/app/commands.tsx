@@ -16,6 +16,7 @@ export function Commands() {
       actions={actions}
       shortcut={['mod + K']}
       lockScroll={false}
+      overlayProps={{ backgroundOpacity: 0.4, blur: 0 }}
       attributes={{ content: { 'aria-label': 'Pages' } }}
       nothingFound="Nothing matches."
       searchProps={{ placeholder: 'Go to…', 'aria-label': 'Go to' }}

@@ -20,7 +20,11 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   const me = useMe();
   if (me.data === undefined || codeOf(me.error) === 'unauthenticated')
     return (
-      <main>
+      <main className={classes.outside}>
+        <p className={classes.brand}>
+          <Sign />
+          Assize
+        </p>
         {me.isPending ? (
           <Loading what="your session" />
         ) : codeOf(me.error) === 'unauthenticated' ? (

@@ -9,4 +9,10 @@ export const theme = createTheme({
   fontSizes: { xs: '12px', sm: '13px', md: '14px', lg: '16px', xl: '19px' },
   defaultRadius: 'sm',
   respectReducedMotion: true,
+  components: {
+    // Names are case-sensitive.
+    Badge: { defaultProps: { tt: 'none' } },
+    Anchor: { defaultProps: { underline: 'always' } },
+    Table: { defaultProps: { fz: 'sm', verticalSpacing: 5 } },
+  },
 });

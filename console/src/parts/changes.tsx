@@ -32,7 +32,7 @@ export function Changes({ trajectory, changes, at }: ChangesProps) {
     })),
   });
   return (
-    <Table className={classes.changes} withTableBorder layout="fixed">
+    <Table className={classes.changes} layout="fixed">
       <Table.Thead>
         <Table.Tr>
           <Table.Th>Place</Table.Th>

@@ -12,5 +12,11 @@ export function shortInstant(instant: string): string {
 export function periodText(from: string, to: string): string {
   if (from === OPEN_START) return to === OPEN_END ? 'at all times' : `until ${shortInstant(to)}`;
   if (to === OPEN_END) return `since ${shortInstant(from)}`;
-  return `from ${shortInstant(from)} to ${shortInstant(to)}`;
+  const [start, end] = [shortInstant(from), shortInstant(to)];
+  return start === end ? `from ${exactInstant(from)} to ${exactInstant(to)}` : `from ${start} to ${end}`;
+}
+
+/** An instant in UTC to the millisecond. */
+function exactInstant(instant: string): string {
+  return instant.slice(0, 23).replace('T', ' ');
 }

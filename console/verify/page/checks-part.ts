@@ -25,7 +25,7 @@ export function checksPart(findings: Findings): HTMLElement {
     const name = counted(count, one, many);
     return element(
       'tr',
-      {},
+      count === 0 ? { class: 'dim' } : {},
       element('th', { scope: 'row' }, count === 0 ? `no ${one}` : name),
       element('td', {}, count === 0 ? '' : property),
     );

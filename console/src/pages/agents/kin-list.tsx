@@ -15,7 +15,7 @@ export function KinList({ trajectory, all }: KinProps) {
   const id = trajectory.trajectory_id;
   return (
     <Table.ScrollContainer minWidth={480} type="native">
-      <Table withTableBorder fz={13}>
+      <Table>
         <Table.Thead>
           <Table.Tr>
             <Table.Th>Trajectory</Table.Th>

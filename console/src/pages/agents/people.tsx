@@ -19,7 +19,7 @@ export function People() {
   if (!useIsAdmin())
     return (
       <Stack gap="xs">
-        <Title order={2} size="h3">
+        <Title order={2} size="h4">
           People
         </Title>
         <Text size="sm">Only an admin sees the sessions and the tokens of principals.</Text>
@@ -27,7 +27,7 @@ export function People() {
     );
   return (
     <Stack gap="lg">
-      <Title order={2} size="h3">
+      <Title order={2} size="h4">
         People
       </Title>
       <Sessions />
@@ -198,7 +198,7 @@ function Listed({ title, about, found, count, more, children }: ListedProps) {
 function Rows({ head, children }: { readonly head: readonly string[]; readonly children: ReactNode }) {
   return (
     <Table.ScrollContainer minWidth={520} type="native">
-      <Table withTableBorder fz={13}>
+      <Table>
         <Table.Thead>
           <Table.Tr>
             {head.map((name) => (name === '' ? <Table.Td key={name} /> : <Table.Th key={name}>{name}</Table.Th>))}

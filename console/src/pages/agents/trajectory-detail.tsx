@@ -31,7 +31,7 @@ export function TrajectoryDetail({ id, all, writ }: DetailProps) {
       <header>
         <Group justify="space-between" wrap="nowrap" align="flex-start">
           <Group gap="xs">
-            <Title order={2} size="h3" className="wraps">
+            <Title order={2} size="h4" className="wraps">
               <Inert>{id}</Inert>
             </Title>
             <Badge variant="default" tt="none">

@@ -30,7 +30,7 @@ export function CheckpointPart({ maySign }: { readonly maySign: boolean }) {
       about="A signed size and root of the log. An auditor who keeps one finds any later change of the entries before it."
       actions={
         maySign && (
-          <Button size="xs" onClick={() => sign.mutate()} loading={sign.isPending}>
+          <Button size="xs" variant="default" onClick={() => sign.mutate()} loading={sign.isPending}>
             Sign a new checkpoint
           </Button>
         )

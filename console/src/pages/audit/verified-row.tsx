@@ -34,7 +34,7 @@ export function VerifiedRow({ trajectory, verified, isRunning }: RowProps) {
         {WORDS[standing]}
       </span>
       <span>
-        <Anchor component={Link} href={`/timeline/${encodeURIComponent(id)}`} size="sm" c="inherit" fw={600} data-row>
+        <Anchor component={Link} href={`/timeline/${encodeURIComponent(id)}`} size="sm" fw={600} data-row>
           <Inert>{id}</Inert>
         </Anchor>{' '}
         <Text span size="sm" c="dimmed">

@@ -51,7 +51,7 @@ function Head({ transaction }: { readonly transaction: WholeTransaction }) {
   return (
     <header>
       <Group gap="xs" align="center" mb={4}>
-        <Title order={2} size="h3" className="wraps">
+        <Title order={2} size="h4" className="wraps">
           {effects.length === 0 ? `Transaction ${epoch}` : <Inert>{toolsOf(transaction)}</Inert>}
         </Title>
         <Badge variant="default" tt="none" {...(isInDoubt && { leftSection: <ShapeMark shape="doubt" /> })}>
@@ -85,7 +85,7 @@ function Head({ transaction }: { readonly transaction: WholeTransaction }) {
 function Resources({ transaction }: { readonly transaction: WholeTransaction }) {
   const { claims, epoch } = transaction;
   return (
-    <Table withTableBorder layout="fixed" fz={13}>
+    <Table layout="fixed">
       <Table.Thead>
         <Table.Tr>
           <Table.Th>Resource</Table.Th>

@@ -47,13 +47,15 @@ function Row({ transaction, isOpen, onOpen }: RowProps) {
           epoch {epoch}
         </Text>
       </Group>
-      <CutText size="xs" c="dimmed">
-        <Inert>{stateOf(transaction)}</Inert> · <Inert>{principal}</Inert> in <Inert>{trajectory_id}</Inert>
-      </CutText>
-      <Group gap="sm" mt={3}>
-        {countFates(transaction).map(({ count, ...fate }) => (
-          <FateMark key={fate.word} fate={fate} count={count} />
-        ))}
+      <Group justify="space-between" gap="0 12px">
+        <CutText size="xs" c="dimmed">
+          <Inert>{stateOf(transaction)}</Inert> · <Inert>{principal}</Inert> in <Inert>{trajectory_id}</Inert>
+        </CutText>
+        <Group gap="0 12px">
+          {countFates(transaction).map(({ count, ...fate }) => (
+            <FateMark key={fate.word} fate={fate} count={count} />
+          ))}
+        </Group>
       </Group>
     </UnstyledButton>
   );

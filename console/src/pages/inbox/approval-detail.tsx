@@ -75,7 +75,7 @@ function Shown({ approval, draft }: { readonly approval: Approval; readonly draf
     <Stack gap="lg">
       <header>
         <Group gap="xs" align="baseline">
-          <Title order={2} size="h3" className="wraps">
+          <Title order={2} size="h4" className="wraps">
             <Inert>{action.name}</Inert>
           </Title>
           <Badge variant="default">
@@ -111,6 +111,7 @@ function Shown({ approval, draft }: { readonly approval: Approval; readonly draf
         {changes !== null && changes.length > 0 && <Changes trajectory={trajectory_id} changes={changes} />}
       </Part>
       <Statements statements={statements} isAmended={isAmended} />
+      <Observations trajectory={trajectory_id} observations={observations} />
       <Part title={isAmended ? 'Proposed arguments' : 'Arguments'}>
         {action.args === undefined ? (
           <Text size="sm">The arguments were erased.</Text>
@@ -118,7 +119,6 @@ function Shown({ approval, draft }: { readonly approval: Approval; readonly draf
           <JsonText value={action.args} label="Arguments" />
         )}
       </Part>
-      <Observations trajectory={trajectory_id} observations={observations} />
       <Facts>
         {Object.keys(cost).length > 0 && (
           <Fact name={titled('Cost', isAmended)}>

@@ -6,6 +6,9 @@ import { Ago } from '../../parts/instant.tsx';
 import classes from './approval-list.module.css';
 import type { ApprovalGroup } from './group-approvals.ts';
 
+/** More letters never fit in a row. */
+const ARGS_MAX = 160;
+
 interface ListProps {
   readonly groups: readonly ApprovalGroup[];
   readonly openId: string | undefined;
@@ -85,14 +88,21 @@ function Row({
         onClick={() => onOpen(id)}
       >
         <Group justify="space-between" gap="xs" wrap="nowrap">
-          <CutText fw={600}>
-            <Inert>{action.name}</Inert>
+          <CutText size="sm">
+            <strong className={classes.action}>
+              <Inert>{action.name}</Inert>
+            </strong>{' '}
+            {action.args !== undefined && (
+              <span className={classes.args}>
+                <Inert>{JSON.stringify(action.args).slice(0, ARGS_MAX)}</Inert>
+              </span>
+            )}
           </CutText>
           <Text size="xs" c="dimmed" className={classes.when}>
             <Ago at={at} />
           </Text>
         </Group>
-        <CutText size="sm" lines={2}>
+        <CutText size="xs" lines={2}>
           <Inert>{detail}</Inert>
         </CutText>
         <Group gap={6} mt={2}>

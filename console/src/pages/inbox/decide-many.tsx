@@ -1,6 +1,7 @@
 import { Alert, Button, Group, List, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { Approval } from '../../api/queries.ts';
+import classes from '../../parts/field.module.css';
 import { Inert } from '../../parts/inert-text.tsx';
 import { tell } from '../../parts/tell.ts';
 import { useDecideMany } from './approvals-query.ts';
@@ -33,7 +34,9 @@ export function DecideMany({ approvals, onDone }: DecideManyProps) {
       </Text>
       <TextInput
         size="xs"
+        classNames={{ root: classes.field }}
         label="Reason for all"
+        description="It is needed, and stays in the ledger."
         value={reason}
         onChange={(event) => setReason(event.currentTarget.value)}
       />

@@ -3,6 +3,7 @@ import { useHotkeys } from '@mantine/hooks';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { codeOf, ProblemError } from '../../api/problem.ts';
 import type { Approval } from '../../api/queries.ts';
+import fieldClasses from '../../parts/field.module.css';
 import { JudgementLine } from '../../parts/judgement.tsx';
 import { SchemaForm } from '../../parts/schema-form/schema-form.tsx';
 import { isReadable } from '../../parts/schema-form/unreadable.ts';
@@ -52,6 +53,7 @@ export function DecisionForm({ approval, draft, onDecided }: DecisionProps) {
   ]);
   if (!approval.may_decide) return <NotYours approval={approval} />;
   const broken = brokenOf(decide.error) ?? judgement.broken;
+  const isRefused = judgement.judged?.ruling === 'refused';
   const needsOverride = codeOf(decide.error) === 'override_needed' || judgement.needsOverride;
   return (
     <form
@@ -84,7 +86,9 @@ export function DecisionForm({ approval, draft, onDecided }: DecisionProps) {
       )}
       <TextInput
         ref={reasonInput}
-        mt="xs"
+        mt={6}
+        size="xs"
+        classNames={{ root: fieldClasses.field }}
         label="Reason"
         description={
           isRejecting
@@ -103,16 +107,30 @@ export function DecisionForm({ approval, draft, onDecided }: DecisionProps) {
       <Group mt="sm" gap="xs">
         <Button
           type="submit"
+          size="xs"
+          variant={isRefused ? 'default' : 'filled'}
           disabled={!isSendable || !isAnswered}
           loading={decide.isPending}
           rightSection={<Kbd size="xs">a</Kbd>}
         >
           {isChanged ? 'Approve amended' : 'Approve'}
         </Button>
-        <Button color="red" variant="light" onClick={() => begin('reject')} rightSection={<Kbd size="xs">r</Kbd>}>
+        <Button
+          size="xs"
+          color="red"
+          variant="light"
+          onClick={() => begin('reject')}
+          rightSection={<Kbd size="xs">r</Kbd>}
+        >
           Reject
         </Button>
-        <Button variant="default" onClick={amend} aria-pressed={isAmending} rightSection={<Kbd size="xs">e</Kbd>}>
+        <Button
+          size="xs"
+          variant="default"
+          onClick={amend}
+          aria-pressed={isAmending}
+          rightSection={<Kbd size="xs">e</Kbd>}
+        >
           Amend
         </Button>
         <Text size="xs" c="dimmed">

@@ -1,12 +1,13 @@
 import { Table, Text } from '@mantine/core';
 import { Inert } from '../../parts/inert-text.tsx';
+import classes from './decision-form.module.css';
 import type { Broken } from './use-decision-draft.ts';
 
 /** Each rule that the approved state does not pass. */
 export function DetectionVector({ broken }: { readonly broken: Broken }) {
   if (broken.length === 0) return null;
   return (
-    <Table withTableBorder mt="xs" aria-label="Rules that the result breaks">
+    <Table className={classes.broken} mt={4} aria-label="Rules that the result breaks">
       <Table.Thead>
         <Table.Tr>
           <Table.Th>Rule</Table.Th>

@@ -1,10 +1,8 @@
 import { Text } from '@mantine/core';
 import type { Approval } from '../../api/queries.ts';
 import { Inert } from '../../parts/inert-text.tsx';
-import { JsonText } from '../../parts/json-text.tsx';
+import { ObservedValue } from '../../parts/observed-value.tsx';
 import { Part } from '../../parts/part.tsx';
-import { recallOf } from './recall-of.ts';
-import { RecalledFact } from './recalled-fact.tsx';
 
 interface ObservationsProps {
   readonly trajectory: string;
@@ -31,7 +29,6 @@ interface ObservedProps {
 
 function Observed({ trajectory, observation }: ObservedProps) {
   const { name, value, oracle_key } = observation;
-  const recall = recallOf(observation);
   return (
     <div>
       <Text size="sm" fw={600}>
@@ -41,26 +38,8 @@ function Observed({ trajectory, observation }: ObservedProps) {
         <Text size="sm">{`The answer ${oracle_key.slice(0, 12)}… of an oracle.`}</Text>
       ) : value === undefined ? (
         <Text size="sm">The value was erased.</Text>
-      ) : recall === undefined ? (
-        <JsonText value={value} label={`Observation ${name}`} />
       ) : (
-        <>
-          {recall.versions.map((version) => (
-            <RecalledFact key={`${version.fact} ${version.since}`} {...{ trajectory, space: recall.space, version }} />
-          ))}
-          <Text size="xs" c="dimmed">
-            {recall.count === 1 ? '1 fact was recalled' : `${recall.count} facts were recalled`}
-            {recall.count > recall.versions.length && `; the first ${recall.versions.length} are shown`}
-          </Text>
-          <details>
-            <summary>
-              <Text span size="xs">
-                The question of the recall
-              </Text>
-            </summary>
-            <JsonText value={value} label={`Observation ${name}`} />
-          </details>
-        </>
+        <ObservedValue {...{ trajectory, name, value }} />
       )}
     </div>
   );

@@ -42,7 +42,7 @@ export function EntryPanel({ trajectory, seq, head, address }: PanelProps) {
         <Group gap={4} wrap="nowrap">
           <Step label="Newer entry (k)" sign="↑" to={seq + 1} isPossible={seq < head} open={open} />
           <Step label="Older entry (j)" sign="↓" to={seq - 1} isPossible={seq > 0} open={open} />
-          <Button size="compact-sm" variant="subtle" onClick={() => open(undefined)}>
+          <Button size="compact-sm" variant="default" onClick={() => open(undefined)}>
             Close
           </Button>
         </Group>

@@ -44,7 +44,9 @@ function Content({ entry }: { readonly entry: EntrySummary }) {
         <RulingMark ruling={ruling} />
       </span>
       <span className={classes.what} ref={what}>
-        <Inert>{action ?? kind.replaceAll('_', ' ')}</Inert>
+        <strong className={classes.action}>
+          <Inert>{action ?? kind.replaceAll('_', ' ')}</Inert>
+        </strong>
         {args !== undefined && (
           <span className={classes.args}>
             <Inert>{args}</Inert>

@@ -1,6 +1,7 @@
 import { Text } from '@mantine/core';
 import { Fact, Facts } from '../../parts/facts.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
+import { ObservedValue } from '../../parts/observed-value.tsx';
 import { Part } from '../../parts/part.tsx';
 import { askedOf } from './asked-of.ts';
 import { type EntryDocument, payloadOf, valueAt } from './entry-query.ts';
@@ -42,7 +43,7 @@ export function Proposed({ entry }: { readonly entry: EntryDocument }) {
               {value === undefined ? (
                 <Text size="sm">{`The answer ${oracle_key?.slice(0, 12)}… of an oracle.`}</Text>
               ) : (
-                <HeldValue held={valueAt(entry, `${observationsAt}/${n}/value`, value)} label={`Observation ${name}`} />
+                <Observed entry={entry} at={`${observationsAt}/${n}/value`} {...{ name, value }} />
               )}
             </div>
           ))}
@@ -50,4 +51,18 @@ export function Proposed({ entry }: { readonly entry: EntryDocument }) {
       )}
     </>
   );
+}
+
+interface ObservedProps {
+  readonly entry: EntryDocument;
+  /** The place of the value in the payload. */
+  readonly at: string;
+  readonly name: string;
+  readonly value: unknown;
+}
+
+function Observed({ entry, at, name, value }: ObservedProps) {
+  const held = valueAt(entry, at, value);
+  if ('missing' in held) return <Text size="sm">{held.missing}</Text>;
+  return <ObservedValue trajectory={entry.trajectory_id} name={name} value={held.value ?? null} />;
 }

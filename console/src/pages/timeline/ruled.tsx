@@ -2,6 +2,7 @@ import { Text } from '@mantine/core';
 import { EntryLink } from '../../parts/entry-link.tsx';
 import { Fact, Facts } from '../../parts/facts.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
+import { Ago } from '../../parts/instant.tsx';
 import { Part } from '../../parts/part.tsx';
 import { type EntryDocument, payloadOf } from './entry-query.ts';
 import { type CounselorRecord, isOfRuntime, type Payloads, type PolicyRecord, type VectorItem } from './payload.ts';
@@ -38,7 +39,11 @@ export function Ruled({ entry }: { readonly entry: EntryDocument }) {
           <>
             <Fact name="Channel">{payload.channel}</Fact>
             <Fact name="Approvals">{`${payload.approved_by?.length ?? 0} of ${payload.approvals ?? 1}`}</Fact>
-            {payload.expires !== undefined && <Fact name="Expires">{payload.expires}</Fact>}
+            {payload.expires !== undefined && (
+              <Fact name="Expires">
+                <Ago at={payload.expires} />
+              </Fact>
+            )}
             <Fact name="Now">
               <Standing id={entry.id} />
             </Fact>

@@ -3,6 +3,7 @@ import { Link } from 'wouter';
 import { timelineHref } from '../../parts/addresses.ts';
 import { Inert } from '../../parts/inert-text.tsx';
 import { RulingMark } from '../../parts/ruling-mark.tsx';
+import { shortInstant } from '../../parts/times.ts';
 import classes from './backtest-result.module.css';
 import { approversOf, decidedBy } from './ruled.tsx';
 import type { ShownRuling, VerdictDifference } from './tallied.ts';
@@ -26,7 +27,10 @@ export function FirstDifference({ difference }: { readonly difference: VerdictDi
         </Anchor>
         , <Inert>{action}</Inert>{' '}
         <Text span size="sm" c="dimmed">
-          at <time dateTime={at}>{at}</time>
+          at{' '}
+          <time dateTime={at} title={at}>
+            {shortInstant(at)} UTC
+          </time>
         </Text>
       </Text>
       <div className={classes.first}>

@@ -27,7 +27,9 @@ export function ObjectField(props: FieldProps) {
           {description}
         </Text>
       )}
-      <Members {...props} />
+      <div className={classes.members}>
+        <Members {...props} />
+      </div>
       <Told error={error} />
       {!isRequired && !isRoot && (
         <Button size="compact-xs" variant="subtle" className={classes.end} onClick={() => onChange(undefined)}>

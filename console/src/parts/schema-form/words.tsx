@@ -1,3 +1,4 @@
+import classes from '../field.module.css';
 import { Inert } from '../inert-text.tsx';
 import type { FieldProps } from './field-props.ts';
 import { messagesAt } from './findings.ts';
@@ -10,6 +11,8 @@ export function wordsOf({ name, path, part, isRequired, findings }: FieldProps, 
   const about = [schema.description, limits].filter((text) => text !== undefined && text !== '').join('. ');
   const error = messagesAt(findings, path, isWhole);
   return {
+    size: 'xs',
+    classNames: { root: classes.field },
     label: <Inert>{`${schema.title ?? name}${isRequired ? '' : ' (optional)'}`}</Inert>,
     description: about === '' ? undefined : about,
     error: error === undefined ? undefined : <Inert>{error}</Inert>,

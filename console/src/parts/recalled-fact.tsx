@@ -1,11 +1,11 @@
 import { Anchor, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { api, dataOf } from '../../api/client.ts';
-import { memoryHref } from '../../parts/addresses.ts';
-import { Inert } from '../../parts/inert-text.tsx';
-import { periodText } from '../../parts/times.ts';
+import { api, dataOf } from '../api/client.ts';
+import { memoryHref } from './addresses.ts';
+import { Inert } from './inert-text.tsx';
 import type { RecalledVersion } from './recall-of.ts';
+import { periodText } from './times.ts';
 
 interface FactProps {
   readonly trajectory: string;
