@@ -1,13 +1,14 @@
 import { Group, SegmentedControl, Text, TextInput, VisuallyHidden } from '@mantine/core';
 import { useState } from 'react';
 import { useLocation, useParams, useSearchParams } from 'wouter';
+import { useAllTrajectories } from '../../api/trajectories-query.ts';
 import { decoded } from '../../parts/addresses.ts';
 import { KeyLegend, MOVES } from '../../parts/key-legend.tsx';
 import { useListKeys } from '../../parts/list-keys.ts';
 import { ShowMore } from '../../parts/show-more.tsx';
 import { SplitView } from '../../parts/split-view.tsx';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
-import { useIsAdmin, useTrajectories } from './agents-query.ts';
+import { useIsAdmin } from './agents-query.ts';
 import { People } from './people.tsx';
 import { TrajectoryDetail } from './trajectory-detail.tsx';
 import { TrajectoryList } from './trajectory-list.tsx';
@@ -25,8 +26,8 @@ export default function AgentsPage() {
   const wanted = search.get('find') ?? '';
   const [limit, setLimit] = useState(STEP);
   const isAdmin = useIsAdmin();
-  const found = useTrajectories();
-  const all = found.data?.trajectories ?? [];
+  const found = useAllTrajectories();
+  const all = found.data ?? [];
   const matching = all.filter((one) => one.trajectory_id.toLowerCase().includes(wanted.toLowerCase()));
   const find = wanted === '' ? '' : `?find=${encodeURIComponent(wanted)}`;
   const open = (next: string | undefined) =>
@@ -44,7 +45,6 @@ export default function AgentsPage() {
           Agents
           <Text span c="dimmed" ml={6} size="sm">
             {matching.length}
-            {found.data?.isCut === true ? '+' : ''}
           </Text>
         </Text>
         {(isAdmin || isPeople) && (

@@ -1,10 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect } from 'react';
 import { beginnings, entriesOf } from '../../api/changed-by.ts';
 import { api, dataOf } from '../../api/client.ts';
 import type { components } from '../../api/openapi.d.ts';
 import { useMe } from '../../api/queries.ts';
-import { useLive } from '../../app/live.tsx';
 
 export type Trajectory = components['schemas']['Trajectory'];
 export type Session = components['schemas']['Session'];
@@ -13,39 +11,6 @@ export type ListedWrit = Awaited<ReturnType<typeof writsOf>>[number];
 export type Delegation = Awaited<ReturnType<typeof delegationsOf>>['open'][number];
 
 const PAGE = '500';
-/** Pages of trajectories that are loaded. A longer store is cut, which the page says. */
-const PAGES_MAX = 10;
-
-const TRAJECTORIES = ['trajectories'];
-/** The entries that begin trajectories, or tie them to others. */
-const BEGINNINGS: ReadonlySet<string> = new Set(['root', 'branch', 'delegation']);
-
-/** Every trajectory of the store, with its origin. Loaded again when one begins. */
-export function useTrajectories() {
-  const queries = useQueryClient();
-  const { listen } = useLive();
-  useEffect(
-    () =>
-      listen(({ kind }) => {
-        if (BEGINNINGS.has(kind)) void queries.invalidateQueries({ queryKey: TRAJECTORIES });
-      }),
-    [listen, queries],
-  );
-  return useQuery({ queryKey: TRAJECTORIES, queryFn: allTrajectories });
-}
-
-async function allTrajectories(): Promise<{ readonly trajectories: readonly Trajectory[]; readonly isCut: boolean }> {
-  const found: Trajectory[] = [];
-  let cursor: string | undefined;
-  for (let page = 0; page < PAGES_MAX; page++) {
-    const query = { limit: PAGE, ...(cursor !== undefined && { cursor }) };
-    const { trajectories, next } = await dataOf(api.GET('/v1/trajectories', { params: { query } }));
-    found.push(...trajectories);
-    if (next === undefined) return { trajectories: found, isCut: false };
-    cursor = next;
-  }
-  return { trajectories: found, isCut: true };
-}
 
 export function useTrajectory(trajectory: string) {
   return useQuery({

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { beginnings, statements } from '../../api/changed-by.ts';
 import { api, dataOf } from '../../api/client.ts';
 import type { components } from '../../api/openapi.d.ts';
+import { allTrajectories } from '../../api/trajectories-query.ts';
 import type { MemoryAddress } from './address.ts';
 
 export type Fact = components['schemas']['Fact'];
@@ -28,10 +29,7 @@ export function useTrajectories() {
     queryKey: ['log', 'memory', 'trajectories'],
     meta: beginnings,
     queryFn: async () => {
-      const [{ domains }, { trajectories }] = await Promise.all([
-        dataOf(api.GET('/v1/domains')),
-        dataOf(api.GET('/v1/trajectories', { params: { query: { limit: '500' } } })),
-      ]);
+      const [{ domains }, trajectories] = await Promise.all([dataOf(api.GET('/v1/domains')), allTrajectories()]);
       return trajectories.flatMap(({ trajectory_id, domain: { hash, name } }) => {
         const domain = domains.find((one) => one.hash === hash) ?? domains.find((one) => one.name === name);
         return domain?.memory === undefined ? [] : [{ id: trajectory_id, domain }];

@@ -1,6 +1,7 @@
 import { Group, Text, Title, VisuallyHidden } from '@mantine/core';
 import { Redirect } from 'wouter';
 import { visible } from '../../../../src/cli/terminal/visible.ts';
+import { useAllTrajectories } from '../../api/trajectories-query.ts';
 import { timelineHref } from '../../parts/addresses.ts';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
 import { AllEntries } from './all-entries.tsx';
@@ -10,7 +11,7 @@ import { EntryPanel } from './entry-panel.tsx';
 import { FoundEntries } from './found-entries.tsx';
 import { type TimelineAddress, useTimelineAddress } from './timeline-address.ts';
 import classes from './timeline-page.module.css';
-import { TrajectoryPicker, useTrajectories } from './trajectory-picker.tsx';
+import { TrajectoryPicker } from './trajectory-picker.tsx';
 
 /** The entries of a trajectory, and the content of the chosen one. */
 export default function TimelinePage() {
@@ -25,10 +26,10 @@ export default function TimelinePage() {
 
 /** Goes to the trajectory with the newest entry. */
 function Newest() {
-  const { data, error, isPending, isFetching, refetch } = useTrajectories();
+  const { data, error, isPending, isFetching, refetch } = useAllTrajectories();
   if (isPending || isFetching) return <Loading what="the trajectories" />;
   if (data === undefined) return <Failed error={error} retry={() => void refetch()} />;
-  const [newest] = data.trajectories.toSorted((a, b) => ((a.at ?? '') < (b.at ?? '') ? 1 : -1));
+  const [newest] = data.toSorted((a, b) => ((a.at ?? '') < (b.at ?? '') ? 1 : -1));
   if (newest !== undefined) return <Redirect to={timelineHref(newest.trajectory_id)} replace />;
   return (
     <Empty isPage title="There is no trajectory">

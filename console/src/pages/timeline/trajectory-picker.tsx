@@ -1,19 +1,8 @@
 import { Select } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { useLocation } from 'wouter';
 import { visible } from '../../../../src/cli/terminal/visible.ts';
-import { api, dataOf } from '../../api/client.ts';
+import { useAllTrajectories } from '../../api/trajectories-query.ts';
 import { timelineHref } from '../../parts/addresses.ts';
-
-const LISTED = '500';
-
-/** The trajectories of the store. */
-export function useTrajectories() {
-  return useQuery({
-    queryKey: ['trajectories'],
-    queryFn: () => dataOf(api.GET('/v1/trajectories', { params: { query: { limit: LISTED } } })),
-  });
-}
 
 interface PickerProps {
   readonly trajectory: string;
@@ -24,8 +13,8 @@ interface PickerProps {
 /** Goes to the timeline of another trajectory. Each is listed with the number of its entries. */
 export function TrajectoryPicker({ trajectory, entries }: PickerProps) {
   const [, navigate] = useLocation();
-  const { data, refetch } = useTrajectories();
-  const others = (data?.trajectories ?? []).filter(({ trajectory_id }) => trajectory_id !== trajectory);
+  const { data = [] } = useAllTrajectories();
+  const others = data.filter(({ trajectory_id }) => trajectory_id !== trajectory);
   const options = [
     { value: trajectory, label: labelOf(trajectory, entries) },
     ...others.map(({ trajectory_id: id, entries }) => ({ value: id, label: labelOf(id, entries) })),
@@ -41,9 +30,8 @@ export function TrajectoryPicker({ trajectory, entries }: PickerProps) {
       aria-label="Trajectory"
       value={trajectory}
       limit={200}
-      nothingFoundMessage="No such trajectory among the first 500."
+      nothingFoundMessage="No such trajectory."
       data={options}
-      onDropdownOpen={() => void refetch()}
       onChange={(id) => id !== null && navigate(timelineHref(id))}
     />
   );
