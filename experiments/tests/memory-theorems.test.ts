@@ -148,9 +148,16 @@ test('Theorem 7: in each carrier a full audit row dominates each loser', () => {
         expect(row.resolution_strategy_id).toBe(strategy);
       }
       // Only a contradiction leaves an audit row. The audit row names the row that was closed for
-      // the winner.
+      // the winner. A statement of the same batch may have joined that row: then it is one of the
+      // rows of the joined member.
       for (const plan of plans) {
-        const lost = new Set(plan.insert.filter(({ row_kind }) => row_kind === 'audit').map(({ lineage }) => lineage));
+        const recorded = plan.insert.filter(({ row_kind }) => row_kind === 'audit');
+        const lost = new Set(
+          recorded.flatMap((row) => [
+            row.lineage,
+            ...readWitness(row).members.flatMap(({ rows }) => rows.map(({ lineage }) => lineage)),
+          ]),
+        );
         const stays = new Set(
           plan.insert.filter(({ row_kind }) => row_kind === 'current').map(({ lineage }) => lineage),
         );
