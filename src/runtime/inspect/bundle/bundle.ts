@@ -24,7 +24,7 @@ import { recordsOf, signersOf } from './records.ts';
 import type { BundleScope } from './scope.ts';
 import { checkedScope } from './scope-form.ts';
 import { selectEntries, tooLarge } from './select.ts';
-import { filledPage, hasSlot, jsonFile, readmeOf } from './texts.ts';
+import { bytesInPage, filledPage, hasSlot, jsonFile, readmeOf } from './texts.ts';
 import { checkWrits } from './verify-writs.ts';
 import { packFiles } from './zip.ts';
 
@@ -112,16 +112,18 @@ export async function makeBundle(store: LedgerStore & LogStore, options: BundleO
   );
   const whole = { ...manifest, files: Object.fromEntries(listed) } as unknown as Json;
   const all = new Map([[MANIFEST, jsonFile(whole)], ...files]);
+  requireSize(all, page);
   if (page !== undefined) all.set(PAGE, filledPage(page, all));
-  requireSize(all);
-  return { zip: packFiles(all), entries: entries.length, inScope };
+  return { zip: await packFiles(all), entries: entries.length, inScope };
 }
 
 function isPage(value: unknown): boolean {
   return typeof value === 'string' && hasSlot(value);
 }
 
-function requireSize(files: BundleFiles): void {
-  const bytes = [...files.values()].reduce((sum, { length }) => sum + length, 0);
+/** `page`: the page that will be filled with the files. */
+function requireSize(files: BundleFiles, page: string | undefined): void {
+  const sizeOf = (file: Uint8Array): number => file.length + (page === undefined ? 0 : bytesInPage(file));
+  const bytes = [...files.values()].reduce((sum, file) => sum + sizeOf(file), Buffer.byteLength(page ?? ''));
   if (bytes > BUNDLE_BYTES_MAX) throw tooLarge(`more than ${BUNDLE_BYTES_MAX} bytes`);
 }

@@ -15,6 +15,7 @@ import { BUNDLE_BYTES_MAX, BUNDLE_ENTRIES_MAX, type BundledEntry, type BundledVa
 import { mayRelate, Relations } from './relations.ts';
 import { type BundleScope, isSearched, writOf } from './scope.ts';
 import { coveredEntries, pagesOf, searched } from './search.ts';
+import { Turns } from './turns.ts';
 import { writChain, writsIn } from './writs.ts';
 
 /** The content of a bundle: entries in the order of the log, and the values that they refer to. */
@@ -72,6 +73,7 @@ class Selection {
   readonly #firsts: Map<string, EntryRow> = new Map();
   readonly #store: BundleStore;
   readonly #size: number;
+  readonly #turns: Turns = new Turns();
   #units = 0;
 
   constructor(store: BundleStore, size: number) {
@@ -82,6 +84,7 @@ class Selection {
   /** Adds an entry with the values that it needs. */
   async add(row: EntryRow): Promise<void> {
     if (this.#entries.has(row.id)) return;
+    await this.#turns.step();
     if (this.#entries.size === BUNDLE_ENTRIES_MAX) throw tooLarge(`more than ${BUNDLE_ENTRIES_MAX} entries`);
     const { payload } = checkRow(row);
     const index = await this.#store.logIndex(row.id);
