@@ -45,7 +45,7 @@ const make = operation({
       );
     const last = await service.checkpoints.latest();
     if (last === undefined) throw notCheckpointed('The log has no checkpoint yet.');
-    const zip = await bundled(service, scope, last);
+    const zip = await service.bundles.run(request.signal, () => bundled(service, scope, last));
     return {
       bytes: zip,
       headers: {
