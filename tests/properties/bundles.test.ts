@@ -66,6 +66,13 @@ test('other work of the process goes on while a bundle is made', async () => {
   expect(await turnsDuring(proofsOf(store, entries, checkpoint, signed))).toBeGreaterThan(15);
 });
 
+test.each(['entry', 'period', 'person'] as const)('a bundle of one %s is given up with its signal', async (kind) => {
+  const store = await LEDGERS[0]!.make();
+  const scope = scopesOf(await rowsOf(store)).find((one) => one.kind === kind)!;
+  const signal = AbortSignal.abort(new Error('the reader has left'));
+  await expect(bundleOf(store, scope, { signal })).rejects.toThrow('the reader has left');
+});
+
 /** The turns of the event loop that other work gets meanwhile. */
 async function turnsDuring(work: Promise<unknown>): Promise<number> {
   let turns = 0;

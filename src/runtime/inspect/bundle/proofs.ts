@@ -10,12 +10,13 @@ export async function proofsOf(
   entries: readonly BundledEntry[],
   checkpoint: Checkpoint,
   signed: string,
+  signal?: AbortSignal,
 ): Promise<Map<Hash, string>> {
   const { size, root } = checkpoint;
   const proveAll = (read: NodeReader) => entries.map(({ index }) => inclusionProof(index, size, read));
   const proofs = await askNodes(await inRuns(store, proveAll), proveAll);
   const files = new Map<Hash, string>();
-  const turns = new Turns();
+  const turns = new Turns(signal);
   for (const [i, { id, index, text }] of entries.entries()) {
     const proof = proofs[i] as Uint8Array[];
     if (!verifyInclusion({ index, size, root, leafHash: leafHash(text) }, proof)) throw notAsLogged(id);

@@ -5,10 +5,16 @@ const STEPS = 100;
 
 /** Gives all other work of the process its turn between the steps of a long one. */
 export class Turns {
+  readonly #signal: AbortSignal | undefined;
   #steps = 0;
 
-  /** Call once a step. */
+  constructor(signal: AbortSignal | undefined) {
+    this.#signal = signal;
+  }
+
+  /** Call once a step. Throws the reason of the signal, once it has ended. */
   async step(): Promise<void> {
+    this.#signal?.throwIfAborted();
     this.#steps++;
     if (this.#steps % STEPS === 0) await nextTurn();
   }
