@@ -18,6 +18,8 @@ const KINDS: Readonly<Record<Exclude<Summary['ruling'], 'unreadable'>, EntryRow[
 const PLAIN: ReadonlySet<EntryRow['kind']> = new Set(['commit', 'rejection', 'pending_approval']);
 /** The words of their summaries that are in no payload. */
 const WORDS = ['committed', 'rejected', 'escalated', 'unreadable', 'the payload is damaged; run assize verify'];
+/** The arguments in a summary are JSON, and `…` is where they are cut. */
+const IN_ARGS = /["\\…]/;
 /** The summaries of these entries have composed texts: actions of the runtime, and amendments. */
 const COMPOSED = /"assize\.|"amended"/;
 
@@ -33,7 +35,7 @@ export function mayMatch(ruling: Summary['ruling'] | undefined, text: string | u
 
 function mayHave(text: string): (row: EntryRow) => boolean {
   // The small form of a sigma depends on the letters around it.
-  if (/[σς]/.test(text) || WORDS.some((word) => word.includes(text))) return () => true;
+  if (/[σς]/.test(text) || IN_ARGS.test(text) || WORDS.some((word) => word.includes(text))) return () => true;
   const written = JSON.stringify(text).slice(1, -1);
   return ({ id, kind, payload }) =>
     !PLAIN.has(kind) || id.includes(text) || COMPOSED.test(payload) || payload.toLowerCase().includes(written);

@@ -9,6 +9,7 @@ import type { Checkpoints } from './checkpoints.ts';
 import type { GatewayWorlds } from './gateway-worlds.ts';
 import type { Metrics } from './log/metrics.ts';
 import type { FailedNotices } from './notices/queue/failed-notices.ts';
+import type { OneAtATime } from './one-at-a-time.ts';
 import type { FreeNames } from './principals/free-names.ts';
 import type { OfficeWrits } from './principals/office-writs.ts';
 import type { Sessions } from './principals/sessions.ts';
@@ -34,6 +35,8 @@ export interface Service {
   readonly names: FreeNames;
   readonly checkpoints: Checkpoints;
   readonly verifiers: BundleVerifiers;
+  /** A bundle may take much memory, so they are made one after the other. */
+  readonly bundles: OneAtATime;
   readonly metrics: Metrics;
   /** The records of the watchdog, and the watch for domain code besides the runtime's. */
   readonly stuck: StuckRecords;

@@ -9,6 +9,7 @@ import type { Metrics } from './log/metrics.ts';
 import { NewestRules } from './newest-rules.ts';
 import { FailedNotices } from './notices/queue/failed-notices.ts';
 import type { Receiver } from './notices/receivers.ts';
+import { OneAtATime } from './one-at-a-time.ts';
 import { credentialsOf } from './principals/credentials.ts';
 import { FreeNames } from './principals/free-names.ts';
 import { OfficeWrits } from './principals/office-writs.ts';
@@ -79,6 +80,7 @@ export async function startService(
     migrations: options.migrations ?? new Map(),
     checkpoints: new Checkpoints(store, options.logKey ?? derivedLogKey(root), last, witnessesOf(server.witnesses)),
     verifiers: options.verifiers ?? {},
+    bundles: new OneAtATime(),
     ...{ stuck: watchdog, watch: watchdog },
     failedNotices: new FailedNotices(store, receivers, clock, wakeNotices),
     policyOf: options.policyOf,

@@ -283,6 +283,12 @@ describe('a bundle of a forged ledger gets one verdict:', () => {
   }
 });
 
+test('a text that would make the page too long for memory: too large', async () => {
+  const options = { script: '<'.repeat(95_000_000), page: '<script type="application/json" id="bundle"></script>' };
+  const made = bundleOf(await ledger('every kind'), ALL, options);
+  await expect(made).rejects.toMatchObject({ code: 'bundle_too_large' });
+});
+
 describe('a zip is refused', () => {
   test.each([
     ['that is none', new Uint8Array([80, 75, 3, 4, 1, 2, 3])],

@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { parseVerifierKey } from '#merkle';
 import { verifyBundle } from '#runtime';
+import { OneAtATime } from '../../src/server/one-at-a-time.ts';
 import { callOperation, pay, succeed } from '../support/server/calling.ts';
 import { start, type TestServer } from '../support/server/serving.ts';
 import { startWitness } from '../support/server/witness.ts';
@@ -33,6 +34,7 @@ test('attack 69: a person’s history for a counselor or an agent: 403', async (
 
 test('a bundle of the server verifies with the key of its log', async () => {
   const { server, approval, key } = await decided();
+  const turns = vi.spyOn(OneAtATime.prototype, 'run');
   const url = `${server.url}/v1/bundles?approval=${approval}`;
   const response = await fetch(url, { headers: { authorization: `Bearer ${server.tokens['auditor:eve']}` } });
   const headers = Object.fromEntries(response.headers);
@@ -40,6 +42,7 @@ test('a bundle of the server verifies with the key of its log', async () => {
     'content-type': 'application/zip',
     'content-disposition': `attachment; filename="assize-proof-approval-${approval.slice(0, 8)}.zip"`,
   });
+  expect(turns).toHaveBeenCalledTimes(1);
   const zip = new Uint8Array(await response.arrayBuffer());
   const verdict = await verifyBundle(zip, { logKey: parseVerifierKey(key) });
   expect(verdict).toMatchObject({ valid: true, inScope: [approval] });

@@ -1,8 +1,12 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { EntryRow } from '#ledger';
 import { BUNDLE_ENTRIES_MAX, type BundleScope, verifyBundle } from '#runtime';
 import { MemoryStore } from '#stores';
+import { proofsOf } from '../../src/runtime/inspect/bundle/proofs.ts';
+import { selectEntries } from '../../src/runtime/inspect/bundle/select.ts';
+import { readCheckpoint } from '../../src/runtime/inspect/checkpoints/checkpoint.ts';
 import { cases } from '../support/cases.ts';
 import {
   bundleLedgers,
@@ -47,6 +51,40 @@ test('the same ledger and options give the same bytes', async () => {
   const [one, other] = [await bundleOf(store, scope), await bundleOf(store, scope)];
   expect(Buffer.compare(one.zip, other.zip)).toBe(0);
 });
+
+test('other work of the process goes on while a bundle is made', async () => {
+  const writer = new ChainWriter('t');
+  writer.add('root', rootMembers({}));
+  for (let n = 1; n < 2_000; n++) writer.add('commit', commitMembers());
+  const store = new MemoryStore();
+  await store.commit({ entries: writer.rows, blobs: [] });
+  const signed = await signedCheckpoint(store);
+  const { checkpoint } = readCheckpoint(signed, { origin: LOG.name, keys: [LOG] }, []);
+  const selecting = selectEntries(store, { kind: 'period', ...ALWAYS }, Number(checkpoint.size));
+  expect(await turnsDuring(selecting)).toBeGreaterThan(15);
+  const { entries } = await selecting;
+  expect(await turnsDuring(proofsOf(store, entries, checkpoint, signed))).toBeGreaterThan(15);
+});
+
+test.each(['entry', 'period', 'person'] as const)('a bundle of one %s is given up with its signal', async (kind) => {
+  const store = await LEDGERS[0]!.make();
+  const scope = scopesOf(await rowsOf(store)).find((one) => one.kind === kind)!;
+  const signal = AbortSignal.abort(new Error('the reader has left'));
+  await expect(bundleOf(store, scope, { signal })).rejects.toThrow('the reader has left');
+});
+
+/** The turns of the event loop that other work gets meanwhile. */
+async function turnsDuring(work: Promise<unknown>): Promise<number> {
+  let turns = 0;
+  let isWorking = true;
+  const other = (async () => {
+    for (; isWorking; turns++) await nextTurn();
+  })();
+  await work;
+  isWorking = false;
+  await other;
+  return turns;
+}
 
 test('a page gets the other files as data that ends no element', async () => {
   const slot = '<script type="application/json" id="bundle"></script>';

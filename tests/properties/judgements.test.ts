@@ -121,6 +121,15 @@ test('a judgement of a decision is what the decision does, and moves nothing', a
     expect(met).toContain(one);
 });
 
+test('a judgement of a proposal says that too many wait', async () => {
+  const { trajectory, close } = await after([], 1);
+  expect(await trajectory.propose(proposal({ who: 'ann', cents: 2 }))).toMatchObject({ ruling: 'escalated' });
+  const asked = proposal({ who: 'bob', cents: 2 });
+  expect(foreseen(await trajectory.judge(asked))).toEqual({ refused: 'too_many_pending' });
+  await expect(trajectory.propose(asked)).rejects.toMatchObject({ code: 'too_many_pending' });
+  await close();
+});
+
 test('a judgement of a proposal is what proposing does, also later', async () => {
   const met = new Set<string>();
   await fc.assert(

@@ -30,7 +30,6 @@ import struct
 import sys
 import tempfile
 import unicodedata
-import zipfile
 import zlib
 from array import array
 from typing import Any, BinaryIO, Callable, Dict, List, NamedTuple, NoReturn, Optional, Set, Tuple
@@ -2382,6 +2381,9 @@ def is_included(data: bytes, index: int, size: int, root: bytes, path: List[byte
 # ------------------------------------------------------------- docs/reference/proof-bundle.md: proof bundles
 
 BUNDLE_BYTES, BUNDLE_ENTRIES = 268_435_456, 10_000
+END_RECORD = struct.Struct("<4s4H2LH")
+DIRECTORY = struct.Struct("<8x2H8x2L3H8xL")              # flags, method, packed, size, three lengths, place
+LOCAL = struct.Struct("<26x2H")                          # two lengths
 bundle_name = re.compile(r"(?:manifest\.json|entries\.jsonl|checkpoint|keys\.json|records\.json|README\.txt|"
                          r"verify\.(?:py|html)|proofs/[0-9a-f]{64}\.tlog-proof)").fullmatch
 SEARCHED = {"period": ({"kind", "from", "to"}, {"trajectory"}),
@@ -2516,23 +2518,44 @@ class Bundle:
     # --- files
 
     def unpack(self) -> None:
-        try:
-            with zipfile.ZipFile(self.path) as pack:
-                infos = pack.infolist()
-                names = [info.filename for info in infos]
-                need(len(set(names)) == len(names), "bad_zip", "it has a file twice")
-                for info in infos:
-                    need(bundle_name(info.filename), "bad_zip", "it has the file %s" % shown(info.filename))
-                    need(info.compress_type in (0, 8) and not info.flag_bits & 1, "bad_zip",
-                         "its files are neither stored nor deflated")
-                need(sum(info.file_size for info in infos) <= BUNDLE_BYTES, "bad_zip", "it is too large")
-                for info in infos:
-                    with pack.open(info) as file:
-                        data = file.read(info.file_size + 1)
-                    need(len(data) == info.file_size, "bad_zip", "a file has another size than it says")
-                    self.files[info.filename] = data
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, struct.error):
-            raise Refusal("bad_zip", "it is no zip file") from None
+        """Section 1. Of a zip only its directory counts."""
+        code = "bad_zip"
+        with open(self.path, "rb") as file:
+            pack = file.read()
+        last = len(pack) - END_RECORD.size
+        places = range(last, max(-1, last - 65_536), -1)
+        end = next((at for at in places if pack[at:at + 4] == b"PK\5\6" and pack[at + 20:at + 22] ==
+                    (last - at).to_bytes(2, "little")), -1)
+        need(end >= 0, code, "it is no zip file")
+        _, volume, first, here, count, _, at, _ = END_RECORD.unpack_from(pack, end)
+        need(volume == first == 0 and here == count < 65_535, code, "it has several volumes, or too many files")
+        files = []
+        for _ in range(count):
+            need(at + DIRECTORY.size <= end and pack[at:at + 4] == b"PK\1\2", code, "its directory is damaged")
+            flags, method, packed, size, name_length, extra, comment, offset = DIRECTORY.unpack_from(pack, at)
+            name = pack[at + DIRECTORY.size:at + DIRECTORY.size + name_length].decode("latin-1")
+            need(bundle_name(name), code, "it has the file %s" % shown(name))
+            need(method in (0, 8) and not flags & 1, code, "its files are neither stored nor deflated")
+            files.append((name, method, packed, size, offset))
+            at += DIRECTORY.size + name_length + extra + comment
+        need(at == end, code, "its directory is damaged")
+        need(len({name for name, *_ in files}) == count, code, "it has a file twice")
+        need(sum(size for *_, size, _ in files) <= BUNDLE_BYTES, code, "it is too large")
+        for name, method, packed, size, offset in files:
+            need(offset + LOCAL.size <= len(pack) and pack[offset:offset + 4] == b"PK\3\4", code,
+                 name + " is not where the directory says")
+            start = offset + LOCAL.size + sum(LOCAL.unpack_from(pack, offset))
+            need(start + packed <= len(pack), code, name + " is cut off")
+            data = pack[start:start + packed]
+            if method == 8:
+                inflater = zlib.decompressobj(-15)
+                try:
+                    data = inflater.decompress(data, size + 1)
+                except zlib.error:
+                    raise Refusal(code, name + " cannot be unpacked") from None
+                need(inflater.eof or len(data) > size, code, name + " is cut off")
+            need(len(data) == size, code, name + " has another size than the directory says")
+            self.files[name] = data
 
     def read_json(self, name: str) -> Any:
         code = "bad_manifest" if name == "manifest.json" else "bad_form"

@@ -53,6 +53,7 @@ function directoryOf(bytes: Uint8Array, zip: DataView): readonly Listed[] {
     });
     at += 46 + nameLength + zip.getUint16(at + 30, true) + zip.getUint16(at + 32, true);
   }
+  if (at !== end) throw bad('Its directory is damaged.');
   return listed;
 }
 

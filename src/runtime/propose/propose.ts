@@ -363,6 +363,8 @@ export class Proposals implements Proposer {
             };
           if ('unrecorded' in step) return { unrecorded: step.unrecorded as Extract<Foreseen, { ruling: 'frozen' }> };
           const { judged } = step;
+          // A proposal that is recorded comes after the expired ones, which make room.
+          if (judged.verdict === 'escalated' && !this.#resolutions.hasExpired()) this.#queueFull(gathered.writ);
           const answer = judgementOf(judged, gathered.commitPlan, writer.parts.domain, gathered.intent);
           if (judged.verdict === 'approved') judged.undo();
           return { unrecorded: answer };

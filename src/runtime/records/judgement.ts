@@ -155,6 +155,7 @@ const DECISIVE: ReadonlySet<string> = new Set([
   'frozen',
   'halted',
   'observation_missing',
+  'too_many_pending',
 ]);
 
 function copied<T>(value: T): T {

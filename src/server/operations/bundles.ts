@@ -45,7 +45,7 @@ const make = operation({
       );
     const last = await service.checkpoints.latest();
     if (last === undefined) throw notCheckpointed('The log has no checkpoint yet.');
-    const zip = await bundled(service, scope, last);
+    const zip = await service.bundles.run(request.signal, () => bundled(service, scope, last, request.signal));
     return {
       bytes: zip,
       headers: {
@@ -56,11 +56,16 @@ const make = operation({
   },
 });
 
-async function bundled(service: Service, scope: BundleScope, { checkpoint, key }: CheckpointDocument) {
+async function bundled(
+  service: Service,
+  scope: BundleScope,
+  { checkpoint, key }: CheckpointDocument,
+  signal: AbortSignal,
+) {
   try {
     const { zip } = await makeBundle(service.store, {
       ...service.verifiers,
-      ...{ scope, checkpoint, logKey: parseVerifierKey(key), madeAt: service.clock.now() },
+      ...{ scope, checkpoint, logKey: parseVerifierKey(key), madeAt: service.clock.now(), signal },
       witnesses: service.checkpoints.witnessKeys,
     });
     return zip;

@@ -24,7 +24,7 @@ import { recordsOf, signersOf } from './records.ts';
 import type { BundleScope } from './scope.ts';
 import { checkedScope } from './scope-form.ts';
 import { selectEntries, tooLarge } from './select.ts';
-import { filledPage, hasSlot, jsonFile, readmeOf } from './texts.ts';
+import { bytesInPage, filledPage, hasSlot, jsonFile, readmeOf } from './texts.ts';
 import { checkWrits } from './verify-writs.ts';
 import { packFiles } from './zip.ts';
 
@@ -42,6 +42,8 @@ export interface BundleOptions {
   readonly script?: string;
   /** The verifier as an HTML page without a bundle. Default: none. */
   readonly page?: string;
+  /** Ends the work with its reason. */
+  readonly signal?: AbortSignal;
 }
 
 /** A proof bundle: one zip file. */
@@ -61,6 +63,7 @@ const BUNDLE_OPTIONS = arg.options<BundleOptions>({
   madeAt: arg.any,
   script: arg.optional(arg.text),
   page: arg.optional(arg.of('a page with an empty element for the bundle', isPage)),
+  signal: arg.optional(arg.of('an AbortSignal', (value) => value instanceof AbortSignal)),
 });
 
 /**
@@ -69,11 +72,11 @@ const BUNDLE_OPTIONS = arg.options<BundleOptions>({
  *
  * @throws RuntimeError `bad_option`, `bad_checkpoint`, `log_truncated`, `log_diverged`,
  * `not_found`, `never_pending`, `not_logged`, `bundle_too_large`; LedgerFault for an entry that is
- * not valid; ArgumentError `bad_argument`
+ * not valid; ArgumentError `bad_argument`; the reason of the signal
  */
 export async function makeBundle(store: LedgerStore & LogStore, options: BundleOptions): Promise<Bundle> {
   checkArgument(BUNDLE_OPTIONS, options, 'options');
-  const { checkpoint: signed, logKey, witnesses: known = [], script, page } = options;
+  const { checkpoint: signed, logKey, witnesses: known = [], script, page, signal } = options;
   const scope = checkedScope(options.scope);
   const madeAt = readInstant(options.madeAt);
   if (madeAt === undefined)
@@ -81,7 +84,7 @@ export async function makeBundle(store: LedgerStore & LogStore, options: BundleO
   const opened = readCheckpoint(signed, { origin: logKey.name, keys: [logKey] }, known);
   const { checkpoint, cosignatures } = opened;
   await requireContinuation(store, checkpoint);
-  const { entries, inScope, values } = await selectEntries(store, scope, Number(checkpoint.size));
+  const { entries, inScope, values } = await selectEntries(store, scope, Number(checkpoint.size), signal);
   const { text, ordered } = linesOf(entries, values);
   const witnesses = known.filter(({ name, id }) => cosignatures.some(({ key }) => key.name === name && key.id === id));
   const manifest = {
@@ -104,7 +107,7 @@ export async function makeBundle(store: LedgerStore & LogStore, options: BundleO
     [RECORDS, jsonFile(recordsOf({ entries, values: ordered, checkpoint, witnesses, cosignatures }))],
     [README, Buffer.from(readmeOf(manifest, checkpoint.origin))],
   ]);
-  for (const [id, proof] of await proofsOf(store, entries, checkpoint, signed))
+  for (const [id, proof] of await proofsOf(store, entries, checkpoint, signed, signal))
     files.set(proofName(id), Buffer.from(proof));
   if (script !== undefined) files.set(SCRIPT, Buffer.from(script));
   const listed = [...files].map(
@@ -112,16 +115,18 @@ export async function makeBundle(store: LedgerStore & LogStore, options: BundleO
   );
   const whole = { ...manifest, files: Object.fromEntries(listed) } as unknown as Json;
   const all = new Map([[MANIFEST, jsonFile(whole)], ...files]);
+  requireSize(all, page);
   if (page !== undefined) all.set(PAGE, filledPage(page, all));
-  requireSize(all);
-  return { zip: packFiles(all), entries: entries.length, inScope };
+  return { zip: await packFiles(all), entries: entries.length, inScope };
 }
 
 function isPage(value: unknown): boolean {
   return typeof value === 'string' && hasSlot(value);
 }
 
-function requireSize(files: BundleFiles): void {
-  const bytes = [...files.values()].reduce((sum, { length }) => sum + length, 0);
+/** `page`: the page that will be filled with the files. */
+function requireSize(files: BundleFiles, page: string | undefined): void {
+  const sizeOf = (file: Uint8Array): number => file.length + (page === undefined ? 0 : bytesInPage(file));
+  const bytes = [...files.values()].reduce((sum, file) => sum + sizeOf(file), Buffer.byteLength(page ?? ''));
   if (bytes > BUNDLE_BYTES_MAX) throw tooLarge(`more than ${BUNDLE_BYTES_MAX} bytes`);
 }

@@ -2,6 +2,7 @@ import { askNodes, type Hash, type LogStore } from '#ledger';
 import { type Checkpoint, formatProofFile, inclusionProof, leafHash, type NodeReader, verifyInclusion } from '#merkle';
 import { RuntimeError } from '../../errors.ts';
 import type { BundledEntry } from './form.ts';
+import { Turns } from './turns.ts';
 
 /** The proof files of entries, by id. The nodes of the tree are read once for all proofs. */
 export async function proofsOf(
@@ -9,17 +10,20 @@ export async function proofsOf(
   entries: readonly BundledEntry[],
   checkpoint: Checkpoint,
   signed: string,
+  signal?: AbortSignal,
 ): Promise<Map<Hash, string>> {
   const { size, root } = checkpoint;
   const proveAll = (read: NodeReader) => entries.map(({ index }) => inclusionProof(index, size, read));
   const proofs = await askNodes(await inRuns(store, proveAll), proveAll);
-  return new Map(
-    entries.map(({ id, index, text }, i) => {
-      const proof = proofs[i] as Uint8Array[];
-      if (!verifyInclusion({ index, size, root, leafHash: leafHash(text) }, proof)) throw notAsLogged(id);
-      return [id, formatProofFile({ index, proof, signed })];
-    }),
-  );
+  const files = new Map<Hash, string>();
+  const turns = new Turns(signal);
+  for (const [i, { id, index, text }] of entries.entries()) {
+    const proof = proofs[i] as Uint8Array[];
+    if (!verifyInclusion({ index, size, root, leafHash: leafHash(text) }, proof)) throw notAsLogged(id);
+    files.set(id, formatProofFile({ index, proof, signed }));
+    await turns.step();
+  }
+  return files;
 }
 
 /** Nodes with at most this many others between them are read together. */

@@ -41,19 +41,25 @@ export async function coveredEntries(
  *
  * @throws LedgerFault for an entry that is not valid
  */
-export async function* searched(store: LedgerStore, scope: SearchedScope): AsyncGenerator<EntryRow> {
+export async function* searched(
+  store: LedgerStore,
+  scope: SearchedScope,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<EntryRow> {
   const { trajectory } = scope;
   const all = trajectory === undefined ? await store.trajectories() : [await infoOf(store, trajectory)];
   for (const { trajectory_id: id, entries } of all) {
     const from = scope.from === undefined ? 0 : await seqAt(store, id, entries, scope.from);
     const to = scope.to === undefined ? entries : await seqAt(store, id, entries, scope.to);
     const subjectOf = scope.kind === 'person' ? await subjects(store, id) : undefined;
-    for await (const rows of pagesOf(store, id, from, to))
+    for await (const rows of pagesOf(store, id, from, to)) {
+      signal?.throwIfAborted();
       for (const row of rows) {
         const payload = payloadOf(row);
         const subject = await subjectOf?.(payload);
         if (isInScope(scope, { id: row.id, payload }, () => subject)) yield row;
       }
+    }
   }
 }
 

@@ -15,6 +15,7 @@ import { BUNDLE_BYTES_MAX, BUNDLE_ENTRIES_MAX, type BundledEntry, type BundledVa
 import { mayRelate, Relations } from './relations.ts';
 import { type BundleScope, isSearched, writOf } from './scope.ts';
 import { coveredEntries, pagesOf, searched } from './search.ts';
+import { Turns } from './turns.ts';
 import { writChain, writsIn } from './writs.ts';
 
 /** The content of a bundle: entries in the order of the log, and the values that they refer to. */
@@ -32,10 +33,15 @@ type BundleStore = LedgerStore & LogStore;
  * @throws RuntimeError `not_found`, `never_pending`, `not_logged`, `bundle_too_large`; LedgerFault
  * for an entry or a value that is not valid
  */
-export async function selectEntries(store: BundleStore, scope: BundleScope, size: number): Promise<Selected> {
-  const selection = new Selection(store, size);
+export async function selectEntries(
+  store: BundleStore,
+  scope: BundleScope,
+  size: number,
+  signal?: AbortSignal,
+): Promise<Selected> {
+  const selection = new Selection(store, size, new Turns(signal));
   const inScope = new Set<Hash>();
-  for await (const row of scoped(store, scope)) {
+  for await (const row of scoped(store, scope, signal)) {
     inScope.add(row.id);
     await selection.add(row);
   }
@@ -45,9 +51,13 @@ export async function selectEntries(store: BundleStore, scope: BundleScope, size
   return { entries, inScope: entries.map(({ id }) => id).filter((id) => inScope.has(id)), values: selection.values };
 }
 
-async function* scoped(store: BundleStore, scope: BundleScope): AsyncGenerator<EntryRow> {
+async function* scoped(
+  store: BundleStore,
+  scope: BundleScope,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<EntryRow> {
   if (isSearched(scope)) {
-    yield* searched(store, scope);
+    yield* searched(store, scope, signal);
     return;
   }
   const id = scope.kind === 'entry' ? scope.entry : scope.approval;
@@ -72,16 +82,19 @@ class Selection {
   readonly #firsts: Map<string, EntryRow> = new Map();
   readonly #store: BundleStore;
   readonly #size: number;
+  readonly #turns: Turns;
   #units = 0;
 
-  constructor(store: BundleStore, size: number) {
+  constructor(store: BundleStore, size: number, turns: Turns) {
     this.#store = store;
     this.#size = size;
+    this.#turns = turns;
   }
 
   /** Adds an entry with the values that it needs. */
   async add(row: EntryRow): Promise<void> {
     if (this.#entries.has(row.id)) return;
+    await this.#turns.step();
     if (this.#entries.size === BUNDLE_ENTRIES_MAX) throw tooLarge(`more than ${BUNDLE_ENTRIES_MAX} entries`);
     const { payload } = checkRow(row);
     const index = await this.#store.logIndex(row.id);

@@ -23,6 +23,24 @@ export function filledPage(page: string, files: BundleFiles): Uint8Array {
   return Buffer.from(page.replace(SLOT, () => filled));
 }
 
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const LESS_THAN = 0x3c;
+/** Control characters with a short escape in JSON. */
+const SHORT_ESCAPES: ReadonlySet<number> = new Set([8, 9, 10, 12, 13]);
+
+/** The size of a file's text in the filled page. A page with it could be too long for memory. */
+export function bytesInPage(file: Uint8Array): number {
+  let bytes = 0;
+  for (const byte of file) {
+    if (byte === LESS_THAN) bytes += 6;
+    else if (byte === QUOTE || byte === BACKSLASH) bytes += 2;
+    else if (byte >= 0x20) bytes += 1;
+    else bytes += SHORT_ESCAPES.has(byte) ? 2 : 6;
+  }
+  return bytes;
+}
+
 /** `README.txt`: how to verify, for a reader that has only the bundle. */
 export function readmeOf({ scope, in_scope, entries, made_at }: Omit<BundleManifest, 'files'>, origin: string): string {
   const { kind, ...named } = scope;

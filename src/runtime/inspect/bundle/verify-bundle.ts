@@ -8,12 +8,12 @@ import { readJson, readKeys, readManifest, textOf } from './read-files.ts';
 import { type ReadLines, readLines } from './read-lines.ts';
 import { recordsOf, signersOf } from './records.ts';
 import { type BundleScope, isInScope, writOf } from './scope.ts';
+import { unpackFiles } from './unzip.ts';
 import { verifyChains } from './verify-chains.ts';
 import { openBundleCheckpoint, verifyProofs } from './verify-proofs.ts';
 import { verifyValues } from './verify-values.ts';
 import { checkWrits } from './verify-writs.ts';
 import { subjectIn, writChain, writsIn } from './writs.ts';
-import { unpackFiles } from './zip.ts';
 
 export interface VerifyBundleOptions {
   /** The key of the log, from a source that the bundle's sender does not control. */
@@ -58,9 +58,7 @@ export async function verifyBundle(zip: Uint8Array, options: VerifyBundleOptions
   checkArgument(arg.bytes, zip, 'zip');
   checkArgument(VERIFY_OPTIONS, options, 'options');
   try {
-    const files = unpackFiles(zip);
-    must(typeof files !== 'string', 'bad_zip', String(files));
-    return await verified(files, options);
+    return await verified(unpackFiles(zip), options);
   } catch (error) {
     if (!isInstance(error, BundleRefusal)) throw error;
     return { valid: false, fault: error.fault };
