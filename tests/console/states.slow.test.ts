@@ -104,4 +104,18 @@ withConsole(({ serve, open }) => {
     await page.getByRole('link', { name: /pay/ }).waitFor();
     expect(page.url()).toContain('/timeline');
   });
+
+  test.each([
+    ['loading', () => new Promise(() => undefined), 'loading…'],
+    ['failed', problem(500, 'internal', 'The disk is full.'), 'could not be read'],
+  ])('a value before that has no answer is not shown as none: %s', async (_state, answer, words) => {
+    const server = await serve();
+    await succeed(server, 'proposals.create', pay('a', 1, 'k'));
+    const { approval_id: id } = await succeed(server, 'proposals.create', pay('a', 200, 'l'));
+    const before = (page: Page) => page.route(/\/state\?/, answer);
+    const page = await open(server, 'boss:ada', `/inbox/${id}`, { before });
+    const row = page.getByRole('row', { name: /\/desks\/a/ });
+    await row.getByText(words).waitFor();
+    expect(await row.getByText('none').count()).toBe(0);
+  });
 });

@@ -1,5 +1,5 @@
 import { Table, Text } from '@mantine/core';
-import { useQueries } from '@tanstack/react-query';
+import { type UseQueryResult, useQueries } from '@tanstack/react-query';
 import { visibleJson } from '../../../src/cli/terminal/visible.ts';
 import { entriesOf } from '../api/changed-by.ts';
 import { api, dataOf } from '../api/client.ts';
@@ -46,7 +46,7 @@ export function Changes({ trajectory, changes, at }: ChangesProps) {
             <Table.Td>
               <Inert>{path}</Inert>
             </Table.Td>
-            <Table.Td>{op === 'add' ? <None /> : <Value value={before[n]?.data?.value} />}</Table.Td>
+            <Table.Td>{op === 'add' ? <None /> : <Before read={before[n]} />}</Table.Td>
             <Table.Td>{op === 'remove' ? <None /> : <Value value={value} />}</Table.Td>
           </Table.Tr>
         ))}
@@ -63,6 +63,16 @@ async function stateAt(trajectory: string, pointer: string, at?: string): Promis
     if (codeOf(error) === 'no_such_value') return { value: undefined };
     throw error;
   }
+}
+
+/** The value before. A value that is not read yet is not the same as none. */
+function Before({ read }: { readonly read: UseQueryResult<{ readonly value: unknown }> | undefined }) {
+  if (read?.data !== undefined) return <Value value={read.data.value} />;
+  return (
+    <Text span size="sm" c="dimmed">
+      {read?.isError === true ? 'could not be read' : 'loading…'}
+    </Text>
+  );
 }
 
 function Value({ value }: { readonly value: unknown }) {

@@ -2,6 +2,7 @@ import { Alert, Button, Center, Code, Loader, Stack, Text, Title } from '@mantin
 import type { ReactNode } from 'react';
 import { codeOf, isOffline } from '../api/problem.ts';
 import { hasProvider } from '../app/document.ts';
+import classes from './states.module.css';
 
 /** A list or a page without content, with the reason. */
 export function Empty({
@@ -52,13 +53,13 @@ export function Failed({ error, retry }: { readonly error: unknown; readonly ret
   const { title, text } = isOffline(error)
     ? {
         title: 'The server does not answer',
-        text: 'The page shows the last data. It loads again when the server is back.',
+        text: 'This part loads again when the server is back.',
       }
     : codeOf(error) === 'forbidden'
       ? { title: 'You may not see this', text: message }
       : { title: 'The request failed', text: message };
   return (
-    <Alert color="red" variant="light" title={title} m="md" role="alert">
+    <Alert color="red" variant="light" title={title} className={classes.failed} role="alert">
       <Stack gap="sm" align="flex-start">
         <Text size="sm">{text}</Text>
         {retry !== undefined && (

@@ -35,7 +35,7 @@ export function TrajectoryList({ trajectories, openId, onOpen }: ListProps) {
                 </Text>
               </Group>
               <CutText size="xs" c="dimmed">
-                <Inert>{domain.name}</Inert>
+                <Inert>{`${domain.name}@${domain.version}`}</Inert>
                 {parent !== undefined && (
                   <>
                     {' '}

@@ -22,8 +22,8 @@ export function VersionsTable({ versions, openName, hrefOf }: TableProps) {
           <Table.Tr>
             <Table.Th>Object</Table.Th>
             <Table.Th>Standing</Table.Th>
-            <Table.Th>True (valid time)</Table.Th>
-            <Table.Th>Recorded (system time)</Table.Th>
+            <Table.Th>True</Table.Th>
+            <Table.Th>Recorded</Table.Th>
             <Table.Th ta="right">Confidence</Table.Th>
           </Table.Tr>
         </Table.Thead>

@@ -38,7 +38,9 @@ export function EntryPanel({ trajectory, seq, head, address }: PanelProps) {
   return (
     <div className={classes.panel}>
       <Group justify="space-between" wrap="nowrap" align="flex-start" mb="xs">
-        {entry === undefined ? <Title order={2} size="h4">{`Entry ${seq}`}</Title> : <Heading entry={entry} />}
+        <header className={classes.heading}>
+          {entry === undefined ? <Title order={2} size="h4">{`Entry ${seq}`}</Title> : <Heading entry={entry} />}
+        </header>
         <Group gap={4} wrap="nowrap">
           <Step label="Newer entry (k)" sign="↑" to={seq + 1} isPossible={seq < head} open={open} />
           <Step label="Older entry (j)" sign="↓" to={seq - 1} isPossible={seq > 0} open={open} />
@@ -125,7 +127,7 @@ function Heading({ entry }: { readonly entry: EntryDocument }) {
     'key_change',
   );
   return (
-    <header>
+    <>
       <Title order={2} size="h4" className="wraps">
         <Inert>{titleOf(entry)}</Inert>
       </Title>
@@ -142,7 +144,7 @@ function Heading({ entry }: { readonly entry: EntryDocument }) {
           )}
         </Text>
       </Group>
-    </header>
+    </>
   );
 }
 
