@@ -126,6 +126,7 @@ function Proposer({ trial, domain, principals, onChange }: ProposerProps) {
     <Stack gap="xs">
       <Group grow gap="xs" align="flex-start">
         <Select
+          size="xs"
           label="Agent"
           data={[...principals]}
           allowDeselect={false}
@@ -133,6 +134,7 @@ function Proposer({ trial, domain, principals, onChange }: ProposerProps) {
           onChange={(principal) => onChange({ ...trial, principal: principal ?? trial.principal })}
         />
         <Select
+          size="xs"
           label="Action"
           placeholder="Choose an action"
           data={domain.actions.map(({ name }) => name)}
@@ -143,6 +145,7 @@ function Proposer({ trial, domain, principals, onChange }: ProposerProps) {
         />
         {roles.length > 1 && (
           <Select
+            size="xs"
             label="Role"
             data={roles.map(({ name }) => name)}
             allowDeselect={false}
@@ -160,6 +163,7 @@ function Proposer({ trial, domain, principals, onChange }: ProposerProps) {
       </Group>
       {Object.entries(trial.role.params).map(([name, value]) => (
         <TextInput
+          size="xs"
           key={name}
           label={<Inert>{`${name} of the role ${trial.role.name}`}</Inert>}
           value={value}
