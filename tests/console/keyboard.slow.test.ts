@@ -52,6 +52,34 @@ withConsole(({ serve, open }) => {
     }
   });
 
+  test('the palette opens a waiting proposal, a trajectory and an entry', async () => {
+    const server = await serve();
+    await waiting(server, 'a');
+    const page = await open(server, 'boss:ada', '/audit');
+    await page.getByText('Live').waitFor();
+    const { approvals } = await succeed(server, 'approvals.list', { as: 'boss:ada', query: { mine: 'true' } });
+    const { id } = approvals[0];
+    for (const [typed, choice, path] of [
+      ['more than 100', /^pay/, `/inbox/${id}`],
+      ['spare', /^spare/, '/timeline/spare'],
+      ['main@1', /^Entry main@1/, '/timeline/main/1'],
+      [id.slice(0, 16), /^Entry/, '/timeline/main/1'],
+    ] as const) {
+      await page.keyboard.press('Control+k');
+      await page.locator('input:focus').and(page.getByLabel('Go to')).waitFor();
+      await page.keyboard.type(typed);
+      await page.getByRole('button', { name: choice }).last().waitFor();
+      await page.keyboard.press('Enter');
+      await expect.poll(() => new URL(page.url()).pathname).toBe(path);
+      await page.locator('input').and(page.getByLabel('Go to')).waitFor({ state: 'hidden' });
+    }
+    await page.keyboard.press('Control+k');
+    await page.locator('input:focus').and(page.getByLabel('Go to')).waitFor();
+    await page.keyboard.type('main@99');
+    await page.keyboard.press('Enter');
+    await page.getByText(/no entry/).waitFor();
+  });
+
   test('the inbox: move, open, approve, and reject with a reason', async () => {
     const server = await serve();
     await waiting(server, 'a', 'b');

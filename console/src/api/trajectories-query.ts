@@ -9,8 +9,9 @@ export type TrajectoryInfo = components['schemas']['Trajectory'];
 const PAGE = '500';
 
 /** All trajectories of the store, by id. */
-export function useAllTrajectories() {
+export function useAllTrajectories(enabled = true) {
   return useQuery({
+    enabled,
     queryKey: ['log', 'trajectories', 'all'],
     meta: { ...beginnings, next: (all, event) => grown(all as readonly TrajectoryInfo[], event) },
     queryFn: allTrajectories,

@@ -1,25 +1,31 @@
-import { Spotlight, type SpotlightActionData } from '@mantine/spotlight';
-import { useLocation } from 'wouter';
-import { PAGES } from './pages.ts';
+import { Spotlight } from '@mantine/spotlight';
+import { useState } from 'react';
+import { useDestinations } from './destinations.ts';
 
-/** The palette of Ctrl K: goes to any page. */
+/** Choices that are listed at once. Typing finds the others. */
+const LISTED_MAX = 30;
+
+/** The palette of Ctrl K: goes to a page, a waiting proposal, a trajectory or an entry. */
 export function Commands() {
-  const [, navigate] = useLocation();
-  const actions: SpotlightActionData[] = PAGES.map(({ path, name, about }) => ({
-    id: path,
-    label: name,
-    description: about,
-    onClick: () => navigate(path),
-  }));
+  const [query, setQuery] = useState('');
+  const [isOpen, setIsOpen] = useState(false);
+  const groups = useDestinations(query.trim(), isOpen);
   return (
     <Spotlight
-      actions={actions}
+      actions={groups}
+      query={query}
+      onQueryChange={setQuery}
+      onSpotlightOpen={() => setIsOpen(true)}
+      onSpotlightClose={() => setIsOpen(false)}
       shortcut={['mod + K']}
+      limit={LISTED_MAX}
+      scrollable
+      maxHeight={420}
       lockScroll={false}
       overlayProps={{ backgroundOpacity: 0.4, blur: 0 }}
-      attributes={{ content: { 'aria-label': 'Pages' } }}
-      nothingFound="Nothing matches."
-      searchProps={{ placeholder: 'Go to…', 'aria-label': 'Go to' }}
+      attributes={{ content: { 'aria-label': 'Go to' } }}
+      nothingFound="Nothing matches. An entry is found by its id, or as TRAJECTORY@SEQ."
+      searchProps={{ placeholder: 'A page, a proposal, a trajectory or an entry', 'aria-label': 'Go to' }}
     />
   );
 }

@@ -1,0 +1,64 @@
+import type { SpotlightActionGroupData } from '@mantine/spotlight';
+import { useLocation } from 'wouter';
+import { visible } from '../../../src/cli/terminal/visible.ts';
+import { api, dataOf } from '../api/client.ts';
+import { useAllTrajectories } from '../api/trajectories-query.ts';
+import { useApprovals } from '../pages/inbox/approvals-query.ts';
+import { timelineHref } from '../parts/addresses.ts';
+import { tell } from '../parts/tell.ts';
+import { PAGES } from './pages.ts';
+
+/** The id of an entry or its first digits, or TRAJECTORY@SEQ. */
+const ENTRY = /^(?:[0-9a-f]{8,64}|[A-Za-z0-9._:-]{1,128}@\d{1,15})$/;
+
+/** All that the palette can open. The lists of the log are read while it is open. */
+export function useDestinations(query: string, isOpen: boolean): SpotlightActionGroupData[] {
+  const [, navigate] = useLocation();
+  const { data: approvals } = useApprovals(true);
+  const { data: trajectories = [] } = useAllTrajectories(isOpen);
+  const waiting = approvals?.pages.flatMap((page) => page.approvals) ?? [];
+  return [
+    {
+      group: 'Pages',
+      actions: PAGES.map(({ path, name, about }) => ({
+        id: path,
+        label: name,
+        description: about,
+        onClick: () => navigate(path),
+      })),
+    },
+    {
+      group: 'Waiting for you',
+      actions: waiting.map(({ id, action, detail, trajectory_id }) => ({
+        id,
+        label: visible(action.name),
+        description: visible(`${detail} (${trajectory_id})`),
+        onClick: () => navigate(`/inbox/${id}`),
+      })),
+    },
+    {
+      group: 'Trajectories',
+      actions: trajectories.map(({ trajectory_id: id, domain, entries }) => ({
+        id: `trajectory ${id}`,
+        label: visible(id),
+        description: visible(`${domain.name}, ${entries.toLocaleString('en')} ${entries === 1 ? 'entry' : 'entries'}`),
+        onClick: () => navigate(timelineHref(id)),
+      })),
+    },
+    {
+      group: 'Entries',
+      actions: ENTRY.test(query)
+        ? [{ id: `entry ${query}`, label: `Entry ${query}`, onClick: () => void openEntry(query, navigate) }]
+        : [],
+    },
+  ].filter(({ actions }) => actions.length > 0);
+}
+
+async function openEntry(name: string, navigate: (to: string) => void): Promise<void> {
+  try {
+    const entry = await dataOf(api.GET('/v1/entries/{entry}', { params: { path: { entry: name } } }));
+    navigate(timelineHref(entry.trajectory_id, entry.seq));
+  } catch (error) {
+    tell(error instanceof Error ? error.message : String(error));
+  }
+}
