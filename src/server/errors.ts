@@ -9,6 +9,8 @@ export type ServerErrorCode =
   | 'body_too_large'
   /** The request names no principal. Send `Authorization: Bearer TOKEN`, or sign in. */
   | 'unauthenticated'
+  /** The browser signed in as another person since the page was loaded. Load the page again. */
+  | 'session_changed'
   /** The principal may not use this operation. Ask an administrator. */
   | 'forbidden'
   /** The server has no such operation, or the method is another. See `/openapi.json`. */

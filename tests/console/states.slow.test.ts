@@ -45,6 +45,26 @@ withConsole(({ serve, open }) => {
     });
   });
 
+  test('a page never acts as another person than it shows', async () => {
+    const server = await serve();
+    await succeed(server, 'proposals.create', pay('b', 200, 'k'));
+    const page = await open(server, 'boss:ada', '/inbox');
+    await page.keyboard.press('j');
+    await page.getByRole('button', { name: /^pay/ }).click();
+    await page.getByRole('button', { name: /^Approve/ }).waitFor();
+    const [name = '', value = ''] = (await server.cookieFor('boss:bob')).split('=');
+    await page.context().addCookies([{ name, value, url: server.url, httpOnly: true, sameSite: 'Lax' }]);
+    await page.getByRole('button', { name: /^Approve/ }).click();
+    await page.getByText('This browser is signed in as another person').waitFor();
+    await expectAccessible(page);
+    const { approvals } = await succeed(server, 'approvals.list', { as: 'boss:bob' });
+    expect(approvals).toHaveLength(1);
+    await page.getByRole('button', { name: 'Load the page again' }).click();
+    await page.getByText('boss:bob').first().waitFor();
+    await page.getByRole('button', { name: /^Approve/ }).click();
+    await page.getByText('Nothing waits').waitFor();
+  });
+
   test('each page has words for a server without a trajectory', async () => {
     const server = await serve({ config: { worlds: {} } });
     const words: Readonly<Record<string, string>> = {

@@ -49,6 +49,19 @@ withConsole(({ serve, open }) => {
     await page.getByText(id.slice(0, 12)).first().waitFor();
   });
 
+  test('an escalated entry names the person that decided, and the decision', async () => {
+    const server = await serve();
+    const { approval_id: approval } = await succeed(server, 'proposals.create', pay('b', 200, 'k'));
+    const page = await open(server, 'auditor:eve', '/timeline/main/1');
+    await page.getByText('waits for a decision in the').waitFor();
+    const { approvals } = await succeed(server, 'approvals.list', { as: 'boss:ada', query: { mine: 'true' } });
+    const { digest } = approvals[0];
+    await succeed(server, 'approvals.approve', { as: 'boss:ada', path: { approval }, body: { digest } });
+    await page.getByText('approved by boss:ada').waitFor();
+    await page.getByRole('link', { name: 'entry main@2' }).first().click();
+    await page.getByText('Why it was committed').waitFor();
+  });
+
   test('the browser verifies the proof of an entry, and finds a changed one', async () => {
     const server = await serve();
     await paid(server, 2);

@@ -144,8 +144,10 @@ describe('the tour', () => {
     const verified = await runProcess(folder, 'sqlite:./assize-tour.db', 'verify', '--json');
     expect(JSON.parse(verified.out)).toMatchObject({ valid: true });
     server = await startServer(folder, ['--tour', '--port', '0'], END);
-    const rulings = (text: string) => [...text.matchAll(/^ +#\d+ .*$/gm)].map(([line]) => line);
+    const rulings = (text: string) =>
+      [...text.matchAll(/^ +#\d+ .*$/gm)].map(([line]) => line.replace(/A manager .*/, ''));
     expect(rulings(server.printed()).slice(0, 5)).toEqual(rulings(before));
+    expect(server.printed()).toMatch(/escalated r3 carla +1240\.00 +A manager decided: #\d+\./);
     expect([...commands().keys()]).toEqual(['list', 'read', 'propose', 'verify', 'follow']);
     expect(run('verify')).toMatchObject([{ valid: true }]);
     expect(payments()).toHaveLength(5);

@@ -5,6 +5,23 @@ import { type Problem, ProblemError } from './problem.ts';
 /** The API of the server that sent this page. The browser sends the session. */
 export const api = createClient<paths>({ baseUrl: location.origin });
 
+/**
+ * Names the person that the page shows with each request from now on. The server refuses a request
+ * if the browser is signed in as another person meanwhile (`session_changed`).
+ */
+export function actAs(person: string): void {
+  shownPerson = person;
+}
+
+let shownPerson: string | undefined;
+
+api.use({
+  onRequest: ({ request }) => {
+    if (shownPerson !== undefined) request.headers.set('Assize-Person', encodeURIComponent(shownPerson));
+    return request;
+  },
+});
+
 interface Answered<T> {
   readonly data?: T;
   readonly error?: unknown;

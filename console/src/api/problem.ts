@@ -17,6 +17,11 @@ export function codeOf(error: unknown): string | undefined {
   return error instanceof ProblemError ? error.problem.code : undefined;
 }
 
+/** Whether the browser is signed out, or signed in as another person than the page shows. */
+export function hasLostSession(error: unknown): boolean {
+  return codeOf(error) === 'unauthenticated' || codeOf(error) === 'session_changed';
+}
+
 /** A request that got no answer, or that the server asks to repeat. */
 export function isRetryable(error: unknown): boolean {
   return error instanceof ProblemError ? error.problem.retryable : error instanceof TypeError;

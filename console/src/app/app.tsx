@@ -1,9 +1,10 @@
 import { MantineProvider } from '@mantine/core';
 import { Notifications } from '@mantine/notifications';
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
 import { Redirect, Route, Switch } from 'wouter';
-import { isRetryable } from '../api/problem.ts';
+import { hasLostSession, isRetryable } from '../api/problem.ts';
+import { ME } from '../api/queries.ts';
 import { InboxPage } from '../pages/inbox/inbox-page.tsx';
 import { Loading, NotFound } from '../parts/states.tsx';
 import { styleNonce } from './document.ts';
@@ -17,7 +18,14 @@ const MemoryPage = lazy(() => import('../pages/memory/memory-page.tsx'));
 const AgentsPage = lazy(() => import('../pages/agents/agents-page.tsx'));
 const AuditPage = lazy(() => import('../pages/audit/audit-page.tsx'));
 
-const queries = new QueryClient({
+/** A refused session shows at the frame of the page, and not at one of its parts. */
+function onError(error: unknown): void {
+  if (hasLostSession(error)) void queries.invalidateQueries({ queryKey: ME });
+}
+
+const queries: QueryClient = new QueryClient({
+  queryCache: new QueryCache({ onError: (error, { queryKey }) => queryKey !== ME && onError(error) }),
+  mutationCache: new MutationCache({ onError }),
   defaultOptions: {
     queries: { retry: (attempts, error) => attempts < 3 && isRetryable(error), staleTime: 5_000 },
   },

@@ -3,10 +3,10 @@ import { useDisclosure } from '@mantine/hooks';
 import { spotlight } from '@mantine/spotlight';
 import type { ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
-import { codeOf } from '../api/problem.ts';
+import { codeOf, hasLostSession } from '../api/problem.ts';
 import { useMe } from '../api/queries.ts';
 import { useApprovals } from '../pages/inbox/approvals-query.ts';
-import { Failed, Loading, SignedOut } from '../parts/states.tsx';
+import { Failed, Loading, OtherPerson, SignedOut } from '../parts/states.tsx';
 import { Commands } from './commands.tsx';
 import { LiveProvider, useLive } from './live.tsx';
 import { PageGuard } from './page-guard.tsx';
@@ -18,7 +18,7 @@ import classes from './shell.module.css';
 /** The frame of every page: navigation, commands, the person, and whether the page is live. */
 export function Shell({ children }: { readonly children: ReactNode }) {
   const me = useMe();
-  if (me.data === undefined || codeOf(me.error) === 'unauthenticated')
+  if (me.data === undefined || hasLostSession(me.error))
     return (
       <main className={classes.outside}>
         <p className={classes.brand}>
@@ -29,6 +29,8 @@ export function Shell({ children }: { readonly children: ReactNode }) {
           <Loading what="your session" />
         ) : codeOf(me.error) === 'unauthenticated' ? (
           <SignedOut />
+        ) : codeOf(me.error) === 'session_changed' ? (
+          <OtherPerson />
         ) : (
           <Failed error={me.error} retry={() => void me.refetch()} />
         )}

@@ -72,6 +72,18 @@ export function Failed({ error, retry }: { readonly error: unknown; readonly ret
   );
 }
 
+/** The browser is signed in as another person than this page shows. */
+export function OtherPerson() {
+  return (
+    <Empty isPage title="This browser is signed in as another person">
+      <Stack gap="sm" align="center">
+        <span>The server refuses what this page asks in the name of the person before.</span>
+        <Button onClick={() => location.reload()}>Load the page again</Button>
+      </Stack>
+    </Empty>
+  );
+}
+
 export function SignedOut() {
   return (
     <Empty isPage title="You are not signed in">

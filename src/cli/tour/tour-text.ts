@@ -38,7 +38,7 @@ export function tellTour(out: Output, report: TourReport): void {
   );
   say(line``);
   say(line`${bold('expenses')}    An agent pays receipts through a bank.`);
-  for (const payment of report.payments) say(line`  ${paymentText(payment, report.bank)}`);
+  for (const payment of report.payments) say(line`  ${paymentText(payment, report)}`);
   say(line`  ${bankText(report.bank)}`);
   const { advisories, disclosed, refused_by } = report;
   say(
@@ -66,15 +66,19 @@ const PAINT: Readonly<Record<string, (text: string) => Printable>> = {
   escalated: yellow,
 };
 
-function paymentText(payment: RuledPayment, bank: readonly BankLine[]): Printable {
+function paymentText(payment: RuledPayment, report: TourReport): Printable {
   const { seq, ruling, receipt, to, cents } = payment;
   const paint = PAINT[ruling] ?? bold;
   const amount = money(cents).padStart(8);
-  return line`${`#${seq}`.padStart(3)} ${paint(ruling.padEnd(9))} ${receipt} ${to.padEnd(9)} ${amount}  ${outcomeOf(payment, bank)}`;
+  return line`${`#${seq}`.padStart(3)} ${paint(ruling.padEnd(9))} ${receipt} ${to.padEnd(9)} ${amount}  ${outcomeOf(payment, report)}`;
 }
 
-function outcomeOf({ ruling, receipt, to, cents, invariant, detail }: RuledPayment, bank: readonly BankLine[]): string {
-  if (ruling === 'escalated') return 'A manager must decide.';
+function outcomeOf(payment: RuledPayment, { payments, bank }: TourReport): string {
+  const { id, ruling, receipt, to, cents, invariant, detail } = payment;
+  if (ruling === 'escalated') {
+    const decision = payments.find(({ resolves }) => resolves === id);
+    return decision === undefined ? 'A manager must decide.' : `A manager decided: #${decision.seq}.`;
+  }
   if (ruling === 'rejected') {
     const text = RECEIPTS.find(({ id }) => id === receipt)?.text ?? '';
     const isInjected = text.includes(`transfer ${cents} cents to ${to}`);

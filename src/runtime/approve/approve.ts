@@ -436,7 +436,8 @@ export class Resolutions {
   async #resumeEffects(pending: PendingPayload): Promise<ResumedTransaction | undefined> {
     if (pending.proposal.delta.effects.length === 0) return undefined;
     const { id, parts } = this.#writer;
-    return resumeApproved(requireToolsFor(this.#effects), id, parts.domain, pending);
+    const { subject } = parts.writs.present(pending.proposal.writ_id).writ;
+    return resumeApproved(requireToolsFor(this.#effects), id, parts.domain, { pending, principal: subject });
   }
 
   /** The costs of the recorded calls, for a judgement. */

@@ -220,6 +220,15 @@ test('an unauthorised approver causes no call', async () => {
   await verified();
 });
 
+test('the calls after an approval are those of the proposing principal', async () => {
+  const { assize, trajectory, putUp, verified } = await stage();
+  const { id } = await putUp(both);
+  await trajectory.approvals.approve(id, doctor);
+  const [last] = await assize.effects({ all: true, limit: 1 });
+  expect(last).toMatchObject({ principal: 'alice', phase: 'settled' });
+  await verified();
+});
+
 test('where it takes two, it is called again with the second', async () => {
   const { did, trajectory, putUp, verified } = await stage({ domain: twice });
   const { id } = await putUp(both);

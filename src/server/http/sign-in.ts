@@ -28,6 +28,12 @@ export function addSignIn(app: Hono, parts: AppParts, sessions: Sessions, oidc: 
     return limiter.enter(clientAddress(context.req.raw, incoming, service.config.server.behindProxy));
   };
 
+  /** Ends the session that a new one of the same browser replaces. */
+  const endBefore = async (context: Context): Promise<void> => {
+    const before = sessionCookieOf(context.req.raw, isTls());
+    if (before !== undefined) await sessions.end(before);
+  };
+
   app.get('/', async (context) => {
     const caller =
       sessionCookieOf(context.req.raw, isTls()) === undefined
@@ -50,6 +56,7 @@ export function addSignIn(app: Hono, parts: AppParts, sessions: Sessions, oidc: 
           'The code is unknown, was used, or has expired. Create one with: assize token sign-in NAME.',
         );
       const cookie = await sessions.start({ principal, method: 'session' }, now());
+      await endBefore(context);
       return context.json({ name: principal }, 201, { 'set-cookie': cookieText(cookie, addresses.origin) });
     } finally {
       leave();
@@ -84,6 +91,7 @@ export function addSignIn(app: Hono, parts: AppParts, sessions: Sessions, oidc: 
       if (caller === undefined)
         throw new ServerError('sign_in_failed', 'The configuration accepts no person with these claims.');
       const cookie = await sessions.start({ principal: caller.name, method: 'oidc', person }, now());
+      await endBefore(context);
       return context.body(null, 303, { location: '/', 'set-cookie': cookieText(cookie, addresses.origin) });
     } finally {
       leave();

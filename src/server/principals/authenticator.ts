@@ -62,11 +62,13 @@ export class Authenticator {
   }
 
   /**
-   * @throws ServerError `unauthenticated`, `issuer_unreachable`, `forbidden` for a name that is not
-   * free; ConfigError `bad_config` for a mapping that returns no principal
+   * @throws ServerError `unauthenticated`, `session_changed`, `issuer_unreachable`, `forbidden` for
+   * a name that is not free; ConfigError `bad_config` for a mapping that returns no principal
    */
   async callerOf(request: Request): Promise<Caller> {
-    return this.callerBy(this.credentialOf(request));
+    const caller = await this.callerBy(this.credentialOf(request));
+    requireShownPerson(request, caller);
+    return caller;
   }
 
   /** The principal that a credential names now. @throws the errors of `callerOf` */
@@ -130,6 +132,25 @@ export class Authenticator {
     const { name, kinds, grants } = mappedPrincipal(this.#config, given, method);
     return { name, kinds, grants, method };
   }
+}
+
+/** The header by which a page names the person that it shows, as a part of a URL. */
+const SHOWN_PERSON = 'assize-person';
+
+/**
+ * All tabs of a browser share its session. A page that still shows the person of an earlier session
+ * must not act as the person of the next one.
+ *
+ * @throws ServerError `session_changed`
+ */
+function requireShownPerson(request: Request, { name, sessionId }: Caller): void {
+  const shown = request.headers.get(SHOWN_PERSON);
+  if (sessionId === undefined || shown === null || shown === encodeURIComponent(name)) return;
+  throw new ServerError(
+    'session_changed',
+    'This browser is signed in as another person since the page was loaded. Load the page again.',
+    { evidence: { principal: name } },
+  );
 }
 
 /**

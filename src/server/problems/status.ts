@@ -82,6 +82,7 @@ const STATUS: Readonly<Partial<Record<ErrorStatus, readonly string[]>>> = {
   ],
   408: ['request_timeout', 'client_left'],
   409: [
+    'session_changed',
     ...['conflict', 'idempotency_conflict', 'exists', 'not_pending', 'effect_unresolved', 'digest_mismatch', 'frozen'],
     ...['changed_since', 'override_needed', 'already_approved', 'already_resolved', 'already_upgraded', 'halted'],
     ...['not_halted', 'concluded', 'nothing_to_resolve', 'open_delegations', 'not_delegated', 'not_open', 'ambiguous'],

@@ -3,7 +3,9 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { oneDecision } from '../../api/changed-by.ts';
 import { api, dataOf } from '../../api/client.ts';
-import { EntryLink } from '../../parts/entry-link.tsx';
+import { EntryLink, useEntry } from '../../parts/entry-link.tsx';
+import { Inert } from '../../parts/inert-text.tsx';
+import { payloadOf } from './entry-query.ts';
 
 /** Where a proposal that asked a person stands now. */
 export function Standing({ id }: { readonly id: string }) {
@@ -24,10 +26,30 @@ export function Standing({ id }: { readonly id: string }) {
       </>
     );
   const { entry_id } = (data.ruling ?? {}) as { readonly entry_id?: string };
-  if (entry_id === undefined) return 'void: its trajectory moved on';
+  return entry_id === undefined ? 'void: its trajectory moved on' : <Decided by={entry_id} />;
+}
+
+/** The decision: its ruling, the person, and the entry. */
+function Decided({ by }: { readonly by: string }) {
+  const { data } = useEntry(by);
+  const payload = data && payloadOf(data, 'commit', 'rejection', 'pending_approval');
+  const person =
+    payload === undefined
+      ? undefined
+      : payload.kind === 'pending_approval'
+        ? payload.approved_by?.at(-1)?.principal
+        : payload.counselor?.principal;
   return (
     <>
-      decided by <EntryLink id={entry_id} />
+      {payload?.kind === 'rejection' ? 'rejected' : payload?.kind === 'commit' ? 'approved' : 'decided'}
+      {person !== undefined && (
+        <>
+          {' '}
+          by <Inert>{person}</Inert>
+        </>
+      )}
+      {': '}
+      <EntryLink id={by} />
     </>
   );
 }

@@ -56,7 +56,7 @@ export async function resumeApproved(
   effects: TransactionEngines,
   trajectoryId: string,
   domain: Domain,
-  pending: PendingPayload,
+  proposal: ApprovedProposal,
 ): Promise<ResumedTransaction> {
   // An approver waits without a limit: the operations of the attempt have their own limits.
   const limit = new TimeLimit(Number.POSITIVE_INFINITY);
@@ -67,13 +67,19 @@ export async function resumeApproved(
     return throwAfterTurn(error);
   }
   try {
-    return await resumed(effects, trajectoryId, domain, pending, { limit, over });
+    return await resumed(effects, trajectoryId, domain, proposal, { limit, over });
   } catch (error) {
     over();
     // An ended wait reports its own error, and not the reason for the stop.
     limit.signal.throwIfAborted();
     throw error;
   }
+}
+
+/** A proposal that is approved, and the principal that made it. */
+export interface ApprovedProposal {
+  readonly pending: PendingPayload;
+  readonly principal: string;
 }
 
 /** An attempt for an approval: the limit that stops it and the callback for its end. */
@@ -87,10 +93,11 @@ async function resumed(
   effects: TransactionEngines,
   trajectoryId: string,
   domain: Domain,
-  pending: PendingPayload,
+  approved: ApprovedProposal,
   { limit, over }: TrackedAttempt,
 ): Promise<ResumedTransaction> {
   const { signal } = limit;
+  const { pending } = approved;
   const { proposal } = pending;
   const engine = await effects.engine(limit, signal);
   const submitted = await submittedCalls(engine.ports, pending);
@@ -99,7 +106,7 @@ async function resumed(
     checkNames: (signal: AbortSignal) => engine.names.requireUnchanged(call.tool, call.input, call.claims, signal),
   }));
   const planned = calls.filter(({ answer }) => answer === undefined);
-  const { started, run } = await granted(engine, trajectoryId, pending, calls, signal, ({ run }) =>
+  const { started, run } = await granted(engine, trajectoryId, approved, calls, signal, ({ run }) =>
     run.plan(planned, hasOnFailure(domain, proposal.action.name)),
   );
   const acted = calls.filter(({ answer }) => answer !== undefined);
@@ -162,7 +169,7 @@ async function resumed(
 async function granted(
   engine: TransactionEngine,
   trajectoryId: string,
-  { proposal, parent, seq }: PendingPayload,
+  { pending: { proposal, parent, seq }, principal }: ApprovedProposal,
   calls: readonly NamedCall[],
   signal: AbortSignal,
   plan: (started: StartedTransaction) => PlannedRun,
@@ -173,7 +180,7 @@ async function granted(
     after: { id: parent as Hash, seq: seq - 1 },
     claims: claimTexts(claims),
     ...(name === undefined ? {} : { name }),
-    principal: '',
+    principal,
     transaction: proposal.proposal_id,
     writ_id: proposal.writ_id,
   };
