@@ -76,7 +76,7 @@ function toldOf(judged: Judgement, committed: string): Told {
       if (overridden.length === 0) return { tone: 'good', sign: '✓', word: committed };
       const rules = overridden.map(({ invariant_id }) => invariant_id).join(', ');
       const [noun, them] = overridden.length === 1 ? ['rule', 'it'] : ['rules', 'them'];
-      return { tone: 'warn', sign: '!', word: `${committed} against ${noun} ${rules}`, detail: `overrides ${them}` };
+      return { tone: 'warn', sign: '!', word: `${committed} against ${noun} ${rules}`, detail: `you override ${them}` };
     }
     case 'escalated': {
       const by = judged.invariant_id === undefined ? '' : ` by rule ${judged.invariant_id}`;
