@@ -63,7 +63,10 @@ function matcherOf({ ruling, text }: EntryQuery): (summary: Summary) => boolean 
     (wanted === undefined || textsOf(summary).some((one) => one.toLowerCase().includes(wanted)));
 }
 
-function textsOf({ id, ruling, action, role, args, reason, invariant_id, detail, counselor }: Summary): string[] {
+/** Each text of a summary in which a search looks. */
+export function textsOf(summary: Summary): string[] {
+  const { id, ruling, action, role, args, reason, invariant_id, detail, counselor, overrides = [] } = summary;
+  const overridden = overrides.flatMap(({ violations }) => violations.map(({ invariant_id }) => invariant_id));
   const texts = [id, ruling, action, role, args, reason, invariant_id, detail, counselor];
-  return texts.filter((text) => text !== undefined);
+  return [...texts, ...(overrides.length > 0 ? ['override', ...overridden] : [])].filter((text) => text !== undefined);
 }

@@ -23,7 +23,8 @@ withConsole(({ serve, open }) => {
     const observations = [{ name: 'mail\u202e', value: 'six people' }];
     const role = { name: 'host', params: { room: '12' } };
     const { approval_id } = await asked(server, 'proposals', { action: 'book', role, args: BOOKING, observations });
-    const page = await open(server, 'boss:ada', `/inbox/${approval_id}?amend=form`);
+    const page = await open(server, 'boss:ada', `/inbox/${approval_id}`);
+    await page.getByRole('button', { name: /^Amend/ }).click();
     await page.getByText('States ada phone = none').waitFor();
     await page.getByText('six people').waitFor();
     await page.getByText('adults and children. from 1 to 12').waitFor();

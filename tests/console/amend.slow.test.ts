@@ -76,7 +76,8 @@ withConsole(({ serve, open }) => {
   test('judging writes nothing, and the last input counts', async () => {
     const server = await serve();
     const id = await waiting(server);
-    const page = await open(server, 'boss:ada', `/inbox/${id}?amend=form`);
+    const page = await open(server, 'boss:ada', `/inbox/${id}`);
+    await page.getByRole('button', { name: /^Amend/ }).click();
     const amount = page.getByLabel('amount');
     const told = page.getByRole('status', { name: 'Judgement' });
     await told.getByText('Would be approved').waitFor();
@@ -100,13 +101,46 @@ withConsole(({ serve, open }) => {
     expect(await server.contents()).toEqual(before);
   });
 
+  test('text that is no JSON is not judged, and shows no older ruling', async () => {
+    const server = await serve();
+    const id = await waiting(server);
+    const page = await open(server, 'boss:ada', `/inbox/${id}`);
+    const told = page.getByRole('status', { name: 'Judgement' });
+    await told.getByText('Would be approved').waitFor();
+    await page.keyboard.press('e');
+    await page.getByText('JSON', { exact: true }).click();
+    await page.getByRole('textbox', { name: 'JSON' }).fill('[1');
+    await told.getByText('Not judged').waitFor();
+    expect(await told.textContent()).toBe('!Not judged: this is not JSON');
+  });
+
+  test('after a reload the form is closed, as its draft is lost', async () => {
+    const server = await serve();
+    const id = await waiting(server);
+    const page = await open(server, 'boss:ada', `/inbox/${id}`);
+    await page.getByRole('button', { name: /^Amend/ }).click();
+    await page.getByLabel('amount').fill('300');
+    await page.getByRole('button', { name: /^Approve amended/ }).waitFor();
+    expect(page.url()).toContain('amend=form');
+    await page.reload();
+    await page.getByRole('button', { name: /^Approve a$/ }).waitFor();
+    await expect.poll(() => page.url()).not.toContain('amend');
+    expect(await page.getByLabel('amount').count()).toBe(0);
+  });
+
   test.each(['light', 'dark'] as const)('the form breaks no rule of accessibility: %s', async (scheme) => {
     const server = await serve();
     const id = await waiting(server);
     for (const width of [1280, 820, 360]) {
-      const page = await open(server, 'boss:ada', `/inbox/${id}?amend=form`, { scheme, width });
+      const page = await open(server, 'boss:ada', `/inbox/${id}`, { scheme, width });
+      await page.getByRole('button', { name: /^Amend/ }).click();
       await page.getByLabel('amount').fill('2000');
       await page.getByText('Breaks rule LARGE').waitFor();
+      await expectAccessible(page);
+      await page.getByLabel('Override the rules that this breaks').check();
+      await page.getByText('against rule LARGE').waitFor();
+      await page.getByRole('button', { name: /^Override and approve/ }).click();
+      await page.getByText('Write a reason: an override needs one.').waitFor();
       await expectAccessible(page);
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
     }

@@ -50,13 +50,24 @@ withConsole(({ serve, open }) => {
     const page = await open(server, 'boss:ada', `/inbox/${id}`);
     await page.getByRole('button', { name: /^Reject/ }).click();
     await page.locator('input:focus').and(page.getByLabel('Reason')).waitFor();
+    await page.getByText('Write a reason: a rejection needs one.').waitFor();
+    await page.keyboard.type('  ');
+    expect(await page.getByText('Write a reason').count()).toBe(0);
+    await page.getByRole('button', { name: /^Reject/ }).click();
+    await page.getByText('Write a reason: a rejection needs one.').waitFor();
+    await expectAccessible(page);
     expect((await succeed(server, 'approvals.get', { path: { approval: id } })).status).toBe('pending');
+    await page.keyboard.press('ControlOrMeta+A');
     await page.keyboard.type('too much');
     await page.getByRole('button', { name: /^Reject/ }).click();
     await page.getByText('This proposal is decided: rejected').or(page.getByText('Nothing waits')).first().waitFor();
     const { ruling } = await succeed(server, 'approvals.get', { path: { approval: id } });
     const entry = await succeed(server, 'entries.get', { path: { entry: ruling.entry_id } });
     expect(JSON.stringify(entry)).toContain('too much');
+    const timeline = await open(server, 'boss:ada', '/timeline/main');
+    const row = timeline.getByRole('link', { name: /Rejected/ });
+    await row.getByText('rejected by boss:ada: too much').waitFor();
+    expect(await row.textContent()).not.toContain('LARGE');
   });
 
   test('an amended proposal commits with the other arguments', async () => {
@@ -88,8 +99,72 @@ withConsole(({ serve, open }) => {
     await expectAccessible(page);
     expect(await sums(server)).toEqual({});
     await page.getByLabel('Override the rules that this breaks').check();
-    await page.getByRole('button', { name: /Approve amended/ }).click();
-    await expect.poll(() => sums(server)).toMatchObject({ a: { sum: 2_000 } });
+    const told = page.getByRole('status', { name: 'Judgement' });
+    await told.getByText('Would be approved as amended against rule LARGE').waitFor();
+    expect(await told.textContent()).not.toContain('✓');
+    const approve = page.getByRole('button', { name: /^Override and approve/ });
+    await approve.click();
+    await page.getByText('Write a reason: an override needs one.').waitFor();
+    expect(await sums(server)).toEqual({});
+    await page.getByLabel('Reason').fill('paid by hand');
+    await approve.click();
+    await page.getByText('Decided: committed, with an override of LARGE').waitFor();
+    expect(await sums(server)).toMatchObject({ a: { sum: 2_000 } });
+    const timeline = await open(server, 'boss:ada', '/timeline/main?text=override');
+    await timeline.getByRole('link', { name: /overrides LARGE/ }).waitFor();
+    await expectAccessible(timeline);
+  });
+
+  test('an override that nothing needs any more is none', async () => {
+    const server = await serve();
+    const id = await waiting(server, 'a', 400);
+    const page = await open(server, 'boss:ada', `/inbox/${id}`);
+    await page.getByRole('button', { name: /^Amend/ }).click();
+    await page.getByLabel('amount').fill('2000');
+    await page.getByLabel('Override the rules that this breaks').check();
+    await page.getByText('against rule LARGE').waitFor();
+    await page.getByLabel('amount').fill('300');
+    await page.getByRole('button', { name: /^Approve amended/ }).click();
+    await page.getByText('Nothing waits').waitFor();
+    expect(await sums(server)).toEqual({ a: { sum: 300, by: 'boss:ada' } });
+  });
+
+  test('a second key `a` after a decision approves nothing', async () => {
+    const server = await serve();
+    for (const desk of ['a', 'b', 'c']) await waiting(server, desk);
+    const page = await open(server, 'boss:ada', '/inbox');
+    await page.getByRole('button', { name: /pay/ }).first().waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    await page.getByRole('button', { name: /^Approve/ }).waitFor();
+    const second = page.url();
+    await page.keyboard.press('a');
+    await page.getByText('Choose a proposal').waitFor();
+    await page.keyboard.press('a');
+    await page.waitForTimeout(500);
+    expect(page.url()).not.toContain(second);
+    expect(Object.keys(await sums(server))).toHaveLength(1);
+    const { approvals } = await succeed(server, 'approvals.list', { as: 'boss:ada' });
+    await page.keyboard.press('j');
+    await page.getByRole('button', { name: /^Approve/ }).waitFor();
+    expect(page.url()).toContain(approvals[1].id);
+  });
+
+  test('a decision without an answer says so until the server is back', async () => {
+    const store = new MemoryStore();
+    const server = await serve({ store });
+    const id = await waiting(server, 'a');
+    const page = await open(server, 'boss:ada', `/inbox/${id}`);
+    await page.getByText('Live').waitFor();
+    await page.getByRole('button', { name: /^Approve/ }).waitFor();
+    await server.stop();
+    await page.keyboard.press('a');
+    const alert = page.getByRole('alert').getByText('Your decision was not confirmed; press again, it counts once.');
+    await alert.waitFor();
+    await serve({ store, server: { port: server.port } });
+    await alert.waitFor({ state: 'hidden' });
+    await page.getByText('Would be approved').waitFor();
+    expect(await page.getByText('Failed to fetch').count()).toBe(0);
   });
 
   test('a decision of another person leaves the list, with its author', async () => {

@@ -28,6 +28,10 @@ withConsole(({ serve, open }) => {
     await told.getByText(/Would be rejected \(type mismatch\)/).waitFor();
     await page.getByLabel('amount').fill('200');
     await told.getByText(/Would wait for boss/).waitFor();
+    await page.getByText('JSON', { exact: true }).click();
+    await page.getByRole('textbox', { name: 'JSON' }).fill('{bad');
+    await told.getByText('Not judged').waitFor();
+    expect(await told.textContent()).toBe('!Not judged: this is not JSON');
     expect(await server.contents()).toEqual(before);
     expect(page.url()).toContain('view=try');
   });

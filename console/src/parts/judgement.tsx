@@ -1,12 +1,13 @@
 import { Text } from '@mantine/core';
 import type { components } from '../api/openapi.d.ts';
+import { isOffline } from '../api/problem.ts';
 import { Inert } from './inert-text.tsx';
 import classes from './judgement.module.css';
 
 export type Judgement = components['schemas']['Judgement'];
 
 interface Told {
-  readonly tone: 'good' | 'wait' | 'bad';
+  readonly tone: 'good' | 'wait' | 'warn' | 'bad';
   readonly sign: string;
   readonly word: string;
   readonly detail?: string | undefined;
@@ -16,6 +17,8 @@ interface JudgementProps {
   readonly judged: Judgement | undefined;
   /** Whether a newer input is being judged. */
   readonly isOld: boolean;
+  /** Whether the input is no JSON, so that it is not judged. */
+  readonly isUnreadable: boolean;
   /** The error of the request itself. */
   readonly error: Error | null;
   /** The word for an entry that would be committed. */
@@ -23,11 +26,18 @@ interface JudgementProps {
 }
 
 /** The ruling that would be given, in one line with its rule and message. It is read aloud. */
-export function JudgementLine({ judged, isOld, error, committed }: JudgementProps) {
+export function JudgementLine({ judged, isOld, isUnreadable, error, committed }: JudgementProps) {
   return (
     <div className={classes.line} role="status" aria-label="Judgement">
-      {error !== null ? (
-        <Line tone="bad" sign="!" word="Not judged" detail={error.message} />
+      {isUnreadable ? (
+        <Line tone="bad" sign="!" word="Not judged" detail="this is not JSON" />
+      ) : error !== null ? (
+        <Line
+          tone="bad"
+          sign="!"
+          word="Not judged"
+          detail={isOffline(error) ? 'The server does not answer.' : error.message}
+        />
       ) : judged === undefined ? (
         <Text size="sm" c="dimmed">
           Judging…
@@ -41,7 +51,7 @@ export function JudgementLine({ judged, isOld, error, committed }: JudgementProp
 
 function Line({ tone, sign, word, detail, isOld = false }: Told & { readonly isOld?: boolean }) {
   return (
-    <Text size="sm" component="div" className={classes.words}>
+    <Text size="sm" component="div" className={classes.words} data-tone={tone}>
       <span className={classes.sign} data-tone={tone} aria-hidden="true">
         {isOld ? '…' : sign}
       </span>
@@ -62,8 +72,11 @@ function Line({ tone, sign, word, detail, isOld = false }: Told & { readonly isO
 function toldOf(judged: Judgement, committed: string): Told {
   switch (judged.ruling) {
     case 'committed': {
-      const rules = judged.overridden?.map(({ invariant_id }) => invariant_id).join(', ') ?? '';
-      return { tone: 'good', sign: '✓', word: committed, detail: rules === '' ? '' : `overrides ${rules}` };
+      const { overridden = [] } = judged;
+      if (overridden.length === 0) return { tone: 'good', sign: '✓', word: committed };
+      const rules = overridden.map(({ invariant_id }) => invariant_id).join(', ');
+      const [noun, them] = overridden.length === 1 ? ['rule', 'it'] : ['rules', 'them'];
+      return { tone: 'warn', sign: '!', word: `${committed} against ${noun} ${rules}`, detail: `you override ${them}` };
     }
     case 'escalated': {
       const by = judged.invariant_id === undefined ? '' : ` by rule ${judged.invariant_id}`;

@@ -248,10 +248,14 @@ const approve = operation({
     .strictObject({
       digest,
       reason: z.string().max(4_096).optional(),
-      override: z.boolean().optional(),
+      override: z.boolean().optional().describe('overrides the rules that the result breaks; it needs a `reason`'),
       args: json.optional(),
       role: roleForm.optional(),
       answers: answers.optional(),
+    })
+    .refine(({ override = false, reason = '' }) => !override || reason.trim() !== '', {
+      path: ['reason'],
+      message: 'an override needs a reason: say why these rules do not hold here',
     })
     .meta({ id: 'ApprovalDecision' }),
   answer: rulingForm,

@@ -39,6 +39,16 @@ const summaryForm = z
     detail: z.string().optional(),
     resolves: z.string().optional().describe('the pending entry that this entry resolves'),
     counselor: z.string().optional().describe('the person who decided'),
+    overrides: z
+      .array(
+        z.strictObject({
+          principal: z.string(),
+          violations: z.array(z.strictObject({ invariant_id: z.string(), detail: z.string().optional() })).readonly(),
+        }),
+      )
+      .readonly()
+      .optional()
+      .describe('the approvers that overrode rules, with these rules'),
   })
   .meta({ id: 'EntrySummary', description: 'An entry in short: its action, its ruling, and the reason.' });
 

@@ -225,6 +225,29 @@ test('a halted trajectory rules on nothing until it is resumed', async () => {
   expect(faults(again, 409, 'not_halted')).toEqual([]);
 });
 
+test('an override without a reason is refused, at the reason', async () => {
+  const server = await start();
+  const { id, digest } = await waiting(server, 'a', 'k');
+  const before = await server.contents();
+  const approved = (more: object) =>
+    callOperation(server, 'approvals.approve', {
+      path: { approval: id },
+      body: { digest, args: { amount: 2_000 }, ...more },
+    });
+  for (const more of [{ override: true }, { override: true, reason: ' \n' }]) {
+    const refused = await approved(more);
+    expect(faults(refused, 400, 'invalid_request')).toEqual([]);
+    expect(refused.body.findings.map(({ pointer }: { readonly pointer: string }) => pointer)).toEqual(['/body/reason']);
+    expect(await server.contents()).toEqual(before);
+  }
+  expect(faults(await approved({ override: false }), 409, 'override_needed')).toEqual([]);
+  expect((await approved({ override: true, reason: 'paid by hand' })).body.ruling).toBe('committed');
+  for (const text of ['OverRide', 'large'])
+    expect(
+      (await succeed(server, 'entries.list', { path: MAIN, query: { text, ruling: 'committed' } })).entries,
+    ).toEqual([expect.objectContaining({ overrides: [{ principal: 'boss:ada', violations: [expect.anything()] }] })]);
+});
+
 test('conflicts have their codes, and append nothing', async () => {
   const server = await start();
   await succeed(server, 'proposals.create', pay('a', 1, 'k'));

@@ -5,6 +5,7 @@ import classes from '../../parts/field.module.css';
 import { Inert } from '../../parts/inert-text.tsx';
 import { tell } from '../../parts/tell.ts';
 import { useDecideMany } from './approvals-query.ts';
+import { DecisionError } from './decision-error.tsx';
 
 interface DecideManyProps {
   readonly approvals: readonly Approval[];
@@ -57,7 +58,7 @@ export function DecideMany({ approvals, onDone }: DecideManyProps) {
           Clear
         </Button>
       </Group>
-      {decide.error !== null && <Alert color="red">{decide.error.message}</Alert>}
+      <DecisionError error={decide.error} forget={decide.reset} />
       {failed.length > 0 && (
         <Alert color="red" title={`${failed.length} not decided`}>
           <List size="xs">

@@ -9,6 +9,7 @@ import { SchemaForm } from '../../parts/schema-form/schema-form.tsx';
 import { isReadable } from '../../parts/schema-form/unreadable.ts';
 import { tell } from '../../parts/tell.ts';
 import { useDecide } from './approvals-query.ts';
+import { DecisionError } from './decision-error.tsx';
 import classes from './decision-form.module.css';
 import { DetectionVector } from './detection-vector.tsx';
 import type { DecisionDraft } from './use-decision-draft.ts';
@@ -24,6 +25,7 @@ export function DecisionForm({ approval, draft, onDecided }: DecisionProps) {
   const [reason, setReason] = useState('');
   // After the key `r`, Enter in the reason rejects.
   const [isRejecting, setRejecting] = useState(false);
+  const [lack, setLack] = useState<'rejection' | 'override'>();
   const reasonInput = useRef<HTMLInputElement>(null);
   const decide = useDecide();
   const { amendment, override, judgement, answers, isAnswered } = draft;
@@ -33,14 +35,22 @@ export function DecisionForm({ approval, draft, onDecided }: DecisionProps) {
   const send = async (decision: 'approve' | 'reject') => {
     if (decide.isPending || !approval.may_decide) return;
     if (decision === 'approve' && (!isSendable || !isAnswered)) return;
-    if (decision === 'reject' && reason.trim() === '') {
-      setRejecting(true);
+    const needs = decision === 'reject' ? 'rejection' : override ? 'override' : undefined;
+    if (needs !== undefined && reason.trim() === '') {
+      setLack(needs);
+      setRejecting(decision === 'reject');
       return reasonInput.current?.focus();
     }
     const changed = isChanged ? { args: amendment.args } : { answers };
     const terms = decision === 'approve' ? { override, ...changed } : {};
     const ruling = await decide.mutateAsync({ approval, decision, reason, ...terms });
-    tell(ruling.ruling === 'escalated' ? 'Approved. Another approval is needed.' : `Decided: ${ruling.ruling}`);
+    const rules = judgement.broken.map(({ invariant_id }) => invariant_id).join(', ');
+    const against = needs === 'override' ? `, with an override of ${rules || 'rules'}` : '';
+    tell(
+      ruling.ruling === 'escalated'
+        ? `Approved${against}. Another approval is needed.`
+        : `Decided: ${ruling.ruling}${against}`,
+    );
     onDecided();
   };
   // A refusal is shown from the state of the request.
@@ -72,6 +82,7 @@ export function DecisionForm({ approval, draft, onDecided }: DecisionProps) {
       <JudgementLine
         judged={judgement.judged}
         isOld={judgement.isOld}
+        isUnreadable={judgement.isUnreadable}
         error={judgement.error}
         committed={isChanged ? 'Would be approved as amended' : 'Would be approved'}
       />
@@ -93,27 +104,31 @@ export function DecisionForm({ approval, draft, onDecided }: DecisionProps) {
         description={
           isRejecting
             ? 'Enter rejects. The reason stays in the ledger.'
-            : 'A rejection needs one. It stays in the ledger.'
+            : `${override ? 'An override' : 'A rejection'} needs one. It stays in the ledger.`
         }
+        error={
+          lack !== undefined && `Write a reason: ${lack === 'override' ? 'an override' : 'a rejection'} needs one.`
+        }
+        aria-required={override}
         onBlur={() => setRejecting(false)}
         value={reason}
-        onChange={(event) => setReason(event.currentTarget.value)}
+        onChange={(event) => {
+          setReason(event.currentTarget.value);
+          setLack(undefined);
+        }}
       />
-      {decide.error !== null && (
-        <Alert color="red" mt="xs" role="alert">
-          {decide.error.message}
-        </Alert>
-      )}
+      <DecisionError error={decide.error} forget={decide.reset} />
       <Group mt="sm" gap="xs">
         <Button
           type="submit"
           size="xs"
+          {...(override && { color: 'yellow' })}
           variant={isRefused ? 'default' : 'filled'}
           disabled={!isSendable || !isAnswered}
           loading={decide.isPending}
           rightSection={<Kbd size="xs">a</Kbd>}
         >
-          {isChanged ? 'Approve amended' : 'Approve'}
+          {override ? 'Override and approve' : isChanged ? 'Approve amended' : 'Approve'}
         </Button>
         <Button
           size="xs"

@@ -39,12 +39,14 @@ export function InboxPage() {
     setMarked(next);
   };
   const markKey: HotkeyItem = ['x', () => id !== undefined && mark([id], !marked.has(id))];
-  const move = useListKeys(
-    shown.map((one) => one.id),
-    id,
-    open,
-    [markKey],
-  );
+  const ids = shown.map((one) => one.id);
+  const [afterDecided, setAfterDecided] = useState<string>();
+  useListKeys(ids, id, open, [markKey], afterDecided);
+  // The next proposal opens by a key or a click only, so that a second `a` approves nothing.
+  const close = () => {
+    setAfterDecided(id === undefined ? undefined : ids[ids.indexOf(id) + 1]);
+    open(undefined);
+  };
 
   const head = (
     <>
@@ -112,7 +114,7 @@ export function InboxPage() {
               />
             </Empty>
           ) : (
-            <ApprovalDetail key={id} id={id} onDecided={() => move(1)} />
+            <ApprovalDetail key={id} id={id} onDecided={close} />
           )
         }
       />

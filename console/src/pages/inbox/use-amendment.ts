@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import { argsSchemaOf, useDomainOf } from '../../api/domain-query.ts';
 import type { Approval } from '../../api/queries.ts';
@@ -20,13 +20,31 @@ export interface Amendment {
   readonly show: (view: FormView | undefined) => void;
 }
 
-/** The view is in the address. The arguments begin as those of the proposal. */
+/**
+ * The view is in the address. The arguments begin as those of the proposal. An address with a view
+ * is of a draft that is lost, so its form is closed.
+ */
 export function useAmendment({ action, trajectory_id }: Approval): Amendment {
   const [search, setSearch] = useSearchParams();
   const asked = search.get('amend');
-  const view = asked === 'form' || asked === 'json' ? asked : undefined;
+  const [isBegun, setBegun] = useState(false);
+  const view = isBegun && (asked === 'form' || asked === 'json') ? asked : undefined;
   const [written, setWritten] = useState<{ readonly args: unknown }>();
   const domain = useDomainOf(trajectory_id, view !== undefined);
+  const showInAddress = (next: FormView | undefined) =>
+    setSearch(
+      (before) => {
+        const after = new URLSearchParams(before);
+        if (next === undefined) after.delete('amend');
+        else after.set('amend', next);
+        return after;
+      },
+      { replace: true },
+    );
+  // biome-ignore lint/correctness/useExhaustiveDependencies: at the first view only
+  useEffect(() => {
+    if (asked !== null) showInAddress(undefined);
+  }, []);
   const args = written === undefined ? action.args : written.args;
   return {
     view,
@@ -36,15 +54,8 @@ export function useAmendment({ action, trajectory_id }: Approval): Amendment {
     set: (args) => setWritten({ args }),
     show: (next) => {
       if (next === undefined) setWritten(undefined);
-      setSearch(
-        (before) => {
-          const after = new URLSearchParams(before);
-          if (next === undefined) after.delete('amend');
-          else after.set('amend', next);
-          return after;
-        },
-        { replace: true },
-      );
+      setBegun(next !== undefined);
+      showInAddress(next);
     },
   };
 }

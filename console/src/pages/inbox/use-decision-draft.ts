@@ -10,6 +10,7 @@ export type Broken = NonNullable<Extract<Judgement, { ruling: 'refused' }>['brok
 /** A decision that is being written, with the ruling that it would get. */
 export interface DecisionDraft {
   readonly amendment: Amendment;
+  /** Whether the approval overrides rules. False if the result is known to break none. */
   readonly override: boolean;
   readonly setOverride: (override: boolean) => void;
   /** The chosen winner of each contradiction. */
@@ -20,6 +21,7 @@ export interface DecisionDraft {
   readonly judgement: {
     readonly judged: Judgement | undefined;
     readonly isOld: boolean;
+    readonly isUnreadable: boolean;
     readonly error: Error | null;
     readonly findings: readonly Finding[];
     readonly broken: Broken;
@@ -29,17 +31,18 @@ export interface DecisionDraft {
 
 export function useDecisionDraft(approval: Approval): DecisionDraft {
   const amendment = useAmendment(approval);
-  const [override, setOverride] = useState(false);
+  const [isTicked, setOverride] = useState(false);
   const [winners, setWinners] = useState<ReadonlyMap<string, string>>(new Map());
   const { isChanged } = amendment;
   const answers = [...winners].map(([request, winner]) => ({ request, winner }));
-  const draft = isChanged ? { args: amendment.args, override } : { override, answers };
-  const { judged, isOld, error } = useDecisionJudgement(approval, draft);
+  const draft = isChanged ? { args: amendment.args } : { answers };
+  const { judged, isOld, isUnreadable, error } = useDecisionJudgement(approval, { ...draft, override: isTicked });
   const refused = judged?.ruling === 'refused' ? judged : undefined;
   const overridden = judged?.ruling === 'committed' ? judged.overridden : undefined;
+  const breaksNothing = judged?.ruling === 'committed' && !isOld && (overridden ?? []).length === 0;
   return {
     amendment,
-    override,
+    override: isTicked && !breaksNothing,
     setOverride,
     answers,
     choose: (request, winner) => setWinners((before) => new Map(before).set(request, winner)),
@@ -47,6 +50,7 @@ export function useDecisionDraft(approval: Approval): DecisionDraft {
     judgement: {
       judged,
       isOld,
+      isUnreadable,
       error,
       findings: refused?.findings ?? [],
       broken: refused?.broken ?? overridden ?? [],

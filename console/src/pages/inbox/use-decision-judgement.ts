@@ -40,9 +40,10 @@ export function useDecisionJudgement({ id, digest, may_decide, trajectory_id }: 
       return dataOf(api.POST('/v1/approvals/{approval}/judge', { params: { path: { approval: id } }, body, signal }));
     },
   });
-  const isReadableNow = isReadable(draft.args);
+  const isUnreadable = !isReadable(draft.args);
   return {
-    judged: isReadableNow ? found.data : undefined,
+    judged: isUnreadable ? undefined : found.data,
+    isUnreadable,
     isOld: !isSettled || found.isPlaceholderData,
     error: found.error,
   };

@@ -35,7 +35,7 @@ export function EntryRow({ seq, entry, isOpen, href }: RowProps) {
 }
 
 function Content({ entry }: { readonly entry: EntrySummary }) {
-  const { ruling, action, args, role, counselor, invariant_id, detail, at, kind } = entry;
+  const { ruling, action, args, at, kind } = entry;
   const what = useCutTitle<HTMLSpanElement>();
   const why = useCutTitle<HTMLSpanElement>();
   return (
@@ -55,16 +55,38 @@ function Content({ entry }: { readonly entry: EntrySummary }) {
       </span>
       <span className={classes.when}>{at !== '' && <TimeOfDay at={at} />}</span>
       <span className={classes.why} ref={why}>
-        {role !== undefined && <Inert>{`as ${role}`}</Inert>}
-        {counselor !== undefined && <Inert>{`, decided by ${counselor}`}</Inert>}
-        {role !== undefined && (invariant_id ?? detail) !== undefined && ' · '}
-        {invariant_id !== undefined && (
-          <span className={classes.rule}>
-            <Inert>{invariant_id}</Inert>
-          </span>
-        )}
-        <Inert>{detail ?? ''}</Inert>
+        <Why entry={entry} />
       </span>
+    </>
+  );
+}
+
+/** The people, the rule and the detail. A rejection by a person has no rule: the person ruled. */
+function Why({ entry }: { readonly entry: EntrySummary }) {
+  const { role, counselor, invariant_id, detail, reason, overrides = [] } = entry;
+  const by = role === undefined ? '' : `as ${role}, `;
+  if (reason === 'counselor_rejected' && counselor !== undefined)
+    return <Inert>{`${by}rejected by ${counselor}: ${detail ?? ''}`}</Inert>;
+  const overridden = new Set(overrides.flatMap(({ violations }) => violations.map((one) => one.invariant_id)));
+  return (
+    <>
+      {role !== undefined && <Inert>{`as ${role}`}</Inert>}
+      {counselor !== undefined && <Inert>{`, decided by ${counselor}`}</Inert>}
+      {overrides.length > 0 && (
+        <>
+          {' · '}
+          <strong className={classes.override}>
+            <Inert>{`overrides ${[...overridden].join(', ')}`}</Inert>
+          </strong>
+        </>
+      )}
+      {role !== undefined && (invariant_id ?? detail) !== undefined && ' · '}
+      {invariant_id !== undefined && (
+        <span className={classes.rule}>
+          <Inert>{invariant_id}</Inert>
+        </span>
+      )}
+      <Inert>{detail ?? ''}</Inert>
     </>
   );
 }

@@ -56,7 +56,7 @@ function TrialForm({ entry, domain, principals, own }: FormProps) {
   const { trajectory_id: trajectory, seq } = entry;
   const [trial, setTrial] = useState(() => begunAs(entry, domain, own ?? principals[0] ?? ''));
   const [view, setView] = useState<FormView>('form');
-  const { judged, isOld, error } = useTrialJudgement(trajectory, seq, trial);
+  const { judged, isOld, isUnreadable, error } = useTrialJudgement(trajectory, seq, trial);
   const set = (change: Partial<Trial>) => setTrial({ ...trial, ...change });
   const schema = argsSchemaOf(domain, trial.action);
   const findings = judged !== undefined && 'findings' in judged ? (judged.findings ?? []) : [];
@@ -93,7 +93,13 @@ function TrialForm({ entry, domain, principals, own }: FormProps) {
       )}
       {trial.action !== '' && (
         <Part title="Ruling">
-          <JudgementLine judged={judged} isOld={isOld} error={error} committed="Would be committed" />
+          <JudgementLine
+            judged={judged}
+            isOld={isOld}
+            isUnreadable={isUnreadable}
+            error={error}
+            committed="Would be committed"
+          />
           <Foreseen trajectory={trajectory} at={`${trajectory}@${trial.isBefore ? seq - 1 : seq}`} judged={judged} />
         </Part>
       )}

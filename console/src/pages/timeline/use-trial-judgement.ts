@@ -24,5 +24,6 @@ export function useTrialJudgement(trajectory: string, seq: number, trial: Trial 
     },
   });
   const isOld = JSON.stringify(settled) !== JSON.stringify(trial) || found.isPlaceholderData;
-  return { judged: found.data, isOld, error: found.error };
+  const isUnreadable = trial !== undefined && !isReadable(trial.args);
+  return { judged: isUnreadable ? undefined : found.data, isOld, isUnreadable, error: found.error };
 }
