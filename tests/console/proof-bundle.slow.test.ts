@@ -48,7 +48,7 @@ withConsole(({ serve, open, openOffline }) => {
   test('an auditor bundles an approval, and it verifies without a network', async () => {
     const server = await serve();
     const { pending, commit } = await approved(server);
-    const console = await open(server, 'auditor:eve', `/audit?bundle=approval&approval=${pending}`);
+    const console = await open(server, 'auditor:eve', '/audit?bundle=approval&approval=main%402');
     await console.getByRole('button', { name: 'Download the proof bundle' }).click();
     await console.getByText('No signed checkpoint covers this yet.').waitFor();
     const zip = await downloaded(console, 'Sign a checkpoint and download');
@@ -58,6 +58,7 @@ withConsole(({ serve, open, openOffline }) => {
     const page = await openOffline(fileWith(pageIn(zip), 'verify.html'));
     await page.getByText('Valid Everything holds, if the key of the log is the right one.').waitFor();
     const card = page.getByRole('article', { name: 'Entry 2 of main' });
+    expect(await card.getAttribute('id')).toBe(`entry-${pending.slice(0, 16)}`);
     await card.getByText('Asks for').waitFor();
     await card.getByRole('link', { name: 'entry main@3' }).waitFor();
     await page.getByText('? not compared with a key of yours').waitFor();
@@ -76,7 +77,17 @@ withConsole(({ serve, open, openOffline }) => {
 
     if (!hasPython) return;
     const { code, out } = await python.verify(fileWith(zip, 'bundle.zip'), '--log-key', key);
-    expect([code, out]).toEqual([0, expect.stringMatching(/^valid: 1 entries in scope/)]);
+    expect([code, out]).toEqual([0, expect.stringMatching(/^valid: 1 entry in scope/)]);
+  });
+
+  test('the proof of an open entry appears when a checkpoint is signed', async () => {
+    const server = await serve();
+    await approved(server);
+    const console = await open(server, 'auditor:eve', '/timeline/main/2?view=record');
+    await console.getByText('No signed checkpoint covers this entry yet.').waitFor();
+    await console.getByRole('button', { name: 'Download the proof bundle' }).click();
+    await downloaded(console, 'Sign a checkpoint and download');
+    await console.getByText(/^✓ Entry \d+ of the/).waitFor();
   });
 
   test('the page names the entry of which a byte was changed', async () => {

@@ -32,6 +32,11 @@ test('its policy allows its own script and style, and no request', () => {
   ]);
 });
 
+test('a file that ends within its script says that it is not verified', () => {
+  const [body = ''] = page.split('<script');
+  expect(body).toContain('Not verified: this file is not complete');
+});
+
 test('it is one file of less than 100 kB, with one empty place for a bundle', () => {
   expect(only(/<script type="application\/json" id="bundle">([^<]*)<\/script>/g)).toBe('');
   expect(page).not.toMatch(/\s(?:src|href)="/);

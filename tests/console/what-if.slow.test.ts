@@ -105,6 +105,21 @@ withConsole(({ serve, open }) => {
     expect(await cash.getByRole('button', { name: 'Run the backtest' }).isDisabled()).toBe(true);
   });
 
+  test('a rule for an action that does not exist is named', async () => {
+    const server = await serve();
+    await story(server);
+    const page = await open(server, 'boss:ada', '/what-if/main');
+    await page.getByLabel(RULES).fill(ASKS.replace('["pay"]', '["pya"]'));
+    await run(page);
+    await page.getByRole('heading', { name: 'No ruling would differ' }).waitFor();
+    await page.getByRole('alert').getByText('Rule fifty-asks: the domain has no action pya').waitFor();
+    await expectAccessible(page);
+    await page.getByLabel(RULES).fill(ASKS);
+    await run(page);
+    await page.getByRole('heading', { name: '1 of 4 rulings would differ' }).waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+  });
+
   test('a table that is wrong says where', async () => {
     const server = await serve();
     const page = await open(server, 'boss:ada', '/what-if/main');
@@ -113,6 +128,11 @@ withConsole(({ serve, open }) => {
     expect(await page.getByRole('button', { name: 'Run the backtest' }).isDisabled()).toBe(true);
     await page.getByLabel(RULES).fill('{ "id": "x", "otherwise": "deny", "rules": [{ "id": "a" }] }');
     await run(page);
+    await page.getByRole('alert').getByText('/rules/0/effect').waitFor();
+    await page.getByText('Another version', { exact: true }).click();
+    await page.getByRole('heading', { name: 'Run the backtest again' }).waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await page.getByText('A rule table', { exact: true }).click();
     await page.getByRole('alert').getByText('/rules/0/effect').waitFor();
     await page.getByRole('button', { name: 'Back to the example' }).click();
     expect(await page.getByLabel(RULES).inputValue()).toContain('"pay"');

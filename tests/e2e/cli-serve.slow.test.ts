@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { OPERATIONS } from '#server';
 import { endOf, runCommand, startCommand } from '../support/process/command.ts';
 
@@ -94,6 +94,15 @@ test('a token for another principal, kind or time is refused', async () => {
     expect({ code, out }, err).toEqual({ code: 2, out: '' });
     expect(err).toMatch(says);
   }
+});
+
+test('a refused sign-in link creates no root key', async () => {
+  const empty = mkdtempSync(join(tmpdir(), 'assize-serve-'));
+  onTestFinished(() => rmSync(empty, { recursive: true }));
+  const refused = await runCommand(empty, STORE, 'token', 'sign-in', 'admin:ann', '--url', url);
+  expect(refused.code).toBe(2);
+  expect(refused.err).toMatch(/does not exist/);
+  expect(readdirSync(empty)).toEqual([]);
 });
 
 test('a sign-in link has its code in the fragment, and works once', async () => {

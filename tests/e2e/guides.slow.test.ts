@@ -59,7 +59,7 @@ test.skipIf(!python)('proof-bundles.md, which also needs python3', () => {
   for (const part of [
     '1 entry in scope, and 2 entries as context: approval.zip',
     'The bundle is valid: 1 entry in scope and 2 entries as context are in the 28 entries signed by example.com/ledger',
-    'valid: 1 entries in scope and 2 as context are in the 28 entries signed by example.com/ledger',
+    'valid: 1 entry in scope and 2 as context are in the 28 entries signed by example.com/ledger',
     'entries.jsonl is not as in the manifest (file_differs)',
     'refused',
   ])

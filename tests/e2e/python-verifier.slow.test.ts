@@ -91,6 +91,12 @@ describe.skipIf(!hasPython)('with python3', () => {
     expect(said.findings.map(withRule).sort()).toEqual(await faultsIn(store));
   });
 
+  test('a folder is refused with what to pass', () => {
+    const { status, stdout, stderr } = spawnSync('python3', ['-B', verifier, folder], { encoding: 'utf8' });
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toContain('is a folder. Pass the .zip file of a proof bundle, or an export.');
+  });
+
   describe('ends its reading at a limit', () => {
     const limited = (text: string, ...options: string[]) => {
       const { status, stdout } = spawnSync('python3', ['-B', verifier, '-', '--json', ...options], { input: text });

@@ -25,6 +25,7 @@ import gc
 import hashlib
 import itertools
 import json
+import os
 import re
 import struct
 import sys
@@ -3003,12 +3004,12 @@ def main_bundle(options: argparse.Namespace, parser: argparse.ArgumentParser) ->
         print(json.dumps({**said, "not_checked": BUNDLE_NOT_CHECKED}, indent=2))
         return 0
     tree, context = said["checkpoint"], said["entries"] - len(said["in_scope"])
-    print("valid: %d entries in scope and %d as context are in the %d entries signed by %s" % (
-        len(said["in_scope"]), context, tree["size"], shown(tree["origin"])))
+    print("valid: %s in scope and %d as context are in the %s signed by %s" % (
+        counted_entries(len(said["in_scope"])), context, counted_entries(tree["size"]), shown(tree["origin"])))
     for witness in said["records"]["witnesses"]:
         print("cosigned by %s at %d" % (shown(witness["name"]), witness["time"]))
     if said["erased"]:
-        print("%d values erased" % said["erased"])
+        print("%d %s erased" % (said["erased"], "value" if said["erased"] == 1 else "values"))
     if said["log_key"] == "bundle":
         print("The key of the log is from the bundle: it proves nothing until you compare it (--log-key).")
     print("not checked: %s" % "; ".join(BUNDLE_NOT_CHECKED))
@@ -3021,6 +3022,10 @@ def main_bundle(options: argparse.Namespace, parser: argparse.ArgumentParser) ->
 def shown(name: str) -> str:
     """A trajectory's name on one line of a terminal."""
     return name if name.isprintable() and name.strip() == name != "" else json.dumps(name)
+
+
+def counted_entries(count: int) -> str:
+    return "1 entry" if count == 1 else "%d entries" % count
 
 
 def main(arguments: Optional[List[str]] = None) -> int:
@@ -3048,6 +3053,10 @@ def main(arguments: Optional[List[str]] = None) -> int:
         parser.error("--root is 64 hex digits")
     gc.disable()                                         # there are no cycles worth collecting
     sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")      # type: ignore[union-attr]
+    if os.path.isdir(options.file):
+        print("verify.py: %s is a folder. Pass the .zip file of a proof bundle, or an export." % shown(options.file),
+              file=sys.stderr)
+        return 2
     if options.file.endswith(".zip"):
         try:
             return main_bundle(options, parser)
@@ -3088,8 +3097,8 @@ def main(arguments: Optional[List[str]] = None) -> int:
         where += "" if f.seq is None else " seq %d" % f.seq
         named = f.code if f.rule is None else "%s, %s" % (f.code, f.rule)
         print("line %d:%s%s %s (%s)" % (f.line, where, ":" if where else "", f.detail, named))
-    print("%s: %d entries, %d trajectories, %sroot %s, %d findings; not checked: %s" % (
-        "INVALID" if findings else "valid", size, len(verifier.chains), "%d values erased, " % erased if erased else "",
+    print("%s: %s, %d trajectories, %sroot %s, %d findings; not checked: %s" % (
+        "INVALID" if findings else "valid", counted_entries(size), len(verifier.chains), "%d values erased, " % erased if erased else "",
         root, len(findings), "; ".join(NOT_CHECKED)))
     return 1 if findings else 0
 

@@ -1,5 +1,6 @@
 import { Button, Group, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { afterSigning } from '../api/after-signing.ts';
 import { type BundleScope, saveBundle } from '../api/bundle.ts';
 import { api, dataOf } from '../api/client.ts';
 import { codeOf } from '../api/problem.ts';
@@ -57,7 +58,7 @@ function Uncovered({ onSigned }: { readonly onSigned: () => void }) {
   const sign = useMutation({
     mutationFn: () => dataOf(api.POST('/v1/checkpoints')),
     onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: ['log', 'checkpoint'] });
+      await afterSigning(queries);
       onSigned();
     },
   });

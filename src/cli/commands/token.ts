@@ -60,7 +60,8 @@ export function token(program: Command): void {
 
 type Work<O extends Options> = (
   session: Session,
-  credentials: Credentials,
+  /** Creates the root key of the store if there is none. */
+  credentials: () => Credentials,
   config: ResolvedConfig,
   options: O,
   argument: string,
@@ -70,10 +71,10 @@ type Work<O extends Options> = (
 function inStore<O extends Options>(work: Work<O>) {
   return inSession(async (session: Session, options: O, argument: string = '') => {
     const config = project() ?? (await loadConfig({ store: session.storeUrl }));
-    const root = rootKeyOf(session.storeUrl);
-    return session.withStore('existing', (store) =>
-      work(session, credentialsOf(store, root), config, options, argument),
-    );
+    return session.withStore('existing', (store) => {
+      const credentials = () => credentialsOf(store, rootKeyOf(session.storeUrl));
+      return work(session, credentials, config, options, argument);
+    });
   });
 }
 
@@ -90,7 +91,7 @@ function principalOf({ principals, file }: ResolvedConfig, name: string) {
 
 async function create(
   { json, out }: Session,
-  { tokens }: Credentials,
+  credentials: () => Credentials,
   config: ResolvedConfig,
   { days, kind, note }: CreateOptions,
   name: string,
@@ -100,7 +101,7 @@ async function create(
   if (extra !== undefined)
     throw new CliError('usage', `${name} is not of the kind ${extra}. Pass one of: ${kinds.join(', ')}.`);
   const created = systemClock.now();
-  const { token, row } = await tokens.create({
+  const { token, row } = await credentials().tokens.create({
     principal: name,
     kinds: kind.length > 0 ? kind : kinds,
     created,
@@ -112,9 +113,9 @@ async function create(
   return EXIT.ok;
 }
 
-async function list({ json, out }: Session, { tokens }: Credentials): Promise<ExitCode> {
+async function list({ json, out }: Session, credentials: () => Credentials): Promise<ExitCode> {
   const rows: TokenRow[] = [];
-  for await (const row of tokens.list()) rows.push(row);
+  for await (const row of credentials().tokens.list()) rows.push(row);
   const now: Instant = systemClock.now();
   if (json) out.document({ tokens: rows.map(({ writ: _writ, ...row }) => row) });
   else
@@ -133,12 +134,12 @@ async function list({ json, out }: Session, { tokens }: Credentials): Promise<Ex
 
 async function revoke(
   { json, out }: Session,
-  { tokens }: Credentials,
+  credentials: () => Credentials,
   _config: ResolvedConfig,
   _options: Options,
   id: string,
 ): Promise<ExitCode> {
-  if (!(await tokens.revoke(id)))
+  if (!(await credentials().tokens.revoke(id)))
     throw new CliError('not_found', `The store has no token ${id}. List tokens with assize token list.`);
   if (json) out.document({ revoked: id });
   else out.line(line`revoked ${id}`);
@@ -147,14 +148,14 @@ async function revoke(
 
 async function signIn(
   { json, out }: Session,
-  { sessions }: Credentials,
+  credentials: () => Credentials,
   config: ResolvedConfig,
   { url }: SignInOptions,
   name: string,
 ): Promise<ExitCode> {
   principalOf(config, name);
   const address = addressOf(config, url);
-  const link = signInLink(address, await sessions.createCode(name, systemClock.now()));
+  const link = signInLink(address, await credentials().sessions.createCode(name, systemClock.now()));
   if (json) out.document({ sign_in: link });
   else out.line(line`${link}`);
   return EXIT.ok;

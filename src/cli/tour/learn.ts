@@ -3,7 +3,7 @@ import type { Json } from '#base';
 import type { AgentClient } from './agent-client.ts';
 import { EXPENSES_SPACE, EXPENSES_WORLD } from './tour-config.ts';
 
-const TRIP = { from: '2026-06-01T00:00:00.000000Z', to: '2026-06-05T00:00:00.000000Z' };
+const TRIP = { from: '2026-06-01T00:00:00.000000Z', to: '2026-06-04T00:00:00.000000Z' };
 
 /** The last statement about Carla's trip contradicts her receipt. */
 const STATEMENTS = [

@@ -6,16 +6,17 @@ export type GuideStep =
   | { readonly does: 'write'; readonly what: string; readonly text: string };
 
 const STEP =
-  /Open the link of `(?<open>[^`]+)`|open `(?<unzip>[^`]+)`|Choose \*\*(?<choose>[^*]+)\*\*|[Ww]rite `(?<text>[^`]+)` in \*\*(?<field>[^*]+)\*\*|\*\*(?<see>[^*]+)\*\*/g;
+  /Open the link of `(?<open>[^`]+)`|Choose the row with \*\*(?<row>[^*]+)\*\* and \*\*(?<of>[^*]+)\*\*|open `(?<unzip>[^`]+)`|Choose \*\*(?<choose>[^*]+)\*\*|[Ww]rite `(?<text>[^`]+)` in \*\*(?<field>[^*]+)\*\*|\*\*(?<see>[^*]+)\*\*/g;
 
 /** The steps of the numbered lines of a guide, in their order. Bold words are labels of pages. */
 export function stepsOf(guide: string): GuideStep[] {
   const lines = guide.split('\n').filter((line) => /^\d+\. /.test(line));
   return lines.flatMap((line) =>
     [...line.matchAll(STEP)].map(({ groups = {} }): GuideStep => {
-      const { open, unzip, choose, text, field, see = '' } = groups;
+      const { open, unzip, row, of, choose, text, field, see = '' } = groups;
       if (open !== undefined) return { does: 'open', what: open };
       if (unzip !== undefined) return { does: 'unzip', what: unzip };
+      if (row !== undefined) return { does: 'choose', what: `${row} ${of}` };
       if (choose !== undefined) return { does: 'choose', what: choose };
       return text === undefined ? { does: 'see', what: see } : { does: 'write', what: field ?? '', text };
     }),

@@ -68,7 +68,7 @@ function Fields({ address }: { readonly address: BundleAddress }) {
         <TextInput
           size="xs"
           label="Approval"
-          placeholder="The id of the entry that asked for a decision"
+          placeholder="The entry that asked: its id, or TRAJECTORY@NUMBER"
           className={classes.wide}
           value={approval ?? ''}
           onChange={(event) => set({ approval: event.currentTarget.value })}

@@ -1,5 +1,6 @@
 import { Button, Text } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { afterSigning, CHECKPOINT as KEY } from '../../api/after-signing.ts';
 import { api, dataOf } from '../../api/client.ts';
 import type { components } from '../../api/openapi.d.ts';
 import { codeOf } from '../../api/problem.ts';
@@ -14,15 +15,16 @@ import { counted } from './counted.ts';
 
 type Checkpoint = components['schemas']['Checkpoint'];
 
-const KEY = ['log', 'checkpoint'];
-
 /** The last checkpoint, and a button that signs a new one. */
 export function CheckpointPart({ maySign }: { readonly maySign: boolean }) {
   const queries = useQueryClient();
   const last = useQuery({ queryKey: KEY, queryFn: latest });
   const sign = useMutation({
     mutationFn: () => dataOf(api.POST('/v1/checkpoints')),
-    onSuccess: (made) => queries.setQueryData(KEY, made),
+    onSuccess: (made) => {
+      queries.setQueryData(KEY, made);
+      return afterSigning(queries);
+    },
   });
   return (
     <Section

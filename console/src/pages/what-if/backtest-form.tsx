@@ -16,6 +16,8 @@ interface FormProps {
   /** The request of the shown result. */
   readonly asked: BacktestBody | undefined;
   readonly onRun: (body: BacktestBody) => void;
+  /** Told whether the choices are others than those of the shown result. */
+  readonly onChanged: (isChanged: boolean) => void;
   /** Called at the start, if the address says that the backtest was run. */
   readonly onRestore: (body: BacktestBody) => void;
 }
@@ -32,7 +34,14 @@ export function BacktestForm(props: FormProps) {
   return <Form {...props} domains={domains.data} />;
 }
 
-function Form({ trajectory, asked, onRun, onRestore, domains }: FormProps & { readonly domains: readonly Domain[] }) {
+function Form({
+  trajectory,
+  asked,
+  onRun,
+  onChanged,
+  onRestore,
+  domains,
+}: FormProps & { readonly domains: readonly Domain[] }) {
   const [search, setSearch] = useSearchParams();
   const example = exampleRules(recordedDomain(domains, trajectory)?.actions[0]?.name ?? '**');
   const [rules, setRules] = useEditedRules(trajectory.trajectory_id, example);
@@ -53,7 +62,8 @@ function Form({ trajectory, asked, onRun, onRestore, domains }: FormProps & { re
   // biome-ignore lint/correctness/useExhaustiveDependencies: an address with a result shows it once
   useEffect(() => void (search.has('run') && 'body' in next && onRestore(next.body)), []);
   const hasNoVersion = tries === 'domain' && otherVersions(domains, trajectory).length === 0;
-  const isOther = asked !== undefined && 'body' in next && JSON.stringify(asked) !== JSON.stringify(next.body);
+  const isChanged = asked !== undefined && !('body' in next && JSON.stringify(asked) === JSON.stringify(next.body));
+  useEffect(() => onChanged(isChanged), [isChanged, onChanged]);
   return (
     <Stack
       gap="sm"
@@ -96,7 +106,7 @@ function Form({ trajectory, asked, onRun, onRestore, domains }: FormProps & { re
       )}
       <Group justify="space-between" gap="xs">
         <Text size="sm" c="dimmed" role="status">
-          {hasNoVersion ? '' : 'lacks' in next ? next.lacks : isOther ? 'Changed since the shown result.' : ''}
+          {hasNoVersion ? '' : 'lacks' in next ? next.lacks : isChanged ? 'Changed since the shown result.' : ''}
         </Text>
         <Button type="submit" size="xs" disabled={'lacks' in next}>
           Run the backtest

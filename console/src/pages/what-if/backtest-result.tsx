@@ -8,11 +8,18 @@ import classes from './backtest-result.module.css';
 import type { BacktestBody } from './choices.ts';
 import { Differences } from './differences.tsx';
 import { FirstDifference } from './first-difference.tsx';
+import { UnmatchedRules } from './unmatched-rules.tsx';
 
 type BacktestReport = components['schemas']['BacktestReport'];
 
-/** Runs a backtest, and shows what differs. */
-export function BacktestResult({ asked }: { readonly asked: BacktestBody }) {
+interface ResultProps {
+  readonly asked: BacktestBody;
+  /** Whether the choices were changed after the request. */
+  readonly isChanged: boolean;
+}
+
+/** Runs a backtest, and shows what differs. A failure counts until the choices change. */
+export function BacktestResult({ asked, isChanged }: ResultProps) {
   const found = useQuery({
     queryKey: ['backtest', asked],
     queryFn: ({ signal }) => dataOf(api.POST('/v1/backtests', { body: asked, signal })),
@@ -20,16 +27,19 @@ export function BacktestResult({ asked }: { readonly asked: BacktestBody }) {
     refetchOnReconnect: false,
   });
   if (found.isPending) return <Loading what="the rulings" />;
+  if (found.data === undefined && isChanged)
+    return <Empty title="Run the backtest again">The last run failed, and the choices have changed since.</Empty>;
   if (found.data === undefined) return <Failed error={found.error} retry={() => void found.refetch()} />;
   const [report] = found.data.reports;
-  return report === undefined ? <Empty title="Nothing was ruled on" /> : <Shown report={report} />;
+  return report === undefined ? <Empty title="Nothing was ruled on" /> : <Shown report={report} rules={asked.rules} />;
 }
 
-function Shown({ report }: { readonly report: BacktestReport }) {
+function Shown({ report, rules }: { readonly report: BacktestReport; readonly rules: unknown }) {
   const [first] = report.differences;
   return (
     <Stack gap="xl">
       <Sum report={report} />
+      <UnmatchedRules trajectory={report.trajectory_id} rules={rules} />
       {first !== undefined && <FirstDifference difference={first} />}
       {first !== undefined && <Differences differences={report.differences} count={report.difference_count} />}
     </Stack>

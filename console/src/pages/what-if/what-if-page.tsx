@@ -18,6 +18,7 @@ export default function WhatIfPage() {
   const [, setSearch] = useSearchParams();
   const trajectories = useAllTrajectories();
   const [asked, setAsked] = useState<BacktestBody>();
+  const [isChanged, setIsChanged] = useState(false);
   const trajectory = trajectories.data?.find(({ trajectory_id }) => trajectory_id === id);
   const results = useRef<HTMLElement>(null);
   useEffect(() => {
@@ -55,6 +56,7 @@ export default function WhatIfPage() {
             key={trajectory.trajectory_id}
             trajectory={trajectory}
             asked={isAsked ? asked : undefined}
+            onChanged={setIsChanged}
             onRestore={setAsked}
             onRun={(body) => {
               setAsked(body);
@@ -65,7 +67,7 @@ export default function WhatIfPage() {
       </section>
       <section className={classes.results} ref={results} data-asked={isAsked || undefined} aria-label="Result">
         {isAsked ? (
-          <BacktestResult asked={asked} />
+          <BacktestResult asked={asked} isChanged={isChanged} />
         ) : trajectories.data?.length === 0 ? (
           <Empty title="There is no trajectory">A trajectory with recorded proposals appears here.</Empty>
         ) : id !== undefined && trajectories.data !== undefined && trajectory === undefined ? (
