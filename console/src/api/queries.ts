@@ -5,7 +5,7 @@ import type { components } from './openapi.d.ts';
 export type Approval = components['schemas']['Approval'];
 export type Principal = components['schemas']['Principal'];
 
-/** The key of the principal. It is loaded again when a request shows that the session has changed. */
+/** The key of the principal, which is loaded again after a request with a lost session. */
 export const ME = ['me'];
 
 /** The principal of the session. */
