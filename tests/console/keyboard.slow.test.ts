@@ -62,8 +62,8 @@ withConsole(({ serve, open }) => {
     for (const [typed, choice, path] of [
       ['more than 100', /^pay/, `/inbox/${id}`],
       ['spare', /^spare/, '/timeline/spare'],
-      ['main@1', /^Entry main@1/, '/timeline/main/1'],
-      [id.slice(0, 16), /^Entry/, '/timeline/main/1'],
+      [id, /^Entry/, '/timeline/main/1'],
+      ['main@0', /^Entry main@0/, '/timeline/main/0'],
     ] as const) {
       await page.keyboard.press('Control+k');
       await page.locator('input:focus').and(page.getByLabel('Go to')).waitFor();

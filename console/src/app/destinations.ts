@@ -8,8 +8,8 @@ import { timelineHref } from '../parts/addresses.ts';
 import { tell } from '../parts/tell.ts';
 import { PAGES } from './pages.ts';
 
-/** The id of an entry or its first digits, or TRAJECTORY@SEQ. */
-const ENTRY = /^(?:[0-9a-f]{8,64}|[A-Za-z0-9._:-]{1,128}@\d{1,15})$/;
+/** The whole id of an entry, or TRAJECTORY@SEQ. */
+const ENTRY = /^(?:[0-9a-f]{64}|[A-Za-z0-9._:-]{1,128}@\d{1,15})$/;
 
 /** All that the palette can open. The lists of the log are read while it is open. */
 export function useDestinations(query: string, isOpen: boolean): SpotlightActionGroupData[] {
