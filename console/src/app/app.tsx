@@ -5,7 +5,6 @@ import { lazy, Suspense } from 'react';
 import { Route, Switch } from 'wouter';
 import { hasLostSession, isRetryable } from '../api/problem.ts';
 import { ME } from '../api/queries.ts';
-
 import { InboxPage } from '../pages/inbox/inbox-page.tsx';
 import { Loading, NotFound } from '../parts/states.tsx';
 import { styleNonce } from './document.ts';
