@@ -6,11 +6,16 @@ export function keepWanted(): void {
   if (pathname !== '/') sessionStorage.setItem(KEY, pathname + search);
 }
 
-/** The path to go to after a sign-in: the kept one, if it is of this server, else the inbox. */
-export function wantedPath(kept: string | null = sessionStorage.getItem(KEY)): string {
-  if (kept === null || !kept.startsWith('/') || !URL.canParse(kept, location.origin)) return '/inbox';
-  const { origin, pathname, search } = new URL(kept, location.origin);
-  return origin === location.origin && pathname !== '/' ? pathname + search : '/inbox';
+/** The path to go to after a sign-in: the kept one, or the inbox. */
+export function wantedPath(): string {
+  return pathOn(location.origin, sessionStorage.getItem(KEY)) ?? '/inbox';
+}
+
+/** A kept path, if it is a page of this server. */
+export function pathOn(server: string, kept: string | null): string | undefined {
+  if (kept === null || !kept.startsWith('/') || !URL.canParse(kept, server)) return undefined;
+  const { origin, pathname, search } = new URL(kept, server);
+  return origin === server && pathname !== '/' ? pathname + search : undefined;
 }
 
 export function forgetWanted(): void {
