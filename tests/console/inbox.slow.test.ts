@@ -28,7 +28,7 @@ async function sums(server: TestServer): Promise<Record<string, { readonly sum: 
   return (await succeed(server, 'trajectories.state', { path: MAIN })).state.desks;
 }
 
-withConsole(({ serve, open }) => {
+withConsole(({ blank, serve, open }) => {
   test('a proposal appears at once, and the keyboard alone approves it', async () => {
     const server = await serve();
     const page = await open(server, 'boss:ada', '/');
@@ -304,5 +304,19 @@ withConsole(({ serve, open }) => {
     await page.getByText('You are not signed in').waitFor();
     await page.getByText('assize token sign-in NAME').waitFor();
     await expectAccessible(page);
+  });
+
+  test('a sign-in goes to the page that the tab had asked for', async () => {
+    const server = await serve();
+    const page = await blank();
+    await page.goto(`${server.url}/timeline/main?view=writs`);
+    await page.getByText('You are not signed in').waitFor();
+    const [name = '', value = ''] = (await server.cookieFor('boss:ada')).split('=');
+    await page.context().addCookies([{ name, value, url: server.url, httpOnly: true, sameSite: 'Lax' }]);
+    // The page of a link, and the provider, end at the start.
+    await page.goto(server.url);
+    await page.waitForURL(/\/timeline\/main\?view=writs$/);
+    await page.goto(server.url);
+    await page.waitForURL(/\/inbox$/);
   });
 });

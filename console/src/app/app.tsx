@@ -2,13 +2,14 @@ import { MantineProvider } from '@mantine/core';
 import { Notifications } from '@mantine/notifications';
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
-import { Redirect, Route, Switch } from 'wouter';
+import { Route, Switch } from 'wouter';
 import { hasLostSession, isRetryable } from '../api/problem.ts';
 import { ME } from '../api/queries.ts';
 import { InboxPage } from '../pages/inbox/inbox-page.tsx';
 import { Loading, NotFound } from '../parts/states.tsx';
 import { styleNonce } from './document.ts';
 import { Shell } from './shell.tsx';
+import { StartPage } from './start-page.tsx';
 import { theme } from './theme.ts';
 
 const TimelinePage = lazy(() => import('../pages/timeline/timeline-page.tsx'));
@@ -39,9 +40,7 @@ export function App() {
         <Shell>
           <Suspense fallback={<Loading what="the page" />}>
             <Switch>
-              <Route path="/">
-                <Redirect to="/inbox" replace />
-              </Route>
+              <Route path="/" component={StartPage} />
               <Route path="/inbox/:id?" component={InboxPage} />
               <Route path="/timeline/:trajectory?/:seq?" component={TimelinePage} />
               <Route path="/effects/:epoch?" component={EffectsPage} />

@@ -1,8 +1,9 @@
 import { Alert, Button, Center, Code, Loader, Stack, Text, Title } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect } from 'react';
 import { codeOf, isOffline } from '../api/problem.ts';
 import { hasProvider } from '../app/document.ts';
 import classes from './states.module.css';
+import { keepWanted } from './wanted-page.ts';
 
 /** A list or a page without content, with the reason. */
 export function Empty({
@@ -84,7 +85,9 @@ export function OtherPerson() {
   );
 }
 
+/** How to sign in. Afterwards this tab shows the page that was asked for. */
 export function SignedOut() {
+  useEffect(keepWanted, []);
   return (
     <Empty isPage title="You are not signed in">
       <Stack gap="sm" align="center">

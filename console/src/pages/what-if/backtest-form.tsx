@@ -8,6 +8,7 @@ import { Failed, Loading } from '../../parts/states.tsx';
 import { askedBy, type BacktestBody, choicesOf } from './choices.ts';
 import { exampleRules, useEditedRules } from './edited-rules.ts';
 import { RulesField } from './rules-field.tsx';
+import { tableAddressOf, tableOf } from './table-address.ts';
 import { VersionField } from './version-field.tsx';
 import { type Domain, otherVersions, recordedDomain } from './versions.ts';
 
@@ -15,7 +16,8 @@ interface FormProps {
   readonly trajectory: TrajectoryInfo;
   /** The request of the shown result. */
   readonly asked: BacktestBody | undefined;
-  readonly onRun: (body: BacktestBody) => void;
+  /** With the table as the address of the page has it. */
+  readonly onRun: (body: BacktestBody, table: string | undefined) => void;
   /** Told whether the choices are others than those of the shown result. */
   readonly onChanged: (isChanged: boolean) => void;
   /** Called at the start, if the address says that the backtest was run. */
@@ -44,8 +46,8 @@ function Form({
 }: FormProps & { readonly domains: readonly Domain[] }) {
   const [search, setSearch] = useSearchParams();
   const example = exampleRules(recordedDomain(domains, trajectory)?.actions[0]?.name ?? '**');
-  const [rules, setRules] = useEditedRules(trajectory.trajectory_id, example);
   const choices = choicesOf(search);
+  const { text: rules, edit: setRules, keep } = useEditedRules(trajectory.trajectory_id, example, choices.table);
   const { tries, domain, from, to } = choices;
   const next = askedBy(trajectory.trajectory_id, choices, rules);
   const choose = (name: string, value: string | undefined) =>
@@ -58,9 +60,19 @@ function Form({
       },
       { replace: true },
     );
-  const run = () => 'body' in next && onRun(next.body);
+  const table = tries === 'rules' ? tableAddressOf(rules, example) : undefined;
+  const run = () => {
+    if (!('body' in next)) return;
+    if (tries === 'rules') keep(table);
+    onRun(next.body, table);
+  };
   // biome-ignore lint/correctness/useExhaustiveDependencies: an address with a result shows it once
-  useEffect(() => void (search.has('run') && 'body' in next && onRestore(next.body)), []);
+  useEffect(() => {
+    // The table of the address is run, and not a draft of this tab.
+    const ran = choices.table === null ? example : (tableOf(choices.table) ?? (table === choices.table ? rules : ''));
+    const shown = askedBy(trajectory.trajectory_id, choices, ran);
+    if (search.has('run') && 'body' in shown) onRestore(shown.body);
+  }, []);
   const hasNoVersion = tries === 'domain' && otherVersions(domains, trajectory).length === 0;
   const isChanged = asked !== undefined && !('body' in next && JSON.stringify(asked) === JSON.stringify(next.body));
   useEffect(() => onChanged(isChanged), [isChanged, onChanged]);

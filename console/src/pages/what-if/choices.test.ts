@@ -4,7 +4,7 @@ import { askedBy, choicesOf } from './choices.ts';
 const of = (search: string) => choicesOf(new URLSearchParams(search));
 
 test('an address without choices tries a rule table on all entries', () => {
-  expect(of('')).toEqual({ tries: 'rules', domain: undefined, from: undefined, to: undefined });
+  expect(of('')).toEqual({ tries: 'rules', domain: undefined, table: null, from: undefined, to: undefined });
   expect(askedBy('main', of(''), '{"id":"a"}')).toEqual({
     body: { trajectories: ['main'], rules: { id: 'a' }, limit: 1_000 },
   });

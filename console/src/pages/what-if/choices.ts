@@ -3,6 +3,8 @@ export interface Choices {
   readonly tries: 'rules' | 'domain';
   /** The hash of the other version of the domain. */
   readonly domain: string | undefined;
+  /** The rule table that was run: JSON, or its digest. Null: the example. */
+  readonly table: string | null;
   /** The first and the last entry whose ruling is compared. Absent: all. */
   readonly from: number | undefined;
   readonly to: number | undefined;
@@ -12,6 +14,7 @@ export function choicesOf(search: URLSearchParams): Choices {
   return {
     tries: search.get('try') === 'domain' ? 'domain' : 'rules',
     domain: search.get('domain') ?? undefined,
+    table: search.get('table'),
     from: numberOf(search.get('from')),
     to: numberOf(search.get('to')),
   };

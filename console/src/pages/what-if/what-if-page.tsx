@@ -8,6 +8,7 @@ import { Empty, Failed, Loading } from '../../parts/states.tsx';
 import { BacktestForm } from './backtest-form.tsx';
 import { BacktestResult } from './backtest-result.tsx';
 import type { BacktestBody } from './choices.ts';
+import { tableOf } from './table-address.ts';
 import classes from './what-if-page.module.css';
 
 /** Rules on recorded proposals again, under other rules, and shows what would differ. */
@@ -15,7 +16,7 @@ export default function WhatIfPage() {
   const params = useParams<{ readonly trajectory?: string }>();
   const id = params.trajectory === undefined ? undefined : decoded(params.trajectory);
   const [, navigate] = useLocation();
-  const [, setSearch] = useSearchParams();
+  const [search, setSearch] = useSearchParams();
   const trajectories = useAllTrajectories();
   const [asked, setAsked] = useState<BacktestBody>();
   const [isChanged, setIsChanged] = useState(false);
@@ -58,9 +59,9 @@ export default function WhatIfPage() {
             asked={isAsked ? asked : undefined}
             onChanged={setIsChanged}
             onRestore={setAsked}
-            onRun={(body) => {
+            onRun={(body, table) => {
               setAsked(body);
-              setSearch((before) => withRun(before), { replace: true });
+              setSearch((before) => withRun(before, table), { replace: true });
             }}
           />
         )}
@@ -72,6 +73,10 @@ export default function WhatIfPage() {
           <Empty title="There is no trajectory">A trajectory with recorded proposals appears here.</Empty>
         ) : id !== undefined && trajectories.data !== undefined && trajectory === undefined ? (
           <Empty title="There is no such trajectory">Choose one of the list.</Empty>
+        ) : trajectory !== undefined && search.has('run') && isUnreadable(search.get('table')) ? (
+          <Empty title="This link was made with another rule table">
+            The table is too long for an address. Ask its author for it, or run your own.
+          </Empty>
         ) : (
           <Empty title={id === undefined ? 'Choose a trajectory' : 'Run the backtest'}>
             The first ruling that differs appears here, with counts and a list of all that differ. Keys: j and k move,
@@ -83,9 +88,16 @@ export default function WhatIfPage() {
   );
 }
 
+/** Whether an address has only the digest of a table. */
+function isUnreadable(table: string | null): boolean {
+  return table !== null && tableOf(table) === undefined;
+}
+
 /** The address says that the backtest was run, so that the same address runs it again. */
-function withRun(search: URLSearchParams): URLSearchParams {
+function withRun(search: URLSearchParams, table: string | undefined): URLSearchParams {
   const next = new URLSearchParams(search);
+  if (table === undefined) next.delete('table');
+  else next.set('table', table);
   next.set('run', '1');
   next.delete('only');
   return next;
