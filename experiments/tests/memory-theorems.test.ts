@@ -149,14 +149,15 @@ test('Theorem 7: in each carrier a full audit row dominates each loser', () => {
       }
       // Only a contradiction leaves an audit row. The audit row names the row that was closed for
       // the winner. A statement of the same batch may have joined that row: then it is one of the
-      // rows of the joined member.
+      // loser's rows.
       for (const plan of plans) {
         const recorded = plan.insert.filter(({ row_kind }) => row_kind === 'audit');
         const lost = new Set(
-          recorded.flatMap((row) => [
-            row.lineage,
-            ...readWitness(row).members.flatMap(({ rows }) => rows.map(({ lineage }) => lineage)),
-          ]),
+          recorded.flatMap((row) => {
+            const { members, loser } = readWitness(row);
+            const joined = members.filter(({ claim }) => claim === loser).flatMap(({ rows }) => rows);
+            return [row.lineage, ...joined.map(({ lineage }) => lineage)];
+          }),
         );
         const stays = new Set(
           plan.insert.filter(({ row_kind }) => row_kind === 'current').map(({ lineage }) => lineage),
