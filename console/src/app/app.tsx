@@ -12,12 +12,25 @@ import { Shell } from './shell.tsx';
 import { StartPage } from './start-page.tsx';
 import { theme } from './theme.ts';
 
-const TimelinePage = lazy(() => import('../pages/timeline/timeline-page.tsx'));
-const WhatIfPage = lazy(() => import('../pages/what-if/what-if-page.tsx'));
-const EffectsPage = lazy(() => import('../pages/effects/effects-page.tsx'));
-const MemoryPage = lazy(() => import('../pages/memory/memory-page.tsx'));
-const AgentsPage = lazy(() => import('../pages/agents/agents-page.tsx'));
-const AuditPage = lazy(() => import('../pages/audit/audit-page.tsx'));
+/** The code of the pages that load when they are shown, by the first part of their address. */
+const CODE = {
+  timeline: () => import('../pages/timeline/timeline-page.tsx'),
+  'what-if': () => import('../pages/what-if/what-if-page.tsx'),
+  effects: () => import('../pages/effects/effects-page.tsx'),
+  memory: () => import('../pages/memory/memory-page.tsx'),
+  agents: () => import('../pages/agents/agents-page.tsx'),
+  audit: () => import('../pages/audit/audit-page.tsx'),
+};
+const TimelinePage = lazy(CODE.timeline);
+const WhatIfPage = lazy(CODE['what-if']);
+const EffectsPage = lazy(CODE.effects);
+const MemoryPage = lazy(CODE.memory);
+const AgentsPage = lazy(CODE.agents);
+const AuditPage = lazy(CODE.audit);
+
+/** Loads the code of the first page beside the session. A failure shows where the page does. */
+const [, firstPage = ''] = location.pathname.split('/');
+if (Object.hasOwn(CODE, firstPage)) CODE[firstPage as keyof typeof CODE]().catch(() => undefined);
 
 /** A refused session shows at the frame of the page, and not at one of its parts. */
 function onError(error: unknown): void {

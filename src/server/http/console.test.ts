@@ -68,3 +68,19 @@ test.each([
 ])('no file and no page at %s', async (path) => {
   expect((await get(path)).status).toBe(404);
 });
+
+test('a browser sees a page for an unknown address, and a program does not', async () => {
+  const accept = 'text/html,application/xhtml+xml,*/*;q=0.8';
+  const page = await app.request('/nowhere', { headers: { accept } });
+  expect(page.status).toBe(404);
+  expect(await page.text()).toContain('<meta content="');
+  for (const [path, wanted] of [
+    ['/nowhere', 'application/json'],
+    ['/v1/nowhere', accept],
+    ['/assets/nothing.js', '*/*'],
+  ] as const) {
+    const answer = await app.request(path, { headers: { accept: wanted } });
+    expect(answer.status).toBe(404);
+    expect(await answer.text()).not.toContain('<meta');
+  }
+});

@@ -12,12 +12,12 @@ const FOR_EVER = 'public, max-age=31536000, immutable';
 
 /** Adds the pages of the console and their files. Its data comes from the API, with a session. */
 export function addConsole(app: Hono, files: ConsoleFiles, hasOidc: boolean): void {
-  for (const page of PAGES)
-    app.get(page, () => {
-      const nonce = randomBytes(16).toString('base64');
-      const headers = { ...consoleHeaders(nonce), 'content-type': 'text/html; charset=utf-8' };
-      return new Response(files.page({ nonce, hasOidc }), { headers });
-    });
+  const document = (status: number) => {
+    const nonce = randomBytes(16).toString('base64');
+    const headers = { ...consoleHeaders(nonce), 'content-type': 'text/html; charset=utf-8' };
+    return new Response(files.page({ nonce, hasOidc }), { status, headers });
+  };
+  for (const page of PAGES) app.get(page, () => document(200));
   app.get('/assets/:name', (context) => {
     const file = files.file(context.req.param('name'));
     if (file === undefined) return context.notFound();
@@ -33,5 +33,10 @@ export function addConsole(app: Hono, files: ConsoleFiles, hasOidc: boolean): vo
         ...(isSmall && { 'content-encoding': 'br' }),
       },
     });
+  });
+  // A browser that looks for another page sees that there is none, with the navigation.
+  app.get('*', async (context, next) => {
+    const looksForPage = /\btext\/html\b/.test(context.req.header('accept') ?? '');
+    return looksForPage && !context.req.path.startsWith('/v1/') ? document(404) : next();
   });
 }

@@ -24,6 +24,8 @@ interface Asked {
   readonly limit?: string;
 }
 
+type Entries = Awaited<ReturnType<typeof loadEntries>>;
+
 function loadEntries(trajectory: string, asked: Asked, filter?: Filter, signal?: AbortSignal) {
   const { ruling, text = '' } = filter ?? {};
   const query = { ...asked, ...(ruling !== undefined && { ruling }), ...(text !== '' && { text }) };
@@ -35,8 +37,12 @@ function loadEntries(trajectory: string, asked: Asked, filter?: Filter, signal?:
   );
 }
 
+/** Under this key are the last entries of a trajectory, which show until their pages are loaded. */
+const lastEntries = (trajectory: string) => ['last entries', trajectory];
+
 /** The seq of the last entry. */
 export function useHead(trajectory: string) {
+  const queries = useQueryClient();
   return useQuery({
     queryKey: ['log', 'head', trajectory],
     meta: {
@@ -44,8 +50,9 @@ export function useHead(trajectory: string) {
       next: (seq, event) => (event.trajectory_id === trajectory ? Math.max(seq as number, event.seq) : seq),
     },
     queryFn: async () => {
-      const { entries } = await loadEntries(trajectory, { before: END, limit: '1' });
-      return entries[0]?.seq ?? 0;
+      const last = await loadEntries(trajectory, { before: END, limit: String(PAGE) });
+      queries.setQueryData(lastEntries(trajectory), last);
+      return last.entries[0]?.seq ?? 0;
     },
   });
 }
@@ -66,7 +73,8 @@ export function useEntriesBetween(trajectory: string, first: number, last: numbe
         meta: entriesOf(trajectory),
         queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
           loadEntries(trajectory, { from: String(page * PAGE), limit: String(PAGE) }, undefined, signal),
-        placeholderData: () => queries.getQueryData<Awaited<ReturnType<typeof loadEntries>>>(['log', ...key]),
+        placeholderData: () =>
+          queries.getQueryData<Entries>(['log', ...key]) ?? queries.getQueryData<Entries>(lastEntries(trajectory)),
         gcTime: FORGET_MS,
         ...(isFull && { staleTime: Number.POSITIVE_INFINITY }),
       };
@@ -105,11 +113,7 @@ export function useNewer(trajectory: string, filter: Filter, start: number, top:
 /** The seq of the last commit before an entry, or 0 for the first entry of the trajectory. */
 export async function lastCommitBefore(trajectory: string, seq: number): Promise<number> {
   for (let before: string | undefined = String(seq); before !== undefined; ) {
-    const page: Awaited<ReturnType<typeof loadEntries>> = await loadEntries(
-      trajectory,
-      { before, limit: '1' },
-      { ruling: 'committed', text: '' },
-    );
+    const page: Entries = await loadEntries(trajectory, { before, limit: '1' }, { ruling: 'committed', text: '' });
     if (page.entries[0] !== undefined) return page.entries[0].seq;
     before = page.next;
   }
