@@ -4,10 +4,12 @@ import { isAssizeError, type Json } from '#base';
 import { canonicalize } from '#canon';
 import type { CallableTool, CounselorPredicate, Domain } from '#kernel';
 import { call, defineDomain } from '#kernel';
+import { applyBegin, beginArgs } from './actions/begin.ts';
 import { applyCall, callArgs, type RulesInForce } from './actions/call.ts';
 import { applyConfigure, configureArgs, configured, rulesDigest } from './actions/configure.ts';
 import { applyPin, pinArgs } from './actions/pin.ts';
 import { applyReport, reportArgs } from './actions/report.ts';
+import { applySession, sessionArgs } from './actions/session.ts';
 import { applyEndStanding, applyStand, endStandingArgs, standArgs } from './actions/stand.ts';
 import { applyTidy } from './actions/tidy.ts';
 import { configuration, type GatewayTool } from './configuration.ts';
@@ -71,20 +73,23 @@ function domainOf(
       read: {},
       standing: {},
       spent: {},
+      sessions: {},
     },
     processes: {
       calling: {
         reads: ['/rules', '/pins', '/standing'],
         writes: ['/calls/*', '/used/*', '/spent/*', '/read/*'],
       },
+      beginning: { writes: ['/calls/*'] },
       reporting: { writes: ['/calls/*', '/read/*'] },
+      attending: { writes: ['/sessions/*'] },
       pinning: { reads: ['/rules'], writes: ['/pins/*'] },
       standing: { reads: ['/rules', '/spent'], writes: ['/standing/*'] },
       configuring: { reads: ['/calls'], writes: ['/rules', '/limits/*', '/used/*'] },
-      tidying: { writes: ['/calls/*', '/used/*', '/read/*', '/standing/*', '/spent/*'] },
+      tidying: { writes: ['/calls/*', '/used/*', '/read/*', '/standing/*', '/spent/*', '/sessions/*'] },
     },
     roles: {
-      agent: { params: ['agent'], processes: ['calling', 'reporting', 'standing'] },
+      agent: { params: ['agent'], processes: ['calling', 'beginning', 'reporting', 'attending', 'standing'] },
       gate: { processes: ['pinning', 'tidying'] },
       admin: { processes: ['configuring', 'pinning', 'reporting', 'standing', 'tidying'] },
     },
@@ -99,6 +104,18 @@ function domainOf(
           const name = registeredName(server, tool);
           return runs.includes(name) ? [call(asJudged(callable.get(name) ?? recorded(name), args), args)] : [];
         },
+      },
+      begin: {
+        process: 'beginning',
+        description: 'Begins a call that was let through. A call is begun once.',
+        args: beginArgs,
+        apply: (state, args, { role, at }) => applyBegin(state, args, { agent: role.agent, at }),
+      },
+      session: {
+        process: 'attending',
+        description: 'Records the start or the end of a session of the agent.',
+        args: sessionArgs,
+        apply: (state, args, { role, at }) => applySession(state, args, { agent: role.agent, at }),
       },
       report: {
         process: 'reporting',

@@ -8,7 +8,7 @@
  * Not promised: that a caller which only asks makes the call, makes it once, or reports it. Such a
  * call is listed as open until its report.
  */
-export { type CallArgs, callArgs } from './actions/call.ts';
+export { type CallArgs, callArgs, PARTS_MAX } from './actions/call.ts';
 export { type Configuration, rulesDigest } from './actions/configure.ts';
 export { definitionHash } from './actions/pin.ts';
 export { isTidyForEver, needsTidy } from './actions/tidy.ts';
@@ -16,10 +16,10 @@ export { type CaseOptions, runCases, type StepResult } from './cases/run-cases.t
 export { configuration, type GatewayTool, isConfigured } from './configuration.ts';
 export { GatewayError, type GatewayErrorCode } from './errors.ts';
 export { type GatewayOptions, gateway, gatewayDomain, gatewayUnder, isApprover } from './gateway.ts';
-export { type OpenCall, openCalls, SILENT_MS } from './open-calls.ts';
+export { isToBegin, type OpenCall, openCalls, SILENT_MS } from './open-calls.ts';
 export { rulesIn } from './rule-text.ts';
 export { faultText, type ReadCase, type RulesFault, type RulesFile, readCases, readRules } from './rules/read-rules.ts';
 export type { Limit, ReadFirst, Rule, Rules, ToolClass, ToolSpec } from './rules/rules.ts';
 export { type RulesWarning, warningsOf } from './rules/warnings.ts';
 export { rulesPolicy } from './rules-policy.ts';
-export type { CallRow, GatewayState, StandingApproval } from './schema.ts';
+export type { CallRow, GatewayState, Session, StandingApproval } from './schema.ts';

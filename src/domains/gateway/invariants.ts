@@ -1,6 +1,7 @@
 import { escalate, type Invariant, pass, type Rules, reject } from '#kernel';
 import { limitText, USES } from './actions/call.ts';
 import { readGroup } from './judge/figures.ts';
+import { isOpen } from './open-calls.ts';
 import { ruleText } from './rule-text.ts';
 import type { CallRow, GatewayState } from './schema.ts';
 
@@ -70,10 +71,6 @@ export function invariants(rules: Rules<GatewayState>, isTried: boolean): readon
     each('ASK_TWO', '/calls/*', { approvals: 2, onApprove: approved }, (call) => answered(call, 2)),
     each('ASK', '/calls/*', { onApprove: approved }, (call) => answered(call, 1)),
   ];
-}
-
-function isOpen({ run, outcome }: Pick<CallRow, 'run' | 'outcome'>): boolean {
-  return run === 'caller' && (outcome === undefined || outcome === 'unknown');
 }
 
 function answered(

@@ -18,6 +18,9 @@ export const agentName: z.ZodString = z
 export const callId: z.ZodString = z
   .string()
   .regex(CALL, 'write an id such as call-1, with letters, digits and _ . : -, at most 200');
+export const sessionId: z.ZodString = z
+  .string()
+  .regex(CALL, 'write a session such as run-1, with letters, digits and _ . : -, at most 200');
 export const ruleId: z.ZodString = z.string().regex(RULE, 'use lower-case letters, digits and -, at most 64');
 export const unitName: z.ZodString = z
   .string()

@@ -2,7 +2,7 @@ import { instantToMillis } from '#canon';
 import type { CallRow, GatewayState } from './schema.ts';
 
 /** A call that its caller was allowed to make, and whose outcome is not known. */
-export interface OpenCall extends Pick<CallRow, 'agent' | 'tool' | 'class' | 'at' | 'digest'> {
+export interface OpenCall extends Pick<CallRow, 'agent' | 'tool' | 'session' | 'class' | 'at' | 'digest'> {
   readonly id: string;
   /** Whether the caller reported that it does not know the outcome, or has been silent too long. */
   readonly inDoubt: boolean;
@@ -16,11 +16,12 @@ export const SILENT_MS: number = 10 * 60_000;
 /** The open calls of a state, the oldest first. */
 export function openCalls(state: GatewayState, now: string, silentMs: number = SILENT_MS): readonly OpenCall[] {
   return Object.entries(state.calls)
-    .filter(([, { run, outcome }]) => run === 'caller' && (outcome === undefined || outcome === 'unknown'))
-    .map(([id, { agent, tool, class: toolClass, at, digest, outcome }]) => ({
+    .filter(([, row]) => isOpen(row) && !isToBegin(row))
+    .map(([id, { agent, tool, session, class: toolClass, at, digest, outcome }]) => ({
       id,
       agent,
       tool,
+      ...(session === undefined ? {} : { session }),
       class: toolClass,
       at,
       digest,
@@ -28,4 +29,14 @@ export function openCalls(state: GatewayState, now: string, silentMs: number = S
       idempotent: toolClass === 'read' || state.pins[tool]?.idempotent === true,
     }))
     .sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : a.id < b.id ? -1 : 1));
+}
+
+/** Whether the outcome of a call that its caller makes is not known yet. */
+export function isOpen({ run, outcome }: Pick<CallRow, 'run' | 'outcome'>): boolean {
+  return run === 'caller' && (outcome === undefined || outcome === 'unknown');
+}
+
+/** Whether a call was let through and still has to be begun. */
+export function isToBegin({ once, begunAt, outcome }: CallRow): boolean {
+  return once === true && begunAt === undefined && outcome === undefined;
 }

@@ -1,5 +1,6 @@
 import { failClosedPolicy, type Policy, type PolicyDecision, type PolicyQuery } from '#authority';
 import type { Json } from '#base';
+import { type CallArgs, partsOf } from './actions/call.ts';
 import { rulesDigest } from './actions/configure.ts';
 import { CompiledRules } from './judge/compiled-rules.ts';
 import { toolKey } from './names.ts';
@@ -23,7 +24,7 @@ export function rulesPolicy(rules: Rules): Policy {
       const asked = askedCall(query);
       if (asked === undefined) return ALLOWED;
       const judge = compiled.spec(asked.tool)?.class === undefined ? classless : compiled;
-      const { denied } = judge.judge(asked, undefined);
+      const { denied } = judge.judge(asked);
       return denied === undefined ? ALLOWED : denial(denied.rule, denied.why);
     },
   });
@@ -43,9 +44,19 @@ function askedCall({ action, role, args, principal }: PolicyQuery) {
     return { agent: principal.replace(/^agent:/, ''), tool, args };
   }
   if (action !== 'call' || role.name !== 'agent') return undefined;
-  const { server, tool, args: input } = args as { readonly [member in 'server' | 'tool' | 'args']?: Json };
+  const {
+    server,
+    tool,
+    args: input,
+    parts,
+  } = args as { readonly [member in 'server' | 'tool' | 'args' | 'parts']?: Json };
   // The failure denies.
   if (typeof server !== 'string' || typeof tool !== 'string' || input === undefined)
     throw new Error('the call names no server, no tool or no arguments');
-  return { agent: role.params['agent'] ?? '', tool: toolKey(server, tool), args: input };
+  return {
+    agent: role.params['agent'] ?? '',
+    tool: toolKey(server, tool),
+    args: input,
+    ...partsOf({ parts } as Pick<CallArgs, 'parts'>),
+  };
 }

@@ -11,6 +11,10 @@ const call = z.strictObject({
   agent: z.string(),
   /** `server/tool`. */
   tool: z.string(),
+  /** The tools of its parts, each once. */
+  parts: z.array(z.string()).optional(),
+  /** The session of its agent. */
+  session: z.string().optional(),
   class: z.enum(CLASSES),
   at: instant,
   /** Hash of the canonical arguments. */
@@ -37,6 +41,23 @@ const call = z.strictObject({
   /** Absent: open, or made by Assize. `unknown`: in doubt. */
   outcome: z.enum(['done', 'failed', 'unknown']).optional(),
   closedAt: instant.optional(),
+  /** The hash of its result. */
+  result: z.string().optional(),
+  /** Whether the call must be begun, which is possible once. */
+  once: z.boolean().optional(),
+  begunAt: instant.optional(),
+  /** The id under which its caller has begun it, if that is another one. */
+  begunAs: z.string().optional(),
+});
+
+/** A session of an agent, or of a subagent. */
+const session = z.strictObject({
+  agent: z.string(),
+  at: instant,
+  /** The session that started this one. */
+  parent: z.string().optional(),
+  about: z.string().optional(),
+  endedAt: instant.optional(),
 });
 
 const standing = z.strictObject({
@@ -83,8 +104,10 @@ export const gatewayState = z.strictObject({
   standing: z.record(z.string(), standing),
   /** Amounts and `#uses` by `standing|call`. */
   spent: z.record(z.string(), z.record(z.string(), z.int().min(0))),
+  sessions: z.record(z.string(), session),
 });
 
 export type GatewayState = z.infer<typeof gatewayState>;
 export type CallRow = z.infer<typeof call>;
+export type Session = z.infer<typeof session>;
 export type StandingApproval = z.infer<typeof standing>;

@@ -1,13 +1,18 @@
 import { z } from 'zod';
 import type { Json } from '#base';
 import { contentHash, instantToMillis } from '#canon';
-import type { CompiledRules, Verdict } from '../judge/compiled-rules.ts';
+import type { CallPart, CompiledRules, Verdict } from '../judge/compiled-rules.ts';
 import { amountOf, figuresOf, groupOf, sumsOf, usedKey } from '../judge/figures.ts';
 import type { Found } from '../judge/path-name.ts';
 import type { Resources } from '../judge/resources.ts';
-import { callId, serverName, toolName } from '../name-forms.ts';
+import { callId, serverName, sessionId, toolName } from '../name-forms.ts';
 import { AGENT, matchesSome, registeredName, toolKey } from '../names.ts';
 import type { CallRow, GatewayState } from '../schema.ts';
+
+/** How many parts a call may have. */
+export const PARTS_MAX = 64;
+
+const part = z.strictObject({ server: serverName, tool: toolName, args: z.record(z.string(), z.unknown()) });
 
 /** The arguments of the action `call`. */
 export const callArgs: z.ZodObject<{
@@ -16,6 +21,9 @@ export const callArgs: z.ZodObject<{
   tool: z.ZodString;
   args: z.ZodRecord<z.ZodString, z.ZodUnknown>;
   definition: z.ZodOptional<z.ZodString>;
+  parts: z.ZodOptional<z.ZodArray<typeof part>>;
+  once: z.ZodOptional<z.ZodBoolean>;
+  session: z.ZodOptional<z.ZodString>;
 }> = z.strictObject({
   /** The caller's id of the call. Default: a hash of the call and its time. */
   id: callId.optional(),
@@ -27,6 +35,14 @@ export const callArgs: z.ZodObject<{
     .string()
     .regex(/^[0-9a-f]{64}$/, 'write the hash that definitionHash returns: 64 hex digits in lower case')
     .optional(),
+  /** What the call does, where its tool can do many things. The strictest part decides. */
+  parts: z.array(part).min(1).max(PARTS_MAX).optional(),
+  /**
+   * Whether the call must be begun before it is made, and is never begun twice. A call that commits
+   * at once is begun, and any other one by the action `begin`.
+   */
+  once: z.boolean().optional(),
+  session: sessionId.optional(),
 });
 export type CallArgs = z.infer<typeof callArgs>;
 
@@ -50,24 +66,29 @@ export function applyCall(
   const tool = toolKey(args.server, args.tool);
   const pin = state.pins[tool];
   const isChanged = args.definition !== undefined && args.definition !== pin?.hash;
-  const call = { agent, tool, args: args.args as Json };
-  const verdict = compiled.judge(call, pin, isChanged && pin !== undefined);
+  const call = { agent, tool, args: args.args as Json, ...partsOf(args) };
+  const verdict = compiled.judge(call, (name) => state.pins[name], isChanged && pin !== undefined);
   const row = rowOf(state, verdict, {
     agent,
     tool,
     at,
-    id,
     name: registeredName(args.server, args.tool),
     args: call.args,
+    parts: call.parts,
   });
+  if (args.session !== undefined) row.session = args.session;
   const { limits } = compiled.rules;
-  const first = compiled.mustBeRead(call, verdict.resources);
+  const first = compiled.mustBeRead(call);
   if (!('rule' in first)) row.unread = first.flatMap((rule) => notRead(state, rule, { agent, at }));
-  const denied = verdict.denied ?? unreadable(limits, tool, verdict.resources) ?? ('rule' in first ? first : undefined);
+  const denied = verdict.denied ?? unreadable(limits, row, verdict.resources) ?? ('rule' in first ? first : undefined);
   const over = isTried ? overLimit(limits, state, row) : undefined;
   if (over !== undefined) row.over = over;
   if (denied === undefined && over === undefined) answerByStanding(state, id, row, verdict);
   if (denied !== undefined) row.denied = denied;
+  if (args.once === true) {
+    row.once = true;
+    if (row.asks.length === 0 || row.standing !== undefined) row.begunAt = at;
+  }
   state.calls[id] = row;
   if (!isTried) {
     for (const limit of limits) {
@@ -78,22 +99,29 @@ export function applyCall(
   if (row.run === 'assize') touch(state, row, at);
 }
 
+/** The parts as rules judge them. */
+export function partsOf({ parts }: Pick<CallArgs, 'parts'>): { readonly parts?: readonly CallPart[] } {
+  if (parts === undefined) return {};
+  return { parts: parts.map(({ server, tool, args }) => ({ tool: toolKey(server, tool), args: args as Json })) };
+}
+
 interface Circumstances {
   readonly agent: string;
   readonly tool: string;
   readonly at: string;
-  readonly id: string;
   readonly name: string;
   readonly args: Json;
+  readonly parts: readonly CallPart[] | undefined;
 }
 
 type NewRow = { -readonly [Member in keyof CallRow]: CallRow[Member] };
 
-function rowOf(state: GatewayState, verdict: Verdict, { agent, tool, at, name, args }: Circumstances): NewRow {
+function rowOf(state: GatewayState, verdict: Verdict, { agent, tool, at, name, args, parts }: Circumstances): NewRow {
   const { resources, asks, allowed } = verdict;
   return {
     agent,
     tool,
+    ...(parts === undefined ? {} : { parts: [...new Set(parts.map((part) => part.tool))] }),
     class: verdict.class,
     at,
     digest: contentHash(args),
@@ -116,10 +144,14 @@ function listed(found: Found<readonly string[]>): string[] {
 }
 
 /** A limit on an amount that cannot be read denies the call. */
-function unreadable(limits: CompiledRules['rules']['limits'], tool: string, { amounts }: Resources): CallRow['denied'] {
+function unreadable(
+  limits: CompiledRules['rules']['limits'],
+  { tool, parts = [] }: NewRow,
+  { amounts }: Resources,
+): CallRow['denied'] {
   for (const { id, tools, unit } of limits) {
     const found = unit === undefined || !Object.hasOwn(amounts, unit) ? undefined : amounts[unit];
-    if (found !== undefined && 'problem' in found && matchesSome(tools, tool))
+    if (found !== undefined && 'problem' in found && [tool, ...parts].some((name) => matchesSome(tools, name)))
       return { rule: id, why: `it cannot be evaluated: ${found.problem}` };
   }
   return undefined;
@@ -167,11 +199,16 @@ function answerByStanding(state: GatewayState, id: string, row: NewRow, verdict:
   for (const name of Object.keys(state.standing).sort()) {
     const standing = state.standing[name];
     if (standing?.approvedBy === undefined || standing.agent !== row.agent || row.at >= standing.expires) continue;
-    if (!matchesSome(standing.tools, row.tool) || !fits(state, name, standing, verdict.resources)) continue;
+    if (!isCovered(standing.tools, row) || !fits(state, name, standing, verdict.resources)) continue;
     row.standing = name;
     state.spent[`${name}|${id}`] = { ...row.amounts, [USES]: 1 };
     return;
   }
+}
+
+/** Whether a standing approval is for the call itself, or for each of its parts. */
+function isCovered(tools: readonly string[], { tool, parts }: NewRow): boolean {
+  return matchesSome(tools, tool) || (parts?.every((name) => matchesSome(tools, name)) ?? false);
 }
 
 /** The member of `spent` that counts uses. No unit has this name. */

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { Json } from '#base';
+import { contentHash } from '#canon';
 import { callId } from '../name-forms.ts';
 import type { GatewayState } from '../schema.ts';
 import { touch } from './call.ts';
@@ -6,12 +8,18 @@ import { touch } from './call.ts';
 export const reportArgs: z.ZodObject<{
   call: z.ZodString;
   outcome: z.ZodEnum<{ done: 'done'; failed: 'failed'; unknown: 'unknown' }>;
-}> = z.strictObject({ call: callId, outcome: z.enum(['done', 'failed', 'unknown']) });
+  result: z.ZodOptional<z.ZodUnknown>;
+}> = z.strictObject({
+  call: callId,
+  outcome: z.enum(['done', 'failed', 'unknown']),
+  /** The result, or a part of it. The entry keeps it, and the state its hash. */
+  result: z.unknown().optional(),
+});
 
 /** Closes an open call. `unknown` puts it in doubt, and a later report can still settle it. */
 export function applyReport(
   state: GatewayState,
-  { call, outcome }: z.infer<typeof reportArgs>,
+  { call, outcome, result }: z.infer<typeof reportArgs>,
   { agent, at }: { readonly agent: string | undefined; readonly at: string },
 ): void {
   const row = state.calls[call];
@@ -20,7 +28,10 @@ export function applyReport(
   if (row.run !== 'caller') throw new Error(`Assize makes the call ${call} and records its outcome itself`);
   if (row.outcome !== undefined && row.outcome !== 'unknown')
     throw new Error(`the call ${call} is closed: ${row.outcome}`);
+  if (row.once === true && row.begunAt === undefined && outcome === 'done')
+    throw new Error(`the call ${call} was not begun`);
   row.outcome = outcome;
   row.closedAt = at;
+  if (result !== undefined) row.result = contentHash(result as Json);
   if (outcome === 'done') touch(state, row, at);
 }

@@ -1,11 +1,14 @@
 import { instantToMillis } from '#canon';
 import { readGroup, windowOf } from '../judge/figures.ts';
+import { isToBegin } from '../open-calls.ts';
 import type { GatewayState } from '../schema.ts';
+import { isStale } from './begin.ts';
 import { HOUR_MS, READ_HOURS } from './call.ts';
 
 /**
  * Drops what no rule can count any more: figures of past windows, readings older than a day, closed
- * calls of past days, and expired standing approvals. An open call stays until it is reported.
+ * calls and ended sessions of past days, calls that can no longer be begun, and expired standing
+ * approvals. An open call stays until it is reported.
  */
 export function applyTidy(state: GatewayState, at: string): void {
   const today = windowOf('day', at);
@@ -16,7 +19,10 @@ export function applyTidy(state: GatewayState, at: string): void {
   for (const [id, call] of Object.entries(state.calls)) {
     const isClosed = call.run === 'assize' || call.outcome === 'done' || call.outcome === 'failed';
     if (isClosed && windowOf('day', call.at) < today) delete state.calls[id];
+    if (isToBegin(call) && isStale(call.at, at)) delete state.calls[id];
   }
+  for (const [id, { endedAt }] of Object.entries(state.sessions))
+    if (endedAt !== undefined && windowOf('day', endedAt) < today) delete state.sessions[id];
   for (const [id, { expires }] of Object.entries(state.standing)) if (expires <= at) delete state.standing[id];
   for (const key of Object.keys(state.spent)) {
     if (state.standing[key.slice(0, key.indexOf('|'))] === undefined) delete state.spent[key];
@@ -35,6 +41,6 @@ export function isTidyForEver(state: GatewayState): boolean {
   return sizeOf(state) === 0;
 }
 
-function sizeOf({ used, read, calls, standing, spent }: GatewayState): number {
-  return [used, read, calls, standing, spent].reduce((sum, record) => sum + Object.keys(record).length, 0);
+function sizeOf({ used, read, calls, standing, spent, sessions }: GatewayState): number {
+  return [used, read, calls, standing, spent, sessions].reduce((sum, record) => sum + Object.keys(record).length, 0);
 }

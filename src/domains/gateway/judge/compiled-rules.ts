@@ -4,14 +4,23 @@ import { canonicalize } from '#canon';
 import { matchesSome } from '../names.ts';
 import { plainRules } from '../rules/faults.ts';
 import { BUILT_IN, type ReadFirst, type Rule, type Rules, type ToolClass, type ToolSpec } from '../rules/rules.ts';
+import { builtInTool } from './built-in-tools.ts';
 import { type Host, type HostPattern, matchesHost, readHostPattern } from './host-name.ts';
 import { isUnder, mayBeUnder } from './path-name.ts';
-import { type Resources, resourcesOf } from './resources.ts';
+import { joinedResources, type Resources, resourcesOf } from './resources.ts';
 
 /** A call as rules judge it. */
 export interface JudgedCall {
   readonly agent: string;
   /** `server/tool`. */
+  readonly tool: string;
+  readonly args: Json;
+  /** What the call does. With parts, rules that name the call itself only make it stricter. */
+  readonly parts?: readonly CallPart[];
+}
+
+/** A part of a call. */
+export interface CallPart {
   readonly tool: string;
   readonly args: Json;
 }
@@ -65,17 +74,32 @@ export class CompiledRules {
   }
 
   spec(tool: string): ToolSpec | undefined {
-    return this.#specs.get(tool);
+    const own = this.#specs.get(tool);
+    const builtIn = builtInTool(tool);
+    return builtIn === undefined ? own : { ...builtIn, ...own };
   }
 
   /**
-   * The verdict on a call. A rule that cannot be evaluated denies. `isChanged`: of another
-   * definition.
+   * The verdict on a call, with parts the strictest of theirs. A rule that cannot be evaluated
+   * denies. `pinOf`: the pinned definition of a tool. `isChanged`: of another definition.
    */
-  judge(call: JudgedCall, pin: KnownPin | undefined, isChanged: boolean = false): Verdict {
-    const spec = this.#specs.get(call.tool);
-    const isKnown = spec !== undefined || pin !== undefined;
-    const toolClass = spec?.class ?? pin?.class ?? 'irreversible';
+  judge(call: JudgedCall, pinOf: PinOf = NO_PIN, isChanged: boolean = false): Verdict {
+    const { agent, tool, parts = [] } = call;
+    if (parts.length === 0) return this.#judgeOne(call, pinOf(tool), { isChanged });
+    const verdicts = parts.map((part) => this.#judgeOne({ agent, ...part }, pinOf(part.tool)));
+    const partsClass = mostHarmful(verdicts.map((verdict) => verdict.class));
+    return strictest(this.#judgeOne(call, pinOf(tool), { isChanged, partsClass }), verdicts);
+  }
+
+  #judgeOne(
+    call: JudgedCall,
+    pin: KnownPin | undefined,
+    { isChanged = false, partsClass }: { readonly isChanged?: boolean; readonly partsClass?: ToolClass } = {},
+  ): Verdict {
+    const spec = this.spec(call.tool);
+    const hasParts = partsClass !== undefined;
+    const isKnown = spec !== undefined || pin !== undefined || hasParts;
+    const toolClass = partsClass ?? spec?.class ?? pin?.class ?? 'irreversible';
     const resources = resourcesOf(spec, call.args);
     const found: { denied?: Applied; allowed?: string } = {};
     const asks: (Applied & { readonly approvals: number; readonly coverable: boolean })[] = [];
@@ -98,7 +122,7 @@ export class CompiledRules {
     else if (!isKnown) asks.push({ rule: BUILT_IN.unknown, why: 'neither the rules nor a pin know the tool', ...once });
     if (isChanged)
       asks.push({ rule: BUILT_IN.changed, why: 'the definition of the tool is not the pinned one', ...once });
-    if (asks.length === 0 && found.allowed === undefined && found.denied === undefined) {
+    if (!hasParts && asks.length === 0 && found.allowed === undefined && found.denied === undefined) {
       const why = 'no rule applies';
       if (this.rules.default === 'deny') found.denied = { rule: BUILT_IN.default, why };
       if (this.rules.default === 'ask') asks.push({ rule: BUILT_IN.default, why, approvals: 1, coverable: true });
@@ -118,10 +142,13 @@ export class CompiledRules {
    * The paths that a call writes and that must have been read before, by rule, or the reason why
    * the call cannot be judged.
    */
-  mustBeRead(
-    { tool }: JudgedCall,
-    { writes }: Resources,
-  ): readonly (ReadFirst & { readonly paths: readonly string[] })[] | Applied {
+  mustBeRead({ tool, args, parts = [] }: JudgedCall): readonly PathsToRead[] | Applied {
+    const found = [{ tool, args }, ...parts].map((part) => this.#mustBeRead(part));
+    return found.find((each): each is Applied => 'rule' in each) ?? (found as (readonly PathsToRead[])[]).flat();
+  }
+
+  #mustBeRead({ tool, args }: CallPart): readonly PathsToRead[] | Applied {
+    const { writes } = resourcesOf(this.spec(tool), args);
     const rules = this.rules.read_before_write.filter(({ tools }) => matchesSome(tools, tool));
     const [first] = rules;
     if (first === undefined) return [];
@@ -131,6 +158,35 @@ export class CompiledRules {
       paths: writes.value.filter((path) => rule.path === undefined || rule.path.some((top) => mayBeUnder(path, top))),
     }));
   }
+}
+
+/** A rule, with the paths that it is about. */
+type PathsToRead = ReadFirst & { readonly paths: readonly string[] };
+
+type PinOf = (tool: string) => KnownPin | undefined;
+
+const NO_PIN: PinOf = () => undefined;
+
+const BY_HARM: readonly ToolClass[] = ['read', 'reversible', 'irreversible'];
+
+function mostHarmful(classes: readonly ToolClass[]): ToolClass {
+  return BY_HARM[Math.max(...classes.map((each) => BY_HARM.indexOf(each)))] as ToolClass;
+}
+
+/** The verdict on a call by those on its parts and the rules that name the call itself. */
+function strictest(whole: Verdict, parts: readonly Verdict[]): Verdict {
+  const all = [whole, ...parts];
+  const asks = new Map(all.flatMap((each) => each.asks).map((each) => [`${each.rule}|${each.why}`, each]));
+  const asking = all.filter((each) => each.asks.length > 0);
+  return {
+    class: whole.class,
+    resources: joinedResources(all.map(({ resources }) => resources)),
+    denied: all.find(({ denied }) => denied !== undefined)?.denied,
+    asks: [...asks.values()],
+    approvals: Math.max(1, ...asking.map(({ approvals }) => approvals)),
+    coverable: asking.every(({ coverable }) => coverable),
+    allowed: parts.find(({ allowed }) => allowed !== undefined)?.allowed,
+  };
 }
 
 function hostPattern(text: string): HostPattern {

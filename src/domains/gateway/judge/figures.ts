@@ -10,7 +10,7 @@ export function windowOf(per: Limit['per'], at: string): string {
   return at.slice(0, WINDOW_LENGTH[per]);
 }
 
-type Counted = Pick<CallRow, 'agent' | 'tool' | 'at' | 'amounts'>;
+type Counted = Pick<CallRow, 'agent' | 'tool' | 'parts' | 'at' | 'amounts'>;
 
 /** The group in which a limit counts a call: `window|agent|tool`, with `*` for all. */
 export function groupOf({ per, each = [] }: Limit, { agent, tool, at }: Counted): string {
@@ -18,8 +18,8 @@ export function groupOf({ per, each = [] }: Limit, { agent, tool, at }: Counted)
 }
 
 /** The amount that a call adds to a limit. Undefined if the limit does not concern the call. */
-export function amountOf({ tools, unit }: Limit, { tool, amounts }: Counted): number | undefined {
-  if (!matchesSome(tools, tool)) return undefined;
+export function amountOf({ tools, unit }: Limit, { tool, parts = [], amounts }: Counted): number | undefined {
+  if (![tool, ...parts].some((name) => matchesSome(tools, name))) return undefined;
   if (unit === undefined) return 1;
   return Object.hasOwn(amounts, unit) ? amounts[unit] : undefined;
 }

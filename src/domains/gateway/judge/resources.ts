@@ -31,6 +31,39 @@ export function resourcesOf(spec: ToolSpec | undefined, args: Json): Resources {
   };
 }
 
+/** The resources of several parts together. An amount is the sum of its parts. */
+export function joinedResources(all: readonly Resources[]): Resources {
+  const amounts: Record<string, Found<number>> = {};
+  for (const [unit, found] of all.flatMap((each) => Object.entries(each.amounts))) {
+    const before = Object.hasOwn(amounts, unit) ? (amounts[unit] as Found<number>) : { value: 0 };
+    amounts[unit] = 'problem' in before || 'problem' in found ? firstProblem(before, found) : sum(before, found);
+  }
+  return {
+    reads: joined(all.map(({ reads }) => reads)),
+    writes: joined(all.map(({ writes }) => writes)),
+    hosts: joined(all.map(({ hosts }) => hosts)),
+    amounts,
+  };
+}
+
+function joined<T>(all: readonly Found<readonly T[]>[]): Found<readonly T[]> {
+  const values: T[] = [];
+  for (const found of all) {
+    if ('problem' in found) return found;
+    values.push(...found.value);
+  }
+  return { value: values };
+}
+
+function firstProblem(before: Found<number>, found: Found<number>): Found<number> {
+  return 'problem' in before ? before : found;
+}
+
+function sum(before: { readonly value: number }, found: { readonly value: number }): Found<number> {
+  const value = before.value + found.value;
+  return Number.isSafeInteger(value) ? { value } : { problem: 'the amounts of the parts are too large' };
+}
+
 function readAmount(pointer: string, found: Found<Json | undefined>): Found<number> {
   if ('problem' in found) return found;
   const { value } = found;

@@ -1,4 +1,5 @@
 import { nearestName } from '#base';
+import { isBuiltInPattern } from '../judge/built-in-tools.ts';
 import { matchesSome, matchesTool } from '../names.ts';
 import type { RulesFault, RulesFile } from './read-rules.ts';
 import type { Rule, ToolSpec } from './rules.ts';
@@ -31,7 +32,7 @@ export function warningsOf(
     for (const [i, { id, tools: patterns }] of rules[list].entries()) {
       for (const [n, pattern] of patterns.entries()) {
         if (known.some((name) => matchesTool(pattern, name))) continue;
-        if (pattern === '*') continue;
+        if (pattern === '*' || isBuiltInPattern(pattern)) continue;
         const nearest = nearestName(pattern, known);
         const advice = nearest === undefined ? 'list it under tools' : `the nearest is ${nearest}`;
         warn(id, [list, i, 'tools', n], `names ${pattern}, which no tool has; ${advice}`, nearest);

@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { instantToMillis } from '#canon';
+import { callId } from '../name-forms.ts';
+import type { GatewayState } from '../schema.ts';
+import { HOUR_MS } from './call.ts';
+
+/** How long after its ruling a call can be begun. */
+export const BEGIN_HOURS = 24;
+
+export const beginArgs: z.ZodObject<{ call: z.ZodString; as: z.ZodOptional<z.ZodString> }> = z.strictObject({
+  call: callId,
+  /** The caller's id of this attempt, if it is another one. */
+  as: callId.optional(),
+});
+
+/**
+ * Begins a call that was let through, as its caller is about to make it. A call is begun once, so
+ * one approval is for one call.
+ */
+export function applyBegin(
+  state: GatewayState,
+  { call, as }: z.infer<typeof beginArgs>,
+  { agent, at }: { readonly agent: string; readonly at: string },
+): void {
+  const row = state.calls[call];
+  if (row === undefined) throw new Error(`there is no call ${call}`);
+  if (row.agent !== agent) throw new Error(`the call ${call} is that of another agent`);
+  if (row.once !== true) throw new Error(`the call ${call} needs no beginning`);
+  if (row.begunAt !== undefined) throw new Error(`the call ${call} was begun already, and a call is made once`);
+  if (row.outcome !== undefined) throw new Error(`the call ${call} is closed: ${row.outcome}`);
+  if (isStale(row.at, at)) throw new Error(`the call ${call} was let through more than a day ago; ask again`);
+  row.begunAt = at;
+  if (as !== undefined) row.begunAs = as;
+}
+
+/** Whether a call of one time can no longer be begun at another. */
+export function isStale(from: string, to: string): boolean {
+  return instantToMillis(to) - instantToMillis(from) > BEGIN_HOURS * HOUR_MS;
+}

@@ -1,0 +1,36 @@
+import type { ToolClass, ToolSpec } from '../rules/rules.ts';
+import { READING_PROGRAMS } from './reading-programs.ts';
+
+/**
+ * The tools that every rules file knows without listing them: parts of calls, in words that all
+ * agents share. A file may add members to one of them under `tools`.
+ */
+const BUILT_IN_TOOLS: Readonly<Record<string, Omit<ToolSpec, 'name'>>> = {
+  'files/read': { class: 'read', reads: ['/path'] },
+  'files/search': { class: 'read', reads: ['/path'] },
+  'files/write': { class: 'reversible', writes: ['/path'] },
+  'files/edit': { class: 'reversible', writes: ['/path'] },
+  'shell/read': { class: 'read', reads: ['/path'] },
+  'shell/write': { class: 'reversible', writes: ['/path'] },
+  'web/fetch': { class: 'read', hosts: ['/url'] },
+  'web/search': { class: 'read' },
+};
+
+/** Parts of a command that cannot be known before it runs. They ask like an unknown tool. */
+const UNKNOWN_PARTS: ReadonlySet<string> = new Set(['shell/dynamic', 'shell/unparsed', 'shell/file']);
+
+const SHELL = 'shell/';
+
+/** The built-in tool of a name, `server/tool`. Every literal name of a program is one of `shell`. */
+export function builtInTool(name: string): ToolSpec | undefined {
+  const known = Object.hasOwn(BUILT_IN_TOOLS, name) ? BUILT_IN_TOOLS[name] : undefined;
+  if (known !== undefined) return { name, ...known };
+  if (!name.startsWith(SHELL) || UNKNOWN_PARTS.has(name)) return undefined;
+  const toolClass: ToolClass = READING_PROGRAMS.has(name.slice(SHELL.length)) ? 'read' : 'irreversible';
+  return { name, class: toolClass, reads: ['/paths'] };
+}
+
+/** Whether a pattern of tools is about built-in tools or about the tools of coding agents. */
+export function isBuiltInPattern(pattern: string): boolean {
+  return /^(?:files|shell|web|claude-code|codex)\//.test(pattern);
+}

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import { openCalls } from './index.ts';
+import { desk, said } from './testing/desk.ts';
+
+const RULES = `
+id: once
+tools: { bank/pay: { class: irreversible }, bank/look: { class: read } }
+rules:
+  - { id: look, allow: bank/look }
+  - { id: pay, ask: bank/pay }
+`;
+const once = { once: true };
+
+test('a call that commits at once is begun, and cannot be begun again', async () => {
+  const { call, act, state } = await desk(RULES);
+  await call('ada', 'bank/look', {}, once);
+  expect(state().calls['c1']?.begunAt).toBe(state().calls['c1']?.at);
+  expect(said(await act('begin', { call: 'c1' }, 'ada'))).toContain('was begun already');
+});
+
+test('an approval lets a call be begun once, under any id', async () => {
+  const { call, act, approve, state, clock } = await desk(RULES);
+  const asked = await call('ada', 'bank/pay', { cents: 5 }, once);
+  expect(said(await act('begin', { call: 'c1' }, 'ada'))).toContain('there is no call');
+  await approve(asked);
+  expect(state().calls['c1']?.begunAt).toBeUndefined();
+  expect(openCalls(state(), clock.now())).toEqual([]);
+  expect(said(await act('report', { call: 'c1', outcome: 'done' }, 'ada'))).toContain('was not begun');
+  expect(said(await act('begin', { call: 'c1' }, 'ben'))).toContain('another agent');
+  expect(said(await act('begin', { call: 'c1', as: 'retry-1' }, 'ada'))).toBe('committed');
+  expect(state().calls['c1']).toMatchObject({ begunAs: 'retry-1' });
+  expect(openCalls(state(), clock.now())).toMatchObject([{ id: 'c1', inDoubt: false }]);
+  expect(said(await act('begin', { call: 'c1', as: 'retry-2' }, 'ada'))).toContain('was begun already');
+  expect(said(await act('report', { call: 'c1', outcome: 'done', result: { ok: true } }, 'ada'))).toBe('committed');
+  expect(state().calls['c1']?.result).toMatch(/^[0-9a-f]{64}$/);
+  expect(said(await act('begin', { call: 'c1' }, 'ada'))).toContain('was begun already');
+});
+
+test('an approval ends after a day, and the clean-up drops its call', async () => {
+  const { call, act, approve, state, clock } = await desk(RULES);
+  await approve(await call('ada', 'bank/pay', {}, once));
+  clock.forward(24 * 3_600_000 + 10_000);
+  expect(said(await act('begin', { call: 'c1' }, 'ada'))).toContain('more than a day ago');
+  await act('tidy', {});
+  expect(state().calls).toEqual({});
+});
+
+test('a call without once needs no beginning', async () => {
+  const { call, act } = await desk(RULES);
+  await call('ada', 'bank/look');
+  expect(said(await act('begin', { call: 'c1' }, 'ada'))).toContain('needs no beginning');
+  expect(said(await act('report', { call: 'c1', outcome: 'done' }, 'ada'))).toBe('committed');
+});
+
+test('a subagent’s session has its parent, and ended sessions are dropped', async () => {
+  const { act, state, clock } = await desk(RULES);
+  const start = (session: string, more: object = {}) => act('session', { session, event: 'start', ...more }, 'ada');
+  expect(said(await start('s1', { about: 'startup' }))).toBe('committed');
+  expect(said(await start('s1/a', {}))).toContain('rejected');
+  expect(said(await start('s1.a', { parent: 's1', about: 'Explore' }))).toBe('committed');
+  expect(said(await start('s2.a', { parent: 's2' }))).toContain('has no session s2');
+  expect(said(await act('session', { session: 's1', event: 'end' }, 'ben'))).toContain('another agent');
+  await act('session', { session: 's1.a', event: 'end' }, 'ada');
+  expect(state().sessions).toMatchObject({ s1: { about: 'startup' }, 's1.a': { parent: 's1' } });
+  clock.forward(2 * 24 * 3_600_000);
+  await act('tidy', {});
+  expect(Object.keys(state().sessions)).toEqual(['s1']);
+});
