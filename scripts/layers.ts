@@ -76,6 +76,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   views: ['zod'],
   config: ['zod'],
   server: ['hono', '@hono/node-server', 'jose', 'openid-client', 'zod'],
+  'server/hooks': ['unbash'],
   cli: ['commander', 'picocolors', 'cli-table3', 'zod'],
 };
 

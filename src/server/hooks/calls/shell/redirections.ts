@@ -1,0 +1,59 @@
+import type { HereDoc, HereString, Redirect, Redirection, Word } from 'unbash';
+import { readExpansions, readInner } from './expansions.ts';
+import { type Folders, placesOf } from './folders.ts';
+import type { Reading } from './reading.ts';
+import { shellWord } from './shell-word.ts';
+import { changesWhatRuns } from './variable-names.ts';
+
+/** Files that hold nothing. */
+const DEVICES: ReadonlySet<string> = new Set(['/dev/null', '/dev/stdin', '/dev/stdout', '/dev/stderr']);
+
+export function readRedirections(
+  redirections: readonly Redirection[],
+  reading: Reading,
+  source: string,
+  at: Folders,
+): void {
+  for (const each of redirections) {
+    if (each.descriptor?.type === 'FileDescriptorVariable' && changesWhatRuns(each.descriptor.name))
+      reading.parts.dynamic(source.slice(each.pos, each.end));
+    if (each.type === 'Redirect') readRedirect(each, reading, source, at);
+    else readHere(each, reading, source, at);
+  }
+}
+
+function readRedirect({ operator, target }: Redirect, reading: Reading, source: string, at: Folders): void {
+  if (target === undefined) {
+    reading.parts.fail();
+    return;
+  }
+  const value = targetOf(target, reading, source, at);
+  if (value === null) return;
+  const isCopy = operator === '<&' || operator === '>&';
+  if (isCopy && /^(?:\d+-?|-)$/.test(value)) return;
+  if (operator === '<&' || /^\/+dev\/+(?:tcp|udp)(?:\/|$)/.test(value)) {
+    reading.parts.dynamic(target.text);
+    return;
+  }
+  const { paths, sure } = placesOf(at, value);
+  if (!sure) reading.parts.dynamic(target.text);
+  for (const path of paths)
+    if (!DEVICES.has(path)) reading.parts.add('shell', operator === '<' ? 'read' : 'write', { path });
+}
+
+function targetOf(target: Word, reading: Reading, source: string, at: Folders): string | null {
+  readExpansions(target, reading, source, at);
+  const { value, text } = shellWord(target, reading.home, at);
+  if (value === null || value === '') reading.parts.dynamic(text);
+  return value === '' ? null : value;
+}
+
+function readHere(here: HereDoc | HereString, reading: Reading, source: string, at: Folders): void {
+  if (here.type === 'HereString') {
+    if (here.target === undefined) reading.parts.fail();
+    else readInner(here.target, here.target.text, reading, source, at);
+    return;
+  }
+  if (here.delimiter === undefined || here.closing === undefined) reading.parts.fail();
+  else if (!here.delimiter.quoted) readInner(here.body, here.body.text, reading, source, at);
+}
