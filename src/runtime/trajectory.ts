@@ -178,6 +178,13 @@ export class Trajectory<D extends Domain = Domain> {
   }
 
   /**
+   * Reads the state in memory without a copy. Nothing of it may leave `read` or be changed there.
+   */
+  static readState<T>(trajectory: Trajectory, read: (state: Json) => T): T {
+    return read(trajectory.#writer.parts.world.state as Json);
+  }
+
+  /**
    * Whether a writ or a writ above it is revoked here.
    *
    * @internal

@@ -152,7 +152,7 @@ interface Given {
 async function answerOf(
   one: Operation,
   { request, path, caller, waitSeconds, requireStanding }: Given,
-  { service, limits }: AppParts,
+  { service, limits, addresses }: AppParts,
   signalOf: () => AbortSignal,
 ): Promise<Answer> {
   requireKind(caller, one.kinds);
@@ -167,6 +167,7 @@ async function answerOf(
   const wantsInterrupts = (request.headers.get('accept') ?? '').includes(INTERRUPTS);
   return one.run({
     ...{ ...given, caller, service, key, waitSeconds, wantsInterrupts, requireStanding },
+    origin: addresses.origin,
     get signal() {
       return signalOf();
     },

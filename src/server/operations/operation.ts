@@ -32,6 +32,8 @@ export interface Request<Path extends Part, Query extends Part, Body extends z.Z
    * @throws ServerError `unauthenticated`, `forbidden`
    */
   readonly requireStanding: () => Promise<void>;
+  /** The address of the server for browsers, without a path. */
+  readonly origin: string;
   /** Ends when the client leaves or the server stops. */
   readonly signal: AbortSignal;
   /** Whether the client has the answer with that entity tag: an answer without a body is enough. */

@@ -5,6 +5,7 @@ import { control } from './control.ts';
 import { domains } from './domains.ts';
 import { effects } from './effects.ts';
 import { entries } from './entries.ts';
+import { hooks } from './hooks.ts';
 import { log } from './log.ts';
 import { memory } from './memory.ts';
 import { notices } from './notices.ts';
@@ -21,6 +22,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...trajectories,
   ...outlines,
   ...proposals,
+  ...hooks,
   ...approvals,
   ...entries,
   ...branches,

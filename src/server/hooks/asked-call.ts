@@ -1,0 +1,32 @@
+import type { Json } from '#base';
+import { contentHash } from '#canon';
+import type { CallPart } from './calls/call-part.ts';
+
+/** A tool call of an agent program, as its hook asks about it. */
+export interface AskedCall {
+  readonly id: string;
+  /** The session of the agent that makes the call. */
+  readonly session: string;
+  readonly server: string;
+  readonly tool: string;
+  readonly args: { readonly [name: string]: Json };
+  /** Absent: the call itself is judged, as a tool of its server. */
+  readonly parts?: readonly CallPart[];
+}
+
+const CALL_ID = /^[A-Za-z0-9][A-Za-z0-9_.:-]{0,199}$/;
+
+/** The id of a call in the ledger: the session and the program's own id of the call. */
+export function callIdOf(session: string, id: string): string {
+  return idOf(`${session}.${id}`);
+}
+
+/** The id of a session in the ledger. A subagent has one of its own. */
+export function sessionIdOf(session: string, subagent?: string): string {
+  return idOf(subagent === undefined ? session : `${session}.${subagent}`);
+}
+
+/** A text that has no form of an id is named by its hash. */
+function idOf(text: string): string {
+  return CALL_ID.test(text) ? text : contentHash(text).slice(0, 32);
+}

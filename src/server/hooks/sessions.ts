@@ -1,0 +1,45 @@
+import { instantToMillis } from '#canon';
+import { type OpenCall, openCalls } from '#domains/gateway';
+import type { GatewayDesk } from './gateway-desk.ts';
+
+/** A session of an agent program. */
+export interface AgentSession {
+  readonly id: string;
+  /** The session that started it. */
+  readonly parent?: string;
+  /** How it began, or what it is for. */
+  readonly about?: string;
+}
+
+/** Records a session at its first event, with the session that started it. */
+export async function attend(desk: GatewayDesk, { id, parent, about }: AgentSession): Promise<void> {
+  if (parent !== undefined) await attend(desk, { id: parent });
+  const isOpen = desk.read(({ sessions }) => Object.hasOwn(sessions, id) && sessions[id]?.endedAt === undefined);
+  if (isOpen) return;
+  await desk.propose('session', {
+    session: id,
+    event: 'start',
+    ...(parent !== undefined && { parent }),
+    ...(about !== undefined && { about: about.slice(0, 200) }),
+  });
+}
+
+/** Records the end of a session. */
+export async function leave(desk: GatewayDesk, id: string): Promise<void> {
+  const isOpen = desk.read(({ sessions }) => Object.hasOwn(sessions, id) && sessions[id]?.endedAt === undefined);
+  if (isOpen) await desk.propose('session', { session: id, event: 'end' });
+}
+
+/**
+ * The agent's calls whose outcome will not be reported any more: they were begun, and their session
+ * has ended or was silent for too long.
+ */
+export function inDoubt(desk: GatewayDesk, now: string): readonly OpenCall[] {
+  return desk.read((state) =>
+    openCalls(state, now).filter(({ agent, session, at, inDoubt }) => {
+      if (agent !== desk.agent) return false;
+      const endedAt = session === undefined ? undefined : state.sessions[session]?.endedAt;
+      return inDoubt || (endedAt !== undefined && instantToMillis(endedAt) >= instantToMillis(at));
+    }),
+  );
+}

@@ -1,0 +1,16 @@
+import type { CallPart } from './calls/call-part.ts';
+
+/** Files that say what an agent may do: its own settings, and those of the server that rules it. */
+const FILES =
+  /(?:^|\/)(?:\.claude(?:\/(?:settings[^/]*\.json|hooks(?:\/.*)?|agents(?:\/.*)?))?|\.claude\.json|\.mcp\.json|\.codex(?:\/(?:config\.toml|hooks(?:\/.*)?))?|managed-settings\.json|assize\.config\.[a-z]+|assize\.yaml|[^/]+\.root\.key|[^/]*\.db)$/i;
+
+/** Parts of calls that may read or change such files. They ask unless the rules say otherwise. */
+export function settingsParts(parts: readonly CallPart[], server: string): readonly CallPart[] {
+  const paths = new Set(parts.flatMap(pathsOf).filter((path) => FILES.test(path)));
+  return [...paths].map((path) => ({ server, tool: 'settings', args: { path } }));
+}
+
+function pathsOf({ args }: CallPart): readonly string[] {
+  const { path, paths } = args;
+  return [path, paths].flat().filter((each): each is string => typeof each === 'string');
+}
