@@ -2,8 +2,7 @@ import { Badge, Group, Text } from '@mantine/core';
 import { Link } from 'wouter';
 import { Inert } from '../../parts/inert-text.tsx';
 import classes from './memory-page.module.css';
-import type { Key } from './memory-queries.ts';
-import type { KeyCount } from './versions.ts';
+import type { Key, KeyCount } from './memory-queries.ts';
 
 interface ListProps {
   readonly keys: readonly KeyCount[];
