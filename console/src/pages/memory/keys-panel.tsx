@@ -30,6 +30,7 @@ export function KeysPanel({ place }: { readonly place: Place }) {
     ['k', () => void move(-1)],
   ]);
   const isWhole = asked === '';
+  const isLoading = found.isPending || (found.isPlaceholderData && keys.length === 0);
   return (
     <>
       <TextInput
@@ -42,17 +43,19 @@ export function KeysPanel({ place }: { readonly place: Place }) {
         value={find}
         onChange={(event) => go({ find: event.currentTarget.value }, { replace: true })}
       />
-      {found.isPending && <Loading what="keys" />}
-      {found.isSuccess && keys.length === 0 && (
+      {isLoading && <Loading what="keys" />}
+      {found.isSuccess && !isLoading && keys.length === 0 && (
         <Empty title={isWhole ? 'The space is empty' : 'No key matches'}>
           {isWhole ? 'A statement of an agent appears here at once.' : 'Search for fewer letters.'}
         </Empty>
       )}
-      <KeyList
-        keys={keys}
-        open={{ ...(subject !== undefined && { subject }), ...(predicate !== undefined && { predicate }) }}
-        hrefOf={(key) => hrefWith(change(key))}
-      />
+      {keys.length > 0 && (
+        <KeyList
+          keys={keys}
+          open={{ ...(subject !== undefined && { subject }), ...(predicate !== undefined && { predicate }) }}
+          hrefOf={(key) => hrefWith(change(key))}
+        />
+      )}
       {found.error !== null && (
         <Failed
           error={found.error}
