@@ -77,6 +77,7 @@ export type {
   FactColumns,
   FactHit,
   FactKey,
+  FactPlace,
   FactQuery,
   FactText,
   FactTextQuery,

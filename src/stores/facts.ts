@@ -1,6 +1,7 @@
 import type {
   ContentRef,
   FactKey,
+  FactPlace,
   FactVersion,
   FactWrite,
   Hash,
@@ -184,7 +185,7 @@ export function compareCodePoints(a: string, b: string): number {
 }
 
 /** The order in which a store returns rows. */
-export function compareRows(a: FactVersion, b: FactVersion): number {
+export function compareRows(a: FactPlace, b: FactPlace): number {
   return (
     compareCodePoints(a.subject, b.subject) ||
     compareCodePoints(a.predicate, b.predicate) ||

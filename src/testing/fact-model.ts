@@ -6,6 +6,7 @@ import type {
   BranchPartitionQuery,
   ContentRef,
   FactKey,
+  FactPlace,
   FactQuery,
   FactStore,
   FactVersion,
@@ -530,7 +531,7 @@ function isKey(a: FactKey, b: FactKey): boolean {
   return a.fact_id === b.fact_id && a.system_time_start === b.system_time_start;
 }
 
-function byOrder(a: FactVersion, b: FactVersion): number {
+function byOrder(a: FactPlace, b: FactPlace): number {
   const columns = ['subject', 'predicate', 'system_time_start', 'valid_from', 'fact_id'] as const;
   return columns.map((column) => byCodePoints(a[column], b[column])).find((order) => order !== 0) ?? 0;
 }

@@ -357,6 +357,7 @@ test('attack 43: an agent reads what is another’s: 403 or 404, no names', asyn
     ['memory.recall', { path: { ...MAIN, space: 'front' }, body: {} }, 404],
     ['memory.recall', { path: { trajectory: 'other', space: 'front' }, body: {} }, 403],
     ['memory.history', { path: { ...MAIN, space: 'front' } }, 403],
+    ['memory.keys', { path: { ...MAIN, space: 'front' } }, 403],
     ['log.export', {}, 403],
     ['writs.list', { path: MAIN }, 403],
     ['effects.list', {}, 403],

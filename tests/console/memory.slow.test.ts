@@ -136,6 +136,32 @@ withConsole(({ serve, open }) => {
     expect(page.url()).toContain('find=AD');
   });
 
+  test('a long list of keys loads by pages, and j goes on to the next page', async () => {
+    const server = await serve();
+    const subjects = Array.from({ length: 130 }, (_, n) => `s${String(n).padStart(3, '0')}`);
+    for (const subject of subjects) await state(server, '0001', '2026-01-01', subject);
+    // A narrow page does not show the list beside its key.
+    const page = await open(server, 'auditor:eve', '/memory/main/front?subject=s099&predicate=phone', { width: 820 });
+    const rows = page.locator('li a[href*="subject=s"]');
+    await rows.first().waitFor({ state: 'attached' });
+    await page.getByRole('heading', { name: 's099 · phone' }).waitFor();
+    expect(await rows.count()).toBe(100);
+    await page.keyboard.press('j');
+    await page.getByRole('heading', { name: 's100 · phone' }).waitFor();
+    expect(await rows.count()).toBe(130);
+    const other = await open(server, 'auditor:eve', '/memory/main/front');
+    await other.getByRole('link', { name: /s000.*phone/ }).waitFor();
+    expect(await other.getByRole('link', { name: /s100.*phone/ }).count()).toBe(0);
+    await other.getByRole('link', { name: /s099.*phone/ }).scrollIntoViewIfNeeded();
+    await other.getByRole('link', { name: /s129.*phone/ }).waitFor();
+    expect(await other.getByRole('button', { name: 'Show more' }).count()).toBe(0);
+    await other.getByLabel('Search keys').fill('S12');
+    await other.getByRole('link', { name: /s000.*phone/ }).waitFor({ state: 'detached' });
+    expect(await other.getByRole('link', { name: /s12\d.*phone/ }).count()).toBe(10);
+    await other.getByLabel('Search keys').fill('none');
+    await other.getByText('No key matches').waitFor();
+  });
+
   test('a text of an agent is no markup, and its unseen characters show', async () => {
     const server = await serve();
     const evil = '<img src=x onerror=alert(1)>\u202e\u200b\u001b[31m';

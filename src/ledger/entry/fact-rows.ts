@@ -256,6 +256,9 @@ export interface BranchPartitionQuery {
   readonly limit?: number;
 }
 
+/** A place in the order of facts. */
+export type FactPlace = Pick<FactVersion, 'subject' | 'predicate' | 'system_time_start' | 'valid_from' | 'fact_id'>;
+
 /** Selects versions of facts. An absent field restricts nothing, except `kind`. */
 export interface FactQuery {
   readonly space: string;
@@ -271,8 +274,8 @@ export interface FactQuery {
   readonly system?: Instant | 'now';
   /** Only versions of one claim. */
   readonly lineage?: string;
-  /** Continues after this version, which came from a result of the same query. */
-  readonly after?: FactVersion;
+  /** Continues after this place in the order of the result, such as the last version of a page. */
+  readonly after?: FactPlace;
   /** Maximum number of versions, from 1. Default: 1,000. */
   readonly limit?: number;
 }

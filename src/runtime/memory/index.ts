@@ -37,6 +37,7 @@ export {
 export type { Judge } from './plan/votes.ts';
 export { withdrawnSourceOf } from './plan/withdrawn-sources.ts';
 export { type DependentEntry, dependentsOf } from './recall/derived.ts';
+export type { KeysQuery, MemoryKey, MemoryKeys } from './recall/keys.ts';
 export {
   type Explained,
   type ExplainingEntry,

@@ -7,7 +7,7 @@ import { agentWrit } from '../principals/agent-writ.ts';
 import { isOfKind } from '../principals/caller.ts';
 import { callerTrajectory } from '../reach.ts';
 import { rulingDocument } from '../rulings.ts';
-import { hash, instant, json, name, rulingForm } from './forms.ts';
+import { hash, instant, json, name, next, PAGE_DEFAULT, page, rulingForm } from './forms.ts';
 import { ANYBODY, type Operation, operation, READERS, type Request } from './operation.ts';
 
 const factForm = z
@@ -171,6 +171,56 @@ const history = operation({
   },
 });
 
+const keyForm = z
+  .strictObject({
+    subject: z.string(),
+    predicate: z.string(),
+    versions: z.number().int(),
+    lost: z.number().int().describe('assertions that lost a contradiction'),
+  })
+  .meta({ id: 'MemoryKey', description: 'A subject and a predicate that have facts, current or past.' });
+
+const keys = operation({
+  id: 'memory.keys',
+  method: 'get',
+  path: '/v1/trajectories/{trajectory}/memory/{space}/keys',
+  summary: 'The subjects and predicates of all facts, current and past, in code-point order.',
+  kinds: READERS,
+  params: place,
+  query: z.strictObject({
+    text: name.optional().describe('a part of the subject or the predicate, in any case'),
+    cursor: z.string().max(8_192).optional().describe('`next` of the page before'),
+    limit: page.limit,
+  }),
+  answer: z.strictObject({ keys: z.array(keyForm), next }),
+  run: async (request) => {
+    const { text, cursor, limit = PAGE_DEFAULT } = request.query;
+    const after = cursor === undefined ? undefined : keyIn(cursor);
+    const memory = await readingMemory(request);
+    const found = await memory.keys({ limit, ...(text !== undefined && { text }), ...(after && { after }) });
+    const last = found.isTruncated ? found.keys.at(-1) : undefined;
+    const next = last && [last.subject, last.predicate].map(encoded).join('.');
+    return { body: { keys: found.keys.map((key) => ({ ...key })), ...(next !== undefined && { next }) } };
+  },
+});
+
+const composed = name.refine((text) => text === text.normalize('NFC'));
+const cursorNames = z.tuple([composed, composed]);
+
+/** The key that a cursor names. @throws ServerError `invalid_request` */
+function keyIn(cursor: string): { readonly subject: string; readonly predicate: string } {
+  const { data } = cursorNames.safeParse(cursor.split('.').map((part) => `${Buffer.from(part, 'base64url')}`));
+  if (data !== undefined) return { subject: data[0], predicate: data[1] };
+  const findings = [{ pointer: '/query/cursor', message: 'must be the `next` of a page' }];
+  throw new ServerError('invalid_request', 'The request is not valid: /query/cursor must be the `next` of a page.', {
+    evidence: { findings },
+  });
+}
+
+function encoded(text: string): string {
+  return Buffer.from(text).toString('base64url');
+}
+
 const explain = operation({
   id: 'memory.explain',
   method: 'get',
@@ -241,4 +291,4 @@ async function readingMemory(request: MemoryRequest) {
   return service.assize.memory(path.space, trajectory.id);
 }
 
-export const memory: readonly Operation[] = [assert, recall, history, explain];
+export const memory: readonly Operation[] = [assert, recall, history, keys, explain];

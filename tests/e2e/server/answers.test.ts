@@ -145,6 +145,12 @@ test('each operation answers in the form of its schema', async () => {
   const phone = { name: 'phone', cardinality: 'single-valued', strategy: 'lww' };
   expect((await ok('domains.get', { path: { domain: 'till' } })).memory.predicates).toEqual([phone]);
   await ok('memory.state', { path: memory, key: 'm2', body: { ...said, object: '2' } });
+  await ok('memory.state', { path: memory, key: 'm3', body: { ...said, subject: 'bob' } });
+  const one = await ok('memory.keys', { path: memory, query: { limit: '1' } });
+  expect(one.keys).toEqual([{ subject: 'ada', predicate: 'phone', versions: 3, lost: 1 }]);
+  const bob = { keys: [{ subject: 'bob', predicate: 'phone', versions: 1, lost: 0 }] };
+  expect(await ok('memory.keys', { path: memory, query: { cursor: one.next } })).toEqual(bob);
+  expect(await ok('memory.keys', { path: memory, query: { text: 'BO' } })).toEqual(bob);
   const { facts } = await ok('memory.history', { path: memory, query: { subject: 'ada' } });
   for (const { fact_id, system_time_start: since } of facts) {
     const explained = await ok('memory.explain', { path: { ...memory, fact: fact_id }, query: { since } });

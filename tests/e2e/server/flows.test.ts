@@ -271,6 +271,9 @@ test('conflicts have their codes, and append nothing', async () => {
   await refused('trajectories.state', { path: MAIN, query: { at: 'other@0' } }, 404, 'no_such_value');
   const slice = { role: 'clerk', params: '{"desk":1}' };
   await refused('trajectories.slice', { path: MAIN, query: slice }, 400, 'invalid_request');
+  const front = { ...MAIN, space: 'front' };
+  for (const cursor of ['x', 'x.', 'YQ.YQ.YQ'])
+    await refused('memory.keys', { path: front, query: { cursor } }, 400, 'invalid_request');
   await refused('trajectories.slice', { path: MAIN, query: { role: 'constructor' } }, 404, 'no_such_value');
   await refused('log.export', { query: { size: '100000' } }, 404, 'no_such_value');
   await refused('backtests.run', { body: { trajectories: ['main'] } }, 400, 'invalid_request');

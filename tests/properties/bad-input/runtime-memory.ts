@@ -105,6 +105,10 @@ export const RUNTIME_MEMORY: Readonly<Record<string, Case | Exempt>> = {
   ),
   'MemoryView.embed': exempt('needs an embedder; memory.test.ts gives it what nobody should'),
   'MemoryView.history': on(({ memory }, query) => memory.history(query), [{ ...about, kind: 'all', limit: 5 }]),
+  'MemoryView.keys': on(
+    ({ memory }, query) => memory.keys(query),
+    [{ text: 'drug', after: { subject: 'p7', predicate: 'allergy' }, limit: 5 }],
+  ),
   'MemoryView.diff': on(
     ({ memory }, from, to, of) => memory.diff(from, to, of),
     [{ valid: START, system: EARLIER }, { valid: START, system: START }, about],

@@ -13,6 +13,15 @@ export interface MemoryAddress extends Partial<Record<(typeof NAMES)[number], st
 /** The address that another one changes to. Undefined members are removed. */
 export type Change = { readonly [name in keyof MemoryAddress]?: MemoryAddress[name] | undefined };
 
+/** The choices that belong to one key, removed. */
+export const NO_KEY = {
+  ...{ subject: undefined, predicate: undefined },
+  ...{ fact: undefined, since: undefined, derived: undefined },
+} satisfies Change;
+
+/** The choices that belong to one space, removed. */
+export const NO_CHOICE = { ...NO_KEY, find: undefined, text: undefined } satisfies Change;
+
 export function hrefOf({ trajectory, space, ...query }: MemoryAddress | Change): string {
   const path = ['/memory', ...[trajectory, space].flatMap((part) => (part ? [encodeURIComponent(part)] : []))];
   const search = new URLSearchParams();

@@ -1,16 +1,15 @@
-import { Button, Group, SegmentedControl, Text, TextInput, VisuallyHidden } from '@mantine/core';
+import { Button, Group, SegmentedControl, Text, VisuallyHidden } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
-import { useEffect, useMemo } from 'react';
+import { useEffect } from 'react';
 import { KeyLegend, MOVES } from '../../parts/key-legend.tsx';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
-import { useAddress } from './address.ts';
+import { NO_CHOICE, NO_KEY, useAddress } from './address.ts';
 import { KeyDetail } from './key-detail.tsx';
-import { KeyList } from './key-list.tsx';
+import { KeysPanel } from './keys-panel.tsx';
 import classes from './memory-page.module.css';
-import { type Fact, type Key, type Place, useHistory, useSpaces, useTrajectories } from './memory-queries.ts';
+import { type Fact, type Place, useSpaces, useTrajectories } from './memory-queries.ts';
 import { Picker } from './picker.tsx';
 import { RecallPanel } from './recall-panel.tsx';
-import { keysOf } from './versions.ts';
 
 /** The beliefs of agents in both times: keys and recall, and the versions of one key. */
 export default function MemoryPage() {
@@ -72,10 +71,6 @@ export default function MemoryPage() {
   );
 }
 
-/** The choices that belong to one space. */
-const NO_KEY = { subject: undefined, predicate: undefined, fact: undefined, since: undefined, derived: undefined };
-const NO_CHOICE = { ...NO_KEY, find: undefined, text: undefined };
-
 function Lists({ place }: { readonly place: Place }) {
   const { address, go, hrefWith } = useAddress();
   const isRecall = address.view === 'recall';
@@ -104,52 +99,8 @@ function Lists({ place }: { readonly place: Place }) {
           hrefOf={hrefOfFact}
         />
       ) : (
-        <Keys place={place} />
+        <KeysPanel key={JSON.stringify(place)} place={place} />
       )}
-    </>
-  );
-}
-
-function Keys({ place }: { readonly place: Place }) {
-  const { address, go, hrefWith } = useAddress();
-  const { find = '', subject, predicate } = address;
-  const history = useHistory(place);
-  const keys = useMemo(() => keysOf(history.data ?? []), [history.data]);
-  const wanted = find.toLowerCase();
-  const shown = keys.filter((key) => `${key.subject} ${key.predicate}`.toLowerCase().includes(wanted));
-  const change = (key: Key) => ({ ...NO_KEY, subject: key.subject, predicate: key.predicate });
-  const move = (by: number) => {
-    const at = shown.findIndex((key) => key.subject === subject && key.predicate === predicate);
-    const next = shown[Math.min(Math.max(at + by, 0), shown.length - 1)];
-    if (next !== undefined) go(change(next));
-  };
-  useHotkeys([
-    ['j', () => move(1)],
-    ['k', () => move(-1)],
-  ]);
-  return (
-    <>
-      <TextInput
-        size="xs"
-        mx="sm"
-        mb="xs"
-        aria-label="Search keys"
-        placeholder="Search subjects and predicates"
-        value={find}
-        onChange={(event) => go({ find: event.currentTarget.value }, { replace: true })}
-      />
-      {history.error !== null && <Failed error={history.error} retry={() => void history.refetch()} />}
-      {history.isPending && <Loading what="keys" />}
-      {history.data !== undefined && shown.length === 0 && (
-        <Empty title={keys.length === 0 ? 'The space is empty' : 'No key matches'}>
-          {keys.length === 0 ? 'A statement of an agent appears here at once.' : 'Search for fewer letters.'}
-        </Empty>
-      )}
-      <KeyList
-        keys={shown}
-        open={{ ...(subject !== undefined && { subject }), ...(predicate !== undefined && { predicate }) }}
-        hrefOf={(key) => hrefWith(change(key))}
-      />
     </>
   );
 }

@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { beginnings, statements } from '../../api/changed-by.ts';
 import { api, dataOf } from '../../api/client.ts';
 import type { components } from '../../api/openapi.d.ts';
@@ -7,6 +7,7 @@ import type { MemoryAddress } from './address.ts';
 
 export type Fact = components['schemas']['Fact'];
 export type Contradiction = components['schemas']['Contradiction'];
+export type KeyCount = components['schemas']['MemoryKey'];
 export type Domain = components['schemas']['Domain'];
 
 /** A memory space, as a trajectory sees it. */
@@ -22,6 +23,7 @@ export interface Key {
 }
 
 const RECALL_LIMIT = 100;
+const KEYS_PAGE = '100';
 
 /** The trajectories whose domain declares a memory, each with that domain. */
 export function useTrajectories() {
@@ -51,13 +53,29 @@ export function useSpaces(trajectory: string) {
   });
 }
 
-/** All versions of a key, or of all keys, oldest first. */
-export function useHistory(place: Place, key?: Key) {
+/** The keys of a space, a page after the other: all, or those with a text in their names. */
+export function useKeys(place: Place, text: string) {
+  return useInfiniteQuery({
+    queryKey: ['log', 'memory', 'keys', place, text],
+    meta: statements,
+    placeholderData: keepPreviousData,
+    queryFn: ({ pageParam: cursor, signal }) => {
+      const query = { limit: KEYS_PAGE, ...(text !== '' && { text }), ...(cursor !== undefined && { cursor }) };
+      const params = { path: { ...place }, query };
+      return dataOf(api.GET('/v1/trajectories/{trajectory}/memory/{space}/keys', { params, signal }));
+    },
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next }) => next,
+  });
+}
+
+/** All versions of a key, oldest first. */
+export function useHistory(place: Place, { subject, predicate }: Key) {
   return useQuery({
-    queryKey: ['log', 'memory', 'history', place, key],
+    queryKey: ['log', 'memory', 'history', place, subject, predicate],
     meta: statements,
     queryFn: async () => {
-      const params = { path: { ...place }, query: { ...key } };
+      const params = { path: { ...place }, query: { subject, predicate } };
       return (await dataOf(api.GET('/v1/trajectories/{trajectory}/memory/{space}/history', { params }))).facts;
     },
   });

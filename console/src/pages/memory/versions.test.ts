@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { OPEN_END } from '../../parts/times.ts';
 import type { Fact } from './memory-queries.ts';
-import { keysOf, versionsOf } from './versions.ts';
+import { versionsOf } from './versions.ts';
 
 const day = (n: number): string => `2026-01-0${n}T00:00:00.000000Z`;
 
@@ -47,12 +47,4 @@ test('what was never held is refused, and what only ended is replaced', () => {
 test('an erased contradiction has no object', () => {
   expect(standings([{ ...audit, object: '{"$erased":"x"}' }])).toEqual([[undefined, 'refused']]);
   expect(standings([{ ...audit, object: '{"$erased":' }])).toEqual([[undefined, 'refused']]);
-});
-
-test('a key counts its versions apart from its lost contradictions', () => {
-  const other = fact({ subject: 'bob' });
-  expect(keysOf([closed, audit, winner, other])).toEqual([
-    { subject: 'ada', predicate: 'phone', versions: 2, lost: 1 },
-    { subject: 'bob', predicate: 'phone', versions: 1, lost: 0 },
-  ]);
 });

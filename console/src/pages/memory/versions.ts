@@ -1,6 +1,6 @@
 import { visible } from '../../../../src/cli/terminal/visible.ts';
 import { OPEN_END } from '../../parts/times.ts';
-import type { Fact, Key } from './memory-queries.ts';
+import type { Fact } from './memory-queries.ts';
 
 /**
  * `believed`: the memory holds it now. `replaced`: it was held, and a later statement changed its
@@ -15,12 +15,6 @@ export interface Version {
   /** The stated object. Undefined if it was erased. */
   readonly object: string | undefined;
   readonly standing: Standing;
-}
-
-/** A key with the number of its versions, and of its lost contradictions. */
-export interface KeyCount extends Key {
-  readonly versions: number;
-  readonly lost: number;
 }
 
 /**
@@ -45,16 +39,6 @@ export function versionsOf(facts: readonly Fact[]): Version[] {
       (a, b) =>
         order(a.fact.system_time_start, b.fact.system_time_start) || order(a.fact.valid_from, b.fact.valid_from),
     );
-}
-
-/** The keys of a space, by subject and predicate. */
-export function keysOf(facts: readonly Fact[]): KeyCount[] {
-  const groups = Map.groupBy(facts, ({ subject, predicate }) => JSON.stringify([subject, predicate]));
-  return [...groups.values()].map((same) => {
-    const { subject, predicate } = same[0] as Fact;
-    const lost = same.filter((fact) => fact.row_kind === 'audit').length;
-    return { subject, predicate, lost, versions: same.length - lost };
-  });
 }
 
 /** Two versions of one fact start at different times. */

@@ -40,6 +40,8 @@ import { INSTANT_MADE } from '../plan/validate.ts';
 import { visibleFacts } from '../visible/facts.ts';
 import { withReadSnapshot } from '../visible/snapshot-read.ts';
 import { SHARED, type VisibilityChain } from '../visible/visibility.ts';
+import { type KeysQuery, keysIn, type MemoryKeys, readKeysQuery, requireShortText } from './keys.ts';
+import { NAME } from './name.ts';
 import { checkSupport, type Support, type SupportedFact, supportedBy } from './resting-on.ts';
 import {
   embedTexts,
@@ -167,7 +169,6 @@ export interface ExplainingEntry {
 const RECALL_MAX = 10_000;
 const RECALL_DEFAULT = 1_000;
 const RANKED_DEFAULT = 10;
-const TEXT_MAX = 10_000;
 
 type Pages = (query: FactQuery, most?: number) => AsyncGenerator<FactRow[]>;
 
@@ -277,6 +278,22 @@ export class MemoryView {
     checkArgument(QUERY, query, 'query');
     if (query.limit !== undefined) return (await this.recall({ ...query, valid: 'any', system: 'any' })).facts;
     return this.#all({ ...query, space: this.space, kind: requireKind(query.kind ?? 'current') });
+  }
+
+  /**
+   * The subjects and predicates of all facts, current and past, by pages: with a text, those that
+   * have it in their subject or predicate. Each key has the numbers of its versions and of its lost
+   * assertions, as `history` with `kind: 'all'` has them.
+   *
+   * @throws MemoryError `bad_limit`, `long_text`; ArgumentError `bad_argument`
+   */
+  async keys(query: KeysQuery = {}): Promise<MemoryKeys> {
+    const { after, ...asked } = readKeysQuery(query);
+    const { store } = requireFactStore(this.#context.beliefs);
+    const line = await this.#line();
+    return withReadSnapshot(store, (facts) =>
+      keysIn(visibleFacts(facts, line, { space: this.space, kind: 'all' }, { after }), asked),
+    );
   }
 
   /**
@@ -461,7 +478,7 @@ export class MemoryView {
     const line = await this.#line();
     const by = (facts: FactReads): Promise<T> =>
       read(async function* (query, most) {
-        for await (const page of visibleFacts(facts, line, query, most)) yield page.map(rowOf);
+        for await (const page of visibleFacts(facts, line, query, { most })) yield page.map(rowOf);
       });
     // One query is one snapshot.
     return most !== undefined && line.length === 1 ? by(store) : withReadSnapshot(store, by);
@@ -478,13 +495,6 @@ const RANKED_BY: readonly SearchMode[] = ['text', 'embedding', 'hybrid'];
 const SIGNAL = arg.optional(arg.of('an AbortSignal', (value) => value instanceof AbortSignal));
 
 const EMBED_OPTIONS = arg.options<{ readonly signal?: AbortSignal }>({ signal: SIGNAL });
-/** No name is longer, so a longer one finds nothing. Normalising one could take very long. */
-const NAME_MAX = 512;
-/** The form of asserted names: a name of another form finds nothing. */
-const NAME = arg.of(
-  "a text in Unicode's composed form (NFC)",
-  (value) => typeof value === 'string' && (value.length > NAME_MAX || value === value.normalize('NFC')),
-);
 const OF = { subject: arg.optional(NAME), predicate: arg.optional(NAME) };
 const OF_MEMBERS = arg.only(['subject', 'predicate']);
 const POINT_MEMBERS = arg.only(['valid', 'system']);
@@ -569,14 +579,7 @@ function requireInstant(instant: Time, member: string, orElse = ', or any'): Ins
 
 /** @throws MemoryError `empty_text`, `long_text`, `bad_text` */
 function requireAskable(text: string, by: SearchMode): void {
-  if (text.length > TEXT_MAX)
-    throw new MemoryError(
-      'long_text',
-      `The search text has more than ${TEXT_MAX} characters. Search for fewer words.`,
-      {
-        evidence: { length: text.length },
-      },
-    );
+  requireShortText(text);
   if (!text.isWellFormed() || text.includes('\0'))
     throw new MemoryError('bad_text', 'The search text has U+0000 or half a surrogate pair. Remove it.');
   // An embedder may know the meaning of signs that are not words.

@@ -1,13 +1,19 @@
-import type { BranchPartition, FactQuery, FactReads, FactVersion } from '#ledger';
+import { type BranchPartition, type FactQuery, type FactReads, type FactVersion, OPEN_END } from '#ledger';
 import { factPages } from './fact-pages.ts';
 import { type LateChange, type VisibilityChain, type VisibleMemory, visibleRows, visibleUntil } from './visibility.ts';
 
 const PAGE = 1_000;
 
+export interface VisibleFactsOptions {
+  /** Maximum number of facts. */
+  readonly most?: number | undefined;
+  /** Continues after this partition. */
+  readonly after?: Names | undefined;
+}
+
 /**
  * The facts visible in this chain, in the order of a store, by pages. With several memories the
- * rows of a partition come together. `query` is for one space, and has no branch. `most`: maximum
- * number of facts.
+ * rows of a partition come together. `query` is for one space, and has no branch.
  *
  * Each partition is as of one moment, also if a memory changes it for the first time during the
  * read. Such a change is atomic and happens once. If the memory did not have the partition when its
@@ -20,18 +26,18 @@ export async function* visibleFacts(
   store: FactReads,
   line: VisibilityChain,
   query: Omit<FactQuery, 'branch' | 'after' | 'limit'>,
-  most?: number,
+  { most, after }: VisibleFactsOptions = {},
 ): AsyncGenerator<FactVersion[]> {
   const [own, ...sources] = line;
   if (sources.length === 0) {
-    yield* factPages(store, visibleMemoryQuery(query, own), { most });
+    yield* factPages(store, { ...visibleMemoryQuery(query, own), ...from(after) }, { most });
     return;
   }
   const turns = { last: 0 };
-  const partitions = line.map((level) => new PeekableRows(partitionsOf(store, query, level, turns)));
+  const partitions = line.map((level) => new PeekableRows(partitionsOf(store, query, level, turns, after)));
   // Read before the rows, so that none of them must be read again.
   await Promise.all(partitions.map((each) => each.head()));
-  const rows = line.map((level) => new MemoryRows(store, query, level, turns));
+  const rows = line.map((level) => new MemoryRows(store, query, level, turns, after));
   let page: FactVersion[] = [];
   for (;;) {
     const heads = (await Promise.all(rows.map((each) => each.next()))).filter((head) => head !== undefined);
@@ -104,14 +110,20 @@ class MemoryRows {
   /** The read that returned the page of the next row. */
   #turn: number = 0;
 
-  constructor(store: FactReads, asked: Omit<FactQuery, 'branch'>, level: VisibleMemory, turns: ReadCounter) {
+  constructor(
+    store: FactReads,
+    asked: Omit<FactQuery, 'branch'>,
+    level: VisibleMemory,
+    turns: ReadCounter,
+    after: Names | undefined,
+  ) {
     this.#store = store;
     this.#asked = asked;
     this.#level = level;
-    this.#query = visibleMemoryQuery(asked, level);
+    this.#query = { ...visibleMemoryQuery(asked, level), ...from(after) };
     this.#turns = turns;
     this.#rows = new PeekableRows(this.#all());
-    this.#ahead = lateChangesIn(asked, level);
+    this.#ahead = lateChangesIn(asked, level).filter((name) => after === undefined || byNames(name, after) > 0);
   }
 
   /** The next partition. */
@@ -162,6 +174,7 @@ async function* partitionsOf(
   { space, subject, predicate }: Pick<FactQuery, 'space' | 'subject' | 'predicate'>,
   { branch }: VisibleMemory,
   turns: ReadCounter,
+  start: Names | undefined,
 ): AsyncGenerator<OwnPartition> {
   if (branch === undefined) return;
   const query = {
@@ -171,7 +184,7 @@ async function* partitionsOf(
     ...(predicate !== undefined && { predicate }),
     limit: PAGE,
   };
-  let after: BranchPartition | undefined;
+  let after = start;
   for (;;) {
     const page = await store.branchPartitions({ ...query, ...(after && { after }) });
     // Counted after the read: rows requested later have a greater number.
@@ -217,6 +230,13 @@ type Names = Pick<FactVersion, 'subject' | 'predicate'>;
 
 export function byNames(a: Names, b: Names): number {
   return byCodePoints(a.subject, b.subject) || byCodePoints(a.predicate, b.predicate);
+}
+
+/** The place in the order of a store after all rows of a partition: no row starts so late. */
+function from(after: Names | undefined): Pick<FactQuery, 'after'> {
+  if (after === undefined) return {};
+  const { subject, predicate } = after;
+  return { after: { subject, predicate, system_time_start: OPEN_END, valid_from: OPEN_END, fact_id: OPEN_END } };
 }
 
 /** The order of a store within a partition. */

@@ -40,6 +40,7 @@ async function read(view: any, now: string): Promise<void> {
   await view.recall({ kind: 'audit', valid: 'any', system: 'any' });
   await view.embed();
   const history = await view.history();
+  await view.keys({ text: 'w', after: { subject: 'a', predicate: 'a' } });
   await view.diff({ valid: START, system: START }, { valid: now, system: now });
   await view.explain(history[0]);
   await view.restingOn({ source: 's1' });
