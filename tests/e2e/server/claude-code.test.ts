@@ -1,0 +1,309 @@
+/** The hooks of Claude Code at the server: its permissions, once each, and the recorded outcomes. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { gateway, readRules } from '#domains/gateway';
+import type { Domain } from '#kernel';
+import { cases } from '../../support/cases.ts';
+import { type Asking, start, type TestServer } from '../../support/server/serving.ts';
+
+const RULES = `
+id: repo
+rules:
+  - { id: look, allow: '*', class: read }
+  - { id: edit, allow: [files/write, files/edit, shell/write], path: /repo }
+  - { id: git, allow: shell/git }
+  - { id: push, ask: shell/git, where: [{ path: /argv/0, is: push }] }
+  - { id: no-rm, deny: shell/rm, because: Files are removed by hand. }
+  - { id: notes, allow: 'notes/*' }
+`;
+
+const PRINCIPALS = {
+  'agent:claude': {
+    kinds: ['agent'],
+    grants: [{ trajectories: ['calls'], actions: ['call', 'begin', 'report', 'session'] }],
+  },
+  'human:grace': { kinds: ['counselor'] },
+  'admin:ann': { kinds: ['admin'] },
+} as const;
+
+interface Hooks {
+  readonly server: TestServer;
+  send(event: object, query?: string): Promise<any>;
+  /** The permission for a call, and its reason. */
+  ask(tool: string, input: object, more?: object, query?: string): Promise<{ permission: string; reason: string }>;
+  approve(): Promise<void>;
+  state(): Promise<any>;
+}
+
+async function hooks(rules = RULES): Promise<Hooks> {
+  const read = readRules(rules).rules;
+  const server = await start({
+    config: { worlds: { calls: { domain: 'gateway' } }, tools: [] },
+    principals: PRINCIPALS as never,
+    domains: [gateway({ rules: read }) as unknown as Domain],
+    rules: read,
+  });
+  const path = '/v1/trajectories/calls/hooks/claude-code';
+  const tokens = {
+    agent: await server.tokenFor('agent:claude'),
+    grace: await server.tokenFor('human:grace'),
+  };
+  const asked = async (method: string, at: string, asking: Asking) => {
+    const { status, body, text } = await server.ask(method, at, asking);
+    if (status >= 300) throw new Error(text);
+    return body;
+  };
+  const send: Hooks['send'] = (event, query = 'wait=0') =>
+    asked('POST', `${path}?${query}`, { token: tokens.agent, body: { session_id: 's1', cwd: '/repo', ...event } });
+  let calls = 0;
+  return {
+    server,
+    send,
+    ask: async (tool_name, tool_input, more = {}, query = 'wait=0') => {
+      const event = { hook_event_name: 'PreToolUse', tool_name, tool_input, tool_use_id: `toolu_${++calls}`, ...more };
+      const { hookSpecificOutput: said } = await send(event, query);
+      expect(said.hookEventName).toBe('PreToolUse');
+      return { permission: said.permissionDecision, reason: said.permissionDecisionReason };
+    },
+    approve: async () => {
+      const { approvals } = await asked('GET', '/v1/approvals', { token: tokens.grace });
+      expect(approvals).toHaveLength(1);
+      const [{ id, digest }] = approvals;
+      await asked('POST', `/v1/approvals/${id}/approve`, { token: tokens.grace, body: { digest, reason: 'fine' } });
+    },
+    state: async () => (await asked('GET', '/v1/trajectories/calls/state', { token: tokens.grace })).state,
+  };
+}
+
+const bash = (command: string) => ({ command });
+
+test('the rules allow, deny and hold calls by what they do', async () => {
+  const { ask, state } = await hooks();
+  expect((await ask('Read', { file_path: 'src/a.ts' })).permission).toBe('allow');
+  expect((await ask('Write', { file_path: '/repo/a.ts', content: 'a' })).permission).toBe('allow');
+  expect((await ask('Bash', bash('ls -l && git status'))).permission).toBe('allow');
+  const removed = await ask('Bash', bash('git status; rm -rf build'));
+  expect(removed).toMatchObject({ permission: 'deny', reason: expect.stringContaining('Files are removed by hand') });
+  const outside = await ask('Write', { file_path: '/repo/../etc/passwd', content: 'x' });
+  expect(outside).toMatchObject({ permission: 'deny', reason: expect.stringContaining('a person has to approve') });
+  expect((await ask('Bash', bash('$(cat x)'))).permission).toBe('deny');
+  const { calls, sessions } = await state();
+  expect(Object.keys(calls)).toEqual(['s1.toolu_1', 's1.toolu_2', 's1.toolu_3']);
+  expect(sessions).toMatchObject({ s1: { agent: 'claude' } });
+});
+
+test('an approval is for exactly that call, once', async () => {
+  const { ask, approve, state } = await hooks();
+  const push = bash('git push');
+  expect((await ask('Bash', push)).reason).toContain('/inbox/');
+  expect((await ask('Bash', push)).permission).toBe('deny');
+  await approve();
+  expect((await ask('Bash', bash('git push --force'))).permission).toBe('deny');
+  const both = await Promise.all([ask('Bash', push), ask('Bash', push), ask('Bash', push)]);
+  expect(both.filter(({ permission }) => permission === 'allow')).toHaveLength(1);
+  expect((await ask('Bash', push)).permission).toBe('deny');
+  expect((await state()).calls['s1.toolu_1']).toMatchObject({
+    approvedBy: ['human:grace'],
+    begunAs: expect.any(String),
+  });
+});
+
+test('the same question twice at once is one permission', async () => {
+  const { ask } = await hooks();
+  const same = { tool_use_id: 'toolu_same' };
+  const all = await Promise.all([1, 2, 3, 4].map(() => ask('Bash', bash('git status'), same)));
+  expect(all.filter(({ permission }) => permission === 'allow')).toHaveLength(1);
+  expect((await ask('Bash', bash('git status'), same)).reason).toContain('let through already');
+  expect((await ask('Bash', bash('git log'), same)).reason).toContain('other arguments');
+});
+
+test('a person who decides in time answers the question itself', async () => {
+  const { ask, approve } = await hooks();
+  const asked = ask('Bash', bash('git push'), {}, 'wait=30');
+  await expect
+    .poll(async () =>
+      approve().then(
+        () => true,
+        () => false,
+      ),
+    )
+    .toBe(true);
+  expect((await asked).permission).toBe('allow');
+});
+
+test('a deferred call is allowed once after its approval, and stays refused otherwise', async () => {
+  const { ask, approve, server } = await hooks();
+  const same = { tool_use_id: 'toolu_d' };
+  const asked = () => ask('Bash', bash('git push'), same, 'wait=0&pending=defer');
+  expect((await asked()).permission).toBe('defer');
+  expect((await asked()).permission).toBe('defer');
+  await approve();
+  expect((await asked()).permission).toBe('allow');
+  expect((await asked()).permission).toBe('deny');
+  const other = { tool_use_id: 'toolu_e' };
+  const second = () => ask('Bash', bash('git push origin'), other, 'wait=0&pending=defer');
+  expect((await second()).permission).toBe('defer');
+  const token = await server.tokenFor('human:grace');
+  const [{ id }] = (await server.ask('GET', '/v1/approvals', { token })).body.approvals;
+  await server.ask('POST', `/v1/approvals/${id}/reject`, { token, body: { reason: 'not on a Friday' } });
+  expect(await second()).toMatchObject({ permission: 'deny', reason: expect.stringContaining('not on a Friday') });
+  expect((await second()).permission).toBe('deny');
+  const inSubagent = await ask('Bash', bash('git push x'), { agent_id: 'a1' }, 'wait=0&pending=defer');
+  expect(inSubagent.permission).toBe('deny');
+});
+
+test('calls that rules let through can be confirmed at the terminal too', async () => {
+  const { ask } = await hooks();
+  const run = async (confirm: string, command: string) =>
+    (await ask('Bash', bash(command), {}, `wait=0&confirm=${confirm}`)).permission;
+  expect(await run('irreversible', 'ls')).toBe('allow');
+  expect(await run('irreversible', 'git status')).toBe('ask');
+  expect(await run('changes', 'echo x > a')).toBe('ask');
+  expect(await run('always', 'ls')).toBe('ask');
+  expect(await run('always', 'rm x')).toBe('deny');
+});
+
+test('outcomes close calls, and a call without one is in doubt at the next start', async () => {
+  const { ask, send, state } = await hooks();
+  const done = (hook_event_name: string, n: number, more: object) =>
+    send({ hook_event_name, tool_name: 'Bash', tool_input: bash('ls'), tool_use_id: `toolu_${n}`, ...more });
+  for (let n = 0; n < 5; n++) await ask('Bash', bash('ls'));
+  await done('PostToolUse', 1, { tool_response: { stdout: 'a' } });
+  await done('PostToolUseFailure', 2, { error: 'Exit code 1' });
+  await done('PostToolUseFailure', 3, { error: 'stopped', is_interrupt: true });
+  await send({ hook_event_name: 'PostToolBatch', tool_calls: [{ tool_use_id: 'toolu_4', tool_response: 'refused' }] });
+  const outcomes = async () => Object.values((await state()).calls).map(({ outcome }: any) => outcome ?? 'open');
+  expect(await outcomes()).toEqual(['done', 'failed', 'unknown', 'failed', 'open']);
+  await done('PostToolUse', 1, { tool_response: { stdout: 'other' } });
+  expect((await outcomes())[0]).toBe('done');
+  await send({ hook_event_name: 'SessionEnd', reason: 'other' });
+  const told = await send({ hook_event_name: 'UserPromptSubmit', session_id: 's2', prompt: 'go on' });
+  expect(told.systemMessage).toContain('2 calls have no known outcome');
+  expect((await state()).sessions).toMatchObject({ s1: { endedAt: expect.any(String) }, s2: {} });
+});
+
+test('the entry of a call’s outcome has the text of a file before it', async () => {
+  const { ask, send, server } = await hooks();
+  const input = { file_path: '/repo/a', old_string: 'x', new_string: '$&y', replace_all: false };
+  await ask('Edit', input);
+  const tool_response = { filePath: '/repo/a', originalFile: 'axbx', replaceAll: false };
+  await send({
+    hook_event_name: 'PostToolUse',
+    tool_name: 'Edit',
+    tool_input: input,
+    tool_use_id: 'toolu_1',
+    tool_response,
+  });
+  const token = await server.tokenFor('human:grace');
+  const { entries } = (await server.ask('GET', '/v1/trajectories/calls/entries', { token })).body;
+  const report = entries.find(({ action }: any) => action === 'report' || action?.name === 'report');
+  const { body } = await server.ask('GET', `/v1/entries/${report.entry_id ?? report.id}?values=true`, { token });
+  expect(JSON.stringify(body)).toContain('"before":"axbx"');
+});
+
+test('subagents are sessions with a parent', async () => {
+  const { ask, send, state } = await hooks();
+  await ask('Bash', bash('ls'), { agent_id: 'a1', agent_type: 'Explore' });
+  expect((await state()).sessions).toMatchObject({ s1: {}, 's1.a1': { parent: 's1', about: 'Explore' } });
+  await send({ hook_event_name: 'SubagentStop', agent_id: 'a1' });
+  expect((await state()).sessions['s1.a1'].endedAt).toEqual(expect.any(String));
+});
+
+test('an MCP server of a project or a plugin has no name of a trusted one', async () => {
+  const { ask } = await hooks();
+  const run = async (name: string, source: string) =>
+    (await ask(`mcp__${name}__add`, { text: 'x' }, { mcp_server: { name, source } })).permission;
+  const listed = await hooks(`${RULES}tools: { notes/add: { class: reversible } }\n`);
+  const trusted = await listed.ask('mcp__notes__add', { text: 'x' }, { mcp_server: { name: 'notes', source: 'user' } });
+  expect(trusted.permission).toBe('allow');
+  const pretended = await listed.ask(
+    'mcp__notes__add',
+    { text: 'x' },
+    { mcp_server: { name: 'notes', source: 'project' } },
+  );
+  expect(pretended.permission).toBe('deny');
+  expect((await listed.ask('mcp__notes__add', { text: 'x' })).permission).toBe('deny');
+  expect(await run('shell', 'user')).toBe('deny');
+  expect(await run('files', 'user')).toBe('deny');
+});
+
+test('settings of agents and of the server ask, whatever the rules allow', async () => {
+  const { ask } = await hooks('{ id: wide, default: allow, rules: [{ id: all, allow: "*" }] }');
+  for (const path of ['.claude/settings.local.json', '/home/u/.claude.json', 'assize.yaml', '/x/assize.db.root.key']) {
+    expect((await ask('Write', { file_path: path, content: '' })).permission).toBe('deny');
+    expect((await ask('Bash', bash(`cat ${path}`))).permission).toBe('deny');
+  }
+  expect((await ask('Bash', bash('cat README.md'))).permission).toBe('allow');
+});
+
+test('requests for a permission are left to the person, or refused', async () => {
+  const { ask, send } = await hooks();
+  const input = bash('git status');
+  const request = { hook_event_name: 'PermissionRequest', tool_name: 'Bash', tool_input: input };
+  expect((await send(request)).hookSpecificOutput.decision.behavior).toBe('deny');
+  await ask('Bash', input);
+  expect(await send(request)).toEqual({});
+  expect((await send({ ...request, tool_input: bash('git log') })).hookSpecificOutput.decision.behavior).toBe('deny');
+});
+
+test('changed settings are kept out, and questions of servers are ruled on', async () => {
+  const { send, state } = await hooks(`${RULES}tools: { notes/elicitation: { class: read } }\n`);
+  const change = {
+    hook_event_name: 'ConfigChange',
+    source: 'local_settings',
+    file_path: '/repo/.claude/settings.local.json',
+  };
+  expect((await send(change)).decision).toBe('block');
+  const question = { hook_event_name: 'Elicitation', mcp_server_name: 'notes', message: 'Which?', mode: 'form' };
+  expect(await send(question)).toEqual({});
+  expect((await send({ ...question, mcp_server_name: 'other' })).hookSpecificOutput.action).toBe('decline');
+  expect(Object.values((await state()).calls)).toMatchObject([{ tool: 'notes/elicitation', outcome: 'done' }]);
+});
+
+test('a command in a skill is ruled on like any other', async () => {
+  const { send } = await hooks();
+  const run = async (command: string, id: string) => {
+    const event = { hook_event_name: 'PreSkillShellCommand', tool_name: 'Bash', tool_input: { command } };
+    const { hookSpecificOutput: said } = await send({ ...event, tool_use_id: id });
+    return [said.hookEventName, said.permissionDecision];
+  };
+  expect(await run('git status', 'toolu_s:preamble-0')).toEqual(['PreSkillShellCommand', 'allow']);
+  expect(await run('rm x', 'toolu_s:preamble-1')).toEqual(['PreSkillShellCommand', 'deny']);
+});
+
+const QUESTIONS = ['PreToolUse', 'PreSkillShellCommand', 'PermissionRequest', 'ConfigChange', 'Elicitation'];
+
+test('a malformed question is never a permission', async () => {
+  const { server } = await hooks('{ id: none, default: deny }');
+  const token = await server.tokenFor('agent:claude');
+  const path = '/v1/trajectories/calls/hooks/claude-code?wait=0';
+  const member = fc.constantFrom('session_id', 'cwd', 'tool_name', 'tool_input', 'tool_use_id', 'mcp_server', 'source');
+  const value = fc.oneof(fc.jsonValue(), fc.constantFrom('Bash', 'Read', { command: 'ls' }, '/repo', 's1', null));
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...QUESTIONS), fc.dictionary(member, value), async (name, given) => {
+      const { status, body } = await server.ask('POST', path, { token, body: { hook_event_name: name, ...given } });
+      if (status >= 400) return;
+      const said = body.hookSpecificOutput;
+      const isRefused =
+        said?.permissionDecision === 'deny' ||
+        said?.decision?.behavior === 'deny' ||
+        said?.action === 'decline' ||
+        body.decision === 'block';
+      expect({ name, given, body, isRefused }).toMatchObject({ isRefused: true });
+    }),
+    { numRuns: cases(150) },
+  );
+});
+
+test('an unknown event, a stranger and a wrong world get no permission', async () => {
+  const { server, send } = await hooks();
+  expect(await send({ hook_event_name: 'SomethingNew', tool_name: 'Bash' })).toEqual({});
+  const path = '/v1/trajectories/calls/hooks/claude-code';
+  expect((await server.ask('POST', path, { body: {} })).status).toBe(401);
+  const token = await server.tokenFor('human:grace');
+  expect((await server.ask('POST', path, { token, body: {} })).status).toBe(403);
+  const agent = await server.tokenFor('agent:claude');
+  expect(
+    (await server.ask('POST', '/v1/trajectories/nowhere/hooks/claude-code', { token: agent, body: {} })).status,
+  ).toBe(404);
+});
