@@ -2,8 +2,9 @@ import { ANY_COUNSELOR, counselorKind, KernelError, type PendingProposal, PROPOS
 import { approvalsOf, type Hash, type PendingPayload } from '#ledger';
 import type { Question } from '#memory';
 import { RuntimeError } from '../../errors.ts';
-import { requireFactStore, type StatementContext } from '../../memory/plan/plan-beliefs.ts';
+import { requireFactStore } from '../../memory/plan/plan-beliefs.ts';
 import { submittedRequests } from '../../memory/plan/questions.ts';
+import type { StatementContext } from '../../memory/plan/statement-context.ts';
 import { type ApprovalInput, isAnswering } from '../../records/ruling.ts';
 import type { ApprovalPorts } from './approval-ports.ts';
 
