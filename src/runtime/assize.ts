@@ -15,8 +15,8 @@ import {
 } from '#ledger';
 import { forgetWords } from '#memory';
 import { systemPause } from '#oracle';
-import { Resolutions } from './approve/approve.ts';
 import { listPending, type OpenPending, type PendingQuery } from './approve/list-pending.ts';
+import { Expiries } from './approve/pending/expire.ts';
 import type { TrajectoryContext } from './context.ts';
 import {
   type BranchOptions,
@@ -333,7 +333,7 @@ export class Assize {
     if (opened !== undefined) return opened.upgrade(next, options);
     requireGiven(next, this.#context);
     const writer = await this.#writerUnder(trajectoryId, next);
-    return new Upgrades(writer, new Resolutions(writer, undefined, undefined)).upgrade(next, options);
+    return new Upgrades(writer, new Expiries(writer)).upgrade(next, options);
   }
 
   /**

@@ -9,7 +9,7 @@
  */
 
 export { Approvals, type PendingStatus } from './approve/approvals.ts';
-export type { Deciders } from './approve/approve.ts';
+export type { Deciders } from './approve/deciders.ts';
 export type { OpenPending, PendingQuery } from './approve/list-pending.ts';
 export { Assize, type CloseOptions } from './assize.ts';
 export type { WritChain } from './authority/writs.ts';
@@ -127,7 +127,7 @@ export {
   withdrawnSourceOf,
 } from './memory/index.ts';
 export type { ApprovalOptions, AssizeOptions, EffectOptions, MemoryRuntimeOptions, RuntimePorts } from './options.ts';
-export type { ForeseenProposal } from './propose/propose.ts';
+export type { ForeseenProposal } from './propose/decide/gathered-proposal.ts';
 export type { EffectOutcome, EffectsStatus } from './records/effect-outcome.ts';
 export { COMPILER_VERSION, digestOf } from './records/entry-payloads.ts';
 export type { ErasureInput, ErasurePreview, ErasureRuling } from './records/erasure-input.ts';

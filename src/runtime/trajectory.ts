@@ -13,7 +13,7 @@ import {
 } from '#kernel';
 import type { EntryRow, Halt, Hash, RoleRef } from '#ledger';
 import { Approvals, type PendingStatus } from './approve/approvals.ts';
-import { Resolutions } from './approve/approve.ts';
+import { Expiries } from './approve/pending/expire.ts';
 import type { WritChain } from './authority/writs.ts';
 import type { TrajectoryContext } from './context.ts';
 import { Delegations } from './delegate/delegate.ts';
@@ -23,8 +23,9 @@ import { Erasures } from './erase/erase.ts';
 import { Memory, type MemoryOptions, type MemoryPorts } from './memory/memory.ts';
 import { requireFactStore } from './memory/plan/plan-beliefs.ts';
 import { pendingClaimsOf } from './memory/plan/withdrawn-sources.ts';
+import type { ForeseenProposal } from './propose/decide/gathered-proposal.ts';
 import { judgeAt } from './propose/judge-at.ts';
-import { type ForeseenProposal, Proposals } from './propose/propose.ts';
+import { Proposals } from './propose/propose.ts';
 import type { EffectOutcome } from './records/effect-outcome.ts';
 import type { ErasureInput, ErasurePreview, ErasureRuling } from './records/erasure-input.ts';
 import { checkKey, type Proposal, type ProposalInput } from './records/intent.ts';
@@ -101,15 +102,16 @@ export class Trajectory<D extends Domain = Domain> {
     this.#context = context;
     const { beliefs, effects } = context;
     const children = { open, effectsSettled: async () => void (await effects?.recorded()) };
-    const resolutions = new Resolutions(this.#writer, beliefs, effects);
-    this.approvals = new Approvals(this.#writer, resolutions);
-    this.delegations = new Delegations(this.#writer, resolutions, children);
+    const expiries = new Expiries(this.#writer);
+    const ports = { writer: this.#writer, beliefs, effects, expiries, turn: this.#ports };
+    this.approvals = new Approvals(ports, expiries);
+    this.delegations = new Delegations(this.#writer, expiries, children);
     this.writs = new TrajectoryWrits(this.#writer, this.delegations, children);
     this.#halts = new TrajectoryHalts(this.#writer, this.delegations, children);
-    this.#proposals = new Proposals(this.#writer, beliefs, resolutions, effects, this.#ports);
+    this.#proposals = new Proposals(ports);
     this.#transactions = new TransactionRunner(this.#writer, this.#proposals, effects);
-    this.#erasures = new Erasures(this.#writer, beliefs, this.#proposals, resolutions);
-    this.#upgrades = new Upgrades(this.#writer, resolutions);
+    this.#erasures = new Erasures(ports);
+    this.#upgrades = new Upgrades(this.#writer, expiries);
     Object.freeze(this);
   }
 
@@ -384,7 +386,7 @@ export class Trajectory<D extends Domain = Domain> {
    * `not_found`, `domain_mismatch`; CanonError for arguments that are not JSON
    */
   async judge(input: ForeseenProposal, at?: Hash): Promise<Judgement> {
-    if (at === undefined) return this.#proposals.foresee(input);
+    if (at === undefined) return this.#proposals.judge(input);
     return judgeAt(this.#context, this.id, at, input);
   }
 

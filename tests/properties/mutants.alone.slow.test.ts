@@ -83,7 +83,7 @@ const built = (path: string): string => path.replace(/\.ts$/, '.js');
 /** Writes the files that all copies need and share. */
 function makeParts(): void {
   const properties = Object.keys(PROPERTIES).map((by) => `tests/properties/${by}.test.ts`);
-  const shared = ['tests/support/**/*.ts', 'tests/properties/mixed-schedules.ts'];
+  const shared = ['tests/support/**/*.ts', 'tests/properties/{mixed-schedules,payments}.ts'];
   const needed = globSync([`src/{${FLOORS}}/**/*.ts`, ...shared], { cwd: root });
   for (const path of [...needed.filter((each) => !each.endsWith('.test.ts')), ...properties]) {
     parts.push(built(path));

@@ -62,10 +62,10 @@ export const PROPERTIES = {
 export const MUTANTS: readonly Mutant[] = [
   {
     fault: 'lets approvals through on a halted trajectory',
-    file: 'runtime/approve/approve.ts',
+    file: 'runtime/approve/pending/resolve.ts',
     changes: [
-      ['if (!moves.undelayed) writer.refuseIfHalted();\n      const step', 'const step'],
-      ['if (!moves.undelayed) writer.refuseIfHalted();\n        const pending', 'const pending'],
+      ['if (!undelayed) writer.refuseIfHalted();\n    const step', 'const step'],
+      ['if (!undelayed) writer.refuseIfHalted();\n      const pending', 'const pending'],
     ],
     by: 'halt',
     property: 'no work is taken between a halt and its resume',
@@ -376,11 +376,11 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'appends twice',
-    file: 'runtime/propose/propose.ts',
+    file: 'runtime/propose/until-ruled.ts',
     changes: [
       [
-        'const ruled = this.rule(gathered, {',
-        'void writer.commit(this.rule(gathered) as never);\n      const ruled = this.rule(gathered, {',
+        'const ruled = rule(ports, gathered, {',
+        'void writer.commit(rule(ports, gathered) as never);\n    const ruled = rule(ports, gathered, {',
       ],
     ],
     by: 'theorems',
@@ -400,7 +400,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'overlooks what is committed while it reads what was',
-    file: 'runtime/propose/precondition.ts',
+    file: 'runtime/propose/decide/precondition.ts',
     changes: [
       [
         'of this.#writer.recentCommits.since(this)) found',
@@ -412,7 +412,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'refuses for what was never written',
-    file: 'runtime/propose/precondition.ts',
+    file: 'runtime/propose/decide/precondition.ts',
     changes: [['    return found;\n', '    this.#found = found;\n    return found;\n']],
     by: 'precondition',
     property: 'refused exactly when',
@@ -449,14 +449,14 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'lets an approval change what another one freezes',
-    file: 'runtime/approve/approve.ts',
+    file: 'runtime/approve/decide/decide-approval.ts',
     changes: [['checkOthers(chain, world.domain, pendingId, commit.changes, at);', '']],
     by: 'frozen-footprint',
     property: 'an approval finds its frozen footprint unchanged; nothing else stops it',
   },
   {
     fault: 'ignores a reservation',
-    file: 'runtime/propose/propose.ts',
+    file: 'runtime/propose/decide/decide-proposal.ts',
     changes: [['writer.reservations.of(chain, domain, at);', 'writer.reservations.of(chain, domain, at) && [];']],
     by: 'reservations',
     property: 'others go on beside pending proposals',
@@ -671,14 +671,18 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'keeps the calls of the first proposal in an amendment',
-    file: 'runtime/approve/amend.ts',
-    changes: [
-      ['return plannedCalls(world, intent, authority', 'return plannedCalls(world, waiting.intent, authority'],
-      [
-        'calls: plan?.calls ?? NO_CALLS',
-        'calls: plannedCalls(world, intent, own, waiting.inputs).map((one) => ({ ...one, isDeclared: true as const }))',
+    file: 'runtime/approve/decide/amended-proposal.ts',
+    changes: [['return plannedCalls(world, intent, authority', 'return plannedCalls(world, waiting.intent, authority']],
+    also: {
+      file: 'runtime/approve/decide/decide-amendment.ts',
+      changes: [
+        ['amendPending,\n', 'amendPending,\n  plannedCalls,\n'],
+        [
+          'calls: plan?.calls ?? NO_CALLS',
+          'calls: plannedCalls(world, intent, own, waiting.inputs).map((one) => ({ ...one, isDeclared: true as const }))',
+        ],
       ],
-    ],
+    },
     by: 'amendments',
     property: 'an amendment commits what proposing and approving its arguments commit',
   },
@@ -763,20 +767,24 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'makes the calls of the first proposal after an amendment',
-    file: 'runtime/approve/amend.ts',
-    changes: [
-      ['return plannedCalls(world, intent, authority', 'return plannedCalls(world, waiting.intent, authority'],
-      [
-        'calls: plan?.calls ?? NO_CALLS',
-        'calls: plannedCalls(world, intent, own, waiting.inputs).map((one) => ({ ...one, isDeclared: true as const }))',
+    file: 'runtime/approve/decide/amended-proposal.ts',
+    changes: [['return plannedCalls(world, intent, authority', 'return plannedCalls(world, waiting.intent, authority']],
+    also: {
+      file: 'runtime/approve/decide/decide-amendment.ts',
+      changes: [
+        ['amendPending,\n', 'amendPending,\n  plannedCalls,\n'],
+        [
+          'calls: plan?.calls ?? NO_CALLS',
+          'calls: plannedCalls(world, intent, own, waiting.inputs).map((one) => ({ ...one, isDeclared: true as const }))',
+        ],
       ],
-    ],
+    },
     by: 'mixed-schedules',
     property: 'Theorem 4: (vi)',
   },
   {
     fault: 'lets proposals pass beside a reservation',
-    file: 'runtime/propose/propose.ts',
+    file: 'runtime/propose/decide/decide-proposal.ts',
     changes: [['writer.reservations.of(chain, domain, at);', 'writer.reservations.of(chain, domain, at) && [];']],
     by: 'mixed-schedules',
     property: 'Lemmas A.48, A.49',

@@ -15,7 +15,13 @@ import {
 import { AWAIT_OPTIONS, type AwaitOptions, pollDelayMs } from '../writer/await-options.ts';
 import { COMMIT_ATTEMPTS_MAX } from '../writer/prepared.ts';
 import type { Writer } from '../writer/writer.ts';
-import { type Deciders, effectUnresolvedError, type Resolutions } from './approve.ts';
+import { approve } from './approve.ts';
+import type { ApprovalPorts } from './decide/approval-ports.ts';
+import { type Deciders, decidersAmong } from './deciders.ts';
+import { judgeApproval } from './judge.ts';
+import type { Expiries } from './pending/expire.ts';
+import { effectUnresolvedError } from './pending/not-pending.ts';
+import { reject } from './reject.ts';
 
 /** The outcome of a pending proposal. */
 export type PendingStatus =
@@ -35,11 +41,13 @@ export class Approvals {
   }
 
   readonly #writer: Writer;
-  readonly #resolutions: Resolutions;
+  readonly #ports: ApprovalPorts;
+  readonly #expiries: Expiries;
 
-  constructor(writer: Writer, resolutions: Resolutions) {
-    this.#writer = writer;
-    this.#resolutions = resolutions;
+  constructor(ports: ApprovalPorts, expiries: Expiries) {
+    this.#writer = ports.writer;
+    this.#ports = ports;
+    this.#expiries = expiries;
     Object.freeze(this);
   }
 
@@ -79,7 +87,7 @@ export class Approvals {
     if (found.status !== 'pending')
       throw new RuntimeError('not_pending', `The proposal ${pendingId} is decided.`, { evidence: { id: pendingId } });
     if (isEffectPending(found.payload)) throw effectUnresolvedError(pendingId, found.payload);
-    return this.#resolutions.decidersAmong(found.payload, principals);
+    return decidersAmong(this.#writer, found.payload, principals);
   }
 
   /**
@@ -95,7 +103,7 @@ export class Approvals {
    * Nothing is recorded then.
    */
   approve(pendingId: Hash, input: ApprovalInput): Promise<Ruling> {
-    return this.#resolutions.approve(pendingId, input);
+    return approve(this.#ports, pendingId, input);
   }
 
   /**
@@ -110,7 +118,7 @@ export class Approvals {
    * ArgumentError `bad_argument`
    */
   judge(pendingId: Hash, input: ApprovalInput): Promise<Judgement> {
-    return this.#resolutions.judge(pendingId, input);
+    return judgeApproval(this.#ports, pendingId, input);
   }
 
   /**
@@ -118,7 +126,7 @@ export class Approvals {
    * regardless of earlier approvals. @throws the errors of `approve`
    */
   reject(pendingId: Hash, input: RejectionInput): Promise<Ruling> {
-    return this.#resolutions.reject(pendingId, input);
+    return reject(this.#writer, pendingId, input);
   }
 
   /**
@@ -168,7 +176,7 @@ export class Approvals {
         const now = writer.now();
         if (until !== undefined && now >= until) throw stillPending(found.id, until);
         const { expires } = found.payload;
-        if (expires !== undefined && now >= expires) await this.#resolutions.recordSomeExpired();
+        if (expires !== undefined && now >= expires) await this.#expiries.recordSomeExpired();
         else await this.#rest(moved.promise, now, [expires, until], signal);
       } finally {
         leave();

@@ -9,7 +9,7 @@ import { MemoryStore } from '#stores';
 import { allEntries, soundState } from '../../../tests/support/ledger/desk.ts';
 import { HandClock, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 import type { ApprovalOptions } from '../options.ts';
-import { EXPIRED_IN_GROUP } from './approve.ts';
+import { EXPIRED_IN_GROUP } from './pending/expire.ts';
 
 const HOUR = 3_600_000;
 const keys = generateKeys(new Uint8Array(32).fill(1));

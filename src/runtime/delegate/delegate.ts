@@ -14,7 +14,7 @@ import {
   readRow,
   type Stored,
 } from '#ledger';
-import type { Resolutions } from '../approve/approve.ts';
+import type { Expiries } from '../approve/pending/expire.ts';
 import { badWrit, unspent, type WritChain } from '../authority/writs.ts';
 import { concluded, RuntimeError } from '../errors.ts';
 import { answerPayload, conclusionPayload, delegationStartPayload } from '../records/entry-payloads.ts';
@@ -68,15 +68,15 @@ export class Delegations<Child extends ChildTrajectory = ChildTrajectory> {
   }
 
   readonly #writer: Writer;
-  readonly #resolutions: Resolutions;
+  readonly #expiries: Expiries;
   readonly #children: Children<Child>;
   /** Steps in progress, by subject. */
   readonly #inFlight: Map<string, Promise<unknown>> = new Map();
 
-  constructor(writer: Writer, resolutions: Resolutions, children: Children<Child>) {
+  constructor(writer: Writer, expiries: Expiries, children: Children<Child>) {
     this.#writer = writer;
     this.#children = children;
-    this.#resolutions = resolutions;
+    this.#expiries = expiries;
     Object.freeze(this);
   }
 
@@ -178,7 +178,7 @@ export class Delegations<Child extends ChildTrajectory = ChildTrajectory> {
     return untilCommitted<true>(this.#writer, async () => {
       if (await this.#wasDelegated(terms)) return { answer: true };
       if (this.#writer.stale) return undefined;
-      await this.#resolutions.recordSomeExpired();
+      await this.#expiries.recordSomeExpired();
       return () => this.#start(terms);
     });
   }

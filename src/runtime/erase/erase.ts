@@ -3,12 +3,12 @@ import { arg, isAssizeError, type Json } from '#base';
 import { contentHash, parsePointer } from '#canon';
 import { BUILT_IN_ROLE, type Domain, ERASE_ACTION, sensitiveAbove } from '#kernel';
 import { type Hash, isFactStore, isHash, type PartitionName } from '#ledger';
-import type { Resolutions } from '../approve/approve.ts';
 import { verified } from '../authority/writs.ts';
 import { RuntimeError } from '../errors.ts';
 import type { ErasedPartition } from '../memory/plan/close-erased.ts';
 import type { BeliefPlanner } from '../memory/plan/plan-beliefs.ts';
-import type { Proposals } from '../propose/propose.ts';
+import type { RulingPorts } from '../propose/decide/proposal-ports.ts';
+import { rule } from '../propose/rule.ts';
 import type { BeliefSelector } from '../records/belief-selector.ts';
 import type { ErasureInput, ErasurePreview, ErasureRuling } from '../records/erasure-input.ts';
 import type { GatheredProposal } from '../records/intent.ts';
@@ -33,23 +33,19 @@ const VALUES_MAX = 2_000;
  * trajectory has.
  */
 export class Erasures {
+  readonly #ports: RulingPorts;
   readonly #writer: Writer;
-  readonly #proposals: Proposals;
-  readonly #resolutions: Resolutions;
-  readonly #beliefs: BeliefPlanner | undefined;
 
-  constructor(writer: Writer, beliefs: BeliefPlanner | undefined, proposals: Proposals, resolutions: Resolutions) {
-    this.#beliefs = beliefs;
-    this.#writer = writer;
-    this.#proposals = proposals;
-    this.#resolutions = resolutions;
+  constructor(ports: RulingPorts) {
+    this.#ports = ports;
+    this.#writer = ports.writer;
   }
 
   async erase(given: ErasureInput): Promise<ErasureRuling> {
     const wanted = targetsOf(given);
     // A copy: the checked input stays the same while the ledger is searched.
     const input = { ...given };
-    await this.#resolutions.recordExpired();
+    await this.#ports.expiries.recordExpired();
     // Proposals wait during the search. The search would miss them, and each would force a new
     // search.
     const ruling = await this.#writer.runExclusive(() => this.#eraseAll(input, wanted));
@@ -77,7 +73,7 @@ export class Erasures {
     // After the first entry of several, the erased quotes can no longer be found, so they are
     // collected here.
     const unmarked = new Set<Hash>();
-    const lock = new PartitionLock(this.#beliefs);
+    const lock = new PartitionLock(this.#ports.beliefs);
     let rest: FoundValues | undefined;
     try {
       for (;;) {
@@ -104,7 +100,7 @@ export class Erasures {
     let known = rest;
     return untilCommitted(writer, async (): Promise<RulingStep<ErasedOnce> | undefined> => {
       await lock.take();
-      await this.#resolutions.recordExpired();
+      await this.#ports.expiries.recordExpired();
       await writer.flushed();
       if (writer.stale) return undefined;
       const found = known ?? (await this.#find(wanted));
@@ -121,7 +117,7 @@ export class Erasures {
       const gathered = this.#gather(input, wanted, { ...found, ...part });
       return () => {
         const how = { builtIn: true, erasedPartitions: found.erasedPartitions };
-        const ruled = this.#proposals.rule(gathered, how);
+        const ruled = rule(this.#ports, gathered, how);
         if ('needs' in ruled) return ruled;
         if ('unrecorded' in ruled) return { unrecorded: { ruling: ruled.unrecorded, found, after } };
         return { ...ruled, answer: { ruling: ruled.answer, found, after } };

@@ -27,7 +27,7 @@ import { faultyStore } from '../../testing/faulty-store.ts';
 import { verifyStore } from '../inspect/verify.ts';
 import type { Trajectory } from '../trajectory.ts';
 import { checkMemory } from './maintain/check.ts';
-import { rowOf } from './plan/plan-beliefs.ts';
+import { rowOf } from './visible/facts.ts';
 
 onEveryStore((stores) => {
   const near = nearBy(stores);

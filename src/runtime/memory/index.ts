@@ -28,24 +28,20 @@ export {
   type WithdrawInput,
 } from './memory.ts';
 export { type ErasedPartition, partitionsToErase } from './plan/close-erased.ts';
-export { BeliefPlanner, type PlannedBeliefs, requireFactStore, type StatementContext } from './plan/plan-beliefs.ts';
+export { BeliefPlanner, type PlannedBeliefs, requireFactStore } from './plan/plan-beliefs.ts';
 export {
   escalateForAnswers,
   readQuestions,
   submittedRequests,
 } from './plan/questions.ts';
+export type { StatementContext } from './plan/statement-context.ts';
 export type { Judge } from './plan/votes.ts';
 export { withdrawnSourceOf } from './plan/withdrawn-sources.ts';
 export { type DependentEntry, dependentsOf } from './recall/derived.ts';
+export type { Explained, ExplainingEntry, FactSource } from './recall/explain.ts';
 export type { KeysQuery, MemoryKey, MemoryKeys } from './recall/keys.ts';
-export {
-  type Explained,
-  type ExplainingEntry,
-  type FactSource,
-  MemoryView,
-  type Recalled,
-  type RecallQuery,
-} from './recall/recall.ts';
+export { MemoryView, type Recalled } from './recall/recall.ts';
+export type { RecallQuery } from './recall/recall-query.ts';
 export type { Support, SupportedFact } from './recall/resting-on.ts';
 export type { Score, SearchFallback, SearchMode, SearchWeights } from './recall/search.ts';
 export { VisibilityChains } from './visible/visibility.ts';

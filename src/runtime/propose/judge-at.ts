@@ -1,11 +1,12 @@
 import { arg, checkArgument } from '#base';
 import type { Hash } from '#ledger';
-import { Resolutions } from '../approve/approve.ts';
+import { Expiries } from '../approve/pending/expire.ts';
 import type { TrajectoryContext } from '../context.ts';
 import type { Judgement } from '../records/judgement.ts';
 import { TurnScopedPorts } from '../writer/turn-ports.ts';
 import { Writer } from '../writer/writer.ts';
-import { type ForeseenProposal, Proposals } from './propose.ts';
+import type { ForeseenProposal } from './decide/gathered-proposal.ts';
+import { judgeProposalHere } from './judge.ts';
 
 /**
  * The ruling that a proposal would have had after an entry: with the state, the writs, the open
@@ -24,9 +25,9 @@ export async function judgeAt(
   const parts = await context.partsAt(trajectoryId, entryId);
   const { chain } = parts;
   const clock = { now: () => chain.at };
-  const ports = new TurnScopedPorts(trajectoryId, clock, context.random, () => chain.head as Hash);
-  const then = { ...context, clock, reservedFor: () => [], saltGenerator: ports.saltGenerator };
+  const turn = new TurnScopedPorts(trajectoryId, clock, context.random, () => chain.head as Hash);
+  const then = { ...context, clock, reservedFor: () => [], saltGenerator: turn.saltGenerator };
   const writer = new Writer(trajectoryId, parts, then);
-  const resolutions = new Resolutions(writer, undefined, context.effects);
-  return new Proposals(writer, undefined, resolutions, context.effects, ports).foreseeHere(input);
+  const ports = { writer, beliefs: undefined, effects: context.effects, expiries: new Expiries(writer), turn };
+  return judgeProposalHere(ports, input);
 }

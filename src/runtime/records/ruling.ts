@@ -131,6 +131,16 @@ export interface ApprovalInput extends Resolution {
   readonly role?: string | RoleRef;
 }
 
+/** Whether an approval answers questions. */
+export function isAnswering({ answers = [] }: Pick<ApprovalInput, 'answers'>): boolean {
+  return answers.length > 0;
+}
+
+/** Whether an approval is of other arguments or another role than the proposal's. */
+export function isAmending({ args, role }: Pick<ApprovalInput, 'args' | 'role'>): boolean {
+  return args !== undefined || role !== undefined;
+}
+
 export interface RejectionInput extends Resolution {
   readonly reason: string;
 }

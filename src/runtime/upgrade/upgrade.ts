@@ -22,7 +22,7 @@ import {
   type PendingPayload,
   type VectorItem,
 } from '#ledger';
-import type { Resolutions } from '../approve/approve.ts';
+import type { Expiries } from '../approve/pending/expire.ts';
 import { verified, type WritChain } from '../authority/writs.ts';
 import { concluded, RuntimeError } from '../errors.ts';
 import { DOMAIN } from '../option-names.ts';
@@ -68,11 +68,11 @@ interface UpgradeRequest {
  */
 export class Upgrades {
   readonly #writer: Writer;
-  readonly #resolutions: Resolutions;
+  readonly #expiries: Expiries;
 
-  constructor(writer: Writer, resolutions: Resolutions) {
+  constructor(writer: Writer, expiries: Expiries) {
     this.#writer = writer;
-    this.#resolutions = resolutions;
+    this.#expiries = expiries;
   }
 
   async upgrade(next: Domain, given: UpgradeOptions): Promise<Upgrade> {
@@ -90,7 +90,7 @@ export class Upgrades {
     if (writer.stale) return undefined;
     writer.refuseIfHalted();
     requireVersion(writer, request);
-    await this.#resolutions.recordExpired();
+    await this.#expiries.recordExpired();
     const by = writer.parts.writs.present(request.options.writ);
     verified(writer.context.verifier, by, writer.parts.writs.delegated);
     const waiting = await this.#waiting();
@@ -98,7 +98,7 @@ export class Upgrades {
       const { busy, parts } = writer;
       if (busy !== undefined) return { needs: () => busy };
       const isSame = this.#open().every(([id], i) => waiting[i]?.id === id) && this.#open().length === waiting.length;
-      if (!isSame || this.#resolutions.hasExpired()) return undefined;
+      if (!isSame || this.#expiries.hasExpired()) return undefined;
       if (parts.chain.answered !== undefined) throw concluded(writer.id, parts.chain.answered);
       writer.refuseIfHalted();
       // Another upgrade may have been committed while this one was planned.

@@ -35,7 +35,7 @@ export const callArgs: z.ZodObject<{
     .string()
     .regex(/^[0-9a-f]{64}$/, 'write the hash that definitionHash returns: 64 hex digits in lower case')
     .optional(),
-  /** What the call does, where its tool can do many things. The strictest part decides. */
+  /** The parts of a call whose tool can do many things. The strictest one decides. */
   parts: z.array(part).min(1).max(PARTS_MAX).optional(),
   /**
    * Whether the call must be begun before it is made, and is never begun twice. A call that commits

@@ -21,7 +21,7 @@ const UNKNOWN_PARTS: ReadonlySet<string> = new Set(['shell/dynamic', 'shell/unpa
 
 const SHELL = 'shell/';
 
-/** The built-in tool of a name, `server/tool`. Every literal name of a program is one of `shell`. */
+/** The built-in tool of a name. Every literal name of a program is a tool of `shell`. */
 export function builtInTool(name: string): ToolSpec | undefined {
   const known = Object.hasOwn(BUILT_IN_TOOLS, name) ? BUILT_IN_TOOLS[name] : undefined;
   if (known !== undefined) return { name, ...known };

@@ -15,7 +15,7 @@ export interface JudgedCall {
   /** `server/tool`. */
   readonly tool: string;
   readonly args: Json;
-  /** What the call does. With parts, rules that name the call itself only make it stricter. */
+  /** The parts of the call. Rules that name the call itself then only make it stricter. */
   readonly parts?: readonly CallPart[];
 }
 

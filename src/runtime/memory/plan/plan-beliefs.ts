@@ -1,60 +1,41 @@
 import { type AssizeError, isAssizeError, isInstance } from '#base';
-import type { Compiled, MemoryStatement } from '#kernel';
 import {
   type BeliefChange,
-  type BlobRef,
-  beliefChange,
-  type ContentRef,
   type FactStore,
   type FactVersion,
   type FactWrite,
   type Hash,
   type Instant,
-  inheritanceOf,
   isFactStore,
   type LedgerStore,
   type PartitionName,
-  placedProvenance,
-  type SaltedRef,
 } from '#ledger';
 import {
   type Answer,
-  type Assertion,
   declarePredicate,
-  type Ending,
-  type FactRow,
   MemoryError,
   mergeProvenance,
-  OPEN_END,
-  OPEN_START,
-  type Period,
   type Plan,
   type PlanInput,
-  type PredicateDeclaration,
-  planAssert,
-  planChange,
-  planCorrect,
-  planRetract,
-  planWithdraw,
   type Question,
   type QuestionPlan,
   trustProvenance,
-  writeToken,
 } from '#memory';
 import type { Random } from '#oracle';
 import { RuntimeError } from '../../errors.ts';
 import { type NeedsFacts, needs } from '../../records/needs.ts';
-import type { PayloadBlobs } from '../../records/payload-blobs.ts';
 import type { OpenQuestions } from '../../records/questions.ts';
-import { type VisibilityChain, VisibilityChains, type VisibleMemory } from '../visible/visibility.ts';
-import { type ClaimStatement, idFrom, idOf } from './claim-ids.ts';
+import { type VisibilityChain, VisibilityChains } from '../visible/visibility.ts';
+import { type ClaimStatement, idFrom } from './claim-ids.ts';
 import { type ErasedPartition, planErasedChanges } from './close-erased.ts';
-import { isErasedRow } from './erased-row.ts';
+import { factWrites, type PlanBase, type PlannedPartition, textsOf } from './fact-writes.ts';
 import { InFlightWrites } from './in-flight.ts';
-import { type OpenRows, orderedRow, type Touch } from './open-rows.ts';
-import { type InheritedPartition, PartitionCache } from './partition-cache.ts';
-import { inheritedSize, requireAnswerable, requireEntryFits } from './size-limits.ts';
+import { orderedRow } from './open-rows.ts';
+import { PartitionCache } from './partition-cache.ts';
+import { inheritedSize, requireAnswerable } from './size-limits.ts';
+import { grouped, planOf, type StatedPartition, touchesOf, untimedIn } from './stated-partitions.ts';
 import { type StatedWrites, statedWrites, tokensOf } from './stated-writes.ts';
+import { nameOf, namesIn, partitionsIn, type StatementContext, senderOf } from './statement-context.ts';
 import { type Judge, Votes } from './votes.ts';
 
 const KEY_BYTES = 32;
@@ -72,37 +53,6 @@ export interface PlannedBeliefs {
 
 /** The statements are refused, or a counselor must choose first. */
 export type RefusedBeliefs = { readonly refusal: AssizeError } | OpenQuestions;
-
-/** The proposal with the statements. */
-export interface StatementContext {
-  /** The same object each time that a call plans the proposal. */
-  readonly call: object;
-  /**
-   * The generation of its trajectory's writer; changes when another writer commits there and the
-   * proposal is adjudicated again.
-   */
-  readonly generation: number;
-  readonly compiled: Pick<Compiled, 'statements'>;
-  readonly proposalId: Hash;
-  readonly trajectoryId: string;
-  readonly at: Instant;
-  /**
-   * The time of the statements, if it was earlier than `at`: the start of valid time for statements
-   * without a time. Default: `at`.
-   */
-  readonly assertedAt?: Instant | undefined;
-  readonly predicates: { readonly [predicate: string]: Parameters<typeof declarePredicate>[0] };
-  readonly blobs: PayloadBlobs;
-  /** The counselor's answers. */
-  readonly answers?: readonly Answer[];
-  /**
-   * Throws if the counselor may not choose that answer; its error is passed on. Default: any answer
-   * is allowed.
-   */
-  readonly mayAnswer?: (question: Question) => void;
-  /** Whether the ruling is only foreseen. Questions to the judge then stay open. */
-  readonly isJudgement?: boolean;
-}
 
 /** Plans the fact changes of statements, on the cached facts. One instance per runtime. */
 export class BeliefPlanner {
@@ -254,7 +204,7 @@ export class BeliefPlanner {
   }
 
   #planned(
-    groups: readonly Group[],
+    groups: readonly StatedPartition[],
     sayer: StatementContext,
     line: VisibilityChain,
   ): PlannedBeliefs | RefusedBeliefs | NeedsFacts {
@@ -355,65 +305,20 @@ export class BeliefPlanner {
   }
 
   #written(planned: readonly PlannedPartition[], sayer: StatementContext): PlannedBeliefs {
-    const { blobs } = sayer;
-    const parts = planned.map(({ group, plan, version, touched, open, names: known, source }) => {
-      const { name } = group;
-      const names = known ?? contentOf(blobs.storeOwn({ ...name }));
-      const contents = new Map(touched.map(({ lineage, content }) => [lineage, content]));
-      const insert = plan.insert.map((row): [FactRow, ContentRef] => {
-        // One blob per claim, so it is erased with the claim in every place. A witness is a
-        // separate blob.
-        if (row.row_kind === 'audit') return [row, contentOf(blobs.storeOwn(row.object))];
-        const content = contents.get(row.lineage) ?? contentOf(blobs.storeOwn(row.object));
-        contents.set(row.lineage, content);
-        return [row, content];
-      });
-      const inherit = source?.until === undefined ? undefined : { until: source.until, rows: source.open };
-      // Blobs that must not be erased before the commit. For a branch these are all open rows,
-      // because an erasure in the source does not change the branch's partition.
-      const repeats = name.branch === undefined ? repeatedBy(plan, touched) : [...new Set(textsOf(open.all))];
-      const reads = source?.reads ?? [];
-      return { name, names, plan, version, insert, cardinality: group.cardinality, inherit, repeats, reads };
-    });
-    const changes = parts.map(({ names, plan, version, insert, cardinality, inherit }) =>
-      beliefChange(plan, {
-        partition: referenceTo(names),
-        version,
-        cardinality,
-        objects: insert.map(([, content]) => referenceTo(content)),
-        ...(inherit !== undefined && { inherit: inheritanceOf(inherit.until, inherit.rows) }),
-      }),
-    );
-    requireEntryFits(changes);
+    const { changes, writesOf } = factWrites(planned, sayer.blobs);
     return {
       changes,
       accept: (entryId) => {
-        const writes = parts.map(({ name, names, plan, version, insert, inherit, repeats, reads }) => ({
-          partition: name,
-          names,
-          version,
-          system_time: plan.systemTime,
-          close: plan.close,
-          insert: insert.map(([row, content]) => ({
-            ...row,
-            ...(name.branch !== undefined && { branch: name.branch }),
-            provenance_id: placedProvenance(row.provenance_id, entryId),
-            entry_id: entryId,
-            content,
-          })),
-          ...(inherit !== undefined && { inherit }),
-          ...(repeats.length > 0 && { repeats }),
-          ...(reads.length > 0 && { reads }),
-        }));
+        const writes = writesOf(entryId);
         this.#partitions.accept(writes, senderOf(sayer));
-        for (const { name, plan } of parts) this.#partitions.rowlessClaims(name, plan.merged ?? []);
+        for (const { group, plan } of planned) this.#partitions.rowlessClaims(group.name, plan.merged ?? []);
         this.#underWay.add(writes);
         return writes;
       },
     };
   }
 
-  async #read(line: VisibilityChain, groups: readonly Pick<Group, 'name' | 'sourced'>[]): Promise<void> {
+  async #read(line: VisibilityChain, groups: readonly Pick<StatedPartition, 'name' | 'sourced'>[]): Promise<void> {
     for (const { name, sourced } of groups) await this.#partitions.read(name, sourced, line);
   }
 
@@ -453,43 +358,13 @@ function isStated(facts: readonly FactVersion[], stated: StatedWrites | undefine
   return tokens.every((token) => stated?.has(token) === true);
 }
 
-interface Group {
-  readonly name: PartitionName;
-  readonly cardinality: PredicateDeclaration['cardinality'];
-  readonly said: readonly {
-    readonly saying: MemoryStatement;
-    readonly n: number;
-    readonly claim: string | undefined;
-    readonly id: string;
-    readonly saidAt: Instant;
-  }[];
-  /** Claims that may have been made before. */
-  readonly sourced: readonly string[];
-}
-
-/** The known state of a partition to change. */
-interface PlanBase {
-  /** The open rows that the plan depends on. */
-  readonly touched: readonly FactVersion[];
-  readonly open: OpenRows;
-  readonly names: ContentRef | undefined;
-  /** The source, for a branch that has not changed the partition yet. */
-  readonly source?: InheritedPartition | undefined;
-}
-
 /** The plan before any answer. */
 interface PartialPlan {
-  readonly group: Group;
-  readonly said: Group['said'];
+  readonly group: StatedPartition;
+  readonly said: StatedPartition['said'];
   readonly writing: PlanInput;
   readonly plan: Plan | QuestionPlan;
   readonly from: PlanBase;
-}
-
-interface PlannedPartition extends PlanBase {
-  readonly group: Group;
-  readonly plan: Plan;
-  readonly version: number;
 }
 
 /** The counselor's answers, by question. @throws MemoryError `repeated_answer` */
@@ -520,200 +395,12 @@ function isChange(plan: Plan | QuestionPlan): boolean {
   return plan.kind === 'ask' || plan.close.length + plan.insert.length > 0;
 }
 
-/** The sender of changes that may be planned on one another before the store has them. */
-function senderOf({ trajectoryId, generation }: Pick<StatementContext, 'trajectoryId' | 'generation'>): string {
-  return `${generation} ${trajectoryId}`;
-}
-
-function namesIn({ compiled }: StatementContext, [own]: VisibilityChain): PartitionName[] {
-  return compiled.statements.map((saying) => nameOf(saying, own));
-}
-
-function nameOf({ space, subject, predicate }: MemoryStatement, { branch }: VisibleMemory): PartitionName {
-  return { space, subject, predicate, ...(branch !== undefined && { branch }) };
-}
-
 /**
  * The greatest position in the order of commits, 0 if there are no rows. A branch that inherits the
  * rows continues from it.
  */
 function seqOf(rows: readonly FactVersion[]): number {
   return rows.reduce((last, { seq }) => Math.max(last, seq), 0);
-}
-
-/**
- * The blobs with texts that the plan's witnesses repeat: those of all open rows of a contradiction.
- */
-function repeatedBy({ insert }: Plan, touched: readonly FactVersion[]): Hash[] {
-  const lost = insert.filter(({ row_kind }) => row_kind === 'audit');
-  const isRepeated = (row: FactVersion): boolean =>
-    lost.some(({ valid_from, valid_to }) => row.valid_from < valid_to && valid_from < row.valid_to);
-  return [...new Set(textsOf(touched.filter(isRepeated)))];
-}
-
-/** The blobs of rows, unless erased. */
-function textsOf(rows: readonly FactVersion[]): Hash[] {
-  return rows.filter((row) => !isErasedRow(row)).map(({ content }) => content.hash);
-}
-
-function partitionsIn(sayer: StatementContext, line: VisibilityChain): number {
-  return new Set(namesIn(sayer, line).map((name) => JSON.stringify(name))).size;
-}
-
-/** The statements by partition, in order of each partition's first statement. */
-function grouped(
-  key: Uint8Array,
-  { compiled, proposalId, predicates, at, assertedAt = at }: StatementContext,
-  [own]: VisibilityChain,
-): Group[] {
-  const groups = new Map<string, Group & { said: Group['said'][number][]; sourced: string[] }>();
-  for (const [n, saying] of compiled.statements.entries()) {
-    const { space, subject, predicate } = saying;
-    const name = nameOf(saying, own);
-    const at = JSON.stringify([space, subject, predicate]);
-    const group = groups.get(at) ?? {
-      name,
-      cardinality: predicates[predicate]!.cardinality,
-      said: [] as Group['said'][number][],
-      sourced: [] as string[],
-    };
-    groups.set(at, group);
-    const isClaim = saying.verb !== 'retract' && saying.verb !== 'withdraw';
-    const id = isClaim ? idOf(key, saying, proposalId, n) : '';
-    const claim = isClaim && saying.source !== undefined ? id : undefined;
-    group.said.push({ saying, n, claim, id, saidAt: assertedAt });
-    if (claim !== undefined) group.sourced.push(claim);
-  }
-  return [...groups.values()];
-}
-
-/**
- * Claims without a time of their own, in code-unit order: they are valid from the time of their
- * statement.
- */
-function untimedIn(groups: readonly Group[]): string[] {
-  const isUntimed = ({ saying }: Group['said'][number]): boolean =>
-    saying.verb === 'change' ? saying.from === undefined : saying.verb === 'assert' && saying.valid?.from === undefined;
-  return groups.flatMap(({ said }) => said.filter(isUntimed).map(({ id }) => id)).sort();
-}
-
-function planOf(said: Group['said'], writing: PlanInput, stated: StatedWrites = new Map()): Plan | QuestionPlan {
-  const [{ saying, n, id, saidAt }] = said as [Group['said'][number]];
-  if (said.every((each) => each.saying.verb === 'assert')) return planAssert(writing, said.flatMap(assertionsOf));
-  if (said.length > 1)
-    throw new MemoryError(
-      'repeated_claim',
-      'A proposal can assert several facts of a subject and predicate, or change, correct or retract one. Propose the others separately.',
-    );
-  switch (saying.verb) {
-    case 'change': {
-      const { object, confidence = 1, from = saidAt } = saying;
-      return planChange(writing, { claim: id, object, confidence, provenance: writeToken(n), from });
-    }
-    case 'correct': {
-      const { object, confidence = 1, valid, was } = saying;
-      const provenance = writeToken(n);
-      return planCorrect(writing, {
-        claim: id,
-        object,
-        confidence,
-        provenance,
-        valid,
-        ...(was !== undefined && { was }),
-      });
-    }
-    case 'retract': {
-      const { object, valid } = saying;
-      return planRetract(writing, { valid, ...(object !== undefined && { object }) });
-    }
-    case 'withdraw':
-      return planWithdraw(writing, { source: saying.source, claims: stated });
-    case 'assert':
-      throw new Error('unreachable: all assertions were planned together');
-  }
-}
-
-/** The periods and objects of a statement; for a correction, also the object that was wrong. */
-function touchesOf({ saying, saidAt }: Group['said'][number]): readonly Touch[] {
-  if (saying.verb === 'withdraw') return [{ valid: { from: OPEN_START, to: OPEN_END } }];
-  const { object } = saying;
-  switch (saying.verb) {
-    case 'assert': {
-      if (saying.ends !== true) return [{ valid: periodOf(saying.valid, saidAt), object }];
-      const ends = endOf(saying);
-      return [{ valid: { from: saying.valid?.from ?? ends, to: OPEN_END }, object }];
-    }
-    case 'change':
-      return [{ valid: periodOf(saying, saidAt), object }];
-    case 'correct':
-      return [
-        { valid: saying.valid, object },
-        { valid: saying.valid, object: saying.was },
-      ];
-    case 'retract':
-      return [{ valid: saying.valid, object }];
-  }
-}
-
-/**
- * Without a period: from the time of the statement, without an end. @throws MemoryError
- * `reversed_period`, `empty_period`
- */
-function periodOf(
-  { from, to = OPEN_END }: { readonly from?: Instant; readonly to?: Instant } = {},
-  saidAt: Instant,
-): Period {
-  // With a given end, only the end can be at fault.
-  if (from === undefined && to <= saidAt)
-    throw new MemoryError(
-      to < saidAt ? 'reversed_period' : 'empty_period',
-      'The fact ends before it is asserted, and without `from` it starts then. Set `from`.',
-      { evidence: { to, said: saidAt } },
-    );
-  return { from: from ?? saidAt, to };
-}
-
-/** The asserted period, and its end. An end without a start asserts no period. */
-function assertionsOf({ saying, n, id, saidAt }: Group['said'][number]): (Assertion | Ending)[] {
-  const said = saying as AssertStatement;
-  const { object, confidence = 1, valid, strategy } = said;
-  const stated = {
-    claim: id,
-    object,
-    confidence,
-    provenance: writeToken(n),
-    ...(strategy !== undefined && { strategy }),
-  };
-  if (said.ends !== true) return [{ ...stated, valid: periodOf(valid, saidAt) }];
-  const ends = endOf(said);
-  if (valid?.from === undefined) return [{ ...stated, ends }];
-  return [
-    { ...stated, valid: periodOf(valid, saidAt) },
-    { ...stated, ends },
-  ];
-}
-
-type AssertStatement = Extract<MemoryStatement, { verb: 'assert' }>;
-
-/** @throws MemoryError `no_instant` */
-function endOf({ valid }: AssertStatement): Instant {
-  if (valid?.to !== undefined) return valid.to;
-  throw new MemoryError('no_instant', 'The statement ends a fact at no instant. Set `valid.to`.', {
-    evidence: { border: 'to' },
-  });
-}
-
-/** The row without store-only columns, and without its memory, which may not be the reader's. */
-export function rowOf({ content: _, branch: __, ...row }: FactVersion): FactRow {
-  return row as FactRow;
-}
-
-function contentOf({ $blob: hash, bytes }: BlobRef): ContentRef {
-  return { hash, bytes };
-}
-
-function referenceTo({ hash, bytes }: ContentRef): SaltedRef {
-  return { $blob: hash, bytes, salted: true };
 }
 
 /** @throws RuntimeError `bad_option` */

@@ -1,108 +1,48 @@
 import { arg, checkArgument, type Json } from '#base';
-import { type Instant, maxInstant, readInstant, type Time } from '#canon';
+import { type Instant, maxInstant } from '#canon';
+import type { FactQuery, FactReads, FactStore, FactVersion } from '#ledger';
 import {
-  type CommitPayload,
-  type EntryRow,
-  type FactQuery,
-  type FactReads,
-  type FactStore,
-  type FactVersion,
-  type Hash,
-  isHash,
-  readRow,
-} from '#ledger';
-import type { Embedder } from '#memory';
-import {
-  type AllenRelation,
-  allenRelation,
   type Difference,
   diff,
+  type Embedder,
   type FactRow,
-  type GivenPeriod,
   type GivenPoint,
-  MemoryError,
-  NEARBY_WEIGHTS,
-  type NearbyWeights,
-  type Period,
   readPeriod,
-  readTrust,
-  readWitness,
   selectByRelation,
-  type Trust,
-  type Witness,
-  wordsOf,
 } from '#memory';
 import type { WriterContext } from '../../writer/ports.ts';
-import type { BeliefPlanner } from '../plan/plan-beliefs.ts';
-import { requireFactStore, rowOf } from '../plan/plan-beliefs.ts';
-import { type StatedWrites, tokensOf } from '../plan/stated-writes.ts';
-import { INSTANT_MADE } from '../plan/validate.ts';
-import { visibleFacts } from '../visible/facts.ts';
+import { type BeliefPlanner, requireFactStore } from '../plan/plan-beliefs.ts';
+import { rowOf, visibleFacts } from '../visible/facts.ts';
 import { withReadSnapshot } from '../visible/snapshot-read.ts';
 import { SHARED, type VisibilityChain } from '../visible/visibility.ts';
-import { type KeysQuery, keysIn, type MemoryKeys, readKeysQuery, requireShortText } from './keys.ts';
+import { type Explained, originOf, RECALLED_FACT, type RecalledFact } from './explain.ts';
+import { type KeysQuery, keysIn, type MemoryKeys, readKeysQuery } from './keys.ts';
 import { NAME } from './name.ts';
-import { checkSupport, type Support, type SupportedFact, supportedBy } from './resting-on.ts';
 import {
-  embedTexts,
-  rankFacts,
-  requireEmbedder,
-  type Score,
-  type SearchFallback,
-  type SearchMode,
-  type SearchWeights,
-} from './search.ts';
-
-/**
- * The facts to recall. An omitted member restricts nothing, except `valid`, `system` and `kind`.
- */
-export interface RecallQuery {
-  readonly subject?: string;
-  readonly predicate?: string;
-  /** The valid time, in any form of `Time`. Default: now; `any`: all times. */
-  readonly valid?: Time | 'any';
-  /** The system time, in any form of `Time`. Default: now; `any`: all times. */
-  readonly system?: Time | 'any';
-  /**
-   * Default `current`: facts, current or past; `audit`: assertions that lost a contradiction, as
-   * recorded.
-   */
-  readonly kind?: FactQuery['kind'];
-  /**
-   * Facts with a valid time in one of these relations to the period; `valid` is then `any` by
-   * default.
-   */
-  readonly relation?: { readonly to: GivenPeriod; readonly is: readonly AllenRelation[] };
-  /**
-   * Facts that match this text, best first. The other members filter first, and the rest is ranked.
-   * At most 10,000 characters.
-   */
-  readonly text?: string;
-  /**
-   * The search method. `text` (default): full-text search, ranked by BM25. `embedding`: vector
-   * search, ranked by cosine; the runtime needs an embedder. `hybrid`: both; the best 100 of each,
-   * or `limit` if greater, are fused by reciprocal rank.
-   */
-  readonly by?: SearchMode;
-  /**
-   * The weights of the two lists of a `hybrid` search, from 0 to 1,000, and not both 0. Default: 1
-   * each. Give a weak embedder a smaller weight.
-   */
-  readonly weights?: SearchWeights;
-  /**
-   * Full-text search also ranks by what stands nearby in a conversation: the matching facts of the
-   * same first valid day, and those recorded next to it among them. `true` takes the default
-   * weights. The best 500 facts, or `limit` if greater, are ranked again. Default: only the words
-   * of the fact itself count.
-   */
-  readonly nearby?: boolean | NearbyWeights;
-  /**
-   * Aborts the calls of the embedder. The recall then ends even if the embedder ignores the signal.
-   */
-  readonly signal?: AbortSignal;
-  /** Maximum number of facts, from 1 to 10,000. Default 1,000, or 10 with a text. */
-  readonly limit?: number;
-}
+  badLimit,
+  badRecall,
+  EMBED_OPTIONS,
+  HISTORY_MEMBERS,
+  isInRelation,
+  nearbyOf,
+  OF,
+  OF_MEMBERS,
+  POINT_MEMBERS,
+  QUERY,
+  QUERY_MEMBERS,
+  RANKED_BY,
+  RANKED_DEFAULT,
+  type RankedQuery,
+  RECALL_DEFAULT,
+  RECALL_MAX,
+  type RecallQuery,
+  requireAskable,
+  requireInstant,
+  requireKind,
+  requireWeights,
+} from './recall-query.ts';
+import { checkSupport, type Support, type SupportedFact, supportedBy } from './resting-on.ts';
+import { embedTexts, rankFacts, requireEmbedder, type Score, type SearchFallback } from './search.ts';
 
 /** The recalled facts, and the observation for a proposal that uses them. */
 export interface Recalled {
@@ -119,56 +59,6 @@ export interface Recalled {
    */
   readonly observation: { readonly name: 'recall'; readonly value: Json; readonly sensitive: true };
 }
-
-/** The origin of a version of a fact. */
-export interface Explained {
-  readonly fact: FactRow;
-  /** All versions of its claim, oldest first. */
-  readonly versions: readonly FactRow[];
-  /** Contradictions of the claim, oldest first: the losing assertion and the reason. */
-  readonly contradictions: readonly Contradiction[];
-  /**
-   * The commits that it derives from, by its versions, its provenance and human decisions, oldest
-   * first.
-   */
-  readonly entries: readonly ExplainingEntry[];
-  /** The statements that this version rests on, with their sources. */
-  readonly sources: readonly FactSource[];
-  /** The policies, judge votes and approvers that chose this version. */
-  readonly trust: readonly Trust[];
-}
-
-/** A statement behind a fact. */
-export interface FactSource {
-  readonly entry: Hash;
-  /** The number of the statement in its entry. */
-  readonly n: number;
-  /** Absent if the statement names none, was erased, or belongs to an action of the domain. */
-  readonly source?: string;
-}
-
-export interface Contradiction {
-  readonly fact: FactRow;
-  readonly witness: Witness | 'erased';
-  /**
-   * For a human decision (`await`): the last approving counselor, the kind of counselor, and the
-   * commit.
-   */
-  readonly decided?: { readonly entry: Hash; readonly principal: string; readonly as: string };
-}
-
-export interface ExplainingEntry {
-  readonly id: Hash;
-  readonly trajectoryId: string;
-  readonly seq: number;
-  readonly at: Instant;
-  readonly action: string;
-  readonly writ: Hash;
-}
-
-const RECALL_MAX = 10_000;
-const RECALL_DEFAULT = 1_000;
-const RANKED_DEFAULT = 10;
 
 type Pages = (query: FactQuery, most?: number) => AsyncGenerator<FactRow[]>;
 
@@ -334,47 +224,11 @@ export class MemoryView {
    *
    * @throws MemoryError `unknown_fact`; ArgumentError `bad_argument`
    */
-  async explain(fact: Pick<FactRow, 'subject' | 'predicate' | 'fact_id' | 'system_time_start'>): Promise<Explained> {
-    checkArgument(FACT, fact, 'fact');
-    const { subject, predicate, fact_id, system_time_start } = fact;
+  async explain(fact: RecalledFact): Promise<Explained> {
+    checkArgument(RECALLED_FACT, fact, 'fact');
+    const { subject, predicate } = fact;
     const all = await this.#all({ space: this.space, subject, predicate, kind: 'all' });
-    const found = all.find((row) => row.fact_id === fact_id && row.system_time_start === system_time_start);
-    if (found === undefined)
-      throw new MemoryError(
-        'unknown_fact',
-        'The memory has no such version of a fact. Pass a fact that a recall returned.',
-        {
-          evidence: { fact_id, system_time_start },
-        },
-      );
-    const versions = all.filter((row) => row.row_kind === 'current' && row.lineage === found.lineage);
-    const lost = all.flatMap((row) => {
-      if (row.row_kind !== 'audit') return [];
-      const witness = witnessOf(row);
-      const isOfIt =
-        witness === 'erased' ? row.lineage === found.lineage : witness.members.some(isClaim(found.lineage));
-      return isOfIt ? [{ fact: row, witness }] : [];
-    });
-    const contradictions = await Promise.all(
-      lost.map(async (each): Promise<Contradiction> => {
-        const decided = await this.#decided(each.fact);
-        return decided === undefined ? each : { ...each, decided };
-      }),
-    );
-    const ids = new Set([
-      ...[...versions, found].flatMap(({ entry_id, provenance_id }) => [entry_id, ...writesIn(provenance_id)]),
-      ...contradictions.flatMap(({ decided }) => (decided === undefined ? [] : [decided.entry])),
-    ]);
-    const tokens = tokensOf(found.provenance_id);
-    const stated = await requireFactStore(this.#context.beliefs).stated([found]);
-    return {
-      fact: found,
-      versions,
-      contradictions,
-      entries: await this.#entries(ids),
-      sources: tokens.flatMap((token) => sourceOf(token, stated) ?? []),
-      trust: tokens.flatMap((token) => readTrust(token) ?? []),
-    };
+    return originOf(fact, all, this.#context.store, requireFactStore(this.#context.beliefs));
   }
 
   /**
@@ -432,26 +286,6 @@ export class MemoryView {
     };
   }
 
-  /** The commit that recorded the losing assertion is the approval of the deciding counselor. */
-  async #decided({ entry_id, resolution_strategy_id }: FactRow): Promise<Contradiction['decided']> {
-    if (resolution_strategy_id !== 'await') return undefined;
-    const row = await this.#context.store.resolve(entry_id);
-    if (row?.kind !== 'commit') return undefined;
-    const { counselor } = readRow(row).payload as CommitPayload;
-    return counselor && { entry: row.id, principal: counselor.principal, as: counselor.as };
-  }
-
-  async #entries(ids: Iterable<Hash>): Promise<ExplainingEntry[]> {
-    const rows = await Promise.all([...ids].map((id) => this.#context.store.resolve(id)));
-    const entries = rows
-      .filter((row): row is EntryRow => row?.kind === 'commit')
-      .map((row) => {
-        const { at, action, writ_id: writ } = readRow(row).payload as CommitPayload;
-        return { id: row.id, trajectoryId: row.trajectory_id, seq: row.seq, at, action: action.name, writ };
-      });
-    return entries.sort((a, b) => (a.at === b.at ? a.seq - b.seq : maxInstant(a.at, b.at) === a.at ? 1 : -1));
-  }
-
   /**
    * Waits until statements made here by then are in the store, so a past instant reads the same
    * again.
@@ -490,153 +324,8 @@ export class MemoryView {
   }
 }
 
-const RANKED_BY: readonly SearchMode[] = ['text', 'embedding', 'hybrid'];
-
-const SIGNAL = arg.optional(arg.of('an AbortSignal', (value) => value instanceof AbortSignal));
-
-const EMBED_OPTIONS = arg.options<{ readonly signal?: AbortSignal }>({ signal: SIGNAL });
-const OF = { subject: arg.optional(NAME), predicate: arg.optional(NAME) };
-const OF_MEMBERS = arg.only(['subject', 'predicate']);
-const POINT_MEMBERS = arg.only(['valid', 'system']);
-const HISTORY_MEMBERS = arg.only(['subject', 'predicate', 'kind', 'limit']);
-const QUERY_MEMBERS = arg.only([
-  ...['subject', 'predicate', 'valid', 'system', 'kind', 'relation'],
-  ...['text', 'by', 'weights', 'nearby', 'signal', 'limit'],
-]);
-/** A text or a `Date`; `requireInstant` reads it. */
-const TIME = arg.of('a time', (given) => typeof given === 'string' || typeof given === 'object');
-const QUERY = arg.members({
-  ...OF,
-  valid: arg.optional(TIME),
-  system: arg.optional(TIME),
-  kind: arg.optional(arg.text),
-  relation: arg.optional(arg.members({ to: arg.object, is: arg.list(arg.text) })),
-  text: arg.optional(arg.text),
-  by: arg.optional(arg.text),
-  weights: arg.optional(arg.object),
-  nearby: arg.any,
-  signal: SIGNAL,
-  limit: arg.optional(arg.whole),
-});
-
-const FACT = arg.members({
-  subject: NAME,
-  predicate: NAME,
-  fact_id: arg.text,
-  system_time_start: arg.text,
-});
-
-const WEIGHT_MAX = 1_000;
-
-/** @throws MemoryError `bad_recall` */
-function requireWeights(weights: SearchWeights | undefined, by: SearchMode): void {
-  if (weights === undefined) return;
-  if (by !== 'hybrid') throw badRecall('`weights` need `by: hybrid`');
-  const { text = 1, embedding = 1, ...others } = weights;
-  if (Object.keys(others).length > 0 || !isWeight(text) || !isWeight(embedding) || text + embedding === 0)
-    throw badRecall(`\`weights\` are { text, embedding }, numbers from 0 to ${WEIGHT_MAX}, and not both 0`);
-}
-
-/**
- * The weights of facts nearby. Undefined without them.
- *
- * @throws MemoryError `bad_recall`
- */
-function nearbyOf(given: RecallQuery['nearby'], by: SearchMode): Required<NearbyWeights> | undefined {
-  if (given === undefined || given === false) return undefined;
-  if (by === 'embedding') throw badRecall('`nearby` needs `by: text` or `by: hybrid`');
-  const { neighbours, session, ...others } = weightsOf(given);
-  if (Object.keys(others).length > 0 || !isWeight(neighbours) || !isWeight(session))
-    throw badRecall(`\`nearby\` is true, or { neighbours, session } with numbers from 0 to ${WEIGHT_MAX}`);
-  return { neighbours, session };
-}
-
-/** With the defaults. Empty for a value that is not an object. */
-function weightsOf(given: true | NearbyWeights): Partial<NearbyWeights> {
-  if (given === true) return NEARBY_WEIGHTS;
-  return typeof given === 'object' && given !== null ? { ...NEARBY_WEIGHTS, ...given } : {};
-}
-
-function isWeight(weight: unknown): weight is number {
-  return typeof weight === 'number' && weight >= 0 && weight <= WEIGHT_MAX;
-}
-
-function requireKind(kind: string): 'current' | 'audit' | 'all' {
-  if (kind === 'current' || kind === 'audit' || kind === 'all') return kind;
-  throw new MemoryError('unknown_row_kind', 'The row kind is not valid. Use current, audit or all.');
-}
-
-/** `orElse`: the other values allowed there. */
-function requireInstant(instant: Time, member: string, orElse = ', or any'): Instant {
-  const read = readInstant(instant);
-  if (read !== undefined) return read;
-  throw new MemoryError(
-    'no_instant',
-    `The ${member} time must be an instant such as 2026-03-23T09:00:00.000000Z${orElse}. ${INSTANT_MADE}`,
-    { evidence: { member } },
-  );
-}
-
-/** @throws MemoryError `empty_text`, `long_text`, `bad_text` */
-function requireAskable(text: string, by: SearchMode): void {
-  requireShortText(text);
-  if (!text.isWellFormed() || text.includes('\0'))
-    throw new MemoryError('bad_text', 'The search text has U+0000 or half a surrogate pair. Remove it.');
-  // An embedder may know the meaning of signs that are not words.
-  const isEmpty = by === 'text' ? wordsOf(text).length === 0 : text.trim() === '';
-  if (isEmpty)
-    throw new MemoryError('empty_text', 'The search text has no words. Give at least one word of letters or digits.');
-}
-
-/** A query with a text, and with its period in the form of the ledger. */
-type RankedQuery = Omit<RecallQuery, 'relation'> & {
-  readonly relation: { readonly to: Period; readonly is: readonly AllenRelation[] } | undefined;
-  readonly text: string;
-  readonly limit: number;
-};
-
-function isInRelation(
-  { valid_from: from, valid_to: to }: FactVersion,
-  is: readonly AllenRelation[],
-  of: Period,
-): boolean {
-  return is.includes(allenRelation({ from, to }, of));
-}
-
-function badRecall(why: string): MemoryError {
-  return new MemoryError('bad_recall', `The recall is not valid: ${why}.`);
-}
-
 /** The observation of a recall in a proposal. */
 function observed(query: object, facts: readonly FactRow[]): Recalled['observation'] {
   const rows = facts.map(({ fact_id, system_time_start }) => [fact_id, system_time_start]);
   return { name: 'recall', value: { query, rows } as unknown as Json, sensitive: true };
-}
-
-function badLimit(limit: number): MemoryError {
-  return new MemoryError('bad_limit', `The limit of a recall is not valid. Use 1 to ${RECALL_MAX}.`, {
-    evidence: { limit },
-  });
-}
-
-/** No witness starts so. */
-function witnessOf(row: FactRow): Witness | 'erased' {
-  return row.object.startsWith('{"$erased":') ? 'erased' : readWitness(row);
-}
-
-function isClaim(claim: string) {
-  return (member: { readonly claim: string; readonly rows: readonly FactRow[] }): boolean =>
-    member.claim === claim || member.rows.some(({ lineage }) => lineage === claim);
-}
-
-function sourceOf(token: string, stated: StatedWrites): FactSource | undefined {
-  const [, entry, n] = /^w:([0-9a-f]{64})#([0-9]+)$/.exec(token) ?? [];
-  if (!isHash(entry)) return undefined;
-  const source = stated.get(token)?.source;
-  return { entry, n: Number(n), ...(source !== undefined && { source }) };
-}
-
-/** Entries with writes that a provenance names. */
-function writesIn(provenance: string): Hash[] {
-  return [...provenance.matchAll(/w:([0-9a-f]{64})#/g)].map(([, id]) => id as Hash).filter(isHash);
 }

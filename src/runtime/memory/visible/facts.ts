@@ -1,4 +1,5 @@
 import { type BranchPartition, type FactQuery, type FactReads, type FactVersion, OPEN_END } from '#ledger';
+import type { FactRow } from '#memory';
 import { factPages } from './fact-pages.ts';
 import { type LateChange, type VisibilityChain, type VisibleMemory, visibleRows, visibleUntil } from './visibility.ts';
 
@@ -251,4 +252,9 @@ function byPlace(a: FactVersion, b: FactVersion): number {
 // The bytes of UTF-8 sort in the order of code points.
 function byCodePoints(a: string, b: string): number {
   return a === b ? 0 : Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
+
+/** The row without store-only columns, and without its memory, which may not be the reader's. */
+export function rowOf({ content: _, branch: __, ...row }: FactVersion): FactRow {
+  return row as FactRow;
 }

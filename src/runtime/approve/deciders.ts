@@ -1,0 +1,38 @@
+import { isAssizeError } from '#base';
+import { counselorKind } from '#kernel';
+import { approvalsOf, isSamePrincipal, type PendingPayload } from '#ledger';
+import { holdersOf } from '../authority/holders.ts';
+import { readSeenProposal } from '../records/pending-proposal.ts';
+import type { NamedRun } from '../writer/domain-watch.ts';
+import type { Writer } from '../writer/writer.ts';
+
+/** The requester of a pending proposal, and principals that may decide about it. */
+export interface Deciders {
+  readonly requester: string;
+  readonly deciders: readonly string[];
+}
+
+/** The requester of a pending proposal, and those of the principals that may decide about it. */
+export async function decidersAmong(
+  writer: Writer,
+  pending: PendingPayload,
+  principals: readonly string[],
+): Promise<Deciders> {
+  const { parts, context } = writer;
+  const holders = holdersOf(parts.writs.present(pending.proposal.writ_id));
+  const seen = await writer.readValues(() => readSeenProposal(pending, context.replayer));
+  const { given } = approvalsOf(pending);
+  const may = (principal: string): boolean => {
+    if (given.some((one) => isSamePrincipal(one.principal, principal))) return false;
+    try {
+      counselorKind(parts.domain, pending.channel, principal, holders, seen);
+      return true;
+    } catch (error) {
+      if (isAssizeError(error, 'unauthorised_counselor')) return false;
+      throw error;
+    }
+  };
+  const named = (): NamedRun => ({ step: 'counselors', id: pending.digest, action: pending.proposal.action.name });
+  const deciders = writer.watched(named, () => principals.filter(may));
+  return { requester: holders[0] ?? '', deciders };
+}

@@ -1,0 +1,31 @@
+import { counselorKind } from '#kernel';
+import type { Hash } from '#ledger';
+import { holdersOf } from '../authority/holders.ts';
+import { readSeenProposal } from '../records/pending-proposal.ts';
+import { checkedResolution, REJECTION, type RejectionInput, type Ruling } from '../records/ruling.ts';
+import type { Writer } from '../writer/writer.ts';
+import { expirePending } from './pending/expire.ts';
+import { rejectPending } from './pending/resolution-entries.ts';
+import { type ResolutionCall, untilResolved } from './pending/resolve.ts';
+
+/** Rejects a pending proposal as a counselor. Neither a halt nor a clock delays it. */
+export async function reject(writer: Writer, pendingId: Hash, given: RejectionInput): Promise<Ruling> {
+  const input = checkedResolution(given, REJECTION, ['principal', 'method', 'reason']);
+  const { principal, method, reason: detail } = input;
+  const call: ResolutionCall = {
+    pendingId,
+    input,
+    named: (action) => ({ step: 'rejection', id: pendingId, action, principal }),
+    expired: (due) => expirePending(writer, due, { undelayed: true }),
+    undelayed: true,
+  };
+  return untilResolved(writer, call, async (pending) => {
+    const writ = writer.parts.writs.present(pending.proposal.writ_id);
+    const seen = await writer.readValues(() => readSeenProposal(pending, writer.context.replayer));
+    return (at) => {
+      const as = counselorKind(writer.parts.domain, pending.channel, principal, holdersOf(writ), seen);
+      const resolution = { reason: 'counselor_rejected', detail, counselor: { principal, as, method } } as const;
+      return rejectPending(writer, pendingId, pending, at, resolution, { undelayed: true });
+    };
+  });
+}

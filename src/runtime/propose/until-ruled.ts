@@ -1,0 +1,105 @@
+import { isAssizeError } from '#base';
+import type { Instant } from '#ledger';
+import { type GatheredProposal, isForFailure } from '../records/intent.ts';
+import type { Ruling } from '../records/ruling.ts';
+import { SaltSource } from '../records/salt-source.ts';
+import { withOutcomes } from '../transactions/body/await-outcome.ts';
+import { proposeCalls } from '../transactions/body/declared-calls.ts';
+import { COMMIT_ATTEMPTS_MAX } from '../writer/prepared.ts';
+import { type Planned, type RulingStep, untilCommitted } from '../writer/until-committed.ts';
+import { callsNow, declaresCalls, NO_CALLS } from './decide/calls-now.ts';
+import type { Precondition } from './decide/precondition.ts';
+import type { ProposalPorts, RulingPorts } from './decide/proposal-ports.ts';
+import { rule } from './rule.ts';
+import { previousRuling } from './rulings-by-key.ts';
+
+/**
+ * The ruling on an action and the calls that it declares. The calls are planned on the current
+ * state, and again if the state of the ruling declares others. So they are planned also if another
+ * process upgrades to a version whose action declares calls.
+ */
+export async function untilCallsRuled(
+  ports: ProposalPorts,
+  gathered: GatheredProposal,
+  key: string | undefined,
+  precondition: Precondition | undefined,
+): Promise<Ruling> {
+  const { writer, effects } = ports;
+  for (let tries = 0; tries < COMMIT_ATTEMPTS_MAX; tries++) {
+    if (writer.stale) await writer.ready();
+    const isDeclaring = declaresCalls(writer.parts.domain, gathered.intent.action);
+    // A repetition gets the outcomes of its calls, also while one in doubt blocks new calls.
+    const before = isDeclaring ? await previousRuling(writer, gathered, key) : undefined;
+    if (before !== undefined && before.ruling !== 'escalated') return withOutcomesOf(ports, before, key);
+    const calls = isDeclaring ? callsNow(writer, gathered) : NO_CALLS;
+    let isCalled = false;
+    try {
+      const ruling =
+        calls.length === 0
+          ? await untilRuled(ports, gathered, key, precondition)
+          : await proposeCalls(writer, effects, { ...gathered, isForFailure: isForFailure(key) }, calls, (plan) => {
+              isCalled = true;
+              const commitPlan = { ...plan, isProposed: true };
+              return untilRuled(ports, { ...gathered, commitPlan }, key, precondition);
+            });
+      return isDeclaring ? await withOutcomesOf(ports, ruling, key) : ruling;
+    } catch (error) {
+      if (!isAssizeError(error, 'stale') || !(isCalled || calls.length === 0)) throw error;
+    }
+  }
+  throw await writer.conflictError();
+}
+
+/** Adds the outcomes of the calls to the ruling of a repeated key. */
+export function withOutcomesOf(
+  { writer, effects }: ProposalPorts,
+  ruling: Ruling,
+  key: string | undefined,
+): Promise<Ruling> | Ruling {
+  return key === undefined ? ruling : withOutcomes(ruling, effects, writer.context.store);
+}
+
+/** The ruling on a proposal, once its entry is durable. A repeated key gets its earlier ruling. */
+export function untilRuled(
+  ports: RulingPorts,
+  gathered: GatheredProposal,
+  key: string | undefined,
+  precondition: Precondition | undefined,
+): Promise<Ruling> {
+  const { writer, expiries } = ports;
+  const salts = new SaltSource(writer.context.random);
+  let assertedAt: Instant | undefined;
+  const step: RulingStep<Ruling> = () => {
+    const { busy } = writer;
+    if (busy !== undefined) return { needs: () => busy };
+    if (precondition?.isOutdated || expiries.hasExpiredFreeze()) return undefined;
+    const ruled = rule(ports, gathered, { precondition, assertedAt, salts });
+    if (!('needs' in ruled)) return ruled;
+    return {
+      needs: async () => {
+        const said = await ruled.needs();
+        assertedAt ??= said;
+      },
+    };
+  };
+  const plan = async (): Promise<Planned<Ruling>> => {
+    while (writer.busy !== undefined) await writer.busy;
+    if (writer.stale) await writer.ready();
+    const { parts } = writer;
+    const before = await previousRuling(writer, gathered, key);
+    if (before !== undefined) {
+      // The pending proposal may have been resolved in another process.
+      const isStale = before.ruling === 'escalated' && (await writer.isBehind(parts));
+      return isStale ? undefined : { answer: before };
+    }
+    if (writer.stale) return undefined;
+    if (gathered.invalidObservationName !== undefined) throw gathered.invalidObservationName;
+    await precondition?.load();
+    await expiries.recordSomeExpired();
+    return step;
+  };
+  const readsNothing = gathered.keyHash === undefined && precondition === undefined;
+  // Expired proposals must be recorded first.
+  const hasExpired = (): boolean => writer.busy === undefined && expiries.hasExpired();
+  return untilCommitted(writer, () => (readsNothing && !hasExpired() ? step : plan()));
+}
