@@ -174,6 +174,7 @@ function condition(given: TestExpression, text: Text, at: Folders): void {
 
 function simple(command: Command, text: Text, at: Folders): Outcome {
   const { reading, source } = text;
+  if (!isWhole(command, source)) reading.parts.fail();
   const assigned = command.prefix.filter((each) => each.type === 'Assignment');
   for (const each of assigned) assignment(each, text, at);
   readRedirections(command.redirects, reading, source, at);
@@ -183,6 +184,14 @@ function simple(command: Command, text: Text, at: Folders): Outcome {
   const outcome = reading.program(words, names, at);
   // With a redirection that fails, `exit` and `cd` are not run.
   return command.redirects.length === 0 ? outcome : { ok: outcome.ok, failed: either(at, outcome.failed) };
+}
+
+/** Whether only spaces are between the words. The parser leaves out some parentheses. */
+function isWhole({ name, prefix, suffix }: Command, source: string): boolean {
+  const words = [...prefix, ...(name === undefined ? [] : [name]), ...suffix];
+  const gaps = words.slice(1).map((word, i) => source.slice((words[i] as Word).end, word.pos));
+  const next = source.slice(words.at(-1)?.end);
+  return gaps.every((gap) => /^(?:[ \t]|\\\n)*$/.test(gap)) && !/^(?:[ \t]|\\\n)*\(/.test(next);
 }
 
 function assignment(given: Assignment, text: Text, at: Folders): void {
