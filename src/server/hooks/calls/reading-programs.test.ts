@@ -19,7 +19,7 @@ const MORE: readonly string[] = [
   ...['sort -o x', 'split x', 'tee x', 'tree -o x', 'uniq a b', 'xargs rm', 'xxd a b', './ls', 'script x', 'sh x'],
 ];
 
-test('a program with an option that writes or runs something is no reading program', () => {
+test('a program that can write or run something is no reading program', () => {
   const found = MORE.flatMap((command) =>
     commandParts(command, { cwd: '/repo' })
       .slice(0, 1)

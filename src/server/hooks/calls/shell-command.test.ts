@@ -1,7 +1,5 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the commands have expansions of the shell
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: expansions of the shell
 import { describe, expect, test } from 'vitest';
-import { TOOL } from '../../../domains/gateway/names.ts';
-import { programTool } from './shell/program-name.ts';
 import { commandParts } from './shell-command.ts';
 
 const PLACE = { cwd: '/repo', home: '/home/ada' };
@@ -71,12 +69,6 @@ describe('the name of a program', () => {
     expect(partsOf('./a.sh b /c')).toEqual(['file b /c → /repo/a.sh /repo/b /c']);
     expect(partsOf('../a.sh')).toEqual(['file → /a.sh']);
   });
-
-  test('names that a tool cannot have are no tools', () => {
-    for (const name of ['a', 'g++', 'a.b-c_d', `a${'b'.repeat(199)}`, `a${'b'.repeat(200)}`, 'a:b', '', '-a', 'a\n'])
-      expect([undefined, true]).toContain(programTool(name) === undefined ? undefined : TOOL.test(programTool(name)!));
-    expect(programTool('g++')).toBeUndefined();
-  });
 });
 
 describe('words', () => {
@@ -132,8 +124,11 @@ describe('folders', () => {
     ['rm a/../x', ['shell/dynamic rm a/../x', 'rm a/../x → /repo/x']],
   ])('%j', (command, expected) => expect(partsOf(command)).toEqual(expected));
 
-  test('a loop that changes its folder can run anywhere', () => {
-    expect(partsOf('for i in 1 2; do rm x; cd ..; done')).toContain('shell/dynamic rm x');
+  test('a loop runs in each folder that its body enters, or anywhere', () => {
+    const parts = partsOf('for i in 1 2; do rm x; cd /a; done');
+    expect(parts).toContain('rm x → /repo/x /a/x');
+    expect(parts).not.toContain('shell/dynamic rm x');
+    expect(partsOf('for i in 1 2; do rm x; cd a; done')).toContain('shell/dynamic rm x');
   });
 
   test('without a known folder each relative path is dynamic', () => {

@@ -140,11 +140,15 @@ function cases({ word, items }: Case, text: Text, at: Folders): Outcome {
   return same(end);
 }
 
-/** A loop whose body changes the folder may run in any folder the second time. */
+/** A loop whose body goes on into other folders each time may run in any folder. */
 function loop(body: (at: Folders) => Outcome, at: Folders): Outcome {
-  const end = either(at, after(body(at)));
-  if (equal(end, at)) return same(at);
-  return same(unsure(either(end, after(body(unsure(end))))));
+  let from = at;
+  for (let round = 0; round < 2; round++) {
+    const end = either(from, after(body(from)));
+    if (equal(end, from)) return same(end);
+    from = end;
+  }
+  return same(unsure(either(from, after(body(unsure(from))))));
 }
 
 function definition(name: Word, body: SyntaxNode, text: Text, at: Folders): Outcome {

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isUnder, mayBeUnder, readPath } from '../../../domains/gateway/judge/path-name.ts';
-import { judgeablePath } from './judgeable-path.ts';
+import { isUnder, mayBeUnder, readPath } from '../../src/domains/gateway/judge/path-name.ts';
+import { TOOL } from '../../src/domains/gateway/names.ts';
+import { judgeablePath } from '../../src/server/hooks/calls/judgeable-path.ts';
+import { programTool } from '../../src/server/hooks/calls/shell/program-name.ts';
 
 const name = fc.oneof(
   fc.constantFrom('a', 'b', 'A', '*', 'a.', 'a ', 'a\\b', '%2f', '%2e%2e', 'a:b', 'é', '\n', '**', 'x'.repeat(600)),
@@ -29,6 +31,18 @@ test('a rule about a folder holds for a path as for its judgeable path', () => {
         expect(isUnder(judgeablePath(given), normal(rule))).toBe(isBelow(given, rule));
       expect(mayBeUnder(judgeablePath(given), normal(prefix))).toBe(true);
     }),
+  );
+});
+
+test('the name of a program is the name of a tool, or no part has it', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[\w.:-]{1,201}$/)), (program) => {
+      const tool = programTool(program);
+      if (tool !== undefined) expect(tool).toMatch(TOOL);
+    }),
+  );
+  expect([`a${'b'.repeat(199)}`, `a${'b'.repeat(200)}`, 'a:b', 'g++'].map((each) => programTool(each)?.length)).toEqual(
+    [...[200, undefined, undefined, undefined]],
   );
 });
 
