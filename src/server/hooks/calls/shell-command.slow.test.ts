@@ -60,10 +60,12 @@ function started(command: string): readonly Call[] {
     timeout: 3_000,
     killSignal: 'SIGKILL',
     input: '',
-    stdio: ['pipe', 'ignore', 'ignore'],
+    // Programs in the background hold this pipe open, so the run ends after them.
+    stdio: ['pipe', 'ignore', 'pipe'],
   });
   if (!existsSync(log)) return [];
-  const lines = readFileSync(log, 'utf8').trimEnd().split('\n');
+  // A program that was killed may leave an incomplete line.
+  const lines = readFileSync(log, 'utf8').split('\n').slice(0, -1);
   return lines.map((line) => line.replaceAll('\x1d', '\n').split('\x1f') as unknown as Call);
 }
 
