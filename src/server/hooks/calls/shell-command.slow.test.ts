@@ -214,7 +214,10 @@ const ADVERSARIAL: readonly string[] = [
   'a=(1 $(rm x) "`cp y`"); a+=($(ls z))',
   'echo ${x:+$(rm a)} ${x:-`cp b`} ${x/$(ls c)/} ${#x} ${x:$(foo 0)}',
   'printf %s "$(<s)"; rm x',
-  'rm >&-rf x; cp <& -a b; ls 3>&2- 2>&\\\n-z',
+  'rm >&-rf x',
+  'rm 3>& -z',
+  'rm 3>&2- 4>&\\\n-z',
+  'cp <& -a b',
   'disown; jobs -x rm x',
 ];
 
