@@ -23,13 +23,14 @@ export function readRedirections(
 }
 
 function readRedirect({ operator, target }: Redirect, reading: Reading, source: string, at: Folders): void {
-  if (target === undefined) {
+  const isCopy = operator === '<&' || operator === '>&';
+  // In bash `>&-` ends here, and the rest of the word is the next word.
+  if (target === undefined || (isCopy && /^(?:\\\n)*-./s.test(target.text))) {
     reading.parts.fail();
     return;
   }
   const value = targetOf(target, reading, source, at);
   if (value === null) return;
-  const isCopy = operator === '<&' || operator === '>&';
   if (isCopy && /^(?:\d+-?|-)$/.test(value)) return;
   if (operator === '<&' || /^\/+dev\/+(?:tcp|udp)(?:\/|$)/.test(value)) {
     reading.parts.dynamic(target.text);

@@ -140,11 +140,15 @@ function cases({ word, items }: Case, text: Text, at: Folders): Outcome {
   return same(end);
 }
 
-/** A loop whose body changes the folder may run in any folder the second time. */
+/** A loop whose body goes on into other folders each time may run in any folder. */
 function loop(body: (at: Folders) => Outcome, at: Folders): Outcome {
-  const end = either(at, after(body(at)));
-  if (equal(end, at)) return same(at);
-  return same(unsure(either(end, after(body(unsure(end))))));
+  let from = at;
+  for (let round = 0; round < 2; round++) {
+    const end = either(from, after(body(from)));
+    if (equal(end, from)) return same(end);
+    from = end;
+  }
+  return same(unsure(either(from, after(body(unsure(from))))));
 }
 
 function definition(name: Word, body: SyntaxNode, text: Text, at: Folders): Outcome {
@@ -174,6 +178,7 @@ function condition(given: TestExpression, text: Text, at: Folders): void {
 
 function simple(command: Command, text: Text, at: Folders): Outcome {
   const { reading, source } = text;
+  if (!isWhole(command, source)) reading.parts.fail();
   const assigned = command.prefix.filter((each) => each.type === 'Assignment');
   for (const each of assigned) assignment(each, text, at);
   readRedirections(command.redirects, reading, source, at);
@@ -183,6 +188,14 @@ function simple(command: Command, text: Text, at: Folders): Outcome {
   const outcome = reading.program(words, names, at);
   // With a redirection that fails, `exit` and `cd` are not run.
   return command.redirects.length === 0 ? outcome : { ok: outcome.ok, failed: either(at, outcome.failed) };
+}
+
+/** Whether only spaces are between the words. The parser leaves out some parentheses. */
+function isWhole({ name, prefix, suffix }: Command, source: string): boolean {
+  const words = [...prefix, ...(name === undefined ? [] : [name]), ...suffix];
+  const gaps = words.slice(1).map((word, i) => source.slice((words[i] as Word).end, word.pos));
+  const next = source.slice(words.at(-1)?.end);
+  return gaps.every((gap) => /^(?:[ \t]|\\\n)*$/.test(gap)) && !/^(?:[ \t]|\\\n)*\(/.test(next);
 }
 
 function assignment(given: Assignment, text: Text, at: Folders): void {

@@ -1,0 +1,220 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: expansions of the shell
+import { describe, expect, test } from 'vitest';
+import { commandParts } from './shell-command.ts';
+
+const PLACE = { cwd: '/repo', home: '/home/ada' };
+
+/** Parts as short texts: the tool with its words, then its paths. */
+const partsOf = (command: string): readonly string[] =>
+  commandParts(command, PLACE).map(({ server, tool, args }) => {
+    const { argv, paths, env, path, url, text } = args;
+    if (argv === undefined) return `${server}/${tool} ${path ?? url ?? text}`;
+    const words = (argv as (string | null)[]).map((word) => (word === null ? '∅' : word));
+    const named = (paths as string[]).length === 0 ? [] : [`→ ${(paths as string[]).join(' ')}`];
+    const assigned = env === undefined ? [] : [`(${(env as string[]).join(' ')})`];
+    return [`${tool}`, ...words, ...named, ...assigned].join(' ');
+  });
+
+/** The names of the tools, without what the words name. */
+const toolsOf = (command: string): readonly string[] => commandParts(command, PLACE).map(({ tool }) => tool);
+
+describe('every command that could run is a part', () => {
+  test.each<[string, readonly string[]]>([
+    ['rm a; rm b\nrm c & rm d', ['rm a → /repo/a', 'rm b → /repo/b', 'rm c → /repo/c', 'rm d → /repo/d']],
+    ['ls && rm a || rm b | wc', ['ls', 'rm a → /repo/a', 'rm b → /repo/b', 'wc']],
+    ['(rm a); { rm b; }; ! rm c', ['rm a → /repo/a', 'rm b → /repo/b', 'rm c → /repo/c']],
+    ['if a; then b; elif c; then d; else e; fi', ['a', 'b', 'c', 'd', 'e']],
+    ['while a; do b; done; until c; do d; done', ['a', 'b', 'c', 'd']],
+    ['for x in $(a); do b; done; select y in `c`; do d; done', ['a', 'b', 'c', 'd']],
+    ['case $(a) in $(b)) c;; *) d;; esac', ['a', 'b', 'c', 'd']],
+    ['x=$(a "$(b)") y=(`c`); [[ -n $(d) ]]', ['b', 'shell/dynamic "$(b)"', 'a ∅', 'c', 'd']],
+    ['coproc a; cat < <(b)', ['a', 'b', 'shell/dynamic <(b)', 'cat']],
+    ["cat <<E\n$(a)\nE\ncat <<'E'\n$(b)\nE\n", ['a', 'cat']],
+    ['eval "a; b"', ['eval a; b → /repo/a; b', 'a', 'b']],
+    ["bash -ec 'a' x", ['bash -ec a x → /repo/a /repo/x', 'a']],
+    ["trap 'a' EXIT", ['trap a EXIT → /repo/a /repo/EXIT', 'a']],
+    [
+      'sudo -u root A=1 rm x',
+      ['sudo -u root A=1 rm x → /repo/root /repo/A=1 /repo/1 /repo/rm /repo/x', 'rm x → /repo/x (A)'],
+    ],
+    ['time -p rm; command -v rm', ['rm', 'command -v rm → /repo/rm']],
+    ['f() { rm x; }; f', ['shell/dynamic rm x', 'rm x → /repo/x', 'f', 'shell/dynamic f']],
+    ["find a -exec rm b ';'", ['find a -exec rm b ; → /repo/a /repo/rm /repo/b /repo/;', 'rm b → /repo/b']],
+    ['# rm\necho "; rm" \'; rm\' a#b', ['echo ; rm ; rm a#b → /repo/; rm /repo/a#b']],
+  ])('%j', (command, expected) => expect(partsOf(command)).toEqual(expected));
+});
+
+describe('the name of a program', () => {
+  test.each<[string, string]>([
+    ['/bin/rm', 'rm'],
+    ['/usr/bin/rm', 'rm'],
+    ['/usr/local/bin/rm', 'rm'],
+    ['/opt/bin/rm', 'file'],
+    ['/bin/../tmp/rm', 'file'],
+    ['./rm', 'file'],
+    ['~/rm', 'file'],
+    ['file', 'program:file'],
+    ['/bin/read', 'program:read'],
+    ['dynamic', 'program:dynamic'],
+    ['[', 'test'],
+    [':', 'true'],
+    ['.', 'source'],
+    ['program:file', 'dynamic'],
+    ['rém', 'dynamic'],
+    ["''", 'dynamic'],
+    ['-rm', 'dynamic'],
+  ])('%s is %s', (name, tool) => expect(toolsOf(name)).toContain(tool));
+
+  test('a program at its own path has this path first', () => {
+    expect(partsOf('./a.sh b /c')).toEqual(['file b /c → /repo/a.sh /repo/b /c']);
+    expect(partsOf('../a.sh')).toEqual(['file → /a.sh']);
+  });
+});
+
+describe('words', () => {
+  test.each<[string, readonly string[]]>([
+    ["rm \"a b\"'c'\\d$'\\x65'", ['rm a bcde → /repo/a bcde']],
+    [
+      'rm ~ ~/a $HOME "$HOME/b" ${PWD}',
+      ['rm /home/ada /home/ada/a /home/ada /home/ada/b /repo → /home/ada /home/ada/a /home/ada/b /repo'],
+    ],
+    ['rm $x', ['shell/dynamic $x', 'rm ∅']],
+    ['rm /a/b/*', ['shell/dynamic /a/b/*', 'rm ∅ → /a/b']],
+    ['rm {a,b} ~bob a=~', ['shell/dynamic {a,b}', 'shell/dynamic ~bob', 'shell/dynamic a=~', 'rm ∅ ∅ ∅']],
+    ['$x rm', ['shell/dynamic $x rm']],
+    ['rm "{a,b}" \'*\' \\~', ['rm {a,b} * ~ → /repo/{a,b} /repo /repo/~']],
+    ['tar -xzf/a -C../b --file=c -v --x', ['tar -xzf/a -C../b --file=c -v --x → /repo/zf/a /a /b /repo/c']],
+    ['rm -r -- -x -', ['rm -r -- -x - → /repo/-x']],
+    ['dd if=a of=/b', ['dd if=a of=/b → /repo/if=a /repo/a /repo/of=/b /b']],
+    ['docker run -v /a:/b', ['docker run -v /a:/b → / /repo/run /b /a']],
+    ['git commit -m "Fix it."', ['git commit -m Fix it. → /repo/commit /repo']],
+  ])('%j', (command, expected) => {
+    const sorted = (texts: readonly string[]) =>
+      texts.map((text) =>
+        text
+          .split(' → ')
+          .map((part, i) => (i === 0 ? part : part.split(' ').sort().join(' ')))
+          .join(' → '),
+      );
+    expect(sorted(partsOf(command))).toEqual(sorted(expected));
+  });
+
+  test('variables that are set for a command are named', () => {
+    expect(partsOf('A=1 B= rm x')).toEqual(['rm x → /repo/x (A B)']);
+    for (const name of ['PATH', 'LD_PRELOAD', 'BASH_ENV', 'IFS', 'NODE_OPTIONS', 'GIT_SSH_COMMAND', 'PYTHONPATH'])
+      for (const command of [`${name}=x ls`, `${name}=x`, `export ${name}=x`, `env ${name}=x ls`, `read ${name}`])
+        expect(toolsOf(command), command).toContain('dynamic');
+  });
+});
+
+describe('folders', () => {
+  test.each<[string, readonly string[]]>([
+    ['cd a && rm x', ['cd a → /repo/a', 'rm x → /repo/a/x']],
+    ['cd a; rm x', ['cd a → /repo/a', 'rm x → /repo/a/x /repo/x']],
+    ['cd a || exit; rm x', ['cd a → /repo/a', 'exit', 'rm x → /repo/a/x']],
+    ['(cd /a && rm x); rm y', ['cd /a → /a', 'rm x → /a/x', 'rm y → /repo/y']],
+    ['cd /a & rm y', ['cd /a → /a', 'rm y → /repo/y']],
+    ['cd && rm x', ['cd', 'rm x → /home/ada/x']],
+    ['if cd a; then rm x; else rm y; fi', ['cd a → /repo/a', 'rm x → /repo/a/x', 'rm y → /repo/y']],
+    ['cd $x && rm y', ['shell/dynamic $x', 'cd ∅', 'shell/dynamic rm y', 'rm y → /repo/y']],
+    ['cd $x && rm /y', ['shell/dynamic $x', 'cd ∅', 'rm /y → /y']],
+    ['pushd a && rm y', ['pushd a → /repo/a', 'shell/dynamic rm y', 'rm y → /repo/y']],
+    ['cd a && cd .. && rm x', ['cd a → /repo/a', 'shell/dynamic cd ..', 'cd .. → /repo', 'rm x → /repo/x']],
+    ['rm ../x', ['rm ../x → /x']],
+    ['rm a/../x', ['shell/dynamic rm a/../x', 'rm a/../x → /repo/x']],
+  ])('%j', (command, expected) => expect(partsOf(command)).toEqual(expected));
+
+  test('a loop runs in each folder that its body enters, or anywhere', () => {
+    const parts = partsOf('for i in 1 2; do rm x; cd /a; done');
+    expect(parts).toContain('rm x → /repo/x /a/x');
+    expect(parts).not.toContain('shell/dynamic rm x');
+    expect(partsOf('for i in 1 2; do rm x; cd a; done')).toContain('shell/dynamic rm x');
+  });
+
+  test('without a known folder each relative path is dynamic', () => {
+    const parts = commandParts('rm x', { cwd: 'repo' });
+    expect(parts.map(({ tool }) => tool)).toEqual(['dynamic', 'rm']);
+  });
+});
+
+describe('redirections', () => {
+  test.each<[string, readonly string[]]>([
+    [
+      'a > b >> /c 2>| d &> e',
+      ['shell/write /repo/b', 'shell/write /c', 'shell/write /repo/d', 'shell/write /repo/e', 'a'],
+    ],
+    ['a <> b >& c &>> d', ['shell/write /repo/b', 'shell/write /repo/c', 'shell/write /repo/d', 'a']],
+    ['a < b', ['shell/read /repo/b', 'a']],
+    ['a 2>&1 >&2 <&3 3>&- > /dev/null 2> /dev/stderr', ['a']],
+    ['a <<< b', ['a']],
+    ['> b', ['shell/write /repo/b']],
+    ['a > $x', ['shell/dynamic $x', 'a']],
+    ['a > /dev/tcp/b/1', ['shell/dynamic /dev/tcp/b/1', 'a']],
+    ['{ a; } > b', ['shell/write /repo/b', 'a']],
+    ['f() { a; } > b', ['shell/dynamic b', 'shell/write /repo/b', 'a']],
+  ])('%j', (command, expected) => expect(partsOf(command)).toEqual(expected));
+});
+
+describe('addresses', () => {
+  test.each<[string, readonly string[]]>([
+    ['curl -so x https://a.com/b', ['web/fetch https://a.com/b']],
+    ['curl -H "X: y" a.com/b', ['web/fetch http://a.com/b']],
+    ['wget --url=https://a.com', ['web/fetch https://a.com']],
+    ['git clone https://a.com/b c', ['web/fetch https://a.com/b']],
+    ['git clone git@a.com:b', ['shell/dynamic git@a.com:b']],
+    ['npm i https://a.com/b', ['web/fetch https://a.com/b']],
+    ['curl -x proxy https://a.com', ['web/fetch https://a.com', 'web/fetch http://proxy', 'shell/dynamic -x']],
+    ['curl ftp://a.com', ['shell/dynamic ftp://a.com']],
+  ])('%j', (command, expected) => expect(partsOf(command).slice(1)).toEqual(expected));
+
+  test('an address is no path, and the address of a file is one', () => {
+    expect(partsOf('curl https://a.com/b')[0]).toBe('curl https://a.com/b');
+    expect(partsOf('curl file:///etc/passwd')[0]).toBe('curl file:///etc/passwd → /etc/passwd');
+  });
+});
+
+describe('the effect of these texts is only known while they run', () => {
+  test.each([
+    ...['xargs rm', 'echo rm | sh', 'bash <<< rm', '. ./a', 'source a', 'alias ls=rm', 'hash -p /a ls', 'ssh h rm'],
+    ...['find . -delete', 'find . -exec rm {} +', 'sudo -s', 'sudo -Z rm', 'env -S "rm x"', 'eval $x', 'bash -c $x'],
+    ...['((i++))', 'echo $((i))', 'echo ${x@P}', 'echo ${!x}', '[[ $x -eq 1 ]]', 'let x', 'shopt -s lastpipe'],
+    ...["test -v 'a[$(rm)]'", 'set -k', 'compgen -C rm', 'jobs -x rm', 'su -c rm', 'parallel rm', 'enable -f x y'],
+    ...['x=rm; $x', 'command_not_found_handle() { ls; }', 'for PATH in x; do ls; done', 'rm =ls', 'r$x'],
+  ])('%j', (command) => expect(toolsOf(command)).toContain('dynamic'));
+});
+
+describe('a text that cannot be read safely is one part', () => {
+  test.each([
+    ...['if a', 'a (', '"a', "'a", 'a `b', 'a $(b', 'a $(if)', 'a `(`', 'cat <<E\nx', 'a ;; b', '&& a', 'a | ', 'a >'],
+    ...[
+      'a\0b',
+      'a\rb',
+      'a\r\n',
+      'a\x1bb',
+      'a\u200bb',
+      'a\u202eb',
+      'a\ufeff',
+      'a\u2028b',
+      'a\u00adb',
+      'a\ud800',
+      'a\x7f',
+    ],
+    ...['a '.repeat(40_000), 'a;b;'.repeat(1).concat(Array.from({ length: 70 }, (_, i) => `a${i}`).join(';'))],
+    ...['eval '.repeat(20) + 'a', '('.repeat(3_000) + 'a' + ')'.repeat(3_000), "eval '(a'", 'f() ls'],
+  ])('%j', (command) => expect(toolsOf(command)).toEqual(['unparsed']));
+
+  test('its text is cut, and is a well-formed text', () => {
+    const text = commandParts(`a\ud800 ${'b'.repeat(100_000)}`, PLACE)[0]?.args['text'] as string;
+    expect([text.length, text.isWellFormed(), text.startsWith('a\ufffd ')]).toEqual([4_001, true, true]);
+  });
+
+  test('pictures of several signs are plain text', () => {
+    for (const picture of ['⚠️', '👨‍👩‍👧', '🏳️‍🌈', '👩🏽‍💻'])
+      expect(toolsOf(`git commit -m '${picture}'`)).toEqual(['git']);
+    for (const hidden of ['a\ufe0f', '\u200da', '⚠️\ufe0f']) expect(toolsOf(`echo '${hidden}'`)).toEqual(['unparsed']);
+  });
+});
+
+test('a command without programs has no parts', () => {
+  for (const command of ['', ' ', '\n', '# rm', 'x=1', '[[ a == b ]]']) expect(partsOf(command)).toEqual([]);
+});
