@@ -1,0 +1,121 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type ProgramRun, runProgram } from '../agents/run-program.ts';
+import { claudeProgram } from './program.ts';
+
+/** A home and a project of its own, in a folder that is removed at the end. */
+export interface ClaudeStage {
+  readonly folder: string;
+  readonly project: string;
+  readonly home: string;
+  /** Writes a file, by its path from the folder on, such as `project/.claude/settings.json`. */
+  write(path: string, content: unknown, mode?: number): string;
+  remove(): void;
+}
+
+/** One line of `--output-format stream-json`. */
+export interface StreamMessage {
+  readonly type: string;
+  readonly subtype?: string;
+  readonly session_id?: string;
+  readonly [name: string]: unknown;
+}
+
+/** A result that the model was given. */
+export interface ToolResult {
+  readonly tool_use_id: string;
+  readonly is_error?: boolean;
+  readonly content: unknown;
+}
+
+export interface ClaudeRun extends ProgramRun {
+  readonly messages: readonly StreamMessage[];
+  /** The last message, if the program came to an end. */
+  readonly result: StreamMessage | undefined;
+  readonly sessionId: string | undefined;
+  readonly told: readonly ToolResult[];
+}
+
+export interface ClaudeOptions {
+  /** Of the Messages API. */
+  readonly api: string;
+  readonly prompt?: string;
+  /** The session to go on with. */
+  readonly resume?: string;
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly timeoutMs?: number;
+  readonly started?: (pid: number) => void;
+}
+
+export function claudeStage(): ClaudeStage {
+  const folder = mkdtempSync(join(tmpdir(), 'assize-claude-'));
+  const [project, home] = [join(folder, 'project'), join(folder, 'home')];
+  for (const each of [project, home]) mkdirSync(each);
+  return {
+    folder,
+    project,
+    home,
+    write: (path, content, mode) => {
+      const file = join(folder, path);
+      mkdirSync(dirname(file), { recursive: true });
+      const bytes = typeof content === 'string' ? content : JSON.stringify(content, undefined, 2);
+      writeFileSync(file, bytes, mode === undefined ? {} : { mode });
+      return file;
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** Nothing but the model is asked: no telemetry, no updates, no other request. */
+const QUIET = {
+  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+  CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL: '1',
+  DISABLE_AUTOUPDATER: '1',
+  DISABLE_TELEMETRY: '1',
+  DISABLE_ERROR_REPORTING: '1',
+};
+
+/** Runs Claude Code in the project of a stage, without a terminal. */
+export async function runClaude(
+  { project, home }: ClaudeStage,
+  { api, prompt, resume, args = [], env = {}, timeoutMs = 60_000, started }: ClaudeOptions,
+): Promise<ClaudeRun> {
+  const program = claudeProgram();
+  if (program === undefined) throw new Error('Claude Code is not installed: npm ci --prefix peers.');
+  const line = ['-p', '--output-format', 'stream-json', '--verbose'];
+  if (resume !== undefined) line.push('--resume', resume);
+  const run = await runProgram(program, [...line, ...args], {
+    cwd: project,
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      HOME: home,
+      ANTHROPIC_BASE_URL: api,
+      ANTHROPIC_API_KEY: 'dummy',
+      ...QUIET,
+      ...env,
+    },
+    ...(prompt === undefined ? {} : { input: prompt }),
+    timeoutMs,
+    ...(started === undefined ? {} : { started }),
+  });
+  const messages = run.out.split('\n').flatMap(messageOf);
+  return {
+    ...run,
+    messages,
+    result: messages.findLast(({ type }) => type === 'result'),
+    sessionId: messages.find(({ session_id }) => session_id !== undefined)?.session_id,
+    told: messages.flatMap(resultsIn),
+  };
+}
+
+function messageOf(line: string): StreamMessage[] {
+  return line.startsWith('{') ? [JSON.parse(line) as StreamMessage] : [];
+}
+
+function resultsIn({ type, message }: StreamMessage): ToolResult[] {
+  const content = (message as { readonly content?: unknown } | undefined)?.content;
+  if (type !== 'user' || !Array.isArray(content)) return [];
+  return content.filter((block) => block.type === 'tool_result');
+}
