@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromiumPath } from '#tools/browser';
 import { hasData } from '../data.ts';
+import { claudeProgram } from './claude-code/program.ts';
 import { whyNoServer } from './postgres/binaries.ts';
 
 /** A reason for which tests may be skipped. */
@@ -90,6 +91,12 @@ export const MAY_SKIP: readonly MaySkip[] = [
     holds: () => !existsSync(join(root, 'peers/node_modules')),
     files: ['experiments/memory/peers/peers.slow.test.ts'],
     named: /absent without npm ci --prefix peers/,
+  },
+  {
+    why: 'Claude Code is not installed (npm ci --prefix peers)',
+    holds: () => claudeProgram() === undefined,
+    files: ['tests/e2e/claude-code/harness.slow.test.ts'],
+    named: /^Claude Code \(absent without npm ci --prefix peers\)/,
   },
   {
     why: 'nothing is closed to root',

@@ -17,9 +17,9 @@ export interface ToolUse {
 export type Turn = readonly (Said | ToolUse)[];
 
 /**
- * By a text of the prompt: the turns that the model takes. A turn follows when the one before it has
- * the results of all its tool uses, so a script needs no memory and serves any number of sessions.
- * After the last turn the model says "Done.".
+ * By a text of the prompt: the turns that the model takes. A turn follows when the one before it
+ * has the results of all its tool uses. So a script needs no memory, and serves any number of
+ * sessions. After the last turn the model says "Done.".
  */
 export type Script = Readonly<Record<string, readonly Turn[]>>;
 

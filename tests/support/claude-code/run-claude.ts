@@ -53,6 +53,9 @@ export function claudeStage(): ClaudeStage {
   const folder = mkdtempSync(join(tmpdir(), 'assize-claude-'));
   const [project, home] = [join(folder, 'project'), join(folder, 'home')];
   for (const each of [project, home]) mkdirSync(each);
+  // As the dialog of trust leaves it; without, the project's allow rules are ignored.
+  const trusted = { projects: { [project]: { hasTrustDialogAccepted: true } } };
+  writeFileSync(join(home, '.claude.json'), JSON.stringify(trusted));
   return {
     folder,
     project,
