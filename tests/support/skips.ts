@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { chromiumPath } from '#tools/browser';
 import { hasData } from '../data.ts';
 import { claudeProgram } from './claude-code/program.ts';
+import { codexProgram } from './codex/program.ts';
 import { whyNoServer } from './postgres/binaries.ts';
 
 /** A reason for which tests may be skipped. */
@@ -97,6 +98,12 @@ export const MAY_SKIP: readonly MaySkip[] = [
     holds: () => claudeProgram() === undefined,
     files: ['tests/e2e/claude-code/harness.slow.test.ts'],
     named: /^Claude Code \(absent without npm ci --prefix peers\)/,
+  },
+  {
+    why: 'Codex is not installed (npm ci --prefix peers)',
+    holds: () => codexProgram() === undefined,
+    files: ['tests/e2e/codex/harness.slow.test.ts'],
+    named: /^Codex \(absent without npm ci --prefix peers\)/,
   },
   {
     why: 'nothing is closed to root',

@@ -2,16 +2,17 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type HookAnswer, type HookServer, preToolUse, startHookServer } from '../../support/agents/hook-server.ts';
+import type { AgentStage } from '../../support/agents/stage.ts';
 import { type MessagesApi, startMessagesApi, use } from '../../support/claude-code/messages-api.ts';
 import { claudeProgram } from '../../support/claude-code/program.ts';
-import { type ClaudeRun, type ClaudeStage, claudeStage, runClaude } from '../../support/claude-code/run-claude.ts';
+import { type ClaudeRun, claudeStage, runClaude } from '../../support/claude-code/run-claude.ts';
 
 const COMMAND = 'touch ran.txt';
 const SCRIPT = { 'make a file': [[use('toolu_1', 'Bash', { command: COMMAND })]] };
 /** Without a hook, the command runs. */
 const ALLOWED = { permissions: { allow: ['Bash(touch *)'] } };
 
-let stage: ClaudeStage;
+let stage: AgentStage;
 let api: MessagesApi;
 let hooks: HookServer;
 let decide: HookAnswer;

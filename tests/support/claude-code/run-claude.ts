@@ -1,18 +1,6 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
 import { type ProgramRun, runProgram } from '../agents/run-program.ts';
+import { type AgentStage, agentStage } from '../agents/stage.ts';
 import { claudeProgram } from './program.ts';
-
-/** A home and a project of its own, in a folder that is removed at the end. */
-export interface ClaudeStage {
-  readonly folder: string;
-  readonly project: string;
-  readonly home: string;
-  /** Writes a file, by its path from the folder on, such as `project/.claude/settings.json`. */
-  write(path: string, content: unknown, mode?: number): string;
-  remove(): void;
-}
 
 /** One line of `--output-format stream-json`. */
 export interface StreamMessage {
@@ -49,26 +37,11 @@ export interface ClaudeOptions {
   readonly started?: (pid: number) => void;
 }
 
-export function claudeStage(): ClaudeStage {
-  const folder = mkdtempSync(join(tmpdir(), 'assize-claude-'));
-  const [project, home] = [join(folder, 'project'), join(folder, 'home')];
-  for (const each of [project, home]) mkdirSync(each);
-  // As the dialog of trust leaves it; without, the project's allow rules are ignored.
-  const trusted = { projects: { [project]: { hasTrustDialogAccepted: true } } };
-  writeFileSync(join(home, '.claude.json'), JSON.stringify(trusted));
-  return {
-    folder,
-    project,
-    home,
-    write: (path, content, mode) => {
-      const file = join(folder, path);
-      mkdirSync(dirname(file), { recursive: true });
-      const bytes = typeof content === 'string' ? content : JSON.stringify(content, undefined, 2);
-      writeFileSync(file, bytes, mode === undefined ? {} : { mode });
-      return file;
-    },
-    remove: () => rmSync(folder, { recursive: true, force: true }),
-  };
+/** A project that the user trusts. Its allow rules would be ignored without the trust. */
+export function claudeStage(): AgentStage {
+  const stage = agentStage('claude');
+  stage.write('home/.claude.json', { projects: { [stage.project]: { hasTrustDialogAccepted: true } } });
+  return stage;
 }
 
 /** Nothing but the model is asked: no telemetry, no updates, no other request. */
@@ -82,7 +55,7 @@ const QUIET = {
 
 /** Runs Claude Code in the project of a stage, without a terminal. */
 export async function runClaude(
-  { project, home }: ClaudeStage,
+  { project, home }: AgentStage,
   { api, prompt, resume, args = [], env = {}, timeoutMs = 60_000, started }: ClaudeOptions,
 ): Promise<ClaudeRun> {
   const program = claudeProgram();
