@@ -3,6 +3,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromiumPath } from '#tools/browser';
 import { hasData } from '../data.ts';
+import { claudeProgram } from './claude-code/program.ts';
+import { codexProgram } from './codex/program.ts';
 import { whyNoServer } from './postgres/binaries.ts';
 
 /** A reason for which tests may be skipped. */
@@ -90,6 +92,18 @@ export const MAY_SKIP: readonly MaySkip[] = [
     holds: () => !existsSync(join(root, 'peers/node_modules')),
     files: ['experiments/memory/peers/peers.slow.test.ts'],
     named: /absent without npm ci --prefix peers/,
+  },
+  {
+    why: 'Claude Code is not installed (npm ci --prefix peers)',
+    holds: () => claudeProgram() === undefined,
+    files: ['tests/e2e/claude-code/harness.slow.test.ts'],
+    named: /^Claude Code \(absent without npm ci --prefix peers\)/,
+  },
+  {
+    why: 'Codex is not installed (npm ci --prefix peers)',
+    holds: () => codexProgram() === undefined,
+    files: ['tests/e2e/codex/harness.slow.test.ts'],
+    named: /^Codex \(absent without npm ci --prefix peers\)/,
   },
   {
     why: 'nothing is closed to root',
