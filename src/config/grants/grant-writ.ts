@@ -22,9 +22,9 @@ export function termsOf(agent: string, grant: ResolvedGrant, domain: string): Gr
   return { ...terms, scopes };
 }
 
-/** In the gateway domain an agent acts in its own role: the limits there are for each agent. */
+/** In the gateway domain `agent:ada` acts as `ada` alone: the limits there are for each agent. */
 function defaultScopes(agent: string, domain: string): string[] {
-  return domain === 'gateway' ? [`role:agent:${segment(agent)}`, 'tool:**'] : ['**'];
+  return domain === 'gateway' ? [`role:agent:${segment(agent.replace(/^agent:/, ''))}`, 'tool:**'] : ['**'];
 }
 
 /**

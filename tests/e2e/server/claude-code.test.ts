@@ -79,7 +79,7 @@ const bash = (command: string) => ({ command });
 
 test('the rules allow, deny and hold calls by what they do', async () => {
   const { ask, state } = await hooks();
-  expect((await ask('Read', { file_path: 'src/a.ts' })).permission).toBe('allow');
+  expect(await ask('Read', { file_path: 'src/a.ts' })).toMatchObject({ permission: 'allow' });
   expect((await ask('Write', { file_path: '/repo/a.ts', content: 'a' })).permission).toBe('allow');
   expect((await ask('Bash', bash('ls -l && git status'))).permission).toBe('allow');
   const removed = await ask('Bash', bash('git status; rm -rf build'));

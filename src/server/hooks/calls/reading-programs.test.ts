@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { READING_PROGRAMS } from './reading-programs.ts';
+import { READING_PROGRAMS } from '#domains/gateway';
 import { programTool } from './shell/program-name.ts';
 import { commandParts } from './shell-command.ts';
 
