@@ -164,8 +164,9 @@ function appOf(service: Service, { tail, ...ports }: AppPorts, files: ConsoleFil
     requestMs: REQUEST_MS,
     more: (app, all) => {
       addEvents(app, all, tail);
-      if (files !== undefined) addConsole(app, files, signIn !== undefined);
       addSignIn(app, all, sessions, signIn);
+      // Last, because the console answers a browser at every other address.
+      if (files !== undefined) addConsole(app, files, signIn !== undefined);
     },
   });
 }
