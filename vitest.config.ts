@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
+import { LongestFirst } from './tests/support/longest-first.ts';
 import { isSuite, SUITES } from './tests/support/suites.ts';
 
 /**
@@ -24,6 +25,7 @@ export default defineConfig(({ mode }): ViteUserConfig => {
       // One worker more than processors: many files wait half of their time for a disk, a server or
       // another process.
       maxWorkers: availableParallelism() + 1,
+      sequence: { sequencer: LongestFirst },
       setupFiles: ['tests/support/seeded.ts'],
       // For tests that hang, and not for slow tests: on a machine with other users, some tests take
       // two minutes.

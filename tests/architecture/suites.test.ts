@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { LONGEST } from '../support/longest-first.ts';
 import { SUITES } from '../support/suites.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -59,4 +60,8 @@ test('fast and slow have every file of the package but nightly ones', () => {
   expect(all.filter((file) => !isLeft(file) && !both.has(file))).toEqual([]);
   expect(all.filter((file) => file.endsWith('.nightly.test.ts')).length).toBeLessThan(12);
   expect(filesOf(SUITES.slow).length).toBeGreaterThan(50);
+});
+
+test('each file that starts first is there', () => {
+  expect(LONGEST.filter((file) => !all.includes(file))).toEqual([]);
 });

@@ -1,5 +1,4 @@
 /** Attack 41 of docs/design/threats.md: it takes as long as the server waits for a request. */
-import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { headOf } from '../support/server/raw-http.ts';
@@ -19,7 +18,8 @@ test('attack 41: headers or a body a byte at a time: 408, others unharmed', asyn
       said += text;
     });
     socket.on('error', () => undefined);
-    const closed = once(socket, 'close');
+    // The server may end a connection to which the client still writes. That is no failure.
+    const closed = new Promise((resolve) => socket.once('close', resolve));
     socket.write(beginnings[n % 2] as string);
     const drip = setInterval(() => socket.writable && socket.write(n % 2 === 0 ? 'X-A: b\r\n' : ' '), 1_000);
     await closed;

@@ -1,7 +1,7 @@
 /** The console without a mouse: the inbox, the palette of pages, and dialogs. */
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { expectAccessible, withConsole } from '../support/console/browser.ts';
+import { expectAccessible, showIn, withConsole } from '../support/console/browser.ts';
 import { pay, succeed } from '../support/server/calling.ts';
 import type { TestServer } from '../support/server/serving.ts';
 
@@ -38,7 +38,7 @@ withConsole(({ serve, open }) => {
       await page.locator('input:focus').and(page.getByLabel('Go to')).waitFor();
       if (name === 'Timeline')
         for (const colorScheme of ['light', 'dark'] as const) {
-          await page.emulateMedia({ colorScheme });
+          await showIn(page, colorScheme);
           await expectAccessible(page);
         }
       await page.keyboard.type(name);
@@ -153,7 +153,7 @@ withConsole(({ serve, open }) => {
     const dialog = page.getByRole('dialog');
     await dialog.waitFor();
     for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme });
+      await showIn(page, colorScheme);
       await expectAccessible(page);
     }
     for (let n = 0; n < 8; n += 1) {

@@ -1,9 +1,10 @@
 /** Each page of the console without data, without an answer and without the right. */
 import type { Page, Route } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { expectAccessible, withConsole } from '../support/console/browser.ts';
+import { expectAccessible, type Opening, showIn, withConsole } from '../support/console/browser.ts';
 import { expectFitting } from '../support/console/page-checks.ts';
 import { pay, succeed } from '../support/server/calling.ts';
+import type { TestServer } from '../support/server/serving.ts';
 
 const PAGES = ['/inbox', '/timeline/main', '/what-if/main', '/effects', '/memory/main/front', '/agents', '/audit'];
 
@@ -30,19 +31,39 @@ const STATES = [
 ] as const;
 
 withConsole(({ serve, open }) => {
-  const each = (work: (path: string) => Promise<void>) => Promise.all(PAGES.map(work));
+  /**
+   * The work on each page in a few tabs. Opening a tab takes longer than loading a page, and pages
+   * in tabs of their own wait at the same time.
+   */
+  async function each(
+    [server, principal, opening]: readonly [TestServer, string, Opening?],
+    work: (page: Page, path: string) => Promise<void>,
+    { paths = PAGES, tabs = 1 }: { readonly paths?: readonly string[]; readonly tabs?: number } = {},
+  ): Promise<void> {
+    const inTab = async (mine: readonly string[]): Promise<void> => {
+      const page = await open(server, principal, mine[0] as string, opening);
+      for (const path of mine) {
+        if (path !== mine[0]) await page.goto(server.url + path);
+        await work(page, path);
+      }
+    };
+    const lists = Array.from({ length: tabs }, (_, tab) => paths.filter((_, at) => at % tabs === tab));
+    await Promise.all(lists.map(inTab));
+  }
 
-  test.each(STATES)('each page has words for: %s', async (_state, answer, words) => {
+  test.each(STATES)('each page has words for: %s', async (state, answer, words) => {
     const server = await serve();
-    await each(async (path) => {
-      const page = await open(server, 'admin:ann', path, { before: withRequests(answer) });
+    const given = [server, 'admin:ann', { before: withRequests(answer) }] as const;
+    const work = async (page: Page): Promise<void> => {
       await page.getByText(words).first().waitFor();
       for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme });
+        await showIn(page, colorScheme);
         await expectAccessible(page);
       }
       await expectFitting(page);
-    });
+    };
+    // A page asks again for some seconds before it says so.
+    await each(given, work, { tabs: state === 'offline' ? PAGES.length : 1 });
   });
 
   test('a page never acts as another person than it shows', async () => {
@@ -76,19 +97,19 @@ withConsole(({ serve, open }) => {
       '/agents': 'No trajectory',
       '/audit': 'No checkpoint is signed yet',
     };
-    await Promise.all(
-      Object.entries(words).map(async ([path, text]) => {
-        const page = await open(server, 'admin:ann', path);
-        await page.getByText(text, { exact: false }).first().waitFor();
-        await expectAccessible(page);
-      }),
-    );
+    const found = async (page: Page, path: string): Promise<void> => {
+      await page
+        .getByText(words[path] as string)
+        .first()
+        .waitFor();
+      await expectAccessible(page);
+    };
+    await each([server, 'admin:ann'], found, { paths: Object.keys(words) });
   });
 
   test('an agent sees on each page what it may not see', async () => {
     const server = await serve();
-    await each(async (path) => {
-      const page = await open(server, 'agent:other', path);
+    await each([server, 'agent:other'], async (page, path) => {
       const isOwn = path === '/inbox' || path === '/agents';
       await page
         .getByText(isOwn ? /Nothing waits|Choose a trajectory/ : /You may not see this|There is no such trajectory/)
@@ -100,8 +121,7 @@ withConsole(({ serve, open }) => {
 
   test('each page says to a signed-out browser how to sign in', async () => {
     const server = await serve();
-    await each(async (path) => {
-      const page = await open(server, 'nobody', path);
+    await each([server, 'nobody'], async (page) => {
       await page.getByRole('heading', { level: 1, name: 'You are not signed in' }).waitFor();
     });
   });

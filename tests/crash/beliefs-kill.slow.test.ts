@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Payload } from '#ledger';
 import type { Witness } from '#memory';
@@ -9,6 +9,7 @@ import { createOracle, seededRandom } from '#oracle';
 import { type AssertInput, checkMemory, type Judge, type Memory, rebuildMemory, verifyStore } from '#runtime';
 import type { Store } from '#stores';
 import { seededNumbers } from '../../src/testing/faults.ts';
+import { bundled } from '../support/bundled.ts';
 import { cases } from '../support/cases.ts';
 import { clinic } from '../support/clinic/clinic.ts';
 import { allEntries } from '../support/ledger/desk.ts';
@@ -19,6 +20,8 @@ import { holdTable, Relay, untilOneWaits, withPostgres } from '../support/postgr
 // Facts are written with their commit, at every kill. An elected fact stays elected, even if the
 // commit was lost.
 
+const WRITERS_PROGRAM = await bundled(join(import.meta.dirname, 'belief-writers.ts'));
+const VOTER_PROGRAM = join(import.meta.dirname, 'vote-then-die.ts');
 const SEED = Number(process.env['ASSIZE_SEED']);
 const WRITERS = 4;
 /**
@@ -36,8 +39,7 @@ function started(
   program: string,
   ...args: string[]
 ): { child: ChildProcess; lines: ReturnType<typeof createInterface> } {
-  const path = fileURLToPath(new URL(program, import.meta.url));
-  const child = spawn(process.execPath, [path, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [program, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
   return { child, lines: createInterface(child.stdout!) };
 }
 
@@ -58,7 +60,7 @@ class Life {
   #wanted = { answers: Number.POSITIVE_INFINITY, reached: (): void => undefined };
 
   constructor(url: string, round: number) {
-    const { child, lines } = started('./belief-writers.ts', url, String(WRITERS), String(round));
+    const { child, lines } = started(WRITERS_PROGRAM, url, String(WRITERS), String(round));
     this.#child = child;
     onTestFinished(() => void child.kill('SIGKILL'));
     this.#ended = Promise.all([once(child, 'exit'), once(lines, 'close')]);
@@ -160,7 +162,7 @@ onEveryDatabase((stores) => {
     const before = await begun(place, 't');
     await before.memory.assert({ ...old, valid: { from: march.from } });
     await before.store.close();
-    const { child, lines } = started('./vote-then-die.ts', place.url, JSON.stringify(claim));
+    const { child, lines } = started(VOTER_PROGRAM, place.url, JSON.stringify(claim));
     const heard: string[] = [];
     lines.on('line', (line) => heard.push(line));
     await Promise.all([once(child, 'exit'), once(lines, 'close')]);

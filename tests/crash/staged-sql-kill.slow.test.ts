@@ -9,6 +9,7 @@ import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { openStore } from '#stores';
 import { EFFECTS_TABLE } from '../../src/tools/sql/index.ts';
+import { bundled } from '../support/bundled.ts';
 import { allEntries } from '../support/ledger/desk.ts';
 import { runtimeOver } from '../support/ledger/runtime.ts';
 import { withPostgres } from '../support/postgres/index.ts';
@@ -16,6 +17,7 @@ import { expectEffectLogMatches } from '../support/tools/check-effect-log.ts';
 import { tally } from '../support/tools/effect-sink.ts';
 import { amountOf, BANKER, KEYS, orderName, type ProcessLine } from './staged-sql-orders.ts';
 
+const PROGRAM = await bundled(join(import.meta.dirname, 'staged-sql-process.ts'));
 /**
  * Lives end while a body runs, with keys in flight after the ruling, at a commit, or after a
  * commit. The first commit belongs to the previous life. `ASSIZE_CRASH_EFFECTS=100` adds each
@@ -49,7 +51,7 @@ const LOOK = `SELECT name, cents FROM account UNION ALL SELECT name, 1 AS cents 
 
 /** One life of the process, which ends itself at a step of its connections, or lives. */
 async function life(args: readonly string[]): Promise<{ told: ProcessLine[]; wasKilled: boolean }> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'staged-sql-process.ts'), ...args], {
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const told: ProcessLine[] = [];

@@ -1,14 +1,15 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { systemClock } from '#oracle';
 import { credentialsOf } from '#server';
 import { openStore } from '#stores';
+import { bundled } from '../support/bundled.ts';
 import type { Answer } from './serve-clients.ts';
 import { ROOT } from './serve-orders.ts';
 
-const PROCESS = fileURLToPath(new URL('./stuck-serve-process.ts', import.meta.url));
+const PROCESS = await bundled(join(import.meta.dirname, 'stuck-serve-process.ts'));
 const LIMIT_MS = 400;
 const YEAR = '2099-01-01T00:00:00.000000Z';
 const KINDS = { 'agent:a': ['agent'], 'boss:b': ['counselor'], 'admin:c': ['admin', 'auditor'] } as const;

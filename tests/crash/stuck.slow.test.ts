@@ -4,13 +4,13 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import { openStore } from '#stores';
+import { bundled } from '../support/bundled.ts';
 import { onEveryDatabase } from '../support/ledger/stores.ts';
 
-const PROCESS = fileURLToPath(new URL('./stuck-process.ts', import.meta.url));
+const PROCESS = await bundled(join(import.meta.dirname, 'stuck-process.ts'));
 const LIMIT_MS = 400;
 
 interface Ended {

@@ -4,16 +4,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { canonicalize } from '#canon';
 import { budget } from '#domains/budget';
 import { openStore } from '#stores';
+import { bundled } from '../support/bundled.ts';
 import { payloads, soundState } from '../support/ledger/desk.ts';
 import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { withPostgres } from '../support/postgres/index.ts';
 
-const PROPOSER = fileURLToPath(new URL('./proposer.ts', import.meta.url));
+const PROPOSER = await bundled(join(import.meta.dirname, 'proposer.ts'));
 
 const PROCESSES = 4;
 const PROPOSALS = 50;

@@ -12,16 +12,18 @@ import { describe, expect, test } from 'vitest';
 import type { DelegationPayload } from '#ledger';
 import { verifyStore } from '#runtime';
 import { openStore } from '#stores';
+import { bundled } from '../support/bundled.ts';
 import { deskOf, payloads } from '../support/ledger/desk.ts';
 import { runtimeOver } from '../support/ledger/runtime.ts';
 import { GRANT, granted, SHARE, SIBLINGS } from '../support/ledger/sibling-writs.ts';
 import { withPostgres } from '../support/postgres/index.ts';
 
+const SIBLING = await bundled(join(import.meta.dirname, 'sibling.ts'));
 const PROCESSES = 4;
 
 async function takeTogether(url: string, what: string): Promise<string[]> {
   const children = Array.from({ length: PROCESSES }, (_, n) => {
-    const args = [join(import.meta.dirname, 'sibling.ts'), url, what, `${n}`, `${PROCESSES}`, `${SIBLINGS}`];
+    const args = [SIBLING, url, what, `${n}`, `${PROCESSES}`, `${SIBLINGS}`];
     return spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   });
   const outputs = children.map(linesOf);
