@@ -5,7 +5,7 @@ import { eventOf } from './events/event-stream.ts';
 import { LogTail } from './events/log-tail.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createApp, stopped } from './http/app.ts';
-import { addConsole } from './http/console.ts';
+import { addConsole, addUnknownPage } from './http/console.ts';
 import type { ConsoleFiles } from './http/console-files.ts';
 import { addEvents } from './http/events.ts';
 import { type Addresses, addressesOf } from './http/guards.ts';
@@ -164,9 +164,9 @@ function appOf(service: Service, { tail, ...ports }: AppPorts, files: ConsoleFil
     requestMs: REQUEST_MS,
     more: (app, all) => {
       addEvents(app, all, tail);
-      addSignIn(app, all, sessions, signIn);
-      // Last, because the console answers a browser at every other address.
       if (files !== undefined) addConsole(app, files, signIn !== undefined);
+      addSignIn(app, all, sessions, signIn);
+      if (files !== undefined) addUnknownPage(app, files, signIn !== undefined);
     },
   });
 }

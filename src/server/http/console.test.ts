@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Hono } from 'hono';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addConsole } from './console.ts';
+import { addConsole, addUnknownPage } from './console.ts';
 import { ConsoleFiles } from './console-files.ts';
 
 let folder: string;
@@ -22,7 +22,10 @@ beforeAll(async () => {
   }))
     writeFileSync(join(folder, 'assets', name), text);
   app = new Hono();
-  addConsole(app, await ConsoleFiles.read(folder), true);
+  const files = await ConsoleFiles.read(folder);
+  addConsole(app, files, true);
+  app.get('/sign-in', (context) => context.text('sign in'));
+  addUnknownPage(app, files, true);
 });
 
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -74,6 +77,7 @@ test('a browser sees a page for an unknown address, and a program does not', asy
   const page = await app.request('/nowhere', { headers: { accept } });
   expect(page.status).toBe(404);
   expect(await page.text()).toContain('<meta content="');
+  expect(await (await app.request('/sign-in', { headers: { accept } })).text()).toBe('sign in');
   for (const [path, wanted] of [
     ['/nowhere', 'application/json'],
     ['/v1/nowhere', accept],

@@ -12,12 +12,7 @@ const FOR_EVER = 'public, max-age=31536000, immutable';
 
 /** Adds the pages of the console and their files. Its data comes from the API, with a session. */
 export function addConsole(app: Hono, files: ConsoleFiles, hasOidc: boolean): void {
-  const document = (status: number) => {
-    const nonce = randomBytes(16).toString('base64');
-    const headers = { ...consoleHeaders(nonce), 'content-type': 'text/html; charset=utf-8' };
-    return new Response(files.page({ nonce, hasOidc }), { status, headers });
-  };
-  for (const page of PAGES) app.get(page, () => document(200));
+  for (const page of PAGES) app.get(page, () => documentOf(files, hasOidc, 200));
   app.get('/assets/:name', (context) => {
     const file = files.file(context.req.param('name'));
     if (file === undefined) return context.notFound();
@@ -34,9 +29,21 @@ export function addConsole(app: Hono, files: ConsoleFiles, hasOidc: boolean): vo
       },
     });
   });
-  // A browser that looks for another page sees that there is none, with the navigation.
+}
+
+/**
+ * Adds the answer to a browser at an address that no other route has: that there is no such page,
+ * with the navigation. Call it after all other routes.
+ */
+export function addUnknownPage(app: Hono, files: ConsoleFiles, hasOidc: boolean): void {
   app.get('*', async (context, next) => {
     const looksForPage = /\btext\/html\b/.test(context.req.header('accept') ?? '');
-    return looksForPage && !context.req.path.startsWith('/v1/') ? document(404) : next();
+    return looksForPage && !context.req.path.startsWith('/v1/') ? documentOf(files, hasOidc, 404) : next();
   });
+}
+
+function documentOf(files: ConsoleFiles, hasOidc: boolean, status: 200 | 404): Response {
+  const nonce = randomBytes(16).toString('base64');
+  const headers = { ...consoleHeaders(nonce), 'content-type': 'text/html; charset=utf-8' };
+  return new Response(files.page({ nonce, hasOidc }), { status, headers });
 }
