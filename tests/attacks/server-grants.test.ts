@@ -161,6 +161,6 @@ test('attack 56: a tool call in the role of another agent: rejected', async () =
       args: { server: 'files', tool: 'read', args: {} },
     },
   });
-  expect(await rulingOf(server, called('agent:other', 'a'))).toBe('rejected');
-  expect(await rulingOf(server, called('agent:scout', 'b'))).toBe('escalated');
+  expect(await rulingOf(server, called('other', 'a'))).toBe('rejected');
+  expect(await rulingOf(server, called('scout', 'b'))).toBe('escalated');
 });

@@ -32,7 +32,9 @@ const claudeCode = operation({
   kinds: ['agent'],
   params: z.strictObject({ trajectory: name }),
   query: hookQuery,
-  body: documentForm,
+  body: z
+    .looseObject({ hook_event_name: z.string().min(1).max(100) })
+    .meta({ id: 'HookEvent', description: 'An event, as the agent program sends it to its hooks.' }),
   answer: documentForm,
   errors: ['halted', 'too_many_pending', 'conflict'],
   run: async (request) => {

@@ -1,6 +1,8 @@
 /** Every operation of the API once, with its answer checked against its own schema. */
 import { expect, test } from 'vitest';
 import { canonicalize } from '#canon';
+import { gateway } from '#domains/gateway';
+import type { Domain } from '#kernel';
 import { OPERATIONS } from '#server';
 import { bodyOf, endedKey, FAILED_KIND } from '../../../src/server/notices/queue/delivery-rows.ts';
 import { receiversOf } from '../../../src/server/notices/receivers.ts';
@@ -236,6 +238,17 @@ test('each operation answers in the form of its schema', async () => {
   expect(await ok('notices.retry', { body: { receiver } })).toEqual({ retried: 0 });
   for (const body of [{ receiver, id: notice.id }, { receiver: 'webhook:none' }])
     expect((await callOperation(server, 'notices.retry', { body })).body.code).toBe('no_such_value');
+
+  const grants = [{ actions: ['call', 'session'] }];
+  const hooked = await start({
+    config: { tools: [], worlds: { calls: { domain: 'gateway' } } },
+    domains: [gateway() as unknown as Domain],
+    principals: { 'agent:scout': { kinds: ['agent'], grants } },
+  });
+  called.add('hooks.claude_code');
+  const event = { hook_event_name: 'SessionEnd', session_id: 's1', cwd: '/repo' };
+  const hook = { token: await hooked.tokenFor('agent:scout'), path: { trajectory: 'calls' }, body: event };
+  expect(await succeed(hooked, 'hooks.claude_code', hook)).toEqual({});
 
   expect(OPERATIONS.map(({ id }) => id).filter((id) => !called.has(id))).toEqual([]);
   expect((await succeed(server, 'log.verify', { body: {} })).valid).toBe(true);

@@ -1,4 +1,4 @@
-/** The hooks of Claude Code at the server: its permissions, once each, and the recorded outcomes. */
+/** The hooks of Claude Code at the server: permissions, once each, and recorded outcomes. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { gateway, readRules } from '#domains/gateway';
@@ -131,7 +131,7 @@ test('a person who decides in time answers the question itself', async () => {
   expect((await asked).permission).toBe('allow');
 });
 
-test('a deferred call is allowed once after its approval, and stays refused otherwise', async () => {
+test('a deferred call is allowed once after its approval, or stays refused', async () => {
   const { ask, approve, server } = await hooks();
   const same = { tool_use_id: 'toolu_d' };
   const asked = () => ask('Bash', bash('git push'), same, 'wait=0&pending=defer');
@@ -163,7 +163,7 @@ test('calls that rules let through can be confirmed at the terminal too', async 
   expect(await run('always', 'rm x')).toBe('deny');
 });
 
-test('outcomes close calls, and a call without one is in doubt at the next start', async () => {
+test('outcomes close calls, and a call without one is in doubt later', async () => {
   const { ask, send, state } = await hooks();
   const done = (hook_event_name: string, n: number, more: object) =>
     send({ hook_event_name, tool_name: 'Bash', tool_input: bash('ls'), tool_use_id: `toolu_${n}`, ...more });
@@ -299,11 +299,16 @@ test('an unknown event, a stranger and a wrong world get no permission', async (
   const { server, send } = await hooks();
   expect(await send({ hook_event_name: 'SomethingNew', tool_name: 'Bash' })).toEqual({});
   const path = '/v1/trajectories/calls/hooks/claude-code';
-  expect((await server.ask('POST', path, { body: {} })).status).toBe(401);
+  expect((await server.ask('POST', path, { body: { hook_event_name: 'Stop' } })).status).toBe(401);
   const token = await server.tokenFor('human:grace');
-  expect((await server.ask('POST', path, { token, body: {} })).status).toBe(403);
+  expect((await server.ask('POST', path, { token, body: { hook_event_name: 'Stop' } })).status).toBe(403);
   const agent = await server.tokenFor('agent:claude');
   expect(
-    (await server.ask('POST', '/v1/trajectories/nowhere/hooks/claude-code', { token: agent, body: {} })).status,
+    (
+      await server.ask('POST', '/v1/trajectories/nowhere/hooks/claude-code', {
+        token: agent,
+        body: { hook_event_name: 'Stop' },
+      })
+    ).status,
   ).toBe(404);
 });

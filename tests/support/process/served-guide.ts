@@ -72,7 +72,7 @@ export class ServedGuide {
     this.#settings += (script.match(/^export .*$/gm) ?? []).map((line) => `${line}\n`).join('');
     const printed = execFileSync('sh', ['-eu', '-c', `${this.#settings}${script}`], {
       cwd: this.folder,
-      env: this.#environment(),
+      env: this.environment,
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -114,7 +114,7 @@ export class ServedGuide {
   }
 
   async #provide(code: string): Promise<void> {
-    const env = { ...this.#environment(), ...this.#variables() };
+    const env = { ...this.environment, ...this.#variables() };
     this.#provider = spawn('sh', ['-c', `exec ${code}`], { cwd: this.folder, env, stdio: 'ignore' });
     while (
       !(await fetch(this.issuer)
@@ -127,7 +127,8 @@ export class ServedGuide {
   async #serve(code: string): Promise<void> {
     const [, typed = ''] = /^assize serve(.*)$/m.exec(code) ?? [];
     await this.#server?.end('SIGTERM');
-    const args = this.#placed(typed).trim().split(/\s+/);
+    const home = this.environment['HOME'] ?? '';
+    const args = this.#placed(typed).replaceAll(' ~/', ` ${home}/`).trim().split(/\s+/);
     this.#server = await startServer(
       this.folder,
       args.filter((arg) => arg !== ''),
@@ -149,7 +150,8 @@ export class ServedGuide {
     return { ...this.#env, ...Object.fromEntries(given.map(([, name = '', value = '']) => [name, value])) };
   }
 
-  #environment(): NodeJS.ProcessEnv {
+  /** The environment of commands. */
+  get environment(): NodeJS.ProcessEnv {
     const { ASSIZE_STORE: _, ...rest } = process.env;
     const nodes = join(process.execPath, '..');
     return {

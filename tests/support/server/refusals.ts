@@ -173,7 +173,7 @@ function ofBody(one: Operation): Refusal[] {
       invalid(one, `body: ${JSON.stringify(body)} in place of an object`, '/body', { body }),
     ),
     ...forms.flatMap(({ base, form }) => [
-      invalid(one, 'body: unknown member', '/body', { body: { ...base, bogus: CANARY } }),
+      ...(isClosed(form) ? [invalid(one, 'body: unknown member', '/body', { body: { ...base, bogus: CANARY } })] : []),
       ...Object.entries(form.shape).flatMap(([name, schema]) => {
         if (name in base) return [];
         const misfit = MISFITS.find((value) => !isAccepted(schema as z.ZodType, value));
@@ -186,6 +186,11 @@ function ofBody(one: Operation): Refusal[] {
       }),
     ]),
   ];
+}
+
+/** Whether a form refuses members that it does not name. */
+function isClosed(form: z.ZodObject): boolean {
+  return !form.safeParse({ bogus: CANARY }).error?.issues.every(({ code }) => code !== 'unrecognized_keys');
 }
 
 /** The texts that are not strict JSON, each with its code. */

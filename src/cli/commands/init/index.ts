@@ -9,13 +9,14 @@ import { replaceFile } from '../../files/replace-file.ts';
 import { writeNew } from '../../files/write-file.ts';
 import { inSession, type StorelessOptions } from '../../store/session.ts';
 import { bold, line } from '../../terminal/printable.ts';
+import { initClaudeCode } from './claude-code/index.ts';
 import { IGNORED, PROJECT_FILES, SHARED_FILES } from './files.ts';
 import { nextSteps } from './next-steps.ts';
 
 export function init(program: Command): void {
+  const command = program.command('init');
   withoutStore(
-    program
-      .command('init')
+    command
       .description('write a project: a config, a domain with its test, and a tool')
       .argument('[folder]', 'folder of the project', '.'),
   )
@@ -41,6 +42,7 @@ export function init(program: Command): void {
         return EXIT.ok;
       }),
     );
+  initClaudeCode(command);
 }
 
 /** The files to write. @throws CliError `usage` if one of the project's own files exists */

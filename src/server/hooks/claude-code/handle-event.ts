@@ -15,7 +15,7 @@ import { fileChange } from './file-change.ts';
 export interface HookOptions {
   /** How long a question waits for a person. */
   readonly waitMs: number;
-  /** The answer while a person has not decided: a refusal, or a run that stops until it is resumed. */
+  /** The answer before a decision: a refusal, or a run that stops until it is resumed. */
   readonly pending: 'deny' | 'defer';
   /** The calls that the person at the terminal confirms too, after the rules let them through. */
   readonly confirm: 'never' | 'irreversible' | 'changes' | 'always';
@@ -153,7 +153,7 @@ async function elicitation(desk: GatewayDesk, given: unknown, options: HookOptio
   return answers.NOTHING;
 }
 
-/** Settings that change while an agent works could end the hooks, so they wait for a new session. */
+/** Settings that change during a session could end the hooks, so they wait for the next one. */
 async function configChange(_: GatewayDesk, given: unknown): Promise<answers.HookAnswer> {
   const { source, file_path } = events.configChange.parse(given);
   return answers.blocked(
@@ -227,7 +227,7 @@ function failedWith({ error = '', is_interrupt = false }: events.ToolFailed): Ou
   return { outcome: is_interrupt ? 'unknown' : 'failed', result };
 }
 
-/** The end of a turn: a call that was let through and has no outcome yet was refused by the program. */
+/** The end of a turn: a call without an outcome was refused by the program. */
 async function batchClosed(desk: GatewayDesk, { session_id, tool_calls }: events.Batch): Promise<answers.HookAnswer> {
   for (const { tool_use_id, tool_response } of tool_calls) {
     const said = typeof tool_response === 'string' ? tool_response.slice(0, 4_000) : '';
@@ -236,7 +236,7 @@ async function batchClosed(desk: GatewayDesk, { session_id, tool_calls }: events
   return answers.NOTHING;
 }
 
-/** The start of a session, or its next prompt: the person learns of calls without a known outcome. */
+/** The start of a session, or its next prompt: tells the person of calls in doubt. */
 async function begun(desk: GatewayDesk, given: unknown, inboxUrl: string): Promise<answers.HookAnswer> {
   const event = events.sessionEvent.safeParse(given);
   if (!event.success) return answers.NOTHING;

@@ -1,0 +1,27 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { requireClaudeCode } from './program-version.ts';
+
+function program(says: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'assize-claude-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'claude');
+  writeFileSync(path, `#!/bin/sh\necho '${says}'\n`);
+  chmodSync(path, 0o755);
+  return path;
+}
+
+test.each(['2.1.295', '2.1.332', '2.2.0', '3.0.0'])('version %s is new enough', async (version) => {
+  expect(await requireClaudeCode(program(`${version} (Claude Code)`))).toBe(version);
+});
+
+test.each(['2.1.294', '2.0.999', '1.9.400'])('version %s lets calls through when a hook fails', async (version) => {
+  await expect(requireClaudeCode(program(`${version} (Claude Code)`))).rejects.toMatchObject({ code: 'usage' });
+});
+
+test('another program, or none, is refused', async () => {
+  await expect(requireClaudeCode(program('git version 2.50'))).rejects.toThrow('--claude');
+  await expect(requireClaudeCode('/nowhere/claude')).rejects.toThrow('--claude');
+});

@@ -1,0 +1,33 @@
+/** The configuration of a server for coding agents on a person's own machine. */
+export function serverConfig(agent: string, person: string): string {
+  const grant = { trajectories: ['calls'], actions: ['call', 'begin', 'report', 'session'] };
+  const config = {
+    store: 'sqlite:./assize.db',
+    policy: './assize.yaml',
+    worlds: { calls: { domain: 'gateway' } },
+    principals: {
+      [agent]: { kinds: ['agent'], grants: [grant] },
+      [person]: { kinds: ['counselor', 'auditor', 'admin'] },
+    },
+  };
+  return `${JSON.stringify(config, undefined, 2)}\n`;
+}
+
+/** Rules to begin with: reading is free, work in the project is free, the rest asks. */
+export function firstRules(project: string): string {
+  return `# Rules for the calls of coding agents. Check them with: assize policy check assize.yaml
+id: coding
+default: ask
+rules:
+  - { id: look, allow: ['files/*', 'shell/*', 'web/search', 'claude-code/*', 'codex/*'], class: read }
+  - { id: edit, allow: ['files/write', 'files/edit', 'shell/write'], path: ${JSON.stringify(project)} }
+  - id: git
+    allow: shell/git
+    where: [{ path: /argv/0, in: [status, diff, log, show, add, commit, branch, stash] }]
+  - id: secrets
+    deny: ['files/*', 'shell/*']
+    path: [${JSON.stringify(`${project}/.env`)}]
+    because: Secrets stay where they are.
+  - { id: remove, ask: [shell/rm, shell/mv] }
+`;
+}
