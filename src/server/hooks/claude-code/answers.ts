@@ -43,7 +43,7 @@ export function told(systemMessage: string): HookAnswer {
   return { systemMessage };
 }
 
-/** What the model reads about a refusal. */
+/** The text that the model reads about a refusal. */
 export function reasonOf(decision: Exclude<Decision, { kind: 'allowed' }>, inboxUrl: string): string {
   if (decision.kind === 'denied') return `Assize: ${decision.reason}`;
   const { approval, reason } = decision;

@@ -44,7 +44,7 @@ export async function contentOf(
   return { server: CLAUDE_CODE, tool, args, parts: parts.length <= PARTS_MAX ? parts : [unreadable(event)] };
 }
 
-/** What a call of one of Claude Code's own tools does. Undefined: only its name says it. */
+/** The parts of a call of Claude Code's own tools. Undefined: only its name says what it does. */
 async function partsOf({ tool_name, tool_input, cwd }: ToolEvent): Promise<readonly CallPart[] | undefined> {
   switch (tool_name) {
     case 'Bash':

@@ -1,7 +1,7 @@
 import type { Json } from '#base';
 import { hashText } from '#canon';
 
-/** What a call changed in a file, so that the change can be taken back. */
+/** The change of a call in a file, from which the change can be taken back. */
 export interface FileChange {
   readonly [name: string]: Json;
   readonly path: string;

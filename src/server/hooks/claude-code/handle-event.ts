@@ -10,12 +10,13 @@ import * as answers from './answers.ts';
 import { askedCallOf, contentOf, mcpServerName } from './call-of.ts';
 import * as events from './events.ts';
 import { fileChange } from './file-change.ts';
+import { isRefusal } from './refusal-text.ts';
 
 /** How the server answers one installation of the hooks. */
 export interface HookOptions {
   /** How long a question waits for a person. */
   readonly waitMs: number;
-  /** The answer while a person has not decided: a refusal, or a run that stops until it is resumed. */
+  /** The answer while nothing is decided: a refusal, or a run that stops until it is resumed. */
   readonly pending: 'deny' | 'defer';
   /** The calls that the person at the terminal confirms too, after the rules let them through. */
   readonly confirm: 'never' | 'irreversible' | 'changes' | 'always';
@@ -153,7 +154,7 @@ async function elicitation(desk: GatewayDesk, given: unknown, options: HookOptio
   return answers.NOTHING;
 }
 
-/** Settings that change while an agent works could end the hooks, so they wait for a new session. */
+/** Settings that change could end the hooks, so they wait for a new session. */
 async function configChange(_: GatewayDesk, given: unknown): Promise<answers.HookAnswer> {
   const { source, file_path } = events.configChange.parse(given);
   return answers.blocked(
@@ -227,21 +228,28 @@ function failedWith({ error = '', is_interrupt = false }: events.ToolFailed): Ou
   return { outcome: is_interrupt ? 'unknown' : 'failed', result };
 }
 
-/** The end of a turn: a call that was let through and has no outcome yet was refused by the program. */
+/**
+ * The end of a turn. A call that was let through and has no outcome yet was refused by the program
+ * itself. Otherwise the event of its outcome was lost, and whether the call was made is not known.
+ */
 async function batchClosed(desk: GatewayDesk, { session_id, tool_calls }: events.Batch): Promise<answers.HookAnswer> {
   for (const { tool_use_id, tool_response } of tool_calls) {
     const said = typeof tool_response === 'string' ? tool_response.slice(0, 4_000) : '';
-    await closeCall(desk, callIdOf(session_id, tool_use_id), { outcome: 'failed', result: { not_made: said } });
+    const outcome: Outcome = isRefusal(said)
+      ? { outcome: 'failed', result: { not_made: said } }
+      : { outcome: 'unknown', result: { model_read: said } };
+    await closeCall(desk, callIdOf(session_id, tool_use_id), outcome);
   }
   return answers.NOTHING;
 }
 
-/** The start of a session, or its next prompt: the person learns of calls without a known outcome. */
+/** At the start of a session and at a prompt, the person learns of calls in doubt. */
 async function begun(desk: GatewayDesk, given: unknown, inboxUrl: string): Promise<answers.HookAnswer> {
   const event = events.sessionEvent.safeParse(given);
   if (!event.success) return answers.NOTHING;
-  await attend(desk, sessionOf(event.data));
-  const calls = inDoubt(desk, desk.request.service.clock.now());
+  const session = sessionOf(event.data);
+  await attend(desk, session);
+  const calls = inDoubt(desk, desk.request.service.clock.now(), session.id);
   if (calls.length === 0) return answers.NOTHING;
   const listed = calls.slice(0, 5).map(({ tool, at, id }) => `${tool} of ${at.slice(0, 16)}Z (${id})`);
   const more = calls.length > 5 ? ` and ${calls.length - 5} more` : '';
