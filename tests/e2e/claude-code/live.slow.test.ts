@@ -1,5 +1,7 @@
 /** The real Claude Code, whose calls a real server rules on. The model follows a script. */
 import { describe, expect, test } from 'vitest';
+import { startDelayed } from '../../support/claude-code/delayed.ts';
+import { use } from '../../support/claude-code/messages-api.ts';
 import { claudeProgram } from '../../support/claude-code/program.ts';
 import { append, linesIn, ruledClaude } from '../../support/claude-code/ruled.ts';
 
@@ -92,5 +94,69 @@ describe.skipIf(claudeProgram() === undefined)('Claude Code (absent without npm 
     await server.stop();
     expect((await run({ prompt: 'work' })).told).toMatchObject([errorWith('onFailure')]);
     expect(linesIn(stage)).toEqual({});
+  });
+
+  test('an answer that comes too late blocks the call, and no permission is left', async () => {
+    const { run, story, settings, server } = await ruledClaude({ work: [[append('toolu_1', 'a')]] });
+    const slow = await startDelayed(server.url, 'PreToolUse', 3_000);
+    settings('wait=0', {}, { url: slow.url, timeout: 1 });
+    expect((await run({ prompt: 'work' })).told).toMatchObject([errorWith('timed out')]);
+    expect(slow.answered).toEqual(['allow']);
+    expect(await story()).toEqual({ lines: {}, calls: { toolu_1: 'failed' }, valid: true });
+  });
+
+  test('a question whose asker is gone takes no approval', async () => {
+    const call = (id: string) => [append(id, 'a', 'held')];
+    const { run, story, settings, decide } = await ruledClaude({
+      'first time': [call('toolu_1')],
+      'next time': [call('toolu_2')],
+    });
+    settings('wait=30', {}, { timeout: 1 });
+    const { told, sessionId: resume = '' } = await run({ prompt: 'first time' });
+    expect(told).toMatchObject([errorWith('timed out')]);
+    await decide('approve');
+    expect(await story()).toEqual({ lines: {}, calls: { toolu_1: 'to begin' }, valid: true });
+    expect((await run({ prompt: 'next time', resume })).told).toMatchObject([{ is_error: false }]);
+    expect(await story()).toEqual({ lines: { held: ['a'] }, calls: { toolu_2: 'done' }, valid: true });
+  });
+
+  test('a run that is killed in a call leaves it in doubt, and it is told', async () => {
+    const command = 'echo a >> open/sink.txt; sleep 30; echo b >> open/sink.txt';
+    const { run, stage, story } = await ruledClaude({
+      work: [[use('toolu_1', 'Bash', { command })]],
+      'go on': [[append('toolu_2', 'c')]],
+    });
+    let pid = 0;
+    const running = run({ prompt: 'work', started: (started) => (pid = started) });
+    await expect.poll(() => linesIn(stage)).toEqual({ open: ['a'] });
+    process.kill(-pid, 'SIGKILL');
+    const { sessionId: resume = '' } = await running;
+    expect((await story()).calls).toEqual({ toolu_1: 'open' });
+    const next = await run({ prompt: 'go on', resume });
+    expect(next.out).toContain('1 calls have no known outcome: claude-code/Bash');
+    expect(await story()).toEqual({
+      lines: { open: ['a', 'c'] },
+      calls: { toolu_1: 'open', toolu_2: 'done' },
+      valid: true,
+    });
+  });
+
+  test('two sessions at once have one approval between them', async () => {
+    const { run, story, decide, state } = await ruledClaude({
+      work: [[append('toolu_1', 'a')], [append('toolu_2', 'b', 'held')], [append('toolu_3', 'c')]],
+    });
+    expect((await run({ prompt: 'work' })).told).toHaveLength(3);
+    await decide('approve');
+    const both = await Promise.all([run({ prompt: 'work' }), run({ prompt: 'work' })]);
+    expect(both.flatMap(({ told }) => told).filter(({ is_error }) => is_error === true)).toHaveLength(1);
+    const { lines, valid } = await story();
+    expect({ open: lines['open']?.toSorted(), held: lines['held'], valid }).toEqual({
+      open: ['a', 'a', 'a', 'c', 'c', 'c'],
+      held: ['b'],
+      valid: true,
+    });
+    const { calls, sessions } = await state();
+    expect(Object.keys(sessions)).toHaveLength(3);
+    expect(Object.values(calls).map(({ outcome }: any) => outcome)).toEqual(Array(7).fill('done'));
   });
 });

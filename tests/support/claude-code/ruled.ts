@@ -36,13 +36,17 @@ const RECORDING = [
   ...['UserPromptSubmit', 'SubagentStart', 'SubagentStop', 'SessionEnd'],
 ];
 
+/** The hook that the settings of a project name. */
+export interface HookAddress {
+  readonly url: string;
+  readonly token: string;
+  readonly query: string;
+  /** Seconds. */
+  readonly timeout?: number;
+}
+
 /** The settings of a project whose hooks are a server's. */
-export function hookSettings(
-  url: string,
-  token: string,
-  query: string,
-  timeout = 30,
-): Readonly<Record<string, unknown>> {
+export function hookSettings({ url, token, query, timeout = 30 }: HookAddress): Readonly<Record<string, unknown>> {
   const hook = {
     type: 'http',
     url: `${url}/v1/trajectories/calls/hooks/claude-code?${query}`,
@@ -92,7 +96,7 @@ export interface Ruled {
   readonly agentToken: string;
   run(options: Partial<ClaudeOptions>): Promise<ClaudeRun>;
   /** Writes the settings: the query of the hook, and more members. */
-  settings(query: string, more?: object, timeout?: number): void;
+  settings(query: string, more?: object, address?: Partial<HookAddress>): void;
   /** Decides the only open question. Fails if there is none. */
   decide(decision: 'approve' | 'reject'): Promise<void>;
   state(): Promise<any>;
@@ -122,12 +126,10 @@ export async function ruledClaude(
     return answered.body;
   };
   const state = async () => (await ok('GET', '/v1/trajectories/calls/state', grace)).state;
-  const settings: Ruled['settings'] = (given, more = {}, timeout = 30) =>
-    void stage.write(
-      'project/.claude/settings.local.json',
-      { ...more, ...hookSettings(server.url, agentToken, given, timeout) },
-      0o600,
-    );
+  const settings: Ruled['settings'] = (given, more = {}, address = {}) => {
+    const hook = { url: server.url, token: agentToken, query: given, ...address };
+    stage.write('project/.claude/settings.local.json', { ...more, ...hookSettings(hook) }, 0o600);
+  };
   settings(query);
   return {
     ...{ stage, server, api, agentToken, settings, state },
