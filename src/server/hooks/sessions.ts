@@ -32,14 +32,14 @@ export async function leave(desk: GatewayDesk, id: string): Promise<void> {
 
 /**
  * The agent's calls whose outcome will not be reported any more: they were begun, and their session
- * has ended or was silent for too long.
+ * has ended, goes on with another turn (`next`), or was silent for too long.
  */
-export function inDoubt(desk: GatewayDesk, now: string): readonly OpenCall[] {
+export function inDoubt(desk: GatewayDesk, now: string, next: string): readonly OpenCall[] {
   return desk.read((state) =>
     openCalls(state, now).filter(({ agent, session, at, inDoubt }) => {
       if (agent !== desk.agent) return false;
       const endedAt = session === undefined ? undefined : state.sessions[session]?.endedAt;
-      return inDoubt || (endedAt !== undefined && instantToMillis(endedAt) >= instantToMillis(at));
+      return inDoubt || session === next || (endedAt !== undefined && instantToMillis(endedAt) >= instantToMillis(at));
     }),
   );
 }

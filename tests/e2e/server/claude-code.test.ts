@@ -167,18 +167,23 @@ test('outcomes close calls, and a call without one is in doubt later', async () 
   const { ask, send, state } = await hooks();
   const done = (hook_event_name: string, n: number, more: object) =>
     send({ hook_event_name, tool_name: 'Bash', tool_input: bash('ls'), tool_use_id: `toolu_${n}`, ...more });
-  for (let n = 0; n < 5; n++) await ask('Bash', bash('ls'));
+  for (let n = 0; n < 6; n++) await ask('Bash', bash('ls'));
   await done('PostToolUse', 1, { tool_response: { stdout: 'a' } });
   await done('PostToolUseFailure', 2, { error: 'Exit code 1' });
   await done('PostToolUseFailure', 3, { error: 'stopped', is_interrupt: true });
-  await send({ hook_event_name: 'PostToolBatch', tool_calls: [{ tool_use_id: 'toolu_4', tool_response: 'refused' }] });
+  const refused = 'Permission to use Bash with command ls has been denied.';
+  const turn = { toolu_1: 'a', toolu_4: refused, toolu_5: 'Exit code 1' };
+  const tool_calls = Object.entries(turn).map(([tool_use_id, tool_response]) => ({ tool_use_id, tool_response }));
+  await send({ hook_event_name: 'PostToolBatch', tool_calls });
   const outcomes = async () => Object.values((await state()).calls).map(({ outcome }: any) => outcome ?? 'open');
-  expect(await outcomes()).toEqual(['done', 'failed', 'unknown', 'failed', 'open']);
+  expect(await outcomes()).toEqual(['done', 'failed', 'unknown', 'failed', 'unknown', 'open']);
   await done('PostToolUse', 1, { tool_response: { stdout: 'other' } });
   expect((await outcomes())[0]).toBe('done');
+  const prompt = (session_id: string) => send({ hook_event_name: 'UserPromptSubmit', session_id, prompt: 'go on' });
+  expect((await prompt('s2')).systemMessage).toContain('2 calls have no known outcome');
+  expect((await prompt('s1')).systemMessage).toContain('3 calls have no known outcome');
   await send({ hook_event_name: 'SessionEnd', reason: 'other' });
-  const told = await send({ hook_event_name: 'UserPromptSubmit', session_id: 's2', prompt: 'go on' });
-  expect(told.systemMessage).toContain('2 calls have no known outcome');
+  expect((await prompt('s2')).systemMessage).toContain('3 calls have no known outcome');
   expect((await state()).sessions).toMatchObject({ s1: { endedAt: expect.any(String) }, s2: {} });
 });
 

@@ -10,12 +10,17 @@ import * as answers from './answers.ts';
 import { askedCallOf, contentOf, mcpServerName } from './call-of.ts';
 import * as events from './events.ts';
 import { fileChange } from './file-change.ts';
+import { isRefusal } from './refusal-text.ts';
 
 /** How the server answers one installation of the hooks. */
 export interface HookOptions {
   /** How long a question waits for a person. */
   readonly waitMs: number;
+<<<<<<< HEAD
   /** The answer before a decision: a refusal, or a run that stops until it is resumed. */
+=======
+  /** The answer while nothing is decided: a refusal, or a run that stops until it is resumed. */
+>>>>>>> f98114d2e52bab200b0192f8c490aae047e8633b
   readonly pending: 'deny' | 'defer';
   /** The calls that the person at the terminal confirms too, after the rules let them through. */
   readonly confirm: 'never' | 'irreversible' | 'changes' | 'always';
@@ -153,7 +158,11 @@ async function elicitation(desk: GatewayDesk, given: unknown, options: HookOptio
   return answers.NOTHING;
 }
 
+<<<<<<< HEAD
 /** Settings that change during a session could end the hooks, so they wait for the next one. */
+=======
+/** Settings that change could end the hooks, so they wait for a new session. */
+>>>>>>> f98114d2e52bab200b0192f8c490aae047e8633b
 async function configChange(_: GatewayDesk, given: unknown): Promise<answers.HookAnswer> {
   const { source, file_path } = events.configChange.parse(given);
   return answers.blocked(
@@ -227,21 +236,36 @@ function failedWith({ error = '', is_interrupt = false }: events.ToolFailed): Ou
   return { outcome: is_interrupt ? 'unknown' : 'failed', result };
 }
 
+<<<<<<< HEAD
 /** The end of a turn: a call without an outcome was refused by the program. */
+=======
+/**
+ * The end of a turn. A call that was let through and has no outcome yet was refused by the program
+ * itself. Otherwise the event of its outcome was lost, and whether the call was made is not known.
+ */
+>>>>>>> f98114d2e52bab200b0192f8c490aae047e8633b
 async function batchClosed(desk: GatewayDesk, { session_id, tool_calls }: events.Batch): Promise<answers.HookAnswer> {
   for (const { tool_use_id, tool_response } of tool_calls) {
     const said = typeof tool_response === 'string' ? tool_response.slice(0, 4_000) : '';
-    await closeCall(desk, callIdOf(session_id, tool_use_id), { outcome: 'failed', result: { not_made: said } });
+    const outcome: Outcome = isRefusal(said)
+      ? { outcome: 'failed', result: { not_made: said } }
+      : { outcome: 'unknown', result: { model_read: said } };
+    await closeCall(desk, callIdOf(session_id, tool_use_id), outcome);
   }
   return answers.NOTHING;
 }
 
+<<<<<<< HEAD
 /** The start of a session, or its next prompt: tells the person of calls in doubt. */
+=======
+/** At the start of a session and at a prompt, the person learns of calls in doubt. */
+>>>>>>> f98114d2e52bab200b0192f8c490aae047e8633b
 async function begun(desk: GatewayDesk, given: unknown, inboxUrl: string): Promise<answers.HookAnswer> {
   const event = events.sessionEvent.safeParse(given);
   if (!event.success) return answers.NOTHING;
-  await attend(desk, sessionOf(event.data));
-  const calls = inDoubt(desk, desk.request.service.clock.now());
+  const session = sessionOf(event.data);
+  await attend(desk, session);
+  const calls = inDoubt(desk, desk.request.service.clock.now(), session.id);
   if (calls.length === 0) return answers.NOTHING;
   const listed = calls.slice(0, 5).map(({ tool, at, id }) => `${tool} of ${at.slice(0, 16)}Z (${id})`);
   const more = calls.length > 5 ? ` and ${calls.length - 5} more` : '';

@@ -56,6 +56,7 @@ export function withHooks(settings: Settings, terms: HookTerms): Settings {
 
 /** The settings without the hooks of Assize. */
 export function withoutHooks(settings: Settings): Settings {
+  if (ownHooks(settings).length === 0) return settings;
   const { hooks, ...others } = withoutEnv(settings);
   if (typeof hooks !== 'object' || hooks === null) return settings;
   const kept = Object.entries(hooks).flatMap(([event, groups]) => {
