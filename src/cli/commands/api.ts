@@ -9,6 +9,7 @@ import { CliError, EXIT, type ExitCode } from '../errors.ts';
 import { unreadable } from '../files/file-faults.ts';
 import { withoutStore } from '../files/options.ts';
 import { replaceFile } from '../files/replace-file.ts';
+import { apiAddress, apiToken } from '../input/api-token.ts';
 import { jsonFault } from '../input/json-option.ts';
 import { inSession, type Session, type StorelessOptions } from '../store/session.ts';
 import { whileBlocked } from '../terminal/interrupt.ts';
@@ -57,7 +58,7 @@ async function call({ out, interruption }: Session, one: Operation, options: Opt
     return typeof value === 'string' ? value : undefined;
   };
   const path = one.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(text(name) ?? ''));
-  const url = new URL(path, addressOf(options.url));
+  const url = new URL(path, apiAddress(options.url));
   for (const name of Object.keys(one.query?.shape ?? {})) {
     const value = text(name);
     if (value !== undefined) url.searchParams.set(name, value);
@@ -68,7 +69,7 @@ async function call({ out, interruption }: Session, one: Operation, options: Opt
     redirect: 'error',
     signal: interruption,
     headers: {
-      authorization: `Bearer ${tokenOf(options.tokenFile)}`,
+      authorization: `Bearer ${apiToken(options.tokenFile)}`,
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...(options.key !== undefined && { 'idempotency-key': options.key }),
       ...(options.wait !== undefined && { prefer: `wait=${options.wait}` }),
@@ -127,18 +128,6 @@ function fileBody(path: string): string {
   } catch (error) {
     throw unreadable('The body', error, { path, hint: 'Pass JSON, or @ and a file with it' });
   }
-}
-
-/** The token is never an argument, which other users of the machine can read. */
-function tokenOf(file: string | undefined): string {
-  const token = file === undefined ? process.env['ASSIZE_TOKEN'] : whileBlocked(() => readFileSync(file, 'utf8'));
-  if (token !== undefined && token.trim() !== '') return token.trim();
-  throw new CliError('usage', 'The token is missing. Set ASSIZE_TOKEN, or pass --token-file FILE.');
-}
-
-function addressOf(url: string): string {
-  if (URL.canParse(url)) return url;
-  throw new CliError('usage', `'${url}' is not a URL. Pass --url http://HOST:PORT.`);
 }
 
 function dashed(name: string): string {
