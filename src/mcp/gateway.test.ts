@@ -2,7 +2,7 @@ import { McpServer } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type Connecting, connected, served } from './testing/served-gateway.ts';
+import { type Connecting, connected, served } from '../../tests/support/mcp/served-gateway.ts';
 
 const RULES = `
 id: notes

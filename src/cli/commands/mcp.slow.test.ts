@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { ADA, GRACE, type Served, served } from '../../mcp/testing/served-gateway.ts';
+import { ADA, GRACE, type Served, served } from '../../../tests/support/mcp/served-gateway.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const MAIN = join(ROOT, 'src/cli/main.ts');
@@ -61,7 +61,7 @@ const add = (client: Client, text: string) => client.callTool({ name: 'add', arg
 const textOf = (result: any): string => result.content.map(({ text = '' }) => text).join();
 
 describe('assize mcp', () => {
-  test('a call is made by the gateway, and a person approves another one at the client', async () => {
+  test('a call is made, and a person at the client approves another one', async () => {
     const place = await served(RULES);
     const folder = temporaryFolder();
     const person = join(folder, 'grace.token');

@@ -30,6 +30,8 @@ export interface ApiDeskOptions {
   readonly url: string;
   /** Pins a definition in another way than by a proposal of the principal. */
   readonly pin?: CallDesk['pin'] | undefined;
+  /** Records a decision in another way than with the token of a person. */
+  readonly decide?: CallDesk['decide'];
 }
 
 /** The pauses before the next attempt of a request without an answer, in milliseconds. */
@@ -58,8 +60,8 @@ export class ApiDesk implements CallDesk {
 
   constructor(options: ApiDeskOptions) {
     this.#options = options;
-    const { askAsPerson } = options;
-    this.decide = askAsPerson && ((...given) => decideAs(askAsPerson, ...given));
+    const { askAsPerson, decide } = options;
+    this.decide = decide ?? (askAsPerson && ((...given) => decideAs(askAsPerson, ...given)));
   }
 
   async view(): Promise<ServerView> {

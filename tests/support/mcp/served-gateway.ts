@@ -1,10 +1,11 @@
 /** A server of Assize in this process, and gateways before an MCP server in memory. */
 import { Client, type ClientOptions, InMemoryTransport } from '@modelcontextprotocol/client';
+import type { AssizeConfig } from '#config';
 import { gateway as gatewayDomain, readRules } from '#domains/gateway';
 import type { Domain } from '#kernel';
+import { ApiDesk, Gateway, type GatewayLimits, stdioEnd, Upstream } from '#mcp';
 import { MemoryStore, type Store } from '#stores';
-import { start, type TestServer } from '../../../tests/support/server/serving.ts';
-import { ApiDesk, Gateway, type GatewayLimits, stdioEnd, Upstream } from '../index.ts';
+import { start, type TestServer } from '../server/serving.ts';
 
 export const ADA = 'agent:ada';
 export const GRACE = 'manager:grace';
@@ -28,11 +29,14 @@ export interface Served {
 }
 
 /** Serves the world `calls` under the rules. */
-export async function served(yaml: string, store: Store = new MemoryStore()): Promise<Served> {
+export async function served(
+  yaml: string,
+  { store = new MemoryStore(), mcp }: { readonly store?: Store; readonly mcp?: AssizeConfig['mcp'] } = {},
+): Promise<Served> {
   const { rules } = readRules(yaml);
   const server = await start({
     ...{ store, rules, domains: [gatewayDomain({ rules }) as unknown as Domain], principals: PRINCIPALS as never },
-    config: { tools: [], worlds: { calls: { domain: 'gateway' } } },
+    config: { tools: [], worlds: { calls: { domain: 'gateway' } }, ...(mcp !== undefined && { mcp }) },
   });
   const tokens: Readonly<Record<string, string>> = {
     [ADA]: await server.tokenFor(ADA),
