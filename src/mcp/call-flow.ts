@@ -108,11 +108,16 @@ class Flow<R extends object> {
     const id = randomUUID();
     for (let tries = 0; ; tries++) {
       const { args, definition } = this.#given;
-      const ruled = await this.#gateway.desk.propose({ id, tool, args, definition });
+      const begun = { call: id, tool, digest: this.#digest, phase: 'begun', at: '' } as const;
+      const ruled = await this.#gateway.desk.propose({ id, tool, args, definition }).catch((error: unknown) => {
+        // The call may be begun. A repetition looks there first.
+        this.#gateway.noteWaiting(begun);
+        throw error;
+      });
       if (ruled.ruling === 'rejected') return { end: 'refused', text: refusal(ruled.detail) };
       if (ruled.ruling === 'committed') {
         this.#gateway.running.add(id);
-        return { call: id, tool, digest: this.#digest, phase: 'begun', at: '' };
+        return begun;
       }
       if (ruled.ruling === 'escalated') {
         const waiting = { call: id, tool, digest: this.#digest, phase: 'pending', at: '' } as const;

@@ -62,8 +62,13 @@ export class Gateway {
   async tools(): Promise<ReadonlyMap<string, Definition>> {
     const definitions = await this.upstream.tools();
     let pins = pinsIn(await this.view());
-    const unknown = [...definitions].filter(([name, { hash }]) => pins.get(name)?.hash !== hash);
-    if (await this.#pinAll(unknown, pins)) pins = pinsIn(await this.view(0));
+    if (unpinned(definitions, pins).length > 0) {
+      await this.inTurn('pins', async () => {
+        const now = pinsIn(await this.view());
+        if (await this.#pinAll(unpinned(definitions, now), now)) await this.view(0);
+      });
+      pins = pinsIn(await this.view());
+    }
     return new Map(
       [...definitions].filter(([name, { hash }]) => {
         const pin = pins.get(name);
@@ -190,6 +195,13 @@ export class Gateway {
 
 /** A call that can be begun comes first, and then one that a person can still decide about. */
 const PHASES: readonly WaitingCall['phase'][] = ['approved', 'pending', 'begun'];
+
+function unpinned(
+  definitions: ReadonlyMap<string, Definition>,
+  pins: ReadonlyMap<string, PinnedTool>,
+): readonly (readonly [string, Definition])[] {
+  return [...definitions].filter(([name, { hash }]) => pins.get(name)?.hash !== hash);
+}
 
 function pinsIn({ tools }: ServerView): ReadonlyMap<string, PinnedTool> {
   return new Map(tools.map((one) => [one.tool, one]));

@@ -44,7 +44,7 @@ export async function stdioEnd(options: StdioEndOptions, ends: AbortSignal): Pro
   const stop = gateway.upstream.onEvent((event) => void announce(current, event));
   const looking = setInterval(() => void look(gateway, () => void announce(current, 'tools')), LOOK_MS).unref();
   ends.addEventListener('abort', () => left.resolve(), { once: true });
-  process.stdin.once('end', () => left.resolve());
+  if (transport === undefined) process.stdin.once('end', () => left.resolve());
   if (ends.aborted) left.resolve();
   await left.promise;
   clearInterval(looking);

@@ -3,7 +3,7 @@ import { Client, type ClientOptions, InMemoryTransport } from '@modelcontextprot
 import type { AssizeConfig } from '#config';
 import { gateway as gatewayDomain, readRules } from '#domains/gateway';
 import type { Domain } from '#kernel';
-import { ApiDesk, Gateway, type GatewayLimits, stdioEnd, Upstream } from '#mcp';
+import { ApiDesk, type Ask, Gateway, type GatewayLimits, stdioEnd, Upstream } from '#mcp';
 import { MemoryStore, type Store } from '#stores';
 import { start, type TestServer } from '../server/serving.ts';
 
@@ -21,7 +21,7 @@ const PRINCIPALS = {
 export interface Served {
   readonly server: TestServer;
   readonly tokens: Readonly<Record<string, string>>;
-  desk(more?: { readonly asPerson?: string; readonly pin?: ApiDesk['pin'] }): ApiDesk;
+  desk(more?: { readonly asPerson?: string | undefined; readonly wrap?: Wrap | undefined }): ApiDesk;
   approve(approval: string): Promise<any>;
   reject(approval: string): Promise<any>;
   approvals(): Promise<readonly any[]>;
@@ -55,11 +55,10 @@ export async function served(
   };
   return {
     ...{ server, tokens, approvals },
-    desk: ({ asPerson, ...more } = {}) =>
+    desk: ({ asPerson, wrap = (ask: Ask) => ask } = {}) =>
       new ApiDesk({
-        ...{ ask: askAs(tokens[ADA] as string), world: 'calls', server: 'notes', agent: 'ada', url: server.url },
+        ...{ ask: wrap(askAs(tokens[ADA] as string)), world: 'calls', server: 'notes', agent: 'ada', url: server.url },
         ...(asPerson !== undefined && { askAsPerson: askAs(tokens[asPerson] as string) }),
-        ...more,
       }),
     approve: (approval) => decide(approval, 'approve'),
     reject: (approval) => decide(approval, 'reject'),
@@ -67,7 +66,11 @@ export async function served(
   };
 }
 
+/** Stands between a desk and the API, for lost answers. */
+export type Wrap = (ask: Ask) => Ask;
+
 export interface Connecting {
+  readonly wrap?: Wrap;
   readonly limits?: Partial<GatewayLimits>;
   /** Whether the client speaks the protocol of 2026. */
   readonly era?: 'legacy' | 'modern';
@@ -87,7 +90,7 @@ export interface Connected {
 export function gatewayBefore(
   { desk }: Served,
   serve: (transport: InMemoryTransport) => unknown,
-  { limits, asPerson }: Connecting = {},
+  { limits, asPerson, wrap }: Connecting = {},
   warnings: string[] = [],
 ): Gateway {
   const onWarning = (text: string): void => void warnings.push(text);
@@ -102,7 +105,7 @@ export function gatewayBefore(
   });
   return new Gateway({
     ...{ upstream, onWarning, limits: { waitMs: 0, ...limits } },
-    desk: desk(asPerson === undefined ? {} : { asPerson }),
+    desk: desk({ asPerson, wrap }),
   });
 }
 
