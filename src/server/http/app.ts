@@ -51,7 +51,7 @@ const SECURITY_HEADERS = securityHeaders();
 /** The answers that already have the headers of every answer. */
 const complete = new WeakSet<Response>();
 
-/** Requests that the server sends itself, to end what it has begun. They are answered to the end. */
+/** Requests of the server to itself, which end begun work. They are answered to the end. */
 export const ownRequests: WeakSet<Request> = new WeakSet();
 
 /** The application: every operation of the table as a route. */

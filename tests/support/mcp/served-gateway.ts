@@ -117,6 +117,11 @@ export async function connected(
 ): Promise<Connected> {
   const warnings: string[] = [];
   const gateway = given.gateway ?? gatewayBefore(place, serve, given, warnings);
+  return { ...(await clientOf(gateway, given)), warnings };
+}
+
+/** A client of a gateway, which has any server behind it. */
+export async function clientOf(gateway: Gateway, given: Connecting = {}): Promise<Omit<Connected, 'warnings'>> {
   const [near, far] = InMemoryTransport.createLinkedPair();
   const ends = new AbortController();
   const ended = stdioEnd({ gateway, server: 'notes', version: '0', transport: far }, ends.signal);
@@ -126,7 +131,7 @@ export async function connected(
   await new Promise((resolve) => setImmediate(resolve));
   await client.connect(near);
   return {
-    ...{ client, gateway, warnings },
+    ...{ client, gateway },
     close: async () => {
       await client.close();
       ends.abort();
