@@ -42,8 +42,8 @@ function addOperation(parent: Command, one: Operation): void {
   if (needsKey === true) command.requiredOption('--key <text>', 'idempotency key: the same again for a repetition');
   command
     .addOption(new Option('--url <url>', 'address of the server').env('ASSIZE_URL').default('http://127.0.0.1:4517'))
-    .option('--token-file <file>', 'file with a token (default: the environment variable ASSIZE_TOKEN)')
-    .option('--wait <seconds>', 'seconds to wait for a decision');
+    .option('--token-file <file>', 'file with a token (default: the environment variable ASSIZE_TOKEN)');
+  if (query?.shape['wait'] === undefined) command.option('--wait <seconds>', 'seconds to wait for a decision');
   withoutStore(command)
     .addHelpText(
       'after',
