@@ -28,14 +28,27 @@ export interface Served {
   state(): Promise<any>;
 }
 
+interface Serving {
+  readonly store?: Store;
+  readonly mcp?: AssizeConfig['mcp'];
+  /** For a process that is no test. */
+  readonly stopsAlone?: boolean;
+}
+
 /** Serves the world `calls` under the rules. */
 export async function served(
   yaml: string,
-  { store = new MemoryStore(), mcp }: { readonly store?: Store; readonly mcp?: AssizeConfig['mcp'] } = {},
+  { store = new MemoryStore(), mcp, stopsAlone = false }: Serving = {},
 ): Promise<Served> {
   const { rules } = readRules(yaml);
   const server = await start({
-    ...{ store, rules, domains: [gatewayDomain({ rules }) as unknown as Domain], principals: PRINCIPALS as never },
+    ...{
+      store,
+      rules,
+      stopsAlone,
+      domains: [gatewayDomain({ rules }) as unknown as Domain],
+      principals: PRINCIPALS as never,
+    },
     config: { tools: [], worlds: { calls: { domain: 'gateway' } }, ...(mcp !== undefined && { mcp }) },
   });
   const tokens: Readonly<Record<string, string>> = {
