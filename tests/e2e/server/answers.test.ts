@@ -1,6 +1,8 @@
 /** Every operation of the API once, with its answer checked against its own schema. */
 import { expect, test } from 'vitest';
 import { canonicalize } from '#canon';
+import { gatewayDomain } from '#domains/gateway';
+import type { Domain } from '#kernel';
 import { OPERATIONS } from '#server';
 import { bodyOf, endedKey, FAILED_KIND } from '../../../src/server/notices/queue/delivery-rows.ts';
 import { receiversOf } from '../../../src/server/notices/receivers.ts';
@@ -236,6 +238,15 @@ test('each operation answers in the form of its schema', async () => {
   expect(await ok('notices.retry', { body: { receiver } })).toEqual({ retried: 0 });
   for (const body of [{ receiver, id: notice.id }, { receiver: 'webhook:none' }])
     expect((await callOperation(server, 'notices.retry', { body })).body.code).toBe('no_such_value');
+
+  const gated = await start({
+    domains: [gatewayDomain as unknown as Domain],
+    config: { tools: [], worlds: { calls: { domain: 'gateway' } } },
+    principals: { 'agent:scout': { kinds: ['agent'], grants: [{ actions: ['call'], scopes: ['**'] }] } },
+  });
+  const asked = { path: { trajectory: 'calls', server: 'fs' }, query: { agent: 'scout' } };
+  expect(await succeed(gated, 'servers.get', asked)).toEqual({ tools: [], calls: [] });
+  called.add('servers.get');
 
   expect(OPERATIONS.map(({ id }) => id).filter((id) => !called.has(id))).toEqual([]);
   expect((await succeed(server, 'log.verify', { body: {} })).valid).toBe(true);
