@@ -35,13 +35,14 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     ...['base', 'canon', 'merkle', 'authority', 'ledger', 'kernel', 'oracle', 'effects', 'memory', 'runtime', 'stores'],
     'domains',
   ],
+  mcp: ['base', 'canon'],
   server: [
     ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
-    ...['agents', 'domains', 'config', 'views', 'tools'],
+    ...['agents', 'domains', 'config', 'views', 'tools', 'mcp'],
   ],
   cli: [
     ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
-    ...['agents', 'witness', 'tools', 'integrations', 'domains', 'models', 'config', 'server', 'views'],
+    ...['agents', 'witness', 'tools', 'integrations', 'domains', 'models', 'config', 'server', 'views', 'mcp'],
   ],
 };
 
@@ -75,6 +76,11 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   models: ['zod'],
   views: ['zod'],
   config: ['zod'],
+  mcp: [
+    ...['@modelcontextprotocol/client', '@modelcontextprotocol/client/stdio'],
+    ...['@modelcontextprotocol/server', '@modelcontextprotocol/server/stdio'],
+    '@modelcontextprotocol/server/validators/ajv',
+  ],
   server: ['hono', '@hono/node-server', 'jose', 'openid-client', 'zod'],
   'server/hooks': ['unbash'],
   cli: ['commander', 'picocolors', 'cli-table3', 'zod'],

@@ -139,6 +139,36 @@ export interface ServerConfig {
   readonly jwt?: readonly JwtConfig[];
 }
 
+/** An MCP server that `assize serve` stands in front of: a command to start, or an address. */
+export interface McpServerConfig {
+  readonly command?: string;
+  readonly args?: readonly string[];
+  /** Variables of its environment, beside the few that every server gets. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** In place of `command`. */
+  readonly url?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /**
+   * The person at the client of an agent, by the agent's name. Answers of that client to an
+   * elicitation are recorded as this person's decisions.
+   */
+  readonly people?: Readonly<Record<string, string>>;
+}
+
+/** MCP servers behind the rules: each is at `/mcp/NAME`, for agents with a token. */
+export interface McpConfig {
+  /** The world of the domain `gateway` that judges the calls. Default: the only one. */
+  readonly world?: string;
+  /** By the name of the server in the rules. */
+  readonly servers: Readonly<Record<string, McpServerConfig>>;
+  /** Seconds for which a call waits for a person before it is answered as pending. Default 20. */
+  readonly waitSeconds?: number;
+  /** Seconds that a server may take for an answer. Default 300. */
+  readonly timeoutSeconds?: number;
+  /** Larger results are passed on as links. Default 65,536. */
+  readonly resultBytes?: number;
+}
+
 /** The content of `assize.config.ts`. */
 export interface AssizeConfig {
   /** URL of the store. Default: ASSIZE_STORE, else `sqlite:./assize.db`. */
@@ -155,4 +185,5 @@ export interface AssizeConfig {
   readonly memory?: { readonly judge?: Judge; readonly embedder?: Embedder };
   readonly notices?: NoticesConfig;
   readonly server?: ServerConfig;
+  readonly mcp?: McpConfig;
 }

@@ -17,6 +17,8 @@ export type {
   LimitsConfig,
   MailConfig,
   MappedPrincipal,
+  McpConfig,
+  McpServerConfig,
   NoticesConfig,
   OidcConfig,
   PrincipalConfig,

@@ -11,6 +11,7 @@ import type {
   LimitsConfig,
   MailConfig,
   MappedPrincipal,
+  McpConfig,
   OidcConfig,
   PrincipalConfig,
   PrincipalKind,
@@ -77,6 +78,7 @@ export interface ResolvedConfig {
   readonly webhooks: readonly WebhookConfig[];
   readonly mail: MailConfig | undefined;
   readonly server: ResolvedServer;
+  readonly mcp: McpConfig | undefined;
 }
 
 /** The places that a configuration comes from. */
@@ -111,6 +113,7 @@ export function resolveConfig(config: AssizeConfig, { file, folder, store, env }
     webhooks: notices.webhooks ?? [],
     mail: notices.mail,
     server: resolveServer(server, inFolder, env['ASSIZE_OIDC_CLIENT_SECRET']),
+    mcp: config.mcp,
   };
 }
 

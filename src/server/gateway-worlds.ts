@@ -133,6 +133,23 @@ export class GatewayWorlds {
     }
   }
 
+  /**
+   * Pins the definition of a tool, as the server itself. The same key always has the same answer.
+   */
+  async pin(
+    trajectoryId: string,
+    args: { readonly server: string; readonly tool: string; readonly definition: object },
+    key: string,
+  ): Promise<'pinned' | 'waiting' | 'refused'> {
+    const trajectory = await this.#options.assize.open(trajectoryId);
+    await this.ready(trajectory);
+    const ruling = await this.#propose(trajectory, 'pin', 'gate', args, key);
+    const known = ruling ?? (await trajectory.rulingOf(key, SERVER));
+    if (known === 'halted' || known === undefined) return 'waiting';
+    if (known.ruling === 'committed') return 'pinned';
+    return known.ruling === 'rejected' ? 'refused' : 'waiting';
+  }
+
   /** A failure in one trajectory must not hold up the others. */
   async #attempt(id: string, opened: () => Promise<Trajectory>): Promise<void> {
     if (this.#done.has(id)) return;

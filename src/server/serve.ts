@@ -11,6 +11,7 @@ import { addEvents } from './http/events.ts';
 import { type Addresses, addressesOf } from './http/guards.ts';
 import { closed, httpServer, listen } from './http/http-server.ts';
 import { RateLimiter } from './http/limits.ts';
+import { addMcp, type McpEnds, mcpEnds } from './http/mcp.ts';
 import { OpenRequests } from './http/open-requests.ts';
 import { addSignIn } from './http/sign-in.ts';
 import { Logger } from './log/logger.ts';
@@ -83,6 +84,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const { assize, clock, gateways, sessions } = service;
   const { server } = config;
   const stopping = new AbortController();
+  const mcp = await mcpEnds(config, (name, text) => logger.event('mcp_warning', { server: name, text }));
   const open = new OpenRequests();
   let app: Hono | undefined;
   const http = httpServer(server, (request, env) => app?.fetch(request, env) ?? new Response(null, { status: 503 }));
@@ -92,7 +94,11 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   });
   const url = publicAddress({ ...server, port });
   const addresses = addressesOf(url, server.host, port);
-  app = appOf(service, { logger, metrics, addresses, open, tail, stopping: stopping.signal }, options.console);
+  app = appOf(
+    service,
+    { logger, metrics, addresses, open, tail, stopping: stopping.signal },
+    { console: options.console, mcp },
+  );
   await tail.start();
   const sender = new NoticeSender({
     ...{ store, receivers, mail: config.mail, onFailure, clock },
@@ -132,6 +138,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       const closing = closed(http);
       await within(REQUESTS_MS, closing);
       open.end(stopped());
+      if (mcp !== undefined) await within(ANSWERS_MS, mcp.close());
       await within(ANSWERS_MS, closing);
       http.closeAllConnections();
       await within(WORK_MS, work);
@@ -151,7 +158,11 @@ interface AppPorts {
   readonly stopping: AbortSignal;
 }
 
-function appOf(service: Service, { tail, ...ports }: AppPorts, files: ConsoleFiles | undefined): Hono {
+function appOf(
+  service: Service,
+  { tail, ...ports }: AppPorts,
+  { console: files, mcp }: { readonly console: ConsoleFiles | undefined; readonly mcp: McpEnds | undefined },
+): Hono {
   const { tokens, sessions, names, clock, config } = service;
   const { limits, oidc, jwt } = config.server;
   const nowMs = (): number => performance.now();
@@ -164,6 +175,7 @@ function appOf(service: Service, { tail, ...ports }: AppPorts, files: ConsoleFil
     requestMs: REQUEST_MS,
     more: (app, all) => {
       addEvents(app, all, tail);
+      if (mcp !== undefined) addMcp(app, all, mcp);
       if (files !== undefined) addConsole(app, files, signIn !== undefined);
       addSignIn(app, all, sessions, signIn);
       if (files !== undefined) addUnknownPage(app, files, signIn !== undefined);

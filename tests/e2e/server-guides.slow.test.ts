@@ -47,6 +47,14 @@ test('rules-file-serve.md, from an empty folder', async () => {
   expect(guide.sh('assize verify; assize log calls')).toMatch(/valid[\s\S]*committed .* resolves \w+ as manager:grace/);
 });
 
+test('mcp.md, from an empty folder', async () => {
+  const page = 'mcp.md';
+  guide.sh('assize init .');
+  await guide.follow(page, ['sh init']);
+  expectShown(8);
+  expect(guide.sh('assize log calls')).toMatch(/committed .* resolves \w+ as manager:grace/);
+});
+
 test('server-sign-in.md, in a browser that signs in', async () => {
   await guide.follow('server-sign-in.md');
   expectShown(5);

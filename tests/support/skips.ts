@@ -94,6 +94,12 @@ export const MAY_SKIP: readonly MaySkip[] = [
     named: /absent without npm ci --prefix peers/,
   },
   {
+    why: 'MCP servers are not installed (npm ci --prefix peers)',
+    holds: () => !existsSync(join(root, 'peers/node_modules/@modelcontextprotocol/server-everything')),
+    files: ['tests/e2e/mcp-servers.slow.test.ts'],
+    named: /absent without npm ci --prefix peers/,
+  },
+  {
     why: 'Claude Code is not installed (npm ci --prefix peers)',
     holds: () => claudeProgram() === undefined,
     files: ['tests/e2e/claude-code/harness.slow.test.ts', 'tests/e2e/claude-code/live.slow.test.ts'],

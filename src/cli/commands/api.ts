@@ -9,6 +9,7 @@ import { CliError, EXIT, type ExitCode } from '../errors.ts';
 import { unreadable } from '../files/file-faults.ts';
 import { withoutStore } from '../files/options.ts';
 import { replaceFile } from '../files/replace-file.ts';
+import { apiAddress, apiToken } from '../input/api-token.ts';
 import { jsonFault } from '../input/json-option.ts';
 import { inSession, type Session, type StorelessOptions } from '../store/session.ts';
 import { whileBlocked } from '../terminal/interrupt.ts';
@@ -41,8 +42,8 @@ function addOperation(parent: Command, one: Operation): void {
   if (needsKey === true) command.requiredOption('--key <text>', 'idempotency key: the same again for a repetition');
   command
     .addOption(new Option('--url <url>', 'address of the server').env('ASSIZE_URL').default('http://127.0.0.1:4517'))
-    .option('--token-file <file>', 'file with a token (default: the environment variable ASSIZE_TOKEN)')
-    .option('--wait <seconds>', 'seconds to wait for a decision');
+    .option('--token-file <file>', 'file with a token (default: the environment variable ASSIZE_TOKEN)');
+  if (query?.shape['wait'] === undefined) command.option('--wait <seconds>', 'seconds to wait for a decision');
   withoutStore(command)
     .addHelpText(
       'after',
@@ -57,7 +58,7 @@ async function call({ out, interruption }: Session, one: Operation, options: Opt
     return typeof value === 'string' ? value : undefined;
   };
   const path = one.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(text(name) ?? ''));
-  const url = new URL(path, addressOf(options.url));
+  const url = new URL(path, apiAddress(options.url));
   for (const name of Object.keys(one.query?.shape ?? {})) {
     const value = text(name);
     if (value !== undefined) url.searchParams.set(name, value);
@@ -68,7 +69,7 @@ async function call({ out, interruption }: Session, one: Operation, options: Opt
     redirect: 'error',
     signal: interruption,
     headers: {
-      authorization: `Bearer ${tokenOf(options.tokenFile)}`,
+      authorization: `Bearer ${apiToken(options.tokenFile)}`,
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...(options.key !== undefined && { 'idempotency-key': options.key }),
       ...(options.wait !== undefined && { prefer: `wait=${options.wait}` }),
@@ -127,18 +128,6 @@ function fileBody(path: string): string {
   } catch (error) {
     throw unreadable('The body', error, { path, hint: 'Pass JSON, or @ and a file with it' });
   }
-}
-
-/** The token is never an argument, which other users of the machine can read. */
-function tokenOf(file: string | undefined): string {
-  const token = file === undefined ? process.env['ASSIZE_TOKEN'] : whileBlocked(() => readFileSync(file, 'utf8'));
-  if (token !== undefined && token.trim() !== '') return token.trim();
-  throw new CliError('usage', 'The token is missing. Set ASSIZE_TOKEN, or pass --token-file FILE.');
-}
-
-function addressOf(url: string): string {
-  if (URL.canParse(url)) return url;
-  throw new CliError('usage', `'${url}' is not a URL. Pass --url http://HOST:PORT.`);
 }
 
 function dashed(name: string): string {

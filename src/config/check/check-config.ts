@@ -25,6 +25,7 @@ import {
   text,
   whole,
 } from './form.ts';
+import { mcp } from './mcp-forms.ts';
 import { mailAddress, notices, server } from './server-forms.ts';
 
 /** Maximum times that an agent of a config may pass authority on. */
@@ -167,6 +168,7 @@ const CONFIG: Form = object<AssizeConfig>({
   ),
   notices: optional(notices),
   server: optional(server),
+  mcp: optional(mcp),
 });
 
 /**

@@ -51,6 +51,9 @@ const SECURITY_HEADERS = securityHeaders();
 /** The answers that already have the headers of every answer. */
 const complete = new WeakSet<Response>();
 
+/** Requests of the server to itself, which end begun work. They are answered to the end. */
+export const ownRequests: WeakSet<Request> = new WeakSet();
+
 /** The application: every operation of the table as a route. */
 export function createApp(parts: AppParts): Hono {
   const app = new Hono();
@@ -75,7 +78,7 @@ export function createApp(parts: AppParts): Hono {
   app.use(async (context, next) => {
     // An orchestrator asks for the health by the address of the process.
     if (!PROBES.has(context.req.path)) checkHost(context.req.header('host'), addresses);
-    if (stopping.aborted) throw stopped();
+    if (stopping.aborted && !ownRequests.has(context.req.raw)) throw stopped();
     await next();
   });
   app.onError((error, context) => answerProblem(error, context.req.raw, parts));

@@ -235,6 +235,10 @@ const get = operation({
 });
 
 const digest = hash.describe('the digest that the person was shown; another one is refused');
+const via = z
+  .literal('elicitation')
+  .optional()
+  .describe('how the person was asked, if not by a page: the approval records it as its method');
 const answers = z.array(z.strictObject({ request: hash, winner: hash })).max(100);
 
 const approve = operation({
@@ -252,6 +256,7 @@ const approve = operation({
       args: json.optional(),
       role: roleForm.optional(),
       answers: answers.optional(),
+      via,
     })
     .refine(({ override = false, reason = '' }) => !override || reason.trim() !== '', {
       path: ['reason'],
@@ -308,14 +313,14 @@ const reject = operation({
   kinds: ['counselor'],
   params: z.strictObject({ approval: hash }),
   body: z
-    .strictObject({ reason: z.string().min(1).max(4_096), digest: digest.optional() })
+    .strictObject({ reason: z.string().min(1).max(4_096), digest: digest.optional(), via })
     .meta({ id: 'RejectionDecision' }),
   answer: rulingForm,
   errors: ['unauthorised_counselor', 'digest_mismatch', 'not_pending'],
   run: async (request) => {
     const { path, body, caller } = request;
     const { trajectory, row } = await pendingOf(request, path.approval);
-    const decision = { principal: caller.name, method: caller.method, reason: body.reason };
+    const decision = { principal: caller.name, method: body.via ?? caller.method, reason: body.reason };
     const given = body.digest === undefined ? decision : { ...decision, digest: body.digest };
     await requireOther(request, trajectory, writIdOf(row));
     return { body: rulingDocument(await trajectory.approvals.reject(row.id, given)) };
@@ -375,6 +380,7 @@ interface Decision {
   readonly args?: unknown;
   readonly role?: ApprovalInput['role'] | undefined;
   readonly answers?: ApprovalInput['answers'] | undefined;
+  readonly via?: string | undefined;
 }
 
 function approveAs(
@@ -387,10 +393,10 @@ function approveAs(
 }
 
 function inputOf({ caller }: Pick<Reaching, 'caller'>, decision: Decision): ApprovalInput {
-  const { digest, reason, override, args, role, answers } = decision;
+  const { digest, reason, override, args, role, answers, via } = decision;
   return {
     principal: caller.name,
-    method: caller.method,
+    method: via ?? caller.method,
     ...(digest !== undefined && { digest }),
     ...(reason !== undefined && { reason }),
     ...(override !== undefined && { override }),

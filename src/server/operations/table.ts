@@ -13,6 +13,7 @@ import type { Operation } from './operation.ts';
 import { outlines } from './outline.ts';
 import { principals } from './principals.ts';
 import { proposals } from './proposals.ts';
+import { servers } from './servers.ts';
 import { trajectories } from './trajectories.ts';
 import { writs } from './writs.ts';
 
@@ -23,6 +24,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...outlines,
   ...proposals,
   ...hooks,
+  ...servers,
   ...approvals,
   ...entries,
   ...branches,

@@ -1,7 +1,7 @@
 /** Every operation of the API once, with its answer checked against its own schema. */
 import { expect, test } from 'vitest';
 import { canonicalize } from '#canon';
-import { gateway } from '#domains/gateway';
+import { gatewayDomain } from '#domains/gateway';
 import type { Domain } from '#kernel';
 import { OPERATIONS } from '#server';
 import { bodyOf, endedKey, FAILED_KIND } from '../../../src/server/notices/queue/delivery-rows.ts';
@@ -242,13 +242,21 @@ test('each operation answers in the form of its schema', async () => {
   const grants = [{ actions: ['call', 'session'] }];
   const hooked = await start({
     config: { tools: [], worlds: { calls: { domain: 'gateway' } } },
-    domains: [gateway() as unknown as Domain],
+    domains: [gatewayDomain as unknown as Domain],
     principals: { 'agent:scout': { kinds: ['agent'], grants } },
   });
   called.add('hooks.claude_code');
   const event = { hook_event_name: 'SessionEnd', session_id: 's1', cwd: '/repo' };
   const hook = { token: await hooked.tokenFor('agent:scout'), path: { trajectory: 'calls' }, body: event };
   expect(await succeed(hooked, 'hooks.claude_code', hook)).toEqual({});
+  const gated = await start({
+    domains: [gatewayDomain as unknown as Domain],
+    config: { tools: [], worlds: { calls: { domain: 'gateway' } } },
+    principals: { 'agent:scout': { kinds: ['agent'], grants: [{ actions: ['call'], scopes: ['**'] }] } },
+  });
+  const asked = { path: { trajectory: 'calls', server: 'fs' }, query: { agent: 'scout' } };
+  expect(await succeed(gated, 'servers.get', asked)).toEqual({ tools: [], calls: [] });
+  called.add('servers.get');
 
   expect(OPERATIONS.map(({ id }) => id).filter((id) => !called.has(id))).toEqual([]);
   expect((await succeed(server, 'log.verify', { body: {} })).valid).toBe(true);

@@ -164,7 +164,10 @@ test('a method or a path that no operation has is unknown_operation', async () =
 });
 
 /** Bodies that the schemas accept, for refusals that come after the form. */
-const QUERIES: Readonly<Record<string, string>> = { 'trajectories.slice': '?role=clerk' };
+const QUERIES: Readonly<Record<string, string>> = {
+  'trajectories.slice': '?role=clerk',
+  'servers.get': '?agent=ada',
+};
 const SMALLEST: Readonly<Record<string, unknown>> = {
   'proposals.create': { action: 'pay', role: 'clerk', args: {} },
   'proposals.judge': { action: 'pay', role: 'clerk', args: {} },

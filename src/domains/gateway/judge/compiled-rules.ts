@@ -138,6 +138,16 @@ export class CompiledRules {
     };
   }
 
+  /** Whether every call of a tool by an agent is denied, whatever its arguments. */
+  deniesAlways(agent: string, tool: string, pin: KnownPin | undefined): boolean {
+    const spec = this.spec(tool);
+    if (spec === undefined && pin === undefined && this.rules.unknown === 'deny') return true;
+    const toolClass = spec?.class ?? pin?.class ?? 'irreversible';
+    const about = this.#rows.map(({ rule }) => rule).filter((rule) => isAbout(rule, { agent, tool }, toolClass));
+    if (about.some((rule) => rule.effect === 'deny' && isForAllArguments(rule))) return true;
+    return this.rules.default === 'deny' && about.every((rule) => rule.effect === 'deny');
+  }
+
   /**
    * The paths that a call writes and that must have been read before, by rule, or the reason why
    * the call cannot be judged.
@@ -203,12 +213,24 @@ function rowApplies(
   resources: Resources,
 ): boolean | string {
   const { rule } = row;
-  if (!matchesSome(rule.tools, tool)) return false;
-  if (rule.class !== undefined && !rule.class.includes(toolClass)) return false;
-  if (rule.agents !== undefined && !rule.agents.includes(agent)) return false;
+  if (!isAbout(rule, { agent, tool }, toolClass)) return false;
   for (const applies of [pathApplies(rule, resources), hostApplies(row, resources), amountApplies(rule, resources)])
     if (applies !== true) return applies;
   return allHold(row.where, args);
+}
+
+/** Whether a rule is about calls of a tool by an agent, before their arguments are known. */
+function isAbout(
+  { tools, class: classes, agents }: Rule,
+  { agent, tool }: Pick<JudgedCall, 'agent' | 'tool'>,
+  toolClass: ToolClass,
+): boolean {
+  if (!matchesSome(tools, tool)) return false;
+  return (classes?.includes(toolClass) ?? true) && (agents?.includes(agent) ?? true);
+}
+
+function isForAllArguments({ path, host, amount, where }: Rule): boolean {
+  return path === undefined && host === undefined && amount === undefined && where === undefined;
 }
 
 function pathApplies({ effect, path: tops }: Rule, { reads, writes }: Resources): boolean | string {

@@ -43,11 +43,7 @@ export function told(systemMessage: string): HookAnswer {
   return { systemMessage };
 }
 
-<<<<<<< HEAD
 /** The reason of a refusal, as the model reads it. */
-=======
-/** The text that the model reads about a refusal. */
->>>>>>> f98114d2e52bab200b0192f8c490aae047e8633b
 export function reasonOf(decision: Exclude<Decision, { kind: 'allowed' }>, inboxUrl: string): string {
   if (decision.kind === 'denied') return `Assize: ${decision.reason}`;
   const { approval, reason } = decision;

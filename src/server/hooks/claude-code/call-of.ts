@@ -44,11 +44,7 @@ export async function contentOf(
   return { server: CLAUDE_CODE, tool, args, parts: parts.length <= PARTS_MAX ? parts : [unreadable(event)] };
 }
 
-<<<<<<< HEAD
 /** The parts of a call of Claude Code's own tools. Undefined: only its name says more. */
-=======
-/** The parts of a call of Claude Code's own tools. Undefined: only its name says what it does. */
->>>>>>> f98114d2e52bab200b0192f8c490aae047e8633b
 async function partsOf({ tool_name, tool_input, cwd }: ToolEvent): Promise<readonly CallPart[] | undefined> {
   switch (tool_name) {
     case 'Bash':

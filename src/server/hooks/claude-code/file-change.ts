@@ -1,11 +1,7 @@
 import type { Json } from '#base';
 import { hashText } from '#canon';
 
-<<<<<<< HEAD
 /** The change of a file by a call, so that it can be taken back. */
-=======
-/** The change of a call in a file, from which the change can be taken back. */
->>>>>>> f98114d2e52bab200b0192f8c490aae047e8633b
 export interface FileChange {
   readonly [name: string]: Json;
   readonly path: string;

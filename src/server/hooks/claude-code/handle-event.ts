@@ -16,11 +16,7 @@ import { isRefusal } from './refusal-text.ts';
 export interface HookOptions {
   /** How long a question waits for a person. */
   readonly waitMs: number;
-<<<<<<< HEAD
   /** The answer before a decision: a refusal, or a run that stops until it is resumed. */
-=======
-  /** The answer while nothing is decided: a refusal, or a run that stops until it is resumed. */
->>>>>>> f98114d2e52bab200b0192f8c490aae047e8633b
   readonly pending: 'deny' | 'defer';
   /** The calls that the person at the terminal confirms too, after the rules let them through. */
   readonly confirm: 'never' | 'irreversible' | 'changes' | 'always';
@@ -158,11 +154,7 @@ async function elicitation(desk: GatewayDesk, given: unknown, options: HookOptio
   return answers.NOTHING;
 }
 
-<<<<<<< HEAD
 /** Settings that change during a session could end the hooks, so they wait for the next one. */
-=======
-/** Settings that change could end the hooks, so they wait for a new session. */
->>>>>>> f98114d2e52bab200b0192f8c490aae047e8633b
 async function configChange(_: GatewayDesk, given: unknown): Promise<answers.HookAnswer> {
   const { source, file_path } = events.configChange.parse(given);
   return answers.blocked(
@@ -236,14 +228,10 @@ function failedWith({ error = '', is_interrupt = false }: events.ToolFailed): Ou
   return { outcome: is_interrupt ? 'unknown' : 'failed', result };
 }
 
-<<<<<<< HEAD
-/** The end of a turn: a call without an outcome was refused by the program. */
-=======
 /**
  * The end of a turn. A call that was let through and has no outcome yet was refused by the program
  * itself. Otherwise the event of its outcome was lost, and whether the call was made is not known.
  */
->>>>>>> f98114d2e52bab200b0192f8c490aae047e8633b
 async function batchClosed(desk: GatewayDesk, { session_id, tool_calls }: events.Batch): Promise<answers.HookAnswer> {
   for (const { tool_use_id, tool_response } of tool_calls) {
     const said = typeof tool_response === 'string' ? tool_response.slice(0, 4_000) : '';
@@ -255,11 +243,7 @@ async function batchClosed(desk: GatewayDesk, { session_id, tool_calls }: events
   return answers.NOTHING;
 }
 
-<<<<<<< HEAD
 /** The start of a session, or its next prompt: tells the person of calls in doubt. */
-=======
-/** At the start of a session and at a prompt, the person learns of calls in doubt. */
->>>>>>> f98114d2e52bab200b0192f8c490aae047e8633b
 async function begun(desk: GatewayDesk, given: unknown, inboxUrl: string): Promise<answers.HookAnswer> {
   const event = events.sessionEvent.safeParse(given);
   if (!event.success) return answers.NOTHING;

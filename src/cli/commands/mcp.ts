@@ -1,0 +1,108 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { ApiDesk, type Ask, Gateway, stdioEnd, upstreamOf } from '#mcp';
+import { CliError, EXIT, type ExitCode, note } from '../errors.ts';
+import { installedVersion } from '../files/installed-package.ts';
+import { withoutStore } from '../files/options.ts';
+import { apiAddress, apiToken } from '../input/api-token.ts';
+import { inSession, type Session, type StorelessOptions } from '../store/session.ts';
+
+interface Options extends StorelessOptions {
+  readonly name: string;
+  readonly world: string;
+  readonly agent?: string;
+  readonly url: string;
+  readonly tokenFile?: string;
+  readonly elicitTokenFile?: string;
+  readonly wait: number;
+  readonly timeout: number;
+  readonly resultBytes: number;
+  readonly env: readonly string[];
+}
+
+/** `assize mcp -- COMMAND`: an MCP client starts it in place of the server COMMAND. */
+export function mcp(program: Command): void {
+  withoutStore(
+    program
+      .command('mcp')
+      .description('put an MCP server behind the rules of a server of Assize: one client, over pipes')
+      .argument('<command...>', 'the command of the MCP server, after --')
+      .requiredOption('--name <name>', 'name of the MCP server in the rules file: its tools are NAME/TOOL')
+      .option('--world <id>', 'trajectory of the domain gateway', 'calls')
+      .option('--agent <name>', 'agent of the calls (default: the principal of the token, without agent:)')
+      .addOption(new Option('--url <url>', 'address of the server').env('ASSIZE_URL').default('http://127.0.0.1:4517'))
+      .option('--token-file <file>', 'file with a token of the agent (default: the environment variable ASSIZE_TOKEN)')
+      .option('--elicit-token-file <file>', 'file with a token of the person at this client, who may approve there')
+      .option('--wait <seconds>', 'how long a call waits for a person before it is answered as pending', whole, 20)
+      .option('--timeout <seconds>', 'how long the MCP server may take for an answer', whole, 300)
+      .option('--result-bytes <n>', 'larger results are passed on as links', whole, 65_536)
+      .option('--env <name>', 'variable of the environment that the MCP server gets (repeatable)', repeated, []),
+  )
+    .addHelpText(
+      'after',
+      '\nExample, in the configuration of an MCP client:\n' +
+        '  assize mcp --name files --token-file ada.token -- npx @modelcontextprotocol/server-filesystem .\n',
+    )
+    .action(
+      inSession((session: Session, options: Options, command: readonly string[]) => run(session, options, command)),
+    );
+}
+
+async function run({ interruption }: Session, options: Options, words: readonly string[]): Promise<ExitCode> {
+  const [command = '', ...args] = words;
+  const { name: server, world, wait, timeout, resultBytes } = options;
+  const version = installedVersion();
+  const url = apiAddress(options.url);
+  const token = apiToken(options.tokenFile);
+  const ask = asking(url, token);
+  const agent = options.agent ?? (await ownAgent(ask, url));
+  const { elicitTokenFile } = options;
+  const desk = new ApiDesk({
+    ...{ ask, world, server, agent, url },
+    ...(elicitTokenFile !== undefined && { askAsPerson: asking(url, apiToken(elicitTokenFile)) }),
+  });
+  // Standard output belongs to the protocol.
+  for (const print of ['debug', 'info', 'log'] as const) console[print] = console.error;
+  const upstream = upstreamOf({ command, args, env: given(options.env) }, { version, onWarning: note });
+  const limits = { waitMs: wait * 1_000, callMs: timeout * 1_000, resultBytes };
+  const gateway = new Gateway({ upstream, desk, limits, onWarning: note });
+  await gateway.tools();
+  await stdioEnd({ gateway, server, version }, interruption);
+  return EXIT.ok;
+}
+
+function asking(url: string, token: string): Ask {
+  return (path, init) =>
+    fetch(new URL(path, url), { ...init, headers: { ...init.headers, authorization: `Bearer ${token}` } });
+}
+
+/** @throws CliError `bad_input` */
+async function ownAgent(ask: Ask, url: string): Promise<string> {
+  const answer = await ask('/v1/me', { redirect: 'error' }).catch((cause: unknown) => {
+    const text = `The server ${new URL(url).origin} does not answer. Start it with assize serve, or pass --url.`;
+    throw new CliError('bad_input', text, { cause });
+  });
+  const { name, detail = `status ${answer.status}` } = (await answer.json().catch(() => ({}))) as {
+    readonly name?: string;
+    readonly detail?: string;
+  };
+  if (name !== undefined) return name.replace(/^agent:/, '');
+  throw new CliError('bad_input', `The server of Assize refused the token: ${detail}`);
+}
+
+function given(names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = process.env[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}
+
+function repeated(value: string, before: readonly string[]): readonly string[] {
+  return [...before, value];
+}
+
+function whole(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a whole number.');
+}

@@ -1,0 +1,66 @@
+import { isStale } from './actions/begin.ts';
+import { compiledRules } from './judge/compiled-rules.ts';
+import { toolKey } from './names.ts';
+import { isToBegin } from './open-calls.ts';
+import type { CallRow, GatewayState } from './schema.ts';
+
+/** A tool of a server with a pinned definition. */
+export interface PinnedTool {
+  /** The name without its server. */
+  readonly tool: string;
+  readonly hash: string;
+  readonly at: string;
+  /** The class by the rules, or else by the pin. */
+  readonly class: CallRow['class'];
+  /** Whether a second call would do no harm. */
+  readonly idempotent: boolean;
+  /** Whether the rules deny every call of the agent, whatever its arguments. */
+  readonly denied: boolean;
+}
+
+/** The pinned tools of a server, as an agent may know them. Each definition is an approved one. */
+export function pinnedTools({ rules, pins }: GatewayState, server: string, agent: string): readonly PinnedTool[] {
+  const compiled = compiledRules(rules.text);
+  const prefix = toolKey(server, '');
+  return Object.entries(pins).flatMap(([key, pin]) => {
+    if (!key.startsWith(prefix)) return [];
+    const toolClass = compiled.spec(key)?.class ?? pin.class;
+    const { hash, at, idempotent } = pin;
+    return [
+      {
+        tool: key.slice(prefix.length),
+        ...{ hash, at },
+        class: toolClass,
+        idempotent: toolClass === 'read' || idempotent,
+        denied: compiled.deniesAlways(agent, key, pin),
+      },
+    ];
+  });
+}
+
+/** A call that was let through and that has no outcome. */
+export interface WaitingCall extends Pick<CallRow, 'at' | 'digest'> {
+  readonly id: string;
+  /** The name without its server. */
+  readonly tool: string;
+  /** `approved`: it can still be begun. `begun`: it may have been made, once. */
+  readonly phase: 'approved' | 'begun';
+}
+
+/**
+ * The calls of an agent on a server that are begun once, and have no outcome. An approval that is
+ * too old to begin its call is left out.
+ */
+export function waitingCalls(
+  { calls }: GatewayState,
+  { server, agent, now }: { readonly server: string; readonly agent: string; readonly now: string },
+): readonly WaitingCall[] {
+  const prefix = toolKey(server, '');
+  return Object.entries(calls).flatMap(([id, row]) => {
+    if (row.once !== true || row.agent !== agent || !row.tool.startsWith(prefix)) return [];
+    if (row.outcome !== undefined && row.outcome !== 'unknown') return [];
+    const { at, digest } = row;
+    if (isToBegin(row) && isStale(at, now)) return [];
+    return [{ id, at, digest, tool: row.tool.slice(prefix.length), phase: isToBegin(row) ? 'approved' : 'begun' }];
+  });
+}

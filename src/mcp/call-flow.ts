@@ -1,0 +1,244 @@
+import { randomUUID } from 'node:crypto';
+import { isAssizeError, isInstance, type Json } from '#base';
+import { contentHash } from '#canon';
+import type { ShownApproval, WaitingCall } from './desk/call-desk.ts';
+import type { Gateway } from './gateway.ts';
+import { recordedResult } from './results.ts';
+
+/** One request of a client that is judged, and made once. */
+export interface GatedCall<R extends object> {
+  /** A tool of the server, or `resources.read` and `prompts.get`. */
+  readonly tool: string;
+  readonly args: Readonly<Record<string, Json>>;
+  readonly definition?: string | undefined;
+  /** Whether a second call does no harm. */
+  readonly idempotent: boolean;
+  /** Makes the call. Called at most once. */
+  readonly make: () => Promise<R>;
+  /** Whether a result says that the call failed. */
+  readonly isFailure?: (result: R) => boolean;
+  /** Whether an error proves that the server has refused the call. */
+  readonly isRefusal: (error: unknown) => boolean;
+}
+
+/** The client of a call, as far as waiting and asking need it. */
+export interface WaitingClient {
+  readonly signal: AbortSignal;
+  /** Tells the client that the call waits. Absent: the client wants no progress. */
+  readonly progress?: ((text: string) => Promise<void>) | undefined;
+  /** Whether the client can ask its person. */
+  readonly elicits: boolean;
+  /** The person's answer to the question of an earlier round. */
+  readonly answer?: ElicitedAnswer | undefined;
+}
+
+export interface ElicitedAnswer {
+  readonly question: Question;
+  readonly decision: 'approve' | 'reject' | 'none';
+}
+
+/** The question that a client asks its person. It names the call exactly. */
+export interface Question {
+  readonly call: string;
+  readonly approval: string;
+  readonly tool: string;
+  readonly digest: string;
+  readonly shown: string;
+}
+
+/** The end of a gated call. */
+export type FlowEnd<R> =
+  | { readonly end: 'made'; readonly call: string; readonly result: R }
+  /** The server answered with an error, which is passed on. */
+  | { readonly end: 'failed'; readonly error: unknown }
+  | { readonly end: 'refused'; readonly text: string }
+  | { readonly end: 'pending'; readonly approval: string; readonly text: string }
+  /** The call may have been made, and is not made again. */
+  | { readonly end: 'doubt'; readonly call: string; readonly text: string }
+  | { readonly end: 'ask'; readonly question: Question; readonly text: string };
+
+/** How often a call is proposed again after a freeze. */
+const FREEZES_MAX = 5;
+/** Seconds between two signs of progress. */
+const PROGRESS_SECONDS = 2;
+
+/**
+ * Judges a call, waits where a person must decide, and makes it once.
+ *
+ * Guarantees: `make` runs only after the ledger has begun the call, and the ledger begins each call
+ * once. A call of which the outcome is unknown is not made again by a repetition of the request.
+ *
+ * @throws McpError `desk_refused`; the abort of the client
+ */
+export async function gatedCall<R extends object>(
+  gateway: Gateway,
+  given: GatedCall<R>,
+  client: WaitingClient,
+): Promise<FlowEnd<R>> {
+  return new Flow(gateway, given, client).run();
+}
+
+class Flow<R extends object> {
+  readonly #gateway: Gateway;
+  readonly #given: GatedCall<R>;
+  readonly #client: WaitingClient;
+  readonly #digest: string;
+
+  constructor(gateway: Gateway, given: GatedCall<R>, client: WaitingClient) {
+    this.#gateway = gateway;
+    this.#given = given;
+    this.#client = client;
+    this.#digest = contentHash(given.args as never);
+  }
+
+  async run(): Promise<FlowEnd<R>> {
+    const { tool } = this.#given;
+    await this.#gateway.reported();
+    const { answer } = this.#client;
+    if (answer !== undefined) return this.#answered(answer);
+    const found = await this.#gateway.inTurn(`${tool}|${this.#digest}`, () => this.#asked());
+    return 'end' in found ? found : this.#takenUp(found);
+  }
+
+  /** Finds the call, or proposes it. A call that commits at once is begun. */
+  async #asked(): Promise<FlowEnd<R> | WaitingCall> {
+    const { tool, idempotent } = this.#given;
+    const known = await this.#gateway.waiting(tool, this.#digest);
+    if (known !== undefined && !(known.phase === 'begun' && idempotent)) return known;
+    const id = randomUUID();
+    for (let tries = 0; ; tries++) {
+      const { args, definition } = this.#given;
+      const begun = { call: id, tool, digest: this.#digest, phase: 'begun', at: '' } as const;
+      const ruled = await this.#gateway.desk.propose({ id, tool, args, definition }).catch((error: unknown) => {
+        // The call may be begun. A repetition looks there first.
+        this.#gateway.noteWaiting(begun);
+        throw error;
+      });
+      if (ruled.ruling === 'rejected') return { end: 'refused', text: refusal(ruled.detail) };
+      if (ruled.ruling === 'committed') {
+        this.#gateway.running.add(id);
+        return begun;
+      }
+      if (ruled.ruling === 'escalated') {
+        const waiting = { call: id, tool, digest: this.#digest, phase: 'pending', at: '' } as const;
+        const noted = { ...waiting, approval: ruled.approval };
+        this.#gateway.noteWaiting(noted);
+        return noted;
+      }
+      const open = tries < FREEZES_MAX ? await this.#wait(ruled.by, ruled.detail) : 'open';
+      if (open === 'open') return { end: 'pending', approval: ruled.by, text: `The call is frozen: ${ruled.detail}` };
+    }
+  }
+
+  async #takenUp(waiting: WaitingCall): Promise<FlowEnd<R>> {
+    const { call, phase, approval } = waiting;
+    if (phase === 'approved') return this.#begun(call);
+    if (phase === 'pending' && approval !== undefined) return this.#held(call, approval);
+    if (this.#gateway.running.has(call)) return this.#made(call);
+    return this.#doubt(call, 'it was begun, and its outcome is not known');
+  }
+
+  /** A pending call: the person at the client decides, or the people of the queue. */
+  async #held(call: string, approval: string, mayAsk: boolean = true): Promise<FlowEnd<R>> {
+    const { desk } = this.#gateway;
+    if (mayAsk && desk.decide !== undefined && this.#client.elicits) {
+      const shown = await desk.shown(approval);
+      if (shown !== undefined) return this.#question(call, approval, shown);
+    }
+    const decision = await this.#wait(approval, 'it waits for approval');
+    if (decision === 'open')
+      return {
+        end: 'pending',
+        approval,
+        text: `The call waits for approval at ${desk.pageOf(approval)}. Call the tool again with the same arguments after the decision.`,
+      };
+    if (decision === 'approved') return this.#begun(call);
+    return { end: 'refused', text: refusal(decision.detail) };
+  }
+
+  #question(call: string, approval: string, { digest, detail }: ShownApproval): FlowEnd<R> {
+    const { tool, args } = this.#given;
+    const text = `Approve this call of ${tool}, once?\n${JSON.stringify(args, null, 2).slice(0, 4_000)}\n${detail}`;
+    return { end: 'ask', question: { call, approval, tool, digest: this.#digest, shown: digest }, text };
+  }
+
+  /** The person's answer counts for exactly the call that was shown. */
+  async #answered({ question, decision }: ElicitedAnswer): Promise<FlowEnd<R>> {
+    const { call, approval, tool, digest, shown } = question;
+    if (tool !== this.#given.tool || digest !== this.#digest)
+      return { end: 'refused', text: 'The answer is for a call with other arguments, so nothing was called.' };
+    const { desk } = this.#gateway;
+    if (decision !== 'none') await desk.decide?.(approval, decision, { digest: shown, detail: '' });
+    return this.#held(call, approval, false);
+  }
+
+  /** Begins an approved call and makes it, unless another request has begun it. */
+  async #begun(call: string): Promise<FlowEnd<R>> {
+    this.#gateway.running.add(call);
+    let why: string | undefined;
+    try {
+      why = await this.#gateway.desk.begin(call, randomUUID());
+    } catch (error) {
+      this.#gateway.running.delete(call);
+      throw error;
+    }
+    if (why === undefined) return this.#made(call);
+    this.#gateway.running.delete(call);
+    return this.#doubt(call, why);
+  }
+
+  async #made(call: string): Promise<FlowEnd<R>> {
+    const { tool, make, isFailure = () => false, isRefusal } = this.#given;
+    const begun = { call, tool, digest: this.#digest, phase: 'begun', at: '' } as const;
+    let result: R;
+    try {
+      result = await make();
+    } catch (error) {
+      const refused = isRefusal(error);
+      const said = (isInstance(error, Error) ? error.message : String(error)).slice(0, 1_000);
+      this.#gateway.report(begun, refused ? 'failed' : 'unknown', { error: wellFormed(said) });
+      if (refused) return { end: 'failed', error };
+      // A repetition must meet this call before the desk is asked again.
+      this.#gateway.noteWaiting(begun);
+      return this.#doubt(call, `it was sent, and no usable answer came: ${said}`);
+    }
+    const outcome = isFailure(result) ? 'failed' : 'done';
+    this.#gateway.report(begun, outcome, recordedResult(result, this.#gateway.limits.resultBytes));
+    return { end: 'made', call, result };
+  }
+
+  #doubt(call: string, why: string): FlowEnd<R> {
+    const settle = this.#gateway.desk.settling(call);
+    const text = `The call ${call} is not made again: ${why}. If it is in doubt, look whether it took effect, and then settle it: ${settle}`;
+    return { end: 'doubt', call, text };
+  }
+
+  async #wait(approval: string, about: string): Promise<'approved' | 'open' | { readonly detail: string }> {
+    const { signal, progress } = this.#client;
+    const until = performance.now() + this.#gateway.limits.waitMs;
+    for (;;) {
+      const left = Math.ceil((until - performance.now()) / 1_000);
+      const seconds = Math.max(0, progress === undefined ? left : Math.min(left, PROGRESS_SECONDS));
+      try {
+        const found = await this.#gateway.desk.decision(approval, Math.min(seconds, 250), signal);
+        if (found.decision === 'approved') return 'approved';
+        if (found.decision === 'refused') return { detail: found.detail };
+      } catch (error) {
+        // A question of another principal is not shown; its end can only be awaited.
+        if (!isAssizeError(error, 'desk_refused') || error.evidence['code'] !== 'no_such_value') throw error;
+        return 'open';
+      }
+      if (performance.now() >= until) return 'open';
+      await progress?.(about);
+    }
+  }
+}
+
+function refusal(detail: string): string {
+  return `The call was refused: ${detail}`;
+}
+
+/** A text that has a canonical form: halves of surrogate pairs are replaced. */
+function wellFormed(text: string): string {
+  return text.toWellFormed();
+}

@@ -1,0 +1,212 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { isAssizeError, type Json } from '#base';
+import { contentHash } from '#canon';
+import { McpError } from '../errors.ts';
+import type {
+  AskedCall,
+  CallDesk,
+  Decision,
+  Outcome,
+  PinnedTool,
+  Ruled,
+  ServerView,
+  ShownApproval,
+} from './call-desk.ts';
+
+/** A request to the API. The token is the sender's concern. */
+export type Ask = (path: string, init: RequestInit) => Promise<Response>;
+
+export interface ApiDeskOptions {
+  readonly ask: Ask;
+  /** Asks as the person at the client. Absent: the client is not asked for decisions. */
+  readonly askAsPerson?: Ask | undefined;
+  /** The trajectory of the domain `gateway`. */
+  readonly world: string;
+  /** The name of the server in the rules. */
+  readonly server: string;
+  /** The agent of the role. */
+  readonly agent: string;
+  /** The address of the console. */
+  readonly url: string;
+  /** Pins a definition in another way than by a proposal of the principal. */
+  readonly pin?: CallDesk['pin'] | undefined;
+  /** Records a decision in another way than with the token of a person. */
+  readonly decide?: CallDesk['decide'];
+}
+
+/** The pauses before the next attempt of a request without an answer, in milliseconds. */
+const PAUSES: readonly number[] = [100, 400, 1_500];
+
+interface Asked {
+  readonly method?: 'GET' | 'POST';
+  readonly body?: object;
+  readonly key?: string;
+  readonly waitSeconds?: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+interface RulingDocument {
+  readonly ruling: 'committed' | 'rejected' | 'escalated' | 'frozen';
+  readonly detail?: string;
+  readonly reason?: string;
+  readonly approval_id?: string;
+  readonly by?: string;
+}
+
+/** The desk over the HTTP API of `assize serve`. */
+export class ApiDesk implements CallDesk {
+  readonly #options: ApiDeskOptions;
+  readonly decide: CallDesk['decide'];
+
+  constructor(options: ApiDeskOptions) {
+    this.#options = options;
+    const { askAsPerson, decide } = options;
+    this.decide = decide ?? (askAsPerson && ((...given) => decideAs(askAsPerson, ...given)));
+  }
+
+  async view(): Promise<ServerView> {
+    const { world, server, agent } = this.#options;
+    const path = `/v1/trajectories/${enc(world)}/servers/${enc(server)}?agent=${enc(agent)}`;
+    return (await asked(this.#options.ask, path, {})) as unknown as ServerView;
+  }
+
+  async pin(
+    tool: string,
+    definition: Readonly<Record<string, Json>>,
+    before: PinnedTool | undefined,
+  ): Promise<'pinned' | 'waiting' | 'refused'> {
+    const { pin, server } = this.#options;
+    if (pin !== undefined) return pin(tool, definition, before);
+    const key = pinKey(server, tool, definition, before);
+    const { ruling } = await this.#propose('pin', { server, tool, definition }, key, 'gate');
+    if (ruling === 'committed') return 'pinned';
+    return ruling === 'rejected' ? 'refused' : 'waiting';
+  }
+
+  async propose({ id, tool, args, definition }: AskedCall): Promise<Ruled> {
+    const { server } = this.#options;
+    const call = { id, server, tool, args, once: true, ...(definition !== undefined && { definition }) };
+    const { ruling, detail = '', reason = '', approval_id = '', by = '' } = await this.#propose('call', call, id);
+    if (ruling === 'committed') return { ruling };
+    if (ruling === 'escalated') return { ruling, detail, approval: approval_id };
+    if (ruling === 'frozen') return { ruling, detail, by };
+    return { ruling, detail: detail === '' ? reason : detail };
+  }
+
+  async begin(call: string, attempt: string): Promise<string | undefined> {
+    const { ruling, detail = ruling } = await this.#propose('begin', { call, as: attempt }, `begin-${attempt}`);
+    return ruling === 'committed' ? undefined : detail;
+  }
+
+  async report(call: string, outcome: Outcome, result?: Json): Promise<void> {
+    const report = { call, outcome, ...(result !== undefined && { result }) };
+    const { ruling, detail = '' } = await this.#propose('report', report, `report-${outcome}-${call}`);
+    if (ruling === 'committed') return;
+    throw new McpError('desk_refused', `The outcome of the call ${call} was not recorded: ${ruling} ${detail}`.trim(), {
+      evidence: { code: ruling },
+    });
+  }
+
+  async decision(approval: string, seconds: number, signal?: AbortSignal): Promise<Decision> {
+    const found = await asked(this.#options.ask, `/v1/approvals/${approval}`, { waitSeconds: seconds, signal });
+    const { status, ruling } = found as { readonly status: string; readonly ruling?: RulingDocument };
+    if (status === 'pending') return { decision: 'open' };
+    if (ruling?.ruling === 'committed') return { decision: 'approved' };
+    if (ruling?.ruling === 'escalated') return { decision: 'open' };
+    return { decision: 'refused', detail: ruling?.detail ?? 'the question is void' };
+  }
+
+  async shown(approval: string): Promise<ShownApproval | undefined> {
+    const found = await asked(this.#options.ask, `/v1/approvals/${approval}`, {});
+    return (found as { readonly approval?: ShownApproval }).approval;
+  }
+
+  pageOf(approval: string): string {
+    return new URL(`/inbox/${approval}`, this.#options.url).href;
+  }
+
+  settling(call: string): string {
+    const { world, agent } = this.#options;
+    const role = { name: 'agent', params: { agent } };
+    const body = JSON.stringify({ action: 'report', role, args: { call, outcome: 'done' } });
+    return `assize api proposals.create --trajectory ${world} --key settle-${call} --body '${body}' (or "failed")`;
+  }
+
+  #propose(action: string, args: object, key: string, roleName = 'agent'): Promise<RulingDocument> {
+    const { ask, world, agent } = this.#options;
+    const role = roleName === 'agent' ? { name: 'agent', params: { agent } } : roleName;
+    const path = `/v1/trajectories/${enc(world)}/proposals`;
+    const body = { action, role, args };
+    return asked(ask, path, { method: 'POST', body, key }) as Promise<unknown> as Promise<RulingDocument>;
+  }
+}
+
+/** One key for each change of a definition, so that each change is asked about once. */
+export function pinKey(
+  server: string,
+  tool: string,
+  definition: Readonly<Record<string, Json>>,
+  before: PinnedTool | undefined,
+): string {
+  return `pin-${contentHash([server, tool, definition, before?.hash ?? '', before?.at ?? ''])}`;
+}
+
+async function decideAs(
+  ask: Ask,
+  approval: string,
+  decision: 'approve' | 'reject',
+  { digest }: ShownApproval,
+): Promise<void> {
+  const by = { digest, via: 'elicitation' };
+  const body = decision === 'approve' ? by : { ...by, reason: 'declined at the client' };
+  try {
+    await asked(ask, `/v1/approvals/${approval}/${decision}`, { method: 'POST', body });
+  } catch (error) {
+    // Another decision came first, and counts.
+    if (!isAssizeError(error, 'desk_refused') || error.evidence['code'] !== 'not_pending') throw error;
+  }
+}
+
+/** The document of an answer. A request without an answer is sent again under its key. */
+async function asked(ask: Ask, path: string, asking: Asked): Promise<Readonly<Record<string, unknown>>> {
+  const { method = 'GET', body, key, waitSeconds, signal } = asking;
+  const init: RequestInit = {
+    method,
+    redirect: 'error',
+    headers: {
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(key !== undefined && { 'idempotency-key': key }),
+      ...(waitSeconds !== undefined && { prefer: `wait=${waitSeconds}` }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(signal !== undefined && { signal }),
+  };
+  const isRepeatable = method === 'GET' || key !== undefined;
+  for (let tries = 0; ; tries++) {
+    const wait = isRepeatable ? PAUSES[tries] : undefined;
+    const answer = await ask(path, init).catch((cause: unknown) => {
+      signal?.throwIfAborted();
+      if (wait !== undefined) return undefined;
+      throw new McpError('desk_refused', 'The server of Assize does not answer. Start it with assize serve.', {
+        cause,
+        evidence: { code: 'no_answer' },
+      });
+    });
+    if (answer !== undefined && (wait === undefined || (answer.status !== 429 && answer.status !== 503)))
+      return documentOf(answer);
+    await pause(wait, undefined, { signal });
+  }
+}
+
+async function documentOf(answer: Response): Promise<Readonly<Record<string, unknown>>> {
+  const document = (await answer.json().catch(() => ({}))) as Readonly<Record<string, unknown>>;
+  if (answer.ok) return document;
+  const { code = 'no_problem', detail = `status ${answer.status}` } = document;
+  throw new McpError('desk_refused', `The server of Assize refused: ${String(detail)}`, {
+    evidence: { code: String(code) },
+  });
+}
+
+function enc(text: string): string {
+  return encodeURIComponent(text);
+}

@@ -1,0 +1,95 @@
+import type { Json } from '#base';
+
+/** A tool of the server with an approved definition. */
+export interface PinnedTool {
+  readonly tool: string;
+  /** The hash of the approved definition. */
+  readonly hash: string;
+  readonly at: string;
+  /** Whether a second call would do no harm. */
+  readonly idempotent: boolean;
+  /** Whether the principal may call the tool at all. */
+  readonly callable: boolean;
+}
+
+/** A call that has no outcome. */
+export interface WaitingCall {
+  readonly call: string;
+  readonly tool: string;
+  /** The hash of the canonical arguments. */
+  readonly digest: string;
+  /** `begun`: it may have been made, and is never made again. */
+  readonly phase: 'pending' | 'approved' | 'begun';
+  readonly at: string;
+  readonly approval?: string | undefined;
+}
+
+/** The tools of one server that a principal may call, and its calls there. */
+export interface ServerView {
+  readonly tools: readonly PinnedTool[];
+  readonly calls: readonly WaitingCall[];
+}
+
+/** A tool call, as it is judged. */
+export interface AskedCall {
+  /** Unique in the ledger. A repetition has the same id, and gets the same answer. */
+  readonly id: string;
+  readonly tool: string;
+  readonly args: Readonly<Record<string, Json>>;
+  /** The hash of the definition that the client was shown. */
+  readonly definition?: string | undefined;
+}
+
+/** The answer to a call. `committed`: it is begun, and the gateway makes it now, once. */
+export type Ruled =
+  | { readonly ruling: 'committed' }
+  | { readonly ruling: 'rejected'; readonly detail: string }
+  | { readonly ruling: 'escalated'; readonly detail: string; readonly approval: string }
+  | { readonly ruling: 'frozen'; readonly detail: string; readonly by: string };
+
+/** The end of a wait. `approved`: the call can be begun, once. */
+export type Decision =
+  | { readonly decision: 'approved' }
+  | { readonly decision: 'refused'; readonly detail: string }
+  | { readonly decision: 'open' };
+
+/** A pending call, as a person is shown it. */
+export interface ShownApproval {
+  readonly digest: string;
+  readonly detail: string;
+}
+
+export type Outcome = 'done' | 'failed' | 'unknown';
+
+/**
+ * The judge of the gateway's calls, and their record. The gateway makes no call that the desk did
+ * not begin. Each method repeats a request without an answer under the same key.
+ *
+ * Every method: @throws McpError `desk_refused`
+ */
+export interface CallDesk {
+  view(): Promise<ServerView>;
+  /** Records the definition of a tool. `waiting`: a person must approve it first. */
+  pin(
+    tool: string,
+    definition: Readonly<Record<string, Json>>,
+    before: PinnedTool | undefined,
+  ): Promise<'pinned' | 'waiting' | 'refused'>;
+  propose(call: AskedCall): Promise<Ruled>;
+  /** Begins an approved call. Undefined: it is begun now. A text: why it is not. */
+  begin(call: string, attempt: string): Promise<string | undefined>;
+  report(call: string, outcome: Outcome, result?: Json): Promise<void>;
+  /** Waits until a decision or the end of the seconds. */
+  decision(approval: string, seconds: number, signal?: AbortSignal): Promise<Decision>;
+  shown(approval: string): Promise<ShownApproval | undefined>;
+  /**
+   * Records the decision of the person at the client. Undefined: the configuration names no person.
+   */
+  readonly decide?:
+    | ((approval: string, decision: 'approve' | 'reject', shown: ShownApproval) => Promise<void>)
+    | undefined;
+  /** The page of a pending call for people. */
+  pageOf(approval: string): string;
+  /** The command that settles a call in doubt. */
+  settling(call: string): string;
+}

@@ -1,0 +1,28 @@
+/**
+ * The MCP gateway: it stands between an MCP client and an MCP server, and makes the client's calls.
+ *
+ * Guarantees: a call is made only after the ledger has begun it, and the ledger begins each call
+ * once. A call without a known outcome is never made again by itself. A tool is shown and callable
+ * only with a definition that was approved. Arguments are those that were judged.
+ *
+ * Never: decides about a call. Keeps an approval, a token or a password. Trusts a hint of a server.
+ */
+export { ApiDesk, type ApiDeskOptions, type Ask, pinKey } from './desk/api-desk.ts';
+export type {
+  AskedCall,
+  CallDesk,
+  Decision,
+  Outcome,
+  PinnedTool,
+  Ruled,
+  ServerView,
+  ShownApproval,
+  WaitingCall,
+} from './desk/call-desk.ts';
+export { type HttpEnd, type HttpEndOptions, type HttpPrincipal, httpEnd } from './ends/http-end.ts';
+export { type StdioEndOptions, stdioEnd } from './ends/stdio-end.ts';
+export { McpError, type McpErrorCode } from './errors.ts';
+export { DEFAULT_LIMITS, Gateway, type GatewayLimits, type GatewayOptions } from './gateway.ts';
+export { type GatewayServerOptions, gatewayServer } from './gateway-server.ts';
+export { type UpstreamSpec, upstreamOf } from './upstream/spec.ts';
+export { Upstream, type UpstreamEvent, type UpstreamOptions } from './upstream/upstream.ts';

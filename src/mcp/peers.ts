@@ -1,0 +1,30 @@
+import { isInstance } from '#base';
+import { McpError } from './errors.ts';
+
+type ClientPackage = typeof import('@modelcontextprotocol/client');
+type ClientStdio = typeof import('@modelcontextprotocol/client/stdio');
+type ServerPackage = typeof import('@modelcontextprotocol/server');
+type ServerStdio = typeof import('@modelcontextprotocol/server/stdio');
+type Ajv = typeof import('@modelcontextprotocol/server/validators/ajv');
+
+/** The packages of the MCP SDK, which are optional. @throws McpError `missing_peer` */
+export const loadClient = (): Promise<ClientPackage> => installed(() => import('@modelcontextprotocol/client'));
+export const loadClientStdio = (): Promise<ClientStdio> =>
+  installed(() => import('@modelcontextprotocol/client/stdio'));
+export const loadServer = (): Promise<ServerPackage> => installed(() => import('@modelcontextprotocol/server'));
+export const loadServerStdio = (): Promise<ServerStdio> =>
+  installed(() => import('@modelcontextprotocol/server/stdio'));
+export const loadAjv = (): Promise<Ajv> => installed(() => import('@modelcontextprotocol/server/validators/ajv'));
+
+async function installed<T>(load: () => Promise<T>): Promise<T> {
+  try {
+    return await load();
+  } catch (cause) {
+    if (!isInstance(cause, Error) || !('code' in cause) || cause.code !== 'ERR_MODULE_NOT_FOUND') throw cause;
+    throw new McpError(
+      'missing_peer',
+      'The MCP SDK is not installed. Run npm install @modelcontextprotocol/client @modelcontextprotocol/server.',
+      { cause },
+    );
+  }
+}

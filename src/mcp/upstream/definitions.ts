@@ -1,0 +1,69 @@
+import type { Tool } from '@modelcontextprotocol/client';
+import { isAssizeError, type Json } from '#base';
+import { contentHash } from '#canon';
+
+/** The definition of a tool as it is pinned, with its hash. */
+export interface Definition {
+  readonly tool: Tool;
+  readonly json: Readonly<Record<string, Json>>;
+  readonly hash: string;
+}
+
+/** The names that a rules file can say. */
+const NAME = /^[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,199}$/;
+
+/** The longest text of one definition, in characters. */
+const DEFINITION_MAX = 200_000;
+
+/**
+ * The definitions of a list by name. Left out are names that no rule can say, names that occur
+ * twice, and definitions that are too long or that have no canonical text.
+ */
+export function definitionsOf(tools: readonly Tool[]): ReadonlyMap<string, Definition> {
+  const found = new Map<string, Definition>();
+  const names = new Map<string, number>();
+  for (const { name } of tools) names.set(name, (names.get(name) ?? 0) + 1);
+  for (const tool of tools) {
+    const definition = NAME.test(tool.name) && names.get(tool.name) === 1 ? definitionOf(tool) : undefined;
+    if (definition !== undefined) found.set(tool.name, definition);
+  }
+  return found;
+}
+
+function definitionOf(tool: Tool): Definition | undefined {
+  const text = JSON.stringify(tool);
+  if (text.length > DEFINITION_MAX) return undefined;
+  const json = JSON.parse(text) as Definition['json'];
+  try {
+    return { tool: JSON.parse(text) as Tool, json, hash: contentHash(json) };
+  } catch (error) {
+    if (isAssizeError(error)) return undefined;
+    throw error;
+  }
+}
+
+/** The tool as a client is shown it. Characters that people cannot see are written out. */
+export function shownTool({ tool }: Definition): Tool {
+  const { _meta, ...rest } = tool;
+  return visibleTexts(rest as never) as unknown as Tool;
+}
+
+/**
+ * The value with visible titles and descriptions. Other texts stay: a changed pattern or a changed
+ * value of an enumeration would be another schema.
+ */
+export function visibleTexts(value: Json, isText: boolean = true): Json {
+  if (typeof value === 'string') return isText ? visible(value) : value;
+  if (Array.isArray(value)) return value.map((item) => visibleTexts(item, false));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, visibleTexts(member, TEXTS.has(key))]));
+}
+
+const TEXTS: ReadonlySet<string> = new Set(['title', 'description', '$comment']);
+
+/** A text in which every control and every invisible character is its number: `\u{200b}`. */
+export function visible(text: string): string {
+  return text.replace(UNSEEN, (one) => `\\u{${(one.codePointAt(0) as number).toString(16)}}`);
+}
+
+const UNSEEN = /(?![\n\t])[\p{Cc}\p{Cf}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;

@@ -1,0 +1,52 @@
+import type { Transport } from '@modelcontextprotocol/client';
+import { loadClient, loadClientStdio } from '../peers.ts';
+import { Upstream } from './upstream.ts';
+
+/** An MCP server: a command to start, or the address of a running one. */
+export type UpstreamSpec =
+  | {
+      readonly command: string;
+      readonly args?: readonly string[] | undefined;
+      /** Beside the few variables of the environment that every server gets. */
+      readonly env?: Readonly<Record<string, string>> | undefined;
+    }
+  | { readonly url: string; readonly headers?: Readonly<Record<string, string>> | undefined };
+
+/** The most bytes of one answer over HTTP. Over pipes the SDK has the same limit. */
+const ANSWER_BYTES_MAX = 10 * 1024 * 1024;
+
+export function upstreamOf(
+  spec: UpstreamSpec,
+  options: { readonly version: string; readonly onWarning: (text: string) => void },
+): Upstream {
+  const { version, onWarning } = options;
+  return new Upstream({ transport: () => transportOf(spec), info: { name: 'assize', version }, onWarning });
+}
+
+async function transportOf(spec: UpstreamSpec): Promise<Transport> {
+  if ('url' in spec) {
+    const { StreamableHTTPClientTransport } = await loadClient();
+    const requestInit = { headers: { ...spec.headers }, redirect: 'error' as const };
+    return new StreamableHTTPClientTransport(new URL(spec.url), { requestInit, fetch: limitedFetch });
+  }
+  const { StdioClientTransport, getDefaultEnvironment } = await loadClientStdio();
+  const { command, args = [], env = {} } = spec;
+  return new StdioClientTransport({ command, args: [...args], env: { ...getDefaultEnvironment(), ...env } });
+}
+
+/** An answer that does not end is cut off. A stream of events may be long, one event may not. */
+async function limitedFetch(input: string | URL, init?: RequestInit): Promise<Response> {
+  const answer = await fetch(input, init);
+  if (answer.body === null || (answer.headers.get('content-type') ?? '').includes('text/event-stream')) return answer;
+  let bytes = 0;
+  const limited = answer.body.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform: (chunk, controller) => {
+        bytes += chunk.byteLength;
+        if (bytes > ANSWER_BYTES_MAX) controller.error(new Error(`the answer has more than ${ANSWER_BYTES_MAX} bytes`));
+        else controller.enqueue(chunk);
+      },
+    }),
+  );
+  return new Response(limited, { status: answer.status, statusText: answer.statusText, headers: answer.headers });
+}
