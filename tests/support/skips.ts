@@ -102,7 +102,11 @@ export const MAY_SKIP: readonly MaySkip[] = [
   {
     why: 'Claude Code is not installed (npm ci --prefix peers)',
     holds: () => claudeProgram() === undefined,
-    files: ['tests/e2e/claude-code/harness.slow.test.ts', 'tests/e2e/claude-code/live.slow.test.ts'],
+    files: [
+      'tests/e2e/claude-code/harness.slow.test.ts',
+      'tests/e2e/claude-code/live.slow.test.ts',
+      'tests/e2e/claude-code/guide.slow.test.ts',
+    ],
     named: /^Claude Code \(absent without npm ci --prefix peers\)/,
   },
   {

@@ -41,7 +41,7 @@ test('a proxy setting of the person stays', () => {
   expect(withoutHooks(withHooks(own, terms))).toEqual(own);
 });
 
-test('a question without its hook, or whose failure lets a call through, is missing', () => {
+test('a question whose hook is missing or lets calls through is listed', () => {
   const added = withHooks({}, terms) as {
     hooks: Record<string, { hooks: { onFailure: string }[]; matcher?: string }[]>;
   };

@@ -1,0 +1,72 @@
+import type { Json } from '#base';
+import { type LedgerStore, Replayer, readRow } from '#ledger';
+import { pages } from '#views';
+
+/** A recorded change of a file by an agent. */
+export interface RecordedChange {
+  readonly call: string;
+  readonly at: string;
+  readonly path: string;
+  /** Null: there was no file. */
+  readonly before: string | null;
+  /** The hash of the text after the change. */
+  readonly after: string;
+}
+
+/**
+ * The changes of files in a session and in the sessions of its subagents, newest first. The
+ * trajectory is verified before. Calls without a recorded text before them are missing: those of
+ * commands, and of large files.
+ *
+ * @throws LedgerFault
+ */
+export async function fileChangesOf(
+  store: LedgerStore,
+  trajectory: string,
+  session: string,
+): Promise<readonly RecordedChange[]> {
+  const replayer = new Replayer(store);
+  await replayer.replay(trajectory);
+  const written = new Map<string, ReadonlySet<string>>();
+  const changes: RecordedChange[] = [];
+  for await (const rows of pages(store, trajectory, { from: 0, limit: Number.MAX_SAFE_INTEGER })) {
+    for (const row of rows) {
+      const { payload } = readRow(row);
+      if (payload.kind !== 'commit' || !WANTED.has(payload.action.name)) continue;
+      const read = await replayer.values.read(payload, payload.action.args);
+      if (!('value' in read)) continue;
+      const args = read.value as Args;
+      if (payload.action.name === 'call') {
+        if (isOf(args, session)) written.set(String(args['id']), pathsWritten(args));
+        continue;
+      }
+      const call = String(args['call']);
+      const file = changeIn(args['result']);
+      // A report is the word of an agent, so it counts for the files that its call was let through for.
+      if (file !== undefined && written.get(call)?.has(file.path) === true)
+        changes.unshift({ call, at: payload.at, ...file });
+    }
+  }
+  return changes;
+}
+
+type Args = { readonly [name: string]: Json };
+
+const WANTED: ReadonlySet<string> = new Set(['call', 'report']);
+const WRITING: ReadonlySet<unknown> = new Set(['write', 'edit']);
+
+function isOf({ session: of }: Args, session: string): boolean {
+  return typeof of === 'string' && (of === session || of.startsWith(`${session}.`));
+}
+
+/** The paths that the parts of a call write. */
+function pathsWritten({ parts = [] }: Args): ReadonlySet<string> {
+  const writing = (parts as readonly Args[]).filter(({ server, tool }) => server === 'files' && WRITING.has(tool));
+  return new Set(writing.map(({ args }) => String((args as Args)['path'])));
+}
+
+function changeIn(result: Json | undefined): Pick<RecordedChange, 'path' | 'before' | 'after'> | undefined {
+  const { path, before, after } = ((result as { readonly file?: Json } | null)?.file ?? {}) as Record<string, unknown>;
+  if (typeof path !== 'string' || !path.startsWith('/') || typeof after !== 'string') return undefined;
+  return before === null || typeof before === 'string' ? { path, before, after } : undefined;
+}
