@@ -22,6 +22,7 @@ const BENCHES: Readonly<Record<string, (peer?: PeerFigures) => Promise<BenchResu
   speculation: async (peer) => (await import('./speculation.ts')).speculationBench(peer),
   http: async () => (await import('./http.ts')).httpBench(),
   contention: async () => (await import('./contention.ts')).contentionBench(),
+  hooks: async () => (await import('./hooks.ts')).hooksBench(),
   mcp: async () => (await import('./mcp.ts')).mcpBench(),
   verify: async () => (await import('./verify.ts')).verifyBench(),
   opening: async () => [

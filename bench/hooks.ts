@@ -1,0 +1,108 @@
+/**
+ * The decision of a hook over HTTP beside a bare server that answers the same request, in the same
+ * run: one client, and fifty sessions at once. Each decision is durable in a SQLite store before its
+ * answer, with its session, its rules and its permission once. Of fifty sessions the bare server has
+ * the same clients.
+ */
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gateway, readRules } from '#domains/gateway';
+import type { Domain } from '#kernel';
+import { openStore } from '#stores';
+import { start } from '../tests/support/server/serving.ts';
+import { type BenchResult, median } from './measure.ts';
+
+const ROUNDS = 5;
+const CALLS = 200;
+const SESSIONS = 50;
+const P50_MS_MAX = 10;
+
+const { rules } = readRules('{ id: bench, default: allow, rules: [{ id: all, allow: "*" }] }');
+
+/** Asks once, and resolves with the milliseconds until the whole answer. */
+type Ask = (session: number, n: number) => Promise<number>;
+
+export async function hooksBench(): Promise<BenchResult[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'assize-bench-'));
+  const store = await openStore(`sqlite:${join(folder, 'hooks.db')}`);
+  const server = await start({
+    ...{ store, rules, domains: [gateway({ rules }) as unknown as Domain], stopsAlone: true },
+    config: { worlds: { calls: { domain: 'gateway' } }, tools: [] },
+    principals: {
+      'agent:claude': { kinds: ['agent'], grants: [{ actions: ['call', 'begin', 'report', 'session'] }] },
+    },
+  });
+  const token = await server.tokenFor('agent:claude');
+  const bare = createServer((request, response) => {
+    request.resume().on('end', () => response.setHeader('content-type', 'application/json').end('{}'));
+  }).listen(0, '127.0.0.1');
+  await once(bare, 'listening');
+  const asks: Record<'own' | 'bare', Ask> = {
+    own: asking(`http://127.0.0.1:${server.port}/v1/trajectories/calls/hooks/claude-code?wait=0`, token),
+    bare: asking(`http://127.0.0.1:${(bare.address() as AddressInfo).port}/`, token),
+  };
+  try {
+    return [
+      ...(await measure('a decision of a hook, p50', asks, 1, CALLS, { max: P50_MS_MAX })),
+      ...(await measure(`a decision of a hook, ${SESSIONS} sessions at once, p50`, asks, SESSIONS, 10)),
+    ];
+  } finally {
+    bare.closeAllConnections();
+    bare.close();
+    await server.stop();
+    await store.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+let measured = 0;
+
+async function measure(
+  name: string,
+  asks: Record<'own' | 'bare', Ask>,
+  sessions: number,
+  calls: number,
+  goal?: BenchResult['goal'],
+): Promise<BenchResult[]> {
+  const medians: { own: number[]; bare: number[] } = { own: [], bare: [] };
+  for (let round = 0; round < ROUNDS; round++)
+    for (const which of round % 2 === 0 ? (['bare', 'own'] as const) : (['own', 'bare'] as const)) {
+      const times = await Promise.all(
+        Array.from({ length: sessions }, async (_, session) => {
+          const own: number[] = [];
+          for (let n = 0; n < calls; n++) own.push(await asks[which](session, ++measured));
+          return own;
+        }),
+      );
+      // The first round warms up.
+      if (round > 0) medians[which].push(median(times.flat()));
+    }
+  const baseline = { name: 'a bare server', value: median(medians.bare) };
+  return [{ name, value: median(medians.own), unit: 'ms', baseline, ...(goal && { goal }) }];
+}
+
+function asking(url: string, token: string): Ask {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const send = async (event: object): Promise<string> => {
+    const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(event) });
+    const text = await answer.text();
+    if (answer.status !== 200 || text.includes('"deny"'))
+      throw new Error(`The server answered ${answer.status}: ${text}`);
+    return text;
+  };
+  return async (session, n) => {
+    const call = {
+      ...{ session_id: `s${session}`, cwd: '/repo', tool_use_id: `toolu_${n}` },
+      ...{ tool_name: 'Bash', tool_input: { command: `git status && npm test -- --run ${n}` } },
+    };
+    const began = performance.now();
+    await send({ hook_event_name: 'PreToolUse', ...call });
+    const ms = performance.now() - began;
+    await send({ hook_event_name: 'PostToolUse', ...call, tool_response: { stdout: 'ok' } });
+    return ms;
+  };
+}
