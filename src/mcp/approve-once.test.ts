@@ -139,6 +139,20 @@ describe('an answer at the client', () => {
     expect(added).toEqual([]);
   });
 
+  test('a client of 2025 is asked by a request of its own', async () => {
+    const { added, client, add, close } = await stage({ ...ELICITS, era: 'legacy' });
+    const asked: string[] = [];
+    client.setRequestHandler('elicitation/create', async ({ params }) => {
+      asked.push(params.message);
+      return { action: 'accept', content: { approve: asked.length === 1 } };
+    });
+    expect(textOf(await add('one'))).toBe('added one');
+    expect(textOf(await add('two'))).toContain('was refused');
+    expect(asked[0]).toContain('"text": "one"');
+    await close();
+    expect(added).toEqual(['one']);
+  });
+
   test('without a named person the client is not asked', async () => {
     const { add, close } = await stage({ client: ELICITS.client });
     expect((await add('one')).structuredContent).toMatchObject({ status: 'pending' });

@@ -14,7 +14,6 @@ import { isAssizeError, isInstance, type Json } from '#base';
 import { canonicalize } from '#canon';
 import { callAnswer, errorAnswer, pendingAnswer } from './answers.ts';
 import { type FlowEnd, gatedCall, type Question, type WaitingClient } from './call-flow.ts';
-import { ArgumentCheck } from './check-arguments.ts';
 import type { Gateway } from './gateway.ts';
 import { loadServer } from './peers.ts';
 import { isResultAddress } from './results.ts';
@@ -91,7 +90,6 @@ class Connection {
   readonly #options: GatewayServerOptions;
   readonly #server: Server;
   readonly #sdk: ServerSdk;
-  readonly #arguments: ArgumentCheck = new ArgumentCheck();
 
   constructor(options: GatewayServerOptions, server: Server, sdk: ServerSdk) {
     this.#options = options;
@@ -115,7 +113,7 @@ class Connection {
       if (tool === undefined)
         return errorAnswer(`There is no tool ${params.name}, or its definition waits for approval.`);
       const args = params.arguments ?? {};
-      const fault = faultOf(args) ?? (await this.#arguments.faultOf(tool, args));
+      const fault = faultOf(args) ?? (await gateway.argumentCheck.faultOf(tool, args));
       if (fault !== undefined) return errorAnswer(`The arguments of ${params.name} are not valid: ${fault}`);
       const end = await gatedCall<CallToolResult>(
         gateway,

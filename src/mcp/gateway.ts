@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isAssizeError, isInstance, type Json } from '#base';
+import { ArgumentCheck } from './check-arguments.ts';
 import type { CallDesk, Outcome, PinnedTool, ServerView, WaitingCall } from './desk/call-desk.ts';
 import { KeptResults } from './results.ts';
 import type { Definition } from './upstream/definitions.ts';
@@ -39,6 +40,7 @@ export class Gateway {
   readonly upstream: Upstream;
   readonly limits: GatewayLimits;
   readonly results: KeptResults = new KeptResults();
+  readonly argumentCheck: ArgumentCheck = new ArgumentCheck();
   /** The calls that this process is making, and those whose report is on its way. */
   readonly running: Set<string> = new Set();
   /** The desk of the latest request: the token of a principal can change. */

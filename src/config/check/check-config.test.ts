@@ -42,6 +42,16 @@ const FULL = {
     'manager:grace': { kinds: ['counselor', 'admin'], email: 'grace@example.com' },
   },
   approvals: { timeoutMs: 'never', maxPending: 10 },
+  mcp: {
+    world: 'main',
+    servers: {
+      files: { command: 'node', args: ['a.mjs', ''], env: { A: '' }, people: { 'agent:scout': 'manager:grace' } },
+      web: { url: 'https://mcp.example.com', headers: { authorization: 'Bearer x' } },
+    },
+    waitSeconds: 0,
+    timeoutSeconds: 1,
+    resultBytes: 1_024,
+  },
   effects: { resolvers: { fs: () => [] }, blockTimeoutMs: 1_000, maxAttempts: 2, recoveryKey: 'x'.repeat(32) },
   memory: { embedder: { id: 'e', dimensions: 2, embed: async () => [] } },
   notices: {
@@ -69,6 +79,11 @@ test('a config with every member is accepted, and so is an empty one', () => {
 
 /** Each config has one fault, at the path. */
 const BAD: readonly (readonly [path: string, config: object])[] = [
+  ['mcp.servers.a', { mcp: { servers: { a: {} } } }],
+  ['mcp.servers.a', { mcp: { servers: { a: { command: 'a', url: 'http://a' } } } }],
+  ['mcp.servers["a/b"]', { mcp: { servers: { 'a/b': { command: 'a' } } } }],
+  ['mcp.servers.a.url', { mcp: { servers: { a: { url: 'file:///etc' } } } }],
+  ['mcp.servers.a.args[0]', { mcp: { servers: { a: { command: 'a', args: [1] } } } }],
   ['store', { store: 7 }],
   ['store', { store: 'mysql://x' }],
   ['store', { store: 'sqlite:' }],

@@ -39,8 +39,16 @@ export class Upstream {
   /** The connected client. A server that has ended is started again. @throws McpError */
   async client(): Promise<Client> {
     if (this.#isClosed) throw unreachable('the gateway is closing');
-    this.#connection ??= this.#connect();
+    this.#connection ??= this.#begin();
     return this.#connection;
+  }
+
+  #begin(): Promise<Client> {
+    // The end of an earlier connection must not end a later one.
+    const connection: Promise<Client> = this.#connect(() => {
+      if (this.#connection === connection) this.#ended();
+    });
+    return connection;
   }
 
   /** The definitions of the tools, read once and after each change. @throws McpError */
@@ -64,18 +72,18 @@ export class Upstream {
     await connection?.then((client) => client.close()).catch(() => undefined);
   }
 
-  async #connect(): Promise<Client> {
+  async #connect(ended: () => void): Promise<Client> {
     const { transport, info, connectMs = CONNECT_MS, onWarning } = this.#options;
     const sdk = await loadClient();
     const wait = this.#failedAt + RESTART_MS - performance.now();
     if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
     const client = new sdk.Client(info, this.#clientOptions());
     client.onerror = (error) => onWarning(`The MCP server: ${error.message}`);
-    client.onclose = () => this.#ended();
+    client.onclose = ended;
     try {
       await client.connect(await transport(), { timeout: connectMs });
     } catch (cause) {
-      this.#ended();
+      ended();
       await client.close().catch(() => undefined);
       throw unreachable(isInstance(cause, Error) ? cause.message : String(cause), cause);
     }
