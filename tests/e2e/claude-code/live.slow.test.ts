@@ -1,9 +1,19 @@
 /** The real Claude Code, whose calls a real server rules on. The model follows a script. */
-import { describe, expect, test } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { startDelayed } from '../../support/claude-code/delayed.ts';
-import { use } from '../../support/claude-code/messages-api.ts';
+import { startDesk } from '../../support/claude-code/desk.ts';
+import { startMessagesApi, use } from '../../support/claude-code/messages-api.ts';
 import { claudeProgram } from '../../support/claude-code/program.ts';
-import { append, linesIn, ruledClaude } from '../../support/claude-code/ruled.ts';
+import { append, linesIn, ruledClaude, ruledStage } from '../../support/claude-code/ruled.ts';
+import { runClaude } from '../../support/claude-code/run-claude.ts';
+
+/** Rules that let an agent write its own settings. */
+const WIDE = {
+  tools: '  claude-code/settings: { class: reversible }',
+  rules: "  - { id: wide, allow: '*' }",
+};
 
 const errorWith = (text: string) => ({ is_error: true, content: expect.stringContaining(text) });
 
@@ -133,7 +143,7 @@ describe.skipIf(claudeProgram() === undefined)('Claude Code (absent without npm 
     const { sessionId: resume = '' } = await running;
     expect((await story()).calls).toEqual({ toolu_1: 'open' });
     const next = await run({ prompt: 'go on', resume });
-    expect(next.out).toContain('1 calls have no known outcome: claude-code/Bash');
+    expect(next.out).toContain('1 call has no known outcome: claude-code/Bash');
     expect(await story()).toEqual({
       lines: { open: ['a', 'c'] },
       calls: { toolu_1: 'open', toolu_2: 'done' },
@@ -158,5 +168,136 @@ describe.skipIf(claudeProgram() === undefined)('Claude Code (absent without npm 
     const { calls, sessions } = await state();
     expect(Object.keys(sessions)).toHaveLength(3);
     expect(Object.values(calls).map(({ outcome }: any) => outcome)).toEqual(Array(7).fill('done'));
+  });
+
+  test('a server that is killed in a call has it in doubt, and it is not run again', async () => {
+    const stage = ruledStage();
+    const desk = await startDesk(stage);
+    const pause = 'until test -e open/go; do sleep 0.1; done';
+    const call = use('toolu_1', 'Bash', { command: `echo a >> open/sink.txt; ${pause}; echo b >> open/sink.txt` });
+    const api = await startMessagesApi({ work: [[call]], 'go on': [[append('toolu_2', 'c')]] });
+    onTestFinished(() => api.close());
+    const running = runClaude(stage, { api: api.url, prompt: 'work' });
+    await expect.poll(() => linesIn(stage)).toEqual({ open: ['a'] });
+    await desk.kill();
+    stage.write('project/open/go', '');
+    const { told, sessionId = '' } = await running;
+    expect(told).toMatchObject([{ is_error: false }]);
+    await desk.again();
+    expect((await desk.story()).calls).toEqual({ toolu_1: 'open' });
+    const next = await runClaude(stage, { api: api.url, prompt: 'go on', resume: sessionId });
+    expect(next.out).toContain('1 call has no known outcome: claude-code/Bash');
+    const input = { session_id: sessionId, cwd: stage.project, tool_name: 'Bash', tool_use_id: 'toolu_1' };
+    const asked = { hook_event_name: 'PreToolUse', ...input, tool_input: call.input };
+    expect(JSON.stringify(await desk.send(asked))).toContain('let through already');
+    expect(await desk.story()).toEqual({
+      lines: { open: ['a', 'b', 'c'] },
+      calls: { toolu_1: 'open', toolu_2: 'done' },
+      valid: true,
+    });
+  });
+
+  test('an agent cannot write its own settings', async () => {
+    const write = "open('.claude/settings.local.json', 'w').write('{}')";
+    const { run, story, stage } = await ruledClaude({
+      work: [
+        [use('toolu_1', 'Write', { file_path: '.claude/settings.local.json', content: '{}' })],
+        [use('toolu_2', 'Bash', { command: `python3 -c "${write}"` })],
+        [use('toolu_3', 'Bash', { command: 'echo {} > .claude/settings.local.json' })],
+        [use('toolu_4', 'Read', { file_path: '.claude/settings.local.json' })],
+        [append('toolu_5', 'a')],
+      ],
+    });
+    const { told } = await run({ prompt: 'work' });
+    const held = errorWith('a person has to approve');
+    expect(told).toMatchObject([held, held, held, held, { is_error: false }]);
+    expect(readFileSync(join(stage.project, '.claude/settings.local.json'), 'utf8')).toContain('PreToolUse');
+    expect(await story()).toEqual({ lines: { open: ['a'] }, calls: { toolu_5: 'done' }, valid: true });
+  });
+
+  test('settings that an agent could change take no effect in its session', async () => {
+    const file = '.claude/settings.local.json';
+    const script = `open('${file}', 'w').write('{}')`;
+    const { run, story, stage } = await ruledClaude(
+      {
+        work: [
+          [use('toolu_1', 'Write', { file_path: file, content: '{}' })],
+          [use('toolu_2', 'Bash', { command: `python3 -c "${script}"` })],
+          [use('toolu_3', 'Bash', { command: 'sleep 4' })],
+          [append('toolu_4', 'a', 'closed')],
+          [append('toolu_5', 'b')],
+        ],
+      },
+      { more: WIDE, query: 'wait=0' },
+    );
+    const { told } = await run({ prompt: 'work' });
+    expect(told).toMatchObject([
+      { is_error: true },
+      { is_error: false },
+      { is_error: false },
+      errorWith('It stays closed.'),
+      { is_error: false },
+    ]);
+    expect(readFileSync(join(stage.project, file), 'utf8')).toBe('{}');
+    expect(await story()).toEqual({
+      lines: { open: ['b'] },
+      calls: { toolu_1: 'failed', toolu_2: 'done', toolu_3: 'done', toolu_5: 'done' },
+      valid: true,
+    });
+  });
+
+  test('a subagent is a session with a parent, and its calls are ruled on', async () => {
+    const { run, story, state } = await ruledClaude(
+      {
+        'hand it over': [
+          [
+            use('toolu_1', 'Agent', {
+              description: 'a task',
+              prompt: 'look into it',
+              subagent_type: 'general-purpose',
+              run_in_background: false,
+            }),
+          ],
+        ],
+        'look into it': [
+          [append('toolu_2', 'a')],
+          [append('toolu_3', 'b', 'closed')],
+          [append('toolu_4', 'c', 'held')],
+          [append('toolu_5', 'd')],
+        ],
+      },
+      { query: 'wait=0&pending=defer' },
+    );
+    const { sessionId = '' } = await run({ prompt: 'hand it over' });
+    expect(await story()).toEqual({
+      lines: { open: ['a', 'd'] },
+      calls: { toolu_1: 'done', toolu_2: 'done', toolu_5: 'done' },
+      valid: true,
+    });
+    const { sessions, calls } = await state();
+    expect(Object.values(sessions)).toMatchObject([
+      { endedAt: expect.any(String) },
+      { parent: sessionId, about: 'general-purpose', endedAt: expect.any(String) },
+    ]);
+    expect(calls[`${sessionId}.toolu_2`].session).toBe(Object.keys(sessions)[1]);
+  });
+
+  test('a command in a skill is ruled on', async () => {
+    const { run, story, settings, stage } = await ruledClaude({
+      work: [[use('toolu_1', 'Skill', { skill: 'pls' })]],
+    });
+    const lines = ['open', 'closed'].map((folder) => `!\`echo a >> ${folder}/sink.txt\``);
+    stage.write(
+      'project/.claude/skills/pls/SKILL.md',
+      `---\nname: pls\ndescription: A skill.\n---\n${lines.join('\n')}\n`,
+    );
+    settings('wait=0', { permissions: { allow: ['Bash', 'Edit'] } });
+    const { told } = await run({ prompt: 'work' });
+    expect(told).toMatchObject([{ content: 'Launching skill: pls' }]);
+    expect(await story()).toEqual({
+      lines: { open: ['a'] },
+      calls: { toolu_1: 'done', 'toolu_1:preamble-0': 'done' },
+      valid: true,
+    });
   });
 });

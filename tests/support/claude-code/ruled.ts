@@ -8,17 +8,26 @@ import { start, type TestServer } from '../server/serving.ts';
 import { type MessagesApi, type Script, startMessagesApi, type ToolUse, use } from './messages-api.ts';
 import { type ClaudeOptions, type ClaudeRun, claudeStage, runClaude } from './run-claude.ts';
 
+/** Lines for the lists of a rules file. */
+export interface MoreRules {
+  readonly tools?: string;
+  readonly rules?: string;
+}
+
 /** Files in `open` may be written, those in `held` need a person, and those in `closed` stay. */
-const rulesFor = (project: string): string => `
+export const rulesFor = (project: string, { tools = '', rules = '' }: MoreRules = {}): string => `
 id: live
+tools:
+  claude-code/Agent: { class: read }
+  claude-code/Skill: { class: read }
+${tools}
 rules:
   - { id: look, allow: '*', class: read }
   - { id: open, allow: [files/write, files/edit, shell/write], path: ${project}/open }
   - { id: held, ask: shell/write, path: ${project}/held, because: A person looks first. }
   - { id: closed, deny: shell/write, path: ${project}/closed, because: It stays closed. }
   - { id: sleep, allow: shell/sleep }
-  - { id: agents, allow: claude-code/Agent }
-`;
+${rules}`;
 
 export const RULED_PRINCIPALS = {
   'agent:claude': {
@@ -105,10 +114,10 @@ export interface Ruled {
 
 export async function ruledClaude(
   script: Script,
-  { query = 'wait=0', moreRules = '' }: { readonly query?: string; readonly moreRules?: string } = {},
+  { query = 'wait=0', more = {} }: { readonly query?: string; readonly more?: MoreRules } = {},
 ): Promise<Ruled> {
   const stage = ruledStage();
-  const { rules } = readRules(rulesFor(stage.project) + moreRules);
+  const { rules } = readRules(rulesFor(stage.project, more));
   const server = await start({
     config: { worlds: { calls: { domain: 'gateway' } }, tools: [] },
     principals: RULED_PRINCIPALS as never,

@@ -254,6 +254,6 @@ async function begun(desk: GatewayDesk, given: unknown, inboxUrl: string): Promi
   const listed = calls.slice(0, 5).map(({ tool, at, id }) => `${tool} of ${at.slice(0, 16)}Z (${id})`);
   const more = calls.length > 5 ? ` and ${calls.length - 5} more` : '';
   return answers.told(
-    `Assize: ${calls.length} calls have no known outcome: ${listed.join(', ')}${more}. See ${inboxUrl.replace(/\/inbox$/, '/timeline')}/${desk.trajectory.id}.`,
+    `Assize: ${calls.length === 1 ? '1 call has' : `${calls.length} calls have`} no known outcome: ${listed.join(', ')}${more}. See ${inboxUrl.replace(/\/inbox$/, '/timeline')}/${desk.trajectory.id}.`,
   );
 }

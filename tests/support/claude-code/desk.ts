@@ -1,0 +1,59 @@
+import { onTestFinished } from 'vitest';
+import type { AgentStage } from '../agents/stage.ts';
+import { runCommand } from '../process/command.ts';
+import { type ListeningServer, startServer } from '../process/listening-server.ts';
+import { hookSettings, linesIn, outcomesOf, RULED_PRINCIPALS, rulesFor, type Story } from './ruled.ts';
+
+/** `assize serve` with a database, as a process of its own that rules on the calls of a stage. */
+export interface Desk {
+  /** Ends the process without a warning. */
+  kill(): Promise<void>;
+  /** Starts it again, at the same address. */
+  again(): Promise<void>;
+  /** Sends an event of the hooks by hand. */
+  send(event: object): Promise<unknown>;
+  story(): Promise<Story>;
+}
+
+const STORE = 'sqlite:./desk.db';
+
+export async function startDesk(stage: AgentStage): Promise<Desk> {
+  const config = { policy: './assize.yaml', worlds: { calls: { domain: 'gateway' } }, principals: RULED_PRINCIPALS };
+  stage.write('desk/assize.config.mjs', `export default ${JSON.stringify(config)};`);
+  stage.write('desk/assize.yaml', rulesFor(stage.project));
+  const folder = `${stage.folder}/desk`;
+  const serve = (port: string): Promise<ListeningServer> =>
+    startServer(folder, ['--port', port], { env: { ASSIZE_STORE: STORE } });
+  let server = await serve('0');
+  onTestFinished(async () => void (await server.end('SIGKILL')));
+  const { url } = server;
+  const tokenOf = async (principal: string): Promise<string> => {
+    const { code, out, err } = await runCommand(folder, STORE, 'token', 'create', principal);
+    if (code !== 0) throw new Error(err);
+    return out.trim();
+  };
+  const [agent, grace, ann] = [await tokenOf('agent:claude'), await tokenOf('human:grace'), await tokenOf('admin:ann')];
+  stage.write(
+    'project/.claude/settings.local.json',
+    hookSettings({ url, token: agent, query: 'wait=0', timeout: 30 }),
+    0o600,
+  );
+  const ok = async (method: string, path: string, token: string, body?: object): Promise<any> => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const response = await fetch(`${url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+    if (!response.ok) throw new Error(await response.text());
+    return response.json();
+  };
+  return {
+    kill: async () => void (await server.end('SIGKILL')),
+    again: async () => {
+      server = await serve(new URL(url).port);
+    },
+    send: (event) => ok('POST', '/v1/trajectories/calls/hooks/claude-code?wait=0', agent, event),
+    story: async () => ({
+      lines: linesIn(stage),
+      calls: outcomesOf((await ok('GET', '/v1/trajectories/calls/state', grace)).state),
+      valid: (await ok('POST', '/v1/verify', ann, {})).valid,
+    }),
+  };
+}
