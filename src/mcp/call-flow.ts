@@ -177,7 +177,7 @@ class Flow<R extends object> {
     this.#gateway.running.add(call);
     let why: string | undefined;
     try {
-      why = await this.#gateway.desk.begin(call, randomUUID());
+      why = await this.#gateway.desk.begin(call, this.#digest, randomUUID());
     } catch (error) {
       this.#gateway.running.delete(call);
       throw error;

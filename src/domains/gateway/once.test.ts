@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openCalls } from './index.ts';
+import { callDigest, openCalls } from './index.ts';
 import { desk, said } from './testing/desk.ts';
 
 const RULES = `
@@ -10,37 +10,50 @@ rules:
   - { id: pay, ask: bank/pay }
 `;
 const once = { once: true };
+const digest = callDigest({ args: {} });
 
 test('a call that commits at once is begun, and cannot be begun again', async () => {
   const { call, act, state } = await desk(RULES);
   await call('ada', 'bank/look', {}, once);
   expect(state().calls['c1']?.begunAt).toBe(state().calls['c1']?.at);
-  expect(said(await act('begin', { call: 'c1' }, 'ada'))).toContain('was begun already');
+  expect(said(await act('begin', { call: 'c1', digest }, 'ada'))).toContain('was begun already');
 });
 
 test('an approval lets a call be begun once, under any id', async () => {
   const { call, act, approve, state, clock } = await desk(RULES);
-  const asked = await call('ada', 'bank/pay', { cents: 5 }, once);
-  expect(said(await act('begin', { call: 'c1' }, 'ada'))).toContain('there is no call');
+  const asked = await call('ada', 'bank/pay', {}, once);
+  expect(said(await act('begin', { call: 'c1', digest }, 'ada'))).toContain('there is no call');
   await approve(asked);
   expect(state().calls['c1']?.begunAt).toBeUndefined();
   expect(openCalls(state(), clock.now())).toEqual([]);
   expect(said(await act('report', { call: 'c1', outcome: 'done' }, 'ada'))).toContain('was not begun');
-  expect(said(await act('begin', { call: 'c1' }, 'ben'))).toContain('another agent');
-  expect(said(await act('begin', { call: 'c1', as: 'retry-1' }, 'ada'))).toBe('committed');
+  expect(said(await act('begin', { call: 'c1', digest }, 'ben'))).toContain('another agent');
+  expect(said(await act('begin', { call: 'c1', digest, as: 'retry-1' }, 'ada'))).toBe('committed');
   expect(state().calls['c1']).toMatchObject({ begunAs: 'retry-1' });
   expect(openCalls(state(), clock.now())).toMatchObject([{ id: 'c1', inDoubt: false }]);
-  expect(said(await act('begin', { call: 'c1', as: 'retry-2' }, 'ada'))).toContain('was begun already');
+  expect(said(await act('begin', { call: 'c1', digest, as: 'retry-2' }, 'ada'))).toContain('was begun already');
   expect(said(await act('report', { call: 'c1', outcome: 'done', result: { ok: true } }, 'ada'))).toBe('committed');
   expect(state().calls['c1']?.result).toMatch(/^[0-9a-f]{64}$/);
-  expect(said(await act('begin', { call: 'c1' }, 'ada'))).toContain('was begun already');
+  expect(said(await act('begin', { call: 'c1', digest }, 'ada'))).toContain('was begun already');
+});
+
+test('an approval with other arguments is for these alone', async () => {
+  const { call, act, trajectory } = await desk(RULES);
+  const asked = await call('ada', 'bank/pay', { cents: 5 }, once);
+  if (asked.ruling !== 'escalated') throw new Error(asked.ruling);
+  const args = { id: 'c1', server: 'bank', tool: 'pay', args: { cents: 3 }, once: true };
+  const approval = { principal: 'human:grace', method: 'test', args };
+  expect((await trajectory.approvals.approve(asked.pending, approval)).ruling).toBe('committed');
+  const begin = (cents: number) => act('begin', { call: 'c1', digest: callDigest({ args: { cents } }) }, 'ada');
+  expect(said(await begin(5))).toContain('with other arguments');
+  expect(said(await begin(3))).toBe('committed');
 });
 
 test('an approval ends after a day, and the clean-up drops its call', async () => {
   const { call, act, approve, state, clock } = await desk(RULES);
   await approve(await call('ada', 'bank/pay', {}, once));
   clock.forward(24 * 3_600_000 + 10_000);
-  expect(said(await act('begin', { call: 'c1' }, 'ada'))).toContain('more than a day ago');
+  expect(said(await act('begin', { call: 'c1', digest }, 'ada'))).toContain('more than a day ago');
   await act('tidy', {});
   expect(state().calls).toEqual({});
 });
@@ -48,7 +61,7 @@ test('an approval ends after a day, and the clean-up drops its call', async () =
 test('a call without once needs no beginning', async () => {
   const { call, act } = await desk(RULES);
   await call('ada', 'bank/look');
-  expect(said(await act('begin', { call: 'c1' }, 'ada'))).toContain('needs no beginning');
+  expect(said(await act('begin', { call: 'c1', digest }, 'ada'))).toContain('needs no beginning');
   expect(said(await act('report', { call: 'c1', outcome: 'done' }, 'ada'))).toBe('committed');
 });
 

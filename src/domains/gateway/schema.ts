@@ -17,7 +17,7 @@ const call = z.strictObject({
   session: z.string().optional(),
   class: z.enum(CLASSES),
   at: instant,
-  /** Hash of the canonical arguments. */
+  /** Hash of the arguments, and of the parts if the call has any. */
   digest: z.string(),
   /** `caller`: the caller makes the call and reports its outcome. */
   run: z.enum(['caller', 'assize']),

@@ -93,8 +93,8 @@ export class ApiDesk implements CallDesk {
     return { ruling, detail: detail === '' ? reason : detail };
   }
 
-  async begin(call: string, attempt: string): Promise<string | undefined> {
-    const { ruling, detail = ruling } = await this.#propose('begin', { call, as: attempt }, `begin-${attempt}`);
+  async begin(call: string, digest: string, attempt: string): Promise<string | undefined> {
+    const { ruling, detail = ruling } = await this.#propose('begin', { call, digest, as: attempt }, `begin-${attempt}`);
     return ruling === 'committed' ? undefined : detail;
   }
 

@@ -77,7 +77,7 @@ export interface CallDesk {
   ): Promise<'pinned' | 'waiting' | 'refused'>;
   propose(call: AskedCall): Promise<Ruled>;
   /** Begins an approved call. Undefined: it is begun now. A text: why it is not. */
-  begin(call: string, attempt: string): Promise<string | undefined>;
+  begin(call: string, digest: string, attempt: string): Promise<string | undefined>;
   report(call: string, outcome: Outcome, result?: Json): Promise<void>;
   /** Waits until a decision or the end of the seconds. */
   decision(approval: string, seconds: number, signal?: AbortSignal): Promise<Decision>;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { isAssizeError, type Json } from '#base';
-import { addMicros, contentHash, type Instant } from '#canon';
-import { type CallRow, type GatewayState, isToBegin } from '#domains/gateway';
+import { isAssizeError } from '#base';
+import { addMicros, type Instant } from '#canon';
+import { type CallRow, callDigest, type GatewayState, isToBegin } from '#domains/gateway';
 import { type Hash, isEffectPending } from '#ledger';
 import type { FinalRuling, Ruling } from '#runtime';
 import { awaitDecision } from '../await-decision.ts';
@@ -70,16 +70,22 @@ function usedText(id: string, { outcome }: CallRow): string {
   return `the call ${id} was let through already, and a call is made once; its outcome: ${outcome ?? 'not known'}`;
 }
 
-function contentMatcher(agent: string, { server, tool, args }: AskedCall): (row: CallRow) => boolean {
-  const digest = contentHash(args as Json);
+function contentMatcher(agent: string, call: AskedCall): (row: CallRow) => boolean {
+  const { server, tool } = call;
+  const digest = digestOf(call);
   const key = `${server}/${tool}`;
   return (row) => row.agent === agent && row.tool === key && row.digest === digest && row.once === true;
 }
 
+/** The hash by which rows of calls name their content. */
+export function digestOf(call: Pick<AskedCall, 'args' | 'parts'>): string {
+  return callDigest(call as Parameters<typeof callDigest>[0]);
+}
+
 /** The open question about a call of the same content. Asking again makes no second question. */
 async function waitingFor({ request, trajectory, agent }: GatewayDesk, call: AskedCall): Promise<Waiting | undefined> {
-  const { server, tool, args } = call;
-  const digest = contentHash(args as Json);
+  const { server, tool } = call;
+  const digest = digestOf(call);
   const { values } = replayerOf(request.service);
   for (const { id, payload } of trajectory.approvals.pending()) {
     if (isEffectPending(payload) || payload.proposal.action.name !== 'call') continue;
@@ -89,7 +95,7 @@ async function waitingFor({ request, trajectory, agent }: GatewayDesk, call: Ask
     if (!('value' in read)) continue;
     const asked = read.value as unknown as AskedCall & { readonly once?: boolean };
     if (asked.once !== true || asked.server !== server || asked.tool !== tool) continue;
-    if (contentHash(asked.args as Json) === digest) return { id: asked.id, waitsFor: id, detail: payload.detail };
+    if (digestOf(asked) === digest) return { id: asked.id, waitsFor: id, detail: payload.detail };
   }
   return undefined;
 }
@@ -147,14 +153,15 @@ async function decided(desk: GatewayDesk, call: AskedCall, id: string, ruling: F
 }
 
 /** Begins a call that was let through. Of several attempts, one begins it. */
-async function begin(desk: GatewayDesk, { id: as }: AskedCall, call: string): Promise<Decision> {
+async function begin(desk: GatewayDesk, asked: AskedCall, call: string): Promise<Decision> {
+  const { id: as } = asked;
   const row = desk.read(({ calls }) => {
     const found = Object.hasOwn(calls, call) ? calls[call] : undefined;
     return found && { class: found.class, isToBegin: isToBegin(found), used: usedText(call, found) };
   });
   if (row === undefined) return { kind: 'denied', reason: `the call ${call} is no longer recorded; ask again` };
   if (!row.isToBegin) return { kind: 'denied', reason: row.used };
-  const ruling = await desk.propose('begin', { call, ...(as === call ? {} : { as }) });
+  const ruling = await desk.propose('begin', { call, digest: digestOf(asked), ...(as === call ? {} : { as }) });
   return ruling.ruling === 'committed'
     ? { kind: 'allowed', call, class: row.class }
     : { kind: 'denied', reason: ruling.detail };

@@ -108,6 +108,27 @@ test('an approval is for exactly that call, once', async () => {
   });
 });
 
+test('an approval with another command does not let the asked one through', async () => {
+  const { ask, server } = await hooks();
+  const token = await server.tokenFor('human:grace');
+  const amended = async (command: string) => {
+    const asked = ask('Bash', bash('git push --force'), {}, 'wait=30');
+    const list = async () => (await server.ask('GET', '/v1/approvals', { token })).body.approvals;
+    await expect.poll(async () => (await list()).length).toBe(1);
+    const [{ id, digest, action }] = await list();
+    const [part] = action.args.parts;
+    const [, ...argv] = command.split(' ');
+    const args = { ...action.args, args: bash(command), parts: [{ ...part, args: { ...part.args, argv } }] };
+    const body = { digest, reason: 'not by force', args };
+    expect((await server.ask('POST', `/v1/approvals/${id}/approve`, { token, body })).status).toBe(200);
+    return asked;
+  };
+  const first = await amended('git push');
+  expect(first).toMatchObject({ permission: 'deny', reason: expect.stringContaining('with other arguments') });
+  expect((await ask('Bash', bash('git push'))).permission).toBe('allow');
+  expect((await ask('Bash', bash('git push'))).permission).toBe('deny');
+});
+
 test('the same question twice at once is one permission', async () => {
   const { ask } = await hooks();
   const same = { tool_use_id: 'toolu_same' };

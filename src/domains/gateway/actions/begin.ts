@@ -7,25 +7,33 @@ import { HOUR_MS } from './call.ts';
 /** How long after its ruling a call can be begun. */
 export const BEGIN_HOURS = 24;
 
-export const beginArgs: z.ZodObject<{ call: z.ZodString; as: z.ZodOptional<z.ZodString> }> = z.strictObject({
+export const beginArgs: z.ZodObject<{
+  call: z.ZodString;
+  digest: z.ZodString;
+  as: z.ZodOptional<z.ZodString>;
+}> = z.strictObject({
   call: callId,
+  /** Of the call that the caller is about to make, as in `callDigest`. */
+  digest: z.string().regex(/^[0-9a-f]{64}$/, 'write the hash that callDigest returns: 64 hex digits in lower case'),
   /** The caller's id of this attempt, if it is another one. */
   as: callId.optional(),
 });
 
 /**
- * Begins a call that was let through, as its caller is about to make it. A call is begun once, so
- * one approval is for one call.
+ * Begins a call that was let through, as its caller is about to make it. A call is begun once, with
+ * the arguments that were approved: an approval with other ones is for these alone.
  */
 export function applyBegin(
   state: GatewayState,
-  { call, as }: z.infer<typeof beginArgs>,
+  { call, digest, as }: z.infer<typeof beginArgs>,
   { agent, at }: { readonly agent: string; readonly at: string },
 ): void {
   const row = state.calls[call];
   if (row === undefined) throw new Error(`there is no call ${call}`);
   if (row.agent !== agent) throw new Error(`the call ${call} is that of another agent`);
   if (row.once !== true) throw new Error(`the call ${call} needs no beginning`);
+  if (row.digest !== digest)
+    throw new Error(`the call ${call} was let through with other arguments; ask again with those`);
   if (row.begunAt !== undefined) throw new Error(`the call ${call} was begun already, and a call is made once`);
   if (row.outcome !== undefined) throw new Error(`the call ${call} is closed: ${row.outcome}`);
   if (isStale(row.at, at)) throw new Error(`the call ${call} was let through more than a day ago; ask again`);

@@ -46,6 +46,12 @@ export const callArgs: z.ZodObject<{
 });
 export type CallArgs = z.infer<typeof callArgs>;
 
+/** The content of a call by which it is recognised: its arguments, and its parts if it has any. */
+export function callDigest({ args, parts }: Pick<CallArgs, 'args' | 'parts'>): string {
+  const content = parts === undefined ? args : { args, parts };
+  return contentHash(content as { readonly [key: string]: Json });
+}
+
 /** The rules of a state, as a domain finds them. `isTried`: other rules than the recorded ones. */
 export interface RulesInForce {
   readonly compiled: CompiledRules;
@@ -73,7 +79,7 @@ export function applyCall(
     tool,
     at,
     name: registeredName(args.server, args.tool),
-    args: call.args,
+    digest: callDigest(args),
     parts: call.parts,
   });
   if (args.session !== undefined) row.session = args.session;
@@ -110,13 +116,13 @@ interface Circumstances {
   readonly tool: string;
   readonly at: string;
   readonly name: string;
-  readonly args: Json;
+  readonly digest: string;
   readonly parts: readonly CallPart[] | undefined;
 }
 
 type NewRow = { -readonly [Member in keyof CallRow]: CallRow[Member] };
 
-function rowOf(state: GatewayState, verdict: Verdict, { agent, tool, at, name, args, parts }: Circumstances): NewRow {
+function rowOf(state: GatewayState, verdict: Verdict, { agent, tool, at, name, digest, parts }: Circumstances): NewRow {
   const { resources, asks, allowed } = verdict;
   return {
     agent,
@@ -124,7 +130,7 @@ function rowOf(state: GatewayState, verdict: Verdict, { agent, tool, at, name, a
     ...(parts === undefined ? {} : { parts: [...new Set(parts.map((part) => part.tool))] }),
     class: verdict.class,
     at,
-    digest: contentHash(args),
+    digest,
     run: state.rules.runs.includes(name) ? 'assize' : 'caller',
     amounts: Object.fromEntries(
       Object.entries(resources.amounts).flatMap(([unit, found]) => ('value' in found ? [[unit, found.value]] : [])),

@@ -3,7 +3,7 @@ import { isAssizeError, isInstance, type Json } from '#base';
 import { contentHash, hashText } from '#canon';
 import { callIdOf, sessionIdOf } from '../asked-call.ts';
 import { closeCall, type Outcome } from '../close-call.ts';
-import { type Decision, decideCall } from '../decide-call.ts';
+import { type Decision, decideCall, digestOf } from '../decide-call.ts';
 import type { GatewayDesk } from '../gateway-desk.ts';
 import { attend, inDoubt, leave } from '../sessions.ts';
 import * as answers from './answers.ts';
@@ -120,8 +120,9 @@ async function skillCommand(desk: GatewayDesk, given: unknown, options: HookOpti
  */
 async function permissionRequest(desk: GatewayDesk, given: unknown): Promise<answers.HookAnswer> {
   const event = events.permissionRequest.parse(given);
-  const { server, tool, args } = await contentOf(event);
-  const digest = contentHash(args as Json);
+  const content = await contentOf(event);
+  const { server, tool } = content;
+  const digest = digestOf(content);
   const session = sessionOf(event).id;
   const isLetThrough = desk.read(({ calls }) =>
     Object.values(calls).some(
