@@ -1,8 +1,7 @@
 /**
  * The decision of a hook over HTTP beside a bare server that answers the same request, in the same
- * run: one client, and fifty sessions at once. Each decision is durable in a SQLite store before its
- * answer, with its session, its rules and its permission once. Of fifty sessions the bare server has
- * the same clients.
+ * run: one client, and fifty sessions at once. Each decision is durable in a SQLite store before
+ * its answer.
  */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -15,7 +15,7 @@ interface Options extends SharedOptions {
   readonly yes?: boolean;
 }
 
-/** One file of a session: the text that it had before the session, and whether it can get it back. */
+/** A file that a session changed, with the text that it had before. */
 interface Restored {
   readonly path: string;
   readonly before: string | null;

@@ -42,7 +42,7 @@ export async function fileChangesOf(
       }
       const call = String(args['call']);
       const file = changeIn(args['result']);
-      // A report is the word of an agent, so it counts for the files that its call was let through for.
+      // A report is the word of an agent. It counts for the files of its call alone.
       if (file !== undefined && written.get(call)?.has(file.path) === true)
         changes.unshift({ call, at: payload.at, ...file });
     }

@@ -13,6 +13,8 @@ import { JsonText } from '../../parts/json-text.tsx';
 import { Part } from '../../parts/part.tsx';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
 import { DecisionForm } from './decision-form.tsx';
+import { GatedCall } from './gated-call.tsx';
+import { gatedCallOf } from './gated-call-of.ts';
 import { Observations } from './observations.tsx';
 import { Questions } from './questions.tsx';
 import { Statements } from './statements.tsx';
@@ -71,6 +73,7 @@ function Shown({ approval, draft }: { readonly approval: Approval; readonly draf
   const { action, detail, invariant_id, reason, requester, trajectory_id, at, channel } = approval;
   const { approvals, approved_by, deciders, expires, freezes, digest, observations } = approval;
   const { tools, changes, cost, statements, isAmended } = resultOf(approval, draft);
+  const gated = gatedCallOf(action.name, action.args);
   return (
     <Stack gap="lg">
       <header>
@@ -95,17 +98,20 @@ function Shown({ approval, draft }: { readonly approval: Approval; readonly draf
         </Text>
       </Part>
       <Questions approval={approval} draft={draft} />
-      <Part title={titled(tools.length === 0 ? 'No tool is called' : 'Calls that run', isAmended)}>
-        {tools.map((call, n) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: two calls may be equal
-          <div key={n}>
-            <Text fw={600} size="sm">
-              <Inert>{call.tool ?? 'a call that was erased'}</Inert>
-            </Text>
-            <JsonText value={call.input ?? null} label={`Input of ${call.tool}`} />
-          </div>
-        ))}
-      </Part>
+      {gated !== undefined && <GatedCall call={gated} />}
+      {(gated === undefined || tools.length > 0) && (
+        <Part title={titled(tools.length === 0 ? 'No tool is called' : 'Calls that run', isAmended)}>
+          {tools.map((call, n) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: two calls may be equal
+            <div key={n}>
+              <Text fw={600} size="sm">
+                <Inert>{call.tool ?? 'a call that was erased'}</Inert>
+              </Text>
+              <JsonText value={call.input ?? null} label={`Input of ${call.tool}`} />
+            </div>
+          ))}
+        </Part>
+      )}
       <Part title={titled(changes?.length === 0 ? 'The state does not change' : 'Changes of the state', isAmended)}>
         {changes === null && <Text size="sm">The changes were erased.</Text>}
         {changes !== null && changes.length > 0 && <Changes trajectory={trajectory_id} changes={changes} />}

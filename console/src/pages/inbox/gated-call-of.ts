@@ -1,0 +1,15 @@
+/** A call that an agent program makes itself after the approval, in the domain `gateway`. */
+export interface GatedCallArgs {
+  readonly server: string;
+  readonly tool: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly parts?: readonly Omit<GatedCallArgs, 'parts'>[];
+}
+
+/** The call in the arguments of an action, or undefined if the action is none of that domain. */
+export function gatedCallOf(action: string, args: unknown): GatedCallArgs | undefined {
+  if (action !== 'call' || typeof args !== 'object' || args === null) return undefined;
+  const { server, tool, args: input } = args as Partial<GatedCallArgs>;
+  const isCall = typeof server === 'string' && typeof tool === 'string' && typeof input === 'object' && input !== null;
+  return isCall ? (args as GatedCallArgs) : undefined;
+}
