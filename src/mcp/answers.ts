@@ -15,16 +15,22 @@ export function pendingAnswer(
 }
 
 /**
- * The answer of the server, as a client gets it. A large one is a link, unless the tool promises
- * structured content.
+ * The answer of the server, as a client gets it, with the id of the call in the ledger. A large one
+ * is a link, unless the tool promises structured content.
  */
-export function callAnswer(result: CallToolResult, { outputSchema }: Tool, gateway: Gateway): CallToolResult {
-  const { _meta: _, ...rest } = result;
+export function callAnswer(
+  { call, result }: { readonly call: string; readonly result: CallToolResult },
+  { outputSchema }: Tool,
+  gateway: Gateway,
+): CallToolResult {
+  const { _meta: own, ...rest } = result;
+  const _meta = { ...own, 'assize/call': call };
   const text = JSON.stringify(rest);
   const size = Buffer.byteLength(text);
-  if (size <= gateway.limits.resultBytes || outputSchema !== undefined) return rest as CallToolResult;
+  if (size <= gateway.limits.resultBytes || outputSchema !== undefined) return { ...rest, _meta } as CallToolResult;
   const uri = gateway.results.keep(text);
   return {
+    _meta,
     ...(rest.isError === true && { isError: true }),
     content: [
       { type: 'text', text: `The result has ${size} bytes. Read the resource ${uri} for it.` },

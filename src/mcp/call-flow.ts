@@ -11,6 +11,8 @@ export interface GatedCall<R extends object> {
   readonly tool: string;
   readonly args: Readonly<Record<string, Json>>;
   readonly definition?: string | undefined;
+  /** The call that this one takes back. */
+  readonly undoes?: string | undefined;
   /** Whether a second call does no harm. */
   readonly idempotent: boolean;
   /** Makes the call. Called at most once. */
@@ -107,9 +109,9 @@ class Flow<R extends object> {
     if (known !== undefined && !(known.phase === 'begun' && idempotent)) return known;
     const id = randomUUID();
     for (let tries = 0; ; tries++) {
-      const { args, definition } = this.#given;
+      const { args, definition, undoes } = this.#given;
       const begun = { call: id, tool, digest: this.#digest, phase: 'begun', at: '' } as const;
-      const ruled = await this.#gateway.desk.propose({ id, tool, args, definition }).catch((error: unknown) => {
+      const ruled = await this.#gateway.desk.propose({ id, tool, args, definition, undoes }).catch((error: unknown) => {
         // The call may be begun. A repetition looks there first.
         this.#gateway.noteWaiting(begun);
         throw error;

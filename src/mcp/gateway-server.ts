@@ -18,6 +18,7 @@ import type { Gateway } from './gateway.ts';
 import { loadServer } from './peers.ts';
 import { isResultAddress } from './results.ts';
 import { shownTool, visibleTexts } from './upstream/definitions.ts';
+import { isRefusal } from './upstream/refusal.ts';
 
 export interface GatewayServerOptions {
   readonly gateway: Gateway;
@@ -131,12 +132,12 @@ class Connection {
             );
           },
           isFailure: ({ isError }) => isError === true,
-          isRefusal: (error) => this.#isRefusal(error),
+          isRefusal: (error) => isRefusal(this.#sdk, error),
         },
         this.#waiting(ctx),
       );
       if (end.end === 'made')
-        return this.#server.projectCallToolResult(callAnswer(end.result, tool.tool, gateway), tool.tool.outputSchema);
+        return this.#server.projectCallToolResult(callAnswer(end, tool.tool, gateway), tool.tool.outputSchema);
       if (end.end === 'ask') return this.#question(end, ctx);
       if (end.end === 'pending') return pendingAnswer(end, gateway.desk.pageOf(end.approval));
       if (end.end === 'failed') throw end.error;
@@ -181,9 +182,13 @@ class Connection {
     make: () => Promise<R>,
   ): Promise<Asked<R>> {
     const { gateway } = this.#options;
-    const isRefusal = (error: unknown): boolean => this.#isRefusal(error);
+    const refused = (error: unknown): boolean => isRefusal(this.#sdk, error);
     try {
-      const end = await gatedCall<R>(gateway, { tool, args, idempotent: true, make, isRefusal }, this.#waiting(ctx));
+      const end = await gatedCall<R>(
+        gateway,
+        { tool, args, idempotent: true, make, isRefusal: refused },
+        this.#waiting(ctx),
+      );
       if (end.end === 'made') return end.result;
       if (end.end === 'ask') return await this.#question(end, ctx);
       if (end.end === 'failed') throw end.error;
@@ -258,15 +263,6 @@ class Connection {
       }),
     };
   }
-
-  /** An error that the server answered, or one before anything was sent. */
-  #isRefusal(error: unknown): boolean {
-    if (isAssizeError(error, 'upstream_unreachable')) return true;
-    const { ProtocolError, SdkError, SdkErrorCode } = this.#sdk;
-    if (SdkError.isInstance(error))
-      return error.code === SdkErrorCode.NotConnected || error.code === SdkErrorCode.CapabilityNotSupported;
-    return ProtocolError.isInstance(error);
-  }
 }
 
 const APPROVAL = 'approval';
@@ -295,7 +291,7 @@ function faultOf(args: object): string | undefined {
 }
 
 /** An answer of the server, without the name that it gives itself. */
-function passed<R extends object>(result: R): R {
+export function passed<R extends object>(result: R): R {
   const { _meta, ...rest } = result as { readonly _meta?: Readonly<Record<string, unknown>> };
   if (_meta === undefined) return result;
   const own = Object.entries(_meta).filter(([key]) => !key.startsWith('io.modelcontextprotocol/'));

@@ -24,5 +24,6 @@ export { type StdioEndOptions, stdioEnd } from './ends/stdio-end.ts';
 export { McpError, type McpErrorCode } from './errors.ts';
 export { DEFAULT_LIMITS, Gateway, type GatewayLimits, type GatewayOptions } from './gateway.ts';
 export { type GatewayServerOptions, gatewayServer } from './gateway-server.ts';
+export { undoCall } from './undo.ts';
 export { type UpstreamSpec, upstreamOf } from './upstream/spec.ts';
 export { Upstream, type UpstreamEvent, type UpstreamOptions } from './upstream/upstream.ts';

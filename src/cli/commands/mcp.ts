@@ -1,10 +1,11 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { ApiDesk, type Ask, Gateway, stdioEnd, upstreamOf } from '#mcp';
+import { ApiDesk, type Ask, Gateway, stdioEnd, undoCall, upstreamOf } from '#mcp';
 import { CliError, EXIT, type ExitCode, note } from '../errors.ts';
 import { installedVersion } from '../files/installed-package.ts';
 import { withoutStore } from '../files/options.ts';
 import { apiAddress, apiToken } from '../input/api-token.ts';
 import { inSession, type Session, type StorelessOptions } from '../store/session.ts';
+import { line } from '../terminal/printable.ts';
 
 interface Options extends StorelessOptions {
   readonly name: string;
@@ -17,6 +18,7 @@ interface Options extends StorelessOptions {
   readonly timeout: number;
   readonly resultBytes: number;
   readonly env: readonly string[];
+  readonly undo?: string;
 }
 
 /** `assize mcp -- COMMAND`: an MCP client starts it in place of the server COMMAND. */
@@ -35,6 +37,7 @@ export function mcp(program: Command): void {
       .option('--wait <seconds>', 'how long a call waits for a person before it is answered as pending', whole, 20)
       .option('--timeout <seconds>', 'how long the MCP server may take for an answer', whole, 300)
       .option('--result-bytes <n>', 'larger results are passed on as links', whole, 65_536)
+      .option('--undo <call>', 'takes this call back by the tool that the rules name, and ends')
       .option('--env <name>', 'variable of the environment that the MCP server gets (repeatable)', repeated, []),
   )
     .addHelpText(
@@ -47,7 +50,11 @@ export function mcp(program: Command): void {
     );
 }
 
-async function run({ interruption }: Session, options: Options, words: readonly string[]): Promise<ExitCode> {
+async function run(
+  { interruption, json, out }: Session,
+  options: Options,
+  words: readonly string[],
+): Promise<ExitCode> {
   const [command = '', ...args] = words;
   const { name: server, world, wait, timeout, resultBytes } = options;
   const version = installedVersion();
@@ -66,6 +73,13 @@ async function run({ interruption }: Session, options: Options, words: readonly 
   const limits = { waitMs: wait * 1_000, callMs: timeout * 1_000, resultBytes };
   const gateway = new Gateway({ upstream, desk, limits, onWarning: note });
   await gateway.tools();
+  if (options.undo !== undefined) {
+    const { isUndone, text } = await undoCall(gateway, { call: options.undo, server, signal: interruption });
+    await upstream.close();
+    if (json) out.document({ undone: isUndone, detail: text });
+    else out.line(line`${text}`);
+    return isUndone ? EXIT.ok : EXIT.negative;
+  }
   await stdioEnd({ gateway, server, version }, interruption);
   return EXIT.ok;
 }

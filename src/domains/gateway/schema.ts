@@ -48,6 +48,9 @@ const call = z.strictObject({
   begunAt: instant.optional(),
   /** The id under which its caller has begun it, if that is another one. */
   begunAs: z.string().optional(),
+  /** The call that this one takes back, and the one that takes this one back. */
+  undoes: z.string().optional(),
+  undoneBy: z.string().optional(),
 });
 
 /** A session of an agent, or of a subagent. */

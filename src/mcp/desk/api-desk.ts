@@ -83,9 +83,9 @@ export class ApiDesk implements CallDesk {
     return ruling === 'rejected' ? 'refused' : 'waiting';
   }
 
-  async propose({ id, tool, args, definition }: AskedCall): Promise<Ruled> {
+  async propose({ id, tool, args, definition, undoes }: AskedCall): Promise<Ruled> {
     const { server } = this.#options;
-    const call = { id, server, tool, args, once: true, ...(definition !== undefined && { definition }) };
+    const call = { id, server, tool, args, once: true, ...defined({ definition, undoes }) };
     const { ruling, detail = '', reason = '', approval_id = '', by = '' } = await this.#propose('call', call, id);
     if (ruling === 'committed') return { ruling };
     if (ruling === 'escalated') return { ruling, detail, approval: approval_id };
@@ -119,6 +119,11 @@ export class ApiDesk implements CallDesk {
   async shown(approval: string): Promise<ShownApproval | undefined> {
     const found = await asked(this.#options.ask, `/v1/approvals/${approval}`, {});
     return (found as { readonly approval?: ShownApproval }).approval;
+  }
+
+  async undoing(call: string): ReturnType<CallDesk['undoing']> {
+    const path = `/v1/trajectories/${enc(this.#options.world)}/calls/${enc(call)}/undo`;
+    return (await asked(this.#options.ask, path, {})) as unknown as Awaited<ReturnType<CallDesk['undoing']>>;
   }
 
   pageOf(approval: string): string {
@@ -205,6 +210,10 @@ async function documentOf(answer: Response): Promise<Readonly<Record<string, unk
   throw new McpError('desk_refused', `The server of Assize refused: ${String(detail)}`, {
     evidence: { code: String(code) },
   });
+}
+
+function defined(members: Readonly<Record<string, unknown>>): object {
+  return Object.fromEntries(Object.entries(members).filter(([, member]) => member !== undefined));
 }
 
 function enc(text: string): string {

@@ -38,6 +38,8 @@ export interface AskedCall {
   readonly args: Readonly<Record<string, Json>>;
   /** The hash of the definition that the client was shown. */
   readonly definition?: string | undefined;
+  /** The call that this one takes back. The ledger lets that happen once. */
+  readonly undoes?: string | undefined;
 }
 
 /** The answer to a call. `committed`: it is begun, and the gateway makes it now, once. */
@@ -88,6 +90,12 @@ export interface CallDesk {
   readonly decide?:
     | ((approval: string, decision: 'approve' | 'reject', shown: ShownApproval) => Promise<void>)
     | undefined;
+  /** The call that takes a done call back, by the rules. */
+  undoing(call: string): Promise<{
+    readonly server: string;
+    readonly tool: string;
+    readonly args: Readonly<Record<string, Json>>;
+  }>;
   /** The page of a pending call for people. */
   pageOf(approval: string): string;
   /** The command that settles a call in doubt. */

@@ -1,7 +1,7 @@
 /** Every operation of the API once, with its answer checked against its own schema. */
 import { expect, test } from 'vitest';
 import { canonicalize } from '#canon';
-import { gatewayDomain } from '#domains/gateway';
+import { gateway, gatewayDomain, readRules } from '#domains/gateway';
 import type { Domain } from '#kernel';
 import { OPERATIONS } from '#server';
 import { bodyOf, endedKey, FAILED_KIND } from '../../../src/server/notices/queue/delivery-rows.ts';
@@ -11,6 +11,11 @@ import { start } from '../../support/server/serving.ts';
 import { laterTill, SILENT_CENTS } from '../../support/server/till.ts';
 import { NoticeSink } from '../../support/tools/notice-sink.ts';
 
+const UNDOING = `
+id: undoing
+default: allow
+tools: { fs/add: { undo: { tool: fs/remove, args: { path: /args/path, id: /result/id } } } }
+`;
 const MAIN = { trajectory: 'main' };
 const role = (desk: string) => ({ name: 'clerk', params: { desk } });
 
@@ -249,11 +254,24 @@ test('each operation answers in the form of its schema', async () => {
   const event = { hook_event_name: 'SessionEnd', session_id: 's1', cwd: '/repo' };
   const hook = { token: await hooked.tokenFor('agent:scout'), path: { trajectory: 'calls' }, body: event };
   expect(await succeed(hooked, 'hooks.claude_code', hook)).toEqual({});
+  const undoing = readRules(UNDOING).rules;
   const gated = await start({
-    domains: [gatewayDomain as unknown as Domain],
+    ...{ rules: undoing, domains: [gateway({ rules: undoing }) as unknown as Domain] },
     config: { tools: [], worlds: { calls: { domain: 'gateway' } } },
-    principals: { 'agent:scout': { kinds: ['agent'], grants: [{ actions: ['call'], scopes: ['**'] }] } },
+    principals: { 'agent:scout': { kinds: ['agent'], grants: [{ actions: ['call', 'report'], scopes: ['**'] }] } },
   });
+  const propose = (action: string, key: string, args: object) => {
+    const body = { action, role: { name: 'agent', params: { agent: 'scout' } }, args };
+    return succeed(gated, 'proposals.create', { path: { trajectory: 'calls' }, key, body });
+  };
+  await propose('call', 'c1', { id: 'c1', server: 'fs', tool: 'add', args: { path: '/a' }, once: true });
+  await propose('report', 'report-done-c1', { call: 'c1', outcome: 'done', result: { id: 7 } });
+  expect(await succeed(gated, 'calls.undo', { path: { trajectory: 'calls', call: 'c1' } })).toEqual({
+    server: 'fs',
+    tool: 'remove',
+    args: { path: '/a', id: 7 },
+  });
+  called.add('calls.undo');
   const asked = { path: { trajectory: 'calls', server: 'fs' }, query: { agent: 'scout' } };
   expect(await succeed(gated, 'servers.get', asked)).toEqual({ tools: [], calls: [] });
   called.add('servers.get');

@@ -150,6 +150,7 @@ export const DOMAINS: Readonly<Record<string, Case | Exempt>> = {
   rulesDigest: exempt(MADE),
   rulesIn: takes(rulesIn as never, ['[a] it asks']),
   rulesPolicy: exempt(MADE),
+  undoCallOf: exempt(MADE),
   waitingCalls: exempt(MADE),
   runCases: exempt(MADE),
   warningsOf: exempt(MADE),

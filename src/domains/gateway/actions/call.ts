@@ -24,6 +24,7 @@ export const callArgs: z.ZodObject<{
   parts: z.ZodOptional<z.ZodArray<typeof part>>;
   once: z.ZodOptional<z.ZodBoolean>;
   session: z.ZodOptional<z.ZodString>;
+  undoes: z.ZodOptional<z.ZodString>;
 }> = z.strictObject({
   /** The caller's id of the call. Default: a hash of the call and its time. */
   id: callId.optional(),
@@ -43,6 +44,8 @@ export const callArgs: z.ZodObject<{
    */
   once: z.boolean().optional(),
   session: sessionId.optional(),
+  /** The call that this one takes back. A call is taken back once. */
+  undoes: callId.optional(),
 });
 export type CallArgs = z.infer<typeof callArgs>;
 
@@ -83,6 +86,8 @@ export function applyCall(
     parts: call.parts,
   });
   if (args.session !== undefined) row.session = args.session;
+  if (args.undoes !== undefined) takeBack(state, args.undoes, { agent, id });
+  if (args.undoes !== undefined) row.undoes = args.undoes;
   const { limits } = compiled.rules;
   const first = compiled.mustBeRead(call);
   if (!('rule' in first)) row.unread = first.flatMap((rule) => notRead(state, rule, { agent, at }));
@@ -103,6 +108,20 @@ export function applyCall(
     }
   }
   if (row.run === 'assize') touch(state, row, at);
+}
+
+/** Marks a call as taken back by another one of its agent. */
+function takeBack(
+  state: GatewayState,
+  undone: string,
+  { agent, id }: { readonly agent: string; readonly id: string },
+): void {
+  const row = state.calls[undone];
+  if (row === undefined) throw new Error(`there is no call ${undone} to undo`);
+  if (row.agent !== agent) throw new Error(`the call ${undone} is that of another agent`);
+  if (row.outcome !== 'done') throw new Error(`the call ${undone} is not done, so it cannot be undone`);
+  if (row.undoneBy !== undefined) throw new Error(`the call ${undone} is undone by ${row.undoneBy} already`);
+  row.undoneBy = id;
 }
 
 /** The parts as rules judge them. */

@@ -34,4 +34,7 @@ export function applyReport(
   row.closedAt = at;
   if (result !== undefined) row.result = contentHash(result as Json);
   if (outcome === 'done') touch(state, row, at);
+  const undone = row.undoes === undefined ? undefined : state.calls[row.undoes];
+  // A failed undoing can be tried again.
+  if (outcome === 'failed' && undone?.undoneBy === call) delete undone.undoneBy;
 }

@@ -36,17 +36,40 @@ export function faultsOf(rules: Rules): readonly Fault[] {
   ];
 }
 
-function toolFaults({ name, reads, writes, hosts, amounts, root }: ToolSpec, i: number): Fault[] {
+function toolFaults({ name, reads, writes, hosts, amounts, root, undo }: ToolSpec, i: number): Fault[] {
   const at = (...more: readonly (string | number)[]) => ['tools', i, ...more];
-  const slash = name.indexOf('/');
-  const isNamed = slash > 0 && SERVER.test(name.slice(0, slash)) && TOOL.test(name.slice(slash + 1));
   return [
-    ...(isNamed ? [] : [{ path: at('name'), problem: 'is no name of a tool; write server/tool' }]),
+    ...(isToolName(name) ? [] : [{ path: at('name'), problem: 'is no name of a tool; write server/tool' }]),
     ...Object.entries({ reads, writes, hosts }).flatMap(([member, pointers = []]) =>
       pointers.flatMap((pointer, n) => pointerFault(pointer, at(member, n))),
     ),
     ...Object.entries(amounts ?? {}).flatMap(([unit, pointer]) => pointerFault(pointer, at('amounts', unit))),
     ...(root === undefined ? [] : pathFault(root, at('root'))),
+    ...undoFaults(undo, at),
+  ];
+}
+
+function isToolName(name: string): boolean {
+  const slash = name.indexOf('/');
+  return slash > 0 && SERVER.test(name.slice(0, slash)) && TOOL.test(name.slice(slash + 1));
+}
+
+function undoFaults(
+  undo: ToolSpec['undo'],
+  at: (...more: readonly (string | number)[]) => readonly (string | number)[],
+): Fault[] {
+  if (undo === undefined) return [];
+  const named = isToolName(undo.tool)
+    ? []
+    : [{ path: at('undo', 'tool'), problem: 'is no name of a tool; write server/tool' }];
+  return [
+    ...named,
+    ...Object.entries(undo.args).flatMap(([name, pointer]) => {
+      const path = at('undo', 'args', name);
+      if (!/^\/(?:args|result)(?:\/|$)/.test(pointer))
+        return [{ path, problem: 'is no place in the call; write /args/name or /result/name' }];
+      return pointerFault(pointer, path);
+    }),
   ];
 }
 

@@ -41,6 +41,14 @@ describe('a fault has file, line, column and a remedy', () => {
       ['assize.yaml:5:5: /rules/0 needs exactly one of allow, deny and ask, with the tools to which it applies.'],
     ],
     [
+      'an undoing of no tool, and by no place of the call',
+      'id: a\ntools:\n  fs/add: { undo: { tool: remove, args: { id: /id } } }\n',
+      [
+        'assize.yaml:3:27: /tools/fs~1add/undo/tool is no name of a tool; write server/tool.',
+        'assize.yaml:3:47: /tools/fs~1add/undo/args/id is no place in the call; write /args/name or /result/name.',
+      ],
+    ],
+    [
       'a path with ..',
       `${TOOLS}rules:\n  - id: x\n    allow: fs/read\n    path: [/repo, /repo/../etc]\n`,
       ['assize.yaml:7:19: /rules/0/path/1 has the segment ..; write an absolute path such as /repo.'],
