@@ -24,13 +24,25 @@ export async function closeCall(desk: GatewayDesk, id: string, { outcome, result
   return ruling.ruling === 'committed';
 }
 
+/** Records the same outcome of every open call that was begun under an id with this beginning. */
+export async function closeCallsOf(desk: GatewayDesk, beginning: string, outcome: Outcome): Promise<void> {
+  const ids = desk.read(({ calls }) =>
+    Object.entries(calls)
+      .filter(([id, row]) => (row.begunAs ?? id).startsWith(beginning) && isOpenFor(desk.agent, row))
+      .map(([id, row]) => row.begunAs ?? id),
+  );
+  for (const id of ids) await closeCall(desk, id, outcome);
+}
+
 /** The call that was begun under an id, if its outcome is not known yet. */
 function openCall({ calls }: GatewayState, agent: string, id: string): string | undefined {
-  const isOpen = (row: CallRow): boolean =>
-    row.agent === agent && row.begunAt !== undefined && (row.outcome === undefined || row.outcome === 'unknown');
   const own = Object.hasOwn(calls, id) ? calls[id] : undefined;
-  if (own !== undefined && own.begunAs === undefined) return isOpen(own) ? id : undefined;
-  return Object.entries(calls).find(([, row]) => row.begunAs === id && isOpen(row))?.[0];
+  if (own !== undefined && own.begunAs === undefined) return isOpenFor(agent, own) ? id : undefined;
+  return Object.entries(calls).find(([, row]) => row.begunAs === id && isOpenFor(agent, row))?.[0];
+}
+
+function isOpenFor(of: string, { agent, begunAt, outcome }: CallRow): boolean {
+  return agent === of && begunAt !== undefined && (outcome === undefined || outcome === 'unknown');
 }
 
 function kilobytesOf(result: Json): Json {

@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { startDelayed } from '../../support/claude-code/delayed.ts';
 import { startDesk } from '../../support/claude-code/desk.ts';
 import { startMessagesApi, use } from '../../support/claude-code/messages-api.ts';
+import { notesServer } from '../../support/claude-code/notes-server.ts';
 import { claudeProgram } from '../../support/claude-code/program.ts';
 import { append, linesIn, ruledClaude, ruledStage } from '../../support/claude-code/ruled.ts';
 import { runClaude } from '../../support/claude-code/run-claude.ts';
@@ -14,6 +15,9 @@ const WIDE = {
   tools: '  claude-code/settings: { class: reversible }',
   rules: "  - { id: wide, allow: '*' }",
 };
+
+const skillText = (commands: readonly string[]): string =>
+  `---\nname: pls\ndescription: A skill.\n---\n${commands.map((command) => `!\`${command}\``).join('\n')}\n`;
 
 const errorWith = (text: string) => ({ is_error: true, content: expect.stringContaining(text) });
 
@@ -170,7 +174,7 @@ describe.skipIf(claudeProgram() === undefined)('Claude Code (absent without npm 
     expect(Object.values(calls).map(({ outcome }: any) => outcome)).toEqual(Array(7).fill('done'));
   });
 
-  test('a server that is killed in a call has it in doubt, and it is not run again', async () => {
+  test('a call in which the server is killed is in doubt, and runs once', async () => {
     const stage = ruledStage();
     const desk = await startDesk(stage);
     const pause = 'until test -e open/go; do sleep 0.1; done';
@@ -286,11 +290,8 @@ describe.skipIf(claudeProgram() === undefined)('Claude Code (absent without npm 
     const { run, story, settings, stage } = await ruledClaude({
       work: [[use('toolu_1', 'Skill', { skill: 'pls' })]],
     });
-    const lines = ['open', 'closed'].map((folder) => `!\`echo a >> ${folder}/sink.txt\``);
-    stage.write(
-      'project/.claude/skills/pls/SKILL.md',
-      `---\nname: pls\ndescription: A skill.\n---\n${lines.join('\n')}\n`,
-    );
+    const commands = ['open', 'closed'].map((folder) => `echo a >> ${folder}/sink.txt`);
+    stage.write('project/.claude/skills/pls/SKILL.md', skillText(commands));
     settings('wait=0', { permissions: { allow: ['Bash', 'Edit'] } });
     const { told } = await run({ prompt: 'work' });
     expect(told).toMatchObject([{ content: 'Launching skill: pls' }]);
@@ -299,5 +300,52 @@ describe.skipIf(claudeProgram() === undefined)('Claude Code (absent without npm 
       calls: { toolu_1: 'done', 'toolu_1:preamble-0': 'done' },
       valid: true,
     });
+  });
+
+  test('commands of a skill that failed are in doubt', async () => {
+    const { run, story, settings, stage } = await ruledClaude({
+      work: [[use('toolu_1', 'Skill', { skill: 'pls' })]],
+    });
+    stage.write('project/.claude/skills/pls/SKILL.md', skillText(['echo a >> open/sink.txt; exit 3']));
+    settings('wait=0', { permissions: { allow: ['Bash', 'Edit'] } });
+    expect((await run({ prompt: 'work' })).told).toMatchObject([errorWith('exit 3')]);
+    expect(await story()).toEqual({
+      lines: { open: ['a'] },
+      calls: { toolu_1: 'failed', 'toolu_1:preamble-0': 'unknown' },
+      valid: true,
+    });
+  });
+
+  test('a server of the project has no permission of the user’s server', async () => {
+    const add = (id: string, text: string) => [use(id, 'mcp__notes__add', { text })];
+    const { run, story, settings, stage } = await ruledClaude(
+      { 'first time': [add('toolu_1', 'a')], 'next time': [add('toolu_2', 'b')] },
+      { more: { tools: '  notes/add: { class: read }' } },
+    );
+    const trust = { [stage.project]: { hasTrustDialogAccepted: true } };
+    stage.write('home/.claude.json', { projects: trust, mcpServers: { notes: notesServer(stage, 'open') } });
+    expect((await run({ prompt: 'first time' })).told).toMatchObject([{ content: [{ text: 'added' }] }]);
+    stage.write('project/.mcp.json', { mcpServers: { notes: notesServer(stage, 'closed') } });
+    settings('wait=0', { enableAllProjectMcpServers: true });
+    expect((await run({ prompt: 'next time' })).told).toMatchObject([errorWith('a person has to approve')]);
+    expect(await story()).toEqual({ lines: { open: ['a'] }, calls: { toolu_1: 'done' }, valid: true });
+  });
+
+  test('a question of an MCP server is ruled on, and left to the person', async () => {
+    const script = { work: [[use('toolu_1', 'mcp__notes__ask', {})]] };
+    const tools = '  notes/ask: { class: read }';
+    for (const [more, calls] of [
+      [tools, ['toolu_1']],
+      [`${tools}\n  notes/elicitation: { class: read }`, ['elicitation', 'toolu_1']],
+    ] as const) {
+      const { run, story, stage } = await ruledClaude(script, { more: { tools: more } });
+      const trust = { [stage.project]: { hasTrustDialogAccepted: true } };
+      stage.write('home/.claude.json', { projects: trust, mcpServers: { notes: notesServer(stage, 'open') } });
+      const { told } = await run({ prompt: 'work' });
+      expect(JSON.stringify(told)).toMatch(/the answer: .*(decline|cancel)/);
+      const recorded = (await story()).calls;
+      expect(Object.keys(recorded).map((id) => id.replace(/-[0-9a-f]{24}$/, ''))).toEqual(calls);
+      expect(new Set(Object.values(recorded))).toEqual(new Set(['done']));
+    }
   });
 });

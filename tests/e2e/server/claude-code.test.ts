@@ -287,14 +287,23 @@ test('changed settings are kept out, and questions of servers are ruled on', asy
 });
 
 test('a command in a skill is ruled on like any other', async () => {
-  const { send } = await hooks();
-  const run = async (command: string, id: string) => {
-    const event = { hook_event_name: 'PreSkillShellCommand', tool_name: 'Bash', tool_input: { command } };
+  const { send, state } = await hooks();
+  const run = async (command: string, id: string, invoked_by = 'claude') => {
+    const event = { hook_event_name: 'PreSkillShellCommand', tool_name: 'Bash', tool_input: { command }, invoked_by };
     const { hookSpecificOutput: said } = await send({ ...event, tool_use_id: id });
     return [said.hookEventName, said.permissionDecision];
   };
   expect(await run('git status', 'toolu_s:preamble-0')).toEqual(['PreSkillShellCommand', 'allow']);
   expect(await run('rm x', 'toolu_s:preamble-1')).toEqual(['PreSkillShellCommand', 'deny']);
+  expect(await run('git log', 'uuid:inner:preamble-0', 'user')).toEqual(['PreSkillShellCommand', 'allow']);
+  await run('git diff', 'toolu_t:preamble-0');
+  await run('git show', 'toolu_u:preamble-0');
+  const outcomes = async () => Object.values((await state()).calls).map(({ outcome }: any) => outcome ?? 'open');
+  expect(await outcomes()).toEqual(['open', 'open', 'open', 'done']);
+  const skill = { tool_name: 'Skill', tool_input: { skill: 'pls' } };
+  await send({ hook_event_name: 'PostToolUse', ...skill, tool_use_id: 'toolu_s', tool_response: { success: true } });
+  await send({ hook_event_name: 'PostToolUseFailure', ...skill, tool_use_id: 'toolu_t', error: 'failed' });
+  expect(await outcomes()).toEqual(['done', 'unknown', 'open', 'done']);
 });
 
 const QUESTIONS = ['PreToolUse', 'PreSkillShellCommand', 'PermissionRequest', 'ConfigChange', 'Elicitation'];

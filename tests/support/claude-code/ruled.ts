@@ -26,7 +26,6 @@ rules:
   - { id: open, allow: [files/write, files/edit, shell/write], path: ${project}/open }
   - { id: held, ask: shell/write, path: ${project}/held, because: A person looks first. }
   - { id: closed, deny: shell/write, path: ${project}/closed, because: It stays closed. }
-  - { id: sleep, allow: shell/sleep }
 ${rules}`;
 
 export const RULED_PRINCIPALS = {

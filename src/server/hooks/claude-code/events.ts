@@ -28,6 +28,9 @@ const tool = base.extend({
 export const askingTool: typeof tool & z.ZodObject<{ tool_use_id: z.ZodString }> = tool.extend({
   tool_use_id: id,
 }) as never;
+/** `user`: the person typed the command of the skill, and no call of the tool Skill ends it. */
+export const skillCommand: typeof askingTool & z.ZodObject<{ invoked_by: z.ZodOptional<z.ZodString> }> =
+  askingTool.extend({ invoked_by: z.string().max(100).optional() }) as never;
 export type AskingTool = z.infer<typeof tool> & { readonly tool_use_id: string };
 export type ToolEvent = z.infer<typeof tool>;
 
@@ -47,7 +50,9 @@ export const toolFailed = tool.extend({
 export type ToolFailed = z.infer<typeof toolFailed>;
 
 export const batch = base.extend({
-  tool_calls: z.array(z.object({ tool_use_id: id, tool_response: z.unknown().optional() })).max(1_000),
+  tool_calls: z
+    .array(z.object({ tool_use_id: id, tool_name: z.string().optional(), tool_response: z.unknown().optional() }))
+    .max(1_000),
 });
 export type Batch = z.infer<typeof batch>;
 

@@ -22,12 +22,14 @@ export function fileChange(tool: string, input: object, response: unknown): File
   if (typeof response !== 'object' || response === null) return undefined;
   const { originalFile, original_file, updated_file, content, replaceAll } = response as Record<string, unknown>;
   const { file_path, notebook_path, old_string, new_string } = input as Record<string, unknown>;
+  // The person can change an edit at the terminal, and then only the response has it.
+  const { oldString = old_string, newString = new_string } = response as Record<string, unknown>;
   const path = file_path ?? notebook_path;
   const before = originalFile === undefined ? original_file : originalFile;
   if (typeof path !== 'string' || !(typeof before === 'string' || before === null)) return undefined;
   if (before !== null && Buffer.byteLength(before) > BEFORE_BYTES_MAX) return undefined;
   const after =
-    tool === 'Write' ? content : tool === 'Edit' ? edited(before, old_string, new_string, replaceAll) : updated_file;
+    tool === 'Write' ? content : tool === 'Edit' ? edited(before, oldString, newString, replaceAll) : updated_file;
   return typeof after === 'string' ? { path, before, after: hashText(after) } : undefined;
 }
 

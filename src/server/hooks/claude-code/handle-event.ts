@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isAssizeError, isInstance, type Json } from '#base';
 import { contentHash, hashText } from '#canon';
 import { callIdOf, sessionIdOf } from '../asked-call.ts';
-import { closeCall, type Outcome } from '../close-call.ts';
+import { closeCall, closeCallsOf, type Outcome } from '../close-call.ts';
 import { type Decision, decideCall, digestOf } from '../decide-call.ts';
 import type { GatewayDesk } from '../gateway-desk.ts';
 import { attend, inDoubt, leave } from '../sessions.ts';
@@ -103,14 +103,18 @@ function mustConfirm({ class: of }: Extract<Decision, { kind: 'allowed' }>, conf
   return confirm === 'irreversible' && of === 'irreversible';
 }
 
-/** A command in the text of a skill. Claude Code reports no outcome of it. */
+/**
+ * A command in the text of a skill. Claude Code reports no outcome of it. It ends with the call of
+ * the skill, if the model and not the person asked for the skill.
+ */
 async function skillCommand(desk: GatewayDesk, given: unknown, options: HookOptions): Promise<answers.HookAnswer> {
+  const { invoked_by } = events.skillCommand.parse(given);
   const event = events.askingTool.parse(given) as events.AskingTool;
   const decision = await decided(desk, event, options.waitMs);
   if (decision.kind !== 'allowed')
     return answers.permission('PreSkillShellCommand', 'deny', answers.reasonOf(decision, options.inboxUrl));
-  const note = 'Claude Code reports no outcome of a command in a skill.';
-  await closeCall(desk, callIdOf(event.session_id, event.tool_use_id), { outcome: 'done', result: { note } });
+  if (invoked_by === 'user')
+    await closeCall(desk, callIdOf(event.session_id, event.tool_use_id), { outcome: 'done', result: UNTOLD });
   return answers.permission('PreSkillShellCommand', 'allow', 'Assize: the rules let the command through.');
 }
 
@@ -209,13 +213,28 @@ function unread(name: string): answers.HookAnswer {
   return answers.told(`Assize could not read the event ${name}. Calls may stay open; see the console.`);
 }
 
-async function closed(
-  desk: GatewayDesk,
-  { session_id, tool_use_id }: { readonly session_id: string; readonly tool_use_id: string },
-  outcome: Outcome,
-): Promise<answers.HookAnswer> {
-  await closeCall(desk, callIdOf(session_id, tool_use_id), outcome);
+async function closed(desk: GatewayDesk, event: EndedCall, outcome: Outcome): Promise<answers.HookAnswer> {
+  await closeCall(desk, callIdOf(event.session_id, event.tool_use_id), outcome);
+  await skillClosed(desk, event, outcome.outcome === 'done' ? 'done' : 'unknown');
   return answers.NOTHING;
+}
+
+interface EndedCall {
+  readonly session_id: string;
+  readonly tool_use_id: string;
+  readonly tool_name?: string | undefined;
+}
+
+const UNTOLD = { note: 'Claude Code reports no outcome of a command in a skill.' };
+
+/** The commands in the text of a skill. Those of one that failed may have run or not. */
+async function skillClosed(
+  desk: GatewayDesk,
+  { session_id, tool_use_id, tool_name }: EndedCall,
+  outcome: Outcome['outcome'],
+): Promise<void> {
+  if (tool_name !== 'Skill') return;
+  await closeCallsOf(desk, callIdOf(session_id, `${tool_use_id}:preamble-`), { outcome, result: UNTOLD });
 }
 
 function doneWith({ tool_name, tool_input, tool_response }: events.ToolDone): Outcome {
@@ -234,12 +253,13 @@ function failedWith({ error = '', is_interrupt = false }: events.ToolFailed): Ou
  * itself. Otherwise the event of its outcome was lost, and whether the call was made is not known.
  */
 async function batchClosed(desk: GatewayDesk, { session_id, tool_calls }: events.Batch): Promise<answers.HookAnswer> {
-  for (const { tool_use_id, tool_response } of tool_calls) {
+  for (const { tool_use_id, tool_name, tool_response } of tool_calls) {
     const said = typeof tool_response === 'string' ? tool_response.slice(0, 4_000) : '';
     const outcome: Outcome = isRefusal(said)
       ? { outcome: 'failed', result: { not_made: said } }
       : { outcome: 'unknown', result: { model_read: said } };
     await closeCall(desk, callIdOf(session_id, tool_use_id), outcome);
+    await skillClosed(desk, { session_id, tool_use_id, tool_name }, 'unknown');
   }
   return answers.NOTHING;
 }
