@@ -28,7 +28,7 @@ const toolSpec = z.strictObject({
   amounts: z.record(unitName, z.string()).optional(),
   /** The folder of relative paths. */
   root: z.string().optional(),
-  /** The tool that takes a call back. Its arguments are pointers into `{args, result}` of the call. */
+  /** The tool that takes a call back. Arguments are pointers into `{args, result}` of the call. */
   undo: z.strictObject({ tool: z.string(), args: z.record(z.string(), z.string()) }).optional(),
 });
 export type ToolSpec = z.infer<typeof toolSpec>;
