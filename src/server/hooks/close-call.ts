@@ -12,6 +12,9 @@ export interface Outcome {
 /** The largest result that an entry keeps. Of a larger one it keeps the hash. */
 const RESULT_BYTES_MAX = 262_144;
 
+/** Above the size of every event that the server reads. */
+const EVENT_BYTES_MAX = 64 * 1_048_576;
+
 /**
  * Records the outcome of a call that its program made, by the program's own id of the call. A call
  * that is not recorded, or is closed already, stays as it is. Returns whether it was closed now.
@@ -46,7 +49,7 @@ function isOpenFor(of: string, { agent, begunAt, outcome }: CallRow): boolean {
 }
 
 function kilobytesOf(result: Json): Json {
-  const text = canonicalize(result);
+  const text = canonicalize(result, { bytesMax: EVENT_BYTES_MAX });
   const bytes = Buffer.byteLength(text);
   return bytes <= RESULT_BYTES_MAX ? result : { bytes, sha256: hashText(text) };
 }

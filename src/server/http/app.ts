@@ -159,7 +159,8 @@ async function answerOf(
   signalOf: () => AbortSignal,
 ): Promise<Answer> {
   requireKind(caller, one.kinds);
-  const body = one.body === undefined ? undefined : await readBody(request, limits.bodyBytes);
+  const body =
+    one.body === undefined ? undefined : await readBody(request, Math.max(limits.bodyBytes, one.bodyBytes ?? 0));
   const given = checkedParts(one, { path, query: queryOf(request.url), body });
   const key = request.headers.get('idempotency-key') ?? '';
   if (one.needsKey === true && key === '')

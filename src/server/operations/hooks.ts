@@ -6,6 +6,9 @@ import { type Operation, operation } from './operation.ts';
 
 const WAIT_SECONDS_MAX = 50;
 
+/** An event about a file has its text before and after the call, and their difference. */
+const BODY_BYTES = 16 * 1_048_576;
+
 const hookQuery = z.strictObject({
   wait: z.coerce
     .number()
@@ -35,6 +38,7 @@ const claudeCode = operation({
   body: z
     .looseObject({ hook_event_name: z.string().min(1).max(100) })
     .meta({ id: 'HookEvent', description: 'An event, as the agent program sends it to its hooks.' }),
+  bodyBytes: BODY_BYTES,
   answer: documentForm,
   errors: ['halted', 'too_many_pending', 'conflict'],
   run: async (request) => {

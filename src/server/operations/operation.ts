@@ -77,6 +77,8 @@ export interface Operation<
   readonly params?: Path;
   readonly query?: Query;
   readonly body?: Body;
+  /** The least limit of the bytes of a body, where `server.limits.bodyBytes` is too few. */
+  readonly bodyBytes?: number;
   /** The form of the answer, with its status codes. Default: 200. */
   readonly answer: Out;
   readonly statuses?: readonly (200 | 201 | 202)[];

@@ -348,4 +348,19 @@ describe.skipIf(claudeProgram() === undefined)('Claude Code (absent without npm 
       expect(new Set(Object.values(recorded))).toEqual(new Set(['done']));
     }
   });
+
+  test('the outcome of a call that wrote a large file is recorded', async () => {
+    const [before, after] = ['before', 'after'].map((word) => `${word} one line of a large file\n`.repeat(20_000));
+    const file_path = 'open/large.txt';
+    const { run, story, stage } = await ruledClaude({
+      work: [
+        [use('toolu_1', 'Read', { file_path, limit: 1 })],
+        [use('toolu_2', 'Write', { file_path, content: after })],
+      ],
+    });
+    stage.write(`project/${file_path}`, before);
+    const { told } = await run({ prompt: 'work' });
+    expect(told).toMatchObject([{}, { content: expect.stringContaining('updated successfully') }]);
+    expect(await story()).toEqual({ lines: {}, calls: { toolu_1: 'done', toolu_2: 'done' }, valid: true });
+  });
 });
