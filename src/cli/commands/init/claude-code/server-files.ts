@@ -4,6 +4,8 @@ export function serverConfig(agent: string, person: string): string {
   const config = {
     store: 'sqlite:./assize.db',
     policy: './assize.yaml',
+    // Every hook of a session is a request, and one that waits for a person stays open.
+    server: { limits: { requestsPerSecond: 500, concurrency: 256 } },
     worlds: { calls: { domain: 'gateway' } },
     principals: {
       [agent]: { kinds: ['agent'], grants: [grant] },

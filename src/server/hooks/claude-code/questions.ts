@@ -1,0 +1,119 @@
+import type { Json } from '#base';
+import { contentHash } from '#canon';
+import { callIdOf } from '../asked-call.ts';
+import { closeCall } from '../close-call.ts';
+import { type Decision, decideCall, digestOf } from '../decide-call.ts';
+import type { GatewayDesk } from '../gateway-desk.ts';
+import { attend } from '../sessions.ts';
+import * as answers from './answers.ts';
+import { askedCallOf, contentOf, mcpServerName } from './call-of.ts';
+import * as events from './events.ts';
+import type { HookOptions } from './hook-options.ts';
+import { sessionOf, UNTOLD } from './session-of.ts';
+
+/** An event that asks for a permission. */
+export interface Question {
+  readonly answer: (desk: GatewayDesk, given: unknown, options: HookOptions) => Promise<answers.HookAnswer>;
+  readonly refuse: (reason: string) => answers.HookAnswer;
+}
+
+/** The events that ask for a permission. */
+export const QUESTIONS: Readonly<Record<string, Question>> = {
+  PreToolUse: { answer: toolUse, refuse: (reason) => answers.permission('PreToolUse', 'deny', reason) },
+  PreSkillShellCommand: {
+    answer: skillCommand,
+    refuse: (reason) => answers.permission('PreSkillShellCommand', 'deny', reason),
+  },
+  PermissionRequest: { answer: permissionRequest, refuse: answers.refusedRequest },
+  Elicitation: { answer: elicitation, refuse: answers.declined },
+  ConfigChange: { answer: configChange, refuse: answers.blocked },
+};
+
+async function toolUse(desk: GatewayDesk, given: unknown, options: HookOptions): Promise<answers.HookAnswer> {
+  const event = events.askingTool.parse(given) as events.AskingTool;
+  const decision = await decided(desk, event, options.waitMs);
+  if (decision.kind === 'allowed') {
+    const confirm = mustConfirm(decision, options.confirm);
+    return answers.permission('PreToolUse', confirm ? 'ask' : 'allow', 'Assize: the rules let the call through.');
+  }
+  // A deferred call in a subagent would end it without a word.
+  const canWait = decision.kind === 'pending' && options.pending === 'defer' && event.agent_id === undefined;
+  return answers.permission('PreToolUse', canWait ? 'defer' : 'deny', answers.reasonOf(decision, options.inboxUrl));
+}
+
+async function decided(desk: GatewayDesk, event: events.AskingTool, waitMs: number): Promise<Decision> {
+  await attend(desk, sessionOf(event));
+  const { cwd, permission_mode } = event;
+  const place = { cwd, ...(permission_mode !== undefined && { permission_mode }) };
+  return decideCall(desk, await askedCallOf(event), { waitMs, observations: [{ name: 'place', value: place }] });
+}
+
+function mustConfirm({ class: of }: Extract<Decision, { kind: 'allowed' }>, confirm: HookOptions['confirm']): boolean {
+  if (confirm === 'always') return true;
+  if (confirm === 'changes') return of !== 'read';
+  return confirm === 'irreversible' && of === 'irreversible';
+}
+
+/**
+ * A command in the text of a skill. Claude Code reports no outcome of it. It ends with the call of
+ * the skill, if the model and not the person asked for the skill.
+ */
+async function skillCommand(desk: GatewayDesk, given: unknown, options: HookOptions): Promise<answers.HookAnswer> {
+  const { invoked_by } = events.skillCommand.parse(given);
+  const event = events.askingTool.parse(given) as events.AskingTool;
+  const decision = await decided(desk, event, options.waitMs);
+  if (decision.kind !== 'allowed')
+    return answers.permission('PreSkillShellCommand', 'deny', answers.reasonOf(decision, options.inboxUrl));
+  if (invoked_by === 'user')
+    await closeCall(desk, callIdOf(event.session_id, event.tool_use_id), { outcome: 'done', result: UNTOLD });
+  return answers.permission('PreSkillShellCommand', 'allow', 'Assize: the rules let the command through.');
+}
+
+/**
+ * Claude Code is about to ask the person at the terminal, by a rule of that person. The answer is
+ * left to the person if Assize let exactly this call through, and is a refusal otherwise.
+ */
+async function permissionRequest(desk: GatewayDesk, given: unknown): Promise<answers.HookAnswer> {
+  const event = events.permissionRequest.parse(given);
+  const content = await contentOf(event);
+  const { server, tool } = content;
+  const digest = digestOf(content);
+  const session = sessionOf(event).id;
+  const isLetThrough = desk.read(({ calls }) =>
+    Object.values(calls).some(
+      (row) =>
+        row.session === session &&
+        row.tool === `${server}/${tool}` &&
+        row.digest === digest &&
+        row.begunAt !== undefined &&
+        row.outcome === undefined,
+    ),
+  );
+  return isLetThrough ? answers.NOTHING : answers.refusedRequest('Assize: this call was not let through.');
+}
+
+/** A question of an MCP server to the person, whom alone the answer is left to. */
+async function elicitation(desk: GatewayDesk, given: unknown, options: HookOptions): Promise<answers.HookAnswer> {
+  const event = events.elicitation.parse(given);
+  await attend(desk, sessionOf(event));
+  const { mcp_server_name, message = '', mode = 'form', url, requested_schema } = event;
+  const schema = requested_schema === undefined ? {} : { requested_schema: requested_schema as Json };
+  const args = { message, mode, ...(url !== undefined && { url }), ...schema };
+  const id = callIdOf(
+    event.session_id,
+    `elicitation-${contentHash({ server: mcp_server_name, ...args }).slice(0, 24)}`,
+  );
+  const call = { id, session: sessionOf(event).id, server: mcpServerName(mcp_server_name, 'user'), args };
+  const decision = await decideCall(desk, { ...call, tool: 'elicitation' }, { waitMs: options.waitMs });
+  if (decision.kind !== 'allowed') return answers.declined(answers.reasonOf(decision, options.inboxUrl));
+  await closeCall(desk, id, { outcome: 'done', result: { note: 'The question was left to the person.' } });
+  return answers.NOTHING;
+}
+
+/** Settings that change during a session could end the hooks, so they wait for the next one. */
+async function configChange(_: GatewayDesk, given: unknown): Promise<answers.HookAnswer> {
+  const { source, file_path } = events.configChange.parse(given);
+  return answers.blocked(
+    `Assize: the settings ${file_path ?? source} changed. They take effect in the next session. Check them there: assize init claude-code --check.`,
+  );
+}

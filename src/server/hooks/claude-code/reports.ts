@@ -1,0 +1,122 @@
+import type { Json } from '#base';
+import { hashText } from '#canon';
+import { callIdOf } from '../asked-call.ts';
+import { closeCall, closeCallsOf, type Outcome } from '../close-call.ts';
+import type { GatewayDesk } from '../gateway-desk.ts';
+import { attend, inDoubt, leave } from '../sessions.ts';
+import * as answers from './answers.ts';
+import * as events from './events.ts';
+import { fileChange } from './file-change.ts';
+import type { HookOptions } from './hook-options.ts';
+import { isRefusal } from './refusal-text.ts';
+import { sessionOf, UNTOLD } from './session-of.ts';
+
+/** Records an event that only informs. An unknown one is let pass. */
+export async function recorded(
+  desk: GatewayDesk,
+  name: string,
+  given: unknown,
+  { inboxUrl }: HookOptions,
+): Promise<answers.HookAnswer> {
+  switch (name) {
+    case 'PostToolUse': {
+      const event = events.toolDone.safeParse(given);
+      return event.success ? closed(desk, event.data, doneWith(event.data)) : unread(name);
+    }
+    case 'PostToolUseFailure': {
+      const event = events.toolFailed.safeParse(given);
+      return event.success ? closed(desk, event.data, failedWith(event.data)) : unread(name);
+    }
+    case 'PermissionDenied': {
+      const event = events.permissionDenied.safeParse(given);
+      const { tool_use_id, reason = '' } = event.data ?? {};
+      if (event.data === undefined || tool_use_id === undefined) return answers.NOTHING;
+      const result = { denied: reason.slice(0, 4_000) };
+      return closed(desk, { ...event.data, tool_use_id }, { outcome: 'failed', result });
+    }
+    case 'PostToolBatch': {
+      const event = events.batch.safeParse(given);
+      return event.success ? batchClosed(desk, event.data) : unread(name);
+    }
+    case 'UserPromptSubmit':
+    case 'SessionStart':
+    case 'SubagentStart':
+      return begun(desk, given, inboxUrl);
+    case 'SubagentStop':
+    case 'SessionEnd': {
+      const event = events.sessionEvent.safeParse(given);
+      if (event.success) await leave(desk, sessionOf(event.data).id);
+      return answers.NOTHING;
+    }
+    default:
+      return answers.NOTHING;
+  }
+}
+
+function unread(name: string): answers.HookAnswer {
+  return answers.told(`Assize could not read the event ${name}. Calls may stay open; see the console.`);
+}
+
+async function closed(desk: GatewayDesk, event: EndedCall, outcome: Outcome): Promise<answers.HookAnswer> {
+  await closeCall(desk, callIdOf(event.session_id, event.tool_use_id), outcome);
+  await skillClosed(desk, event, outcome.outcome === 'done' ? 'done' : 'unknown');
+  return answers.NOTHING;
+}
+
+interface EndedCall {
+  readonly session_id: string;
+  readonly tool_use_id: string;
+  readonly tool_name?: string | undefined;
+}
+
+/** The commands in the text of a skill. Those of one that failed may have run or not. */
+async function skillClosed(
+  desk: GatewayDesk,
+  { session_id, tool_use_id, tool_name }: EndedCall,
+  outcome: Outcome['outcome'],
+): Promise<void> {
+  if (tool_name !== 'Skill') return;
+  await closeCallsOf(desk, callIdOf(session_id, `${tool_use_id}:preamble-`), { outcome, result: UNTOLD });
+}
+
+function doneWith({ tool_name, tool_input, tool_response }: events.ToolDone): Outcome {
+  const change = fileChange(tool_name, tool_input, tool_response);
+  if (change !== undefined) return { outcome: 'done', result: { file: change } };
+  return tool_response === undefined ? { outcome: 'done' } : { outcome: 'done', result: tool_response as Json };
+}
+
+function failedWith({ error = '', is_interrupt = false }: events.ToolFailed): Outcome {
+  const result = { error: error.slice(0, 16_384), ...(error.length > 16_384 && { sha256: hashText(error) }) };
+  return { outcome: is_interrupt ? 'unknown' : 'failed', result };
+}
+
+/**
+ * The end of a turn. A call that was let through and has no outcome yet was refused by the program
+ * itself. Otherwise the event of its outcome was lost, and whether the call was made is not known.
+ */
+async function batchClosed(desk: GatewayDesk, { session_id, tool_calls }: events.Batch): Promise<answers.HookAnswer> {
+  for (const { tool_use_id, tool_name, tool_response } of tool_calls) {
+    const said = typeof tool_response === 'string' ? tool_response.slice(0, 4_000) : '';
+    const outcome: Outcome = isRefusal(said)
+      ? { outcome: 'failed', result: { not_made: said } }
+      : { outcome: 'unknown', result: { model_read: said } };
+    await closeCall(desk, callIdOf(session_id, tool_use_id), outcome);
+    await skillClosed(desk, { session_id, tool_use_id, tool_name }, 'unknown');
+  }
+  return answers.NOTHING;
+}
+
+/** The start of a session, or its next prompt: tells the person of calls in doubt. */
+async function begun(desk: GatewayDesk, given: unknown, inboxUrl: string): Promise<answers.HookAnswer> {
+  const event = events.sessionEvent.safeParse(given);
+  if (!event.success) return answers.NOTHING;
+  const session = sessionOf(event.data);
+  await attend(desk, session);
+  const calls = inDoubt(desk, desk.request.service.clock.now(), session.id);
+  if (calls.length === 0) return answers.NOTHING;
+  const listed = calls.slice(0, 5).map(({ tool, at, id }) => `${tool} of ${at.slice(0, 16)}Z (${id})`);
+  const more = calls.length > 5 ? ` and ${calls.length - 5} more` : '';
+  return answers.told(
+    `Assize: ${calls.length === 1 ? '1 call has' : `${calls.length} calls have`} no known outcome: ${listed.join(', ')}${more}. See ${inboxUrl.replace(/\/inbox$/, '/timeline')}/${desk.trajectory.id}.`,
+  );
+}
