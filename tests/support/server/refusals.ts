@@ -205,14 +205,14 @@ const TEXTS: readonly (readonly [name: string, status: number, code: string, raw
     ['a lone surrogate', 400, 'lone_surrogate', '{"a":"\\ud800"}'],
     ['too deep', 400, 'too_deep', `${'['.repeat(100_000)}${']'.repeat(100_000)}`],
     ['too many values', 400, 'too_many_nodes', `[${'0,'.repeat(400_000)}0]`],
-    ['too large', 413, 'body_too_large', `"${'x'.repeat(1_100_000)}"`],
   ];
 
 function ofTexts(one: Operation): Refusal[] {
   if (one.body === undefined) return [];
   const types = ['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=utf-16', ''];
+  const large = `"${'x'.repeat(Math.max(one.bodyBytes ?? 0, 1_048_576) + 50_000)}"`;
   return [
-    ...TEXTS.map(
+    ...[...TEXTS, ['too large', 413, 'body_too_large', large] as const].map(
       ([name, status, code, raw]): Refusal => ({
         name: `body: ${name}`,
         ...{ status, code },
