@@ -45,8 +45,9 @@ export function parsedLine(program: Command, { early, words: all }: CommandWords
   const words = isHelp ? all.slice(1).filter((word) => !word.startsWith('-')) : all;
   const { names, rest, command } = named(program, words);
   const [next] = rest;
-  // Alone, an unknown word is refused by name, also before `--help`.
-  if (command.commands.length > 0 && next !== undefined && !next.startsWith('-') && next !== 'help')
+  // Alone, an unknown word is refused by name, also before `--help`, unless it can be an argument.
+  const isGroup = command.commands.length > 0 && command.registeredArguments.length === 0;
+  if (isGroup && next !== undefined && !next.startsWith('-') && next !== 'help')
     return [...names, next];
   return isHelp ? [...names, '--help'] : [...names, ...early, ...rest];
 }

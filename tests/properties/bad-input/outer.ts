@@ -12,7 +12,7 @@ import { adjudicateRecorded, withoutPolicy } from 'assize-domains/tau';
 import { verificationInitial } from 'assize-domains/verification';
 import * as agents from '#agents';
 import { commitmentOf, DISCLOSURE_SETTINGS, disclosureInitial } from '#domains/disclosure';
-import { definitionHash, isApprover, readCases, readRules, rulesIn } from '#domains/gateway';
+import { callDigest, definitionHash, isApprover, readCases, readRules, rulesIn } from '#domains/gateway';
 import { coverageOn, udtInitial } from '#domains/udt';
 import * as cedar from '#integrations/cedar';
 import { seededRandom } from '#oracle';
@@ -134,6 +134,7 @@ export const DOMAINS: Readonly<Record<string, Case | Exempt>> = {
     RECORDS,
   ),
   configuration: exempt(MADE),
+  callDigest: takes(callDigest as never, () => [{ args: { cents: 1 } }]),
   definitionHash: takes(definitionHash as never, () => [{ name: 'run', inputSchema: { type: 'object' } }]),
   faultText: exempt(MADE),
   gateway: exempt(MADE),
