@@ -59,6 +59,8 @@ export type FlowEnd<R> =
   | { readonly end: 'doubt'; readonly call: string; readonly text: string }
   | { readonly end: 'ask'; readonly question: Question; readonly text: string };
 
+/** The longest arguments that a person at a client is asked about, in characters. */
+const SHOWN_MAX = 4_000;
 /** How often a call is proposed again after a freeze. */
 const FREEZES_MAX = 5;
 /** Seconds between two signs of progress. */
@@ -143,7 +145,7 @@ class Flow<R extends object> {
   /** A pending call: the person at the client decides, or the people of the queue. */
   async #held(call: string, approval: string, mayAsk: boolean = true): Promise<FlowEnd<R>> {
     const { desk } = this.#gateway;
-    if (mayAsk && desk.decide !== undefined && this.#client.elicits) {
+    if (mayAsk && desk.decide !== undefined && this.#client.elicits && this.#isShort()) {
       const shown = await desk.shown(approval);
       if (shown !== undefined) return this.#question(call, approval, shown);
     }
@@ -158,9 +160,14 @@ class Flow<R extends object> {
     return { end: 'refused', text: refusal(decision.detail) };
   }
 
+  /** Whether the person at the client can be shown all arguments. */
+  #isShort(): boolean {
+    return JSON.stringify(this.#given.args, null, 2).length <= SHOWN_MAX;
+  }
+
   #question(call: string, approval: string, { digest, detail }: ShownApproval): FlowEnd<R> {
     const { tool, args } = this.#given;
-    const text = `Approve this call of ${tool}, once?\n${JSON.stringify(args, null, 2).slice(0, 4_000)}\n${detail}`;
+    const text = `Approve this call of ${tool}, once?\n${JSON.stringify(args, null, 2)}\n${detail}`;
     return { end: 'ask', question: { call, approval, tool, digest: this.#digest, shown: digest }, text };
   }
 

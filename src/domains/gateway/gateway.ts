@@ -80,7 +80,7 @@ function domainOf(
         reads: ['/rules', '/pins', '/standing'],
         writes: ['/calls/*', '/used/*', '/spent/*', '/read/*'],
       },
-      beginning: { writes: ['/calls/*'] },
+      beginning: { reads: ['/rules'], writes: ['/calls/*'] },
       reporting: { writes: ['/calls/*', '/read/*'] },
       attending: { writes: ['/sessions/*'] },
       pinning: { reads: ['/rules'], writes: ['/pins/*'] },

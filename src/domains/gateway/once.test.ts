@@ -49,6 +49,13 @@ test('an approval with other arguments is for these alone', async () => {
   expect(said(await begin(3))).toBe('committed');
 });
 
+test('an approval ends with the rules under which it was given', async () => {
+  const { call, act, approve, configure } = await desk(RULES);
+  await approve(await call('ada', 'bank/pay', {}, once));
+  await configure(`${RULES}\n  - { id: never, deny: bank/pay }`);
+  expect(said(await act('begin', { call: 'c1', digest }, 'ada'))).toContain('rules have changed');
+});
+
 test('an approval ends after a day, and the clean-up drops its call', async () => {
   const { call, act, approve, state, clock } = await desk(RULES);
   await approve(await call('ada', 'bank/pay', {}, once));

@@ -45,6 +45,8 @@ const call = z.strictObject({
   result: z.string().optional(),
   /** Whether the call must be begun, which is possible once. */
   once: z.boolean().optional(),
+  /** The digest of the rules under which a call that must be begun was let through. */
+  rules: z.string().optional(),
   begunAt: instant.optional(),
   /** The id under which its caller has begun it, if that is another one. */
   begunAs: z.string().optional(),

@@ -1,8 +1,11 @@
 import type { CallPart } from './calls/call-part.ts';
 
-/** Files that say what an agent may do: its own settings, and those of the server that rules it. */
+/**
+ * Files that say what an agent may do, or what a program runs: its own settings, those of git, and
+ * the folder of the server that rules it.
+ */
 const FILES =
-  /(?:^|\/)(?:\.claude(?:\/(?:settings[^/]*\.json|hooks(?:\/.*)?|agents(?:\/.*)?))?|\.claude\.json|\.mcp\.json|\.codex(?:\/(?:config\.toml|hooks(?:\/.*)?))?|managed-settings\.json|assize\.config\.[a-z]+|assize\.yaml|[^/]+\.root\.key|[^/]*\.db)$/i;
+  /(?:^|\/)(?:\.assize(?:\/.*)?|\.git(?:\/(?:config|hooks(?:\/.*)?|info(?:\/.*)?))?|\.claude(?:\/(?:settings[^/]*\.json|hooks(?:\/.*)?|agents(?:\/.*)?))?|\.claude\.json|\.mcp\.json|\.codex(?:\/(?:config\.toml|hooks(?:\/.*)?))?|managed-settings\.json|assize\.config\.[a-z]+|assize\.yaml|[^/]+\.root\.key|[^/]*\.db)$/i;
 
 /** Parts of calls that may read or change such files. They ask unless the rules say otherwise. */
 export function settingsParts(parts: readonly CallPart[], server: string): readonly CallPart[] {

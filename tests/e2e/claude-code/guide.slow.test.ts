@@ -68,7 +68,7 @@ describe.skipIf(claudeProgram() === undefined)('Claude Code (absent without npm 
     const person = Object.keys(config.principals).find((name) => name.startsWith('human:')) as string;
     guide.sh(`export PERSON=${person}`);
     expect(guide.sh(blockOf(PAGE, 'sh sign-in'))).toContain('http://127.0.0.1:4517/sign-in#');
-    expect(guide.sh('assize init claude-code --check')).toContain('the server answers');
+    expect(guide.sh('assize init claude-code --check --url http://127.0.0.1:4517')).toContain('the server answers');
     const token = guide.sh(`assize token create ${person} --config ~/.assize/assize.config.json`).trim();
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     const asked = begun('sh ask');

@@ -1,6 +1,9 @@
 /** The hooks of Claude Code at the server: permissions, once each, and recorded outcomes. */
+import { mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { gateway, readRules } from '#domains/gateway';
 import type { Domain } from '#kernel';
 import { cases } from '../../support/cases.ts';
@@ -129,6 +132,32 @@ test('an approval with another command does not let the asked one through', asyn
   expect((await ask('Bash', bash('git push'))).permission).toBe('deny');
 });
 
+test('an approval in one folder is not one in another', async () => {
+  const { ask, approve } = await hooks();
+  const clean = bash('make clean');
+  await ask('Bash', clean, { cwd: '/srv/staging' });
+  await approve();
+  expect((await ask('Bash', clean, { cwd: '/srv/prod' })).permission).toBe('deny');
+  expect((await ask('Bash', clean, { cwd: '/srv/staging' })).permission).toBe('allow');
+});
+
+test('a link in a command counts under the name that it leads to', async () => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'assize-links-')));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  symlinkSync(join(folder, 'outside'), join(folder, 'link'));
+  const { ask } = await hooks(`
+id: links
+rules:
+  - { id: look, allow: 'shell/*', path: ${folder} }
+  - { id: outside, deny: '*', path: ${folder}/outside }
+`);
+  expect((await ask('Bash', bash('cat here'), { cwd: folder })).permission).toBe('allow');
+  expect((await ask('Bash', bash('ls'), { cwd: folder })).permission).toBe('allow');
+  expect((await ask('Bash', bash('ls'), { cwd: '/srv' })).permission).toBe('deny');
+  expect((await ask('Bash', bash('cat link'), { cwd: folder })).reason).toContain('[outside]');
+  expect((await ask('Bash', bash('echo x > link'), { cwd: folder })).reason).toContain('[outside]');
+});
+
 test('the same question twice at once is one permission', async () => {
   const { ask } = await hooks();
   const same = { tool_use_id: 'toolu_same' };
@@ -255,7 +284,10 @@ test('an MCP server of a project or a plugin has no name of a trusted one', asyn
 
 test('settings of agents and of the server ask, whatever the rules allow', async () => {
   const { ask } = await hooks('{ id: wide, default: allow, rules: [{ id: all, allow: "*" }] }');
-  for (const path of ['.claude/settings.local.json', '/home/u/.claude.json', 'assize.yaml', '/x/assize.db.root.key']) {
+  for (const path of [
+    ...['.claude/settings.local.json', '/home/u/.claude.json', 'assize.yaml', '/x/assize.db.root.key'],
+    ...['/home/u/.assize', '/home/u/.assize/assize.db-wal', '.git/config', '.git/hooks/pre-commit'],
+  ]) {
     expect((await ask('Write', { file_path: path, content: '' })).permission).toBe('deny');
     expect((await ask('Bash', bash(`cat ${path}`))).permission).toBe('deny');
   }

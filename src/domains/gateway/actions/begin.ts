@@ -21,7 +21,7 @@ export const beginArgs: z.ZodObject<{
 
 /**
  * Begins a call that was let through, as its caller is about to make it. A call is begun once, with
- * the arguments that were approved: an approval with other ones is for these alone.
+ * the arguments that were approved, and under the rules of that time.
  */
 export function applyBegin(
   state: GatewayState,
@@ -36,6 +36,8 @@ export function applyBegin(
     throw new Error(`the call ${call} was let through with other arguments; ask again with those`);
   if (row.begunAt !== undefined) throw new Error(`the call ${call} was begun already, and a call is made once`);
   if (row.outcome !== undefined) throw new Error(`the call ${call} is closed: ${row.outcome}`);
+  if (row.rules !== state.rules.digest)
+    throw new Error(`the rules have changed since the call ${call} was let through; ask again`);
   if (isStale(row.at, at)) throw new Error(`the call ${call} was let through more than a day ago; ask again`);
   row.begunAt = at;
   if (as !== undefined) row.begunAs = as;

@@ -98,6 +98,7 @@ export function applyCall(
   if (denied !== undefined) row.denied = denied;
   if (args.once === true) {
     row.once = true;
+    row.rules = state.rules.digest;
     if (row.asks.length === 0 || row.standing !== undefined) row.begunAt = at;
   }
   state.calls[id] = row;

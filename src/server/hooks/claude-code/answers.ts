@@ -18,7 +18,7 @@ export function permission(event: string, decision: Permission, reason: string):
     hookSpecificOutput: {
       hookEventName: event,
       permissionDecision: decision,
-      permissionDecisionReason: reason.slice(0, 4_000),
+      permissionDecisionReason: reason.slice(0, 4_000).toWellFormed(),
     },
   };
 }

@@ -4,6 +4,7 @@ import { PARTS_MAX } from '#domains/gateway';
 import { type AskedCall, callIdOf, sessionIdOf } from '../asked-call.ts';
 import type { CallPart } from '../calls/call-part.ts';
 import { canonicalPath } from '../calls/file-path.ts';
+import { placed } from '../calls/placed-parts.ts';
 import { commandParts } from '../calls/shell-command.ts';
 import { settingsParts } from '../settings-files.ts';
 import type { AskingTool, ToolEvent } from './events.ts';
@@ -49,7 +50,7 @@ async function partsOf({ tool_name, tool_input, cwd }: ToolEvent): Promise<reado
   switch (tool_name) {
     case 'Bash':
     case 'Monitor':
-      return shellParts(tool_input, cwd);
+      return await shellParts(tool_input, cwd);
     case 'Read':
       return fileParts('read', tool_input['file_path'], cwd);
     case 'Write':
@@ -72,10 +73,11 @@ async function partsOf({ tool_name, tool_input, cwd }: ToolEvent): Promise<reado
   }
 }
 
-function shellParts(input: ToolEvent['tool_input'], cwd: string): readonly CallPart[] {
+async function shellParts(input: ToolEvent['tool_input'], given: string): Promise<readonly CallPart[]> {
   const { command } = input;
   if (typeof command !== 'string') return [{ server: 'shell', tool: 'unparsed', args: { text: '' } }];
-  const parts = commandParts(command, { cwd });
+  const { path, resolved } = await canonicalPath(given, '/');
+  const parts = await placed(commandParts(command, { cwd: resolved ?? path }), resolved ?? path);
   return input['dangerouslyDisableSandbox'] === true
     ? [...parts, { server: CLAUDE_CODE, tool: 'unsandboxed', args: {} }]
     : parts;

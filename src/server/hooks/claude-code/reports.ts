@@ -31,7 +31,7 @@ export async function recorded(
       const event = events.permissionDenied.safeParse(given);
       const { tool_use_id, reason = '' } = event.data ?? {};
       if (event.data === undefined || tool_use_id === undefined) return answers.NOTHING;
-      const result = { denied: reason.slice(0, 4_000) };
+      const result = { denied: reason.slice(0, 4_000).toWellFormed() };
       return closed(desk, { ...event.data, tool_use_id }, { outcome: 'failed', result });
     }
     case 'PostToolBatch': {
@@ -86,7 +86,10 @@ function doneWith({ tool_name, tool_input, tool_response }: events.ToolDone): Ou
 }
 
 function failedWith({ error = '', is_interrupt = false }: events.ToolFailed): Outcome {
-  const result = { error: error.slice(0, 16_384), ...(error.length > 16_384 && { sha256: hashText(error) }) };
+  const result = {
+    error: error.slice(0, 16_384).toWellFormed(),
+    ...(error.length > 16_384 && { sha256: hashText(error) }),
+  };
   return { outcome: is_interrupt ? 'unknown' : 'failed', result };
 }
 
@@ -96,7 +99,7 @@ function failedWith({ error = '', is_interrupt = false }: events.ToolFailed): Ou
  */
 async function batchClosed(desk: GatewayDesk, { session_id, tool_calls }: events.Batch): Promise<answers.HookAnswer> {
   for (const { tool_use_id, tool_name, tool_response } of tool_calls) {
-    const said = typeof tool_response === 'string' ? tool_response.slice(0, 4_000) : '';
+    const said = typeof tool_response === 'string' ? tool_response.slice(0, 4_000).toWellFormed() : '';
     const outcome: Outcome = isRefusal(said)
       ? { outcome: 'failed', result: { not_made: said } }
       : { outcome: 'unknown', result: { model_read: said } };

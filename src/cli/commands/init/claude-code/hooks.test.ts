@@ -37,7 +37,7 @@ test('hooks that are added again replace the earlier ones', () => {
 
 test('a proxy setting of the person stays', () => {
   const own: Settings = { env: { NO_PROXY: 'example.com' } };
-  expect(withHooks(own, terms)['env']).toEqual({ NO_PROXY: 'example.com' });
+  expect(withHooks(own, terms)['env']).toEqual({ NO_PROXY: 'example.com,127.0.0.1,localhost' });
   expect(withoutHooks(withHooks(own, terms))).toEqual(own);
 });
 

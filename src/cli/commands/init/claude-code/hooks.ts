@@ -45,7 +45,7 @@ export function withHooks(settings: Settings, terms: HookTerms): Settings {
   return {
     ...others,
     // A proxy would else get the requests to this machine, with their token.
-    env: { [NO_PROXY]: LOOPBACK, ...(env as object) },
+    env: { ...(env as object), [NO_PROXY]: withLoopback((env as Settings)[NO_PROXY]) },
     hooks: {
       ...(given as object),
       ...Object.fromEntries(QUESTIONS.map((event) => [event, own(event, asking)])),
@@ -66,10 +66,17 @@ export function withoutHooks(settings: Settings): Settings {
   return kept.length === 0 ? others : { ...others, hooks: Object.fromEntries(kept) };
 }
 
+function withLoopback(hosts: unknown): string {
+  return typeof hosts === 'string' && hosts !== '' ? `${hosts},${LOOPBACK}` : LOOPBACK;
+}
+
 function withoutEnv(settings: Settings): Settings {
   const { env, ...others } = settings;
-  if (typeof env !== 'object' || env === null || (env as Settings)[NO_PROXY] !== LOOPBACK) return settings;
-  const { [NO_PROXY]: _, ...left } = env as Settings;
+  if (typeof env !== 'object' || env === null) return settings;
+  const { [NO_PROXY]: hosts, ...rest } = env as Settings;
+  if (typeof hosts !== 'string' || !hosts.endsWith(LOOPBACK)) return settings;
+  const own = hosts.slice(0, -LOOPBACK.length).replace(/,$/, '');
+  const left = own === '' ? rest : { ...rest, [NO_PROXY]: own };
   return Object.keys(left).length === 0 ? others : { ...others, env: left };
 }
 

@@ -138,7 +138,7 @@ async function check(session: Session, options: Options): Promise<ExitCode> {
     ...(missing.length > 0 ? [`${path} lacks the hooks of ${missing.join(', ')}`] : []),
     ...(settings['disableAllHooks'] === true ? [`${path} has disableAllHooks`] : []),
     ...(await requireClaudeCode(options.claude).then(() => [], messageOf)),
-    ...(missing.length > 0 ? [] : await serverFaults(addressIn(settings), token)),
+    ...(missing.length > 0 ? [] : await hookedFaults(settings, options, token)),
   ];
   if (session.json) session.out.document({ settings: path, ok: faults.length === 0, faults });
   else
@@ -150,6 +150,14 @@ async function check(session: Session, options: Options): Promise<ExitCode> {
 function messageOf(error: unknown): string[] {
   if (isInstance(error, CliError)) return [error.message];
   throw error;
+}
+
+/** Faults of the server that the hooks name. A server of another address never gets the token. */
+async function hookedFaults(settings: Settings, { url, server }: Options, token: string): Promise<string[]> {
+  const named = addressIn(settings);
+  const expected = url === undefined ? publicAddress((await serverOf(server)).server) : addressOf(url);
+  if (named === expected) return serverFaults(named, token);
+  return [`the hooks name the server ${named}, and not ${expected}; pass --url if that is right`];
 }
 
 async function serverFaults(url: string, token: string): Promise<string[]> {

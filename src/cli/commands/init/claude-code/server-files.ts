@@ -21,10 +21,12 @@ export function firstRules(project: string): string {
 id: coding
 default: ask
 rules:
-  - { id: look, allow: ['files/*', 'shell/*', 'web/search', 'claude-code/*', 'codex/*'], class: read }
+  - { id: look, allow: ['files/*', 'shell/*'], class: read, path: ${JSON.stringify(project)} }
+  - { id: search, allow: ['web/search', 'claude-code/*', 'codex/*'], class: read }
   - { id: edit, allow: ['files/write', 'files/edit', 'shell/write'], path: ${JSON.stringify(project)} }
   - id: git
     allow: shell/git
+    path: ${JSON.stringify(project)}
     where: [{ path: /argv/0, in: [status, diff, log, show, add, commit, branch, stash] }]
   - id: secrets
     deny: ['files/*', 'shell/*']
