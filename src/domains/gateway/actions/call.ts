@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Json } from '#base';
+import { arg, checkArgument, type Json } from '#base';
 import { contentHash, instantToMillis } from '#canon';
 import type { CallPart, CompiledRules, Verdict } from '../judge/compiled-rules.ts';
 import { amountOf, figuresOf, groupOf, sumsOf, usedKey } from '../judge/figures.ts';
@@ -49,11 +49,19 @@ export const callArgs: z.ZodObject<{
 });
 export type CallArgs = z.infer<typeof callArgs>;
 
-/** The content of a call by which it is recognised: its arguments, and its parts if it has any. */
-export function callDigest({ args, parts }: Pick<CallArgs, 'args' | 'parts'>): string {
+/**
+ * The content of a call by which it is recognised: its arguments, and its parts if it has any.
+ *
+ * @throws ArgumentError `bad_argument`; CanonError for values that are not JSON
+ */
+export function callDigest(call: Pick<CallArgs, 'args' | 'parts'>): string {
+  checkArgument(CONTENT, call, 'call');
+  const { args, parts } = call;
   const content = parts === undefined ? args : { args, parts };
   return contentHash(content as { readonly [key: string]: Json });
 }
+
+const CONTENT = arg.members({ args: arg.object, parts: arg.optional(arg.list(arg.object)) });
 
 /** The rules of a state, as a domain finds them. `isTried`: other rules than the recorded ones. */
 export interface RulesInForce {
