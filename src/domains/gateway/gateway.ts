@@ -86,7 +86,10 @@ function domainOf(
       pinning: { reads: ['/rules'], writes: ['/pins/*'] },
       standing: { reads: ['/rules', '/spent'], writes: ['/standing/*'] },
       configuring: { reads: ['/calls'], writes: ['/rules', '/limits/*', '/used/*'] },
-      tidying: { writes: ['/calls/*', '/used/*', '/read/*', '/standing/*', '/spent/*', '/sessions/*'] },
+      tidying: {
+        reads: ['/rules'],
+        writes: ['/calls/*', '/used/*', '/read/*', '/standing/*', '/spent/*', '/sessions/*'],
+      },
     },
     roles: {
       agent: { params: ['agent'], processes: ['calling', 'beginning', 'reporting', 'attending', 'standing'] },

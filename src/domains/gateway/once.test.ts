@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { callDigest, openCalls } from './index.ts';
+import { callDigest, openCalls, waitingCalls } from './index.ts';
 import { desk, said } from './testing/desk.ts';
 
 const RULES = `
@@ -50,10 +50,13 @@ test('an approval with other arguments is for these alone', async () => {
 });
 
 test('an approval ends with the rules under which it was given', async () => {
-  const { call, act, approve, configure } = await desk(RULES);
+  const { call, act, approve, configure, state, clock } = await desk(RULES);
   await approve(await call('ada', 'bank/pay', {}, once));
   await configure(`${RULES}\n  - { id: never, deny: bank/pay }`);
   expect(said(await act('begin', { call: 'c1', digest }, 'ada'))).toContain('rules have changed');
+  expect(waitingCalls(state(), { server: 'bank', agent: 'ada', now: clock.now() })).toEqual([]);
+  await act('tidy', {});
+  expect(state().calls).toEqual({});
 });
 
 test('an approval ends after a day, and the clean-up drops its call', async () => {

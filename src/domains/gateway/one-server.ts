@@ -1,4 +1,4 @@
-import { isStale } from './actions/begin.ts';
+import { canBegin } from './actions/begin.ts';
 import { compiledRules } from './judge/compiled-rules.ts';
 import { toolKey } from './names.ts';
 import { isToBegin } from './open-calls.ts';
@@ -52,15 +52,15 @@ export interface WaitingCall extends Pick<CallRow, 'at' | 'digest'> {
  * too old to begin its call is left out.
  */
 export function waitingCalls(
-  { calls }: GatewayState,
+  state: GatewayState,
   { server, agent, now }: { readonly server: string; readonly agent: string; readonly now: string },
 ): readonly WaitingCall[] {
   const prefix = toolKey(server, '');
-  return Object.entries(calls).flatMap(([id, row]) => {
+  return Object.entries(state.calls).flatMap(([id, row]) => {
     if (row.once !== true || row.agent !== agent || !row.tool.startsWith(prefix)) return [];
     if (row.outcome !== undefined && row.outcome !== 'unknown') return [];
     const { at, digest } = row;
-    if (isToBegin(row) && isStale(at, now)) return [];
+    if (isToBegin(row) && !canBegin(state, row, now)) return [];
     return [{ id, at, digest, tool: row.tool.slice(prefix.length), phase: isToBegin(row) ? 'approved' : 'begun' }];
   });
 }

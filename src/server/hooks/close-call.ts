@@ -41,7 +41,11 @@ export async function closeCallsOf(desk: GatewayDesk, beginning: string, outcome
 function openCall({ calls }: GatewayState, agent: string, id: string): string | undefined {
   const own = Object.hasOwn(calls, id) ? calls[id] : undefined;
   if (own !== undefined && own.begunAs === undefined) return isOpenFor(agent, own) ? id : undefined;
-  return Object.entries(calls).find(([, row]) => row.begunAs === id && isOpenFor(agent, row))?.[0];
+  for (const call in calls) {
+    const row = calls[call] as CallRow;
+    if (row.begunAs === id && isOpenFor(agent, row)) return call;
+  }
+  return undefined;
 }
 
 function isOpenFor(of: string, { agent, begunAt, outcome }: CallRow): boolean {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { isAssizeError } from '#base';
 import { addMicros, type Instant } from '#canon';
-import { type CallRow, callDigest, type GatewayState, isToBegin } from '#domains/gateway';
+import { type CallRow, callDigest, canBegin, type GatewayState, isToBegin } from '#domains/gateway';
 import { type Hash, isEffectPending } from '#ledger';
 import type { FinalRuling, Ruling } from '#runtime';
 import { awaitDecision } from '../await-decision.ts';
@@ -31,10 +31,11 @@ export interface DecideOptions {
  * @throws the errors of `Trajectory.propose` and of `awaitDecision`
  */
 export async function decideCall(desk: GatewayDesk, call: AskedCall, options: DecideOptions): Promise<Decision> {
-  const found = desk.read((state) => earlier(state, desk.agent, call));
+  const now = desk.request.service.clock.now();
+  const found = desk.read((state) => earlier(state, desk.agent, call, now));
   if (found !== undefined && 'refused' in found) return { kind: 'denied', reason: found.refused };
   if (found !== undefined) return begin(desk, call, found.id);
-  const until = addMicros(desk.request.service.clock.now(), options.waitMs * 1_000);
+  const until = addMicros(now, options.waitMs * 1_000);
   for (;;) {
     const asked = (await waitingFor(desk, call)) ?? (await ask(desk, call, options));
     if ('kind' in asked) return asked;
@@ -52,18 +53,23 @@ interface Waiting {
   readonly id?: string;
 }
 
-/** A call with the same id, or one of the same content that was let through and not begun. */
+/** A call with the same id, or one of the same content that can be begun. */
 function earlier(
-  { calls }: GatewayState,
+  state: GatewayState,
   agent: string,
   call: AskedCall,
+  now: Instant,
 ): { readonly id: string } | { readonly refused: string } | undefined {
+  const { calls } = state;
   const isSame = contentMatcher(agent, call);
   const own = Object.hasOwn(calls, call.id) ? calls[call.id] : undefined;
   if (own !== undefined && !isSame(own)) return { refused: `the call ${call.id} was asked for with other arguments` };
   if (own !== undefined) return isToBegin(own) ? { id: call.id } : { refused: usedText(call.id, own) };
-  const ready = Object.entries(calls).find(([, row]) => isToBegin(row) && isSame(row));
-  return ready === undefined ? undefined : { id: ready[0] };
+  for (const id in calls) {
+    const row = calls[id] as CallRow;
+    if (canBegin(state, row, now) && isSame(row)) return { id };
+  }
+  return undefined;
 }
 
 function usedText(id: string, { outcome }: CallRow): string {

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import { gateway, readRules } from '#domains/gateway';
 import type { Domain } from '#kernel';
+import { MemoryStore, type Store } from '#stores';
 import { cases } from '../../support/cases.ts';
 import { type Asking, start, type TestServer } from '../../support/server/serving.ts';
 
@@ -38,11 +39,12 @@ interface Hooks {
   state(): Promise<any>;
 }
 
-async function hooks(rules = RULES): Promise<Hooks> {
+async function hooks(rules = RULES, store: Store = new MemoryStore()): Promise<Hooks> {
   const read = readRules(rules).rules;
   const server = await start({
     config: { worlds: { calls: { domain: 'gateway' } }, tools: [] },
     principals: PRINCIPALS as never,
+    store,
     domains: [gateway({ rules: read }) as unknown as Domain],
     rules: read,
   });
@@ -130,6 +132,16 @@ test('an approval with another command does not let the asked one through', asyn
   expect(first).toMatchObject({ permission: 'deny', reason: expect.stringContaining('with other arguments') });
   expect((await ask('Bash', bash('git push'))).permission).toBe('allow');
   expect((await ask('Bash', bash('git push'))).permission).toBe('deny');
+});
+
+test('an approval ends when the rules change, and the call asks anew', async () => {
+  const store = new MemoryStore();
+  const before = await hooks(RULES, store);
+  await before.ask('Bash', bash('git push'));
+  await before.approve();
+  await before.server.stop();
+  const stricter = await hooks(`${RULES}  - { id: two, ask: shell/git, approvals: 2 }\n`, store);
+  expect((await stricter.ask('Bash', bash('git push'), { session_id: 's2' })).reason).toContain('[two]');
 });
 
 test('an approval in one folder is not one in another', async () => {

@@ -134,6 +134,7 @@ export const DOMAINS: Readonly<Record<string, Case | Exempt>> = {
     RECORDS,
   ),
   configuration: exempt(MADE),
+  canBegin: exempt(MADE),
   callDigest: takes(callDigest as never, () => [{ args: { cents: 1 } }]),
   definitionHash: takes(definitionHash as never, () => [{ name: 'run', inputSchema: { type: 'object' } }]),
   faultText: exempt(MADE),

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { instantToMillis } from '#canon';
 import { callId } from '../name-forms.ts';
-import type { GatewayState } from '../schema.ts';
+import { isToBegin } from '../open-calls.ts';
+import type { CallRow, GatewayState } from '../schema.ts';
 import { HOUR_MS } from './call.ts';
 
 /** How long after its ruling a call can be begun. */
@@ -43,7 +44,12 @@ export function applyBegin(
   if (as !== undefined) row.begunAs = as;
 }
 
+/** Whether a call was let through and can be begun now. */
+export function canBegin({ rules }: Pick<GatewayState, 'rules'>, row: CallRow, now: string): boolean {
+  return isToBegin(row) && row.rules === rules.digest && !isStale(row.at, now);
+}
+
 /** Whether a call of one time can no longer be begun at another. */
-export function isStale(from: string, to: string): boolean {
+function isStale(from: string, to: string): boolean {
   return instantToMillis(to) - instantToMillis(from) > BEGIN_HOURS * HOUR_MS;
 }

@@ -2,7 +2,7 @@ import { instantToMillis } from '#canon';
 import { readGroup, windowOf } from '../judge/figures.ts';
 import { isToBegin } from '../open-calls.ts';
 import type { GatewayState } from '../schema.ts';
-import { isStale } from './begin.ts';
+import { canBegin } from './begin.ts';
 import { HOUR_MS, READ_HOURS } from './call.ts';
 
 /**
@@ -19,7 +19,7 @@ export function applyTidy(state: GatewayState, at: string): void {
   for (const [id, call] of Object.entries(state.calls)) {
     const isClosed = call.run === 'assize' || call.outcome === 'done' || call.outcome === 'failed';
     if (isClosed && windowOf('day', call.at) < today) delete state.calls[id];
-    if (isToBegin(call) && isStale(call.at, at)) delete state.calls[id];
+    if (isToBegin(call) && !canBegin(state, call, at)) delete state.calls[id];
   }
   for (const [id, { endedAt }] of Object.entries(state.sessions))
     if (endedAt !== undefined && windowOf('day', endedAt) < today) delete state.sessions[id];
