@@ -4,9 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import { gateway, readRules } from '#domains/gateway';
+import { configuration, gateway, readRules } from '#domains/gateway';
 import type { Domain } from '#kernel';
-import { MemoryStore, type Store } from '#stores';
 import { cases } from '../../support/cases.ts';
 import { type Asking, start, type TestServer } from '../../support/server/serving.ts';
 
@@ -39,12 +38,11 @@ interface Hooks {
   state(): Promise<any>;
 }
 
-async function hooks(rules = RULES, store: Store = new MemoryStore()): Promise<Hooks> {
+async function hooks(rules = RULES): Promise<Hooks> {
   const read = readRules(rules).rules;
   const server = await start({
     config: { worlds: { calls: { domain: 'gateway' } }, tools: [] },
     principals: PRINCIPALS as never,
-    store,
     domains: [gateway({ rules: read }) as unknown as Domain],
     rules: read,
   });
@@ -135,13 +133,15 @@ test('an approval with another command does not let the asked one through', asyn
 });
 
 test('an approval ends when the rules change, and the call asks anew', async () => {
-  const store = new MemoryStore();
-  const before = await hooks(RULES, store);
-  await before.ask('Bash', bash('git push'));
-  await before.approve();
-  await before.server.stop();
-  const stricter = await hooks(`${RULES}  - { id: two, ask: shell/git, approvals: 2 }\n`, store);
-  expect((await stricter.ask('Bash', bash('git push'), { session_id: 's2' })).reason).toContain('[two]');
+  const { ask, approve, server } = await hooks();
+  await ask('Bash', bash('git push'));
+  await approve();
+  const { assize, offices, clock } = server.service;
+  const stricter = readRules(`${RULES}  - { id: two, ask: shell/git, approvals: 2 }\n`).rules;
+  const writ = offices.forServer('admin:ann', 'configure', 'calls', clock.now());
+  const put = { action: 'configure', role: 'admin', args: configuration(stricter), writ };
+  expect((await (await assize.open('calls')).propose(put as never)).ruling).toBe('committed');
+  expect((await ask('Bash', bash('git push'))).reason).toContain('[two]');
 });
 
 test('an approval in one folder is not one in another', async () => {
