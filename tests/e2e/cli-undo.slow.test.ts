@@ -1,7 +1,7 @@
 /** `assize undo`: files that a session of a coding agent changed get their text back. */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { gateway, readRules } from '#domains/gateway';
 import type { Domain } from '#kernel';
@@ -51,6 +51,9 @@ test('files get the text back that they had before a session', async () => {
   await write('between', 'agent');
   writeFileSync(join(folder, 'between'), 'person');
   await write('between', 'again');
+  writeFileSync(join(folder, 'large'), 'x'.repeat(300_000));
+  await write('large', 'small');
+  await write('large', 'again');
   await write('other', 'of another session', { session_id: 's2' });
   // A report of a path that its call was not about, as an agent with its token could send it.
   const read = { tool_name: 'Read', tool_input: { file_path: '/etc/hosts' }, tool_use_id: 'forged' };
@@ -69,11 +72,12 @@ test('files get the text back that they had before a session', async () => {
   expect(undone.code).toBe(1);
   const { restored, left } = JSON.parse(undone.out);
   expect(restored.toSorted()).toEqual([join(folder, 'new'), join(folder, 'twice')]);
-  expect(left).toHaveLength(2);
-  expect(['twice', 'new', 'since', 'between', 'other'].map(text)).toEqual([
+  expect(left.map(({ path }: { path: string }) => basename(path)).toSorted()).toEqual(['between', 'large', 'since']);
+  expect(['twice', 'new', 'since', 'between', 'large', 'other'].map(text)).toEqual([
     'old',
     undefined,
     'person',
+    'again',
     'again',
     'of another session',
   ]);

@@ -39,10 +39,12 @@ export function undo(program: Command): void {
     )
     .action(
       inSession(async (session, { trajectory, yes }: Options, of: string) => {
-        const changes = await session.withStore('readonly', (store) => fileChangesOf(store, trajectory, of));
+        const { changes, unrecorded } = await session.withStore('readonly', (store) =>
+          fileChangesOf(store, trajectory, of),
+        );
         if (changes.length === 0)
           throw new CliError('not_found', `The session ${of} has no recorded change of a file in ${trajectory}.`);
-        const files = restoredOf(changes);
+        const files = restoredOf(changes, unrecorded);
         const ready = files.filter(({ conflict }) => conflict === undefined);
         if (!session.json) for (const file of files) session.out.line(line`${planText(file)}`);
         if (ready.length > 0 && yes !== true) {
@@ -63,12 +65,14 @@ export function undo(program: Command): void {
 }
 
 /** The files of the changes, which are newest first. */
-function restoredOf(changes: readonly RecordedChange[]): readonly Restored[] {
+function restoredOf(changes: readonly RecordedChange[], unrecorded: ReadonlySet<string>): readonly Restored[] {
   const byPath = new Map<string, RecordedChange[]>();
   for (const change of changes) byPath.set(change.path, [...(byPath.get(change.path) ?? []), change]);
   return [...byPath].map(([path, all]) => {
     const oldest = all.at(-1) as RecordedChange;
-    const conflict = conflictOf(path, all);
+    const conflict = unrecorded.has(path)
+      ? 'the text before one of its changes is not recorded'
+      : conflictOf(path, all);
     return { path, before: oldest.before, changes: all.length, ...(conflict !== undefined && { conflict }) };
   });
 }

@@ -13,18 +13,21 @@ export interface RecordedChange {
   readonly after: string;
 }
 
+/** The changes of files in a session and in the sessions of its subagents. */
+export interface SessionChanges {
+  /** Newest first. */
+  readonly changes: readonly RecordedChange[];
+  /** Paths that a call may have changed without a record of the text before. */
+  readonly unrecorded: ReadonlySet<string>;
+}
+
 /**
- * The changes of files in a session and in the sessions of its subagents, newest first. The
- * trajectory is verified before. Calls without a recorded text before them are missing: those of
- * commands, and of large files.
+ * The changes of a session by the tools for files. The trajectory is verified before. Changes by
+ * commands are not among them.
  *
  * @throws LedgerFault
  */
-export async function fileChangesOf(
-  store: LedgerStore,
-  trajectory: string,
-  session: string,
-): Promise<readonly RecordedChange[]> {
+export async function fileChangesOf(store: LedgerStore, trajectory: string, session: string): Promise<SessionChanges> {
   const replayer = new Replayer(store);
   await replayer.replay(trajectory);
   const written = new Map<string, ReadonlySet<string>>();
@@ -43,11 +46,12 @@ export async function fileChangesOf(
       const call = String(args['call']);
       const file = changeIn(args['result']);
       // A report is the word of an agent. It counts for the files of its call alone.
-      if (file !== undefined && written.get(call)?.has(file.path) === true)
-        changes.unshift({ call, at: payload.at, ...file });
+      const isOfCall = file !== undefined && written.get(call)?.has(file.path) === true;
+      if (isOfCall) changes.unshift({ call, at: payload.at, ...file });
+      if (isOfCall || args['outcome'] === 'failed') written.delete(call);
     }
   }
-  return changes;
+  return { changes, unrecorded: new Set([...written.values()].flatMap((paths) => [...paths])) };
 }
 
 type Args = { readonly [name: string]: Json };
