@@ -231,6 +231,34 @@ withConsole(({ blank, serve, open }) => {
     await bob.getByText('Nothing waits').waitFor();
   });
 
+  test('a call of an agent program is shown as it will be made, with its parts', async () => {
+    const { rules } = readRules('{ id: ask, default: ask }');
+    const principals = {
+      'agent:claude': { kinds: ['agent'], grants: [{ actions: ['call', 'begin', 'report', 'session'] }] },
+      'human:ada': { kinds: ['counselor'] },
+    };
+    const domains = [gateway({ rules }) as unknown as Domain];
+    const config = { tools: [], worlds: { calls: { domain: 'gateway' } } };
+    const server = await serve({ rules, domains, config, principals: principals as never });
+    const page = await open(server, 'human:ada', '/inbox');
+    const command = 'git push && echo \u202e<b>x</b>';
+    const event = { hook_event_name: 'PreToolUse', session_id: 's', cwd: '/repo', tool_use_id: 't' };
+    await server.ask('POST', '/v1/trajectories/calls/hooks/claude-code?wait=0', {
+      token: await server.tokenFor('agent:claude'),
+      body: { ...event, tool_name: 'Bash', tool_input: { command: 'git push && rm -r build', description: command } },
+    });
+    await page.getByRole('button', { name: /call/ }).click();
+    await page.getByRole('heading', { name: 'The agent makes this call, once' }).waitFor();
+    expect(await page.getByLabel('Input of Bash').innerText()).toContain('"git push && rm -r build"');
+    expect(await page.getByLabel('Input of Bash').innerText()).toContain('\\u202e<b>x</b>');
+    expect(await page.getByLabel('Parts of the call').getByRole('listitem').allInnerTexts()).toEqual([
+      'shell/git push',
+      'shell/rm -r build',
+    ]);
+    expect(await page.getByText('No tool is called').count()).toBe(0);
+    await expectAccessible(page);
+  });
+
   test('a server that stops and starts again finds the page where it was', async () => {
     const store = new MemoryStore();
     const server = await serve({ store });
