@@ -102,6 +102,8 @@ export const gatewayState = z.strictObject({
   limits: z.record(z.string(), z.strictObject({ max: z.int().min(0), floors: z.record(z.string(), z.int().min(0)) })),
   pins: z.record(z.string(), pin),
   calls: z.record(z.string(), call),
+  /** The agents of calls without a known outcome, by call. */
+  open: z.record(z.string(), z.string()),
   /** Amount by `limit|window|agent|tool|call`. */
   used: z.record(z.string(), z.int().min(0)),
   /** Time by `agent|path`. */

@@ -110,6 +110,7 @@ export function applyCall(
     if (row.asks.length === 0 || row.standing !== undefined) row.begunAt = at;
   }
   state.calls[id] = row;
+  if (row.run === 'caller') state.open[id] = agent;
   if (!isTried) {
     for (const limit of limits) {
       const amount = amountOf(limit, row);

@@ -1,5 +1,6 @@
 import type { Json } from '#base';
 import { contentHash } from '#canon';
+import { openRows } from '#domains/gateway';
 import { callIdOf } from '../asked-call.ts';
 import { closeCall } from '../close-call.ts';
 import { type Decision, decideCall, digestOf } from '../decide-call.ts';
@@ -79,9 +80,9 @@ async function permissionRequest(desk: GatewayDesk, given: unknown): Promise<ans
   const { server, tool } = content;
   const digest = digestOf(content);
   const session = sessionOf(event).id;
-  const isLetThrough = desk.read(({ calls }) =>
-    Object.values(calls).some(
-      (row) =>
+  const isLetThrough = desk.read((state) =>
+    openRows(state).some(
+      ([, row]) =>
         row.session === session &&
         row.tool === `${server}/${tool}` &&
         row.digest === digest &&
