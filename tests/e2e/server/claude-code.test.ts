@@ -361,7 +361,11 @@ test('requests for a permission are left to the person, or refused', async () =>
 });
 
 test('changed settings are kept out, and questions of servers are ruled on', async () => {
-  const { send, state } = await hooks(`${RULES}tools: { notes/elicitation: { class: read } }\n`);
+  const { send, state } = await hooks(
+    `${RULES}  - { id: others, deny: claude-code/elicitation, where: [{ path: /server, is: other }] }
+tools: { claude-code/elicitation: { class: read } }
+`,
+  );
   const change = {
     hook_event_name: 'ConfigChange',
     source: 'local_settings',
@@ -369,9 +373,10 @@ test('changed settings are kept out, and questions of servers are ruled on', asy
   };
   expect((await send(change)).decision).toBe('block');
   const question = { hook_event_name: 'Elicitation', mcp_server_name: 'notes', message: 'Which?', mode: 'form' };
-  expect(await send(question)).toEqual({});
+  for (let n = 0; n < 2; n++) expect(await send(question)).toEqual({});
   expect((await send({ ...question, mcp_server_name: 'other' })).hookSpecificOutput.action).toBe('decline');
-  expect(Object.values((await state()).calls)).toMatchObject([{ tool: 'notes/elicitation', outcome: 'done' }]);
+  const asked = { tool: 'claude-code/elicitation', outcome: 'done' };
+  expect(Object.values((await state()).calls)).toMatchObject([asked, asked]);
 });
 
 test('a command in a skill is ruled on like any other', async () => {
