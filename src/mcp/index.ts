@@ -25,6 +25,7 @@ export { type StdioEndOptions, stdioEnd } from './ends/stdio-end.ts';
 export { McpError, type McpErrorCode } from './errors.ts';
 export { DEFAULT_LIMITS, Gateway, type GatewayLimits, type GatewayOptions } from './gateway.ts';
 export { type GatewayServerOptions, gatewayServer } from './gateway-server.ts';
+export { type HttpLedger, type HttpLedgerOptions, httpLedger, type LedgerPrincipal } from './serve/http-ledger.ts';
 export { LedgerApi, type Standing } from './serve/ledger-api.ts';
 export { type ServeLedgerOptions, serveLedger } from './serve/serve-ledger.ts';
 export { undoCall } from './undo.ts';

@@ -58,7 +58,7 @@ test('mcp.md, from an empty folder', async () => {
 test('ask.md, with a chat that is a program', async () => {
   await guide.beginWith('server.md');
   await guide.follow('ask.md', ['sh install']);
-  expectShown(10);
+  expectShown(12);
   expect(guide.sh('assize log office')).toMatch(/committed .* resolves \w+ as manager:grace/);
 });
 

@@ -74,7 +74,7 @@ const HELLO = {
   params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '0' } },
 };
 
-test('the process ends with its client or by a signal, and prints protocol only', async () => {
+test('the process prints protocol only, and ends with its client or a signal', async () => {
   const server = await start();
   const file = tokenFile(server, 'auditor:eve');
   for (const end of ['stdin', 'SIGTERM', 'SIGINT'] as const) {
