@@ -81,6 +81,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
     ...['@modelcontextprotocol/server', '@modelcontextprotocol/server/stdio'],
     '@modelcontextprotocol/server/validators/ajv',
   ],
+  'mcp/serve': ['zod'],
   server: ['hono', '@hono/node-server', 'jose', 'openid-client', 'zod'],
   'server/hooks': ['unbash'],
   cli: ['commander', 'picocolors', 'cli-table3', 'zod'],

@@ -6,9 +6,12 @@ import { withoutStore } from '../files/options.ts';
 import { apiAddress, apiToken } from '../input/api-token.ts';
 import { inSession, type Session, type StorelessOptions } from '../store/session.ts';
 import { line } from '../terminal/printable.ts';
+import { asking, keepOutputFree, serveMcp } from './mcp-serve.ts';
 
 interface Options extends StorelessOptions {
-  readonly name: string;
+  readonly name?: string;
+  readonly serve?: boolean;
+  readonly decide?: boolean;
   readonly world: string;
   readonly agent?: string;
   readonly url: string;
@@ -26,13 +29,20 @@ export function mcp(program: Command): void {
   withoutStore(
     program
       .command('mcp')
-      .description('put an MCP server behind the rules of a server of Assize: one client, over pipes')
-      .argument('<command...>', 'the command of the MCP server, after --')
-      .requiredOption('--name <name>', 'name of the MCP server in the rules file: its tools are NAME/TOOL')
+      .description(
+        'put an MCP server behind the rules of a server of Assize, or serve its ledger: one client, over pipes',
+      )
+      .argument('[command...]', 'the command of the MCP server, after --')
+      .option('--name <name>', 'name of the MCP server in the rules file: its tools are NAME/TOOL')
+      .option('--serve', 'serve the ledger, the memory and the inbox of the server of Assize itself, for reading')
+      .option('--decide', 'with --serve: the person of the token may also decide at the client, which asks each time')
       .option('--world <id>', 'trajectory of the domain gateway', 'calls')
       .option('--agent <name>', 'agent of the calls (default: the principal of the token, without agent:)')
       .addOption(new Option('--url <url>', 'address of the server').env('ASSIZE_URL').default('http://127.0.0.1:4517'))
-      .option('--token-file <file>', 'file with a token of the agent (default: the environment variable ASSIZE_TOKEN)')
+      .option(
+        '--token-file <file>',
+        'file with a token of the agent, or of the reader with --serve (default: the environment variable ASSIZE_TOKEN)',
+      )
       .option('--elicit-token-file <file>', 'file with a token of the person at this client, who may approve there')
       .option('--wait <seconds>', 'how long a call waits for a person before it is answered as pending', whole, 20)
       .option('--timeout <seconds>', 'how long the MCP server may take for an answer', whole, 300)
@@ -43,16 +53,28 @@ export function mcp(program: Command): void {
     .addHelpText(
       'after',
       '\nExample, in the configuration of an MCP client:\n' +
-        '  assize mcp --name files --token-file ada.token -- npx @modelcontextprotocol/server-filesystem .\n',
+        '  assize mcp --name files --token-file ada.token -- npx @modelcontextprotocol/server-filesystem .\n' +
+        '  assize mcp --serve --token-file grace.token\n',
     )
     .action(
-      inSession((session: Session, options: Options, command: readonly string[]) => run(session, options, command)),
+      inSession((session: Session, options: Options, command: readonly string[]) =>
+        options.serve === true ? serveMcp(session, options, command) : run(session, named(options, command), command),
+      ),
     );
+}
+
+/** @throws CliError `usage` */
+function named(options: Options, command: readonly string[]): Options & { readonly name: string } {
+  const { name, decide = false } = options;
+  if (decide) throw new CliError('usage', 'Pass --decide only with --serve.');
+  if (name === undefined) throw new CliError('usage', 'Pass the name of the MCP server: --name NAME. Or pass --serve.');
+  if (command.length > 0) return { ...options, name };
+  throw new CliError('usage', 'Pass the command of the MCP server after --. Or pass --serve.');
 }
 
 async function run(
   { interruption, json, out }: Session,
-  options: Options,
+  options: Options & { readonly name: string },
   words: readonly string[],
 ): Promise<ExitCode> {
   const [command = '', ...args] = words;
@@ -67,8 +89,7 @@ async function run(
     ...{ ask, world, server, agent, url },
     ...(elicitTokenFile !== undefined && { askAsPerson: asking(url, apiToken(elicitTokenFile)) }),
   });
-  // Standard output belongs to the protocol.
-  for (const print of ['debug', 'info', 'log'] as const) console[print] = console.error;
+  keepOutputFree();
   const upstream = upstreamOf({ command, args, env: given(options.env) }, { version, onWarning: note });
   const limits = { waitMs: wait * 1_000, callMs: timeout * 1_000, resultBytes };
   const gateway = new Gateway({ upstream, desk, limits, onWarning: note });
@@ -82,11 +103,6 @@ async function run(
   }
   await stdioEnd({ gateway, server, version }, interruption);
   return EXIT.ok;
-}
-
-function asking(url: string, token: string): Ask {
-  return (path, init) =>
-    fetch(new URL(path, url), { ...init, headers: { ...init.headers, authorization: `Bearer ${token}` } });
 }
 
 /** @throws CliError `bad_input` */
