@@ -22,6 +22,8 @@ export interface WaitingCall {
   readonly phase: 'pending' | 'approved' | 'begun';
   readonly at: string;
   readonly approval?: string | undefined;
+  /** The hash of the definition with which the call was judged. */
+  readonly definition?: string | undefined;
 }
 
 /** The tools of one server that a principal may call, and its calls there. */
