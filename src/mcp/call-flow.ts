@@ -149,7 +149,8 @@ class Flow<R extends object> {
     const { desk } = this.#gateway;
     if (mayAsk && desk.decide !== undefined && this.#client.elicits && this.#isShort()) {
       const shown = await desk.shown(approval);
-      if (shown !== undefined) return this.#question(call, approval, shown);
+      // One client is never two people, so such a call goes to the queue.
+      if (shown?.approvals === 1) return this.#question(call, approval, shown);
     }
     const decision = await this.#wait(approval, 'it waits for approval');
     if (decision === 'open')
@@ -182,7 +183,7 @@ class Flow<R extends object> {
         text: 'The answer is for other arguments or another definition, so nothing was called.',
       };
     const { desk } = this.#gateway;
-    if (decision !== 'none') await desk.decide?.(approval, decision, { digest: shown, detail: '' });
+    if (decision !== 'none') await desk.decide?.(approval, decision, shown);
     return this.#held(call, approval, false);
   }
 

@@ -200,7 +200,7 @@ export class Gateway {
   }
 }
 
-/** What a repetition of a call has in common with it. */
+/** The members by which a repetition of a call is recognised. */
 export type SoughtCall = Pick<WaitingCall, 'tool' | 'digest' | 'definition'>;
 
 /** A call that can be begun comes first, and then one that a person can still decide about. */

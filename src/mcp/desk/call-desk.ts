@@ -61,6 +61,8 @@ export type Decision =
 export interface ShownApproval {
   readonly digest: string;
   readonly detail: string;
+  /** How many people must approve it. */
+  readonly approvals: number;
 }
 
 export type Outcome = 'done' | 'failed' | 'unknown';
@@ -89,9 +91,7 @@ export interface CallDesk {
   /**
    * Records the decision of the person at the client. Undefined: the configuration names no person.
    */
-  readonly decide?:
-    | ((approval: string, decision: 'approve' | 'reject', shown: ShownApproval) => Promise<void>)
-    | undefined;
+  readonly decide?: ((approval: string, decision: 'approve' | 'reject', digest: string) => Promise<void>) | undefined;
   /** The call that takes a done call back, by the rules. */
   undoing(call: string): Promise<{
     readonly server: string;
