@@ -43,7 +43,10 @@ export function mcp(program: Command): void {
         '--token-file <file>',
         'file with a token of the agent, or of the reader with --serve (default: the environment variable ASSIZE_TOKEN)',
       )
-      .option('--elicit-token-file <file>', 'file with a token of the person at this client, who may approve there')
+      .option(
+        '--elicit-token-file <file>',
+        'token of a person: each program of this user that reads it can approve as the person',
+      )
       .option('--wait <seconds>', 'how long a call waits for a person before it is answered as pending', whole, 20)
       .option('--timeout <seconds>', 'how long the MCP server may take for an answer', whole, 300)
       .option('--result-bytes <n>', 'larger results are passed on as links', whole, 65_536)

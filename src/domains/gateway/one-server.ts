@@ -39,7 +39,7 @@ export function pinnedTools({ rules, pins }: GatewayState, server: string, agent
 }
 
 /** A call that was let through and that has no outcome. */
-export interface WaitingCall extends Pick<CallRow, 'at' | 'digest'> {
+export interface WaitingCall extends Pick<CallRow, 'at' | 'digest' | 'definition'> {
   readonly id: string;
   /** The name without its server. */
   readonly tool: string;
@@ -58,8 +58,9 @@ export function waitingCalls(
   const prefix = toolKey(server, '');
   return openRows(state).flatMap(([id, row]) => {
     if (row.once !== true || row.agent !== agent || !row.tool.startsWith(prefix)) return [];
-    const { at, digest } = row;
+    const { at, digest, definition } = row;
     if (isToBegin(row) && !canBegin(state, row, now)) return [];
-    return [{ id, at, digest, tool: row.tool.slice(prefix.length), phase: isToBegin(row) ? 'approved' : 'begun' }];
+    const known = { at, digest, ...(definition === undefined ? {} : { definition }) };
+    return [{ id, ...known, tool: row.tool.slice(prefix.length), phase: isToBegin(row) ? 'approved' : 'begun' }];
   });
 }

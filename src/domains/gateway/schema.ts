@@ -47,6 +47,8 @@ const call = z.strictObject({
   once: z.boolean().optional(),
   /** The digest of the rules under which a call that must be begun was let through. */
   rules: z.string().optional(),
+  /** The definition that was judged: the shown one, or else the pinned one. */
+  definition: z.string().optional(),
   begunAt: instant.optional(),
   /** The id under which its caller has begun it, if that is another one. */
   begunAs: z.string().optional(),

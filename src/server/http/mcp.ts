@@ -74,7 +74,7 @@ interface Asking {
 /** The desk of a request asks the API of this process, with the token of the request. */
 function deskOf(app: Hono, parts: AppParts, { world, server, config, caller, request }: Asking): CallDesk {
   const { origin } = parts.addresses;
-  const person = config.people?.[caller.name];
+  const person = config.clientsSpeakForPeople === true ? config.people?.[caller.name] : undefined;
   return new ApiDesk({
     ...{ world, server, agent: caller.name.replace(/^agent:/, ''), url: origin },
     ask: askingWith(app, parts, request),
@@ -86,7 +86,7 @@ function deskOf(app: Hono, parts: AppParts, { world, server, config, caller, req
 
 /** Decisions of the person whom the configuration names, by the client of an agent. */
 function decisionsOf({ service }: AppParts, name: string): NonNullable<CallDesk['decide']> {
-  return async (approval, decision, { digest }) => {
+  return async (approval, decision, digest) => {
     const principal = service.config.principals.get(name);
     if (principal === undefined || !principal.kinds.includes('counselor'))
       throw new ServerError('forbidden', `${name} is no counselor of the configuration, and cannot decide.`);

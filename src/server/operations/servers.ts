@@ -29,6 +29,7 @@ const waitingForm = z
     phase: z.enum(['pending', 'approved', 'begun']),
     at: instant,
     approval: hash.optional(),
+    definition: hash.optional().describe('of the tool, as the call was judged with it'),
   })
   .meta({
     id: 'WaitingCall',
@@ -77,8 +78,8 @@ const get = operation({
       const asked = await askedCall(payload, values);
       if (asked === undefined || asked.server !== server || asked.agent !== agent) continue;
       if (Trajectory.writOf(trajectory, payload.proposal.writ_id)?.writ.subject !== caller.name) continue;
-      const { call, tool, digest } = asked;
-      waiting.push({ call, tool, digest, phase: 'pending', at: payload.at, approval: id });
+      const { server: _, agent: __, ...call } = asked;
+      waiting.push({ ...call, phase: 'pending', at: payload.at, approval: id });
     }
     return { body: { tools, calls: waiting } };
   },
@@ -90,12 +91,15 @@ async function askedCall(payload: PendingPayload, values: ReturnType<typeof repl
   if (action.name !== 'call' || action.role.name !== 'agent') return undefined;
   const read = await values.read(payload, action.args);
   if (!('value' in read)) return undefined;
-  const { id, server, tool, args, once } = read.value as {
-    readonly [member in 'id' | 'server' | 'tool' | 'args' | 'once']?: never;
+  const { id, server, tool, args, once, definition } = read.value as {
+    readonly [member in 'id' | 'server' | 'tool' | 'args' | 'once' | 'definition']?: never;
   };
   if (once !== true || id === undefined) return undefined;
   const agent = action.role.params['agent'];
-  return { call: id as string, server, agent, tool: tool as unknown as string, digest: contentHash(args as never) };
+  return {
+    ...{ call: id as string, server, agent, tool: tool as unknown as string, digest: contentHash(args as never) },
+    ...(definition !== undefined && { definition: definition as string }),
+  };
 }
 
 export const servers: readonly Operation[] = [get];
