@@ -9,7 +9,7 @@ import { type Credentials, credentialsOf } from '#server';
 import { openStore } from '#stores';
 import { CliError } from '../../errors.ts';
 import { writeNew } from '../../files/write-file.ts';
-import { firstRules, serverConfig } from './server-files.ts';
+import { firstRules, HOOK_GRANT, serverConfig } from './server-files.ts';
 
 /** The server of a person's own machine: its folder, its configuration and its tokens. */
 
@@ -25,13 +25,13 @@ export function serverOption(): Option {
 }
 
 /** Writes the files of a new server. An existing configuration is left as it is. */
-export function writeServerFiles(folder: string, agent: string): readonly string[] {
+export function writeServerFiles(folder: string, agent: string, grant: object = HOOK_GRANT): readonly string[] {
   const config = join(folder, 'assize.config.json');
   if (CONFIG_FILES.some((name) => existsSync(join(folder, name)))) return [];
   const { username } = userInfo();
   const person = `human:${username.replace(/[^A-Za-z0-9_.-]/g, '-') || 'me'}`;
   const rules = join(folder, 'assize.yaml');
-  const files: (readonly [string, string])[] = [[config, serverConfig(agent, person)]];
+  const files: (readonly [string, string])[] = [[config, serverConfig({ agent, grant, person })]];
   if (!existsSync(rules)) files.push([rules, firstRules(realpathSync('.'))]);
   writeNew(files, false);
   return files.map(([path]) => path);
@@ -72,6 +72,14 @@ export async function revoke(config: ResolvedConfig, tokens: readonly string[]):
       if (row !== undefined && (await credentials.tokens.revoke(row.id))) count++;
     }
     return count;
+  });
+}
+
+/** Whether the store knows a token of an agent. */
+export async function isTokenOf(config: ResolvedConfig, agent: string, token: string): Promise<boolean> {
+  return withCredentials(config, async ({ tokens }) => {
+    const row = await tokens.verify(token, systemClock.now()).catch(() => undefined);
+    return row?.principal === agent;
   });
 }
 
