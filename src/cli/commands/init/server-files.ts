@@ -1,7 +1,7 @@
 /** The authority of an agent whose hooks ask about its calls. */
 export const HOOK_GRANT: object = { trajectories: ['calls'], actions: ['call', 'begin', 'report', 'session'] };
 
-/** The authority of an agent whose calls the MCP gateway makes, and of the gateway to pin definitions. */
+/** The authority of an agent whose calls the MCP gateway makes. The gateway pins definitions. */
 export function gatewayGrant(agent: string): object {
   return {
     ...{ trajectories: ['calls'], actions: ['call', 'begin', 'report', 'pin'] },

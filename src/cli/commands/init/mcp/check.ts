@@ -16,7 +16,7 @@ import { isIntact } from './plan.ts';
 import { toolsOf } from './start.ts';
 import { chosen } from './undo.ts';
 
-/** What was seen of one server behind the gateway. */
+/** The findings about one server behind the gateway. */
 interface Checked {
   readonly name: string;
   readonly file: string;
@@ -25,7 +25,7 @@ interface Checked {
   readonly fault?: string;
 }
 
-/** Starts each gateway as its client would. It pins the definitions of the tools, as in a session. */
+/** Starts each gateway as its client would. It pins definitions, as in a session. */
 export async function check(session: Session, client: ClientName | undefined, options: Options): Promise<ExitCode> {
   const isMeant = meant(options);
   const ours = chosen(readOriginals(options.server), client, options).filter(({ at }) => isMeant(at.at(-1) as string));

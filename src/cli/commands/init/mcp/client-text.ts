@@ -3,7 +3,8 @@ import { isInstance } from '#base';
 import { CliError } from '../../../errors.ts';
 import { unreadable } from '../../../files/file-faults.ts';
 import type { ClientFile } from './clients.ts';
-import { formatOf, type ServerEntry } from './formats/entries.ts';
+import type { ServerEntry } from './formats/entries.ts';
+import { formatOf } from './formats/format-of.ts';
 
 /** A client's file as it was read. */
 export interface ClientText extends ClientFile {

@@ -1,13 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ResolvedConfig } from '#config';
 import { type ClientText, ownEntries, withText } from './client-text.ts';
-import { changedText, entryText, formatOf, type ServerEntry, sameEntry, withEntryText } from './formats/entries.ts';
+import { changedText, entryText, type ServerEntry, sameEntry, withEntryText } from './formats/entries.ts';
+import { formatOf } from './formats/format-of.ts';
 import { serverNameOf } from './names.ts';
 import { isOf, type Original } from './originals.ts';
 import { remoteFault } from './probe.ts';
 import { type GatewayTerms, isWrapped, wrappable } from './wrap.ts';
 
-/** What becomes of one entry. */
+/** One entry, with its state after the change. */
 export interface PlannedEntry {
   readonly name: string;
   readonly state: 'wrapped' | 'behind' | 'left' | 'restored' | 'gone';

@@ -9,7 +9,10 @@ const GREETING = {
   params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'assize', version: '1' } },
 };
 
-/** Why the gateway could not speak with a server over HTTP. Undefined if it could, or if only the client knows. */
+/**
+ * Why the gateway could not speak with a server over HTTP. Undefined if it could, or if the client
+ * fills in a part of the request.
+ */
 export async function remoteFault({ url, headers, hasVariables }: RemoteServer): Promise<string | undefined> {
   if (hasVariables) return undefined;
   try {

@@ -19,8 +19,8 @@ interface Proposing {
 }
 
 /**
- * Starts each server without the gateway, lists its tools, and writes rules about them if the person
- * agrees. Returns the servers that have rules now.
+ * Starts each server without the gateway, lists its tools, and writes rules about them if the
+ * person agrees. Returns the servers that have rules now.
  *
  * @throws CliError `usage` without a rules file
  */

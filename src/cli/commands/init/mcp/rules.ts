@@ -1,4 +1,4 @@
-import { type Document, isMap, isSeq, parseDocument } from 'yaml';
+import { isMap, isSeq, parseDocument } from 'yaml';
 import { readRules } from '#domains/gateway';
 import type { ListedTool } from './start.ts';
 
@@ -9,42 +9,62 @@ export interface RuledServer {
 }
 
 /**
- * The text of a rules file with first rules for servers: each is trusted by its name, tools that only
- * read by their own words are allowed, and the others ask. Rules that a person has written stay.
+ * The text of a rules file with first rules for servers. Each server is trusted by its name, tools
+ * that only read by their own words are allowed, and the others ask. The text of a person stays.
  *
  * @throws the errors of `readRules`
  */
 export function withRules(text: string, servers: readonly RuledServer[]): string {
-  const document = parseDocument(text);
-  for (const { server, tools } of servers) {
-    add(document, 'trust', server);
-    const id = ruleIdOf(server);
-    const named = (isRead: boolean): string[] =>
-      tools.filter((tool) => tool.isRead === isRead).map(({ name }) => `${server}/${name}`);
-    const rules = [
-      { id: `${id}-read`, allow: named(true) },
-      { id: `${id}-change`, ask: named(false) },
-    ].filter(({ allow, ask }) => (allow ?? ask ?? []).length > 0);
-    for (const rule of rules) if (!hasRule(document, rule.id)) add(document, 'rules', rule);
-  }
-  const after = document.toString({ lineWidth: 0 });
-  readRules(after);
+  const after = servers.reduce(withServer, text);
+  if (after !== text) readRules(after);
   return after;
 }
 
-function add(document: Document, member: string, value: unknown): void {
-  const list = document.get(member);
-  if (!isSeq(list)) {
-    const before = list === undefined ? [] : [list];
-    document.set(member, document.createNode([...before, value]));
-    return;
-  }
-  if (!list.items.some((one) => String(one) === value)) list.add(document.createNode(value));
+function withServer(text: string, { server, tools }: RuledServer): string {
+  const trusting = hasItem(text, 'trust', (item) => item === server) ? text : withItem(text, 'trust', quoted(server));
+  const named = (isRead: boolean): readonly string[] =>
+    tools.filter((tool) => tool.isRead === isRead).map(({ name }) => quoted(`${server}/${name}`));
+  const id = ruleIdOf(server);
+  const [reads, changes] = [named(true), named(false)];
+  return [
+    { id: `${id}-read`, verb: 'allow', names: reads },
+    { id: `${id}-change`, verb: 'ask', names: changes },
+  ].reduce(
+    (rules, { id, verb, names }) =>
+      names.length === 0 || hasItem(rules, 'rules', (item) => (item as { id?: unknown }).id === id)
+        ? rules
+        : withItem(rules, 'rules', `{ id: ${id}, ${verb}: [${names.join(', ')}] }`),
+    trusting,
+  );
 }
 
-function hasRule(document: Document, id: string): boolean {
-  const rules = document.get('rules');
-  return isSeq(rules) && rules.items.some((one) => isMap(one) && one.get('id') === id);
+function hasItem(text: string, member: string, fits: (item: unknown) => boolean): boolean {
+  const value = (parseDocument(text).toJS() as Readonly<Record<string, unknown>> | null)?.[member];
+  return (Array.isArray(value) ? value : [value]).some((item) => item !== undefined && item !== null && fits(item));
+}
+
+/** The text with one more item in the list of a member, in the style of that list. */
+function withItem(text: string, member: string, item: string): string {
+  const document = parseDocument(text);
+  const list = document.get(member, true);
+  const end = text.endsWith('\n') || text === '' ? '' : '\n';
+  if (list === undefined || !isMap(document.contents)) return `${text}${end}${member}:\n  - ${item}\n`;
+  const [start, valueEnd] = (list as { readonly range: readonly [number, number] }).range;
+  if (!isSeq(list)) return `${text.slice(0, start)}[${text.slice(start, valueEnd)}, ${item}]${text.slice(valueEnd)}`;
+  if (list.flow === true) {
+    const close = text.lastIndexOf(']', valueEnd - 1);
+    return `${text.slice(0, close).trimEnd()}${list.items.length === 0 ? '' : ', '}${item}${text.slice(close)}`;
+  }
+  const last = text.slice(0, valueEnd).trimEnd().length;
+  const lineEnd = text.indexOf('\n', last);
+  const at = lineEnd < 0 ? text.length : lineEnd;
+  const [, indent = ''] = /(?:^|\n)([ \t]*)$/.exec(text.slice(0, start)) ?? [];
+  return `${text.slice(0, at)}\n${indent}- ${item}${text.slice(at)}`;
+}
+
+/** Names in a list of YAML. Only some characters of the names need quotes there. */
+function quoted(name: string): string {
+  return /^[A-Za-z_][\w/@.-]*$/.test(name) ? name : `'${name}'`;
 }
 
 function ruleIdOf(server: string): string {

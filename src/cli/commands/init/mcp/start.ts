@@ -5,7 +5,8 @@ import { parseEnv } from 'node:util';
 import { type UpstreamSpec, upstreamOf } from '#mcp';
 import { note } from '../../../errors.ts';
 import { installedVersion } from '../../../files/installed-package.ts';
-import { formatOf, type Members } from './formats/entries.ts';
+import type { Members } from './formats/entries.ts';
+import { formatOf } from './formats/format-of.ts';
 import type { Original } from './originals.ts';
 
 /** A tool, with the hints of its server. */
@@ -64,7 +65,7 @@ function fromFile(name: unknown, filled: (text: unknown) => string, folder: stri
   return existsSync(path) ? (parseEnv(readFileSync(path, 'utf8')) as Record<string, string>) : {};
 }
 
-/** Fills in the variables that clients know: `${NAME}`, `${NAME:-default}`, `${env:NAME}`, places. */
+/** Fills in the variables that clients know: `${NAME}`, `${NAME:-default}`, `${env:NAME}`. */
 function fillIn(text: string, folder: string): string {
   const places: Readonly<Record<string, string>> = { workspaceFolder: folder, userHome: homedir() };
   return text.replace(/\$\{(?:env:)?(\w+)(?::-([^}]*))?\}/g, (all, name: string, otherwise?: string) => {

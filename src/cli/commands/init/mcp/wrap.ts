@@ -84,9 +84,8 @@ function gatewayWords(server: string, { url, tokenFile }: Pick<GatewayTerms, 'ur
 }
 
 /**
- * The gateway of a server over HTTP is a command too, so the client's file needs no token of Assize.
- * The address and the headers move into the environment of the command: a command line is visible to
- * other users.
+ * The gateway of a server over HTTP is a command too, so the client's file needs no token. The
+ * address and the headers move into the environment of the command: other users see a command line.
  */
 function remoteServer(value: Members, url: string): Wrappable | LeftAlone {
   const type = String(value['type'] ?? 'http');

@@ -1,8 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isInstance } from '#base';
-import type { ClientFile } from '../clients.ts';
-import { jsonFormat } from './json-entries.ts';
-import { tomlFormat } from './toml-entries.ts';
 
 /** A server in a file of a client, with the place of its text. */
 export interface ServerEntry {
@@ -31,10 +28,6 @@ export interface EntryFormat {
   changed(entryText: string, change: EntryChange, lineEnd: string): string;
   /** The members in the text of one entry. @throws SyntaxError */
   valueOf(entryText: string): Members;
-}
-
-export function formatOf({ path }: Pick<ClientFile, 'path'>): EntryFormat {
-  return path.endsWith('.toml') ? tomlFormat : jsonFormat;
 }
 
 /** The text with another text for one entry. */
