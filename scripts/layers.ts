@@ -85,6 +85,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   server: ['hono', '@hono/node-server', 'jose', 'openid-client', 'zod'],
   'server/hooks': ['unbash'],
   cli: ['commander', 'picocolors', 'cli-table3', 'zod'],
+  'cli/commands/init': ['commander', 'jsonc-parser', 'smol-toml', 'yaml', 'zod'],
 };
 
 export interface Violation {

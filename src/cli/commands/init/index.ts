@@ -11,6 +11,7 @@ import { inSession, type StorelessOptions } from '../../store/session.ts';
 import { bold, line } from '../../terminal/printable.ts';
 import { initClaudeCode } from './claude-code/index.ts';
 import { IGNORED, PROJECT_FILES, SHARED_FILES } from './files.ts';
+import { initMcp } from './mcp/index.ts';
 import { nextSteps } from './next-steps.ts';
 
 export function init(program: Command): void {
@@ -43,6 +44,7 @@ export function init(program: Command): void {
       }),
     );
   initClaudeCode(command);
+  initMcp(command);
 }
 
 /** The files to write. @throws CliError `usage` if one of the project's own files exists */

@@ -1,6 +1,22 @@
-/** The configuration of a server for coding agents on a person's own machine. */
-export function serverConfig(agent: string, person: string): string {
-  const grant = { trajectories: ['calls'], actions: ['call', 'begin', 'report', 'session'] };
+/** The authority of an agent whose hooks ask about its calls. */
+export const HOOK_GRANT: object = { trajectories: ['calls'], actions: ['call', 'begin', 'report', 'session'] };
+
+/** The authority of an agent whose calls the MCP gateway makes. The gateway pins definitions. */
+export function gatewayGrant(agent: string): object {
+  return {
+    ...{ trajectories: ['calls'], actions: ['call', 'begin', 'report', 'pin'] },
+    scopes: [`role:${agent}`, 'role:gate', 'tool:**'],
+  };
+}
+
+interface OwnServer {
+  readonly agent: string;
+  readonly grant: object;
+  readonly person: string;
+}
+
+/** The configuration of a server for agents on a person's own machine. */
+export function serverConfig({ agent, grant, person }: OwnServer): string {
   const config = {
     store: 'sqlite:./assize.db',
     policy: './assize.yaml',
