@@ -1,8 +1,13 @@
 #!/usr/bin/env node
-import { run } from './program.ts';
-import { divertPrints, flushed } from './terminal/output.ts';
+import { isHookLine, runHookLine } from './hook/hook-line.ts';
 
-process.exitCode = await run(process.argv.slice(2));
+const args = process.argv.slice(2);
+// A hook runs before each call of an agent, so nothing else is loaded for it.
+if (isHookLine(args)) process.exit(await runHookLine(args));
+
+const { run } = await import('./program.ts');
+const { divertPrints, flushed } = await import('./terminal/output.ts');
+process.exitCode = await run(args);
 // The output is complete. A given module may still print, from a timer or at the exit.
 divertPrints();
 // A given module may keep a timer, a pool or a server open, and the command has ended.

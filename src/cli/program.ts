@@ -27,6 +27,7 @@ const COMMANDS: CommandLine['commands'] = {
   serve: async () => (await import('./commands/serve.ts')).serve,
   token: async () => (await import('./commands/token.ts')).token,
   mcp: async () => (await import('./commands/mcp.ts')).mcp,
+  hook: async () => (await import('./commands/hook.ts')).hook,
   api: async () => (await import('./commands/api.ts')).api,
   create: async () => (await import('./commands/create.ts')).create,
   propose: async () => (await import('./commands/propose.ts')).propose,

@@ -112,7 +112,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
   {
     why: 'Codex is not installed (npm ci --prefix peers)',
     holds: () => codexProgram() === undefined,
-    files: ['tests/e2e/codex/harness.slow.test.ts'],
+    files: ['tests/e2e/codex/harness.slow.test.ts', 'tests/e2e/codex/live.slow.test.ts'],
     named: /^Codex \(absent without npm ci --prefix peers\)/,
   },
   {

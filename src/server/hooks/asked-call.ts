@@ -2,16 +2,20 @@ import type { Json } from '#base';
 import { contentHash } from '#canon';
 import type { CallPart } from './calls/call-part.ts';
 
-/** A tool call of an agent program, as its hook asks about it. */
-export interface AskedCall {
-  readonly id: string;
-  /** The session of the agent that makes the call. */
-  readonly session: string;
+/** The content of a tool call: by it a call is judged and approved. */
+export interface CallContent {
   readonly server: string;
   readonly tool: string;
   readonly args: { readonly [name: string]: Json };
   /** Absent: the call itself is judged, as a tool of its server. */
   readonly parts?: readonly CallPart[];
+}
+
+/** A tool call of an agent program, as its hook asks about it. */
+export interface AskedCall extends CallContent {
+  readonly id: string;
+  /** The session of the agent that makes the call. */
+  readonly session: string;
 }
 
 const CALL_ID = /^[A-Za-z0-9][A-Za-z0-9_.:-]{0,199}$/;

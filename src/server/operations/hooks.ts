@@ -1,15 +1,18 @@
 import { z } from 'zod';
-import { handleEvent } from '../hooks/claude-code/handle-event.ts';
+import { CLAUDE_CODE_HOOKS } from '../hooks/claude-code/hooks.ts';
+import { CODEX_HOOKS } from '../hooks/codex/hooks.ts';
 import { GatewayDesk } from '../hooks/gateway-desk.ts';
+import { handleEvent } from '../hooks/handle-event.ts';
 import { documentForm, name } from './forms.ts';
 import { type Operation, operation } from './operation.ts';
 
+const WAIT_SECONDS = 20;
 const WAIT_SECONDS_MAX = 50;
 
 /** An event about a file has its text before and after the call, and their difference. */
 const BODY_BYTES = 16 * 1_048_576;
 
-const hookQuery = z.strictObject({
+const waitQuery = z.strictObject({
   wait: z.coerce
     .number()
     .int()
@@ -17,6 +20,9 @@ const hookQuery = z.strictObject({
     .max(WAIT_SECONDS_MAX)
     .optional()
     .describe('seconds in which a person can decide before the answer; default 20'),
+});
+
+const claudeCodeQuery = waitQuery.extend({
   pending: z
     .enum(['deny', 'defer'])
     .optional()
@@ -27,25 +33,32 @@ const hookQuery = z.strictObject({
     .describe('calls that the person at the terminal confirms too; default: never'),
 });
 
-const claudeCode = operation({
-  id: 'hooks.claude_code',
+const hookBody = z
+  .looseObject({ hook_event_name: z.string().min(1).max(100) })
+  .meta({ id: 'HookEvent', description: 'An event, as the agent program sends it to its hooks.' });
+
+/** All that the operations of hooks share. */
+const HOOK = {
   method: 'post',
-  path: '/v1/trajectories/{trajectory}/hooks/claude-code',
-  summary: 'Answer an event of the hooks of Claude Code: rule on a call before it is made, or record its outcome.',
   kinds: ['agent'],
   params: z.strictObject({ trajectory: name }),
-  query: hookQuery,
-  body: z
-    .looseObject({ hook_event_name: z.string().min(1).max(100) })
-    .meta({ id: 'HookEvent', description: 'An event, as the agent program sends it to its hooks.' }),
+  body: hookBody,
   bodyBytes: BODY_BYTES,
   answer: documentForm,
   errors: ['halted', 'too_many_pending', 'conflict'],
+} as const;
+
+const claudeCode = operation({
+  ...HOOK,
+  id: 'hooks.claude_code',
+  path: '/v1/trajectories/{trajectory}/hooks/claude-code',
+  summary: 'Answer an event of the hooks of Claude Code: rule on a call before it is made, or record its outcome.',
+  query: claudeCodeQuery,
   run: async (request) => {
     const { path, query, body, origin } = request;
     const desk = await GatewayDesk.open(request, path.trajectory);
-    const answer = await handleEvent(desk, body, {
-      waitMs: (query.wait ?? 20) * 1_000,
+    const answer = await handleEvent(CLAUDE_CODE_HOOKS, desk, body, {
+      waitMs: (query.wait ?? WAIT_SECONDS) * 1_000,
       pending: query.pending ?? 'deny',
       confirm: query.confirm ?? 'never',
       inboxUrl: `${origin}/inbox`,
@@ -54,4 +67,18 @@ const claudeCode = operation({
   },
 });
 
-export const hooks: readonly Operation[] = [claudeCode];
+const codex = operation({
+  ...HOOK,
+  id: 'hooks.codex',
+  path: '/v1/trajectories/{trajectory}/hooks/codex',
+  summary: 'Answer an event of the hooks of Codex: rule on a call before it is made, or record its outcome.',
+  query: waitQuery,
+  run: async (request) => {
+    const { path, query, body, origin } = request;
+    const desk = await GatewayDesk.open(request, path.trajectory);
+    const options = { waitMs: (query.wait ?? WAIT_SECONDS) * 1_000, inboxUrl: `${origin}/inbox` };
+    return { body: (await handleEvent(CODEX_HOOKS, desk, body, options)) as Record<string, unknown> };
+  },
+});
+
+export const hooks: readonly Operation[] = [claudeCode, codex];

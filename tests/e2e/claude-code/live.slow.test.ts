@@ -2,12 +2,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { linesIn } from '../../support/agents/ruling.ts';
 import { startDelayed } from '../../support/claude-code/delayed.ts';
 import { startDesk } from '../../support/claude-code/desk.ts';
 import { startMessagesApi, use } from '../../support/claude-code/messages-api.ts';
 import { notesServer } from '../../support/claude-code/notes-server.ts';
 import { claudeProgram } from '../../support/claude-code/program.ts';
-import { append, linesIn, ruledClaude, ruledStage } from '../../support/claude-code/ruled.ts';
+import { append, ruledClaude, ruledStage } from '../../support/claude-code/ruled.ts';
 import { runClaude } from '../../support/claude-code/run-claude.ts';
 
 /** Rules that let an agent write its own settings. */

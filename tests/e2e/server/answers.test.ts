@@ -250,10 +250,11 @@ test('each operation answers in the form of its schema', async () => {
     domains: [gatewayDomain as unknown as Domain],
     principals: { 'agent:scout': { kinds: ['agent'], grants } },
   });
-  called.add('hooks.claude_code');
+  for (const id of ['hooks.claude_code', 'hooks.codex']) called.add(id);
   const event = { hook_event_name: 'SessionEnd', session_id: 's1', cwd: '/repo' };
   const hook = { token: await hooked.tokenFor('agent:scout'), path: { trajectory: 'calls' }, body: event };
   expect(await succeed(hooked, 'hooks.claude_code', hook)).toEqual({});
+  expect(await succeed(hooked, 'hooks.codex', hook)).toEqual({});
   const undoing = readRules(UNDOING).rules;
   const gated = await start({
     ...{ rules: undoing, domains: [gateway({ rules: undoing }) as unknown as Domain] },

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { gateway, readRules } from '#domains/gateway';
 import type { Domain } from '#kernel';
-import { RULED_PRINCIPALS } from '../../support/claude-code/ruled.ts';
+import { RULED_PRINCIPALS } from '../../support/agents/ruling.ts';
 import { start } from '../../support/server/serving.ts';
 
 interface Recorded {
@@ -58,7 +58,7 @@ async function played(text: string): Promise<Played> {
     domains: [gateway({ rules }) as unknown as Domain],
     rules,
   });
-  const token = await server.tokenFor('agent:claude');
+  const token = await server.tokenFor('agent:coder');
   const path = '/v1/trajectories/calls/hooks/claude-code?wait=0';
   const permissions: Record<string, string | undefined> = {};
   for (const { name, input } of RECORDED) {

@@ -1,8 +1,9 @@
 import { onTestFinished } from 'vitest';
+import { linesIn, outcomesOf, RULED_PRINCIPALS, rulesFor, type Story } from '../agents/ruling.ts';
 import type { AgentStage } from '../agents/stage.ts';
 import { runCommand } from '../process/command.ts';
 import { type ListeningServer, startServer } from '../process/listening-server.ts';
-import { hookSettings, linesIn, outcomesOf, RULED_PRINCIPALS, rulesFor, type Story } from './ruled.ts';
+import { hookSettings } from './ruled.ts';
 
 /** `assize serve` with a database, as a process of its own that rules on the calls of a stage. */
 export interface Desk {
@@ -32,7 +33,7 @@ export async function startDesk(stage: AgentStage): Promise<Desk> {
     if (code !== 0) throw new Error(err);
     return out.trim();
   };
-  const [agent, grace, ann] = [await tokenOf('agent:claude'), await tokenOf('human:grace'), await tokenOf('admin:ann')];
+  const [agent, grace, ann] = [await tokenOf('agent:coder'), await tokenOf('human:grace'), await tokenOf('admin:ann')];
   stage.write(
     'project/.claude/settings.local.json',
     hookSettings({ url, token: agent, query: 'wait=0', timeout: 30 }),

@@ -27,8 +27,7 @@ export interface CodexOptions {
  * A project that the user trusts, and a configuration with a model on loopback. `config` is more of
  * `config.toml`: first keys of the whole file, then tables.
  */
-export function codexStage(api: string, config = ''): AgentStage {
-  const stage = agentStage('codex');
+export function codexStage(api: string, config = '', stage: AgentStage = agentStage('codex')): AgentStage {
   stage.write(
     'home/.codex/config.toml',
     `model = "scripted"

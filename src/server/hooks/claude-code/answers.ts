@@ -1,32 +1,4 @@
-import type { Decision } from '../decide-call.ts';
-
-/**
- * The answers that Claude Code understands. An answer to a question always names its event: a
- * document without one counts as no opinion there, and the call would run.
- */
-
-export type HookAnswer = { readonly [name: string]: unknown };
-
-/** The answer to an event on which Assize has nothing to say. */
-export const NOTHING: HookAnswer = {};
-
-export type Permission = 'allow' | 'deny' | 'ask' | 'defer';
-
-/** The answer to the question whether a tool may be called. */
-export function permission(event: string, decision: Permission, reason: string): HookAnswer {
-  return {
-    hookSpecificOutput: {
-      hookEventName: event,
-      permissionDecision: decision,
-      permissionDecisionReason: reason.slice(0, 4_000).toWellFormed(),
-    },
-  };
-}
-
-/** Denies a permission that Claude Code is about to ask a person for. */
-export function refusedRequest(message: string): HookAnswer {
-  return { hookSpecificOutput: { hookEventName: 'PermissionRequest', decision: { behavior: 'deny', message } } };
-}
+import type { HookAnswer } from '../answers.ts';
 
 /** Declines a question of an MCP server to the person. */
 export function declined(reason: string): HookAnswer {
@@ -36,16 +8,4 @@ export function declined(reason: string): HookAnswer {
 /** Keeps a changed settings file from taking effect in the session. */
 export function blocked(reason: string): HookAnswer {
   return { decision: 'block', reason };
-}
-
-/** A text for the person at the terminal. */
-export function told(systemMessage: string): HookAnswer {
-  return { systemMessage };
-}
-
-/** The reason of a refusal, as the model reads it. */
-export function reasonOf(decision: Exclude<Decision, { kind: 'allowed' }>, inboxUrl: string): string {
-  if (decision.kind === 'denied') return `Assize: ${decision.reason}`;
-  const { approval, reason } = decision;
-  return `Assize: a person has to approve this call (${reason}). It waits at ${inboxUrl}/${approval}. Make the same call again, with exactly the same input, when it is approved. Do not try to reach the same result in another way.`;
 }

@@ -1,37 +1,33 @@
 import { randomUUID } from 'node:crypto';
 import type { Json } from '#base';
-import { openRows } from '#domains/gateway';
+import * as answers from '../answers.ts';
+import { askCall, isLetThrough } from '../ask-call.ts';
 import { callIdOf } from '../asked-call.ts';
 import { closeCall } from '../close-call.ts';
-import { type Decision, decideCall, digestOf } from '../decide-call.ts';
+import { type Decision, decideCall } from '../decide-call.ts';
 import type { GatewayDesk } from '../gateway-desk.ts';
+import type { Question } from '../handle-event.ts';
 import { attend } from '../sessions.ts';
-import * as answers from './answers.ts';
-import { askedCallOf, contentOf } from './call-of.ts';
+import { blocked, declined } from './answers.ts';
+import { contentOf } from './call-of.ts';
 import * as events from './events.ts';
 import type { HookOptions } from './hook-options.ts';
 import { sessionOf, UNTOLD } from './session-of.ts';
 
-/** An event that asks for a permission. */
-export interface Question {
-  readonly answer: (desk: GatewayDesk, given: unknown, options: HookOptions) => Promise<answers.HookAnswer>;
-  readonly refuse: (reason: string) => answers.HookAnswer;
-}
-
 /** The events that ask for a permission. */
-export const QUESTIONS: Readonly<Record<string, Question>> = {
+export const QUESTIONS: Readonly<Record<string, Question<HookOptions>>> = {
   PreToolUse: { answer: toolUse, refuse: (reason) => answers.permission('PreToolUse', 'deny', reason) },
   PreSkillShellCommand: {
     answer: skillCommand,
     refuse: (reason) => answers.permission('PreSkillShellCommand', 'deny', reason),
   },
   PermissionRequest: { answer: permissionRequest, refuse: answers.refusedRequest },
-  Elicitation: { answer: elicitation, refuse: answers.declined },
-  ConfigChange: { answer: configChange, refuse: answers.blocked },
+  Elicitation: { answer: elicitation, refuse: declined },
+  ConfigChange: { answer: configChange, refuse: blocked },
 };
 
 async function toolUse(desk: GatewayDesk, given: unknown, options: HookOptions): Promise<answers.HookAnswer> {
-  const event = events.askingTool.parse(given) as events.AskingTool;
+  const event = events.askingTool.parse(given);
   const decision = await decided(desk, event, options.waitMs);
   if (decision.kind === 'allowed') {
     const confirm = mustConfirm(decision, options.confirm);
@@ -43,10 +39,7 @@ async function toolUse(desk: GatewayDesk, given: unknown, options: HookOptions):
 }
 
 async function decided(desk: GatewayDesk, event: events.AskingTool, waitMs: number): Promise<Decision> {
-  await attend(desk, sessionOf(event));
-  const { cwd, permission_mode } = event;
-  const place = { cwd, ...(permission_mode !== undefined && { permission_mode }) };
-  return decideCall(desk, await askedCallOf(event), { waitMs, observations: [{ name: 'place', value: place }] });
+  return askCall(desk, event, { session: sessionOf(event), content: await contentOf(event), waitMs });
 }
 
 function mustConfirm({ class: of }: Extract<Decision, { kind: 'allowed' }>, confirm: HookOptions['confirm']): boolean {
@@ -60,12 +53,11 @@ function mustConfirm({ class: of }: Extract<Decision, { kind: 'allowed' }>, conf
  * the skill, if the model and not the person asked for the skill.
  */
 async function skillCommand(desk: GatewayDesk, given: unknown, options: HookOptions): Promise<answers.HookAnswer> {
-  const { invoked_by } = events.skillCommand.parse(given);
-  const event = events.askingTool.parse(given) as events.AskingTool;
+  const event = events.skillCommand.parse(given);
   const decision = await decided(desk, event, options.waitMs);
   if (decision.kind !== 'allowed')
     return answers.permission('PreSkillShellCommand', 'deny', answers.reasonOf(decision, options.inboxUrl));
-  if (invoked_by === 'user')
+  if (event.invoked_by === 'user')
     await closeCall(desk, callIdOf(event.session_id, event.tool_use_id), { outcome: 'done', result: UNTOLD });
   return answers.permission('PreSkillShellCommand', 'allow', 'Assize: the rules let the command through.');
 }
@@ -76,21 +68,8 @@ async function skillCommand(desk: GatewayDesk, given: unknown, options: HookOpti
  */
 async function permissionRequest(desk: GatewayDesk, given: unknown): Promise<answers.HookAnswer> {
   const event = events.permissionRequest.parse(given);
-  const content = await contentOf(event);
-  const { server, tool } = content;
-  const digest = digestOf(content);
-  const session = sessionOf(event).id;
-  const isLetThrough = desk.read((state) =>
-    openRows(state).some(
-      ([, row]) =>
-        row.session === session &&
-        row.tool === `${server}/${tool}` &&
-        row.digest === digest &&
-        row.begunAt !== undefined &&
-        row.outcome === undefined,
-    ),
-  );
-  return isLetThrough ? answers.NOTHING : answers.refusedRequest('Assize: this call was not let through.');
+  const isOpen = isLetThrough(desk, sessionOf(event).id, await contentOf(event));
+  return isOpen ? answers.NOTHING : answers.refusedRequest('Assize: this call was not let through.');
 }
 
 /**
@@ -107,7 +86,7 @@ async function elicitation(desk: GatewayDesk, given: unknown, options: HookOptio
   const id = callIdOf(event.session_id, `elicitation-${randomUUID()}`);
   const call = { id, session: sessionOf(event).id, server: 'claude-code', tool: 'elicitation', args };
   const decision = await decideCall(desk, call, { waitMs: options.waitMs });
-  if (decision.kind !== 'allowed') return answers.declined(answers.reasonOf(decision, options.inboxUrl));
+  if (decision.kind !== 'allowed') return declined(answers.reasonOf(decision, options.inboxUrl));
   await closeCall(desk, id, { outcome: 'done', result: { note: 'The question was left to the person.' } });
   return answers.NOTHING;
 }
@@ -115,7 +94,7 @@ async function elicitation(desk: GatewayDesk, given: unknown, options: HookOptio
 /** Settings that change during a session could end the hooks, so they wait for the next one. */
 async function configChange(_: GatewayDesk, given: unknown): Promise<answers.HookAnswer> {
   const { source, file_path } = events.configChange.parse(given);
-  return answers.blocked(
+  return blocked(
     `Assize: the settings ${file_path ?? source} changed. They take effect in the next session. Check them there: assize init claude-code --check.`,
   );
 }

@@ -1,10 +1,12 @@
 import type { Json } from '#base';
 import { hashText } from '#canon';
+import * as answers from '../answers.ts';
 import { callIdOf } from '../asked-call.ts';
 import { closeCall, closeCallsOf, type Outcome } from '../close-call.ts';
+import { doubtText } from '../doubt-text.ts';
+import { sessionEvent, type ToolDone, toolDone } from '../events.ts';
 import type { GatewayDesk } from '../gateway-desk.ts';
 import { attend, inDoubt, leave } from '../sessions.ts';
-import * as answers from './answers.ts';
 import * as events from './events.ts';
 import { fileChange } from './file-change.ts';
 import type { HookOptions } from './hook-options.ts';
@@ -20,7 +22,7 @@ export async function recorded(
 ): Promise<answers.HookAnswer> {
   switch (name) {
     case 'PostToolUse': {
-      const event = events.toolDone.safeParse(given);
+      const event = toolDone.safeParse(given);
       return event.success ? closed(desk, event.data, doneWith(event.data)) : unread(name);
     }
     case 'PostToolUseFailure': {
@@ -44,7 +46,7 @@ export async function recorded(
       return begun(desk, given, inboxUrl);
     case 'SubagentStop':
     case 'SessionEnd': {
-      const event = events.sessionEvent.safeParse(given);
+      const event = sessionEvent.safeParse(given);
       if (event.success) await leave(desk, sessionOf(event.data).id);
       return answers.NOTHING;
     }
@@ -79,7 +81,7 @@ async function skillClosed(
   await closeCallsOf(desk, callIdOf(session_id, `${tool_use_id}:preamble-`), { outcome, result: UNTOLD });
 }
 
-function doneWith({ tool_name, tool_input, tool_response }: events.ToolDone): Outcome {
+function doneWith({ tool_name, tool_input, tool_response }: ToolDone): Outcome {
   const change = fileChange(tool_name, tool_input, tool_response);
   if (change !== undefined) return { outcome: 'done', result: { file: change } };
   if (isStart(tool_name, tool_response))
@@ -122,15 +124,11 @@ async function batchClosed(desk: GatewayDesk, { session_id, tool_calls }: events
 
 /** The start of a session, or its next prompt: tells the person of calls in doubt. */
 async function begun(desk: GatewayDesk, given: unknown, inboxUrl: string): Promise<answers.HookAnswer> {
-  const event = events.sessionEvent.safeParse(given);
+  const event = sessionEvent.safeParse(given);
   if (!event.success) return answers.NOTHING;
   const session = sessionOf(event.data);
   await attend(desk, session);
   const calls = inDoubt(desk, desk.request.service.clock.now(), session.id);
-  if (calls.length === 0) return answers.NOTHING;
-  const listed = calls.slice(0, 5).map(({ tool, at, id }) => `${tool} of ${at.slice(0, 16)}Z (${id})`);
-  const more = calls.length > 5 ? ` and ${calls.length - 5} more` : '';
-  return answers.told(
-    `Assize: ${calls.length === 1 ? '1 call has' : `${calls.length} calls have`} no known outcome: ${listed.join(', ')}${more}. See ${inboxUrl.replace(/\/inbox$/, '/timeline')}/${desk.trajectory.id}.`,
-  );
+  const text = doubtText(desk, calls, inboxUrl);
+  return text === undefined ? answers.NOTHING : answers.told(text);
 }

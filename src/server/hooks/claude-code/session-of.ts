@@ -1,15 +1,10 @@
-import { sessionIdOf } from '../asked-call.ts';
+import type { SessionEvent } from '../events.ts';
+import * as shared from '../session-of.ts';
 import type { AgentSession } from '../sessions.ts';
-import type { SessionEvent } from './events.ts';
 
-/** The session of an event. A subagent has one of its own. */
-export function sessionOf({ session_id, agent_id, agent_type }: SessionEvent): AgentSession {
-  if (agent_id === undefined) return { id: sessionIdOf(session_id), about: 'Claude Code' };
-  return {
-    id: sessionIdOf(session_id, agent_id),
-    parent: sessionIdOf(session_id),
-    ...(agent_type !== undefined && { about: agent_type }),
-  };
+/** The session of an event of Claude Code. */
+export function sessionOf(event: SessionEvent): AgentSession {
+  return shared.sessionOf(event, 'Claude Code');
 }
 
 /** The result of a command in the text of a skill. */

@@ -1,6 +1,7 @@
 import type { Json } from '#base';
 import { builtinOf } from './builtins.ts';
 import { type Folders, type Outcome, same, unsure } from './folders.ts';
+import { readsTerminal } from './interactive-programs.ts';
 import { baseName, programTool } from './program-name.ts';
 import type { Reading } from './reading.ts';
 import { isLauncher, isShell, readFind, readShell, readWrapped } from './shell-programs.ts';
@@ -76,7 +77,7 @@ function inner(
   if (builtin !== undefined) return builtin(words, reading, at, text);
   const base = baseName(name);
   if (isShell(base)) readShell(words, text, reading, at);
-  if (isLauncher(base)) reading.parts.dynamic(text);
+  if (isLauncher(base) || readsTerminal(base, words)) reading.parts.dynamic(text);
   if (base === 'find') readFind(words, text, reading, at);
   const wrapped = innerOf(base, words);
   if (wrapped === undefined) return same(at);

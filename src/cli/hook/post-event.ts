@@ -1,0 +1,82 @@
+import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
+import type { Result } from './read-token.ts';
+
+const ANSWER_BYTES_MAX = 1_048_576;
+
+export interface Posted {
+  readonly url: string;
+  readonly path: string;
+  readonly token: string;
+  readonly body: string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Sends an event to the server, directly: no proxy gets the token, and no redirection is followed.
+ * Resolves with the JSON of an answer with the status 200.
+ */
+export async function postEvent({ url, path, token, body, signal }: Posted): Promise<Result<unknown>> {
+  if (!URL.canParse(url) || !/^https?:/.test(url))
+    return { fault: `'${url}' is not the address of a server. Run assize init codex again.` };
+  const at = new URL(path, url);
+  const { request } = await (at.protocol === 'https:' ? import('node:https') : import('node:http'));
+  const text = await sent(request, at, { token, body, signal });
+  if ('fault' in text) return text;
+  try {
+    return { value: JSON.parse(text.value) };
+  } catch {
+    return { fault: `The answer of ${at.origin} is no JSON. Check that Assize serves this address.` };
+  }
+}
+
+type Request = (at: URL, options: RequestOptions, answered: (response: IncomingMessage) => void) => ClientRequest;
+
+function sent(
+  request: Request,
+  at: URL,
+  { token, body, signal }: Pick<Posted, 'token' | 'body' | 'signal'>,
+): Promise<Result<string>> {
+  const { promise, resolve } = Promise.withResolvers<Result<string>>();
+  const lost = (error: unknown): void => resolve({ fault: lostText(at.origin, error, signal.aborted) });
+  const bytes = Buffer.from(body);
+  const headers = {
+    authorization: `Bearer ${token}`,
+    'content-type': 'application/json',
+    'content-length': String(bytes.length),
+    connection: 'close',
+  };
+  const asked = request(at, { method: 'POST', headers, signal, agent: false }, (response) => {
+    const pieces: Buffer[] = [];
+    let length = 0;
+    response.on('data', (piece: Buffer) => {
+      length += piece.length;
+      pieces.push(piece);
+      if (length > ANSWER_BYTES_MAX) asked.destroy(new Error('its answer is too large'));
+    });
+    response.on('error', lost);
+    response.on('close', () => {
+      if (!response.complete) lost('the connection ended in its answer');
+    });
+    response.on('end', () => {
+      const text = Buffer.concat(pieces).toString('utf8');
+      resolve(response.statusCode === 200 ? { value: text } : { fault: statusText(at.origin, response, text) });
+    });
+  });
+  asked.on('error', lost);
+  asked.end(bytes);
+  return promise;
+}
+
+function lostText(origin: string, error: unknown, isLate: boolean): string {
+  if (isLate) return `The server ${origin} did not answer in time. Look at its log.`;
+  const { code } = (error ?? {}) as { readonly code?: unknown };
+  if (code === 'ECONNREFUSED') return `No server answers at ${origin}. Start it with assize serve.`;
+  return `The server ${origin} did not answer: ${String(error)}. Look at its log.`;
+}
+
+/** The server says in a problem document what to do. */
+function statusText(origin: string, { statusCode = 0 }: IncomingMessage, text: string): string {
+  const detail = /"detail":\s*("(?:[^"\\]|\\.){1,1000}")/.exec(text)?.[1];
+  const said = detail === undefined ? '' : `: ${JSON.parse(detail) as string}`;
+  return `The server ${origin} answered with the status ${statusCode}${said}`;
+}

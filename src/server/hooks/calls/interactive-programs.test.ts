@@ -1,0 +1,33 @@
+import { describe, expect, test } from 'vitest';
+import { commandParts } from './shell-command.ts';
+
+const isDynamic = (command: string): boolean =>
+  commandParts(command, { cwd: '/repo' }).some(({ server, tool }) => server === 'shell' && tool === 'dynamic');
+
+describe('a program that reads a terminal is dynamic', () => {
+  test.each([
+    ...['bash', 'sh', 'zsh', 'bash -i', 'bash -l', 'env bash', 'sudo -i', 'su', 'ssh host', 'tmux', 'screen'],
+    ...['python3', 'python3 -i a.py', 'python3 -', 'python3 -q', 'python3 -m code', '/usr/bin/python3.12'],
+    ...['node', 'node -i', 'node inspect a.js', 'deno repl', 'bun', 'perl', 'perl -de 1', 'ruby', 'php -a', 'irb'],
+    ...['psql', 'psql shop', 'mysql -u root shop', 'sqlite3 a.db', 'redis-cli', 'gdb a.out', 'lua', 'R'],
+    ...['less a', 'vi a', 'nano a', 'ed a', 'nc localhost 80', 'telnet host', 'time python3'],
+    ...['git commit', 'git commit -a', 'git -C sub commit', 'git commit --amend', 'git add -p', 'git rebase -i HEAD~2'],
+    ...['git merge topic', 'git tag -a v1', 'git stash -p', 'git branch --edit-description'],
+  ])('%s', (command) => expect(isDynamic(command)).toBe(true));
+
+  test.each([
+    ...["bash -c 'ls'", 'bash a.sh', 'sh -e a.sh'],
+    ...['python3 a.py', 'python3 -c 1', 'python3 -u a.py', 'python3 -m pytest', 'python3 --version'],
+    ...['node a.js', 'node -e 1', 'node --test', 'deno run a.ts', 'perl -ne 1 a', 'ruby -e 1', 'php a.php'],
+    ...["psql -c 'select 1'", 'psql shop -f a.sql', 'mysql -e 1 shop', "sqlite3 a.db 'select 1'", 'make', 'bc'],
+    ...[
+      'git commit -m x',
+      'git commit -qam x',
+      'git commit --amend --no-edit',
+      'git add .',
+      'git status',
+      'git log -p',
+    ],
+    ...['git merge --no-edit topic', 'git tag v1', 'git tag -a v1 -m x', 'git -C sub status', 'git stash'],
+  ])('not %s', (command) => expect(isDynamic(command)).toBe(false));
+});
