@@ -9,6 +9,7 @@ import {
   waitingPayment,
   YES,
 } from '../../../tests/support/mcp/ledger-client.ts';
+import { GRACE, served } from '../../../tests/support/mcp/served-gateway.ts';
 import { PRINCIPALS, start } from '../../../tests/support/server/serving.ts';
 
 const DECIDING = ['approvals_approve', 'approvals_reject'];
@@ -171,4 +172,21 @@ test('a confirmation counts for its decision alone, and a forged one for none', 
   expect((await call('approvals_reject', given, answer)).structuredContent).toMatchObject({ ruling: 'rejected' });
   expect(textOf(await call('approvals_reject', given, answer))).toContain('(not_pending)');
   await close();
+});
+
+test('the held call of a gateway is shown with its arguments, and approved', async () => {
+  const place = await served('{ id: notes, trust: [notes], rules: [{ id: all, ask: notes/add }] }');
+  const args = { text: 'the minutes', to: ['ann', 'bob'] };
+  const ruled: any = await place.desk().propose({ id: 'call-1', tool: 'add', args });
+  const { asked, person } = personWho(YES);
+  const { call, close } = await ledgerClient(
+    { url: place.server.url, tokens: { ...place.server.tokens, 'boss:ada': place.tokens[GRACE] as string } },
+    { as: 'boss:ada', decides: true, person },
+  );
+  const { digest } = (await call('approvals_get', { approval: ruled.approval })).structuredContent.approval;
+  const done = await call('approvals_approve', { approval: ruled.approval, digest });
+  await close();
+  expect(asked[0]).toContain(JSON.stringify(args, null, 2).split('\n')[1]?.trim());
+  expect(done.structuredContent).toMatchObject({ ruling: 'committed' });
+  expect((await place.state()).calls).toMatchObject({ 'call-1': {} });
 });

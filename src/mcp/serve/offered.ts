@@ -32,7 +32,7 @@ export const OFFERED: readonly Offered[] = [
     id: 'trajectories.outline',
     title: 'Look into the state of the world',
     use: 'Begin without `pointer`, then go down by JSON pointer, for example /orders/b1. With `at` it is the world as it was.',
-    page: '/trajectories/{trajectory}/state',
+    page: '/timeline/{trajectory}',
   },
   {
     id: 'trajectories.slice',
@@ -43,7 +43,7 @@ export const OFFERED: readonly Offered[] = [
     id: 'entries.list',
     title: 'List entries of the ledger',
     use: 'The log. For recent entries pass `before` with a large number. `ruling: rejected` finds refusals, each with its reason.',
-    page: '/trajectories/{trajectory}',
+    page: '/timeline/{trajectory}',
   },
   {
     id: 'entries.get',
@@ -80,6 +80,7 @@ export const OFFERED: readonly Offered[] = [
     id: 'writs.list',
     title: 'List the writs of agents',
     use: 'What each agent may do, how much of its budget is left, and whether its writ is revoked.',
+    page: '/agents/{trajectory}',
   },
   {
     id: 'approvals.list',
@@ -123,6 +124,7 @@ export const OFFERED: readonly Offered[] = [
     id: 'effects.get',
     title: 'Show a tool transaction',
     use: 'Each call with its input, its answer and its phase.',
+    page: '/effects/{epoch}',
   },
   {
     id: 'memory.keys',

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
   desksOf,
@@ -153,4 +155,11 @@ test('the memory is recalled as it was believed on a day', async () => {
   const keys = await call('memory_keys', { trajectory: 'main', space: 'front' });
   expect(keys.structuredContent.keys).toMatchObject([{ subject: 'bob', predicate: 'phone' }]);
   await close();
+});
+
+test('the pages that answers name are pages of the console', () => {
+  const app = readFileSync(join(import.meta.dirname, '../../../console/src/app/app.tsx'), 'utf8');
+  const pages = OFFERED.flatMap(({ page }) => page ?? []);
+  expect(pages.length).toBeGreaterThan(5);
+  for (const page of pages) expect(app).toContain(`path="/${page.split('/')[1]}/:`);
 });

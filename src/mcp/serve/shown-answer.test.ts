@@ -22,7 +22,9 @@ test('texts of agents are shown with their invisible characters', async () => {
 
 test('a long answer comes in parts, which make the whole', async () => {
   const server = await start();
-  const long = { trajectories: Array.from({ length: 9_000 }, (_, n) => ({ note: `№ ${n} \u200b` })) };
+  const long = {
+    trajectories: Array.from({ length: 9_000 }, (_, n) => ({ note: `№ ${n} \u200b${'№'.repeat(n % 7)}` })),
+  };
   const { call, close } = await ledgerClient(server, {
     as: 'auditor:eve',
     wrap: (ask) => (path, init) =>
@@ -41,6 +43,7 @@ test('a long answer comes in parts, which make the whole', async () => {
   const whole = JSON.parse(texts.join(''));
   expect(whole.trajectories).toHaveLength(9_000);
   expect(whole.trajectories[7]).toEqual({ note: '№ 7 \\u{200b}' });
+  expect(texts.join('')).not.toContain('\ufffd');
   expect(textOf(await call('answer_part', { answer, part: parts + 1 }))).toContain(`from 1 to ${parts}`);
   expect(textOf(await call('answer_part', { answer: 'assize://results/x', part: 1 }))).toContain('no such answer');
   await close();
