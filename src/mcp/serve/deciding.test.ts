@@ -190,3 +190,22 @@ test('the held call of a gateway is shown with its arguments, and approved', asy
   expect(done.structuredContent).toMatchObject({ ruling: 'committed' });
   expect((await place.state()).calls).toMatchObject({ 'call-1': {} });
 });
+
+test('a decision without an answer is in doubt, and not called undone', async () => {
+  const server = await start();
+  const { id: approval, digest } = await waitingPayment(server);
+  const { call, close } = await ledgerClient(server, {
+    ...{ as: 'boss:ada', decides: true, person: () => YES },
+    wrap: (ask) => async (path, init) => {
+      const answer = await ask(path, init);
+      if (init.method === 'POST') throw new TypeError('fetch failed');
+      return answer;
+    },
+  });
+  const lost = await call('approvals_approve', { approval, digest });
+  expect(lost.isError).toBe(true);
+  expect(textOf(lost)).toContain('It is not known whether the decision was recorded');
+  expect((await call('approvals_get', { approval })).structuredContent.status).toBe('resolved');
+  await close();
+  expect((await desksOf(server)).a).toEqual({ sum: 500, by: 'boss:ada' });
+});

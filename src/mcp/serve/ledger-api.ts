@@ -7,7 +7,13 @@ type Document = Readonly<Record<string, unknown>>;
 /** The answer of the API: its document, or what a reader must know of a refusal. */
 export type ApiAnswer =
   | { readonly isRefused: false; readonly document: Document }
-  | { readonly isRefused: true; readonly code: string; readonly text: string };
+  | {
+      readonly isRefused: true;
+      readonly code: string;
+      readonly text: string;
+      /** Whether the server may have done what was asked. */
+      readonly isDoubtful: boolean;
+    };
 
 /** The principal of a token. */
 export interface Standing {
@@ -68,8 +74,8 @@ export class LedgerApi {
   }
 }
 
-function refused(code: string, text: string): ApiAnswer & { readonly isRefused: true } {
-  return { isRefused: true, code, text };
+function refused(code: string, text: string, isDoubtful: boolean = true): ApiAnswer & { readonly isRefused: true } {
+  return { isRefused: true, code, text, isDoubtful };
 }
 
 function answerOf(status: number, text: string): ApiAnswer {
@@ -79,7 +85,7 @@ function answerOf(status: number, text: string): ApiAnswer {
   if (status < 400) return { isRefused: false, document };
   const { code = 'no_problem', detail = `status ${status}` } = document;
   const advice = status === 401 ? ' Make a token with `assize token create`, and start this MCP server with it.' : '';
-  return refused(String(code), `${String(detail)} (${String(code)})${advice}`);
+  return refused(String(code), `${String(detail)} (${String(code)})${advice}`, status >= 500);
 }
 
 function documentOf(text: string): Document | undefined {

@@ -192,9 +192,9 @@ class Connection {
     const confirmed = decisionOf(this.#sdk.inputResponse(mcpReq.inputResponses, DECISION));
     if (confirmed !== 'approve') return errorAnswer('The person did not confirm, so nothing is decided.');
     const answer = await api.send(decisionRequest(decision), mcpReq.signal);
-    return answer.isRefused
-      ? errorAnswer(`Nothing is decided: ${answer.text}`)
-      : shownAnswer(answer.document, [], kept);
+    if (!answer.isRefused) return shownAnswer(answer.document, [], kept);
+    if (!answer.isDoubtful) return errorAnswer(`Nothing is decided: ${answer.text}`);
+    return errorAnswer(`It is not known whether the decision was recorded: look at the item again. ${answer.text}`);
   }
 
   async listResources(ctx: ServerContext): Promise<Resource[]> {

@@ -42,7 +42,7 @@ export const OFFERED: readonly Offered[] = [
   {
     id: 'entries.list',
     title: 'List entries of the ledger',
-    use: 'The log. For recent entries pass `before` with a large number. `ruling: rejected` finds refusals, each with its reason.',
+    use: 'For recent entries pass `before` with a large number. `ruling: rejected` finds refusals, each with its reason.',
     page: '/timeline/{trajectory}',
   },
   {
@@ -85,7 +85,7 @@ export const OFFERED: readonly Offered[] = [
   {
     id: 'approvals.list',
     title: 'List the inbox',
-    use: 'What waits for a person now. `mine: true` for what this principal may decide.',
+    use: 'The inbox: what waits for a person. `mine: true` for what this principal may decide.',
     page: '/inbox',
   },
   {
@@ -97,7 +97,7 @@ export const OFFERED: readonly Offered[] = [
   {
     id: 'approvals.judge',
     title: 'Foresee an approval',
-    use: 'What would happen if this principal approved.',
+    use: 'Says what an item of the inbox would do.',
   },
   {
     id: 'proposals.judge',
@@ -117,13 +117,13 @@ export const OFFERED: readonly Offered[] = [
   {
     id: 'effects.list',
     title: 'List tool transactions',
-    use: 'Tool calls that have not ended. `needs_human: true` for those in doubt.',
+    use: '`needs_human: true` for calls that may or may not have happened.',
     page: '/effects',
   },
   {
     id: 'effects.get',
     title: 'Show a tool transaction',
-    use: 'Each call with its input, its answer and its phase.',
+    use: 'Explains a call that failed or is in doubt.',
     page: '/effects/{epoch}',
   },
   {
@@ -134,7 +134,8 @@ export const OFFERED: readonly Offered[] = [
   {
     id: 'memory.recall',
     title: 'Recall facts as of a time',
-    use: 'What did we believe on a day: set `system`. What is true of a day, as known now: set `valid`. Instants such as 2026-05-03T00:00:00.000000Z.',
+    use: 'What did we believe on a day: set `system`. What is true of a day, as known now: set `valid`. A day such as 2026-05-03 is its start (UTC); its end is 2026-05-03T23:59:59Z.',
+    without: ['observation'],
   },
   {
     id: 'memory.history',

@@ -50,12 +50,17 @@ export function operationTools(
     const tool: Tool = {
       name: one.id.replaceAll('.', '_'),
       title: one.title,
-      description: `${operation.summary} ${one.use}`,
+      description: `${forModels(operation.summary)} ${one.use}`,
       inputSchema: inputSchemaOf(operation) as Tool['inputSchema'],
       annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     };
     return [{ tool, offered: one, operation }];
   });
+}
+
+/** A summary without the sentences about headers, which a model cannot send. */
+function forModels(summary: string): string {
+  return summary.replaceAll(/(?<=\. )[^.]*`Prefer: [^.]*\.( |$)/g, '').trim();
 }
 
 /**
@@ -134,7 +139,7 @@ export function inputSchemaOf(operation: ServedOperation): Schema {
   const isText = new Set([...Object.keys(params), ...Object.keys(query)]);
   const shown = Object.entries(properties).map(([name, schema]) => [
     name,
-    name === 'limit' ? limitForm(schema) : isText.has(name) ? plainForm(schema) : schema,
+    name === 'limit' ? limitForm(schema) : described(name, isText.has(name) ? plainForm(schema) : schema),
   ]);
   return { ...rest, properties: Object.fromEntries(shown) };
 }
@@ -150,6 +155,26 @@ function inlined(value: Json, definitions: Readonly<Record<string, Json>>): Json
   if (typeof $ref !== 'string') return own;
   const named = definitions[$ref.replace('#/$defs/', '')] ?? {};
   return { ...(inlined(named, definitions) as Readonly<Record<string, Json>>), ...own };
+}
+
+/** The arguments that many operations share, for schemas that do not describe them. */
+const ARGUMENTS: Readonly<Record<string, string>> = {
+  trajectory: 'a `trajectory_id` of trajectories_list',
+  entry: 'an entry: its id, or TRAJECTORY@SEQ',
+  from: 'an entry: its id, or TRAJECTORY@SEQ',
+  to: 'an entry: its id, or TRAJECTORY@SEQ',
+  approval: 'the `id` of an item of approvals_list',
+  space: 'a space of `memory_spaces` of trajectories_get',
+  fact: 'the `fact_id` of a fact',
+  epoch: 'the `epoch` of a transaction of effects_list',
+  domain: 'the name of a domain, as domains_list has it',
+  pointer: 'a JSON pointer; default: the whole state',
+};
+
+/** A schema with words for a model. Lengths of names are the server's concern. */
+function described(name: string, { minLength, maxLength, ...schema }: Schema): Schema {
+  const words = ARGUMENTS[name];
+  return { ...schema, ...(schema['description'] === undefined && words !== undefined && { description: words }) };
 }
 
 /** A query has texts only. A model says numbers and truth values. */

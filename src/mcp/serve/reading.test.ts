@@ -52,6 +52,7 @@ test('every offered operation of the table is a tool that reads', async () => {
     expect(annotations).toMatchObject({ readOnlyHint: true, destructiveHint: false });
     expect(JSON.stringify(inputSchema)).not.toContain('$ref');
     expect(description.length).toBeLessThan(400);
+    expect(description).not.toContain('Prefer');
   }
   const { inputSchema } = tools.find(({ name }) => name === 'effects_list') as (typeof tools)[number];
   expect(inputSchema.properties).toMatchObject({ all: { type: 'boolean' }, limit: { type: 'integer' } });
@@ -152,6 +153,8 @@ test('the memory is recalled as it was believed on a day', async () => {
     (await call('memory_recall', { ...about, ...args })).structuredContent.facts.map(({ object }: any) => object);
   expect(await objects({})).toEqual([expect.stringContaining('222')]);
   expect(await objects({ system: first.system_time_start })).toEqual([expect.stringContaining('111')]);
+  expect(await objects({ system: '2026-01-01' })).toEqual([]);
+  expect(textOf(await call('memory_recall', { ...about, system: 'May' }))).toContain('or a day such as');
   const keys = await call('memory_keys', { trajectory: 'main', space: 'front' });
   expect(keys.structuredContent.keys).toMatchObject([{ subject: 'bob', predicate: 'phone' }]);
   await close();
