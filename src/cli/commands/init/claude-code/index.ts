@@ -14,6 +14,7 @@ import { inSession, type Session, type StorelessOptions } from '../../../store/s
 import { bold, line } from '../../../terminal/printable.ts';
 import { agreesTo } from '../agreement.ts';
 import { difference } from '../difference.ts';
+import { type ExcludeChange, excluding, including, shownExclude, writeExclude } from '../git-exclude.ts';
 import {
   addressOf,
   newToken,
@@ -85,10 +86,13 @@ async function install(session: Session, options: Options): Promise<ExitCode> {
   const made = writeServerFiles(options.server, AGENT);
   const config = await serverOf(options.server, AGENT);
   const shown = termsOf(config, options, '<a new token>');
-  const isAgreed = await agreed(session, options, path, [before, withHooks(withoutHooks(before), shown)]);
-  if (!isAgreed) return EXIT.negative;
+  const hidden = excluding(path);
+  const after = withHooks(withoutHooks(before), shown);
+  if (!(await agreed(session, options, [{ path, before, after }, hidden]))) return EXIT.negative;
   const token = await newToken(config, AGENT, `hooks in ${path}`);
   await revoke(config, tokensIn(before));
+  // Git knows about the file before the token is in it.
+  writeExclude(hidden);
   writeSettings(path, withHooks(before, termsOf(config, options, token)));
   const serve = `assize serve --config ${config.file}`;
   const signIn = `assize token sign-in ${personIn(config)} --config ${config.file}`;
@@ -111,8 +115,10 @@ async function undo(session: Session, options: Options): Promise<ExitCode> {
   const after = withoutHooks(before);
   const tokens = tokensIn(before);
   if (tokens.length === 0 && after === before) throw new CliError('usage', `${path} has no hooks of Assize.`);
-  if (!(await agreed(session, options, path, [before, after]))) return EXIT.negative;
+  const listed = including(path);
+  if (!(await agreed(session, options, [{ path, before, after }, listed]))) return EXIT.negative;
   writeSettings(path, after);
+  writeExclude(listed);
   const revoked = existsSync(options.server) ? await revoke(await serverOf(options.server, AGENT), tokens) : 0;
   if (session.json) session.out.document({ settings: path, revoked });
   else
@@ -157,10 +163,16 @@ async function hookedFaults(settings: Settings, { url, server }: Options, token:
 function agreed(
   session: Session,
   { yes }: Options,
-  path: string,
-  [before, after]: readonly [Settings, Settings],
+  [{ path, before, after }, exclude]: readonly [SettingsChange, ExcludeChange | undefined],
 ): Promise<boolean> {
-  return agreesTo(session, { yes, changes: [{ path, lines: difference(shownText(before), shownText(after)) }] });
+  const lines = difference(shownText(before), shownText(after));
+  return agreesTo(session, { yes, changes: [{ path, lines }, ...shownExclude(exclude)] });
+}
+
+interface SettingsChange {
+  readonly path: string;
+  readonly before: Settings;
+  readonly after: Settings;
 }
 
 /** One line for each member and each event, without tokens. */

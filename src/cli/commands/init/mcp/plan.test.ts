@@ -54,7 +54,7 @@ const local = fc.record(
 const remote = fc.record(
   {
     // The client fills these in, so the command asks no server about them.
-    url: fc.constantFrom('https://${HOST}/mcp', 'https://x.test/${env:PATH}?key=1'),
+    url: fc.constantFrom(`https://\${HOST}/mcp`, `https://x.test/\${env:PATH}?key=1`),
     type: fc.constantFrom('http', 'streamable-http'),
     headers: fc.dictionary(name, word, { maxKeys: 2 }),
     timeout: fc.integer(),
@@ -102,8 +102,8 @@ test('TOML: undone after an installation is byte-identical, and twice is once', 
         : `args = [${args.map(basic).join(', ')}]\n"command" = "npx"`,
     );
   const address = fc.constantFrom(
-    'url = "https://x.test/${A}"\nbearer_token_env_var = "TOKEN"',
-    'http_headers = { "X-A" = "${b}", Y = "c" }\nurl = "https://x.test/mcp"',
+    `url = "https://x.test/\${A}"\nbearer_token_env_var = "TOKEN"`,
+    `http_headers = { "X-A" = "\${b}", Y = "c" }\nurl = "https://x.test/mcp"`,
     'env_http_headers = { X = "TOKEN" }\nurl = \'https://x.test/mcp\' # there',
   );
   const table = fc.record({ name, head: fc.oneof(command, address), before: pairs, after: pairs });
@@ -193,7 +193,7 @@ test.each([
   ['a member that occurs twice', 'x.json', '{"mcpServers":{"a":{"command":"a","command":"b"}}}'],
   ['a list of servers that occurs twice', 'x.json', '{"mcpServers":{"a":{"command":"a"}},"mcpServers":{}}'],
   ['a table in one line', 'x.toml', 'mcp_servers.a = { command = "a" }'],
-  ['tables of headers', 'x.toml', '[mcp_servers.a]\nurl = "https://${A}"\n[mcp_servers.a.http_headers]\nX = "${Y}"'],
+  ['tables of headers', 'x.toml', `[mcp_servers.a]\nurl = "https://\${A}"\n[mcp_servers.a.http_headers]\nX = "\${Y}"`],
 ])('%s is left alone', async (_, path, text) => {
   const plan = await installed(fileOf(path, text));
   expect(plan.after).toBe(text);
