@@ -25,7 +25,7 @@ async function installed(file: ClientText, originals: readonly Original[] = [], 
   return wrappingPlan(file, { originals, terms: TERMS, taken, isMeant: all });
 }
 
-/** Installs twice and undoes it. The second time changes nothing, and the undoing leaves the bytes. */
+/** Installs twice and undoes it. The second time changes nothing, and no byte is left. */
 async function expectRoundTrip(path: string, text: string): Promise<string> {
   const file = fileOf(path, text);
   const once = await installed(file);
@@ -173,7 +173,7 @@ test('an entry is restored although others changed, and a changed one stays', as
   expect(restoringPlan(fileOf('/p/mcp.json', spaced), { originals: once.originals, isMeant: all }).after).toBe(TWO);
 });
 
-test('an entry with a new command keeps its name, and another entry never gets it', async () => {
+test('an entry with a new command keeps its name, which no other entry gets', async () => {
   const taken = new Map<string, string>();
   const once = await installed(fileOf('/p/mcp.json', TWO), [], taken);
   const again = await installed(fileOf('/p/mcp.json', TWO.replace('"b", //', '"c", //')), once.originals, taken);

@@ -11,7 +11,7 @@ import { isWrapped, type Wrappable, wrappable } from './wrap.ts';
 
 const TERMS = { program: ['/node', '/assize.js'], url: 'http://127.0.0.1:4517', tokenFile: '/t' } as const;
 
-test('the address and the headers of a server go into the environment, not into the arguments', () => {
+test('address and headers of a server go into the environment', () => {
   const value = { type: 'http', url: 'https://x.test/mcp?key=secret', headers: { Authorization: 'Bearer secret' } };
   const { set, remove } = (wrappable(value, '/') as Wrappable).change('x', TERMS);
   expect(JSON.stringify(set['args'])).not.toContain('secret');
