@@ -3,6 +3,7 @@ import { isAssizeError, isInstance, type Json } from '#base';
 import { ArgumentCheck } from './check-arguments.ts';
 import type { CallDesk, Outcome, PinnedTool, ServerView, WaitingCall } from './desk/call-desk.ts';
 import { KeptResults } from './results.ts';
+import type { Conversation } from './talk/conversation.ts';
 import type { Definition } from './upstream/definitions.ts';
 import type { Upstream } from './upstream/upstream.ts';
 
@@ -41,6 +42,8 @@ export class Gateway {
   readonly limits: GatewayLimits;
   readonly results: KeptResults = new KeptResults();
   readonly argumentCheck: ArgumentCheck = new ArgumentCheck();
+  /** The calls that wait for an answer of their client, or whose client waits for them. */
+  readonly conversations: Map<string, Conversation<unknown>> = new Map();
   /** The calls that this process is making, and those whose report is on its way. */
   readonly running: Set<string> = new Set();
   /** The desk of the latest request: the token of a principal can change. */

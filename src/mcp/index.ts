@@ -30,4 +30,4 @@ export { LedgerApi, type Standing } from './serve/ledger-api.ts';
 export { type ServeLedgerOptions, serveLedger } from './serve/serve-ledger.ts';
 export { undoCall } from './undo.ts';
 export { type UpstreamSpec, upstreamOf } from './upstream/spec.ts';
-export { Upstream, type UpstreamEvent, type UpstreamOptions } from './upstream/upstream.ts';
+export { type QuestionKind, Upstream, type UpstreamEvent, type UpstreamOptions } from './upstream/upstream.ts';

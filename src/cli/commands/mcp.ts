@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { ApiDesk, type Ask, Gateway, stdioEnd, type UpstreamSpec, undoCall, upstreamOf } from '#mcp';
+import { ApiDesk, type Ask, Gateway, type QuestionKind, stdioEnd, type UpstreamSpec, undoCall, upstreamOf } from '#mcp';
 import { CliError, EXIT, type ExitCode, note } from '../errors.ts';
 import { installedVersion } from '../files/installed-package.ts';
 import { repeatable, withoutStore } from '../files/options.ts';
@@ -25,6 +25,7 @@ interface Options extends StorelessOptions {
   readonly upstream?: string;
   readonly header: readonly string[];
   readonly bearer?: string;
+  readonly questions: readonly QuestionKind[];
   readonly undo?: string;
 }
 
@@ -54,6 +55,11 @@ export function mcp(program: Command): void {
       .option('--wait <seconds>', 'how long a call waits for a person before it is answered as pending', whole, 20)
       .option('--timeout <seconds>', 'how long the MCP server may take for an answer', whole, 300)
       .option('--result-bytes <n>', 'larger results are passed on as links', whole, 65_536)
+      .addOption(
+        new Option('--questions <kind...>', 'questions of the server that reach the client, if the rules let them')
+          .choices(['elicitation', 'sampling', 'roots'])
+          .default([]),
+      )
       .option('--undo <call>', 'takes this call back by the tool that the rules name, and ends')
       .addOption(repeatable('--env <name>', 'variable of the environment that the MCP server gets'))
       .option('--inherit-env', 'the MCP server gets the whole environment, without the variables of Assize')
@@ -100,7 +106,7 @@ async function run(
     ...(elicitTokenFile !== undefined && { askAsPerson: asking(url, apiToken(elicitTokenFile)) }),
   });
   keepOutputFree();
-  const upstream = upstreamOf(spec, { version, onWarning: note });
+  const upstream = upstreamOf(spec, { version, questions: options.questions, onWarning: note });
   const limits = { waitMs: wait * 1_000, callMs: timeout * 1_000, resultBytes };
   const gateway = new Gateway({ upstream, desk, limits, onWarning: note });
   await gateway.tools();

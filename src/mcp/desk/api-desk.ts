@@ -83,9 +83,9 @@ export class ApiDesk implements CallDesk {
     return ruling === 'rejected' ? 'refused' : 'waiting';
   }
 
-  async propose({ id, tool, args, definition, undoes }: AskedCall): Promise<Ruled> {
+  async propose({ id, tool, args, definition, undoes, parts }: AskedCall): Promise<Ruled> {
     const { server } = this.#options;
-    const call = { id, server, tool, args, once: true, ...defined({ definition, undoes }) };
+    const call = { id, server, tool, args, once: true, ...defined({ definition, undoes, parts }) };
     const { ruling, detail = '', reason = '', approval_id = '', by = '' } = await this.#propose('call', call, id);
     if (ruling === 'committed') return { ruling };
     if (ruling === 'escalated') return { ruling, detail, approval: approval_id };

@@ -3,7 +3,7 @@ import { Client, type ClientOptions, InMemoryTransport } from '@modelcontextprot
 import type { AssizeConfig } from '#config';
 import { gateway as gatewayDomain, readRules } from '#domains/gateway';
 import type { Domain } from '#kernel';
-import { ApiDesk, type Ask, Gateway, type GatewayLimits, stdioEnd, Upstream } from '#mcp';
+import { ApiDesk, type Ask, Gateway, type GatewayLimits, type QuestionKind, stdioEnd, Upstream } from '#mcp';
 import { MemoryStore, type Store } from '#stores';
 import { start, type TestServer } from '../server/serving.ts';
 
@@ -90,6 +90,7 @@ export interface Connecting {
   readonly client?: ClientOptions;
   readonly gateway?: Gateway;
   readonly asPerson?: string;
+  readonly questions?: readonly QuestionKind[];
 }
 
 export interface Connected {
@@ -103,12 +104,13 @@ export interface Connected {
 export function gatewayBefore(
   { desk }: Served,
   serve: (transport: InMemoryTransport) => unknown,
-  { limits, asPerson, wrap }: Connecting = {},
+  { limits, asPerson, wrap, questions }: Connecting = {},
   warnings: string[] = [],
 ): Gateway {
   const onWarning = (text: string): void => void warnings.push(text);
   const upstream = new Upstream({
     info: { name: 'assize', version: '0' },
+    questions,
     onWarning,
     transport: async () => {
       const [own, far] = InMemoryTransport.createLinkedPair();
