@@ -249,7 +249,9 @@ class Connection {
   /** A server of 2026 logs only for a request that says from which level on. */
   #logLevel({ mcpReq }: ServerContext): Pick<ToolCall, '_meta'> {
     const key = this.#sdk.LOG_LEVEL_META_KEY;
-    const level = (mcpReq.envelope as Readonly<Record<string, LoggingLevel>> | undefined)?.[key];
+    const envelope = mcpReq.envelope as Readonly<Record<string, LoggingLevel>> | undefined;
+    // A client of 2025 says its level to the gateway, which leaves out the lower ones.
+    const level = envelope === undefined ? 'info' : envelope[key];
     return level === undefined ? {} : { _meta: { [key]: level } };
   }
 
