@@ -1,12 +1,22 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { ApiDesk, type Ask, Gateway, type QuestionKind, stdioEnd, type UpstreamSpec, undoCall, upstreamOf } from '#mcp';
+import {
+  ApiDesk,
+  type Ask,
+  Gateway,
+  httpAsk,
+  type QuestionKind,
+  stdioEnd,
+  type UpstreamSpec,
+  undoCall,
+  upstreamOf,
+} from '#mcp';
 import { CliError, EXIT, type ExitCode, note } from '../errors.ts';
 import { installedVersion } from '../files/installed-package.ts';
 import { repeatable, withoutStore } from '../files/options.ts';
 import { apiAddress, apiToken } from '../input/api-token.ts';
 import { inSession, type Session, type StorelessOptions } from '../store/session.ts';
 import { line } from '../terminal/printable.ts';
-import { asking, keepOutputFree, serveMcp } from './mcp-serve.ts';
+import { keepOutputFree, serveMcp } from './mcp-serve.ts';
 
 interface Options extends StorelessOptions {
   readonly name?: string;
@@ -98,12 +108,12 @@ async function run(
   const version = installedVersion();
   const url = apiAddress(options.url);
   const token = apiToken(options.tokenFile);
-  const ask = asking(url, token);
+  const ask = httpAsk(url, token);
   const agent = options.agent ?? (await ownAgent(ask, url));
   const { elicitTokenFile } = options;
   const desk = new ApiDesk({
     ...{ ask, world, server, agent, url },
-    ...(elicitTokenFile !== undefined && { askAsPerson: asking(url, apiToken(elicitTokenFile)) }),
+    ...(elicitTokenFile !== undefined && { askAsPerson: httpAsk(url, apiToken(elicitTokenFile)) }),
   });
   keepOutputFree();
   const upstream = upstreamOf(spec, { version, questions: options.questions, onWarning: note });
@@ -123,7 +133,7 @@ async function run(
 
 /** @throws CliError `bad_input` */
 async function ownAgent(ask: Ask, url: string): Promise<string> {
-  const answer = await ask('/v1/me', { redirect: 'error' }).catch((cause: unknown) => {
+  const answer = await ask('/v1/me', { method: 'GET', headers: {} }).catch((cause: unknown) => {
     const text = `The server ${new URL(url).origin} does not answer. Start it with assize serve, or pass --url.`;
     throw new CliError('bad_input', text, { cause });
   });
