@@ -132,7 +132,7 @@ class Connection {
   }
 
   async listTools() {
-    const tools = await this.#options.gateway.tools();
+    const tools = await this.#options.gateway.listed();
     return { tools: [...tools.values()].map(shownTool) };
   }
 

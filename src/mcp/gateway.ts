@@ -150,11 +150,17 @@ export class Gateway {
     }
   }
 
-  /** Whether the principal may call other tools than at the last look. */
+  /** The tools for a client that asks. Returns the same as `tools`. */
+  async listed(): Promise<ReadonlyMap<string, Definition>> {
+    const tools = await this.tools();
+    this.#seen = namesOf(tools);
+    return tools;
+  }
+
+  /** Whether the principal may call other tools than a client was last shown, or told of. */
   async hasOtherTools(): Promise<boolean> {
-    const names = [...(await this.tools())].map(([name, { hash }]) => `${name} ${hash}`).sort();
     const before = this.#seen;
-    this.#seen = names.join();
+    this.#seen = namesOf(await this.tools());
     return before !== undefined && before !== this.#seen;
   }
 
@@ -208,6 +214,13 @@ export type SoughtCall = Pick<WaitingCall, 'tool' | 'digest' | 'definition'>;
 
 /** A call that can be begun comes first, and then one that a person can still decide about. */
 const PHASES: readonly WaitingCall['phase'][] = ['approved', 'pending', 'begun'];
+
+function namesOf(tools: ReadonlyMap<string, Definition>): string {
+  return [...tools]
+    .map(([name, { hash }]) => `${name} ${hash}`)
+    .sort()
+    .join();
+}
 
 function unpinned(
   definitions: ReadonlyMap<string, Definition>,

@@ -77,8 +77,6 @@ test('a client that listens is told of an approved definition', async () => {
   const requestInit = { headers: { authorization: `Bearer ${place.tokens[ADA]}` } };
   await client.connect(new StreamableHTTPClientTransport(new URL('/mcp/notes', place.server.url), { requestInit }));
   expect((await client.listTools()).tools).toEqual([]);
-  // The first look of the server remembers the tools as they are.
-  await new Promise((resolve) => setTimeout(resolve, 3_500));
   await place.approve((await place.approvals())[0].id);
   await told.promise;
   expect((await client.listTools(undefined, { cacheMode: 'refresh' })).tools.map(({ name }) => name)).toEqual(['add']);
