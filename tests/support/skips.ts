@@ -96,7 +96,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
   {
     why: 'MCP servers are not installed (npm ci --prefix peers)',
     holds: () => !existsSync(join(root, 'peers/node_modules/@modelcontextprotocol/server-everything')),
-    files: ['tests/e2e/mcp-servers.slow.test.ts'],
+    files: ['tests/e2e/mcp-conformance.slow.test.ts', 'tests/e2e/mcp-servers.slow.test.ts'],
     named: /absent without npm ci --prefix peers/,
   },
   {
