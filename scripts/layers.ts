@@ -84,6 +84,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   server: ['hono', '@hono/node-server', 'jose', 'openid-client', 'zod'],
   'server/hooks': ['unbash'],
   cli: ['commander', 'picocolors', 'cli-table3', 'zod'],
+  'cli/commands/init/codex': ['smol-toml'],
 };
 
 export interface Violation {

@@ -1,5 +1,5 @@
 /** The configuration of a server for coding agents on a person's own machine. */
-export function serverConfig(agent: string, person: string): string {
+export function serverConfig(agents: readonly string[], person: string): string {
   const grant = { trajectories: ['calls'], actions: ['call', 'begin', 'report', 'session'] };
   const config = {
     store: 'sqlite:./assize.db',
@@ -8,7 +8,7 @@ export function serverConfig(agent: string, person: string): string {
     server: { limits: { requestsPerSecond: 500, concurrency: 256 } },
     worlds: { calls: { domain: 'gateway' } },
     principals: {
-      [agent]: { kinds: ['agent'], grants: [grant] },
+      ...Object.fromEntries(agents.map((agent) => [agent, { kinds: ['agent'], grants: [grant] }])),
       [person]: { kinds: ['counselor', 'auditor', 'admin'] },
     },
   };
