@@ -4,10 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import { configuration, gateway, readRules } from '#domains/gateway';
-import type { Domain } from '#kernel';
+import { configuration, readRules } from '#domains/gateway';
+import { type Hooks, hooksOf } from '../../support/agents/hooks.ts';
 import { cases } from '../../support/cases.ts';
-import { type Asking, start, type TestServer } from '../../support/server/serving.ts';
 
 const RULES = `
 id: repo
@@ -20,63 +19,7 @@ rules:
   - { id: notes, allow: 'notes/*' }
 `;
 
-const PRINCIPALS = {
-  'agent:claude': {
-    kinds: ['agent'],
-    grants: [{ trajectories: ['calls'], actions: ['call', 'begin', 'report', 'session'] }],
-  },
-  'human:grace': { kinds: ['counselor'] },
-  'admin:ann': { kinds: ['admin'] },
-} as const;
-
-interface Hooks {
-  readonly server: TestServer;
-  send(event: object, query?: string): Promise<any>;
-  /** The permission for a call, and its reason. */
-  ask(tool: string, input: object, more?: object, query?: string): Promise<{ permission: string; reason: string }>;
-  approve(): Promise<void>;
-  state(): Promise<any>;
-}
-
-async function hooks(rules = RULES): Promise<Hooks> {
-  const read = readRules(rules).rules;
-  const server = await start({
-    config: { worlds: { calls: { domain: 'gateway' } }, tools: [] },
-    principals: PRINCIPALS as never,
-    domains: [gateway({ rules: read }) as unknown as Domain],
-    rules: read,
-  });
-  const path = '/v1/trajectories/calls/hooks/claude-code';
-  const tokens = {
-    agent: await server.tokenFor('agent:claude'),
-    grace: await server.tokenFor('human:grace'),
-  };
-  const asked = async (method: string, at: string, asking: Asking) => {
-    const { status, body, text } = await server.ask(method, at, asking);
-    if (status >= 300) throw new Error(text);
-    return body;
-  };
-  const send: Hooks['send'] = (event, query = 'wait=0') =>
-    asked('POST', `${path}?${query}`, { token: tokens.agent, body: { session_id: 's1', cwd: '/repo', ...event } });
-  let calls = 0;
-  return {
-    server,
-    send,
-    ask: async (tool_name, tool_input, more = {}, query = 'wait=0') => {
-      const event = { hook_event_name: 'PreToolUse', tool_name, tool_input, tool_use_id: `toolu_${++calls}`, ...more };
-      const { hookSpecificOutput: said } = await send(event, query);
-      expect(said.hookEventName).toBe('PreToolUse');
-      return { permission: said.permissionDecision, reason: said.permissionDecisionReason };
-    },
-    approve: async () => {
-      const { approvals } = await asked('GET', '/v1/approvals', { token: tokens.grace });
-      expect(approvals).toHaveLength(1);
-      const [{ id, digest }] = approvals;
-      await asked('POST', `/v1/approvals/${id}/approve`, { token: tokens.grace, body: { digest, reason: 'fine' } });
-    },
-    state: async () => (await asked('GET', '/v1/trajectories/calls/state', { token: tokens.grace })).state,
-  };
-}
+const hooks = (rules = RULES): Promise<Hooks> => hooksOf('claude-code', rules);
 
 const bash = (command: string) => ({ command });
 
