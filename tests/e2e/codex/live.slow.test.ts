@@ -298,4 +298,53 @@ describe.skipIf(codexProgram() === undefined)('Codex (absent without npm ci --pr
       expect({ name, lines: (await story()).lines }).toEqual({ name, lines: runs ? { open: ['a'] } : {} });
     }
   });
+
+  test('each call in a script of the model is ruled on', async () => {
+    const nested = (tool: string, args: unknown) =>
+      `try { text(String(await tools.${tool}(${JSON.stringify(args)}))); } catch (error) { text(String(error)); }`;
+    const script = [
+      nested('exec_command', { cmd: 'echo a >> open/sink.txt' }),
+      nested('exec_command', { cmd: 'echo b >> closed/sink.txt' }),
+      nested('exec_command', { cmd: 'echo c >> held/sink.txt' }),
+      nested('apply_patch', PATCH_OF_CONFIG),
+    ].join('\n');
+    const { run, story, told, stage } = await ruledCodex({ work: [[callFreeform('call_1', 'exec', script)]] });
+    await run({ args: [UNTRUSTED_HOOKS, '-m', WITH_PATCHES] });
+    expect(told('call_1')).toContain('It stays closed.');
+    expect(told('call_1').match(/a person has to approve/g)).toHaveLength(2);
+    const { lines, calls } = await story();
+    expect({ lines, outcomes: Object.values(calls) }).toEqual({ lines: { open: ['a'] }, outcomes: ['done'] });
+    expect(readFileSync(join(stage.home, '.codex/config.toml'), 'utf8')).toContain('[[hooks.PreToolUse]]');
+  });
+
+  test('a configuration that changes in a session leaves its hooks in force', async () => {
+    const { run, story, told, stage } = await ruledCodex(
+      {
+        work: [
+          [exec('call_1', "sed -i '/hooks/d' ../home/.codex/config.toml")],
+          [exec('call_2', 'sleep 2')],
+          [append('call_3', 'a', 'closed')],
+        ],
+      },
+      { more: { tools: '  codex/settings: { class: reversible }', rules: "  - { id: wide, allow: '*' }" } },
+    );
+    await run({});
+    expect(readFileSync(join(stage.home, '.codex/config.toml'), 'utf8')).not.toContain('hooks');
+    expect(told('call_3')).toContain('It stays closed.');
+    expect(await story()).toEqual({ lines: {}, calls: { call_1: 'done', call_2: 'done' }, valid: true });
+  });
+
+  test('a run that is killed in a call leaves the call open', async () => {
+    const { run, stage, story } = await ruledCodex({
+      work: [[exec('call_1', 'echo a >> open/sink.txt; sleep 30; echo b >> open/sink.txt')]],
+      'go on': [[append('call_2', 'c')]],
+    });
+    let pid = 0;
+    const running = run({ started: (started) => (pid = started) });
+    await expect.poll(() => linesIn(stage), { timeout: 20_000 }).toEqual({ open: ['a'] });
+    process.kill(-pid, 'SIGKILL');
+    const { threadId: resume = '' } = await running;
+    await run({ prompt: 'go on', resume });
+    expect(await story()).toMatchObject({ calls: { call_1: 'open', call_2: 'done' }, valid: true });
+  });
 });
