@@ -35,23 +35,7 @@ test('the rules allow, deny and hold calls by what they do', async () => {
   expect((await ask('Bash', bash('$(cat x)'))).permission).toBe('deny');
   const { calls, sessions } = await state();
   expect(Object.keys(calls)).toEqual(['s1.toolu_1', 's1.toolu_2', 's1.toolu_3']);
-  expect(sessions).toMatchObject({ s1: { agent: 'claude' } });
-});
-
-test('an approval is for exactly that call, once', async () => {
-  const { ask, approve, state } = await hooks();
-  const push = bash('git push');
-  expect((await ask('Bash', push)).reason).toContain('/inbox/');
-  expect((await ask('Bash', push)).permission).toBe('deny');
-  await approve();
-  expect((await ask('Bash', bash('git push --force'))).permission).toBe('deny');
-  const both = await Promise.all([ask('Bash', push), ask('Bash', push), ask('Bash', push)]);
-  expect(both.filter(({ permission }) => permission === 'allow')).toHaveLength(1);
-  expect((await ask('Bash', push)).permission).toBe('deny');
-  expect((await state()).calls['s1.toolu_1']).toMatchObject({
-    approvedBy: ['human:grace'],
-    begunAs: expect.any(String),
-  });
+  expect(sessions).toMatchObject({ s1: { agent: 'coder' } });
 });
 
 test('an approval with another command does not let the asked one through', async () => {
@@ -87,15 +71,6 @@ test('an approval ends when the rules change, and the call asks anew', async () 
   expect((await ask('Bash', bash('git push'))).reason).toContain('[two]');
 });
 
-test('an approval in one folder is not one in another', async () => {
-  const { ask, approve } = await hooks();
-  const clean = bash('make clean');
-  await ask('Bash', clean, { cwd: '/srv/staging' });
-  await approve();
-  expect((await ask('Bash', clean, { cwd: '/srv/prod' })).permission).toBe('deny');
-  expect((await ask('Bash', clean, { cwd: '/srv/staging' })).permission).toBe('allow');
-});
-
 test('a link in a command counts under the name that it leads to', async () => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'assize-links-')));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -111,29 +86,6 @@ rules:
   expect((await ask('Bash', bash('ls'), { cwd: '/srv' })).permission).toBe('deny');
   expect((await ask('Bash', bash('cat link'), { cwd: folder })).reason).toContain('[outside]');
   expect((await ask('Bash', bash('echo x > link'), { cwd: folder })).reason).toContain('[outside]');
-});
-
-test('the same question twice at once is one permission', async () => {
-  const { ask } = await hooks();
-  const same = { tool_use_id: 'toolu_same' };
-  const all = await Promise.all([1, 2, 3, 4].map(() => ask('Bash', bash('git status'), same)));
-  expect(all.filter(({ permission }) => permission === 'allow')).toHaveLength(1);
-  expect((await ask('Bash', bash('git status'), same)).reason).toContain('let through already');
-  expect((await ask('Bash', bash('git log'), same)).reason).toContain('other arguments');
-});
-
-test('a person who decides in time answers the question itself', async () => {
-  const { ask, approve } = await hooks();
-  const asked = ask('Bash', bash('git push'), {}, 'wait=30');
-  await expect
-    .poll(async () =>
-      approve().then(
-        () => true,
-        () => false,
-      ),
-    )
-    .toBe(true);
-  expect((await asked).permission).toBe('allow');
 });
 
 test('a deferred call is allowed once after its approval, or stays refused', async () => {
@@ -297,7 +249,7 @@ const QUESTIONS = ['PreToolUse', 'PreSkillShellCommand', 'PermissionRequest', 'C
 
 test('a malformed question is never a permission', async () => {
   const { server } = await hooks('{ id: none, default: deny }');
-  const token = await server.tokenFor('agent:claude');
+  const token = await server.tokenFor('agent:coder');
   const path = '/v1/trajectories/calls/hooks/claude-code?wait=0';
   const member = fc.constantFrom('session_id', 'cwd', 'tool_name', 'tool_input', 'tool_use_id', 'mcp_server', 'source');
   const value = fc.oneof(fc.jsonValue(), fc.constantFrom('Bash', 'Read', { command: 'ls' }, '/repo', 's1', null));
@@ -324,7 +276,7 @@ test('an unknown event, a stranger and a wrong world get no permission', async (
   expect((await server.ask('POST', path, { body: { hook_event_name: 'Stop' } })).status).toBe(401);
   const token = await server.tokenFor('human:grace');
   expect((await server.ask('POST', path, { token, body: { hook_event_name: 'Stop' } })).status).toBe(403);
-  const agent = await server.tokenFor('agent:claude');
+  const agent = await server.tokenFor('agent:coder');
   expect(
     (
       await server.ask('POST', '/v1/trajectories/nowhere/hooks/claude-code', {

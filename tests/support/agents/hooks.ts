@@ -1,16 +1,6 @@
 import { expect } from 'vitest';
-import { gateway, readRules } from '#domains/gateway';
-import type { Domain } from '#kernel';
-import { type Asking, start, type TestServer } from '../server/serving.ts';
-
-const PRINCIPALS = {
-  'agent:claude': {
-    kinds: ['agent'],
-    grants: [{ trajectories: ['calls'], actions: ['call', 'begin', 'report', 'session'] }],
-  },
-  'human:grace': { kinds: ['counselor'] },
-  'admin:ann': { kinds: ['admin'] },
-} as const;
+import type { Asking, TestServer } from '../server/serving.ts';
+import { startWithRules } from './ruling.ts';
 
 /** A server whose hooks a test asks by hand. */
 export interface Hooks {
@@ -24,16 +14,10 @@ export interface Hooks {
 
 /** `program`: the last part of the path of the hooks. */
 export async function hooksOf(program: string, rules: string): Promise<Hooks> {
-  const read = readRules(rules).rules;
-  const server = await start({
-    config: { worlds: { calls: { domain: 'gateway' } }, tools: [] },
-    principals: PRINCIPALS as never,
-    domains: [gateway({ rules: read }) as unknown as Domain],
-    rules: read,
-  });
+  const server = await startWithRules(rules);
   const path = `/v1/trajectories/calls/hooks/${program}`;
   const tokens = {
-    agent: await server.tokenFor('agent:claude'),
+    agent: await server.tokenFor('agent:coder'),
     grace: await server.tokenFor('human:grace'),
   };
   const asked = async (method: string, at: string, asking: Asking) => {

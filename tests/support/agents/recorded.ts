@@ -1,10 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect } from 'vitest';
-import { gateway, readRules } from '#domains/gateway';
-import type { Domain } from '#kernel';
-import { start } from '../server/serving.ts';
-import { RULED_PRINCIPALS } from './ruling.ts';
+import { startWithRules } from './ruling.ts';
 
 /** The recorded input of one hook. */
 export interface Recorded {
@@ -47,13 +44,7 @@ export function recordedOf({ program, order }: Pick<RecordedProgram, 'program' |
  * files, so the events with the same subject, such as `write-create`, are a session of their own.
  */
 export async function played(recorded: RecordedProgram, text: string): Promise<Played> {
-  const { rules } = readRules(text);
-  const server = await start({
-    config: { worlds: { calls: { domain: 'gateway' } }, tools: [] },
-    principals: RULED_PRINCIPALS as never,
-    domains: [gateway({ rules }) as unknown as Domain],
-    rules,
-  });
+  const server = await startWithRules(text);
   const token = await server.tokenFor('agent:coder');
   const path = `/v1/trajectories/calls/hooks/${recorded.program}?wait=0`;
   const permissions: Record<string, string | undefined> = {};

@@ -7,31 +7,18 @@ import type { ResolvedConfig } from '#config';
 import { CliError, EXIT, type ExitCode } from '../../../errors.ts';
 import { unreadable } from '../../../files/file-faults.ts';
 import { makeFolder } from '../../../files/folders.ts';
-import { upTo, withoutStore } from '../../../files/options.ts';
 import { replaceFile } from '../../../files/replace-file.ts';
-import { inSession, type Session, type StorelessOptions } from '../../../store/session.ts';
-import {
-  addressFor,
-  hookedFaults,
-  serverOf,
-  serverOption,
-  TRAJECTORY,
-  writeServerFiles,
-} from '../agents/agent-server.ts';
+import type { Session } from '../../../store/session.ts';
+import { type AgentOptions, withAgentWorks } from '../agents/agent-command.ts';
+import { addressFor, hookedFaults, serverOf, TRAJECTORY, writeServerFiles } from '../agents/agent-server.ts';
 import { newToken, revoke } from '../agents/agent-tokens.ts';
 import { agreed, faultOf, showFaults, showInstalled, showRemoved } from '../agents/show.ts';
 import { addressIn, type HookTerms, missingEvents, type Settings, tokensIn, withHooks, withoutHooks } from './hooks.ts';
 import { requireClaudeCode } from './program-version.ts';
 
-interface Options extends StorelessOptions {
+interface Options extends AgentOptions {
   readonly user?: boolean;
-  readonly undo?: boolean;
-  readonly check?: boolean;
-  readonly yes?: boolean;
-  readonly server: string;
   readonly claude: string;
-  readonly url?: string;
-  readonly wait: number;
   readonly pending: HookTerms['pending'];
   readonly confirm: HookTerms['confirm'];
 }
@@ -42,35 +29,23 @@ const OWN = 0o600;
 
 /** `assize init claude-code`: puts the hooks of Assize into the settings of Claude Code. */
 export function initClaudeCode(init: Command): void {
-  withoutStore(
-    init
-      .command('claude-code')
-      .description('put a server of Assize in front of the tool calls of Claude Code')
-      .option('--project', 'only in the project of this folder, in .claude/settings.local.json (default)')
-      .option('--user', 'in all projects of the person, in ~/.claude/settings.json')
-      .addOption(serverOption)
-      .option('--url <url>', 'address of the server (default: that of its configuration)')
-      .addOption(new Option('--claude <path>', 'the program of Claude Code').default('claude'))
-      .addOption(new Option('--wait <s>', 'seconds that a call waits for a person').argParser(upTo(50)).default(20))
-      .addOption(
-        new Option('--pending <answer>', 'the answer after that: deny, or defer for runs without a terminal')
-          .choices(['deny', 'defer'])
-          .default('deny'),
-      )
-      .addOption(
-        new Option('--confirm <calls>', 'calls that the person at the terminal confirms too')
-          .choices(['never', 'irreversible', 'changes', 'always'])
-          .default('never'),
-      )
-      .option('--yes', 'write without a question')
-      .option('--undo', 'take the hooks out again, and revoke their token')
-      .option('--check', 'only say whether the hooks are complete and the server answers'),
-  ).action(
-    inSession((session: Session, options: Options) => {
-      if (options.check === true) return check(session, options);
-      return options.undo === true ? undo(session, options) : install(session, options);
-    }),
-  );
+  const command = init
+    .command('claude-code')
+    .description('put a server of Assize in front of the tool calls of Claude Code')
+    .option('--project', 'only in the project of this folder, in .claude/settings.local.json (default)')
+    .option('--user', 'in all projects of the person, in ~/.claude/settings.json')
+    .addOption(new Option('--claude <path>', 'the program of Claude Code').default('claude'))
+    .addOption(
+      new Option('--pending <answer>', 'the answer after the wait: deny, or defer for runs without a terminal')
+        .choices(['deny', 'defer'])
+        .default('deny'),
+    )
+    .addOption(
+      new Option('--confirm <calls>', 'calls that the person at the terminal confirms too')
+        .choices(['never', 'irreversible', 'changes', 'always'])
+        .default('never'),
+    );
+  withAgentWorks<Options>(command, { install, undo, check });
 }
 
 async function install(session: Session, options: Options): Promise<ExitCode> {

@@ -7,19 +7,11 @@ import type { ResolvedConfig } from '#config';
 import { CliError, EXIT, type ExitCode } from '../../../errors.ts';
 import { unreadable } from '../../../files/file-faults.ts';
 import { makeFolder } from '../../../files/folders.ts';
-import { upTo, withoutStore } from '../../../files/options.ts';
 import { replaceFile } from '../../../files/replace-file.ts';
-import { WAIT_SECONDS_MAX } from '../../../hook/hook-line.ts';
 import { readToken } from '../../../hook/read-token.ts';
-import { inSession, type Session, type StorelessOptions } from '../../../store/session.ts';
-import {
-  addressFor,
-  hookedFaults,
-  serverOf,
-  serverOption,
-  TRAJECTORY,
-  writeServerFiles,
-} from '../agents/agent-server.ts';
+import type { Session } from '../../../store/session.ts';
+import { type AgentOptions, withAgentWorks } from '../agents/agent-command.ts';
+import { addressFor, hookedFaults, serverOf, TRAJECTORY, writeServerFiles } from '../agents/agent-server.ts';
 import { newToken, revoke } from '../agents/agent-tokens.ts';
 import { agreed, faultOf, showFaults, showInstalled, showRemoved } from '../agents/show.ts';
 import { parsedConfig, trustOf, withBlock, withoutBlock, withoutTrust } from './config-text.ts';
@@ -28,15 +20,9 @@ import { type CodexTerms, hooksText, termsIn, trustText } from './hooks.ts';
 import { type ListedHook, listedHooks } from './listed-hooks.ts';
 import { requireCodex } from './program-version.ts';
 
-interface Options extends StorelessOptions {
+interface Options extends AgentOptions {
   readonly project?: boolean;
-  readonly undo?: boolean;
-  readonly check?: boolean;
-  readonly yes?: boolean;
-  readonly server: string;
   readonly codex: string;
-  readonly url?: string;
-  readonly wait: number;
 }
 
 const AGENT = 'agent:codex';
@@ -45,29 +31,13 @@ const OWN = 0o600;
 
 /** `assize init codex`: puts the hooks of Assize into the configuration of Codex. */
 export function initCodex(init: Command): void {
-  withoutStore(
-    init
-      .command('codex')
-      .description('put a server of Assize in front of the tool calls of Codex')
-      .option('--user', 'in all projects of the person, in ~/.codex/config.toml or that of CODEX_HOME (default)')
-      .option('--project', 'only in the project of this folder, in .codex/config.toml, which Codex has to trust')
-      .addOption(serverOption)
-      .option('--url <url>', 'address of the server (default: that of its configuration)')
-      .addOption(new Option('--codex <path>', 'the program of Codex').default('codex'))
-      .addOption(
-        new Option('--wait <s>', 'seconds that a call waits for a person')
-          .argParser(upTo(WAIT_SECONDS_MAX))
-          .default(20),
-      )
-      .option('--yes', 'write without a question')
-      .option('--undo', 'take the hooks out again, and revoke their token')
-      .option('--check', 'only say whether the hooks are complete and trusted, and the server answers'),
-  ).action(
-    inSession((session: Session, options: Options) => {
-      if (options.check === true) return check(session, options);
-      return options.undo === true ? undo(session, options) : install(session, options);
-    }),
-  );
+  const command = init
+    .command('codex')
+    .description('put a server of Assize in front of the tool calls of Codex')
+    .option('--user', 'in all projects of the person, in ~/.codex/config.toml or that of CODEX_HOME (default)')
+    .option('--project', 'only in the project of this folder, in .codex/config.toml, which Codex has to trust')
+    .addOption(new Option('--codex <path>', 'the program of Codex').default('codex'));
+  withAgentWorks<Options>(command, { install, undo, check });
 }
 
 /** The files of an installation. */
