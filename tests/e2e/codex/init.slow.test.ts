@@ -55,6 +55,9 @@ describe.skipIf(codexProgram() === undefined)('Codex (absent without npm ci --pr
     await runCodex(stage, { prompt: 'work' });
     expect(toldOf(api, 'call_1')).toContain('No server answers');
     expect(linesIn(stage)).toEqual({});
+    writeFileSync(file, text.replaceAll('timeout = 60', 'timeout=60'));
+    expect(await init('--undo', '--yes')).toMatchObject({ code: 2, said: expect.stringContaining('by hand') });
+    writeFileSync(file, text);
     expect(await init('--undo', '--yes')).toMatchObject({
       code: 0,
       said: expect.stringContaining('its token is revoked'),

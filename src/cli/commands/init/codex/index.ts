@@ -63,7 +63,7 @@ async function install(session: Session, options: Options): Promise<ExitCode> {
   const made = writeServerFiles(options.server);
   const config = await serverOf(options.server, AGENT);
   const terms = termsOf(config, options, places.token);
-  const after = withBlock(withoutTrustBlock(before, places, places.hooks), 'hooks', hooksText(terms), places.hooks);
+  const after = withBlock(withoutOwn(before, places), 'hooks', hooksText(terms), places.hooks);
   const isAgreed = await agreed(session, options.yes, places.hooks, [before, `${after}${SHOWN_TRUST}`]);
   if (!isAgreed) return EXIT.negative;
   const old = readToken(places.token);
@@ -99,6 +99,17 @@ function trusting(text: string, places: Places, found: readonly ListedHook[]): s
   return withBlock(others, trustOf(places.hooks), trustText(hashes), places.trust);
 }
 
+/** @throws CliError `bad_input` if hooks of Assize stand outside of its block */
+function withoutOwn(text: string, places: Places): string {
+  const after = withoutBlock(withoutTrustBlock(text, places, places.hooks), 'hooks', places.hooks);
+  const [left] = configuredHooks(parsedConfig(after, places.hooks));
+  if (left === undefined) return after;
+  throw new CliError(
+    'bad_input',
+    `${places.hooks} has a changed or copied hook of Assize for ${left.event}. Take it out by hand, and repeat.`,
+  );
+}
+
 function withoutTrustBlock(text: string, { hooks }: Places, path: string): string {
   return withoutBlock(text, trustOf(hooks), path);
 }
@@ -106,7 +117,7 @@ function withoutTrustBlock(text: string, { hooks }: Places, path: string): strin
 async function undo(session: Session, options: Options): Promise<ExitCode> {
   const places = placesOf(options);
   const before = textOf(places.hooks);
-  const after = withoutBlock(withoutTrustBlock(before, places, places.hooks), 'hooks', places.hooks);
+  const after = withoutOwn(before, places);
   if (after === before) throw new CliError('usage', `${places.hooks} has no hooks of Assize.`);
   if (!(await agreed(session, options.yes, places.hooks, [before, after]))) return EXIT.negative;
   write(places.hooks, after);
