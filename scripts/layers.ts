@@ -81,10 +81,11 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
     ...['@modelcontextprotocol/server', '@modelcontextprotocol/server/stdio'],
     '@modelcontextprotocol/server/validators/ajv',
   ],
+  'mcp/serve': ['zod'],
   server: ['hono', '@hono/node-server', 'jose', 'openid-client', 'zod'],
   'server/hooks': ['unbash'],
   cli: ['commander', 'picocolors', 'cli-table3', 'zod'],
-  'cli/commands/init/codex': ['smol-toml'],
+  'cli/commands/init': ['commander', 'jsonc-parser', 'smol-toml', 'yaml', 'zod'],
 };
 
 export interface Violation {

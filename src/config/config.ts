@@ -150,9 +150,14 @@ export interface McpServerConfig {
   readonly headers?: Readonly<Record<string, string>>;
   /**
    * The person at the client of an agent, by the agent's name. Answers of that client to an
-   * elicitation are recorded as this person's decisions.
+   * elicitation are recorded as this person's decisions. Needs `clientsSpeakForPeople`.
    */
   readonly people?: Readonly<Record<string, string>>;
+  /**
+   * Accepts that any holder of an agent's token can answer as the person of `people`: the server
+   * cannot tell a person at the client from the client's program.
+   */
+  readonly clientsSpeakForPeople?: boolean;
 }
 
 /** MCP servers behind the rules: each is at `/mcp/NAME`, for agents with a token. */

@@ -126,6 +126,14 @@ describe('an answer at the client', () => {
     expect(added).toEqual(['one']);
   });
 
+  test('a call that needs two people is not asked at the client', async () => {
+    const place = await served(RULES.replace('ask: notes/add,', 'ask: notes/add, approvals: 2,'));
+    const { added, add, close } = await stage(ELICITS, place);
+    expect(pendingOf(await add('one'))).toBe((await place.approvals())[0].id);
+    await close();
+    expect(added).toEqual([]);
+  });
+
   test('an answer counts for no other arguments, and a forged one for none', async () => {
     const { place, added, add, close } = await stage(ELICITS);
     const { requestState } = (await add('one')) as any;

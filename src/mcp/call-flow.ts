@@ -45,6 +45,8 @@ export interface Question {
   readonly approval: string;
   readonly tool: string;
   readonly digest: string;
+  /** The hash of the tool's definition. */
+  readonly definition?: string | undefined;
   readonly shown: string;
 }
 
@@ -106,12 +108,12 @@ class Flow<R extends object> {
 
   /** Finds the call, or proposes it. A call that commits at once is begun. */
   async #asked(): Promise<FlowEnd<R> | WaitingCall> {
-    const { tool, idempotent } = this.#given;
-    const known = await this.#gateway.waiting(tool, this.#digest);
+    const { tool, definition, idempotent } = this.#given;
+    const known = await this.#gateway.waiting({ tool, definition, digest: this.#digest });
     if (known !== undefined && !(known.phase === 'begun' && idempotent)) return known;
     const id = randomUUID();
     for (let tries = 0; ; tries++) {
-      const { args, definition, undoes } = this.#given;
+      const { args, undoes } = this.#given;
       const begun = { call: id, tool, digest: this.#digest, phase: 'begun', at: '' } as const;
       const ruled = await this.#gateway.desk.propose({ id, tool, args, definition, undoes }).catch((error: unknown) => {
         // The call may be begun. A repetition looks there first.
@@ -125,7 +127,7 @@ class Flow<R extends object> {
       }
       if (ruled.ruling === 'escalated') {
         const waiting = { call: id, tool, digest: this.#digest, phase: 'pending', at: '' } as const;
-        const noted = { ...waiting, approval: ruled.approval };
+        const noted = { ...waiting, approval: ruled.approval, definition };
         this.#gateway.noteWaiting(noted);
         return noted;
       }
@@ -147,7 +149,8 @@ class Flow<R extends object> {
     const { desk } = this.#gateway;
     if (mayAsk && desk.decide !== undefined && this.#client.elicits && this.#isShort()) {
       const shown = await desk.shown(approval);
-      if (shown !== undefined) return this.#question(call, approval, shown);
+      // One client is never two people, so such a call goes to the queue.
+      if (shown?.approvals === 1) return this.#question(call, approval, shown);
     }
     const decision = await this.#wait(approval, 'it waits for approval');
     if (decision === 'open')
@@ -166,18 +169,21 @@ class Flow<R extends object> {
   }
 
   #question(call: string, approval: string, { digest, detail }: ShownApproval): FlowEnd<R> {
-    const { tool, args } = this.#given;
+    const { tool, args, definition } = this.#given;
     const text = `Approve this call of ${tool}, once?\n${JSON.stringify(args, null, 2)}\n${detail}`;
-    return { end: 'ask', question: { call, approval, tool, digest: this.#digest, shown: digest }, text };
+    return { end: 'ask', question: { call, approval, tool, digest: this.#digest, definition, shown: digest }, text };
   }
 
   /** The person's answer counts for exactly the call that was shown. */
   async #answered({ question, decision }: ElicitedAnswer): Promise<FlowEnd<R>> {
-    const { call, approval, tool, digest, shown } = question;
-    if (tool !== this.#given.tool || digest !== this.#digest)
-      return { end: 'refused', text: 'The answer is for a call with other arguments, so nothing was called.' };
+    const { call, approval, tool, digest, definition, shown } = question;
+    if (tool !== this.#given.tool || digest !== this.#digest || definition !== this.#given.definition)
+      return {
+        end: 'refused',
+        text: 'The answer is for other arguments or another definition, so nothing was called.',
+      };
     const { desk } = this.#gateway;
-    if (decision !== 'none') await desk.decide?.(approval, decision, { digest: shown, detail: '' });
+    if (decision !== 'none') await desk.decide?.(approval, decision, shown);
     return this.#held(call, approval, false);
   }
 

@@ -1,7 +1,6 @@
 import type { Client } from '@modelcontextprotocol/client';
 import type {
   CallToolResult,
-  ClientCapabilities,
   GetPromptResult,
   InputRequiredResult,
   ReadResourceResult,
@@ -14,6 +13,7 @@ import { isAssizeError, isInstance, type Json } from '#base';
 import { canonicalize } from '#canon';
 import { callAnswer, errorAnswer, pendingAnswer } from './answers.ts';
 import { type FlowEnd, gatedCall, type Question, type WaitingClient } from './call-flow.ts';
+import { decisionForm, decisionOf, elicits } from './elicitation.ts';
 import type { Gateway } from './gateway.ts';
 import { loadServer } from './peers.ts';
 import { isResultAddress } from './results.ts';
@@ -207,11 +207,7 @@ class Connection {
     ctx: ServerContext,
   ): Promise<InputRequiredResult> {
     const { inputRequired } = this.#sdk;
-    const requestedSchema = {
-      type: 'object' as const,
-      properties: { approve: { type: 'boolean' as const, title: 'Approve this call, once' } },
-      required: ['approve'],
-    };
+    const requestedSchema = decisionForm('Approve this call, once');
     return inputRequired({
       inputRequests: { [APPROVAL]: inputRequired.elicit({ message: visibleTexts(text) as string, requestedSchema }) },
       requestState: await this.#options.codec.mint(question, ctx),
@@ -226,7 +222,7 @@ class Connection {
     let progress = 0;
     return {
       signal: mcpReq.signal,
-      elicits: this.#elicits(ctx),
+      elicits: elicits(this.#sdk, this.#server, ctx),
       ...(token !== undefined && {
         progress: async (message) => {
           const params = { progressToken: token, progress: ++progress, message };
@@ -237,13 +233,6 @@ class Connection {
         answer: { question, decision: decisionOf(inputResponse(mcpReq.inputResponses, APPROVAL)) },
       }),
     };
-  }
-
-  #elicits(ctx: ServerContext): boolean {
-    const envelope = ctx.mcpReq.envelope as Readonly<Record<string, ClientCapabilities | undefined>> | undefined;
-    const stated = envelope?.[this.#sdk.CLIENT_CAPABILITIES_META_KEY];
-    const { elicitation } = stated ?? this.#server.getClientCapabilities() ?? {};
-    return elicitation !== undefined && ('form' in elicitation || !('url' in elicitation));
   }
 
   /** Progress and cancellation go through. A server that shows progress has more time. */
@@ -266,17 +255,6 @@ class Connection {
 }
 
 const APPROVAL = 'approval';
-
-function decisionOf(view: {
-  readonly kind: string;
-  readonly action?: string;
-  readonly content?: unknown;
-}): 'approve' | 'reject' | 'none' {
-  if (view.kind !== 'elicit') return 'none';
-  if (view.action === 'decline') return 'reject';
-  if (view.action !== 'accept') return 'none';
-  return (view.content as { readonly approve?: unknown } | undefined)?.approve === true ? 'approve' : 'reject';
-}
 
 /** Why arguments have no canonical text, so that no approval could name them exactly. */
 function faultOf(args: object): string | undefined {

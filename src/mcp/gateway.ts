@@ -92,10 +92,15 @@ export class Gateway {
     return { ...definition, idempotent: pin.idempotent };
   }
 
-  /** A call with these arguments that has no outcome, and that this process is not making. */
-  async waiting(tool: string, digest: string): Promise<WaitingCall | undefined> {
+  /**
+   * A call with these arguments that has no outcome, and that this process is not making. A call
+   * that was not begun counts only with the same definition.
+   */
+  async waiting({ tool, digest, definition }: SoughtCall): Promise<WaitingCall | undefined> {
+    const isSought = (one: WaitingCall): boolean =>
+      one.tool === tool && one.digest === digest && (one.phase === 'begun' || one.definition === definition);
     const matching = ({ calls }: ServerView): readonly WaitingCall[] =>
-      calls.filter((one) => one.tool === tool && one.digest === digest && !this.running.has(one.call));
+      calls.filter((one) => isSought(one) && !this.running.has(one.call));
     if (matching(await this.view()).length === 0) return undefined;
     const found = matching(await this.view(0));
     return PHASES.map((phase) => found.find((one) => one.phase === phase)).find((one) => one !== undefined);
@@ -194,6 +199,9 @@ export class Gateway {
     return isChanged;
   }
 }
+
+/** The members by which a repetition of a call is recognised. */
+export type SoughtCall = Pick<WaitingCall, 'tool' | 'digest' | 'definition'>;
 
 /** A call that can be begun comes first, and then one that a person can still decide about. */
 const PHASES: readonly WaitingCall['phase'][] = ['approved', 'pending', 'begun'];

@@ -1,5 +1,6 @@
 /**
  * The MCP gateway: it stands between an MCP client and an MCP server, and makes the client's calls.
+ * Beside it, the ledger as an MCP server of its own (`serve/`), which reads by the HTTP API.
  *
  * Guarantees: a call is made only after the ledger has begun it, and the ledger begins each call
  * once. A call without a known outcome is never made again by itself. A tool is shown and callable
@@ -24,6 +25,9 @@ export { type StdioEndOptions, stdioEnd } from './ends/stdio-end.ts';
 export { McpError, type McpErrorCode } from './errors.ts';
 export { DEFAULT_LIMITS, Gateway, type GatewayLimits, type GatewayOptions } from './gateway.ts';
 export { type GatewayServerOptions, gatewayServer } from './gateway-server.ts';
+export { type HttpLedger, type HttpLedgerOptions, httpLedger, type LedgerPrincipal } from './serve/http-ledger.ts';
+export { LedgerApi, type Standing } from './serve/ledger-api.ts';
+export { type ServeLedgerOptions, serveLedger } from './serve/serve-ledger.ts';
 export { undoCall } from './undo.ts';
 export { type UpstreamSpec, upstreamOf } from './upstream/spec.ts';
 export { Upstream, type UpstreamEvent, type UpstreamOptions } from './upstream/upstream.ts';

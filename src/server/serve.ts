@@ -10,6 +10,7 @@ import type { ConsoleFiles } from './http/console-files.ts';
 import { addEvents } from './http/events.ts';
 import { type Addresses, addressesOf } from './http/guards.ts';
 import { closed, httpServer, listen } from './http/http-server.ts';
+import { addLedgerMcp } from './http/ledger-mcp.ts';
 import { RateLimiter } from './http/limits.ts';
 import { addMcp, type McpEnds, mcpEnds } from './http/mcp.ts';
 import { OpenRequests } from './http/open-requests.ts';
@@ -87,6 +88,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const mcp = await mcpEnds(config, (name, text) => logger.event('mcp_warning', { server: name, text }));
   const open = new OpenRequests();
   let app: Hono | undefined;
+  const closers: (() => Promise<void>)[] = mcp === undefined ? [] : [() => mcp.close()];
   const http = httpServer(server, (request, env) => app?.fetch(request, env) ?? new Response(null, { status: 503 }));
   const port = await listen(http, server).catch(async (error: unknown) => {
     await Promise.all([watchdog.stop(), assize.close()]);
@@ -97,7 +99,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   app = appOf(
     service,
     { logger, metrics, addresses, open, tail, stopping: stopping.signal },
-    { console: options.console, mcp },
+    { console: options.console, mcp, closers },
   );
   await tail.start();
   const sender = new NoticeSender({
@@ -138,7 +140,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       const closing = closed(http);
       await within(REQUESTS_MS, closing);
       open.end(stopped());
-      if (mcp !== undefined) await within(ANSWERS_MS, mcp.close());
+      await within(ANSWERS_MS, Promise.all(closers.map((close) => close())));
       await within(ANSWERS_MS, closing);
       http.closeAllConnections();
       await within(WORK_MS, work);
@@ -158,11 +160,14 @@ interface AppPorts {
   readonly stopping: AbortSignal;
 }
 
-function appOf(
-  service: Service,
-  { tail, ...ports }: AppPorts,
-  { console: files, mcp }: { readonly console: ConsoleFiles | undefined; readonly mcp: McpEnds | undefined },
-): Hono {
+/** The pages of the app, its MCP servers, and the ends of those. */
+interface AppEnds {
+  readonly console: ConsoleFiles | undefined;
+  readonly mcp: McpEnds | undefined;
+  readonly closers: (() => Promise<void>)[];
+}
+
+function appOf(service: Service, { tail, ...ports }: AppPorts, { console: files, mcp, closers }: AppEnds): Hono {
   const { tokens, sessions, names, clock, config } = service;
   const { limits, oidc, jwt } = config.server;
   const nowMs = (): number => performance.now();
@@ -176,6 +181,7 @@ function appOf(
     more: (app, all) => {
       addEvents(app, all, tail);
       if (mcp !== undefined) addMcp(app, all, mcp);
+      closers.push(addLedgerMcp(app, all));
       if (files !== undefined) addConsole(app, files, signIn !== undefined);
       addSignIn(app, all, sessions, signIn);
       if (files !== undefined) addUnknownPage(app, files, signIn !== undefined);

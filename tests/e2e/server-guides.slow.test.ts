@@ -51,8 +51,15 @@ test('mcp.md, from an empty folder', async () => {
   const page = 'mcp.md';
   guide.sh('assize init .');
   await guide.follow(page, ['sh init']);
-  expectShown(8);
+  expectShown(13);
   expect(guide.sh('assize log calls')).toMatch(/committed .* resolves \w+ as manager:grace/);
+});
+
+test('ask.md, with a chat that is a program', async () => {
+  await guide.beginWith('server.md');
+  await guide.follow('ask.md', ['sh install']);
+  expectShown(12);
+  expect(guide.sh('assize log office')).toMatch(/committed .* resolves \w+ as manager:grace/);
 });
 
 test('server-sign-in.md, in a browser that signs in', async () => {

@@ -106,6 +106,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
       'tests/e2e/claude-code/harness.slow.test.ts',
       'tests/e2e/claude-code/live.slow.test.ts',
       'tests/e2e/claude-code/guide.slow.test.ts',
+      'tests/e2e/claude-code/mcp-init.slow.test.ts',
     ],
     named: /^Claude Code \(absent without npm ci --prefix peers\)/,
   },

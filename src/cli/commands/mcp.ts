@@ -1,14 +1,17 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { ApiDesk, type Ask, Gateway, stdioEnd, undoCall, upstreamOf } from '#mcp';
+import { ApiDesk, type Ask, Gateway, stdioEnd, type UpstreamSpec, undoCall, upstreamOf } from '#mcp';
 import { CliError, EXIT, type ExitCode, note } from '../errors.ts';
 import { installedVersion } from '../files/installed-package.ts';
-import { withoutStore } from '../files/options.ts';
+import { repeatable, withoutStore } from '../files/options.ts';
 import { apiAddress, apiToken } from '../input/api-token.ts';
 import { inSession, type Session, type StorelessOptions } from '../store/session.ts';
 import { line } from '../terminal/printable.ts';
+import { asking, keepOutputFree, serveMcp } from './mcp-serve.ts';
 
 interface Options extends StorelessOptions {
-  readonly name: string;
+  readonly name?: string;
+  readonly serve?: boolean;
+  readonly decide?: boolean;
   readonly world: string;
   readonly agent?: string;
   readonly url: string;
@@ -18,6 +21,10 @@ interface Options extends StorelessOptions {
   readonly timeout: number;
   readonly resultBytes: number;
   readonly env: readonly string[];
+  readonly inheritEnv?: boolean;
+  readonly upstream?: string;
+  readonly header: readonly string[];
+  readonly bearer?: string;
   readonly undo?: string;
 }
 
@@ -26,36 +33,61 @@ export function mcp(program: Command): void {
   withoutStore(
     program
       .command('mcp')
-      .description('put an MCP server behind the rules of a server of Assize: one client, over pipes')
-      .argument('<command...>', 'the command of the MCP server, after --')
-      .requiredOption('--name <name>', 'name of the MCP server in the rules file: its tools are NAME/TOOL')
+      .description(
+        'put an MCP server behind the rules of a server of Assize, or serve its ledger: one client, over pipes',
+      )
+      .argument('[command...]', 'the command of the MCP server, after --')
+      .option('--name <name>', 'name of the MCP server in the rules file: its tools are NAME/TOOL')
+      .option('--serve', 'serve the ledger, the memory and the inbox of the server of Assize itself, for reading')
+      .option('--decide', 'with --serve: the person of the token may also decide at the client, which asks each time')
       .option('--world <id>', 'trajectory of the domain gateway', 'calls')
       .option('--agent <name>', 'agent of the calls (default: the principal of the token, without agent:)')
       .addOption(new Option('--url <url>', 'address of the server').env('ASSIZE_URL').default('http://127.0.0.1:4517'))
-      .option('--token-file <file>', 'file with a token of the agent (default: the environment variable ASSIZE_TOKEN)')
-      .option('--elicit-token-file <file>', 'file with a token of the person at this client, who may approve there')
+      .option(
+        '--token-file <file>',
+        'file with a token of the agent, or of the reader with --serve (default: the environment variable ASSIZE_TOKEN)',
+      )
+      .option(
+        '--elicit-token-file <file>',
+        'token of a person: each program of this user that reads it can approve as the person',
+      )
       .option('--wait <seconds>', 'how long a call waits for a person before it is answered as pending', whole, 20)
       .option('--timeout <seconds>', 'how long the MCP server may take for an answer', whole, 300)
       .option('--result-bytes <n>', 'larger results are passed on as links', whole, 65_536)
       .option('--undo <call>', 'takes this call back by the tool that the rules name, and ends')
-      .option('--env <name>', 'variable of the environment that the MCP server gets (repeatable)', repeated, []),
+      .addOption(repeatable('--env <name>', 'variable of the environment that the MCP server gets'))
+      .option('--inherit-env', 'the MCP server gets the whole environment, without the variables of Assize')
+      .option('--upstream <variable>', 'variable with the address of an MCP server over HTTP, in place of a command')
+      .addOption(repeatable('--header <name=variable>', 'header for that server, whose value is in a variable'))
+      .option('--bearer <variable>', 'variable with a bearer token for that server'),
   )
     .addHelpText(
       'after',
       '\nExample, in the configuration of an MCP client:\n' +
-        '  assize mcp --name files --token-file ada.token -- npx @modelcontextprotocol/server-filesystem .\n',
+        '  assize mcp --name files --token-file ada.token -- npx @modelcontextprotocol/server-filesystem .\n' +
+        '  assize mcp --serve --token-file grace.token\n',
     )
     .action(
-      inSession((session: Session, options: Options, command: readonly string[]) => run(session, options, command)),
+      inSession((session: Session, options: Options, command: readonly string[]) =>
+        options.serve === true ? serveMcp(session, options, command) : run(session, named(options), command),
+      ),
     );
+}
+
+/** @throws CliError `usage` */
+function named(options: Options): Options & { readonly name: string } {
+  const { name, decide = false } = options;
+  if (decide) throw new CliError('usage', 'Pass --decide only with --serve.');
+  if (name === undefined) throw new CliError('usage', 'Pass the name of the MCP server: --name NAME. Or pass --serve.');
+  return { ...options, name };
 }
 
 async function run(
   { interruption, json, out }: Session,
-  options: Options,
+  options: Options & { readonly name: string },
   words: readonly string[],
 ): Promise<ExitCode> {
-  const [command = '', ...args] = words;
+  const spec = specOf(words, options);
   const { name: server, world, wait, timeout, resultBytes } = options;
   const version = installedVersion();
   const url = apiAddress(options.url);
@@ -67,9 +99,8 @@ async function run(
     ...{ ask, world, server, agent, url },
     ...(elicitTokenFile !== undefined && { askAsPerson: asking(url, apiToken(elicitTokenFile)) }),
   });
-  // Standard output belongs to the protocol.
-  for (const print of ['debug', 'info', 'log'] as const) console[print] = console.error;
-  const upstream = upstreamOf({ command, args, env: given(options.env) }, { version, onWarning: note });
+  keepOutputFree();
+  const upstream = upstreamOf(spec, { version, onWarning: note });
   const limits = { waitMs: wait * 1_000, callMs: timeout * 1_000, resultBytes };
   const gateway = new Gateway({ upstream, desk, limits, onWarning: note });
   await gateway.tools();
@@ -82,11 +113,6 @@ async function run(
   }
   await stdioEnd({ gateway, server, version }, interruption);
   return EXIT.ok;
-}
-
-function asking(url: string, token: string): Ask {
-  return (path, init) =>
-    fetch(new URL(path, url), { ...init, headers: { ...init.headers, authorization: `Bearer ${token}` } });
 }
 
 /** @throws CliError `bad_input` */
@@ -103,17 +129,38 @@ async function ownAgent(ask: Ask, url: string): Promise<string> {
   throw new CliError('bad_input', `The server of Assize refused the token: ${detail}`);
 }
 
-function given(names: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
-    names.flatMap((name) => {
-      const value = process.env[name];
-      return value === undefined ? [] : [[name, value]];
-    }),
-  );
+/** The MCP server behind the gateway. @throws CliError `usage` */
+function specOf([command, ...args]: readonly string[], options: Options): UpstreamSpec {
+  const { upstream, header, bearer } = options;
+  if ((command === undefined) === (upstream === undefined))
+    throw new CliError(
+      'usage',
+      'Name the command of the MCP server after --, or its address with --upstream VARIABLE. Or pass --serve.',
+    );
+  if (command !== undefined) return { command, args, env: environment(options) };
+  const url = variable(upstream ?? '');
+  if (!/^https?:/.test(url) || !URL.canParse(url))
+    throw new CliError('usage', `The variable ${upstream} is not the address of an MCP server: it begins with https.`);
+  const headers = header.map((text): [string, string] => {
+    const [, name = '', from = ''] = /^([^=]+)=(\w+)$/.exec(text) ?? [];
+    if (name === '') throw new CliError('usage', `'${text}' names no header. Pass --header NAME=VARIABLE.`);
+    return [name, variable(from)];
+  });
+  if (bearer !== undefined) headers.push(['authorization', `Bearer ${variable(bearer)}`]);
+  return { url, headers: Object.fromEntries(headers) };
 }
 
-function repeated(value: string, before: readonly string[]): readonly string[] {
-  return [...before, value];
+/** A value of the environment, where a command line would show it to other users. */
+function variable(name: string): string {
+  const value = process.env[name];
+  if (value !== undefined && value !== '') return value;
+  throw new CliError('usage', `The variable ${name} is empty. Set it for the command.`);
+}
+
+/** The variables of the MCP server, beside the usual few. Those of Assize stay with the gateway. */
+function environment({ env, inheritEnv = false }: Options): Record<string, string> {
+  const all = Object.entries(process.env).filter((one): one is [string, string] => one[1] !== undefined);
+  return Object.fromEntries(all.filter(([name]) => env.includes(name) || (inheritEnv && !name.startsWith('ASSIZE_'))));
 }
 
 function whole(text: string): number {

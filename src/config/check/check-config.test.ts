@@ -45,7 +45,13 @@ const FULL = {
   mcp: {
     world: 'main',
     servers: {
-      files: { command: 'node', args: ['a.mjs', ''], env: { A: '' }, people: { 'agent:scout': 'manager:grace' } },
+      files: {
+        command: 'node',
+        args: ['a.mjs', ''],
+        env: { A: '' },
+        people: { 'agent:scout': 'manager:grace' },
+        clientsSpeakForPeople: true,
+      },
       web: { url: 'https://mcp.example.com', headers: { authorization: 'Bearer x' } },
     },
     waitSeconds: 0,
@@ -82,6 +88,7 @@ const BAD: readonly (readonly [path: string, config: object])[] = [
   ['mcp.servers.a', { mcp: { servers: { a: {} } } }],
   ['mcp.servers.a', { mcp: { servers: { a: { command: 'a', url: 'http://a' } } } }],
   ['mcp.servers["a/b"]', { mcp: { servers: { 'a/b': { command: 'a' } } } }],
+  ['mcp.servers.a.people', { mcp: { servers: { a: { command: 'a', people: { 'agent:a': 'manager:b' } } } } }],
   ['mcp.servers.a.url', { mcp: { servers: { a: { url: 'file:///etc' } } } }],
   ['mcp.servers.a.args[0]', { mcp: { servers: { a: { command: 'a', args: [1] } } } }],
   ['store', { store: 7 }],

@@ -23,9 +23,15 @@ const upstream: Form = all(
     ),
     headers: optional(texts),
     people: optional(record(anyName, text)),
+    clientsSpeakForPeople: optional(fits('true or false', (value) => typeof value === 'boolean')),
   }),
   (value, path) => {
-    const { command, url } = value as McpServerConfig;
+    const { command, url, people = {}, clientsSpeakForPeople } = value as McpServerConfig;
+    if (Object.keys(people).length > 0 && clientsSpeakForPeople !== true)
+      return {
+        path: `${path}.people`,
+        wanted: 'given together with clientsSpeakForPeople: true, as each holder of the agent’s token can answer',
+      };
     return (command === undefined) === (url === undefined)
       ? { path, wanted: 'a server with either `command` or `url`' }
       : undefined;

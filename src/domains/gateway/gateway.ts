@@ -70,6 +70,7 @@ function domainOf(
       ...configured(configuration(rules, tools), {}),
       pins: {},
       calls: {},
+      open: {},
       read: {},
       standing: {},
       spent: {},
@@ -78,17 +79,17 @@ function domainOf(
     processes: {
       calling: {
         reads: ['/rules', '/pins', '/standing'],
-        writes: ['/calls/*', '/used/*', '/spent/*', '/read/*'],
+        writes: ['/calls/*', '/open/*', '/used/*', '/spent/*', '/read/*'],
       },
-      beginning: { reads: ['/rules'], writes: ['/calls/*'] },
-      reporting: { writes: ['/calls/*', '/read/*'] },
+      beginning: { reads: ['/rules', '/pins'], writes: ['/calls/*'] },
+      reporting: { writes: ['/calls/*', '/open/*', '/read/*'] },
       attending: { writes: ['/sessions/*'] },
       pinning: { reads: ['/rules'], writes: ['/pins/*'] },
       standing: { reads: ['/rules', '/spent'], writes: ['/standing/*'] },
       configuring: { reads: ['/calls'], writes: ['/rules', '/limits/*', '/used/*'] },
       tidying: {
-        reads: ['/rules'],
-        writes: ['/calls/*', '/used/*', '/read/*', '/standing/*', '/spent/*', '/sessions/*'],
+        reads: ['/rules', '/pins'],
+        writes: ['/calls/*', '/open/*', '/used/*', '/read/*', '/standing/*', '/spent/*', '/sessions/*'],
       },
     },
     roles: {

@@ -19,7 +19,7 @@ export { GatewayError, type GatewayErrorCode } from './errors.ts';
 export { type GatewayOptions, gateway, gatewayDomain, gatewayUnder, isApprover } from './gateway.ts';
 export { READING_PROGRAMS } from './judge/reading-programs.ts';
 export { type PinnedTool, pinnedTools, type WaitingCall, waitingCalls } from './one-server.ts';
-export { isToBegin, type OpenCall, openCalls, SILENT_MS } from './open-calls.ts';
+export { isToBegin, type OpenCall, openCalls, openRows, SILENT_MS } from './open-calls.ts';
 export { rulesIn } from './rule-text.ts';
 export { faultText, type ReadCase, type RulesFault, type RulesFile, readCases, readRules } from './rules/read-rules.ts';
 export type { Limit, ReadFirst, Rule, Rules, ToolClass, ToolSpec } from './rules/rules.ts';

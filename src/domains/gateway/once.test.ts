@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { callDigest, openCalls, waitingCalls } from './index.ts';
+import { callDigest, definitionHash, openCalls, waitingCalls } from './index.ts';
 import { desk, said } from './testing/desk.ts';
 
 const RULES = `
@@ -57,6 +57,29 @@ test('an approval ends with the rules under which it was given', async () => {
   expect(waitingCalls(state(), { server: 'bank', agent: 'ada', now: clock.now() })).toEqual([]);
   await act('tidy', {});
   expect(state().calls).toEqual({});
+});
+
+test('an approval ends with the definition under which it was given', async () => {
+  const { call, act, approve, state, clock } = await desk(RULES);
+  const pin = (n: number) => act('pin', { server: 'bank', tool: 'pay', definition: { n } });
+  const shown = (n: number) => ({ ...once, definition: definitionHash({ n }) });
+  const waiting = () => waitingCalls(state(), { server: 'bank', agent: 'ada', now: clock.now() }).map(({ id }) => id);
+  await pin(1);
+  await approve(await call('ada', 'bank/pay', {}, shown(1)));
+  await approve(await call('ada', 'bank/pay', {}, once));
+  const asked = await call('ada', 'bank/pay', {}, shown(1));
+  expect(waiting()).toEqual(['c1', 'c2']);
+  await approve(await pin(2));
+  // An answer that comes after the change lets no call through.
+  expect(said(await approve(asked))).toContain('would now make other changes');
+  for (const id of ['c1', 'c2'])
+    expect(said(await act('begin', { call: id, digest }, 'ada'))).toContain('definition of bank/pay has changed');
+  expect(waiting()).toEqual([]);
+  await approve(await call('ada', 'bank/pay', {}, shown(2)));
+  expect(waiting()).toEqual(['c4']);
+  expect(said(await act('begin', { call: 'c4', digest }, 'ada'))).toBe('committed');
+  await act('tidy', {});
+  expect(Object.keys(state().calls)).toEqual(['c4']);
 });
 
 test('an approval ends after a day, and the clean-up drops its call', async () => {

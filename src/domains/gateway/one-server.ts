@@ -1,7 +1,7 @@
 import { canBegin } from './actions/begin.ts';
 import { compiledRules } from './judge/compiled-rules.ts';
 import { toolKey } from './names.ts';
-import { isToBegin } from './open-calls.ts';
+import { isToBegin, openRows } from './open-calls.ts';
 import type { CallRow, GatewayState } from './schema.ts';
 
 /** A tool of a server with a pinned definition. */
@@ -39,7 +39,7 @@ export function pinnedTools({ rules, pins }: GatewayState, server: string, agent
 }
 
 /** A call that was let through and that has no outcome. */
-export interface WaitingCall extends Pick<CallRow, 'at' | 'digest'> {
+export interface WaitingCall extends Pick<CallRow, 'at' | 'digest' | 'definition'> {
   readonly id: string;
   /** The name without its server. */
   readonly tool: string;
@@ -56,11 +56,11 @@ export function waitingCalls(
   { server, agent, now }: { readonly server: string; readonly agent: string; readonly now: string },
 ): readonly WaitingCall[] {
   const prefix = toolKey(server, '');
-  return Object.entries(state.calls).flatMap(([id, row]) => {
+  return openRows(state).flatMap(([id, row]) => {
     if (row.once !== true || row.agent !== agent || !row.tool.startsWith(prefix)) return [];
-    if (row.outcome !== undefined && row.outcome !== 'unknown') return [];
-    const { at, digest } = row;
+    const { at, digest, definition } = row;
     if (isToBegin(row) && !canBegin(state, row, now)) return [];
-    return [{ id, at, digest, tool: row.tool.slice(prefix.length), phase: isToBegin(row) ? 'approved' : 'begun' }];
+    const known = { at, digest, ...(definition === undefined ? {} : { definition }) };
+    return [{ id, ...known, tool: row.tool.slice(prefix.length), phase: isToBegin(row) ? 'approved' : 'begun' }];
   });
 }

@@ -15,8 +15,8 @@ export const SILENT_MS: number = 10 * 60_000;
 
 /** The open calls of a state, the oldest first. */
 export function openCalls(state: GatewayState, now: string, silentMs: number = SILENT_MS): readonly OpenCall[] {
-  return Object.entries(state.calls)
-    .filter(([, row]) => isOpen(row) && !isToBegin(row))
+  return openRows(state)
+    .filter(([, row]) => !isToBegin(row))
     .map(([id, { agent, tool, session, class: toolClass, at, digest, outcome }]) => ({
       id,
       agent,
@@ -29,6 +29,11 @@ export function openCalls(state: GatewayState, now: string, silentMs: number = S
       idempotent: toolClass === 'read' || state.pins[tool]?.idempotent === true,
     }))
     .sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : a.id < b.id ? -1 : 1));
+}
+
+/** The calls without a known outcome, by id. Closed calls are not looked at: there may be many. */
+export function openRows({ calls, open }: Pick<GatewayState, 'calls' | 'open'>): readonly [string, CallRow][] {
+  return Object.keys(open).map((id) => [id, calls[id] as CallRow]);
 }
 
 /** Whether the outcome of a call that its caller makes is not known yet. */

@@ -47,6 +47,8 @@ const call = z.strictObject({
   once: z.boolean().optional(),
   /** The digest of the rules under which a call that must be begun was let through. */
   rules: z.string().optional(),
+  /** The definition that was judged: the shown one, or else the pinned one. */
+  definition: z.string().optional(),
   begunAt: instant.optional(),
   /** The id under which its caller has begun it, if that is another one. */
   begunAs: z.string().optional(),
@@ -102,6 +104,8 @@ export const gatewayState = z.strictObject({
   limits: z.record(z.string(), z.strictObject({ max: z.int().min(0), floors: z.record(z.string(), z.int().min(0)) })),
   pins: z.record(z.string(), pin),
   calls: z.record(z.string(), call),
+  /** The agents of calls without a known outcome, by call. */
+  open: z.record(z.string(), z.string()),
   /** Amount by `limit|window|agent|tool|call`. */
   used: z.record(z.string(), z.int().min(0)),
   /** Time by `agent|path`. */

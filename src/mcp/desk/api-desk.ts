@@ -156,12 +156,7 @@ export function pinKey(
   return `pin-${contentHash([server, tool, definition, before?.hash ?? '', before?.at ?? ''])}`;
 }
 
-async function decideAs(
-  ask: Ask,
-  approval: string,
-  decision: 'approve' | 'reject',
-  { digest }: ShownApproval,
-): Promise<void> {
+async function decideAs(ask: Ask, approval: string, decision: 'approve' | 'reject', digest: string): Promise<void> {
   const by = { digest, via: 'elicitation' };
   const body = decision === 'approve' ? by : { ...by, reason: 'declined at the client' };
   try {

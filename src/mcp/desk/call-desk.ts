@@ -22,6 +22,8 @@ export interface WaitingCall {
   readonly phase: 'pending' | 'approved' | 'begun';
   readonly at: string;
   readonly approval?: string | undefined;
+  /** The hash of the definition with which the call was judged. */
+  readonly definition?: string | undefined;
 }
 
 /** The tools of one server that a principal may call, and its calls there. */
@@ -59,6 +61,8 @@ export type Decision =
 export interface ShownApproval {
   readonly digest: string;
   readonly detail: string;
+  /** How many people must approve it. */
+  readonly approvals: number;
 }
 
 export type Outcome = 'done' | 'failed' | 'unknown';
@@ -87,9 +91,7 @@ export interface CallDesk {
   /**
    * Records the decision of the person at the client. Undefined: the configuration names no person.
    */
-  readonly decide?:
-    | ((approval: string, decision: 'approve' | 'reject', shown: ShownApproval) => Promise<void>)
-    | undefined;
+  readonly decide?: ((approval: string, decision: 'approve' | 'reject', digest: string) => Promise<void>) | undefined;
   /** The call that takes a done call back, by the rules. */
   undoing(call: string): Promise<{
     readonly server: string;

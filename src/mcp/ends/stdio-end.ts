@@ -4,6 +4,7 @@ import type { Question } from '../call-flow.ts';
 import type { Gateway } from '../gateway.ts';
 import { gatewayServer, QUESTION_SECONDS } from '../gateway-server.ts';
 import { loadServer, loadServerStdio } from '../peers.ts';
+import { overPipes } from './over-pipes.ts';
 
 export interface StdioEndOptions {
   readonly gateway: Gateway;
@@ -22,34 +23,19 @@ const LOOK_MS = 3_000;
  */
 export async function stdioEnd(options: StdioEndOptions, ends: AbortSignal): Promise<void> {
   const { gateway, server: name, version, transport } = options;
-  const { createRequestStateCodec } = await loadServer();
-  const { serveStdio, StdioServerTransport } = await loadServerStdio();
+  const [{ createRequestStateCodec }] = await Promise.all([loadServer(), loadServerStdio()]);
   const codec = createRequestStateCodec<Question>({ key: randomBytes(32), ttlSeconds: QUESTION_SECONDS });
   await gateway.upstream.client();
-  const pipe = transport ?? new StdioServerTransport();
-  const left = Promise.withResolvers<void>();
   let current: Server | undefined;
-  const handle = serveStdio(
-    async () => {
-      current = await gatewayServer({ gateway, server: name, version, codec });
-      const before = current.onclose;
-      current.onclose = () => {
-        before?.();
-        left.resolve();
-      };
-      return current;
-    },
-    { transport: pipe, onerror: (error) => gateway.warn(error.message) },
-  );
+  const make = async (): Promise<Server> => {
+    current = await gatewayServer({ gateway, server: name, version, codec });
+    return current;
+  };
   const stop = gateway.upstream.onEvent((event) => void announce(current, event));
   const looking = setInterval(() => void look(gateway, () => void announce(current, 'tools')), LOOK_MS).unref();
-  ends.addEventListener('abort', () => left.resolve(), { once: true });
-  if (transport === undefined) process.stdin.once('end', () => left.resolve());
-  if (ends.aborted) left.resolve();
-  await left.promise;
+  await overPipes({ make, transport, onWarning: (text) => gateway.warn(text) }, ends);
   clearInterval(looking);
   stop();
-  await handle.close().catch(() => undefined);
   await gateway.settled();
   await gateway.upstream.close();
 }

@@ -9,6 +9,8 @@ export type UpstreamSpec =
       readonly args?: readonly string[] | undefined;
       /** Beside the few variables of the environment that every server gets. */
       readonly env?: Readonly<Record<string, string>> | undefined;
+      /** Default: the folder of this process. */
+      readonly cwd?: string | undefined;
     }
   | { readonly url: string; readonly headers?: Readonly<Record<string, string>> | undefined };
 
@@ -30,8 +32,11 @@ async function transportOf(spec: UpstreamSpec): Promise<Transport> {
     return new StreamableHTTPClientTransport(new URL(spec.url), { requestInit, fetch: limitedFetch });
   }
   const { StdioClientTransport, getDefaultEnvironment } = await loadClientStdio();
-  const { command, args = [], env = {} } = spec;
-  return new StdioClientTransport({ command, args: [...args], env: { ...getDefaultEnvironment(), ...env } });
+  const { command, args = [], env = {}, cwd } = spec;
+  return new StdioClientTransport({
+    ...{ command, args: [...args], env: { ...getDefaultEnvironment(), ...env } },
+    ...(cwd !== undefined && { cwd }),
+  });
 }
 
 /** An answer that does not end is cut off. A stream of events may be long, one event may not. */

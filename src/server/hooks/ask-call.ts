@@ -1,3 +1,4 @@
+import { openRows } from '#domains/gateway';
 import { type AskedCall, type CallContent, callIdOf, sessionIdOf } from './asked-call.ts';
 import { type Decision, decideCall, digestOf } from './decide-call.ts';
 import type { AskingTool } from './events.ts';
@@ -29,9 +30,9 @@ export async function askCall(
 export function isLetThrough(desk: GatewayDesk, session: string, content: CallContent): boolean {
   const key = `${content.server}/${content.tool}`;
   const digest = digestOf(content);
-  return desk.read(({ calls }) =>
-    Object.values(calls).some(
-      (row) =>
+  return desk.read((state) =>
+    openRows(state).some(
+      ([, row]) =>
         row.session === session &&
         row.tool === key &&
         row.digest === digest &&

@@ -1,6 +1,6 @@
 import type { Json } from '#base';
 import { canonicalize, hashText } from '#canon';
-import type { CallRow, GatewayState } from '#domains/gateway';
+import { type CallRow, type GatewayState, openRows } from '#domains/gateway';
 import type { GatewayDesk } from './gateway-desk.ts';
 
 /** The outcome of a call, as its program reports it. */
@@ -29,8 +29,8 @@ export async function closeCall(desk: GatewayDesk, id: string, { outcome, result
 
 /** Records the same outcome of every open call that was begun under an id with this beginning. */
 export async function closeCallsOf(desk: GatewayDesk, beginning: string, outcome: Outcome): Promise<void> {
-  const ids = desk.read(({ calls }) =>
-    Object.entries(calls)
+  const ids = desk.read((state) =>
+    openRows(state)
       .filter(([id, row]) => (row.begunAs ?? id).startsWith(beginning) && isOpenFor(desk.agent, row))
       .map(([id, row]) => row.begunAs ?? id),
   );
@@ -38,14 +38,11 @@ export async function closeCallsOf(desk: GatewayDesk, beginning: string, outcome
 }
 
 /** The call that was begun under an id, if its outcome is not known yet. */
-function openCall({ calls }: GatewayState, agent: string, id: string): string | undefined {
+function openCall(state: GatewayState, agent: string, id: string): string | undefined {
+  const { calls } = state;
   const own = Object.hasOwn(calls, id) ? calls[id] : undefined;
   if (own !== undefined && own.begunAs === undefined) return isOpenFor(agent, own) ? id : undefined;
-  for (const call in calls) {
-    const row = calls[call] as CallRow;
-    if (row.begunAs === id && isOpenFor(agent, row)) return call;
-  }
-  return undefined;
+  return openRows(state).find(([, row]) => row.begunAs === id && isOpenFor(agent, row))?.[0];
 }
 
 function isOpenFor(of: string, { agent, begunAt, outcome }: CallRow): boolean {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { isAssizeError } from '#base';
 import { addMicros, type Instant } from '#canon';
-import { type CallRow, callDigest, canBegin, type GatewayState, isToBegin } from '#domains/gateway';
+import { type CallRow, callDigest, canBegin, type GatewayState, isToBegin, openRows } from '#domains/gateway';
 import { type Hash, isEffectPending } from '#ledger';
 import type { FinalRuling, Ruling } from '#runtime';
 import { awaitDecision } from '../await-decision.ts';
@@ -65,11 +65,8 @@ function earlier(
   const own = Object.hasOwn(calls, call.id) ? calls[call.id] : undefined;
   if (own !== undefined && !isSame(own)) return { refused: `the call ${call.id} was asked for with other arguments` };
   if (own !== undefined) return isToBegin(own) ? { id: call.id } : { refused: usedText(call.id, own) };
-  for (const id in calls) {
-    const row = calls[id] as CallRow;
-    if (canBegin(state, row, now) && isSame(row)) return { id };
-  }
-  return undefined;
+  const ready = openRows(state).find(([, row]) => canBegin(state, row, now) && isSame(row));
+  return ready && { id: ready[0] };
 }
 
 function usedText(id: string, { outcome }: CallRow): string {

@@ -21,7 +21,11 @@ async function serve(people?: Record<string, string>): Promise<{ place: Served; 
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const sink = join(folder, 'sink.txt');
   writeFileSync(sink, '');
-  const notes = { command: process.execPath, args: [SINK, sink], ...(people !== undefined && { people }) };
+  const notes = {
+    command: process.execPath,
+    args: [SINK, sink],
+    ...(people !== undefined && { people, clientsSpeakForPeople: true }),
+  };
   const place = await served(RULES, { mcp: { waitSeconds: 0, servers: { notes } } });
   return { place, effects: () => readFileSync(sink, 'utf8').split('\n').filter(Boolean) };
 }

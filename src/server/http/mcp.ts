@@ -5,7 +5,8 @@ import { ApiDesk, type CallDesk, type HttpEnd, httpEnd, pinKey, type UpstreamSpe
 import { ServerError } from '../errors.ts';
 import { OPERATIONS } from '../operations/table.ts';
 import type { Caller } from '../principals/caller.ts';
-import { type AppParts, ownRequests, requireKind } from './app.ts';
+import { type AppParts, requireKind } from './app.ts';
+import { askingWith } from './ledger-mcp.ts';
 
 /** The MCP servers of the configuration, each in front of all its clients. */
 export interface McpEnds {
@@ -73,16 +74,10 @@ interface Asking {
 /** The desk of a request asks the API of this process, with the token of the request. */
 function deskOf(app: Hono, parts: AppParts, { world, server, config, caller, request }: Asking): CallDesk {
   const { origin } = parts.addresses;
-  const authorization = request.headers.get('authorization') ?? '';
-  const person = config.people?.[caller.name];
+  const person = config.clientsSpeakForPeople === true ? config.people?.[caller.name] : undefined;
   return new ApiDesk({
     ...{ world, server, agent: caller.name.replace(/^agent:/, ''), url: origin },
-    ask: async (path, init) => {
-      const url = new URL(path, origin);
-      const own = new Request(url, { ...init, headers: { ...init.headers, authorization, host: url.host } });
-      ownRequests.add(own);
-      return app.fetch(own);
-    },
+    ask: askingWith(app, parts, request),
     pin: (tool, definition, before) =>
       parts.service.gateways.pin(world, { server, tool, definition }, pinKey(server, tool, definition, before)),
     ...(person !== undefined && { decide: decisionsOf(parts, person) }),
@@ -91,7 +86,7 @@ function deskOf(app: Hono, parts: AppParts, { world, server, config, caller, req
 
 /** Decisions of the person whom the configuration names, by the client of an agent. */
 function decisionsOf({ service }: AppParts, name: string): NonNullable<CallDesk['decide']> {
-  return async (approval, decision, { digest }) => {
+  return async (approval, decision, digest) => {
     const principal = service.config.principals.get(name);
     if (principal === undefined || !principal.kinds.includes('counselor'))
       throw new ServerError('forbidden', `${name} is no counselor of the configuration, and cannot decide.`);

@@ -1,15 +1,13 @@
 import { z } from 'zod';
 import { segment } from '#authority';
-import type { Json } from '#base';
 import { contentHash } from '#canon';
-import { type GatewayState, pinnedTools, undoCallOf, waitingCalls } from '#domains/gateway';
-import { type PendingPayload, readRow } from '#ledger';
+import { type GatewayState, pinnedTools, waitingCalls } from '#domains/gateway';
+import type { PendingPayload } from '#ledger';
 import { Trajectory } from '#runtime';
 import { ServerError } from '../errors.ts';
 import { agentWrit } from '../principals/agent-writ.ts';
 import { callerTrajectory, replayerOf } from '../reach.ts';
-import type { Service } from '../service.ts';
-import { hash, instant, json, name } from './forms.ts';
+import { hash, instant, name } from './forms.ts';
 import { type Operation, operation } from './operation.ts';
 
 const pinForm = z
@@ -31,6 +29,7 @@ const waitingForm = z
     phase: z.enum(['pending', 'approved', 'begun']),
     at: instant,
     approval: hash.optional(),
+    definition: hash.optional().describe('of the tool, as the call was judged with it'),
   })
   .meta({
     id: 'WaitingCall',
@@ -79,8 +78,8 @@ const get = operation({
       const asked = await askedCall(payload, values);
       if (asked === undefined || asked.server !== server || asked.agent !== agent) continue;
       if (Trajectory.writOf(trajectory, payload.proposal.writ_id)?.writ.subject !== caller.name) continue;
-      const { call, tool, digest } = asked;
-      waiting.push({ call, tool, digest, phase: 'pending', at: payload.at, approval: id });
+      const { server: _, agent: __, ...call } = asked;
+      waiting.push({ ...call, phase: 'pending', at: payload.at, approval: id });
     }
     return { body: { tools, calls: waiting } };
   },
@@ -92,55 +91,15 @@ async function askedCall(payload: PendingPayload, values: ReturnType<typeof repl
   if (action.name !== 'call' || action.role.name !== 'agent') return undefined;
   const read = await values.read(payload, action.args);
   if (!('value' in read)) return undefined;
-  const { id, server, tool, args, once } = read.value as {
-    readonly [member in 'id' | 'server' | 'tool' | 'args' | 'once']?: never;
+  const { id, server, tool, args, once, definition } = read.value as {
+    readonly [member in 'id' | 'server' | 'tool' | 'args' | 'once' | 'definition']?: never;
   };
   if (once !== true || id === undefined) return undefined;
   const agent = action.role.params['agent'];
-  return { call: id as string, server, agent, tool: tool as unknown as string, digest: contentHash(args as never) };
+  return {
+    ...{ call: id as string, server, agent, tool: tool as unknown as string, digest: contentHash(args as never) },
+    ...(definition !== undefined && { definition: definition as string }),
+  };
 }
 
-const undo = operation({
-  id: 'calls.undo',
-  method: 'get',
-  path: '/v1/trajectories/{trajectory}/calls/{call}/undo',
-  summary: 'The call that takes a done call of the caller back, by the rules. Nothing is called.',
-  kinds: ['agent'],
-  params: z.strictObject({ trajectory: name, call: name }),
-  answer: z.strictObject({ server: z.string(), tool: z.string(), args: json }),
-  run: async (request) => {
-    const { path, caller, service } = request;
-    const trajectory = await callerTrajectory(request, path.trajectory);
-    const called = await argsUnder(service, trajectory, path.call, caller.name);
-    const reported = await argsUnder(service, trajectory, reportKey(path.call), caller.name);
-    if (called === undefined || reported === undefined)
-      throw new ServerError('no_such_value', `${caller.name} has made no call ${path.call} through a gateway there.`);
-    const { server, tool, args } = called;
-    const call = { tool: `${String(server)}/${String(tool)}`, args: args ?? {}, result: reported['result'] ?? null };
-    const found = undoCallOf(trajectory.state() as unknown as GatewayState, call);
-    if (typeof found !== 'string') return { body: found };
-    throw new ServerError('no_such_value', `The call ${path.call} cannot be undone: ${found}.`);
-  },
-});
-
-/** The key under which a gateway reports that a call is done. */
-function reportKey(call: string): string {
-  return `report-done-${call}`;
-}
-
-/** The arguments of the committed proposal of a principal with a key. */
-async function argsUnder(
-  service: Service,
-  trajectory: Trajectory,
-  key: string,
-  principal: string,
-): Promise<{ readonly [member: string]: Json } | undefined> {
-  const ruling = await trajectory.rulingOf(key, principal);
-  if (ruling?.ruling !== 'committed') return undefined;
-  const { payload } = readRow(ruling.entry);
-  if (payload.kind !== 'commit') return undefined;
-  const read = await replayerOf(service).values.read(payload, payload.action.args);
-  return 'value' in read ? (read.value as { readonly [member: string]: Json }) : undefined;
-}
-
-export const servers: readonly Operation[] = [get, undo];
+export const servers: readonly Operation[] = [get];

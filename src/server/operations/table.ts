@@ -1,6 +1,7 @@
 import { approvals } from './approvals.ts';
 import { branches } from './branches.ts';
 import { bundles } from './bundles.ts';
+import { calls } from './calls.ts';
 import { control } from './control.ts';
 import { domains } from './domains.ts';
 import { effects } from './effects.ts';
@@ -25,6 +26,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...proposals,
   ...hooks,
   ...servers,
+  ...calls,
   ...approvals,
   ...entries,
   ...branches,

@@ -339,7 +339,7 @@ describe.skipIf(claudeProgram() === undefined)('Claude Code (absent without npm 
     const tools = '  notes/ask: { class: read }';
     for (const [more, calls] of [
       [tools, ['toolu_1']],
-      [`${tools}\n  notes/elicitation: { class: read }`, ['elicitation', 'toolu_1']],
+      [`${tools}\n  claude-code/elicitation: { class: read }`, ['elicitation', 'toolu_1']],
     ] as const) {
       const { run, story, stage } = await ruledClaude(script, { more: { tools: more } });
       const trust = { [stage.project]: { hasTrustDialogAccepted: true } };
@@ -347,7 +347,7 @@ describe.skipIf(claudeProgram() === undefined)('Claude Code (absent without npm 
       const { told } = await run({ prompt: 'work' });
       expect(JSON.stringify(told)).toMatch(/the answer: .*(decline|cancel)/);
       const recorded = (await story()).calls;
-      expect(Object.keys(recorded).map((id) => id.replace(/-[0-9a-f]{24}$/, ''))).toEqual(calls);
+      expect(Object.keys(recorded).map((id) => id.replace(/-[0-9a-f-]{36}$/, ''))).toEqual(calls);
       expect(new Set(Object.values(recorded))).toEqual(new Set(['done']));
     }
   });

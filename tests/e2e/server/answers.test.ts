@@ -259,7 +259,10 @@ test('each operation answers in the form of its schema', async () => {
   const gated = await start({
     ...{ rules: undoing, domains: [gateway({ rules: undoing }) as unknown as Domain] },
     config: { tools: [], worlds: { calls: { domain: 'gateway' } } },
-    principals: { 'agent:scout': { kinds: ['agent'], grants: [{ actions: ['call', 'report'], scopes: ['**'] }] } },
+    principals: {
+      'agent:scout': { kinds: ['agent'], grants: [{ actions: ['call', 'report'], scopes: ['**'] }] },
+      'manager:grace': { kinds: ['counselor'] },
+    },
   });
   const propose = (action: string, key: string, args: object) => {
     const body = { action, role: { name: 'agent', params: { agent: 'scout' } }, args };
@@ -273,6 +276,14 @@ test('each operation answers in the form of its schema', async () => {
     args: { path: '/a', id: 7 },
   });
   called.add('calls.undo');
+  await propose('call', 'c2', { id: 'c2', server: 'fs', tool: 'add', args: {}, once: true });
+  const ofGrace = await gated.tokenFor('manager:grace');
+  const [waits] = (await succeed(gated, 'calls.open', { token: ofGrace, path: { trajectory: 'calls' } })).calls;
+  expect(waits).toMatchObject({ call: 'c2', tool: 'fs/add', in_doubt: false });
+  called.add('calls.open');
+  const settling = { path: { trajectory: 'calls', call: 'c2' }, body: { outcome: 'failed', evidence: 'not made' } };
+  expect((await succeed(gated, 'calls.settle', { token: ofGrace, ...settling })).ruling.ruling).toBe('committed');
+  called.add('calls.settle');
   const asked = { path: { trajectory: 'calls', server: 'fs' }, query: { agent: 'scout' } };
   expect(await succeed(gated, 'servers.get', asked)).toEqual({ tools: [], calls: [] });
   called.add('servers.get');

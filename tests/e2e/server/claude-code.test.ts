@@ -7,6 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { configuration, readRules } from '#domains/gateway';
 import { type Hooks, hooksOf } from '../../support/agents/hooks.ts';
 import { cases } from '../../support/cases.ts';
+import { callOperation, succeed } from '../../support/server/calling.ts';
 
 const RULES = `
 id: repo
@@ -144,6 +145,49 @@ test('outcomes close calls, and a call without one is in doubt later', async () 
   expect((await state()).sessions).toMatchObject({ s1: { endedAt: expect.any(String) }, s2: {} });
 });
 
+test('a person settles a call without an outcome, and its agent does not', async () => {
+  const { ask, send, server, state } = await hooks();
+  await ask('Bash', bash('ls'));
+  await ask('Bash', bash('ls'));
+  const done = { hook_event_name: 'PostToolUseFailure', tool_name: 'Bash', tool_input: bash('ls'), is_interrupt: true };
+  await send({ ...done, tool_use_id: 'toolu_1' });
+  const path = { trajectory: 'calls' };
+  const [tokenOfGrace, tokenOfAgent] = [await server.tokenFor('human:grace'), await server.tokenFor('agent:coder')];
+  const grace = { token: tokenOfGrace, path };
+  const open = async () => (await succeed(server, 'calls.open', grace)).calls;
+  expect(await open()).toMatchObject([
+    { call: 's1.toolu_1', agent: 'coder', tool: 'claude-code/Bash', in_doubt: true, class: 'read' },
+    { call: 's1.toolu_2', in_doubt: false },
+  ]);
+  expect((await succeed(server, 'calls.open', { ...grace, query: { agent: 'other' } })).calls).toEqual([]);
+  const settling = {
+    path: { trajectory: 'calls', call: 's1.toolu_1' },
+    body: { outcome: 'failed', evidence: 'no file' },
+  };
+  expect((await callOperation(server, 'calls.settle', { token: tokenOfAgent, ...settling })).status).toBe(403);
+  const { ruling } = await succeed(server, 'calls.settle', { token: tokenOfGrace, ...settling });
+  expect(ruling.ruling).toBe('committed');
+  expect((await state()).calls['s1.toolu_1'].outcome).toBe('failed');
+  expect(await open()).toHaveLength(1);
+  const again = await succeed(server, 'calls.settle', { token: tokenOfGrace, ...settling });
+  expect(again.ruling).toMatchObject({ ruling: 'rejected', detail: expect.stringContaining('closed: failed') });
+  const { body } = await server.ask('GET', `/v1/entries/${ruling.entry_id}?values=true`, { token: tokenOfGrace });
+  expect(JSON.stringify(body)).toContain('human:grace');
+});
+
+test('work in the background is recorded as started', async () => {
+  const { ask, send, server } = await hooks();
+  const tool_input = { ...bash('ls'), run_in_background: true };
+  await ask('Bash', tool_input);
+  const done = { hook_event_name: 'PostToolUse', tool_name: 'Bash', tool_input, tool_use_id: 'toolu_1' };
+  await send({ ...done, tool_response: { stdout: '', backgroundTaskId: 'b1' } });
+  const token = await server.tokenFor('human:grace');
+  const { entries } = await succeed(server, 'entries.list', { token, path: { trajectory: 'calls' } });
+  const report = entries.find(({ action }: any) => action === 'report' || action?.name === 'report');
+  const { body } = await server.ask('GET', `/v1/entries/${report.id}?values=true`, { token });
+  expect(JSON.stringify(body)).toContain('reports no end of it');
+});
+
 test('the entry of a call’s outcome has the text of a file before it', async () => {
   const { ask, send, server } = await hooks();
   const input = { file_path: '/repo/a', old_string: 'x', new_string: '$&y', replace_all: false };
@@ -159,7 +203,7 @@ test('the entry of a call’s outcome has the text of a file before it', async (
   const token = await server.tokenFor('human:grace');
   const { entries } = (await server.ask('GET', '/v1/trajectories/calls/entries', { token })).body;
   const report = entries.find(({ action }: any) => action === 'report' || action?.name === 'report');
-  const { body } = await server.ask('GET', `/v1/entries/${report.entry_id ?? report.id}?values=true`, { token });
+  const { body } = await server.ask('GET', `/v1/entries/${report.id}?values=true`, { token });
   expect(JSON.stringify(body)).toContain('"before":"axbx"');
 });
 
@@ -212,7 +256,11 @@ test('requests for a permission are left to the person, or refused', async () =>
 });
 
 test('changed settings are kept out, and questions of servers are ruled on', async () => {
-  const { send, state } = await hooks(`${RULES}tools: { notes/elicitation: { class: read } }\n`);
+  const { send, state } = await hooks(
+    `${RULES}  - { id: others, deny: claude-code/elicitation, where: [{ path: /server, is: other }] }
+tools: { claude-code/elicitation: { class: read } }
+`,
+  );
   const change = {
     hook_event_name: 'ConfigChange',
     source: 'local_settings',
@@ -220,9 +268,10 @@ test('changed settings are kept out, and questions of servers are ruled on', asy
   };
   expect((await send(change)).decision).toBe('block');
   const question = { hook_event_name: 'Elicitation', mcp_server_name: 'notes', message: 'Which?', mode: 'form' };
-  expect(await send(question)).toEqual({});
+  for (let n = 0; n < 2; n++) expect(await send(question)).toEqual({});
   expect((await send({ ...question, mcp_server_name: 'other' })).hookSpecificOutput.action).toBe('decline');
-  expect(Object.values((await state()).calls)).toMatchObject([{ tool: 'notes/elicitation', outcome: 'done' }]);
+  const asked = { tool: 'claude-code/elicitation', outcome: 'done' };
+  expect(Object.values((await state()).calls)).toMatchObject([asked, asked]);
 });
 
 test('a command in a skill is ruled on like any other', async () => {

@@ -44,7 +44,7 @@ const FAULTS_OF_THE_SERVER: Readonly<Record<string, readonly string[]>> = {
     ...['effects_differ', 'malformed', 'not_canonical', 'overspent', 'rule_broken', 'source_missing', 'tampered'],
     ...['writ_missing', 'writ_tampered'],
   ],
-  McpError: ['desk_refused', 'missing_peer', 'upstream_unreachable'],
+  McpError: ['desk_refused', 'missing_peer', 'no_person', 'upstream_unreachable'],
   MemoryError: ['bad_limit', 'bad_witness', 'wrong_partition'],
   ModelError: [
     ...['answer_cut', 'answer_not_json', 'answer_too_long', 'bad_arguments', 'bad_model_option', 'content_filtered'],

@@ -180,6 +180,7 @@ const SMALLEST: Readonly<Record<string, unknown>> = {
   'delegations.conclude': {},
   'writs.attenuate': { subject: 'agent:scout/sub', actions: ['pay'], seconds: 60 },
   'writs.revoke': { reason: 'left' },
+  'calls.settle': { outcome: 'done', evidence: 'seen' },
   'effects.resolve': { as: 'applied', evidence: 'seen' },
   'memory.state': { verb: 'assert', subject: 'ada', predicate: 'phone', object: '1' },
   'memory.recall': {},

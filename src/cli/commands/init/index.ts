@@ -12,6 +12,7 @@ import { bold, line } from '../../terminal/printable.ts';
 import { initClaudeCode } from './claude-code/index.ts';
 import { initCodex } from './codex/index.ts';
 import { IGNORED, PROJECT_FILES, SHARED_FILES } from './files.ts';
+import { initMcp } from './mcp/index.ts';
 import { nextSteps } from './next-steps.ts';
 
 export function init(program: Command): void {
@@ -45,6 +46,7 @@ export function init(program: Command): void {
     );
   initClaudeCode(command);
   initCodex(command);
+  initMcp(command);
 }
 
 /** The files to write. @throws CliError `usage` if one of the project's own files exists */

@@ -22,7 +22,7 @@ export const beginArgs: z.ZodObject<{
 
 /**
  * Begins a call that was let through, as its caller is about to make it. A call is begun once, with
- * the arguments that were approved, and under the rules of that time.
+ * the arguments that were approved, under the rules and the definition of that time.
  */
 export function applyBegin(
   state: GatewayState,
@@ -39,14 +39,22 @@ export function applyBegin(
   if (row.outcome !== undefined) throw new Error(`the call ${call} is closed: ${row.outcome}`);
   if (row.rules !== state.rules.digest)
     throw new Error(`the rules have changed since the call ${call} was let through; ask again`);
+  if (isRedefined(state, row))
+    throw new Error(`the definition of ${row.tool} has changed since the call ${call} was let through; ask again`);
   if (isStale(row.at, at)) throw new Error(`the call ${call} was let through more than a day ago; ask again`);
   row.begunAt = at;
   if (as !== undefined) row.begunAs = as;
 }
 
 /** Whether a call was let through and can be begun now. */
-export function canBegin({ rules }: Pick<GatewayState, 'rules'>, row: CallRow, now: string): boolean {
-  return isToBegin(row) && row.rules === rules.digest && !isStale(row.at, now);
+export function canBegin(state: Pick<GatewayState, 'rules' | 'pins'>, row: CallRow, now: string): boolean {
+  return isToBegin(row) && row.rules === state.rules.digest && !isRedefined(state, row) && !isStale(row.at, now);
+}
+
+/** Whether the pinned definition of the tool is another one than the call was judged with. */
+function isRedefined({ pins }: Pick<GatewayState, 'pins'>, { tool, definition }: CallRow): boolean {
+  const pin = pins[tool];
+  return pin !== undefined && pin.hash !== definition;
 }
 
 /** Whether a call of one time can no longer be begun at another. */

@@ -107,9 +107,12 @@ export function applyCall(
   if (args.once === true) {
     row.once = true;
     row.rules = state.rules.digest;
+    const definition = args.definition ?? pin?.hash;
+    if (definition !== undefined) row.definition = definition;
     if (row.asks.length === 0 || row.standing !== undefined) row.begunAt = at;
   }
   state.calls[id] = row;
+  if (row.run === 'caller') state.open[id] = agent;
   if (!isTried) {
     for (const limit of limits) {
       const amount = amountOf(limit, row);

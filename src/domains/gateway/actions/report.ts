@@ -32,6 +32,7 @@ export function applyReport(
     throw new Error(`the call ${call} was not begun`);
   row.outcome = outcome;
   row.closedAt = at;
+  if (outcome !== 'unknown') delete state.open[call];
   if (result !== undefined) row.result = contentHash(result as Json);
   if (outcome === 'done') touch(state, row, at);
   const undone = row.undoes === undefined ? undefined : state.calls[row.undoes];

@@ -18,8 +18,10 @@ export function applyTidy(state: GatewayState, at: string): void {
     if (instantToMillis(at) - instantToMillis(read) > READ_HOURS * HOUR_MS) delete state.read[key];
   for (const [id, call] of Object.entries(state.calls)) {
     const isClosed = call.run === 'assize' || call.outcome === 'done' || call.outcome === 'failed';
-    if (isClosed && windowOf('day', call.at) < today) delete state.calls[id];
-    if (isToBegin(call) && !canBegin(state, call, at)) delete state.calls[id];
+    const isClosedBefore = isClosed && windowOf('day', call.at) < today;
+    if (!isClosedBefore && !(isToBegin(call) && !canBegin(state, call, at))) continue;
+    delete state.calls[id];
+    delete state.open[id];
   }
   for (const [id, { endedAt }] of Object.entries(state.sessions))
     if (endedAt !== undefined && windowOf('day', endedAt) < today) delete state.sessions[id];

@@ -4,6 +4,7 @@ import { Assize, type Ruling, type Trajectory } from '#runtime';
 import { MemoryStore } from '#stores/memory';
 import { HandClock, operator, RECOVERY_KEY, writFor } from '../../../../tests/support/ledger/runtime.ts';
 import { configuration, type GatewayState, gateway, isConfigured, readRules, rulesIn, rulesPolicy } from '../index.ts';
+import { isOpen } from '../open-calls.ts';
 
 export interface Desk {
   readonly trajectory: Trajectory;
@@ -41,11 +42,13 @@ export async function desk(
   const writs = new Map(['ada', 'ben', 'root'].map((name) => [name, writFor(`agent:${name}`)]));
   const trajectory = await assize.create(domain, { trajectoryId: 'desk', writs: [...writs.values()] });
   let calls = 0;
-  const act: Desk['act'] = (action, args, agent) => {
+  const act: Desk['act'] = async (action, args, agent) => {
     clock.forward(1);
     const role = agent === undefined ? { name: 'admin', params: {} } : { name: 'agent', params: { agent } };
     const writ = writs.get(agent ?? 'root')!;
-    return trajectory.propose({ action, role: role as never, args, writ });
+    const ruling = await trajectory.propose({ action, role: role as never, args, writ });
+    requireOpenCalls(trajectory.state() as GatewayState);
+    return ruling;
   };
   return {
     trajectory,
@@ -69,6 +72,13 @@ export async function desk(
       return act('configure', next);
     },
   };
+}
+
+/** The calls that the state lists as open are those without a known outcome. */
+function requireOpenCalls({ calls, open }: GatewayState): void {
+  const expected = Object.keys(calls).filter((id) => isOpen(calls[id]!));
+  if (`${Object.keys(open).sort()}` !== `${expected.sort()}`)
+    throw new Error(`the state lists ${Object.keys(open)} as open, and ${expected} are`);
 }
 
 /** `committed`, or the ruling with the written rules that decided. */

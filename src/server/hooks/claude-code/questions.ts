@@ -1,5 +1,5 @@
+import { randomUUID } from 'node:crypto';
 import type { Json } from '#base';
-import { contentHash } from '#canon';
 import * as answers from '../answers.ts';
 import { askCall, isLetThrough } from '../ask-call.ts';
 import { callIdOf } from '../asked-call.ts';
@@ -9,7 +9,7 @@ import type { GatewayDesk } from '../gateway-desk.ts';
 import type { Question } from '../handle-event.ts';
 import { attend } from '../sessions.ts';
 import { blocked, declined } from './answers.ts';
-import { contentOf, mcpServerName } from './call-of.ts';
+import { contentOf } from './call-of.ts';
 import * as events from './events.ts';
 import type { HookOptions } from './hook-options.ts';
 import { sessionOf, UNTOLD } from './session-of.ts';
@@ -72,19 +72,20 @@ async function permissionRequest(desk: GatewayDesk, given: unknown): Promise<ans
   return isOpen ? answers.NOTHING : answers.refusedRequest('Assize: this call was not let through.');
 }
 
-/** A question of an MCP server to the person, whom alone the answer is left to. */
+/**
+ * A question of an MCP server to the person, whom alone the answer is left to. The event does not
+ * say where the server is configured, so no rule about the tools of a server is one about this.
+ */
 async function elicitation(desk: GatewayDesk, given: unknown, options: HookOptions): Promise<answers.HookAnswer> {
   const event = events.elicitation.parse(given);
   await attend(desk, sessionOf(event));
   const { mcp_server_name, message = '', mode = 'form', url, requested_schema } = event;
   const schema = requested_schema === undefined ? {} : { requested_schema: requested_schema as Json };
-  const args = { message, mode, ...(url !== undefined && { url }), ...schema };
-  const id = callIdOf(
-    event.session_id,
-    `elicitation-${contentHash({ server: mcp_server_name, ...args }).slice(0, 24)}`,
-  );
-  const call = { id, session: sessionOf(event).id, server: mcpServerName(mcp_server_name, 'user'), args };
-  const decision = await decideCall(desk, { ...call, tool: 'elicitation' }, { waitMs: options.waitMs });
+  const args = { server: mcp_server_name, message, mode, ...(url !== undefined && { url }), ...schema };
+  // The event has no id. Each question is another call, and an approval is found by its content.
+  const id = callIdOf(event.session_id, `elicitation-${randomUUID()}`);
+  const call = { id, session: sessionOf(event).id, server: 'claude-code', tool: 'elicitation', args };
+  const decision = await decideCall(desk, call, { waitMs: options.waitMs });
   if (decision.kind !== 'allowed') return declined(answers.reasonOf(decision, options.inboxUrl));
   await closeCall(desk, id, { outcome: 'done', result: { note: 'The question was left to the person.' } });
   return answers.NOTHING;

@@ -84,7 +84,18 @@ async function skillClosed(
 function doneWith({ tool_name, tool_input, tool_response }: ToolDone): Outcome {
   const change = fileChange(tool_name, tool_input, tool_response);
   if (change !== undefined) return { outcome: 'done', result: { file: change } };
+  if (isStart(tool_name, tool_response))
+    return { outcome: 'done', result: { note: STARTED, response: tool_response as Json } };
   return tool_response === undefined ? { outcome: 'done' } : { outcome: 'done', result: tool_response as Json };
+}
+
+const STARTED = 'The call started work in the background. Claude Code reports no end of it.';
+
+/** Whether the outcome of a call is only that its work was started. */
+function isStart(tool: string, response: unknown): boolean {
+  if (tool === 'Monitor') return true;
+  const { backgroundTaskId, status } = (response ?? {}) as { backgroundTaskId?: unknown; status?: unknown };
+  return backgroundTaskId !== undefined || (tool === 'Agent' && status === 'async_launched');
 }
 
 function failedWith({ error = '', is_interrupt = false }: events.ToolFailed): Outcome {

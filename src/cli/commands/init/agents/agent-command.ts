@@ -3,7 +3,8 @@ import type { ExitCode } from '../../../errors.ts';
 import { upTo, withoutStore } from '../../../files/options.ts';
 import { WAIT_SECONDS_MAX } from '../../../hook/hook-line.ts';
 import { inSession, type Session, type StorelessOptions } from '../../../store/session.ts';
-import { type ServerPlace, serverOption } from './agent-server.ts';
+import { serverOption } from '../own-server.ts';
+import type { ServerPlace } from './hooked-server.ts';
 
 /** The options of every command that installs hooks. */
 export interface AgentOptions extends StorelessOptions, ServerPlace {
@@ -27,7 +28,7 @@ export function withAgentWorks<O extends AgentOptions>(command: Command, works: 
   const wait = new Option('--wait <s>', 'seconds that a call waits for a person');
   withoutStore(
     command
-      .addOption(serverOption)
+      .addOption(serverOption())
       .option('--url <url>', 'address of the server (default: that of its configuration)')
       .addOption(wait.argParser(upTo(WAIT_SECONDS_MAX)).default(20))
       .option('--yes', 'write without a question')

@@ -3,27 +3,8 @@ import { isInstance } from '#base';
 import type { ResolvedConfig } from '#config';
 import { CliError, EXIT, type ExitCode } from '../../../errors.ts';
 import type { Session } from '../../../store/session.ts';
-import { asksYes, canAsk } from '../../../terminal/confirm.ts';
 import { bold, line } from '../../../terminal/printable.ts';
-import { personIn } from './agent-server.ts';
-import { difference } from './difference.ts';
-
-/** Shows the change of a file, and asks. `--yes` agrees. */
-export async function agreed(
-  { out, json, interruption }: Session,
-  yes: boolean | undefined,
-  path: string,
-  [before, after]: readonly [string, string],
-): Promise<boolean> {
-  const lines = difference(before, after);
-  if (!json) {
-    out.line(bold(`Changes of ${path}`));
-    for (const each of lines) out.line(line`${each}`);
-  }
-  if (yes === true) return true;
-  if (!canAsk()) throw new CliError('usage', `The command would change ${path}. Pass --yes, or run it in a terminal.`);
-  return asksYes(`Change ${path}?`, interruption);
-}
+import { personIn } from '../own-server.ts';
 
 /** An installation of hooks: the file that has them, and the files that were written for it. */
 export interface Installed {

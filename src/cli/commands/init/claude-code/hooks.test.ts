@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { difference } from '../agents/difference.ts';
+import { difference } from '../difference.ts';
 import { missingEvents, QUESTIONS, type Settings, tokensIn, withHooks, withoutHooks } from './hooks.ts';
 
 const TERMS = { url: 'http://127.0.0.1:4517', trajectory: 'calls', token: 'asz_1', wait: 20 } as const;

@@ -10,9 +10,12 @@ import { makeFolder } from '../../../files/folders.ts';
 import { replaceFile } from '../../../files/replace-file.ts';
 import type { Session } from '../../../store/session.ts';
 import { type AgentOptions, withAgentWorks } from '../agents/agent-command.ts';
-import { addressFor, hookedFaults, serverOf, TRAJECTORY, writeServerFiles } from '../agents/agent-server.ts';
-import { newToken, revoke } from '../agents/agent-tokens.ts';
-import { agreed, faultOf, showFaults, showInstalled, showRemoved } from '../agents/show.ts';
+import { addressFor, hookedFaults } from '../agents/hooked-server.ts';
+import { faultOf, showFaults, showInstalled, showRemoved } from '../agents/show.ts';
+import { agreesTo } from '../agreement.ts';
+import { difference } from '../difference.ts';
+import { type ExcludeChange, excluding, including, shownExclude, writeExclude } from '../git-exclude.ts';
+import { newToken, revoke, serverOf, TRAJECTORY, writeServerFiles } from '../own-server.ts';
 import { addressIn, type HookTerms, missingEvents, type Settings, tokensIn, withHooks, withoutHooks } from './hooks.ts';
 import { requireClaudeCode } from './program-version.ts';
 
@@ -55,10 +58,13 @@ async function install(session: Session, options: Options): Promise<ExitCode> {
   const files = writeServerFiles(options.server);
   const config = await serverOf(options.server, AGENT);
   const shown = termsOf(config, options, '<a new token>');
-  const texts = [shownText(before), shownText(withHooks(withoutHooks(before), shown))] as const;
-  if (!(await agreed(session, options.yes, path, texts))) return EXIT.negative;
-  const token = await newToken(config, AGENT, path);
+  const hidden = excluding(path);
+  const after = withHooks(withoutHooks(before), shown);
+  if (!(await agreed(session, options, [{ path, before, after }, hidden]))) return EXIT.negative;
+  const token = await newToken(config, AGENT, `hooks in ${path}`);
   await revoke(config, tokensIn(before));
+  // Git knows about the file before the token is in it.
+  writeExclude(hidden);
   writeSettings(path, withHooks(before, termsOf(config, options, token)));
   const { server } = options;
   return showInstalled(session, { settings: path, files, version, config, server, program: 'Claude Code' });
@@ -70,8 +76,10 @@ async function undo(session: Session, options: Options): Promise<ExitCode> {
   const after = withoutHooks(before);
   const tokens = tokensIn(before);
   if (tokens.length === 0 && after === before) throw new CliError('usage', `${path} has no hooks of Assize.`);
-  if (!(await agreed(session, options.yes, path, [shownText(before), shownText(after)]))) return EXIT.negative;
+  const listed = including(path);
+  if (!(await agreed(session, options, [{ path, before, after }, listed]))) return EXIT.negative;
   writeSettings(path, after);
+  writeExclude(listed);
   const revoked = existsSync(options.server) ? await revoke(await serverOf(options.server, AGENT), tokens) : 0;
   return showRemoved(session, path, revoked);
 }
@@ -88,6 +96,22 @@ async function check(session: Session, options: Options): Promise<ExitCode> {
     ...(missing.length > 0 ? [] : await hookedFaults(addressIn(settings), options, AGENT, token)),
   ];
   return showFaults(session, path, faults);
+}
+
+/** Shows the change of the settings, and asks. `--yes` agrees, and so does no change at all. */
+function agreed(
+  session: Session,
+  { yes }: Options,
+  [{ path, before, after }, exclude]: readonly [SettingsChange, ExcludeChange | undefined],
+): Promise<boolean> {
+  const lines = difference(shownText(before), shownText(after));
+  return agreesTo(session, { yes, changes: [{ path, lines }, ...shownExclude(exclude)] });
+}
+
+interface SettingsChange {
+  readonly path: string;
+  readonly before: Settings;
+  readonly after: Settings;
 }
 
 /** One line for each member and each event, without tokens. */

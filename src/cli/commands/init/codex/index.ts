@@ -11,9 +11,11 @@ import { replaceFile } from '../../../files/replace-file.ts';
 import { readToken } from '../../../hook/read-token.ts';
 import type { Session } from '../../../store/session.ts';
 import { type AgentOptions, withAgentWorks } from '../agents/agent-command.ts';
-import { addressFor, hookedFaults, serverOf, TRAJECTORY, writeServerFiles } from '../agents/agent-server.ts';
-import { newToken, revoke } from '../agents/agent-tokens.ts';
-import { agreed, faultOf, showFaults, showInstalled, showRemoved } from '../agents/show.ts';
+import { addressFor, hookedFaults } from '../agents/hooked-server.ts';
+import { faultOf, showFaults, showInstalled, showRemoved } from '../agents/show.ts';
+import { agreesTo } from '../agreement.ts';
+import { difference } from '../difference.ts';
+import { newToken, revoke, serverOf, TRAJECTORY, writeServerFiles } from '../own-server.ts';
 import { parsedConfig, trustOf, withBlock, withoutBlock, withoutTrust } from './config-text.ts';
 import { configuredFaults, configuredHooks, fileFaults, listedFaults } from './faults.ts';
 import { type CodexTerms, hooksText, termsIn, trustText } from './hooks.ts';
@@ -64,15 +66,24 @@ async function install(session: Session, options: Options): Promise<ExitCode> {
   const config = await serverOf(options.server, AGENT);
   const terms = termsOf(config, options, places.token);
   const after = withBlock(withoutOwn(before, places), 'hooks', hooksText(terms), places.hooks);
-  const isAgreed = await agreed(session, options.yes, places.hooks, [before, `${after}${SHOWN_TRUST}`]);
-  if (!isAgreed) return EXIT.negative;
+  if (!(await agreed(session, options, places, [before, `${after}${SHOWN_TRUST}`]))) return EXIT.negative;
   const old = readToken(places.token);
-  replaceFile(places.token, `${await newToken(config, AGENT, places.hooks)}\n`, OWN);
+  replaceFile(places.token, `${await newToken(config, AGENT, `hooks in ${places.hooks}`)}\n`, OWN);
   if ('value' in old) await revoke(config, [old.value]);
   await writeTrusted(options, places, after);
   const { server } = options;
   const files = [...made, places.token];
   return showInstalled(session, { settings: places.hooks, files, version, config, server, program: 'Codex' });
+}
+
+/** Shows the change of the hooks, and asks. `--yes` agrees. */
+function agreed(
+  session: Session,
+  { yes }: Options,
+  { hooks }: Places,
+  [before, after]: readonly [string, string],
+): Promise<boolean> {
+  return agreesTo(session, { yes, changes: [{ path: hooks, lines: difference(before, after) }] });
 }
 
 const SHOWN_TRUST = '# and your trust in these hooks, as Codex keeps it: [hooks.state."KEY"] trusted_hash\n';
@@ -119,7 +130,7 @@ async function undo(session: Session, options: Options): Promise<ExitCode> {
   const before = textOf(places.hooks);
   const after = withoutOwn(before, places);
   if (after === before) throw new CliError('usage', `${places.hooks} has no hooks of Assize.`);
-  if (!(await agreed(session, options.yes, places.hooks, [before, after]))) return EXIT.negative;
+  if (!(await agreed(session, options, places, [before, after]))) return EXIT.negative;
   write(places.hooks, after);
   const trust = textOf(places.trust);
   const left = withoutTrustBlock(trust, places, places.trust);

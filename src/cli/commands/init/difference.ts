@@ -1,7 +1,6 @@
 /** The lines that two texts differ in, as a person reads them before a change: `+ added`. */
 export function difference(before: string, after: string): readonly string[] {
-  const [old, now] = [before, after].map((text) => text.split('\n').filter((line) => line !== ''));
-  const [a, b] = [old as string[], now as string[]];
+  const [a, b] = withoutCommonEnds(linesOf(before), linesOf(after));
   const lengths = commonLengths(a, b);
   const lines: string[] = [];
   let [i, j] = [0, 0];
@@ -14,6 +13,20 @@ export function difference(before: string, after: string): readonly string[] {
     else lines.push(`- ${a[i++]}`);
   }
   return lines;
+}
+
+function linesOf(text: string): readonly string[] {
+  return text.split(/\r?\n/).filter((line) => line !== '');
+}
+
+/** A long file with a small change is compared around the change only. */
+function withoutCommonEnds(a: readonly string[], b: readonly string[]): [readonly string[], readonly string[]] {
+  const most = Math.min(a.length, b.length);
+  let first = 0;
+  while (first < most && a[first] === b[first]) first++;
+  let last = 0;
+  while (last < most - first && a.at(-1 - last) === b.at(-1 - last)) last++;
+  return [a.slice(first, a.length - last), b.slice(first, b.length - last)];
 }
 
 /** The lengths of the longest common parts of the ends from each pair of lines on. */

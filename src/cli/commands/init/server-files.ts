@@ -1,6 +1,25 @@
-/** The configuration of a server for coding agents on a person's own machine. */
-export function serverConfig(agents: readonly string[], person: string): string {
-  const grant = { trajectories: ['calls'], actions: ['call', 'begin', 'report', 'session'] };
+/** The authority of an agent whose hooks ask about its calls. */
+export const HOOK_GRANT: object = { trajectories: ['calls'], actions: ['call', 'begin', 'report', 'session'] };
+
+/** The authority of an agent whose calls the MCP gateway makes. The gateway pins definitions. */
+export function gatewayGrant(agent: string): object {
+  return {
+    ...{ trajectories: ['calls'], actions: ['call', 'begin', 'report', 'pin'] },
+    scopes: [`role:${agent}`, 'role:gate', 'tool:**'],
+  };
+}
+
+/** The agents of hooks. A new server knows each, so that one rules file serves them. */
+export const HOOK_AGENTS: readonly string[] = ['agent:claude-code', 'agent:codex'];
+
+interface OwnServer {
+  readonly agents: readonly string[];
+  readonly grant: object;
+  readonly person: string;
+}
+
+/** The configuration of a server for agents on a person's own machine. */
+export function serverConfig({ agents, grant, person }: OwnServer): string {
   const config = {
     store: 'sqlite:./assize.db',
     policy: './assize.yaml',

@@ -1,0 +1,30 @@
+import { CliError } from '../../errors.ts';
+import type { Session } from '../../store/session.ts';
+import { asksYes, canAsk } from '../../terminal/confirm.ts';
+import { bold, line } from '../../terminal/printable.ts';
+
+/** The change of one file, as the lines that differ. */
+export interface ShownChange {
+  readonly path: string;
+  readonly lines: readonly string[];
+}
+
+/**
+ * Shows the changes of files, and asks for agreement. `yes` agrees to all of them.
+ *
+ * @throws CliError `usage` without a terminal
+ */
+export async function agreesTo(
+  { out, json, interruption }: Session,
+  { yes, changes }: { readonly yes: boolean | undefined; readonly changes: readonly ShownChange[] },
+): Promise<boolean> {
+  if (!json)
+    for (const { path, lines } of changes) {
+      out.line(bold(`Changes of ${path}`));
+      for (const each of lines) out.line(line`${each}`);
+    }
+  if (yes === true) return true;
+  const paths = changes.map(({ path }) => path).join(', ');
+  if (!canAsk()) throw new CliError('usage', `The command would change ${paths}. Pass --yes, or run it in a terminal.`);
+  return asksYes(`Change ${paths}?`, interruption);
+}

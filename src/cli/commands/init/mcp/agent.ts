@@ -1,0 +1,84 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { applyEdits, modify } from 'jsonc-parser';
+import { loadConfig, type ResolvedConfig } from '#config';
+import { CliError } from '../../../errors.ts';
+import { makeFolder } from '../../../files/folders.ts';
+import { replaceFile } from '../../../files/replace-file.ts';
+import { isTokenOf, newToken, revoke, TRAJECTORY, writeServerFiles } from '../own-server.ts';
+import { gatewayGrant } from '../server-files.ts';
+import type { ClientName } from './clients.ts';
+
+/** Only the person may read a file with a token. */
+const OWN = 0o600;
+
+/** The agent of a client's calls. It is another one than that of hooks, which may pin nothing. */
+export function agentOf(client: ClientName): string {
+  return client === 'other' ? 'agent:mcp' : `agent:${client}-mcp`;
+}
+
+export function tokenFileOf(server: string, client: ClientName): string {
+  return join(server, 'tokens', `${client}.token`);
+}
+
+/** A configuration, and its text once it has the agents. */
+export interface ServerChange {
+  readonly config: ResolvedConfig;
+  readonly path: string;
+  readonly before: string;
+  readonly after: string;
+  readonly made: readonly string[];
+}
+
+/**
+ * The server's configuration with the agents of some clients. A new server gets its files at once.
+ *
+ * @throws CliError `usage` if the configuration is a program without the agents or the world
+ */
+export async function serverWith(server: string, clients: readonly ClientName[]): Promise<ServerChange> {
+  const [first = 'other'] = clients;
+  const made = writeServerFiles(server, [agentOf(first)], gatewayGrant(agentOf(first)));
+  const config = await loadConfig({ from: server });
+  const path = config.file ?? server;
+  const lacking = clients.map(agentOf).filter((agent) => (config.principals.get(agent)?.grants ?? []).length === 0);
+  if (config.worlds[TRAJECTORY]?.domain !== 'gateway')
+    throw new CliError(
+      'usage',
+      `${path} needs the world ${TRAJECTORY} of the domain gateway. Add it, or pass another --server.`,
+    );
+  const before = path.endsWith('.json') ? readFileSync(path, 'utf8') : '';
+  if (lacking.length > 0 && before === '') throw new CliError('usage', lackingText(path, lacking));
+  const after = lacking.reduce(withAgent, before);
+  return { config, path, before, after, made };
+}
+
+function withAgent(text: string, agent: string): string {
+  const principal = { kinds: ['agent'], grants: [gatewayGrant(agent)] };
+  const formattingOptions = { insertSpaces: true, tabSize: 2, eol: '\n' };
+  return applyEdits(text, modify(text, ['principals', agent], principal, { formattingOptions }));
+}
+
+function lackingText(path: string, agents: readonly string[]): string {
+  const members = agents.map(
+    (agent) => `'${agent}': ${JSON.stringify({ kinds: ['agent'], grants: [gatewayGrant(agent)] })}`,
+  );
+  return `${path} is a program, and is left as it is. Add to its principals: ${members.join(', ')}`;
+}
+
+/** Writes the token of a client's agent to its file, unless the file has a valid one. */
+export async function writeToken(config: ResolvedConfig, client: ClientName, path: string): Promise<void> {
+  const agent = agentOf(client);
+  if (existsSync(path) && (await isTokenOf(config, agent, readFileSync(path, 'utf8').trim()))) return;
+  const token = await newToken(config, agent, `MCP servers of ${client}`);
+  makeFolder(join(path, '..'));
+  replaceFile(path, `${token}\n`, OWN);
+}
+
+/** Revokes the token of a client's agent, and removes its file. */
+export async function removeToken(server: string, client: ClientName): Promise<number> {
+  const path = tokenFileOf(server, client);
+  if (!existsSync(path)) return 0;
+  const token = readFileSync(path, 'utf8').trim();
+  rmSync(path);
+  return revoke(await loadConfig({ from: server }), [token]);
+}

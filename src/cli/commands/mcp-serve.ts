@@ -1,0 +1,59 @@
+import { statSync } from 'node:fs';
+import { type Ask, LedgerApi, serveLedger } from '#mcp';
+import { OPERATIONS } from '#server';
+import { CliError, EXIT, type ExitCode, note } from '../errors.ts';
+import { unreadable } from '../files/file-faults.ts';
+import { installedVersion } from '../files/installed-package.ts';
+import { apiAddress, apiToken } from '../input/api-token.ts';
+import type { Session } from '../store/session.ts';
+import { whileBlocked } from '../terminal/interrupt.ts';
+
+interface Options {
+  readonly url: string;
+  readonly tokenFile?: string;
+  readonly name?: string;
+  readonly decide?: boolean;
+}
+
+/** `assize mcp --serve`: the ledger, memory and inbox of a running server, for one client. */
+export async function serveMcp(
+  { interruption }: Session,
+  options: Options,
+  command: readonly string[],
+): Promise<ExitCode> {
+  const { tokenFile, decide = false } = options;
+  if (command.length > 0 || options.name !== undefined)
+    throw new CliError('usage', '--serve stands in front of no other MCP server: leave --name and the command out.');
+  const url = apiAddress(options.url);
+  if (tokenFile !== undefined) requirePrivate(tokenFile);
+  const api = new LedgerApi({ ask: asking(url, apiToken(tokenFile)), url });
+  keepOutputFree();
+  const version = installedVersion();
+  await serveLedger({ operations: OPERATIONS, api, version, decides: decide, onWarning: note }, interruption);
+  return EXIT.ok;
+}
+
+/** Standard output belongs to the protocol. */
+export function keepOutputFree(): void {
+  for (const print of ['debug', 'info', 'log'] as const) console[print] = console.error;
+}
+
+/** Asks the API with a token. */
+export function asking(url: string, token: string): Ask {
+  return (path, init) =>
+    fetch(new URL(path, url), { ...init, headers: { ...init.headers, authorization: `Bearer ${token}` } });
+}
+
+/** @throws CliError `usage` if other users of the machine can read the file, `unreadable_file` */
+function requirePrivate(file: string): void {
+  if (process.platform === 'win32' || (modeOf(file) & 0o077) === 0) return;
+  throw new CliError('usage', `Others can read the token in ${file}. Run chmod 600 ${file}.`);
+}
+
+function modeOf(file: string): number {
+  try {
+    return whileBlocked(() => statSync(file).mode);
+  } catch (error) {
+    throw unreadable('The token', error, { path: file, hint: 'Make it with assize token create' });
+  }
+}
