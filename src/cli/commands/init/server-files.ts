@@ -9,7 +9,7 @@ export function gatewayGrant(agent: string): object {
   };
 }
 
-/** The agents of hooks. A new server knows each, so that one rules file serves them. */
+/** The agents of hooks. A new server has a grant for each of these agents. */
 export const HOOK_AGENTS: readonly string[] = ['agent:claude-code', 'agent:codex'];
 
 interface OwnServer {
