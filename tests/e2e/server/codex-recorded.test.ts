@@ -5,17 +5,18 @@ import { answeredBy, played as playedOf, type RecordedProgram, recordedOf } from
 const CODEX: RecordedProgram = {
   program: 'codex',
   order: [
-    ...['SessionStart', 'UserPromptSubmit', 'SubagentStart', 'PreToolUse', 'PostToolUse'],
+    ...['SessionStart', 'UserPromptSubmit', 'SubagentStart', 'PreToolUse', 'PermissionRequest', 'PostToolUse'],
     ...['SubagentStop', 'Stop', 'SessionEnd'],
   ],
-  questions: ['PreToolUse'],
+  questions: ['PreToolUse', 'PermissionRequest'],
   permissionIn: (event, answer) => {
+    if (event === 'PermissionRequest') return answer.hookSpecificOutput?.decision.behavior;
     const { hookEventName, permissionDecision, permissionDecisionReason, ...more } = answer.hookSpecificOutput;
     // Codex takes an unknown member or an empty reason for no answer, and the call would run.
     const isRead = hookEventName === event && permissionDecisionReason !== '' && Object.keys(more).length === 0;
     return isRead && Object.keys(answer).length === 1 ? permissionDecision : undefined;
   },
-  subjectOf: (name) => name.replace(/^(pre-tool-use|post-tool-use)-/, ''),
+  subjectOf: (name) => name.replace(/^(pre-tool-use|post-tool-use|permission-request)-/, ''),
 };
 const RECORDED = recordedOf(CODEX);
 const played = (text: string) => playedOf(CODEX, text);
@@ -38,6 +39,7 @@ test('rules that allow reading let exactly the reading calls through', async () 
     '{ id: reading, default: deny, unknown: deny, rules: [{ id: look, allow: "*", class: read }] }',
   );
   expect(answeredBy(run, 'allow')).toEqual(['pre-tool-use-bash-elsewhere', 'pre-tool-use-view-image']);
+  expect(run.permissions).toMatchObject({ 'permission-request-bash': 'deny' });
   expect(answeredBy(run, undefined)).toEqual([]);
   expect(run.outcomes).toEqual({ 'bash-elsewhere.call_c1': 'done', 'view-image.call_c3': 'open' });
 });
@@ -45,6 +47,8 @@ test('rules that allow reading let exactly the reading calls through', async () 
 test('rules that allow all leave unknown tools of Codex to a person', async () => {
   const run = await played('{ id: all, default: allow, tools: { notes/add: { class: read } } }');
   const held = ['create-goal', 'mcp', 'spawn-agent'];
+  // The request is about the call that was let through, and is left to the person.
+  expect(answeredBy(run, undefined)).toEqual(['permission-request-bash']);
   expect(answeredBy(run, 'deny')).toEqual(held.map((name) => `pre-tool-use-${name}`));
   expect(run.outcomes).toEqual({
     'apply-patch.call_c1': 'done',
