@@ -8,6 +8,7 @@ import { startDesk } from '../../support/agents/desk.ts';
 import { startHookServer } from '../../support/agents/hook-server.ts';
 import { linesIn } from '../../support/agents/ruling.ts';
 import { notesServer } from '../../support/claude-code/notes-server.ts';
+import { runTurn } from '../../support/codex/app-server.ts';
 import { codexProgram } from '../../support/codex/program.ts';
 import { callFreeform, callTool, startResponsesApi } from '../../support/codex/responses-api.ts';
 import { append, exec, hookedStage, ruledCodex, writeHooks } from '../../support/codex/ruled.ts';
@@ -346,5 +347,29 @@ describe.skipIf(codexProgram() === undefined)('Codex (absent without npm ci --pr
     const { threadId: resume = '' } = await running;
     await run({ prompt: 'go on', resume });
     expect(await story()).toMatchObject({ calls: { call_1: 'open', call_2: 'done' }, valid: true });
+  });
+
+  test('a request for a permission is refused, or left to the person', async () => {
+    const escalated = (id: string, folder: string) =>
+      callTool(id, 'exec_command', {
+        cmd: `echo a >> ${folder}/sink.txt`,
+        sandbox_permissions: 'require_escalated',
+        justification: 'It writes.',
+      });
+    const { stage, story, hooks, told } = await ruledCodex({
+      work: [[escalated('call_1', 'open')], [escalated('call_2', 'closed')]],
+    });
+    expect(await runTurn(stage, 'work')).toEqual(['item/commandExecution/requestApproval']);
+    expect(await story()).toMatchObject({ lines: { open: ['a'] }, calls: { call_1: 'done' } });
+    // A server that lets the call through, and knows nothing of it when Codex asks the person.
+    const said = { hookEventName: 'PreToolUse', permissionDecision: 'allow' };
+    const odd = await startHookServer(({ input }, response) =>
+      input.hook_event_name === 'PreToolUse' ? { hookSpecificOutput: said } : void response.writeHead(500).end('{}'),
+    );
+    onTestFinished(() => odd.close());
+    hooks({ url: odd.url });
+    expect(await runTurn(stage, 'work')).toEqual([]);
+    expect(told('call_1')).toContain('the hook of this call failed');
+    expect((await story()).lines).toEqual({ open: ['a'] });
   });
 });
