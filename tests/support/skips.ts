@@ -113,7 +113,12 @@ export const MAY_SKIP: readonly MaySkip[] = [
   {
     why: 'Codex is not installed (npm ci --prefix peers)',
     holds: () => codexProgram() === undefined,
-    files: ['tests/e2e/codex/harness.slow.test.ts', 'tests/e2e/codex/live.slow.test.ts'],
+    files: [
+      'tests/e2e/codex/harness.slow.test.ts',
+      'tests/e2e/codex/live.slow.test.ts',
+      'tests/e2e/codex/guide.slow.test.ts',
+      'tests/e2e/codex/init.slow.test.ts',
+    ],
     named: /^Codex \(absent without npm ci --prefix peers\)/,
   },
   {
