@@ -1,0 +1,27 @@
+import { AssizeError } from '#base';
+
+export type CallErrorCode =
+  /**
+   * The rules or a person refused the call, so it was not made. The message says why. Evidence
+   * `{call}`.
+   */
+  | 'call_refused'
+  /**
+   * The call waits for a person, and was not made. Ask again with the same id after the decision.
+   * Evidence `{call, approval}`.
+   */
+  | 'call_pending'
+  /**
+   * The call was begun, and its outcome is not known, so it is not made again. Look whether it took
+   * effect, and settle it with `assize api calls.settle`. Evidence `{call}`.
+   */
+  | 'call_in_doubt'
+  /**
+   * A call with this id has failed before, and is not made again. Evidence `{call}`.
+   */
+  | 'call_failed';
+
+/** A tool call that was not made, or has no result. */
+export class CallError extends AssizeError<CallErrorCode> {
+  override readonly name = 'CallError';
+}
