@@ -19,7 +19,13 @@ export type CallErrorCode =
   /**
    * A call with this id has failed before, and is not made again. Evidence `{call}`.
    */
-  | 'call_failed';
+  | 'call_failed'
+  /** The server does not answer. Start it with `assize serve`. */
+  | 'no_answer'
+  /** The server refused the request, as the message says. Evidence `{code}`. */
+  | 'server_refused'
+  /** The program has no token of the person. Pass it in `people`. Evidence `{principal}`. */
+  | 'no_credential';
 
 /** A tool call that was not made, or has no result. */
 export class CallError extends AssizeError<CallErrorCode> {

@@ -1,9 +1,12 @@
-/** A gate in one process: calls of a framework that are asked about, made once, and recorded. */
+/** Calls of a framework that are asked about, made once, and recorded: here, and at a server. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { type CallEnd, type Gate, type GateCall, openGate } from './index.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { gateway, readRules } from '#domains/gateway';
+import type { Domain } from '#kernel';
+import { start } from '../../tests/support/server/serving.ts';
+import { type CallEnd, connectGate, type Gate, type GateCall, openGate } from './index.ts';
 
 const RULES = `
 id: shop
@@ -22,26 +25,47 @@ interface Shop {
   /** The calls that reached the shop. */
   readonly made: unknown[];
   run(call: Partial<GateCall> & { args: GateCall['args'] }): Promise<CallEnd<{ receipt: number }>>;
-  /** Opens the store again, as another process would. */
-  reopen(): Promise<void>;
+  /** Another gate over the same calls, as another process has it. */
+  other(): Promise<Gate>;
 }
 
-async function shop(fail?: () => Error | undefined): Promise<Shop> {
+type Place = (open: (gate: Gate) => Gate) => Promise<() => Promise<Gate>>;
+
+const here: Place = async (open) => {
   const folder = mkdtempSync(join(tmpdir(), 'assize-gate-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
   const rules = join(folder, 'assize.yaml');
   writeFileSync(rules, RULES);
-  const open = () =>
-    openGate({
-      store: `sqlite:${join(folder, 'calls.db')}`,
-      rules,
-      agent: 'ada',
-      server: 'shop',
-      inFlightMs: 50,
-      env: {},
-    });
+  const store = `sqlite:${join(folder, 'calls.db')}`;
+  return async () => open(await openGate({ store, rules, agent: 'ada', server: 'shop', inFlightMs: 50, env: {} }));
+};
+
+const atServer: Place = async (open) => {
+  const { rules } = readRules(RULES);
+  const grants = [{ trajectories: ['calls'], actions: ['call', 'begin', 'report', 'session'] }];
+  const server = await start({
+    config: { worlds: { calls: { domain: 'gateway' } }, tools: [] },
+    principals: { 'agent:ada': { kinds: ['agent'], grants }, 'manager:grace': { kinds: ['counselor'] } } as never,
+    domains: [gateway({ rules }) as unknown as Domain],
+    rules,
+  });
+  const token = await server.tokenFor('agent:ada');
+  const people = { 'manager:grace': await server.tokenFor('manager:grace') };
+  return async () => open(connectGate({ url: server.url, token, people, server: 'shop', inFlightMs: 50 }));
+};
+
+async function shopAt(place: Place, fail?: () => Error | undefined): Promise<Shop> {
+  const gates: Gate[] = [];
+  onTestFinished(async () => {
+    for (const gate of gates) await gate.port.close();
+  });
+  const other = await place((gate) => {
+    gates.push(gate);
+    return gate;
+  });
   const made: unknown[] = [];
   const it: Shop = {
-    gate: await open(),
+    gate: await other(),
     made,
     run: ({ args, ...more }) =>
       it.gate.run({ run: 'r1', id: 'c1', tool: 'pay', args, ...more }, async () => {
@@ -50,15 +74,8 @@ async function shop(fail?: () => Error | undefined): Promise<Shop> {
         if (error !== undefined) throw error;
         return { receipt: made.length };
       }),
-    reopen: async () => {
-      await it.gate.port.close();
-      it.gate = await open();
-    },
+    other,
   };
-  onTestFinished(async () => {
-    await it.gate.port.close();
-    rmSync(folder, { recursive: true });
-  });
   return it;
 }
 
@@ -68,87 +85,112 @@ async function decide({ gate }: Shop, end: CallEnd<unknown>, decision: 'approve'
   await gate.port.decide(end.approval, { decision, by: 'manager:grace', method: 'test', digest });
 }
 
-test('an allowed call is made once, and a repetition gets its result', async () => {
-  const it = await shop();
-  const args = { to: 'bob', cents: 5 };
-  expect(await it.run({ args })).toMatchObject({ end: 'done', result: { receipt: 1 }, isRecorded: false });
-  expect(await it.run({ args })).toMatchObject({ end: 'done', result: { receipt: 1 }, isRecorded: true });
-  await it.reopen();
-  expect(await it.run({ args })).toMatchObject({ end: 'done', result: { receipt: 1 }, isRecorded: true });
-  expect(it.made).toEqual([args]);
-  expect(await it.run({ id: 'c2', args })).toMatchObject({ end: 'done', result: { receipt: 2 } });
-  expect(await it.run({ run: 'r2', args })).toMatchObject({ end: 'done', result: { receipt: 3 } });
-});
-
-test('a call under the id of another one is refused', async () => {
-  const it = await shop();
-  await it.run({ args: { to: 'bob', cents: 5 } });
-  expect(await it.run({ args: { to: 'bob', cents: 6 } })).toMatchObject({ end: 'refused' });
-  const held = { id: 'c2', args: { to: 'bob', cents: 500 } };
-  const asked = await it.run(held);
-  expect(await it.run({ ...held, args: { to: 'eve', cents: 500 } })).toMatchObject({ end: 'refused' });
-  await decide(it, asked, 'approve');
-  expect(await it.run({ ...held, args: { to: 'eve', cents: 500 } })).toMatchObject({ end: 'refused' });
-  expect(await it.run(held)).toMatchObject({ end: 'done' });
-  expect(it.made).toEqual([{ to: 'bob', cents: 5 }, held.args]);
-});
-
-test('a denied call is not made, and an approved one is made once', async () => {
-  const it = await shop();
-  expect(await it.run({ id: 'm', args: { to: 'mallory', cents: 5 } })).toMatchObject({ end: 'refused' });
-  const held = { id: 'c2', args: { to: 'bob', cents: 500 } };
-  const asked = await it.run(held);
-  expect(asked).toMatchObject({ end: 'pending', reason: expect.stringContaining('large') });
-  expect(await it.run(held)).toEqual(asked);
-  const other = await it.run({ ...held, id: 'c3' });
-  await it.reopen();
-  await decide(it, asked, 'approve');
-  const both = await Promise.all([it.run(held), it.run(held)]);
-  expect(both).toMatchObject([{ end: 'done' }, { end: 'done', isRecorded: true }]);
-  expect(await it.run({ ...held, id: 'c3' })).toMatchObject({ end: 'pending' });
-  await decide(it, other, 'reject');
-  expect(await it.run({ ...held, id: 'c3' })).toMatchObject({ end: 'refused' });
-  expect(it.made).toEqual([held.args]);
-});
-
-test('a call that failed is not made again, unless it is idempotent', async () => {
-  let error: Error | undefined = new Error('no money');
-  const it = await shop(() => error);
-  const args = { to: 'bob', cents: 5 };
-  expect(await it.run({ args })).toMatchObject({ end: 'failed', error, isRecorded: false });
-  expect(await it.run({ args })).toMatchObject({ end: 'failed', error: { message: 'no money' }, isRecorded: true });
-  error = undefined;
-  const keys: string[] = [];
-  const make = async ({ key }: { readonly key: string }) => {
-    keys.push(key);
-    return { receipt: 9 };
-  };
-  const call = { run: 'r1', id: 'c1', tool: 'pay', args };
-  expect(await it.gate.run(call, make, { isIdempotent: true })).toMatchObject({ end: 'done', result: { receipt: 9 } });
-  expect(await it.gate.run(call, make, { isIdempotent: true })).toMatchObject({ end: 'done', isRecorded: true });
-  expect(keys).toEqual(['r1.c1']);
-});
-
-test('an interrupted call is in doubt, and is not made again', async () => {
-  const it = await shop(() => new DOMException('late', 'TimeoutError'));
-  const args = { to: 'bob', cents: 5 };
-  expect(await it.run({ args })).toMatchObject({ end: 'doubt', reason: expect.stringContaining('late') });
-  expect(await it.run({ args })).toMatchObject({ end: 'doubt' });
-  await it.reopen();
-  expect(await it.run({ args })).toMatchObject({ end: 'doubt' });
-  expect(it.made).toHaveLength(1);
-});
-
-test('two gates over one store make a call once', async () => {
-  const it = await shop();
-  const first = it.gate;
-  const args = { to: 'bob', cents: 5 };
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const one = first.run({ run: 'r1', id: 'c1', tool: 'pay', args }, async () => {
-    await promise;
-    return { receipt: 1 };
+describe.each([
+  ['in this process', here],
+  ['at a server', atServer],
+] as const)('a gate %s', (_, place) => {
+  test('an allowed call is made once, and a repetition gets its result', async () => {
+    const it = await shopAt(place);
+    const args = { to: 'bob', cents: 5 };
+    expect(await it.run({ args })).toMatchObject({ end: 'done', result: { receipt: 1 }, isRecorded: false });
+    expect(await it.run({ args })).toMatchObject({ end: 'done', result: { receipt: 1 }, isRecorded: true });
+    it.gate = await it.other();
+    expect(await it.run({ args })).toMatchObject({ end: 'done', result: { receipt: 1 }, isRecorded: true });
+    expect(it.made).toEqual([args]);
+    expect(await it.run({ id: 'c2', args })).toMatchObject({ end: 'done', result: { receipt: 2 } });
+    expect(await it.run({ run: 'r2', args })).toMatchObject({ end: 'done', result: { receipt: 3 } });
   });
-  await expect.poll(async () => (await first.port.outcomeOf('r1.c1')) ?? 'open').toBe('open');
-  resolve();
-  expect(await one).toMatchObject({ end: 'done', isRecorded: false });
+
+  test('a call under the id of another one is refused', async () => {
+    const it = await shopAt(place);
+    await it.run({ args: { to: 'bob', cents: 5 } });
+    expect(await it.run({ args: { to: 'bob', cents: 6 } })).toMatchObject({ end: 'refused' });
+    const held = { id: 'c2', args: { to: 'bob', cents: 500 } };
+    const asked = await it.run(held);
+    expect(await it.run({ ...held, args: { to: 'eve', cents: 500 } })).toMatchObject({ end: 'refused' });
+    await decide(it, asked, 'approve');
+    expect(await it.run({ ...held, args: { to: 'eve', cents: 500 } })).toMatchObject({ end: 'refused' });
+    expect(await it.run(held)).toMatchObject({ end: 'done' });
+    expect(it.made).toEqual([{ to: 'bob', cents: 5 }, held.args]);
+  });
+
+  test('a denied call is not made, and an approved one is made once', async () => {
+    const it = await shopAt(place);
+    expect(await it.run({ id: 'm', args: { to: 'mallory', cents: 5 } })).toMatchObject({ end: 'refused' });
+    const held = { id: 'c2', args: { to: 'bob', cents: 500 } };
+    const asked = await it.run(held);
+    expect(asked).toMatchObject({ end: 'pending', reason: expect.stringContaining('large') });
+    expect(await it.run(held)).toEqual(asked);
+    const other = await it.run({ ...held, id: 'c3' });
+    it.gate = await it.other();
+    await decide(it, asked, 'approve');
+    const both = await Promise.all([it.run(held), it.run(held)]);
+    expect(both).toMatchObject([{ end: 'done' }, { end: 'done', isRecorded: true }]);
+    expect(await it.run({ ...held, id: 'c3' })).toMatchObject({ end: 'pending' });
+    await decide(it, other, 'reject');
+    expect(await it.run({ ...held, id: 'c3' })).toMatchObject({ end: 'refused' });
+    expect(it.made).toEqual([held.args]);
+  });
+
+  test('a call that failed is not made again, unless it is idempotent', async () => {
+    let error: Error | undefined = new Error('no money');
+    const it = await shopAt(place, () => error);
+    const args = { to: 'bob', cents: 5 };
+    expect(await it.run({ args })).toMatchObject({ end: 'failed', error, isRecorded: false });
+    expect(await it.run({ args })).toMatchObject({ end: 'failed', error: { message: 'no money' }, isRecorded: true });
+    error = undefined;
+    const keys: string[] = [];
+    const make = async ({ key }: { readonly key: string }) => {
+      keys.push(key);
+      return { receipt: 9 };
+    };
+    const call = { run: 'r1', id: 'c1', tool: 'pay', args };
+    expect(await it.gate.run(call, make, { isIdempotent: true })).toMatchObject({
+      end: 'done',
+      result: { receipt: 9 },
+    });
+    expect(await it.gate.run(call, make, { isIdempotent: true })).toMatchObject({ end: 'done', isRecorded: true });
+    expect(keys).toEqual(['r1.c1']);
+  });
+
+  test('an interrupted call is in doubt, and is not made again', async () => {
+    const it = await shopAt(place, () => new DOMException('late', 'TimeoutError'));
+    const args = { to: 'bob', cents: 5 };
+    expect(await it.run({ args })).toMatchObject({ end: 'doubt', reason: expect.stringContaining('late') });
+    expect(await it.run({ args })).toMatchObject({ end: 'doubt' });
+    it.gate = await it.other();
+    expect(await it.run({ args })).toMatchObject({ end: 'doubt' });
+    expect(it.made).toHaveLength(1);
+  });
+
+  test('of two processes, one makes the call, and the other one gets its result or a doubt', async () => {
+    const it = await shopAt(place);
+    const other = await it.other();
+    const call = { run: 'r1', id: 'c1', tool: 'pay', args: { to: 'bob', cents: 5 } };
+    const { promise: release, resolve } = Promise.withResolvers<void>();
+    const began = Promise.withResolvers<void>();
+    const make = async () => {
+      it.made.push(1);
+      began.resolve();
+      await release;
+      return { receipt: 1 };
+    };
+    const one = it.gate.run(call, make);
+    await began.promise;
+    expect(await other.run(call, make)).toMatchObject({ end: 'doubt' });
+    const again = it.gate.run(call, make);
+    resolve();
+    expect(await again).toMatchObject({ end: 'done', result: { receipt: 1 }, isRecorded: true });
+    expect(await one).toMatchObject({ end: 'done', isRecorded: false });
+    expect(await other.run(call, make)).toMatchObject({ end: 'done', result: { receipt: 1 }, isRecorded: true });
+    expect(it.made).toEqual([1]);
+  });
+
+  test('a result that is too large to keep is returned once', async () => {
+    const it = await shopAt(place);
+    const call = { run: 'r1', id: 'c1', tool: 'look', args: {} };
+    const make = async () => 'x'.repeat(4_200_000);
+    expect(await it.gate.run(call, make)).toMatchObject({ end: 'done', isRecorded: false });
+    expect(await it.gate.run(call, make)).toMatchObject({ end: 'doubt', reason: expect.stringContaining('too large') });
+  });
 });

@@ -8,6 +8,7 @@ import { systemClock } from '#oracle';
 import type { AssizeOptions, Trajectory } from '#runtime';
 import { CallError } from './errors.ts';
 import { Gate, type GateOptions } from './gate.ts';
+import { HttpPort } from './http-port.ts';
 import { LocalPort } from './local-port.ts';
 import { LocalWorld } from './local-world.ts';
 
@@ -74,6 +75,29 @@ export async function openGate(options: OpenGateOptions): Promise<Gate> {
   }
 }
 
+export interface ConnectGateOptions extends GateOptions {
+  /** The address of `assize serve`, such as `http://127.0.0.1:4517`. */
+  readonly url: string;
+  /** The token of the agent. */
+  readonly token: string;
+  /** The trajectory of the calls. Default: `calls`. */
+  readonly trajectory?: string;
+  /** The tokens of people for whom this program records decisions, by their principals. */
+  readonly people?: Readonly<Record<string, string>>;
+}
+
+/**
+ * A gate whose calls are judged and recorded by a server, under its rules. The server is asked at
+ * the first call.
+ *
+ * @throws ArgumentError `bad_argument`
+ */
+export function connectGate(options: ConnectGateOptions): Gate {
+  checkArgument(CONNECT_OPTIONS, options, 'options');
+  const { url, token, trajectory = 'calls', people = {}, ...gate } = options;
+  return new Gate(new HttpPort({ url, token, trajectory, people }), gate);
+}
+
 async function configure(trajectory: Trajectory, wanted: ReturnType<typeof configuration>, writ: Writ): Promise<void> {
   if (isConfigured(trajectory.state() as unknown as GatewayState, wanted)) return;
   const ruling = await trajectory.propose({ action: 'configure', role: 'admin', args: wanted as never, writ });
@@ -94,4 +118,14 @@ const OPTIONS = arg.options<OpenGateOptions>({
   inFlightMs: arg.optional(arg.number),
   approvals: arg.any,
   env: arg.optional(arg.object),
+});
+
+const CONNECT_OPTIONS = arg.options<ConnectGateOptions>({
+  url: arg.text,
+  token: arg.text,
+  trajectory: arg.optional(arg.text),
+  people: arg.optional(arg.object),
+  server: arg.text,
+  waitMs: arg.optional(arg.number),
+  inFlightMs: arg.optional(arg.number),
 });
