@@ -158,6 +158,11 @@ export interface McpServerConfig {
    * cannot tell a person at the client from the client's program.
    */
   readonly clientsSpeakForPeople?: boolean;
+  /**
+   * The questions of the server that reach a client in a call, if the rules let them through:
+   * `NAME/elicitation.create`, `NAME/sampling.create`, `NAME/roots.list`. Default: none.
+   */
+  readonly questions?: readonly ('elicitation' | 'sampling' | 'roots')[];
 }
 
 /** MCP servers behind the rules: each is at `/mcp/NAME`, for agents with a token. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isAssizeError, isInstance, type Json } from '#base';
 import { contentHash } from '#canon';
-import type { ShownApproval, WaitingCall } from './desk/call-desk.ts';
+import type { AskedCall, ShownApproval, WaitingCall } from './desk/call-desk.ts';
 import type { Gateway } from './gateway.ts';
 import { recordedResult } from './results.ts';
 
@@ -13,8 +13,12 @@ export interface GatedCall<R extends object> {
   readonly definition?: string | undefined;
   /** The call that this one takes back. */
   readonly undoes?: string | undefined;
+  /** The tools of the rules that the call amounts to, if its name does not say it. */
+  readonly parts?: AskedCall['parts'] | undefined;
   /** Whether a second call does no harm. */
   readonly idempotent: boolean;
+  /** Whether the ledger has only the hash of the result. */
+  readonly isSecret?: boolean;
   /** Makes the call. Called at most once. */
   readonly make: () => Promise<R>;
   /** Whether a result says that the call failed. */
@@ -94,7 +98,8 @@ class Flow<R extends object> {
     this.#gateway = gateway;
     this.#given = given;
     this.#client = client;
-    this.#digest = contentHash(given.args as never);
+    const { args, parts } = given;
+    this.#digest = contentHash((parts === undefined ? args : { args, parts }) as never);
   }
 
   async run(): Promise<FlowEnd<R>> {
@@ -113,13 +118,15 @@ class Flow<R extends object> {
     if (known !== undefined && !(known.phase === 'begun' && idempotent)) return known;
     const id = randomUUID();
     for (let tries = 0; ; tries++) {
-      const { args, undoes } = this.#given;
+      const { args, undoes, parts } = this.#given;
       const begun = { call: id, tool, digest: this.#digest, phase: 'begun', at: '' } as const;
-      const ruled = await this.#gateway.desk.propose({ id, tool, args, definition, undoes }).catch((error: unknown) => {
-        // The call may be begun. A repetition looks there first.
-        this.#gateway.noteWaiting(begun);
-        throw error;
-      });
+      const ruled = await this.#gateway.desk
+        .propose({ id, tool, args, definition, undoes, parts })
+        .catch((error: unknown) => {
+          // The call may be begun. A repetition looks there first.
+          this.#gateway.noteWaiting(begun);
+          throw error;
+        });
       if (ruled.ruling === 'rejected') return { end: 'refused', text: refusal(ruled.detail) };
       if (ruled.ruling === 'committed') {
         this.#gateway.running.add(id);
@@ -218,7 +225,11 @@ class Flow<R extends object> {
       return this.#doubt(call, `it was sent, and no usable answer came: ${said}`);
     }
     const outcome = isFailure(result) ? 'failed' : 'done';
-    this.#gateway.report(begun, outcome, recordedResult(result, this.#gateway.limits.resultBytes));
+    this.#gateway.report(
+      begun,
+      outcome,
+      recordedResult(result, this.#given.isSecret === true ? 0 : this.#gateway.limits.resultBytes),
+    );
     return { end: 'made', call, result };
   }
 

@@ -3,11 +3,20 @@ import type { loadServer } from './peers.ts';
 
 type ServerSdk = Awaited<ReturnType<typeof loadServer>>;
 
-/** Whether the client of a request can ask its person with a form. */
-export function elicits(sdk: ServerSdk, server: Server, { mcpReq }: ServerContext): boolean {
+/** The capabilities of the client of a request. */
+export function capabilitiesOf(sdk: ServerSdk, server: Server, { mcpReq }: ServerContext): ClientCapabilities {
   const envelope = mcpReq.envelope as Readonly<Record<string, ClientCapabilities | undefined>> | undefined;
   const stated = envelope?.[sdk.CLIENT_CAPABILITIES_META_KEY];
-  const { elicitation } = stated ?? server.getClientCapabilities() ?? {};
+  return stated ?? server.getClientCapabilities() ?? {};
+}
+
+/** Whether the client of a request can ask its person with a form. */
+export function elicits(sdk: ServerSdk, server: Server, ctx: ServerContext): boolean {
+  return hasForms(capabilitiesOf(sdk, server, ctx));
+}
+
+/** Whether a client with these capabilities shows forms. */
+export function hasForms({ elicitation }: ClientCapabilities): boolean {
   return elicitation !== undefined && ('form' in elicitation || !('url' in elicitation));
 }
 

@@ -2,23 +2,34 @@ import type { Client } from '@modelcontextprotocol/client';
 import type {
   CallToolResult,
   GetPromptResult,
+  InputRequest,
   InputRequiredResult,
+  LoggingLevel,
+  LoggingMessageNotificationParams,
+  Progress,
   ReadResourceResult,
   RequestStateCodec,
   Server,
   ServerCapabilities,
   ServerContext,
+  Tool,
 } from '@modelcontextprotocol/server';
 import { isAssizeError, isInstance, type Json } from '#base';
-import { canonicalize } from '#canon';
+import { canonicalize, contentHash } from '#canon';
 import { callAnswer, errorAnswer, pendingAnswer } from './answers.ts';
 import { type FlowEnd, gatedCall, type Question, type WaitingClient } from './call-flow.ts';
-import { decisionForm, decisionOf, elicits } from './elicitation.ts';
+import type { AskedCall } from './desk/call-desk.ts';
+import { capabilitiesOf, decisionForm, decisionOf, elicits } from './elicitation.ts';
 import type { Gateway } from './gateway.ts';
 import { loadServer } from './peers.ts';
 import { isResultAddress } from './results.ts';
-import { shownTool, visibleTexts } from './upstream/definitions.ts';
+import { Budget } from './talk/budget.ts';
+import { Conversation, type ServerQuestion } from './talk/conversation.ts';
+import { shownProgress } from './talk/messages.ts';
+import { questionAnswered } from './talk/server-question.ts';
+import { type Definition, shownTool, visibleTexts } from './upstream/definitions.ts';
 import { isRefusal } from './upstream/refusal.ts';
+import type { Talker, ToolCall } from './upstream/upstream.ts';
 
 export interface GatewayServerOptions {
   readonly gateway: Gateway;
@@ -26,7 +37,21 @@ export interface GatewayServerOptions {
   readonly server: string;
   readonly version: string;
   /** Seals the questions that a client carries until its person answers. */
-  readonly codec: RequestStateCodec<Question>;
+  readonly codec: RequestStateCodec<Carried>;
+  /**
+   * The resources whose updates the client gets. Absent: the client cannot be told of updates,
+   * because its connection ends with each request.
+   */
+  readonly subscriptions?: Set<string> | undefined;
+}
+
+/** The question that a client carries until its person or its program has answered. */
+export type Carried = Question | Continued;
+
+/** A call that goes on with the answer to a question of the server. */
+interface Continued {
+  readonly conversation: string;
+  readonly number: number;
 }
 
 /** How long a client may carry a question. */
@@ -35,9 +60,9 @@ export const QUESTION_SECONDS = 3_600;
 /** One connection of a client: an SDK server whose calls are judged by a gateway. */
 export async function gatewayServer(options: GatewayServerOptions): Promise<Server> {
   const sdk = await loadServer();
-  const { gateway, server: name, version, codec } = options;
+  const { gateway, server: name, version, codec, subscriptions } = options;
   const upstream = await gateway.upstream.client();
-  const capabilities = passedOn(upstream.getServerCapabilities());
+  const capabilities = passedOn(upstream.getServerCapabilities(), subscriptions !== undefined);
   const server = new sdk.Server(
     { name: `assize-${name}`, version },
     {
@@ -57,6 +82,10 @@ export async function gatewayServer(options: GatewayServerOptions): Promise<Serv
       return { resources: [] };
     return passed(await (await client()).listResources(params, { ...limits, signal: ctx.mcpReq.signal }));
   });
+  if (capabilities.resources?.subscribe === true) {
+    server.setRequestHandler('resources/subscribe', ({ params }, ctx) => connection.subscribe(params.uri, ctx));
+    server.setRequestHandler('resources/unsubscribe', ({ params }, ctx) => connection.unsubscribe(params.uri, ctx));
+  }
   server.setRequestHandler('resources/templates/list', async ({ params }, ctx) => {
     if (upstream.getServerCapabilities()?.resources === undefined) return { resourceTemplates: [] };
     return passed(await (await client()).listResourceTemplates(params, { ...limits, signal: ctx.mcpReq.signal }));
@@ -75,12 +104,16 @@ export async function gatewayServer(options: GatewayServerOptions): Promise<Serv
 }
 
 /** The capabilities that the gateway passes on. It always has tools and resources. */
-function passedOn({ prompts, completions }: ServerCapabilities = {}): ServerCapabilities {
+function passedOn(
+  { prompts, completions, logging, resources }: ServerCapabilities = {},
+  hasUpdates: boolean,
+): ServerCapabilities {
   return {
     tools: { listChanged: true },
-    resources: { listChanged: true },
+    resources: { listChanged: true, ...(hasUpdates && resources?.subscribe === true && { subscribe: true }) },
     ...(prompts !== undefined && { prompts: { listChanged: true } }),
     ...(completions !== undefined && { completions }),
+    ...(logging !== undefined && { logging }),
   };
 }
 
@@ -99,7 +132,7 @@ class Connection {
   }
 
   async listTools() {
-    const tools = await this.#options.gateway.tools();
+    const tools = await this.#options.gateway.listed();
     return { tools: [...tools.values()].map(shownTool) };
   }
 
@@ -116,20 +149,85 @@ class Connection {
       const args = params.arguments ?? {};
       const fault = faultOf(args) ?? (await gateway.argumentCheck.faultOf(tool, args));
       if (fault !== undefined) return errorAnswer(`The arguments of ${params.name} are not valid: ${fault}`);
+      return await this.#talked(ctx, `${params.name}|${tool.hash}|${contentHash(args as Json)}`, (talk) =>
+        this.#called(params.name, tool, args, ctx, talk),
+      );
+    } catch (error) {
+      if (isAssizeError(error)) return errorAnswer(`Nothing was called: ${error.message}`);
+      throw error;
+    }
+  }
+
+  /** Makes a call, or goes on with one of which the client brings the answer to a question. */
+  async #talked(
+    ctx: ServerContext,
+    about: string,
+    begin: (talk: Conversation<Asked<CallToolResult>>) => Promise<Asked<CallToolResult>>,
+  ): Promise<Asked<CallToolResult>> {
+    const { conversations, limits } = this.#options.gateway;
+    const carried = ctx.mcpReq.requestState<Carried>();
+    const { onprogress } = this.#sending(ctx);
+    const round = {
+      signal: ctx.mcpReq.signal,
+      ...(onprogress !== undefined && { progress: onprogress }),
+      log: ({ level, data, logger }: LoggingMessageNotificationParams) =>
+        void ctx.mcpReq.log(level, data, logger).catch(() => undefined),
+    };
+    let talk: Conversation<Asked<CallToolResult>>;
+    if (carried !== undefined && 'conversation' in carried) {
+      const found = conversations.get(carried.conversation);
+      if (found === undefined || found.about !== about)
+        return errorAnswer('The answer is for other arguments or for a call that is over, so nothing was called.');
+      if (!found.answer(carried.number, ctx.mcpReq.inputResponses?.[ANSWER]))
+        return errorAnswer('The question has been answered already.');
+      talk = found as Conversation<Asked<CallToolResult>>;
+    } else {
+      talk = new Conversation(about, limits.callMs);
+      conversations.set(talk.id, talk as never);
+      const end = begin(talk).finally(() => conversations.delete(talk.id));
+      talk.begin(end);
+    }
+    const turn = await talk.next(round);
+    if ('end' in turn) return turn.end;
+    const { inputRequired } = this.#sdk;
+    return inputRequired({
+      inputRequests: { [ANSWER]: turn.question as InputRequest },
+      requestState: await this.#options.codec.mint({ conversation: talk.id, number: turn.number }, ctx),
+    });
+  }
+
+  async #called(
+    name: string,
+    tool: Definition & { readonly idempotent: boolean },
+    args: object,
+    ctx: ServerContext,
+    talk: Conversation<Asked<CallToolResult>>,
+  ): Promise<Asked<CallToolResult>> {
+    const { gateway, server } = this.#options;
+    const capabilities = capabilitiesOf(this.#sdk, this.#server, ctx);
+    try {
       const end = await gatedCall<CallToolResult>(
         gateway,
         {
-          tool: params.name,
+          tool: name,
           args: args as Readonly<Record<string, Json>>,
           definition: tool.hash,
           idempotent: tool.idempotent,
           make: async () => {
-            const client = await gateway.upstream.client();
             // With the definition, the client neither validates the result nor sends a call twice.
             const { outputSchema: _, ...toolDefinition } = tool.tool;
-            return passed(
-              await client.callTool({ name: params.name, arguments: args }, { ...this.#sending(ctx), toolDefinition }),
-            );
+            const ask = (question: ServerQuestion): Promise<unknown> => talk.ask(question);
+            const talker: Talker = {
+              asked: (question, signal) => questionAnswered(gateway, question, { server, capabilities, signal, ask }),
+              log: (message) => talk.log(message),
+            };
+            const { onprogress, ...sending } = this.#sending(ctx);
+            const sent = {
+              ...{ ...sending, signal: talk.signal, toolDefinition: toolDefinition as Tool },
+              ...(onprogress !== undefined && { onprogress: (progress: Progress) => talk.progress(progress) }),
+            };
+            const call = { name, arguments: args as Record<string, unknown>, ...this.#logLevel(ctx) };
+            return passed(await gateway.upstream.callTool(call, sent, talker));
           },
           isFailure: ({ isError }) => isError === true,
           isRefusal: (error) => isRefusal(this.#sdk, error),
@@ -148,6 +246,15 @@ class Connection {
     }
   }
 
+  /** A server of 2026 logs only for a request that says from which level on. */
+  #logLevel({ mcpReq }: ServerContext): Pick<ToolCall, '_meta'> {
+    const key = this.#sdk.LOG_LEVEL_META_KEY;
+    const envelope = mcpReq.envelope as Readonly<Record<string, LoggingLevel>> | undefined;
+    // A client of 2025 says its level to the gateway, which leaves out the lower ones.
+    const level = envelope === undefined ? 'info' : envelope[key];
+    return level === undefined ? {} : { _meta: { [key]: level } };
+  }
+
   async readResource(uri: string, ctx: ServerContext): Promise<Asked<ReadResourceResult>> {
     const { gateway } = this.#options;
     if (isResultAddress(uri)) {
@@ -160,6 +267,32 @@ class Connection {
         await (await gateway.upstream.client()).readResource({ uri }, { ...this.#sending(ctx), cacheMode: 'bypass' }),
       ),
     );
+  }
+
+  /** A subscription tells of a resource, so the rules for reading it decide, too. */
+  async subscribe(uri: string, ctx: ServerContext): Promise<Asked<object>> {
+    const { gateway, server, subscriptions } = this.#options;
+    if ((subscriptions?.size ?? 0) >= SUBSCRIPTIONS_MAX)
+      throw this.#refused(`A client has at most ${SUBSCRIPTIONS_MAX} subscriptions.`);
+    const parts = [{ server, tool: 'resources.read', args: { uri } }];
+    return this.#gated(
+      'resources.subscribe',
+      { uri },
+      ctx,
+      async () => {
+        await (await gateway.upstream.client()).subscribeResource({ uri }, this.#sending(ctx));
+        subscriptions?.add(uri);
+        return {};
+      },
+      parts,
+    );
+  }
+
+  async unsubscribe(uri: string, ctx: ServerContext): Promise<object> {
+    const { gateway, subscriptions } = this.#options;
+    if (subscriptions?.delete(uri) === true)
+      await (await gateway.upstream.client()).unsubscribeResource({ uri }, this.#sending(ctx));
+    return {};
   }
 
   async getPrompt(
@@ -180,13 +313,14 @@ class Connection {
     args: Readonly<Record<string, Json>>,
     ctx: ServerContext,
     make: () => Promise<R>,
+    parts?: AskedCall['parts'],
   ): Promise<Asked<R>> {
     const { gateway } = this.#options;
     const refused = (error: unknown): boolean => isRefusal(this.#sdk, error);
     try {
       const end = await gatedCall<R>(
         gateway,
-        { tool, args, idempotent: true, make, isRefusal: refused },
+        { tool, args, parts, idempotent: true, make, isRefusal: refused },
         this.#waiting(ctx),
       );
       if (end.end === 'made') return end.result;
@@ -217,7 +351,8 @@ class Connection {
   #waiting(ctx: ServerContext): WaitingClient {
     const { inputResponse } = this.#sdk;
     const { mcpReq } = ctx;
-    const question = mcpReq.requestState<Question>();
+    const carried = mcpReq.requestState<Carried>();
+    const question = carried !== undefined && 'digest' in carried ? carried : undefined;
     const token = mcpReq._meta?.progressToken;
     let progress = 0;
     return {
@@ -239,14 +374,16 @@ class Connection {
   #sending({ mcpReq }: ServerContext) {
     const { callMs } = this.#options.gateway.limits;
     const token = mcpReq._meta?.progressToken;
+    const budget = new Budget(PROGRESS_MAX, PROGRESS_MS);
     return {
       signal: mcpReq.signal,
       timeout: callMs,
       resetTimeoutOnProgress: true,
       maxTotalTimeout: callMs * 6,
       ...(token !== undefined && {
-        onprogress: (progress: object) => {
-          const params = { ...progress, progressToken: token };
+        onprogress: (progress: Progress) => {
+          if (budget.take() === 'dropped') return;
+          const params = { ...shownProgress(progress), progressToken: token };
           void mcpReq.notify({ method: 'notifications/progress', params } as never).catch(() => undefined);
         },
       }),
@@ -255,6 +392,11 @@ class Connection {
 }
 
 const APPROVAL = 'approval';
+const ANSWER = 'answer';
+/** Signs of progress of one call that are passed on in ten seconds. */
+const PROGRESS_MAX = 500;
+const PROGRESS_MS = 10_000;
+const SUBSCRIPTIONS_MAX = 200;
 
 /** Why arguments have no canonical text, so that no approval could name them exactly. */
 function faultOf(args: object): string | undefined {

@@ -3,6 +3,7 @@ import { isAssizeError, isInstance, type Json } from '#base';
 import { ArgumentCheck } from './check-arguments.ts';
 import type { CallDesk, Outcome, PinnedTool, ServerView, WaitingCall } from './desk/call-desk.ts';
 import { KeptResults } from './results.ts';
+import type { Conversation } from './talk/conversation.ts';
 import type { Definition } from './upstream/definitions.ts';
 import type { Upstream } from './upstream/upstream.ts';
 
@@ -41,6 +42,8 @@ export class Gateway {
   readonly limits: GatewayLimits;
   readonly results: KeptResults = new KeptResults();
   readonly argumentCheck: ArgumentCheck = new ArgumentCheck();
+  /** The calls that wait for an answer of their client, or whose client waits for them. */
+  readonly conversations: Map<string, Conversation<unknown>> = new Map();
   /** The calls that this process is making, and those whose report is on its way. */
   readonly running: Set<string> = new Set();
   /** The desk of the latest request: the token of a principal can change. */
@@ -147,11 +150,17 @@ export class Gateway {
     }
   }
 
-  /** Whether the principal may call other tools than at the last look. */
+  /** The tools for a client that asks. Returns the same as `tools`. */
+  async listed(): Promise<ReadonlyMap<string, Definition>> {
+    const tools = await this.tools();
+    this.#seen = namesOf(tools);
+    return tools;
+  }
+
+  /** Whether the principal may call other tools than a client was last shown, or told of. */
   async hasOtherTools(): Promise<boolean> {
-    const names = [...(await this.tools())].map(([name, { hash }]) => `${name} ${hash}`).sort();
     const before = this.#seen;
-    this.#seen = names.join();
+    this.#seen = namesOf(await this.tools());
     return before !== undefined && before !== this.#seen;
   }
 
@@ -205,6 +214,13 @@ export type SoughtCall = Pick<WaitingCall, 'tool' | 'digest' | 'definition'>;
 
 /** A call that can be begun comes first, and then one that a person can still decide about. */
 const PHASES: readonly WaitingCall['phase'][] = ['approved', 'pending', 'begun'];
+
+function namesOf(tools: ReadonlyMap<string, Definition>): string {
+  return [...tools]
+    .map(([name, { hash }]) => `${name} ${hash}`)
+    .sort()
+    .join();
+}
 
 function unpinned(
   definitions: ReadonlyMap<string, Definition>,

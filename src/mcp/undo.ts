@@ -1,9 +1,10 @@
-import type { CallToolResult } from '@modelcontextprotocol/client';
+import type { CallToolResult, Tool } from '@modelcontextprotocol/client';
 import { gatedCall } from './call-flow.ts';
 import type { Gateway } from './gateway.ts';
 import { passed } from './gateway-server.ts';
 import { loadServer } from './peers.ts';
 import { isRefusal } from './upstream/refusal.ts';
+import type { Talker } from './upstream/upstream.ts';
 
 /**
  * Takes a done call back by the tool that the rules name. The undoing is judged like any call, made
@@ -28,9 +29,8 @@ export async function undoCall(
       ...{ tool: name, args, definition: tool.hash, undoes: call, idempotent: false },
       make: async () => {
         const { outputSchema: _, ...toolDefinition } = tool.tool;
-        const client = await gateway.upstream.client();
-        const sent = { timeout: gateway.limits.callMs, signal, toolDefinition };
-        return passed(await client.callTool({ name, arguments: args }, sent));
+        const sent = { timeout: gateway.limits.callMs, signal, toolDefinition: toolDefinition as Tool };
+        return passed(await gateway.upstream.callTool({ name, arguments: args }, sent, NOBODY));
       },
       isFailure: ({ isError }) => isError === true,
       isRefusal: (error) => isRefusal(sdk, error),
@@ -44,6 +44,12 @@ export async function undoCall(
       : { isUndone: true, text: `The call ${call} is undone by ${end.call}.` };
   return notUndone('text' in end ? end.text : `${name} answered with an error`);
 }
+
+/** No client takes part in an undoing. */
+const NOBODY: Talker = {
+  asked: () => Promise.reject(new Error('no client takes part in an undoing')),
+  log: () => undefined,
+};
 
 function notUndone(why: string): { readonly isUndone: false; readonly text: string } {
   return { isUndone: false, text: `Not undone: ${why}` };

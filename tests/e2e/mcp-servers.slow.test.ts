@@ -26,6 +26,9 @@ tools:
   notes/write_file: { class: reversible, writes: /path }
   notes/prompts.get: { class: read }
   notes/resources.read: { class: read }
+  notes/resources.subscribe: { class: read }
+  notes/elicitation.create: { class: reversible }
+  notes/sampling.create: { class: reversible }
 rules:
   - { id: writes, ask: notes/write_file }
   - { id: removal, deny: notes/move_file }
@@ -44,15 +47,15 @@ async function facing(
   name: Name,
   args: string[] = [],
   env: Record<string, string> = {},
-  era: Connecting['era'] = 'modern',
+  more: Pick<Connecting, 'era' | 'client' | 'questions'> = {},
 ) {
   const place: Served = await served(RULES);
   const command = { command: process.execPath, args: [join(PEERS, MODULES[name]), ...args], env };
   const warnings: string[] = [];
   const onWarning = (text: string): void => void warnings.push(text);
-  const upstream = upstreamOf(command, { version: '0', onWarning });
+  const upstream = upstreamOf(command, { version: '0', questions: more.questions, onWarning });
   const gateway = new Gateway({ upstream, desk: place.desk(), limits: { waitMs: 0 }, onWarning });
-  const made = await clientOf(gateway, { era });
+  const made = await clientOf(gateway, more);
   onTestFinished(() => made.close());
   return { place, command, ...made };
 }
@@ -90,7 +93,7 @@ describe('real servers', () => {
   test.skipIf(absent('everything')).each<NonNullable<Connecting['era']>>(['modern', 'legacy'])(
     `${titled('everything')}, with a %s client`,
     async (era) => {
-      const { client } = await facing('everything', [], {}, era);
+      const { client } = await facing('everything', [], {}, { era });
       const { tools } = await client.listTools();
       expect(tools.length).toBeGreaterThan(5);
       expect(textOf(await client.callTool({ name: 'echo', arguments: { message: 'hi' } }))).toContain('hi');
@@ -109,6 +112,47 @@ describe('real servers', () => {
       expect(seen.slice(0, 2)).toEqual([1, 2]);
     },
   );
+
+  test.skipIf(absent('everything')).each<NonNullable<Connecting['era']>>(['modern', 'legacy'])(
+    `${titled('everything')}, which asks a %s client`,
+    async (era) => {
+      const more: Parameters<typeof facing>[3] = {
+        ...{ era, questions: ['elicitation', 'sampling'] },
+        client: { capabilities: { elicitation: {}, sampling: {} } },
+      };
+      const { client, place } = await facing('everything', [], {}, more);
+      const asked: string[] = [];
+      client.setRequestHandler('elicitation/create', async ({ params: { message } }) => {
+        asked.push(message);
+        return { action: 'accept', content: { name: 'Ada' } };
+      });
+      client.setRequestHandler('sampling/createMessage', async ({ params: { messages } }) => {
+        asked.push(JSON.stringify(messages));
+        return { model: 'none', role: 'assistant', content: { type: 'text', text: 'sampled' } };
+      });
+      const names = (await client.listTools()).tools.map(({ name }) => name);
+      const named = (part: RegExp): string => names.find((name) => part.test(name)) ?? '';
+      const elicited = await client.callTool({ name: named(/^trigger-elicitation-request$/), arguments: {} });
+      expect(textOf(elicited)).toContain('Ada');
+      const prompt = { prompt: 'a question', maxTokens: 5 };
+      const sampled = await client.callTool({ name: named(/^trigger-sampling-request$/), arguments: prompt });
+      expect(textOf(sampled)).toContain('sampled');
+      expect(asked[0]).toMatch(/^The server notes asks: /);
+      expect(asked[1]).toContain('a question');
+      const calls = Object.values<any>((await place.state()).calls);
+      expect(calls.map(({ tool }) => tool)).toContain('notes/sampling.create');
+    },
+  );
+
+  test.skipIf(absent('everything'))(`${titled('everything')}, a resource of which changes`, async () => {
+    const { client } = await facing('everything', [], {}, { era: 'legacy' });
+    const updated: string[] = [];
+    client.setNotificationHandler('notifications/resources/updated', ({ params }) => void updated.push(params.uri));
+    const uri = 'demo://resource/dynamic/text/1';
+    await client.subscribeResource({ uri });
+    await client.callTool({ name: 'toggle-subscriber-updates', arguments: {} });
+    await expect.poll(() => updated, { timeout: 12_000 }).toContain(uri);
+  });
 
   test.skipIf(absent('memory'))(titled('memory'), async () => {
     const { client, command } = await facing('memory', [], { MEMORY_FILE_PATH: join(folder(), 'memory.jsonl') });

@@ -1,4 +1,5 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
   existsSync,
   globSync,
@@ -188,6 +189,34 @@ test('assize/unstable/cedar with its peer decides', () => {
     expect(node(['cedar.mjs']).trim()).toBe('["committed","rejected"]');
   } finally {
     unlinkSync(join(folder, 'node_modules', peer));
+  }
+});
+
+test('the server runs without the SDK of MCP, and the gateway names it', async () => {
+  const bin = join(folder, 'node_modules/assize/bin/assize.js');
+  writeFileSync(join(folder, 'assize.config.mjs'), `export default { worlds: { calls: { domain: 'gateway' } } };`);
+  const own = { cwd: folder, env: { ...process.env, NO_COLOR: '1', ASSIZE_TOKEN: 'none' } };
+  const server = spawn(process.execPath, [bin, 'serve', '--port', '0', '--store', 'memory:'], own);
+  try {
+    const said = await new Promise<string>((resolve, reject) => {
+      let all = '';
+      const note = (chunk: unknown): void => {
+        all += String(chunk);
+        if (/http:\/\/127\.0\.0\.1:\d+/.test(all)) resolve(all);
+      };
+      server.stdout.on('data', note);
+      server.stderr.on('data', note);
+      server.once('exit', () => reject(new Error(all)));
+    });
+    const [url = ''] = /http:\/\/127\.0\.0\.1:\d+/.exec(said) ?? [];
+    expect((await fetch(`${url}/v1/me`)).status).toBe(401);
+    const gateway = ['mcp', '--json', '--url', url, '--name', 'a', '--agent', 'ada', '--', process.execPath, '-e', '0'];
+    const { status, stderr } = spawnSync(process.execPath, [bin, ...gateway], { ...own, encoding: 'utf8' });
+    expect(stderr).toContain('npm install @modelcontextprotocol/client @modelcontextprotocol/server');
+    expect(status).not.toBe(0);
+  } finally {
+    server.kill();
+    await once(server, 'exit');
   }
 });
 

@@ -96,7 +96,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
   {
     why: 'MCP servers are not installed (npm ci --prefix peers)',
     holds: () => !existsSync(join(root, 'peers/node_modules/@modelcontextprotocol/server-everything')),
-    files: ['tests/e2e/mcp-servers.slow.test.ts'],
+    files: ['tests/e2e/mcp-conformance.slow.test.ts', 'tests/e2e/mcp-servers.slow.test.ts'],
     named: /absent without npm ci --prefix peers/,
   },
   {
@@ -106,13 +106,19 @@ export const MAY_SKIP: readonly MaySkip[] = [
       'tests/e2e/claude-code/harness.slow.test.ts',
       'tests/e2e/claude-code/live.slow.test.ts',
       'tests/e2e/claude-code/guide.slow.test.ts',
+      'tests/e2e/claude-code/mcp-init.slow.test.ts',
     ],
     named: /^Claude Code \(absent without npm ci --prefix peers\)/,
   },
   {
     why: 'Codex is not installed (npm ci --prefix peers)',
     holds: () => codexProgram() === undefined,
-    files: ['tests/e2e/codex/harness.slow.test.ts', 'tests/e2e/codex/live.slow.test.ts'],
+    files: [
+      'tests/e2e/codex/harness.slow.test.ts',
+      'tests/e2e/codex/live.slow.test.ts',
+      'tests/e2e/codex/guide.slow.test.ts',
+      'tests/e2e/codex/init.slow.test.ts',
+    ],
     named: /^Codex \(absent without npm ci --prefix peers\)/,
   },
   {

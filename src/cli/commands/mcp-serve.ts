@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { type Ask, LedgerApi, serveLedger } from '#mcp';
+import { LedgerApi, type LedgerAsk, serveLedger } from '#mcp';
 import { OPERATIONS } from '#server';
 import { CliError, EXIT, type ExitCode, note } from '../errors.ts';
 import { unreadable } from '../files/file-faults.ts';
@@ -39,7 +39,7 @@ export function keepOutputFree(): void {
 }
 
 /** Asks the API with a token. */
-export function asking(url: string, token: string): Ask {
+function asking(url: string, token: string): LedgerAsk {
   return (path, init) =>
     fetch(new URL(path, url), { ...init, headers: { ...init.headers, authorization: `Bearer ${token}` } });
 }

@@ -1,4 +1,6 @@
 /** `assize mcp` as a process between a client and a server, each in a process of its own. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -74,6 +76,43 @@ describe('assize mcp', () => {
     const { entries } = (await look('/v1/trajectories/calls/entries')).body;
     const approved = entries.find(({ counselor }: { counselor?: string }) => counselor === GRACE);
     expect((await look(`/v1/entries/${approved.id}`)).text).toContain('"elicitation"');
+  });
+
+  test('a server over HTTP gets its address and its headers from variables', async () => {
+    const place = await served(RULES, {
+      mcp: { servers: { notes: { command: process.execPath, args: [SINK, '-'] } } },
+    });
+    const folder = temporaryFolder();
+    const token = join(folder, 'ada.token');
+    writeFileSync(token, place.tokens[ADA] as string, { mode: 0o600 });
+    const own = ['mcp', '--name', 'notes', '--url', place.server.url, '--token-file', token, '--wait', '0'];
+    const names = async (far: Record<string, string>, ...words: string[]): Promise<string[]> => {
+      const transport = new StdioClientTransport({
+        ...{ command: process.execPath, args: [MAIN, ...own, '--upstream', 'FAR', ...words], stderr: 'ignore' },
+        env: { NO_COLOR: '1', PATH: process.env['PATH'] ?? '', FAR: `${place.server.url}/mcp/notes`, ...far },
+      });
+      const client = new Client({ name: 'test', version: '0' }, { versionNegotiation: { mode: 'auto' } });
+      onTestFinished(() => client.close());
+      await client.connect(transport);
+      return (await client.listTools()).tools.map(({ name }) => name);
+    };
+    const secret = place.tokens[ADA] as string;
+    expect(await names({ KEY: secret }, '--bearer', 'KEY')).toContain('add');
+    expect(await names({ KEY: `Bearer ${secret}` }, '--header', 'Authorization=KEY')).toContain('add');
+    await expect(names({ KEY: 'wrong' }, '--bearer', 'KEY')).rejects.toThrow();
+  });
+
+  test('a server gets the variables of its client, without those of Assize', async () => {
+    const place = await served(RULES);
+    const folder = temporaryFolder();
+    const shown = join(folder, 'shown.json');
+    const code = `require('node:fs').writeFileSync(${JSON.stringify(shown)}, JSON.stringify(process.env))`;
+    const words = ['mcp', '--name', 'notes', '--url', place.server.url, '--inherit-env', '--', process.execPath];
+    const env = { PATH: process.env['PATH'] ?? '', OWN: 'mine', ASSIZE_TOKEN: place.tokens[ADA] as string };
+    await once(spawn(process.execPath, [MAIN, ...words, '-e', code], { env, stdio: 'ignore' }), 'exit');
+    const seen = JSON.parse(readFileSync(shown, 'utf8'));
+    expect(seen).toMatchObject({ OWN: 'mine' });
+    expect(seen).not.toHaveProperty('ASSIZE_TOKEN');
   });
 
   test('a call in doubt is not made again after any crash', async () => {

@@ -1,12 +1,22 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { ApiDesk, type Ask, Gateway, stdioEnd, type UpstreamSpec, undoCall, upstreamOf } from '#mcp';
+import {
+  ApiDesk,
+  type Ask,
+  Gateway,
+  httpAsk,
+  type QuestionKind,
+  stdioEnd,
+  type UpstreamSpec,
+  undoCall,
+  upstreamOf,
+} from '#mcp';
 import { CliError, EXIT, type ExitCode, note } from '../errors.ts';
 import { installedVersion } from '../files/installed-package.ts';
 import { repeatable, withoutStore } from '../files/options.ts';
 import { apiAddress, apiToken } from '../input/api-token.ts';
 import { inSession, type Session, type StorelessOptions } from '../store/session.ts';
 import { line } from '../terminal/printable.ts';
-import { asking, keepOutputFree, serveMcp } from './mcp-serve.ts';
+import { keepOutputFree, serveMcp } from './mcp-serve.ts';
 
 interface Options extends StorelessOptions {
   readonly name?: string;
@@ -25,6 +35,7 @@ interface Options extends StorelessOptions {
   readonly upstream?: string;
   readonly header: readonly string[];
   readonly bearer?: string;
+  readonly questions: readonly QuestionKind[];
   readonly undo?: string;
 }
 
@@ -54,6 +65,11 @@ export function mcp(program: Command): void {
       .option('--wait <seconds>', 'how long a call waits for a person before it is answered as pending', whole, 20)
       .option('--timeout <seconds>', 'how long the MCP server may take for an answer', whole, 300)
       .option('--result-bytes <n>', 'larger results are passed on as links', whole, 65_536)
+      .addOption(
+        new Option('--questions <kind...>', 'questions of the server that reach the client, if the rules let them')
+          .choices(['elicitation', 'sampling', 'roots'])
+          .default([]),
+      )
       .option('--undo <call>', 'takes this call back by the tool that the rules name, and ends')
       .addOption(repeatable('--env <name>', 'variable of the environment that the MCP server gets'))
       .option('--inherit-env', 'the MCP server gets the whole environment, without the variables of Assize')
@@ -92,15 +108,15 @@ async function run(
   const version = installedVersion();
   const url = apiAddress(options.url);
   const token = apiToken(options.tokenFile);
-  const ask = asking(url, token);
+  const ask = httpAsk(url, token);
   const agent = options.agent ?? (await ownAgent(ask, url));
   const { elicitTokenFile } = options;
   const desk = new ApiDesk({
     ...{ ask, world, server, agent, url },
-    ...(elicitTokenFile !== undefined && { askAsPerson: asking(url, apiToken(elicitTokenFile)) }),
+    ...(elicitTokenFile !== undefined && { askAsPerson: httpAsk(url, apiToken(elicitTokenFile)) }),
   });
   keepOutputFree();
-  const upstream = upstreamOf(spec, { version, onWarning: note });
+  const upstream = upstreamOf(spec, { version, questions: options.questions, onWarning: note });
   const limits = { waitMs: wait * 1_000, callMs: timeout * 1_000, resultBytes };
   const gateway = new Gateway({ upstream, desk, limits, onWarning: note });
   await gateway.tools();
@@ -117,7 +133,7 @@ async function run(
 
 /** @throws CliError `bad_input` */
 async function ownAgent(ask: Ask, url: string): Promise<string> {
-  const answer = await ask('/v1/me', { redirect: 'error' }).catch((cause: unknown) => {
+  const answer = await ask('/v1/me', { method: 'GET', headers: {} }).catch((cause: unknown) => {
     const text = `The server ${new URL(url).origin} does not answer. Start it with assize serve, or pass --url.`;
     throw new CliError('bad_input', text, { cause });
   });

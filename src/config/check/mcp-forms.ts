@@ -1,5 +1,5 @@
 import type { McpConfig, McpServerConfig } from '../config.ts';
-import { all, type Form, fits, list, object, optional, record, text, whole } from './form.ts';
+import { all, type Form, fits, flag, list, object, oneOf, optional, record, text, whole } from './form.ts';
 
 const SERVER = /^[A-Za-z0-9][A-Za-z0-9_:@-]{0,99}$/;
 
@@ -23,7 +23,8 @@ const upstream: Form = all(
     ),
     headers: optional(texts),
     people: optional(record(anyName, text)),
-    clientsSpeakForPeople: optional(fits('true or false', (value) => typeof value === 'boolean')),
+    questions: optional(list(oneOf(['elicitation', 'sampling', 'roots']))),
+    clientsSpeakForPeople: optional(flag),
   }),
   (value, path) => {
     const { command, url, people = {}, clientsSpeakForPeople } = value as McpServerConfig;

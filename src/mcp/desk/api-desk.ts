@@ -14,7 +14,16 @@ import type {
 } from './call-desk.ts';
 
 /** A request to the API. The token is the sender's concern. */
-export type Ask = (path: string, init: RequestInit) => Promise<Response>;
+export type Ask = (path: string, init: AskInit) => Promise<Answer>;
+
+export interface AskInit {
+  readonly method: 'GET' | 'POST';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly signal?: AbortSignal;
+}
+
+export type Answer = Pick<Response, 'ok' | 'status' | 'json'>;
 
 export interface ApiDeskOptions {
   readonly ask: Ask;
@@ -83,9 +92,9 @@ export class ApiDesk implements CallDesk {
     return ruling === 'rejected' ? 'refused' : 'waiting';
   }
 
-  async propose({ id, tool, args, definition, undoes }: AskedCall): Promise<Ruled> {
+  async propose({ id, tool, args, definition, undoes, parts }: AskedCall): Promise<Ruled> {
     const { server } = this.#options;
-    const call = { id, server, tool, args, once: true, ...defined({ definition, undoes }) };
+    const call = { id, server, tool, args, once: true, ...defined({ definition, undoes, parts }) };
     const { ruling, detail = '', reason = '', approval_id = '', by = '' } = await this.#propose('call', call, id);
     if (ruling === 'committed') return { ruling };
     if (ruling === 'escalated') return { ruling, detail, approval: approval_id };
@@ -170,9 +179,8 @@ async function decideAs(ask: Ask, approval: string, decision: 'approve' | 'rejec
 /** The document of an answer. A request without an answer is sent again under its key. */
 async function asked(ask: Ask, path: string, asking: Asked): Promise<Readonly<Record<string, unknown>>> {
   const { method = 'GET', body, key, waitSeconds, signal } = asking;
-  const init: RequestInit = {
+  const init: AskInit = {
     method,
-    redirect: 'error',
     headers: {
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...(key !== undefined && { 'idempotency-key': key }),
@@ -198,7 +206,7 @@ async function asked(ask: Ask, path: string, asking: Asked): Promise<Readonly<Re
   }
 }
 
-async function documentOf(answer: Response): Promise<Readonly<Record<string, unknown>>> {
+async function documentOf(answer: Answer): Promise<Readonly<Record<string, unknown>>> {
   const document = (await answer.json().catch(() => ({}))) as Readonly<Record<string, unknown>>;
   if (answer.ok) return document;
   const { code = 'no_problem', detail = `status ${answer.status}` } = document;

@@ -40,6 +40,8 @@ export interface AskedCall {
   readonly args: Readonly<Record<string, Json>>;
   /** The hash of the definition that the client was shown. */
   readonly definition?: string | undefined;
+  /** The tools of the rules that the call amounts to. The strictest one decides. */
+  readonly parts?: readonly { readonly server: string; readonly tool: string; readonly args: object }[] | undefined;
   /** The call that this one takes back. The ledger lets that happen once. */
   readonly undoes?: string | undefined;
 }

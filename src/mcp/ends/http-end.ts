@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { McpHttpHandler } from '@modelcontextprotocol/server';
-import type { Question } from '../call-flow.ts';
 import type { CallDesk } from '../desk/call-desk.ts';
 import { Gateway, type GatewayLimits } from '../gateway.ts';
-import { gatewayServer, QUESTION_SECONDS } from '../gateway-server.ts';
+import { type Carried, gatewayServer, QUESTION_SECONDS } from '../gateway-server.ts';
 import { loadServer } from '../peers.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 
@@ -28,11 +27,22 @@ export interface HttpEnd {
   close(): Promise<void>;
 }
 
+/** How often the tools of a principal are looked at, and for how long after its last request. */
+const LOOK_MS = 3_000;
+const LOOK_FOR_MS = 3_600_000;
+
+async function look(gateway: Gateway | undefined, changed: () => void): Promise<void> {
+  // The next request of the client meets the same fault, and tells it.
+  const hasOthers = await gateway?.hasOtherTools().catch(() => false);
+  if (hasOthers === true) changed();
+}
+
 export async function httpEnd(options: HttpEndOptions): Promise<HttpEnd> {
   const { upstream, server, version, limits, maxBodyBytes, onWarning } = options;
   const { createMcpHandler, createRequestStateCodec } = await loadServer();
   const gateways = new Map<string, Gateway>();
-  const codec = createRequestStateCodec<Question>({
+  const lastSeen = new Map<string, number>();
+  const codec = createRequestStateCodec<Carried>({
     key: randomBytes(32),
     ttlSeconds: QUESTION_SECONDS,
     bind: ({ mcpReq, http }) => `${mcpReq.method}\0${http?.authInfo?.clientId ?? ''}`,
@@ -50,14 +60,23 @@ export async function httpEnd(options: HttpEndOptions): Promise<HttpEnd> {
     else if (event === 'prompts') handler.notify.promptsChanged();
     else handler.notify.resourcesChanged();
   });
+  // An approved definition is an entry of the ledger, of which the server behind knows nothing.
+  const looking = setInterval(() => {
+    for (const [name, seen] of lastSeen) {
+      if (performance.now() - seen > LOOK_FOR_MS) lastSeen.delete(name);
+      else void look(gateways.get(name), () => handler.notify.toolsChanged());
+    }
+  }, LOOK_MS).unref();
   return {
     fetch: async (request, { name, desk }) => {
       const gateway = gateways.get(name) ?? new Gateway({ upstream, desk, limits, onWarning });
       gateway.desk = desk;
       gateways.set(name, gateway);
+      lastSeen.set(name, performance.now());
       return handler.fetch(request, { authInfo: { token: '', clientId: name, scopes: [] } });
     },
     close: async () => {
+      clearInterval(looking);
       stop();
       await handler.close();
       await Promise.all([...gateways.values()].map((gateway) => gateway.settled()));

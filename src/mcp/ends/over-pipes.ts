@@ -3,7 +3,7 @@ import { loadServerStdio } from '../peers.ts';
 
 export interface PipesOptions {
   /** Makes the server of the client. Clients of both eras are served. */
-  readonly make: () => Promise<Server>;
+  readonly make: (era: 'legacy' | 'modern') => Promise<Server>;
   /** Default: the pipes of this process. */
   readonly transport?: Transport | undefined;
   readonly onWarning: (text: string) => void;
@@ -14,8 +14,8 @@ export async function overPipes({ make, transport, onWarning }: PipesOptions, en
   const { serveStdio, StdioServerTransport } = await loadServerStdio();
   const left = Promise.withResolvers<void>();
   const handle = serveStdio(
-    async () => {
-      const server = await make();
+    async ({ era }) => {
+      const server = await make(era);
       const before = server.onclose;
       server.onclose = () => {
         before?.();

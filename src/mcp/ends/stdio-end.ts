@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Server, Transport } from '@modelcontextprotocol/server';
-import type { Question } from '../call-flow.ts';
 import type { Gateway } from '../gateway.ts';
-import { gatewayServer, QUESTION_SECONDS } from '../gateway-server.ts';
+import { type Carried, gatewayServer, QUESTION_SECONDS } from '../gateway-server.ts';
 import { loadServer, loadServerStdio } from '../peers.ts';
 import { overPipes } from './over-pipes.ts';
 
@@ -24,18 +23,28 @@ const LOOK_MS = 3_000;
 export async function stdioEnd(options: StdioEndOptions, ends: AbortSignal): Promise<void> {
   const { gateway, server: name, version, transport } = options;
   const [{ createRequestStateCodec }] = await Promise.all([loadServer(), loadServerStdio()]);
-  const codec = createRequestStateCodec<Question>({ key: randomBytes(32), ttlSeconds: QUESTION_SECONDS });
-  await gateway.upstream.client();
+  const codec = createRequestStateCodec<Carried>({ key: randomBytes(32), ttlSeconds: QUESTION_SECONDS });
+  const { upstream } = gateway;
+  await upstream.client();
+  const subscriptions = new Set<string>();
   let current: Server | undefined;
-  const make = async (): Promise<Server> => {
-    current = await gatewayServer({ gateway, server: name, version, codec });
+  const make = async (era: 'legacy' | 'modern'): Promise<Server> => {
+    // The SDK answers subscriptions of clients of 2026 itself, without asking the rules.
+    const own = era === 'legacy' ? subscriptions : undefined;
+    current = await gatewayServer({ gateway, server: name, version, codec, subscriptions: own });
     return current;
   };
-  const stop = gateway.upstream.onEvent((event) => void announce(current, event));
+  const stops = [
+    upstream.onEvent((event) => void announce(current, event)),
+    upstream.onLog((message) => void current?.sendLoggingMessage(message).catch(() => undefined)),
+    upstream.onUpdate((uri) => {
+      if (subscriptions.has(uri)) void current?.sendResourceUpdated({ uri }).catch(() => undefined);
+    }),
+  ];
   const looking = setInterval(() => void look(gateway, () => void announce(current, 'tools')), LOOK_MS).unref();
   await overPipes({ make, transport, onWarning: (text) => gateway.warn(text) }, ends);
   clearInterval(looking);
-  stop();
+  for (const stop of stops) stop();
   await gateway.settled();
   await gateway.upstream.close();
 }

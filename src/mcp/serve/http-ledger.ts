@@ -1,7 +1,6 @@
-import type { Ask } from '../desk/api-desk.ts';
 import { loadServer } from '../peers.ts';
 import { KeptResults } from '../results.ts';
-import { LedgerApi } from './ledger-api.ts';
+import { LedgerApi, type LedgerAsk } from './ledger-api.ts';
 import { ledgerServer } from './ledger-server.ts';
 import type { ServedOperation } from './operation-tool.ts';
 
@@ -18,7 +17,7 @@ export interface HttpLedgerOptions {
 /** The principal of one request. `ask` asks the API with the token of that request. */
 export interface LedgerPrincipal {
   readonly name: string;
-  readonly ask: Ask;
+  readonly ask: LedgerAsk;
 }
 
 /** The ledger for HTTP clients of both eras. It only reads. */

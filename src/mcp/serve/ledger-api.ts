@@ -1,6 +1,8 @@
 import { isInstance } from '#base';
-import type { Ask } from '../desk/api-desk.ts';
 import type { ApiRequest } from './operation-tool.ts';
+
+/** A request to the API, whose answer can be read in part. The token is the sender's concern. */
+export type LedgerAsk = (path: string, init: RequestInit) => Promise<Response>;
 
 type Document = Readonly<Record<string, unknown>>;
 
@@ -27,12 +29,12 @@ const ANSWER_MS = 120_000;
 
 /** The HTTP API as one principal. Refusals and a server that is down are answers, never errors. */
 export class LedgerApi {
-  readonly #ask: Ask;
+  readonly #ask: LedgerAsk;
   /** The address of the server, and of its console. */
   readonly url: string;
   #standing: Standing | undefined;
 
-  constructor({ ask, url }: { readonly ask: Ask; readonly url: string }) {
+  constructor({ ask, url }: { readonly ask: LedgerAsk; readonly url: string }) {
     this.#ask = ask;
     this.url = url;
   }

@@ -1,6 +1,6 @@
 import type { Transport } from '@modelcontextprotocol/client';
 import { loadClient, loadClientStdio } from '../peers.ts';
-import { Upstream } from './upstream.ts';
+import { type QuestionKind, Upstream } from './upstream.ts';
 
 /** An MCP server: a command to start, or the address of a running one. */
 export type UpstreamSpec =
@@ -19,10 +19,14 @@ const ANSWER_BYTES_MAX = 10 * 1024 * 1024;
 
 export function upstreamOf(
   spec: UpstreamSpec,
-  options: { readonly version: string; readonly onWarning: (text: string) => void },
+  options: {
+    readonly version: string;
+    readonly questions?: readonly QuestionKind[] | undefined;
+    readonly onWarning: (text: string) => void;
+  },
 ): Upstream {
-  const { version, onWarning } = options;
-  return new Upstream({ transport: () => transportOf(spec), info: { name: 'assize', version }, onWarning });
+  const { version, questions, onWarning } = options;
+  return new Upstream({ transport: () => transportOf(spec), info: { name: 'assize', version }, questions, onWarning });
 }
 
 async function transportOf(spec: UpstreamSpec): Promise<Transport> {

@@ -1,7 +1,19 @@
-import type { Client, ClientOptions, Implementation, Tool, Transport } from '@modelcontextprotocol/client';
+import type {
+  CallToolResult,
+  Client,
+  ClientOptions,
+  Implementation,
+  LoggingLevel,
+  LoggingMessageNotificationParams,
+  Tool,
+  Transport,
+} from '@modelcontextprotocol/client';
 import { isInstance } from '#base';
 import { McpError } from '../errors.ts';
 import { loadClient } from '../peers.ts';
+import { Budget } from '../talk/budget.ts';
+import type { ServerQuestion } from '../talk/conversation.ts';
+import { shownLog } from '../talk/messages.ts';
 import { type Definition, definitionsOf } from './definitions.ts';
 
 export interface UpstreamOptions {
@@ -11,7 +23,17 @@ export interface UpstreamOptions {
   readonly info: Implementation;
   /** Milliseconds for the handshake and for lists. Default 30,000. */
   readonly connectMs?: number | undefined;
+  /** The questions of the server that may reach a client, if the rules let them. Default: none. */
+  readonly questions?: readonly QuestionKind[] | undefined;
   readonly onWarning: (text: string) => void;
+}
+
+export type QuestionKind = 'elicitation' | 'sampling' | 'roots';
+
+/** A call that is being made: its client can be asked, and can be sent log messages. */
+export interface Talker {
+  readonly asked: (question: ServerQuestion, signal: AbortSignal) => Promise<object>;
+  readonly log: (message: LoggingMessageNotificationParams) => void;
 }
 
 /** The events of a server, by the name of their notification. */
@@ -22,11 +44,21 @@ const CONNECT_MS = 30_000;
 const PAGES_MAX = 50;
 /** Pauses between two starts of a server that ends at once. */
 const RESTART_MS = 1_000;
+/** Requests for input in one call. */
+const ROUNDS_MAX = 10;
+/** Log messages, updates and faults of the protocol that are passed on in ten seconds, of each. */
+const NOTES_MAX = 200;
+const NOTES_MS = 10_000;
 
 /** The MCP server behind the gateway: its connection, and the definitions of its tools. */
 export class Upstream {
   readonly #options: UpstreamOptions;
   readonly #listeners: Set<(event: UpstreamEvent) => void> = new Set();
+  readonly #talkers: Set<Talker> = new Set();
+  readonly #logListeners: Set<(message: LoggingMessageNotificationParams) => void> = new Set();
+  readonly #updateListeners: Set<(uri: string) => void> = new Set();
+  readonly #notes: Budget = new Budget(NOTES_MAX, NOTES_MS);
+  readonly #faults: Budget = new Budget(NOTES_MAX, NOTES_MS);
   #connection: Promise<Client> | undefined;
   #tools: Promise<ReadonlyMap<string, Definition>> | undefined;
   #failedAt = Number.NEGATIVE_INFINITY;
@@ -65,6 +97,85 @@ export class Upstream {
     return () => this.#listeners.delete(listener);
   }
 
+  /** Log messages that belong to no call, for a gateway with one client. */
+  onLog(listener: (message: LoggingMessageNotificationParams) => void): () => void {
+    this.#logListeners.add(listener);
+    return () => this.#logListeners.delete(listener);
+  }
+
+  /** Updates of the resources that some client has subscribed to. */
+  onUpdate(listener: (uri: string) => void): () => void {
+    this.#updateListeners.add(listener);
+    return () => this.#updateListeners.delete(listener);
+  }
+
+  /** Makes a call, in which the server can ask the client of the call. */
+  async callTool(params: ToolCall, options: Sending, talker: Talker): Promise<CallToolResult> {
+    const client = await this.client();
+    const sdk = await loadClient();
+    let more: object = {};
+    this.#talkers.add(talker);
+    try {
+      for (let round = 0; round <= ROUNDS_MAX; round++) {
+        const sent = { ...options, allowInputRequired: true };
+        const result: unknown = await client.callTool({ ...params, ...more } as never, sent as never);
+        if (!sdk.isInputRequiredResult(result)) return result as CallToolResult;
+        const answers: [string, object][] = [];
+        for (const [key, { method, params: asked = {} }] of Object.entries(result.inputRequests ?? {}))
+          answers.push([
+            key,
+            await this.#answered({ method, params: asked } as ServerQuestion, talker, options.signal),
+          ]);
+        more = {
+          ...(answers.length > 0 && { inputResponses: Object.fromEntries(answers) }),
+          ...(result.requestState !== undefined && { requestState: result.requestState }),
+        };
+      }
+      throw new sdk.SdkError(
+        sdk.SdkErrorCode.InputRequiredRoundsExceeded,
+        `more than ${ROUNDS_MAX} requests for input`,
+      );
+    } finally {
+      this.#talkers.delete(talker);
+    }
+  }
+
+  /** The answer to a question. A question that does not get through is declined. */
+  async #answered(question: ServerQuestion, talker: Talker | undefined, signal: AbortSignal): Promise<object> {
+    const sdk = await loadClient();
+    try {
+      const kind = KINDS[question.method];
+      if (kind === undefined || this.#options.questions?.includes(kind) !== true)
+        throw new Error('the configuration passes no such questions on');
+      if (talker === undefined) throw new Error('it is not clear which call it belongs to');
+      return await talker.asked(question, signal);
+    } catch (error) {
+      const why = isInstance(error, Error) ? error.message : String(error);
+      this.#fault(`a question (${question.method}) was not passed on: ${why}`);
+      if (question.method === 'elicitation/create') return { action: 'decline' };
+      throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidRequest, `The question was not passed on: ${why}`);
+    }
+  }
+
+  /** The only call that is being made. A question over pipes does not name its call. */
+  #only(): Talker | undefined {
+    const [only] = this.#talkers;
+    return this.#talkers.size === 1 ? only : undefined;
+  }
+
+  #logged(message: LoggingMessageNotificationParams): void {
+    const budget = this.#notes.take();
+    if (budget === 'dropped') return;
+    if (budget === 'last') this.#options.onWarning('The MCP server sends too many notes, so some are dropped.');
+    const only = this.#only();
+    if (only !== undefined) only.log(shownLog(message));
+    else for (const listener of this.#logListeners) listener(shownLog(message));
+  }
+
+  #fault(text: string): void {
+    if (this.#faults.take() !== 'dropped') this.#options.onWarning(`The MCP server: ${text.slice(0, 1_000)}`);
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
     const connection = this.#connection;
@@ -73,12 +184,13 @@ export class Upstream {
   }
 
   async #connect(ended: () => void): Promise<Client> {
-    const { transport, info, connectMs = CONNECT_MS, onWarning } = this.#options;
+    const { transport, info, connectMs = CONNECT_MS } = this.#options;
     const sdk = await loadClient();
     const wait = this.#failedAt + RESTART_MS - performance.now();
     if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
     const client = new sdk.Client(info, this.#clientOptions());
-    client.onerror = (error) => onWarning(`The MCP server: ${error.message}`);
+    client.onerror = (error) => this.#fault(error.message);
+    this.#listen(client);
     client.onclose = ended;
     try {
       await client.connect(await transport(), { timeout: connectMs });
@@ -90,7 +202,29 @@ export class Upstream {
     return client;
   }
 
+  #listen(client: Client): void {
+    client.setNotificationHandler('notifications/message', ({ params }) => this.#logged(params));
+    client.setNotificationHandler('notifications/resources/updated', ({ params }) => {
+      if (this.#notes.take() === 'dropped') return;
+      for (const listener of this.#updateListeners) listener(params.uri);
+    });
+    const { questions = [] } = this.#options;
+    const asked = (method: ServerQuestion['method'], params: object | undefined, signal: AbortSignal): Promise<never> =>
+      this.#answered({ method, params: { ...params } }, this.#only(), signal) as Promise<never>;
+    if (questions.includes('elicitation'))
+      client.setRequestHandler('elicitation/create', ({ method, params }, { mcpReq }) =>
+        asked(method, params, mcpReq.signal),
+      );
+    if (questions.includes('sampling'))
+      client.setRequestHandler('sampling/createMessage', ({ method, params }, { mcpReq }) =>
+        asked(method, params, mcpReq.signal),
+      );
+    if (questions.includes('roots'))
+      client.setRequestHandler('roots/list', ({ method, params }, { mcpReq }) => asked(method, params, mcpReq.signal));
+  }
+
   #clientOptions(): ClientOptions {
+    const { questions = [] } = this.#options;
     const changed = (event: UpstreamEvent) => ({
       autoRefresh: false,
       onChanged: () => {
@@ -99,7 +233,12 @@ export class Upstream {
       },
     });
     return {
-      capabilities: {},
+      capabilities: {
+        ...(questions.includes('elicitation') && { elicitation: { form: {} } }),
+        ...(questions.includes('sampling') && { sampling: {} }),
+        ...(questions.includes('roots') && { roots: {} }),
+      },
+      inputRequired: { autoFulfill: false },
       versionNegotiation: { mode: 'auto' },
       listMaxPages: PAGES_MAX,
       listChanged: { tools: changed('tools'), prompts: changed('prompts'), resources: changed('resources') },
@@ -124,6 +263,25 @@ export class Upstream {
       );
     return definitions;
   }
+}
+
+const KINDS: Readonly<Record<string, QuestionKind | undefined>> = {
+  'elicitation/create': 'elicitation',
+  'sampling/createMessage': 'sampling',
+  'roots/list': 'roots',
+};
+
+/** A call of a tool. `logLevel`: the messages that its client wants, from this level on. */
+export interface ToolCall {
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly _meta?: { readonly [key: string]: LoggingLevel } | undefined;
+}
+
+export interface Sending {
+  readonly signal: AbortSignal;
+  readonly timeout: number;
+  readonly toolDefinition: Tool;
 }
 
 function unreachable(why: string, cause?: unknown): McpError {

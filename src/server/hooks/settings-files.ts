@@ -5,7 +5,7 @@ import type { CallPart } from '#calls';
  * the folder of the server that rules it.
  */
 const FILES =
-  /(?:^|\/)(?:\.assize(?:\/.*)?|\.git(?:\/(?:config|hooks(?:\/.*)?|info(?:\/.*)?))?|\.claude(?:\/(?:settings[^/]*\.json|hooks(?:\/.*)?|agents(?:\/.*)?))?|\.claude\.json|\.mcp\.json|\.codex(?:\/(?:config\.toml|hooks(?:\/.*)?))?|managed-settings\.json|assize\.config\.[a-z]+|assize\.yaml|[^/]+\.root\.key|[^/]*\.db)$/i;
+  /(?:^|\/)(?:\.assize(?:\/.*)?|\.git(?:\/(?:config|hooks(?:\/.*)?|info(?:\/.*)?))?|\.claude(?:\/(?:settings[^/]*\.json|hooks(?:\/.*)?|agents(?:\/.*)?))?|\.claude\.json|\.mcp\.json|\.codex(?:\/(?:[^/]*\.toml|hooks(?:\.json|\/.*)?|rules(?:\/.*)?|auth\.json))?|node_modules\/assize(?:\/.*)?|managed-settings\.json|assize\.config\.[a-z]+|assize\.yaml|[^/]+\.root\.key|[^/]*\.token|[^/]*\.db)$/i;
 
 /** Parts of calls that may read or change such files. They ask unless the rules say otherwise. */
 export function settingsParts(parts: readonly CallPart[], server: string): readonly CallPart[] {

@@ -62,6 +62,26 @@ describe.each<'auto' | 'legacy'>(['auto', 'legacy'])('a client over HTTP (%s)', 
   });
 });
 
+test('a client that listens is told of an approved definition', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'assize-mcp-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const notes = { command: process.execPath, args: [SINK, join(folder, 'sink.txt')] };
+  const place = await served('id: notes\ndefault: allow\n', { mcp: { waitSeconds: 0, servers: { notes } } });
+  const told = Promise.withResolvers<void>();
+  const tools = { autoRefresh: false, onChanged: () => told.resolve() };
+  const client = new Client(
+    { name: 'test', version: '0' },
+    { versionNegotiation: { mode: 'auto' }, listChanged: { tools } },
+  );
+  onTestFinished(() => client.close());
+  const requestInit = { headers: { authorization: `Bearer ${place.tokens[ADA]}` } };
+  await client.connect(new StreamableHTTPClientTransport(new URL('/mcp/notes', place.server.url), { requestInit }));
+  expect((await client.listTools()).tools).toEqual([]);
+  await place.approve((await place.approvals())[0].id);
+  await told.promise;
+  expect((await client.listTools(undefined, { cacheMode: 'refresh' })).tools.map(({ name }) => name)).toEqual(['add']);
+});
+
 test('the person whom the configuration names decides at the client', async () => {
   const { place, effects } = await serve({ [ADA]: GRACE });
   const client = await connect(place, 'auto', true);

@@ -25,7 +25,9 @@ export async function mcpEnds(
   const servers = new Map<string, { readonly config: McpServerConfig; readonly end: HttpEnd }>();
   for (const [server, config] of Object.entries(mcp.servers)) {
     const warn = (text: string): void => onWarning(server, text);
-    const upstream = upstreamOf(config as UpstreamSpec, { version, onWarning: warn });
+    const upstream = upstreamOf(config as UpstreamSpec, {
+      ...{ version, questions: config.questions, onWarning: warn },
+    });
     const options = { upstream, server, version, limits: limitsOf(mcp), maxBodyBytes: limits.bodyBytes };
     servers.set(server, { config, end: await httpEnd({ ...options, onWarning: warn }) });
   }

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { segment } from '#authority';
-import { contentHash } from '#canon';
-import { type GatewayState, pinnedTools, waitingCalls } from '#domains/gateway';
+import { callDigest, type GatewayState, pinnedTools, waitingCalls } from '#domains/gateway';
 import type { PendingPayload } from '#ledger';
 import { Trajectory } from '#runtime';
 import { ServerError } from '../errors.ts';
@@ -91,13 +90,14 @@ async function askedCall(payload: PendingPayload, values: ReturnType<typeof repl
   if (action.name !== 'call' || action.role.name !== 'agent') return undefined;
   const read = await values.read(payload, action.args);
   if (!('value' in read)) return undefined;
-  const { id, server, tool, args, once, definition } = read.value as {
-    readonly [member in 'id' | 'server' | 'tool' | 'args' | 'once' | 'definition']?: never;
+  const { id, server, tool, args, once, definition, parts } = read.value as {
+    readonly [member in 'id' | 'server' | 'tool' | 'args' | 'once' | 'definition' | 'parts']?: never;
   };
   if (once !== true || id === undefined) return undefined;
   const agent = action.role.params['agent'];
   return {
-    ...{ call: id as string, server, agent, tool: tool as unknown as string, digest: contentHash(args as never) },
+    ...{ call: id as string, server, agent, tool: tool as unknown as string },
+    digest: callDigest({ args: args ?? {}, ...(parts !== undefined && { parts }) }),
     ...(definition !== undefined && { definition: definition as string }),
   };
 }

@@ -2,13 +2,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { startDelayed } from '../../support/agents/delayed.ts';
+import { startDesk } from '../../support/agents/desk.ts';
 import { linesIn } from '../../support/agents/ruling.ts';
-import { startDelayed } from '../../support/claude-code/delayed.ts';
-import { startDesk } from '../../support/claude-code/desk.ts';
 import { startMessagesApi, use } from '../../support/claude-code/messages-api.ts';
 import { notesServer } from '../../support/claude-code/notes-server.ts';
 import { claudeProgram } from '../../support/claude-code/program.ts';
-import { append, ruledClaude, ruledStage } from '../../support/claude-code/ruled.ts';
+import { append, hookSettings, ruledClaude, ruledStage } from '../../support/claude-code/ruled.ts';
 import { runClaude } from '../../support/claude-code/run-claude.ts';
 
 /** Rules that let an agent write its own settings. */
@@ -177,7 +177,9 @@ describe.skipIf(claudeProgram() === undefined)('Claude Code (absent without npm 
 
   test('a call in which the server is killed is in doubt, and runs once', async () => {
     const stage = ruledStage();
-    const desk = await startDesk(stage);
+    const desk = await startDesk(stage, 'claude-code');
+    const address = { url: desk.url, token: desk.agentToken, query: 'wait=0' };
+    stage.write('project/.claude/settings.local.json', hookSettings(address), 0o600);
     const pause = 'until test -e open/go; do sleep 0.1; done';
     const call = use('toolu_1', 'Bash', { command: `echo a >> open/sink.txt; ${pause}; echo b >> open/sink.txt` });
     const api = await startMessagesApi({ work: [[call]], 'go on': [[append('toolu_2', 'c')]] });

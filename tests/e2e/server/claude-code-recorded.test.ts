@@ -1,95 +1,35 @@
 /** Every recorded event of Claude Code, sent to servers with different rules. */
-import { globSync, readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { gateway, readRules } from '#domains/gateway';
-import type { Domain } from '#kernel';
-import { RULED_PRINCIPALS } from '../../support/agents/ruling.ts';
-import { start } from '../../support/server/serving.ts';
+import { answeredBy, played as playedOf, type RecordedProgram, recordedOf } from '../../support/agents/recorded.ts';
 
-interface Recorded {
-  readonly name: string;
-  readonly input: { readonly hook_event_name: string; readonly [member: string]: unknown };
-}
-
-/** The order of the events in a run. */
-const ORDER = [
-  ...['UserPromptSubmit', 'UserPromptExpansion', 'SubagentStart', 'PreToolUse', 'PreSkillShellCommand'],
-  ...['PermissionRequest', 'PermissionDenied', 'Elicitation', 'ConfigChange', 'CwdChanged'],
-  ...['PostToolUse', 'PostToolUseFailure', 'PostToolBatch', 'SubagentStop', 'Stop', 'SessionEnd'],
-];
-
-const folder = join(import.meta.dirname, '../../support/claude-code/recorded');
-const RECORDED: readonly Recorded[] = globSync(join(folder, '*.json'))
-  .map((path) => ({ name: basename(path, '.json'), input: JSON.parse(readFileSync(path, 'utf8')) }))
-  .sort((a, b) => placeOf(a) - placeOf(b) || (a.name < b.name ? -1 : 1));
-
-function placeOf({ input }: Recorded): number {
-  return ORDER.indexOf(input.hook_event_name);
-}
-
-/** The answer to an event as Claude Code reads it: without the name of the event, it is none. */
-function permissionIn(event: string, answer: any): string | undefined {
-  if (event === 'ConfigChange') return answer.decision;
-  const said = answer.hookSpecificOutput;
-  if (said?.hookEventName !== event) return undefined;
-  if (event === 'PermissionRequest') return said.decision.behavior;
-  return event === 'Elicitation' ? said.action : said.permissionDecision;
-}
-
-interface Played {
-  /** By the name of each recorded question. `undefined`: no opinion. */
-  readonly permissions: Readonly<Record<string, string | undefined>>;
-  /** By the id of the call. */
-  readonly outcomes: Readonly<Record<string, string>>;
-}
-
-const QUESTIONS = ['PreToolUse', 'PreSkillShellCommand', 'PermissionRequest', 'Elicitation', 'ConfigChange'];
-
-/**
- * Sends all events. The identifiers of the runs are the same in all files, so the events with the
- * same subject, such as `write-create`, are a session of their own.
- */
-async function played(text: string): Promise<Played> {
-  const { rules } = readRules(text);
-  const server = await start({
-    config: { worlds: { calls: { domain: 'gateway' } }, tools: [] },
-    principals: RULED_PRINCIPALS as never,
-    domains: [gateway({ rules }) as unknown as Domain],
-    rules,
-  });
-  const token = await server.tokenFor('agent:coder');
-  const path = '/v1/trajectories/calls/hooks/claude-code?wait=0';
-  const permissions: Record<string, string | undefined> = {};
-  for (const { name, input } of RECORDED) {
-    const body = { ...input, session_id: subjectOf(name) };
-    const answered = await server.ask('POST', path, { token, body });
-    expect({ name, status: answered.status }).toEqual({ name, status: 200 });
-    if (QUESTIONS.includes(input.hook_event_name))
-      permissions[name] = permissionIn(input.hook_event_name, answered.body);
-    else expect({ name, body: answered.body }).toEqual({ name, body: {} });
-  }
-  const auditor = await server.tokenFor('admin:ann');
-  const { state } = (await server.ask('GET', '/v1/trajectories/calls/state', { token: auditor })).body;
-  const rows = Object.entries<any>(state.calls);
-  return { permissions, outcomes: Object.fromEntries(rows.map(([id, { outcome = 'open' }]) => [id, outcome])) };
-}
-
-function subjectOf(name: string): string {
-  if (name.endsWith('-by-claude')) return 'skill';
-  return name
-    .replace(/^(pre-tool-use|post-tool-use-failure|post-tool-use|post-tool-batch)-/, '')
-    .replace('-create', '');
-}
-
-/** The names of the questions with one of these answers. */
-function answeredBy({ permissions }: Played, ...wanted: readonly (string | undefined)[]): string[] {
-  return Object.keys(permissions).filter((name) => wanted.includes(permissions[name]));
-}
+const CLAUDE_CODE: RecordedProgram = {
+  program: 'claude-code',
+  order: [
+    ...['UserPromptSubmit', 'UserPromptExpansion', 'SubagentStart', 'PreToolUse', 'PreSkillShellCommand'],
+    ...['PermissionRequest', 'PermissionDenied', 'Elicitation', 'ConfigChange', 'CwdChanged'],
+    ...['PostToolUse', 'PostToolUseFailure', 'PostToolBatch', 'SubagentStop', 'Stop', 'SessionEnd'],
+  ],
+  questions: ['PreToolUse', 'PreSkillShellCommand', 'PermissionRequest', 'Elicitation', 'ConfigChange'],
+  // Without the name of the event, Claude Code reads no answer.
+  permissionIn: (event, answer) => {
+    if (event === 'ConfigChange') return answer.decision;
+    const said = answer.hookSpecificOutput;
+    if (said?.hookEventName !== event) return undefined;
+    if (event === 'PermissionRequest') return said.decision.behavior;
+    return event === 'Elicitation' ? said.action : said.permissionDecision;
+  },
+  subjectOf: (name) =>
+    name.endsWith('-by-claude')
+      ? 'skill'
+      : name.replace(/^(pre-tool-use|post-tool-use-failure|post-tool-use|post-tool-batch)-/, '').replace('-create', ''),
+};
+const RECORDED = recordedOf(CLAUDE_CODE);
+const played = (text: string) => playedOf(CLAUDE_CODE, text);
 
 test('every recorded event has its place, and every kind of question is there', () => {
-  expect(RECORDED.filter((each) => placeOf(each) < 0)).toEqual([]);
-  expect(ORDER.filter((event) => !RECORDED.some(({ input }) => input.hook_event_name === event))).toEqual([]);
+  const { order } = CLAUDE_CODE;
+  expect(RECORDED.filter(({ input }) => !order.includes(input.hook_event_name))).toEqual([]);
+  expect(order.filter((event) => !RECORDED.some(({ input }) => input.hook_event_name === event))).toEqual([]);
   expect(RECORDED.length).toBeGreaterThanOrEqual(70);
 });
 

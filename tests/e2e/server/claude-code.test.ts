@@ -4,11 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import { configuration, gateway, readRules } from '#domains/gateway';
-import type { Domain } from '#kernel';
+import { configuration, readRules } from '#domains/gateway';
+import { type Hooks, hooksOf } from '../../support/agents/hooks.ts';
 import { cases } from '../../support/cases.ts';
 import { callOperation, succeed } from '../../support/server/calling.ts';
-import { type Asking, start, type TestServer } from '../../support/server/serving.ts';
 
 const RULES = `
 id: repo
@@ -21,63 +20,7 @@ rules:
   - { id: notes, allow: 'notes/*' }
 `;
 
-const PRINCIPALS = {
-  'agent:claude': {
-    kinds: ['agent'],
-    grants: [{ trajectories: ['calls'], actions: ['call', 'begin', 'report', 'session'] }],
-  },
-  'human:grace': { kinds: ['counselor'] },
-  'admin:ann': { kinds: ['admin'] },
-} as const;
-
-interface Hooks {
-  readonly server: TestServer;
-  send(event: object, query?: string): Promise<any>;
-  /** The permission for a call, and its reason. */
-  ask(tool: string, input: object, more?: object, query?: string): Promise<{ permission: string; reason: string }>;
-  approve(): Promise<void>;
-  state(): Promise<any>;
-}
-
-async function hooks(rules = RULES): Promise<Hooks> {
-  const read = readRules(rules).rules;
-  const server = await start({
-    config: { worlds: { calls: { domain: 'gateway' } }, tools: [] },
-    principals: PRINCIPALS as never,
-    domains: [gateway({ rules: read }) as unknown as Domain],
-    rules: read,
-  });
-  const path = '/v1/trajectories/calls/hooks/claude-code';
-  const tokens = {
-    agent: await server.tokenFor('agent:claude'),
-    grace: await server.tokenFor('human:grace'),
-  };
-  const asked = async (method: string, at: string, asking: Asking) => {
-    const { status, body, text } = await server.ask(method, at, asking);
-    if (status >= 300) throw new Error(text);
-    return body;
-  };
-  const send: Hooks['send'] = (event, query = 'wait=0') =>
-    asked('POST', `${path}?${query}`, { token: tokens.agent, body: { session_id: 's1', cwd: '/repo', ...event } });
-  let calls = 0;
-  return {
-    server,
-    send,
-    ask: async (tool_name, tool_input, more = {}, query = 'wait=0') => {
-      const event = { hook_event_name: 'PreToolUse', tool_name, tool_input, tool_use_id: `toolu_${++calls}`, ...more };
-      const { hookSpecificOutput: said } = await send(event, query);
-      expect(said.hookEventName).toBe('PreToolUse');
-      return { permission: said.permissionDecision, reason: said.permissionDecisionReason };
-    },
-    approve: async () => {
-      const { approvals } = await asked('GET', '/v1/approvals', { token: tokens.grace });
-      expect(approvals).toHaveLength(1);
-      const [{ id, digest }] = approvals;
-      await asked('POST', `/v1/approvals/${id}/approve`, { token: tokens.grace, body: { digest, reason: 'fine' } });
-    },
-    state: async () => (await asked('GET', '/v1/trajectories/calls/state', { token: tokens.grace })).state,
-  };
-}
+const hooks = (rules = RULES): Promise<Hooks> => hooksOf('claude-code', rules);
 
 const bash = (command: string) => ({ command });
 
@@ -93,23 +36,7 @@ test('the rules allow, deny and hold calls by what they do', async () => {
   expect((await ask('Bash', bash('$(cat x)'))).permission).toBe('deny');
   const { calls, sessions } = await state();
   expect(Object.keys(calls)).toEqual(['s1.toolu_1', 's1.toolu_2', 's1.toolu_3']);
-  expect(sessions).toMatchObject({ s1: { agent: 'claude' } });
-});
-
-test('an approval is for exactly that call, once', async () => {
-  const { ask, approve, state } = await hooks();
-  const push = bash('git push');
-  expect((await ask('Bash', push)).reason).toContain('/inbox/');
-  expect((await ask('Bash', push)).permission).toBe('deny');
-  await approve();
-  expect((await ask('Bash', bash('git push --force'))).permission).toBe('deny');
-  const both = await Promise.all([ask('Bash', push), ask('Bash', push), ask('Bash', push)]);
-  expect(both.filter(({ permission }) => permission === 'allow')).toHaveLength(1);
-  expect((await ask('Bash', push)).permission).toBe('deny');
-  expect((await state()).calls['s1.toolu_1']).toMatchObject({
-    approvedBy: ['human:grace'],
-    begunAs: expect.any(String),
-  });
+  expect(sessions).toMatchObject({ s1: { agent: 'coder' } });
 });
 
 test('an approval with another command does not let the asked one through', async () => {
@@ -145,15 +72,6 @@ test('an approval ends when the rules change, and the call asks anew', async () 
   expect((await ask('Bash', bash('git push'))).reason).toContain('[two]');
 });
 
-test('an approval in one folder is not one in another', async () => {
-  const { ask, approve } = await hooks();
-  const clean = bash('make clean');
-  await ask('Bash', clean, { cwd: '/srv/staging' });
-  await approve();
-  expect((await ask('Bash', clean, { cwd: '/srv/prod' })).permission).toBe('deny');
-  expect((await ask('Bash', clean, { cwd: '/srv/staging' })).permission).toBe('allow');
-});
-
 test('a link in a command counts under the name that it leads to', async () => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'assize-links-')));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -169,29 +87,6 @@ rules:
   expect((await ask('Bash', bash('ls'), { cwd: '/srv' })).permission).toBe('deny');
   expect((await ask('Bash', bash('cat link'), { cwd: folder })).reason).toContain('[outside]');
   expect((await ask('Bash', bash('echo x > link'), { cwd: folder })).reason).toContain('[outside]');
-});
-
-test('the same question twice at once is one permission', async () => {
-  const { ask } = await hooks();
-  const same = { tool_use_id: 'toolu_same' };
-  const all = await Promise.all([1, 2, 3, 4].map(() => ask('Bash', bash('git status'), same)));
-  expect(all.filter(({ permission }) => permission === 'allow')).toHaveLength(1);
-  expect((await ask('Bash', bash('git status'), same)).reason).toContain('let through already');
-  expect((await ask('Bash', bash('git log'), same)).reason).toContain('other arguments');
-});
-
-test('a person who decides in time answers the question itself', async () => {
-  const { ask, approve } = await hooks();
-  const asked = ask('Bash', bash('git push'), {}, 'wait=30');
-  await expect
-    .poll(async () =>
-      approve().then(
-        () => true,
-        () => false,
-      ),
-    )
-    .toBe(true);
-  expect((await asked).permission).toBe('allow');
 });
 
 test('a deferred call is allowed once after its approval, or stays refused', async () => {
@@ -257,11 +152,11 @@ test('a person settles a call without an outcome, and its agent does not', async
   const done = { hook_event_name: 'PostToolUseFailure', tool_name: 'Bash', tool_input: bash('ls'), is_interrupt: true };
   await send({ ...done, tool_use_id: 'toolu_1' });
   const path = { trajectory: 'calls' };
-  const [tokenOfGrace, tokenOfAgent] = [await server.tokenFor('human:grace'), await server.tokenFor('agent:claude')];
+  const [tokenOfGrace, tokenOfAgent] = [await server.tokenFor('human:grace'), await server.tokenFor('agent:coder')];
   const grace = { token: tokenOfGrace, path };
   const open = async () => (await succeed(server, 'calls.open', grace)).calls;
   expect(await open()).toMatchObject([
-    { call: 's1.toolu_1', agent: 'claude', tool: 'claude-code/Bash', in_doubt: true, class: 'read' },
+    { call: 's1.toolu_1', agent: 'coder', tool: 'claude-code/Bash', in_doubt: true, class: 'read' },
     { call: 's1.toolu_2', in_doubt: false },
   ]);
   expect((await succeed(server, 'calls.open', { ...grace, query: { agent: 'other' } })).calls).toEqual([]);
@@ -403,7 +298,7 @@ const QUESTIONS = ['PreToolUse', 'PreSkillShellCommand', 'PermissionRequest', 'C
 
 test('a malformed question is never a permission', async () => {
   const { server } = await hooks('{ id: none, default: deny }');
-  const token = await server.tokenFor('agent:claude');
+  const token = await server.tokenFor('agent:coder');
   const path = '/v1/trajectories/calls/hooks/claude-code?wait=0';
   const member = fc.constantFrom('session_id', 'cwd', 'tool_name', 'tool_input', 'tool_use_id', 'mcp_server', 'source');
   const value = fc.oneof(fc.jsonValue(), fc.constantFrom('Bash', 'Read', { command: 'ls' }, '/repo', 's1', null));
@@ -430,7 +325,7 @@ test('an unknown event, a stranger and a wrong world get no permission', async (
   expect((await server.ask('POST', path, { body: { hook_event_name: 'Stop' } })).status).toBe(401);
   const token = await server.tokenFor('human:grace');
   expect((await server.ask('POST', path, { token, body: { hook_event_name: 'Stop' } })).status).toBe(403);
-  const agent = await server.tokenFor('agent:claude');
+  const agent = await server.tokenFor('agent:coder');
   expect(
     (
       await server.ask('POST', '/v1/trajectories/nowhere/hooks/claude-code', {

@@ -53,14 +53,19 @@ export interface RulingServer {
   story(): Promise<Story>;
 }
 
-export async function startRuling(stage: AgentStage, more?: MoreRules): Promise<RulingServer> {
-  const { rules } = readRules(rulesFor(stage.project, more));
-  const server = await start({
+/** A server with the world `calls` under a rules file. */
+export function startWithRules(text: string): Promise<TestServer> {
+  const { rules } = readRules(text);
+  return start({
     config: { worlds: { calls: { domain: 'gateway' } }, tools: [] },
     principals: RULED_PRINCIPALS as never,
     domains: [gateway({ rules }) as unknown as Domain],
     rules,
   });
+}
+
+export async function startRuling(stage: AgentStage, more?: MoreRules): Promise<RulingServer> {
+  const server = await startWithRules(rulesFor(stage.project, more));
   const agentToken = await server.tokenFor('agent:coder');
   const grace = await server.tokenFor('human:grace');
   const ann = await server.tokenFor('admin:ann');

@@ -54,9 +54,15 @@ export async function startResponsesApi(script: CodexScript): Promise<ResponsesA
   return { ...(await listenOnLoopback(server)), requests, others };
 }
 
-/** A call of a tool with arguments as JSON. */
-export function callTool(callId: string, name: string, args: Readonly<Record<string, unknown>>): OutputItem {
-  return { type: 'function_call', call_id: callId, name, arguments: JSON.stringify(args) };
+/** A call of a tool with arguments as JSON. Tools of servers and of subagents have a namespace. */
+export function callTool(
+  callId: string,
+  name: string,
+  args: Readonly<Record<string, unknown>>,
+  namespace?: string,
+): OutputItem {
+  const call = { type: 'function_call', call_id: callId, name, arguments: JSON.stringify(args) } as const;
+  return namespace === undefined ? call : { ...call, namespace };
 }
 
 /** A call of a tool with a text, such as a patch. */

@@ -24,18 +24,16 @@ export interface CodexOptions {
 }
 
 /**
- * A project that the user trusts, and a configuration with a model on loopback. `config` is more of
- * `config.toml`: first keys of the whole file, then tables.
+ * A configuration with a model on loopback, for a project that the user trusts. `more`: first keys
+ * of the whole file, then tables.
  */
-export function codexStage(api: string, config = '', stage: AgentStage = agentStage('codex')): AgentStage {
-  stage.write(
-    'home/.codex/config.toml',
-    `model = "scripted"
+export function scriptedConfig(api: string, project: string, more = ''): string {
+  return `model = "scripted"
 model_provider = "scripted"
 approval_policy = "never"
 sandbox_mode = "danger-full-access"
 check_for_update_on_startup = false
-${config}
+${more}
 
 [analytics]
 enabled = false
@@ -48,10 +46,14 @@ env_key = "SCRIPTED_KEY"
 request_max_retries = 0
 stream_max_retries = 0
 
-[projects."${stage.project}"]
+[projects."${project}"]
 trust_level = "trusted"
-`,
-  );
+`;
+}
+
+/** A project with such a configuration. */
+export function codexStage(api: string, config = '', stage: AgentStage = agentStage('codex')): AgentStage {
+  stage.write('home/.codex/config.toml', scriptedConfig(api, stage.project, config));
   return stage;
 }
 

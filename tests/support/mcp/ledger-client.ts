@@ -1,6 +1,6 @@
 /** A client of the ledger of a test server, over pipes in memory. */
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
-import { type Ask, LedgerApi, serveLedger } from '#mcp';
+import { LedgerApi, type LedgerAsk, serveLedger } from '#mcp';
 import { OPERATIONS } from '#server';
 import type { PrincipalName, TestServer } from '../server/serving.ts';
 
@@ -15,7 +15,7 @@ export interface LedgerConnecting {
   /** Whether the client leaves the questions to the test. */
   readonly keepsQuestions?: boolean;
   /** Stands between the MCP server and the API. */
-  readonly wrap?: (ask: Ask) => Ask;
+  readonly wrap?: (ask: LedgerAsk) => LedgerAsk;
 }
 
 export interface LedgerClient {
@@ -33,7 +33,7 @@ export async function ledgerClient(
   const [near, far] = InMemoryTransport.createLinkedPair();
   const ends = new AbortController();
   const authorization = `Bearer ${server.tokens[as]}`;
-  const ask: Ask = (path, init) =>
+  const ask: LedgerAsk = (path, init) =>
     fetch(new URL(path, server.url), { ...init, headers: { ...init.headers, authorization } });
   const api = new LedgerApi({ ask: wrap(ask), url: server.url });
   const options = { operations: OPERATIONS, api, version: '0', decides, transport: far as never };

@@ -3,7 +3,7 @@ import { Client, type ClientOptions, InMemoryTransport } from '@modelcontextprot
 import type { AssizeConfig } from '#config';
 import { gateway as gatewayDomain, readRules } from '#domains/gateway';
 import type { Domain } from '#kernel';
-import { ApiDesk, type Ask, Gateway, type GatewayLimits, stdioEnd, Upstream } from '#mcp';
+import { ApiDesk, type Ask, Gateway, type GatewayLimits, httpAsk, type QuestionKind, stdioEnd, Upstream } from '#mcp';
 import { MemoryStore, type Store } from '#stores';
 import { start, type TestServer } from '../server/serving.ts';
 
@@ -55,8 +55,7 @@ export async function served(
     [ADA]: await server.tokenFor(ADA),
     [GRACE]: await server.tokenFor(GRACE),
   };
-  const askAs = (token: string) => (path: string, init: RequestInit) =>
-    fetch(new URL(path, server.url), { ...init, headers: { ...init.headers, authorization: `Bearer ${token}` } });
+  const askAs = (token: string): Ask => httpAsk(server.url, token);
   const approvals = async (): Promise<readonly any[]> => {
     const answer = await server.ask('GET', '/v1/approvals', { token: tokens[GRACE] });
     return answer.body.approvals;
@@ -90,6 +89,7 @@ export interface Connecting {
   readonly client?: ClientOptions;
   readonly gateway?: Gateway;
   readonly asPerson?: string;
+  readonly questions?: readonly QuestionKind[];
 }
 
 export interface Connected {
@@ -103,12 +103,13 @@ export interface Connected {
 export function gatewayBefore(
   { desk }: Served,
   serve: (transport: InMemoryTransport) => unknown,
-  { limits, asPerson, wrap }: Connecting = {},
+  { limits, asPerson, wrap, questions }: Connecting = {},
   warnings: string[] = [],
 ): Gateway {
   const onWarning = (text: string): void => void warnings.push(text);
   const upstream = new Upstream({
     info: { name: 'assize', version: '0' },
+    questions,
     onWarning,
     transport: async () => {
       const [own, far] = InMemoryTransport.createLinkedPair();

@@ -10,6 +10,7 @@ import { writeNew } from '../../files/write-file.ts';
 import { inSession, type StorelessOptions } from '../../store/session.ts';
 import { bold, line } from '../../terminal/printable.ts';
 import { initClaudeCode } from './claude-code/index.ts';
+import { initCodex } from './codex/index.ts';
 import { IGNORED, PROJECT_FILES, SHARED_FILES } from './files.ts';
 import { initMcp } from './mcp/index.ts';
 import { nextSteps } from './next-steps.ts';
@@ -44,6 +45,7 @@ export function init(program: Command): void {
       }),
     );
   initClaudeCode(command);
+  initCodex(command);
   initMcp(command);
 }
 

@@ -9,7 +9,7 @@ import { type Credentials, credentialsOf } from '#server';
 import { openStore } from '#stores';
 import { CliError } from '../../errors.ts';
 import { writeNew } from '../../files/write-file.ts';
-import { firstRules, HOOK_GRANT, serverConfig } from './server-files.ts';
+import { firstRules, HOOK_AGENTS, HOOK_GRANT, serverConfig } from './server-files.ts';
 
 /** The server of a person's own machine: its folder, its configuration and its tokens. */
 
@@ -24,14 +24,18 @@ export function serverOption(): Option {
   );
 }
 
-/** Writes the files of a new server. An existing configuration is left as it is. */
-export function writeServerFiles(folder: string, agent: string, grant: object = HOOK_GRANT): readonly string[] {
+/** Writes the files of a new server, with the agents of hooks or another one. */
+export function writeServerFiles(
+  folder: string,
+  agents: readonly string[] = HOOK_AGENTS,
+  grant: object = HOOK_GRANT,
+): readonly string[] {
   const config = join(folder, 'assize.config.json');
   if (CONFIG_FILES.some((name) => existsSync(join(folder, name)))) return [];
   const { username } = userInfo();
   const person = `human:${username.replace(/[^A-Za-z0-9_.-]/g, '-') || 'me'}`;
   const rules = join(folder, 'assize.yaml');
-  const files: (readonly [string, string])[] = [[config, serverConfig({ agent, grant, person })]];
+  const files: (readonly [string, string])[] = [[config, serverConfig({ agents, grant, person })]];
   if (!existsSync(rules)) files.push([rules, firstRules(realpathSync('.'))]);
   writeNew(files, false);
   return files.map(([path]) => path);

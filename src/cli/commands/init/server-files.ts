@@ -9,14 +9,17 @@ export function gatewayGrant(agent: string): object {
   };
 }
 
+/** The agents of hooks. A new server has a grant for each of these agents. */
+export const HOOK_AGENTS: readonly string[] = ['agent:claude-code', 'agent:codex'];
+
 interface OwnServer {
-  readonly agent: string;
+  readonly agents: readonly string[];
   readonly grant: object;
   readonly person: string;
 }
 
 /** The configuration of a server for agents on a person's own machine. */
-export function serverConfig({ agent, grant, person }: OwnServer): string {
+export function serverConfig({ agents, grant, person }: OwnServer): string {
   const config = {
     store: 'sqlite:./assize.db',
     policy: './assize.yaml',
@@ -24,7 +27,7 @@ export function serverConfig({ agent, grant, person }: OwnServer): string {
     server: { limits: { requestsPerSecond: 500, concurrency: 256 } },
     worlds: { calls: { domain: 'gateway' } },
     principals: {
-      [agent]: { kinds: ['agent'], grants: [grant] },
+      ...Object.fromEntries(agents.map((agent) => [agent, { kinds: ['agent'], grants: [grant] }])),
       [person]: { kinds: ['counselor', 'auditor', 'admin'] },
     },
   };

@@ -12,7 +12,7 @@ describe('a program that reads a terminal is dynamic', () => {
     ...['psql', 'psql shop', 'mysql -u root shop', 'sqlite3 a.db', 'redis-cli', 'gdb a.out', 'lua', 'R'],
     ...['less a', 'vi a', 'nano a', 'ed a', 'nc localhost 80', 'telnet host', 'time python3'],
     ...['git commit', 'git commit -a', 'git -C sub commit', 'git commit --amend', 'git add -p', 'git rebase -i HEAD~2'],
-    ...['git merge topic', 'git tag -a v1', 'git stash -p', 'git branch --edit-description'],
+    ...['git merge topic', 'git pull', 'git tag -a v1', 'git stash -p', 'git branch --edit-description'],
   ])('%s', (command) => expect(isDynamic(command)).toBe(true));
 
   test.each([
@@ -28,6 +28,13 @@ describe('a program that reads a terminal is dynamic', () => {
       'git status',
       'git log -p',
     ],
-    ...['git merge --no-edit topic', 'git tag v1', 'git tag -a v1 -m x', 'git -C sub status', 'git stash'],
+    ...[
+      'git merge --no-edit topic',
+      'git pull --ff-only',
+      'git tag v1',
+      'git tag -a v1 -m x',
+      'git -C sub status',
+      'git stash',
+    ],
   ])('not %s', (command) => expect(isDynamic(command)).toBe(false));
 });

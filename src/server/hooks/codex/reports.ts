@@ -46,13 +46,9 @@ async function closed(
   desk: GatewayDesk,
   { session_id, tool_use_id, tool_response }: ToolDone,
 ): Promise<answers.HookAnswer> {
-  const result = tool_response === undefined ? {} : { result: wellFormed(tool_response as Json) };
+  const result = tool_response === undefined ? {} : { result: tool_response as Json };
   await closeCall(desk, callIdOf(session_id, tool_use_id), { outcome: 'done', ...result });
   return answers.NOTHING;
-}
-
-function wellFormed(result: Json): Json {
-  return typeof result === 'string' ? result.toWellFormed() : result;
 }
 
 /**

@@ -4,39 +4,24 @@ import { dirname, join, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { isInstance } from '#base';
 import type { ResolvedConfig } from '#config';
-import { publicAddress } from '#server';
 import { CliError, EXIT, type ExitCode } from '../../../errors.ts';
 import { unreadable } from '../../../files/file-faults.ts';
 import { makeFolder } from '../../../files/folders.ts';
-import { upTo, withoutStore } from '../../../files/options.ts';
 import { replaceFile } from '../../../files/replace-file.ts';
-import { inSession, type Session, type StorelessOptions } from '../../../store/session.ts';
-import { bold, line } from '../../../terminal/printable.ts';
+import type { Session } from '../../../store/session.ts';
+import { type AgentOptions, withAgentWorks } from '../agents/agent-command.ts';
+import { addressFor, hookedFaults } from '../agents/hooked-server.ts';
+import { faultOf, showFaults, showInstalled, showRemoved } from '../agents/show.ts';
 import { agreesTo } from '../agreement.ts';
 import { difference } from '../difference.ts';
-import {
-  addressOf,
-  newToken,
-  personIn,
-  revoke,
-  serverFaults,
-  serverOf,
-  serverOption,
-  TRAJECTORY,
-  writeServerFiles,
-} from '../own-server.ts';
+import { type ExcludeChange, excluding, including, shownExclude, writeExclude } from '../git-exclude.ts';
+import { newToken, revoke, serverOf, TRAJECTORY, writeServerFiles } from '../own-server.ts';
 import { addressIn, type HookTerms, missingEvents, type Settings, tokensIn, withHooks, withoutHooks } from './hooks.ts';
 import { requireClaudeCode } from './program-version.ts';
 
-interface Options extends StorelessOptions {
+interface Options extends AgentOptions {
   readonly user?: boolean;
-  readonly undo?: boolean;
-  readonly check?: boolean;
-  readonly yes?: boolean;
-  readonly server: string;
   readonly claude: string;
-  readonly url?: string;
-  readonly wait: number;
   readonly pending: HookTerms['pending'];
   readonly confirm: HookTerms['confirm'];
 }
@@ -47,62 +32,42 @@ const OWN = 0o600;
 
 /** `assize init claude-code`: puts the hooks of Assize into the settings of Claude Code. */
 export function initClaudeCode(init: Command): void {
-  withoutStore(
-    init
-      .command('claude-code')
-      .description('put a server of Assize in front of the tool calls of Claude Code')
-      .option('--project', 'only in the project of this folder, in .claude/settings.local.json (default)')
-      .option('--user', 'in all projects of the person, in ~/.claude/settings.json')
-      .addOption(serverOption())
-      .option('--url <url>', 'address of the server (default: that of its configuration)')
-      .addOption(new Option('--claude <path>', 'the program of Claude Code').default('claude'))
-      .addOption(new Option('--wait <s>', 'seconds that a call waits for a person').argParser(upTo(50)).default(20))
-      .addOption(
-        new Option('--pending <answer>', 'the answer after that: deny, or defer for runs without a terminal')
-          .choices(['deny', 'defer'])
-          .default('deny'),
-      )
-      .addOption(
-        new Option('--confirm <calls>', 'calls that the person at the terminal confirms too')
-          .choices(['never', 'irreversible', 'changes', 'always'])
-          .default('never'),
-      )
-      .option('--yes', 'write without a question')
-      .option('--undo', 'take the hooks out again, and revoke their token')
-      .option('--check', 'only say whether the hooks are complete and the server answers'),
-  ).action(
-    inSession((session: Session, options: Options) => {
-      if (options.check === true) return check(session, options);
-      return options.undo === true ? undo(session, options) : install(session, options);
-    }),
-  );
+  const command = init
+    .command('claude-code')
+    .description('put a server of Assize in front of the tool calls of Claude Code')
+    .option('--project', 'only in the project of this folder, in .claude/settings.local.json (default)')
+    .option('--user', 'in all projects of the person, in ~/.claude/settings.json')
+    .addOption(new Option('--claude <path>', 'the program of Claude Code').default('claude'))
+    .addOption(
+      new Option('--pending <answer>', 'the answer after the wait: deny, or defer for runs without a terminal')
+        .choices(['deny', 'defer'])
+        .default('deny'),
+    )
+    .addOption(
+      new Option('--confirm <calls>', 'calls that the person at the terminal confirms too')
+        .choices(['never', 'irreversible', 'changes', 'always'])
+        .default('never'),
+    );
+  withAgentWorks<Options>(command, { install, undo, check });
 }
 
 async function install(session: Session, options: Options): Promise<ExitCode> {
   const version = await requireClaudeCode(options.claude);
   const path = settingsPath(options);
   const before = readSettings(path);
-  const made = writeServerFiles(options.server, AGENT);
+  const files = writeServerFiles(options.server);
   const config = await serverOf(options.server, AGENT);
   const shown = termsOf(config, options, '<a new token>');
-  const isAgreed = await agreed(session, options, path, [before, withHooks(withoutHooks(before), shown)]);
-  if (!isAgreed) return EXIT.negative;
+  const hidden = excluding(path);
+  const after = withHooks(withoutHooks(before), shown);
+  if (!(await agreed(session, options, [{ path, before, after }, hidden]))) return EXIT.negative;
   const token = await newToken(config, AGENT, `hooks in ${path}`);
   await revoke(config, tokensIn(before));
+  // Git knows about the file before the token is in it.
+  writeExclude(hidden);
   writeSettings(path, withHooks(before, termsOf(config, options, token)));
-  const serve = `assize serve --config ${config.file}`;
-  const signIn = `assize token sign-in ${personIn(config)} --config ${config.file}`;
-  if (session.json)
-    session.out.document({ settings: path, server: options.server, files: made, version, serve, signIn });
-  else {
-    for (const file of [...made, path]) session.out.line(line`${file}`);
-    session.out.line(line``);
-    session.out.line(bold('Next'));
-    session.out.line(line`  ${serve}`);
-    session.out.line(line`  ${signIn}`);
-    session.out.line(line`  Start Claude Code here. Rules: ${join(options.server, 'assize.yaml')}`);
-  }
-  return EXIT.ok;
+  const { server } = options;
+  return showInstalled(session, { settings: path, files, version, config, server, program: 'Claude Code' });
 }
 
 async function undo(session: Session, options: Options): Promise<ExitCode> {
@@ -111,15 +76,12 @@ async function undo(session: Session, options: Options): Promise<ExitCode> {
   const after = withoutHooks(before);
   const tokens = tokensIn(before);
   if (tokens.length === 0 && after === before) throw new CliError('usage', `${path} has no hooks of Assize.`);
-  if (!(await agreed(session, options, path, [before, after]))) return EXIT.negative;
+  const listed = including(path);
+  if (!(await agreed(session, options, [{ path, before, after }, listed]))) return EXIT.negative;
   writeSettings(path, after);
+  writeExclude(listed);
   const revoked = existsSync(options.server) ? await revoke(await serverOf(options.server, AGENT), tokens) : 0;
-  if (session.json) session.out.document({ settings: path, revoked });
-  else
-    session.out.line(
-      line`${path} has no hooks of Assize any more, and ${revoked === 1 ? 'its token is' : `${revoked} tokens are`} revoked.`,
-    );
-  return EXIT.ok;
+  return showRemoved(session, path, revoked);
 }
 
 async function check(session: Session, options: Options): Promise<ExitCode> {
@@ -130,37 +92,26 @@ async function check(session: Session, options: Options): Promise<ExitCode> {
   const faults = [
     ...(missing.length > 0 ? [`${path} lacks the hooks of ${missing.join(', ')}`] : []),
     ...(settings['disableAllHooks'] === true ? [`${path} has disableAllHooks`] : []),
-    ...(await requireClaudeCode(options.claude).then(() => [], messageOf)),
-    ...(missing.length > 0 ? [] : await hookedFaults(settings, options, token)),
+    ...(await requireClaudeCode(options.claude).then(() => [], faultOf)),
+    ...(missing.length > 0 ? [] : await hookedFaults(addressIn(settings), options, AGENT, token)),
   ];
-  if (session.json) session.out.document({ settings: path, ok: faults.length === 0, faults });
-  else
-    for (const fault of faults.length === 0 ? ['The hooks are complete, and the server answers.'] : faults)
-      session.out.line(line`${fault}`);
-  return faults.length === 0 ? EXIT.ok : EXIT.negative;
-}
-
-function messageOf(error: unknown): string[] {
-  if (isInstance(error, CliError)) return [error.message];
-  throw error;
-}
-
-/** Faults of the server that the hooks name. A server of another address never gets the token. */
-async function hookedFaults(settings: Settings, { url, server }: Options, token: string): Promise<string[]> {
-  const named = addressIn(settings);
-  const expected = url === undefined ? publicAddress((await serverOf(server, AGENT)).server) : addressOf(url);
-  if (named === expected) return serverFaults(named, token);
-  return [`the hooks name the server ${named}, and not ${expected}; pass --url if that is right`];
+  return showFaults(session, path, faults);
 }
 
 /** Shows the change of the settings, and asks. `--yes` agrees, and so does no change at all. */
 function agreed(
   session: Session,
   { yes }: Options,
-  path: string,
-  [before, after]: readonly [Settings, Settings],
+  [{ path, before, after }, exclude]: readonly [SettingsChange, ExcludeChange | undefined],
 ): Promise<boolean> {
-  return agreesTo(session, { yes, changes: [{ path, lines: difference(shownText(before), shownText(after)) }] });
+  const lines = difference(shownText(before), shownText(after));
+  return agreesTo(session, { yes, changes: [{ path, lines }, ...shownExclude(exclude)] });
+}
+
+interface SettingsChange {
+  readonly path: string;
+  readonly before: Settings;
+  readonly after: Settings;
 }
 
 /** One line for each member and each event, without tokens. */
@@ -216,13 +167,6 @@ function textOf(settings: Settings): string {
   return Object.keys(settings).length === 0 ? '{}\n' : `${JSON.stringify(settings, undefined, 2)}\n`;
 }
 
-function termsOf({ server }: ResolvedConfig, { url, wait, pending, confirm }: Options, token: string): HookTerms {
-  return {
-    url: url === undefined ? publicAddress(server) : addressOf(url),
-    trajectory: TRAJECTORY,
-    token,
-    wait,
-    pending,
-    confirm,
-  };
+function termsOf(config: ResolvedConfig, { url, wait, pending, confirm }: Options, token: string): HookTerms {
+  return { url: addressFor(config, url), trajectory: TRAJECTORY, token, wait, pending, confirm };
 }

@@ -28,9 +28,6 @@ export const HOOK_SECONDS = 40;
 /** Codex ends this hook after 3 seconds, whatever it says. */
 const END_SECONDS = 3;
 
-export const BEGIN = '# >>> Assize: written by assize init codex, taken out by assize init codex --undo';
-export const END = '# <<< Assize';
-
 /** The text of the hooks, without the trust that Codex needs to run them. */
 export function hooksText(terms: CodexTerms): string {
   return [...QUESTIONS, ...REPORTS].map((event) => hookText(event, terms)).join('\n');
@@ -74,7 +71,22 @@ const REFUSAL = 'Assize: the hook of this call failed. Run assize init codex --c
 
 /** Whether a command is a hook of Assize. */
 export function isOwnCommand(command: unknown): command is string {
-  return typeof command === 'string' && / '?hook'? '?codex'? '?--url'? /.test(command);
+  return typeof command === 'string' && command.includes(' hook codex --url ');
+}
+
+/** How the hook of a command reaches the server. Undefined: the command has another form. */
+export function termsIn(command: string): CodexTerms | undefined {
+  const words = [...command.matchAll(/'((?:[^']|'\\'')*)'|(\S+)/g)].map(([, quoted, bare = '']) =>
+    quoted === undefined ? bare : quoted.replaceAll("'\\''", "'"),
+  );
+  const at = words.indexOf('hook');
+  const after = (name: string): string | undefined => {
+    const i = words.indexOf(name, at);
+    return i === -1 ? undefined : words[i + 1];
+  };
+  const [url, tokenFile, wait, trajectory = 'calls'] = ['--url', '--token-file', '--wait', '--trajectory'].map(after);
+  if (at < 1 || url === undefined || tokenFile === undefined || wait === undefined) return undefined;
+  return { program: words.slice(0, at), url, tokenFile, wait: Number(wait), trajectory };
 }
 
 function shellWord(word: string): string {

@@ -37,7 +37,7 @@ export interface ServerChange {
  */
 export async function serverWith(server: string, clients: readonly ClientName[]): Promise<ServerChange> {
   const [first = 'other'] = clients;
-  const made = writeServerFiles(server, agentOf(first), gatewayGrant(agentOf(first)));
+  const made = writeServerFiles(server, [agentOf(first)], gatewayGrant(agentOf(first)));
   const config = await loadConfig({ from: server });
   const path = config.file ?? server;
   const lacking = clients.map(agentOf).filter((agent) => (config.principals.get(agent)?.grants ?? []).length === 0);

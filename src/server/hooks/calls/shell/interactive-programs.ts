@@ -96,7 +96,7 @@ function lacksText(
 }
 
 /** Commands of git that open an editor for a message without one. */
-const MESSAGES: ReadonlySet<string> = new Set(['commit', 'merge', 'revert']);
+const MESSAGES: ReadonlySet<string> = new Set(['commit', 'merge', 'pull', 'revert']);
 
 /** Commands of git with a prompt of their own. */
 const PROMPTS: ReadonlySet<string> = new Set(
@@ -131,7 +131,7 @@ function opensEditor(values: readonly (string | null)[]): boolean {
 
 function hasMessage(words: readonly string[]): boolean {
   return words.some((word) =>
-    /^(?:-[a-zA-Z]*[mFC].*|--(?:message|file|reuse-message|no-edit|fixup|dry-run|abort|quit|ff-only|squash)(?:=.*)?)$/s.test(
+    /^(?:-[a-zA-Z]*[mFC].*|--(?:message|file|reuse-message|no-edit|fixup|dry-run|abort|quit|ff-only|squash|rebase)(?:=.*)?)$/s.test(
       word,
     ),
   );

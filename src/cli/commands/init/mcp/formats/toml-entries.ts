@@ -33,11 +33,21 @@ function placeOf(statements: readonly Statement[], name: string): Pick<ServerEnt
   return { start: first.start, end: last.end };
 }
 
-/** New members come first: a comment behind a member stays with it. */
+/**
+ * New members come first: a comment behind a member stays with it. A last member that goes is
+ * replaced by a new one, so the entry ends where it ended.
+ */
 function changed(entryText: string, { set, remove }: EntryChange, lineEnd: string): string {
+  const last = statementsOf(entryText).at(-1);
+  const isLastRemoved = last !== undefined && last.path.length === 1 && remove.includes(last.path[0] as string);
+  const [first] = Object.keys(set).filter((name) => memberOf(entryText, name) === undefined);
+  const start =
+    isLastRemoved && first !== undefined
+      ? `${entryText.slice(0, last.start)}${first} = ${valueText(set[first])}${entryText.slice(last.end)}`
+      : entryText;
   const added = Object.entries(set)
     .reverse()
-    .reduce((text, [name, value]) => withMember(text, { name, value: valueText(value), lineEnd }), entryText);
+    .reduce((text, [name, value]) => withMember(text, { name, value: valueText(value), lineEnd }), start);
   return remove.reduce(without, added);
 }
 
@@ -50,13 +60,12 @@ function withMember(
   return `${name} = ${value}${lineEnd}${text}`;
 }
 
-/** The member goes with its line, or with the end of the line before it. */
 function without(text: string, name: string): string {
   const found = memberOf(text, name);
   if (found === undefined) return text;
-  const [before, after] = [text.slice(0, found.start), text.slice(found.end)];
+  const after = text.slice(found.end);
   const [lineEnd = ''] = /^[ \t]*\r?\n/.exec(after) ?? [];
-  return lineEnd === '' ? before.replace(/\r?\n[ \t]*$/, '') + after : before + after.slice(lineEnd.length);
+  return text.slice(0, found.start) + after.slice(lineEnd.length);
 }
 
 function memberOf(text: string, name: string): Statement | undefined {

@@ -1,12 +1,13 @@
 import { onTestFinished } from 'vitest';
-import { linesIn, outcomesOf, RULED_PRINCIPALS, rulesFor, type Story } from '../agents/ruling.ts';
-import type { AgentStage } from '../agents/stage.ts';
 import { runCommand } from '../process/command.ts';
 import { type ListeningServer, startServer } from '../process/listening-server.ts';
-import { hookSettings } from './ruled.ts';
+import { linesIn, outcomesOf, RULED_PRINCIPALS, rulesFor, type Story } from './ruling.ts';
+import type { AgentStage } from './stage.ts';
 
 /** `assize serve` with a database, as a process of its own that rules on the calls of a stage. */
 export interface Desk {
+  readonly url: string;
+  readonly agentToken: string;
   /** Ends the process without a warning. */
   kill(): Promise<void>;
   /** Starts it again, at the same address. */
@@ -18,7 +19,8 @@ export interface Desk {
 
 const STORE = 'sqlite:./desk.db';
 
-export async function startDesk(stage: AgentStage): Promise<Desk> {
+/** `program`: the last part of the path of the hooks. */
+export async function startDesk(stage: AgentStage, program: string): Promise<Desk> {
   const config = { policy: './assize.yaml', worlds: { calls: { domain: 'gateway' } }, principals: RULED_PRINCIPALS };
   stage.write('desk/assize.config.mjs', `export default ${JSON.stringify(config)};`);
   stage.write('desk/assize.yaml', rulesFor(stage.project));
@@ -34,11 +36,6 @@ export async function startDesk(stage: AgentStage): Promise<Desk> {
     return out.trim();
   };
   const [agent, grace, ann] = [await tokenOf('agent:coder'), await tokenOf('human:grace'), await tokenOf('admin:ann')];
-  stage.write(
-    'project/.claude/settings.local.json',
-    hookSettings({ url, token: agent, query: 'wait=0', timeout: 30 }),
-    0o600,
-  );
   const ok = async (method: string, path: string, token: string, body?: object): Promise<any> => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     const response = await fetch(`${url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
@@ -46,11 +43,13 @@ export async function startDesk(stage: AgentStage): Promise<Desk> {
     return response.json();
   };
   return {
+    url,
+    agentToken: agent,
     kill: async () => void (await server.end('SIGKILL')),
     again: async () => {
       server = await serve(new URL(url).port);
     },
-    send: (event) => ok('POST', '/v1/trajectories/calls/hooks/claude-code?wait=0', agent, event),
+    send: (event) => ok('POST', `/v1/trajectories/calls/hooks/${program}?wait=0`, agent, event),
     story: async () => ({
       lines: linesIn(stage),
       calls: outcomesOf((await ok('GET', '/v1/trajectories/calls/state', grace)).state),

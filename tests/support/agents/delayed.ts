@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
-import { type Listening, listenOnLoopback } from '../agents/loopback.ts';
+import { type Listening, listenOnLoopback } from './loopback.ts';
 
 export interface Delayed extends Listening {
   /** The permissions in the answers to the event, as they came from the server. */

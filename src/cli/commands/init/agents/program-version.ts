@@ -1,0 +1,48 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { CliError } from '../../../errors.ts';
+
+/** An agent program whose hooks Assize installs. */
+export interface AgentProgram {
+  readonly name: string;
+  /** The option that names its program. */
+  readonly option: string;
+  /** Its answer to `--version`, with the three parts of the version. */
+  readonly says: RegExp;
+  readonly oldest: readonly [number, number, number];
+  /** The reason against an earlier version: the end of a sentence that begins with it. */
+  readonly because: string;
+}
+
+/**
+ * The version of an installed agent program.
+ *
+ * @throws CliError `usage` if it is missing, does not say its version, or is too old
+ */
+export async function requireVersion(
+  path: string,
+  { name, option, says, oldest, because }: AgentProgram,
+): Promise<string> {
+  const least = oldest.join('.');
+  let said: string;
+  try {
+    ({ stdout: said } = await promisify(execFile)(path, ['--version'], { timeout: 20_000 }));
+  } catch {
+    throw new CliError(
+      'usage',
+      `The program ${path} did not say its version. Install ${name} ${least} or later, or name its program with ${option} PATH.`,
+    );
+  }
+  const [, ...parts] = says.exec(said) ?? [];
+  if (parts.length === 0)
+    throw new CliError('usage', `${path} --version did not answer with a version of ${name}. Pass ${option} PATH.`);
+  const version = parts.join('.');
+  if (isBefore(parts.map(Number), oldest))
+    throw new CliError('usage', `${name} ${version} ${because}. Update it to ${least} or later.`);
+  return version;
+}
+
+function isBefore(version: readonly number[], oldest: readonly number[]): boolean {
+  const at = oldest.findIndex((part, i) => version[i] !== part);
+  return at >= 0 && (version[at] ?? 0) < (oldest[at] as number);
+}

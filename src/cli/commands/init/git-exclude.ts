@@ -1,0 +1,71 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { makeFolder } from '../../files/folders.ts';
+import { replaceFile } from '../../files/replace-file.ts';
+import type { ShownChange } from './agreement.ts';
+import { difference } from './difference.ts';
+
+const MARK = '# A file with a token, added by assize init.';
+
+/** The list of files that git ignores in one clone only, before and after a change. */
+export interface ExcludeChange {
+  readonly path: string;
+  readonly before: string;
+  readonly after: string;
+}
+
+/**
+ * Keeps a file with a token out of commits. Undefined outside of a work tree of git, and for a file
+ * that is ignored or listed already.
+ */
+export function excluding(file: string): ExcludeChange | undefined {
+  const found = listFor(file);
+  if (found === undefined || git(file, 'check-ignore', '-q', '--', found.file) !== undefined) return undefined;
+  const { path, before } = found;
+  const end = before === '' || before.endsWith('\n') ? '' : '\n';
+  return { path, before, after: `${before}${end}${blockOf(found.name)}` };
+}
+
+/** Takes the lines of `excluding` out again. Undefined if they are not there. */
+export function including(file: string): ExcludeChange | undefined {
+  const found = listFor(file);
+  if (found === undefined || !found.before.includes(blockOf(found.name))) return undefined;
+  const { path, before } = found;
+  return { path, before, after: before.replace(blockOf(found.name), '') };
+}
+
+export function shownExclude(change: ExcludeChange | undefined): readonly ShownChange[] {
+  return change === undefined ? [] : [{ path: change.path, lines: difference(change.before, change.after) }];
+}
+
+export function writeExclude(change: ExcludeChange | undefined): void {
+  if (change === undefined) return;
+  makeFolder(dirname(change.path));
+  replaceFile(change.path, change.after);
+}
+
+function listFor(file: string) {
+  const [top, list] = git(file, 'rev-parse', '--show-toplevel', '--git-path', 'info/exclude')?.split('\n') ?? [];
+  if (top === undefined || list === undefined) return undefined;
+  const folder = realpathSync(existing(dirname(file)));
+  const path = resolve(folder, list);
+  const whole = join(folder, relative(existing(dirname(file)), file));
+  const name = relative(realpathSync(top), whole).split(sep).join('/');
+  return { path, name, file: whole, before: existsSync(path) ? readFileSync(path, 'utf8') : '' };
+}
+
+function blockOf(name: string): string {
+  return `${MARK}\n/${name.replace(/[\\*?[\]]/g, '\\$&')}\n`;
+}
+
+/** Output of git in the folder of a file. Undefined if git fails or is not installed. */
+function git(file: string, ...args: readonly string[]): string | undefined {
+  const { status, stdout } = spawnSync('git', args, { cwd: existing(dirname(file)), encoding: 'utf8' });
+  return status === 0 ? stdout.trimEnd() : undefined;
+}
+
+/** The folder, or the nearest one above that exists. */
+function existing(folder: string): string {
+  return existsSync(folder) || basename(folder) === '' ? folder : existing(dirname(folder));
+}

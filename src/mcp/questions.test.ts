@@ -1,0 +1,210 @@
+/** Questions, log messages and updates of a server, of which the client gets the allowed ones. */
+import { inputRequired, McpServer } from '@modelcontextprotocol/server';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { HostileServer, resultOf } from '../../tests/support/mcp/hostile-server.ts';
+import { type Connecting, connected, served } from '../../tests/support/mcp/served-gateway.ts';
+
+const RULES = `
+id: notes
+trust: [notes]
+tools:
+  notes/add: { class: reversible }
+  notes/resources.read: { class: read }
+  notes/resources.subscribe: { class: read }
+  notes/elicitation.create: { class: reversible }
+  notes/sampling.create: { class: reversible }
+rules:
+  - { id: add, allow: notes/add }
+  - { id: questions, allow: notes/elicitation.create, where: [{ path: /message, not: secret }] }
+  - { id: secret, deny: notes/elicitation.create, where: [{ path: /message, is: secret }] }
+  - { id: models, allow: notes/sampling.create }
+  - { id: open, allow: notes/resources.read, where: [{ path: /uri, is: 'a://open' }] }
+  - { id: closed, deny: notes/resources.read, where: [{ path: /uri, not: 'a://open' }] }
+`;
+
+const ADD = { name: 'add', inputSchema: { type: 'object', properties: { text: { type: 'string' } } } };
+const SCHEMA = { type: 'object', properties: { name: { type: 'string' } } };
+const question = (message: string) => ({
+  id: 900,
+  method: 'elicitation/create',
+  params: { message, requestedSchema: SCHEMA },
+});
+const textOf = (result: any): string => result.content.map(({ text = '' }) => text).join();
+
+/** A server of 2025, which asks in the middle of a call. */
+async function asking(message: string, given: Connecting = {}) {
+  const server = new HostileServer([ADD]);
+  server.replies = (id) => [question(message), 'answer', () => resultOf(id, JSON.stringify(server.answers.at(-1)))];
+  const place = await served(RULES);
+  const made = await connected(place, server.serve as never, {
+    client: { capabilities: { elicitation: {}, sampling: {} } },
+    ...given,
+  });
+  const seen: any[] = [];
+  if (given.client === undefined || 'capabilities' in given.client)
+    made.client.setRequestHandler('elicitation/create', async ({ params }) => {
+      seen.push(params);
+      return { action: 'accept', content: { name: 'Ada' } };
+    });
+  const add = () => made.client.callTool({ name: 'add', arguments: { text: 'a' } });
+  return { server, place, seen, add, ...made };
+}
+
+describe.each<NonNullable<Connecting['era']>>(['modern', 'legacy'])('with a %s client', (era) => {
+  test('a question of an old server gets the answer of the client', async () => {
+    const { place, seen, add, close } = await asking('Name\u200b?', { era, questions: ['elicitation'] });
+    expect(textOf(await add())).toContain('"content":{"name":"Ada"}');
+    expect(seen.map(({ message }) => message)).toEqual(['The server notes asks: Name\\u{200b}?']);
+    await close();
+    const { calls } = await place.state();
+    expect(
+      Object.values<any>(calls)
+        .map(({ tool, outcome }) => [tool, outcome])
+        .sort(),
+    ).toEqual([
+      ['notes/add', 'done'],
+      ['notes/elicitation.create', 'done'],
+    ]);
+    const grace = place.tokens['manager:grace'];
+    const entries = await place.server.ask('GET', '/v1/trajectories/calls/entries', { token: grace });
+    expect(entries.text).not.toContain('"Ada"');
+  });
+
+  test('a question of a new server gets the answer of the client', async () => {
+    const place = await served(RULES);
+    const elicit = inputRequired.elicit({ message: 'Name?', requestedSchema: SCHEMA as never });
+    const serve = (transport: never) =>
+      serveStdio(
+        () => {
+          const server = new McpServer({ name: 'notes', version: '1' });
+          server.registerTool('add', { inputSchema: z.object({ text: z.string() }) }, async (_, { mcpReq }) => {
+            const answer = mcpReq.inputResponses?.['who'];
+            if (answer === undefined) return inputRequired({ inputRequests: { who: elicit } });
+            return { content: [{ type: 'text', text: JSON.stringify(answer) }] };
+          });
+          return server;
+        },
+        { transport },
+      );
+    const given: Connecting = { era, questions: ['elicitation'], client: { capabilities: { elicitation: {} } } };
+    const { client, close } = await connected(place, serve as never, given);
+    client.setRequestHandler('elicitation/create', async () => ({ action: 'accept', content: { name: 'Ada' } }));
+    expect(textOf(await client.callTool({ name: 'add', arguments: { text: 'a' } }))).toContain('{"name":"Ada"}');
+    await close();
+  });
+
+  test('log messages of a call reach its client, a long one as its size', async () => {
+    const server = new HostileServer([ADD]);
+    const log = (data: string) => ({ method: 'notifications/message', params: { level: 'error', data } });
+    server.replies = (id) => [log('one'), log('x'.repeat(20_000)), resultOf(id, 'fine')];
+    const { client, close } = await connected(await served(RULES), server.serve as never, { era });
+    const seen: unknown[] = [];
+    client.setNotificationHandler('notifications/message', ({ params }) => void seen.push(params.data));
+    const _meta = era === 'modern' ? { _meta: { 'io.modelcontextprotocol/logLevel': 'info' } } : {};
+    await client.callTool({ name: 'add', arguments: { text: 'a' }, ..._meta } as never);
+    expect(seen).toEqual(['one', 'A log message of 20002 characters is left out.']);
+    await close();
+  });
+});
+
+describe('a question that is not passed on', () => {
+  test('without a word of the configuration is no method', async () => {
+    const { seen, add, close } = await asking('Name?');
+    expect(textOf(await add())).toContain('-32601');
+    await close();
+    expect(seen).toEqual([]);
+  });
+
+  test('against the rules is declined', async () => {
+    const { seen, add, close, warnings } = await asking('secret', { questions: ['elicitation'] });
+    expect(textOf(await add())).toContain('"action":"decline"');
+    expect(warnings.join()).toContain('[secret]');
+    await close();
+    expect(seen).toEqual([]);
+  });
+
+  test('to a client that cannot answer is declined', async () => {
+    const { add, close } = await asking('Name?', { questions: ['elicitation'], client: {} as never });
+    expect(textOf(await add())).toContain('"action":"decline"');
+    await close();
+  });
+
+  test('between two calls, or outside of any, is declined', async () => {
+    const { server, seen, client, close } = await asking('Name?', { questions: ['elicitation'] });
+    await client.listTools();
+    const outside = new Promise((resolve) => setTimeout(resolve, 300));
+    await server.send(question('Name?'));
+    await outside;
+    expect(server.answers.at(-1)?.result).toEqual({ action: 'decline' });
+    server.replies = (id, { text }) => (text === 'a' ? ['never'] : [question('Name?'), 'answer', resultOf(id, 'fine')]);
+    const leave = new AbortController();
+    const lost = client.callTool({ name: 'add', arguments: { text: 'a' } }, { signal: leave.signal });
+    await expect.poll(() => server.calls.length).toBe(1);
+    await client.callTool({ name: 'add', arguments: { text: 'b' } });
+    expect(server.answers.at(-1)?.result).toEqual({ action: 'decline' });
+    leave.abort();
+    await expect(lost).rejects.toThrow();
+    await close();
+    expect(seen).toEqual([]);
+  });
+
+  test('for the ninth time in a call is declined', async () => {
+    const { server, seen, add, close } = await asking('Name?', { questions: ['elicitation'], era: 'legacy' });
+    const many = Array.from({ length: 12 }, () => [question('Name?'), 'answer' as const]).flat();
+    server.replies = (id) => [...many, resultOf(id, 'fine')];
+    await add();
+    await close();
+    expect(seen).toHaveLength(8);
+    expect(server.answers.at(-1)?.result).toEqual({ action: 'decline' });
+  });
+});
+
+test('an answer for other arguments goes to no server', async () => {
+  const given: Connecting = {
+    questions: ['elicitation'],
+    client: { capabilities: { elicitation: {} }, inputRequired: { autoFulfill: false } },
+  };
+  const { server, client, close } = await asking('Name?', given);
+  const add = (text: string, more: object = {}): Promise<any> =>
+    client.callTool({ name: 'add', arguments: { text }, ...more } as never, { allowInputRequired: true } as never);
+  const { requestState } = await add('a');
+  const answer = { requestState, inputResponses: { answer: { action: 'accept', content: { name: 'Eve' } } } };
+  expect(textOf(await add('b', answer))).toContain('other arguments');
+  expect(server.answers).toEqual([]);
+  expect(textOf(await add('a', answer))).toContain('Eve');
+  expect(textOf(await add('a', answer))).toContain('over');
+  await close();
+  expect(server.calls).toHaveLength(1);
+});
+
+test('a client hears of the resources that it may read, and of no others', async () => {
+  const server = new HostileServer([ADD]);
+  const { client, close } = await connected(await served(RULES), server.serve as never, { era: 'legacy' });
+  const seen: string[] = [];
+  client.setNotificationHandler('notifications/resources/updated', ({ params }) => void seen.push(params.uri));
+  await client.subscribeResource({ uri: 'a://open' });
+  await expect(client.subscribeResource({ uri: 'a://closed' })).rejects.toThrow('[closed]');
+  for (const uri of ['a://open', 'a://closed']) await server.notify('notifications/resources/updated', { uri });
+  await expect.poll(() => seen, { timeout: 3_000 }).toEqual(['a://open']);
+  await client.unsubscribeResource({ uri: 'a://open' });
+  await server.notify('notifications/resources/updated', { uri: 'a://open' });
+  await client.listTools();
+  await close();
+  expect(seen).toEqual(['a://open']);
+});
+
+test('a flood of notes is cut off, and calls go on', async () => {
+  const server = new HostileServer([ADD]);
+  const { client, warnings, close } = await connected(await served(RULES), server.serve as never, { era: 'legacy' });
+  let seen = 0;
+  client.setNotificationHandler('notifications/message', () => void seen++);
+  await client.listTools();
+  for (let n = 0; n < 5_000; n++) await server.notify('notifications/message', { level: 'error', data: 'x' });
+  for (let n = 0; n < 5_000; n++) await server.notify('notifications/progress', { progressToken: 'none', progress: n });
+  expect(textOf(await client.callTool({ name: 'add', arguments: { text: 'a' } }))).toBe('fine');
+  await close();
+  expect(seen).toBe(200);
+  expect(warnings.length).toBeLessThan(300);
+});
