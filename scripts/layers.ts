@@ -24,7 +24,6 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   agents: ['base', 'canon', 'authority', 'ledger', 'kernel', 'oracle', 'runtime', 'stores'],
   witness: ['base', 'canon', 'merkle'],
   tools: ['base', 'canon', 'authority', 'effects'],
-  integrations: ['base', 'canon', 'authority', 'kernel'],
   domains: ['base', 'canon', 'authority', 'kernel', 'runtime', 'stores'],
   testing: [
     ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
@@ -35,10 +34,15 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     ...['base', 'canon', 'merkle', 'authority', 'ledger', 'kernel', 'oracle', 'effects', 'memory', 'runtime', 'stores'],
     'domains',
   ],
+  calls: [
+    ...['base', 'canon', 'authority', 'ledger', 'kernel', 'oracle', 'effects', 'runtime', 'stores', 'domains'],
+    'config',
+  ],
+  integrations: ['base', 'canon', 'authority', 'kernel', 'calls'],
   mcp: ['base', 'canon'],
   server: [
     ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
-    ...['agents', 'domains', 'config', 'views', 'tools', 'mcp'],
+    ...['agents', 'domains', 'config', 'views', 'tools', 'calls', 'mcp'],
   ],
   cli: [
     ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],

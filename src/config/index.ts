@@ -35,7 +35,7 @@ export {
   recoveryKeyOf,
   type WorldProposal,
 } from './create-assize.ts';
-export { DEFAULT_AGENT, type DefaultWritTerms, defaultWrit } from './default-writ.ts';
+export { DEFAULT_AGENT, DEFAULT_PERIOD, type DefaultWritTerms, defaultWrit } from './default-writ.ts';
 export { defineConfig } from './define-config.ts';
 export type { Environment } from './environment.ts';
 export { ConfigError, type ConfigErrorCode } from './errors.ts';

@@ -1,9 +1,17 @@
+import {
+  type AgentSession,
+  type AskedCall,
+  attend,
+  type CallContent,
+  callIdOf,
+  type Decision,
+  decideCall,
+  digestOf,
+  sessionIdOf,
+} from '#calls';
 import { openRows } from '#domains/gateway';
-import { type AskedCall, type CallContent, callIdOf, sessionIdOf } from './asked-call.ts';
-import { type Decision, decideCall, digestOf } from './decide-call.ts';
 import type { AskingTool } from './events.ts';
 import type { GatewayDesk } from './gateway-desk.ts';
-import { type AgentSession, attend } from './sessions.ts';
 
 /** Decides about the call of an event, in its session and with where it was asked for. */
 export async function askCall(

@@ -1,17 +1,17 @@
 import type { Json } from '#base';
+import type { AgentAction, CallWorld, EntryPlace, ProposeOptions } from '#calls';
+import type { Instant } from '#canon';
 import type { GatewayState } from '#domains/gateway';
-import { type Ruling, Trajectory, type WritChain } from '#runtime';
-import type { Waiting } from '../await-decision.ts';
+import type { Hash, Stored } from '#ledger';
+import { type FinalRuling, type Ruling, Trajectory, type WritChain } from '#runtime';
+import { awaitDecision, type Waiting } from '../await-decision.ts';
 import { ServerError } from '../errors.ts';
 import { agentWrit } from '../principals/agent-writ.ts';
 import { proposeOnce } from '../propose-once.ts';
-import { callerTrajectory } from '../reach.ts';
-
-/** The actions of an agent in the gateway domain. */
-type AgentAction = 'call' | 'begin' | 'report' | 'session';
+import { callerTrajectory, replayerOf } from '../reach.ts';
 
 /** The world of tool calls for one agent: its proposals, in its role, under its grant. */
-export class GatewayDesk {
+export class GatewayDesk implements CallWorld {
   readonly request: Waiting;
   readonly trajectory: Trajectory;
   readonly agent: string;
@@ -45,6 +45,23 @@ export class GatewayDesk {
     return Trajectory.readState(this.trajectory, (state) => read(state as unknown as GatewayState));
   }
 
+  get principal(): string {
+    return this.request.caller.name;
+  }
+
+  now(): Instant {
+    return this.request.service.clock.now();
+  }
+
+  async decision(pending: Hash, until: Instant): Promise<FinalRuling> {
+    return awaitDecision(this.request, this.trajectory, { pending, until, writ: await this.writ('call') });
+  }
+
+  async valueOf(entry: EntryPlace, stored: Stored): Promise<Json | undefined> {
+    const read = await replayerOf(this.request.service).values.read(entry, stored);
+    return 'value' in read ? read.value : undefined;
+  }
+
   /** @throws ServerError `forbidden`, the errors of `Trajectory.propose` */
   async propose(action: AgentAction, args: object, more: ProposeOptions = {}): Promise<Ruling> {
     const { key, observations } = more;
@@ -66,16 +83,4 @@ export class GatewayDesk {
     const { request, trajectory } = this;
     return agentWrit(request, trajectory.id, action);
   }
-}
-
-export interface ProposeOptions {
-  /** The idempotency key. Default: each proposal is another one. */
-  readonly key?: string;
-  readonly observations?: readonly Observed[];
-}
-
-/** Where and how a call was asked for. */
-export interface Observed {
-  readonly name: string;
-  readonly value: Json;
 }

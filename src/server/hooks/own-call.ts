@@ -1,7 +1,6 @@
 import type { Json } from '#base';
+import type { CallContent, CallPart } from '#calls';
 import { PARTS_MAX } from '#domains/gateway';
-import type { CallContent } from './asked-call.ts';
-import type { CallPart } from './calls/call-part.ts';
 import { canonicalPath } from './calls/file-path.ts';
 import { placed } from './calls/placed-parts.ts';
 import { commandParts } from './calls/shell-command.ts';

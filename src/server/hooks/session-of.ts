@@ -1,6 +1,6 @@
-import { sessionIdOf } from './asked-call.ts';
+import type { AgentSession } from '#calls';
+import { sessionIdOf } from '#calls';
 import type { SessionEvent } from './events.ts';
-import type { AgentSession } from './sessions.ts';
 
 /** The session of an event. A subagent has one of its own. */
 export function sessionOf({ session_id, agent_id, agent_type }: SessionEvent, program: string): AgentSession {

@@ -1,4 +1,4 @@
-import type { CallPart } from './calls/call-part.ts';
+import type { CallPart } from '#calls';
 
 /**
  * Files that say what an agent may do, or what a program runs: its own settings, those of git, and

@@ -1,14 +1,19 @@
 import { z } from 'zod';
 import type { Json } from '#base';
+import { type AskedCall, attend, closeCall, decideCall, outcomeOf } from '#calls';
 import { type GatewayState, openCalls, undoCallOf } from '#domains/gateway';
 import { readRow } from '#ledger';
 import { Trajectory } from '#runtime';
 import { ServerError } from '../errors.ts';
+import { GatewayDesk } from '../hooks/gateway-desk.ts';
 import { callerTrajectory, type Reaching, replayerOf } from '../reach.ts';
 import { rulingDocument } from '../rulings.ts';
 import type { Service } from '../service.ts';
 import { hash, instant, json, name, rulingForm } from './forms.ts';
 import { type Operation, operation, READERS } from './operation.ts';
+
+/** The most bytes of an outcome with its result. */
+const REPORT_BYTES = 5 * 1_048_576;
 
 const openForm = z
   .strictObject({
@@ -23,6 +28,95 @@ const openForm = z
     idempotent: z.boolean().describe('whether a second call would do no harm'),
   })
   .meta({ id: 'OpenCall', description: 'A call that its agent may have made, and whose outcome is not known.' });
+
+const decisionForm = z
+  .discriminatedUnion('decision', [
+    z.strictObject({
+      decision: z.literal('allowed'),
+      call: z.string(),
+      class: z.enum(['read', 'reversible', 'irreversible']),
+    }),
+    z.strictObject({ decision: z.literal('denied'), reason: z.string() }),
+    z.strictObject({ decision: z.literal('pending'), approval: hash, reason: z.string() }),
+    z.strictObject({
+      decision: z.literal('begun'),
+      call: z.string(),
+      outcome: z.enum(['done', 'failed', 'unknown']).optional(),
+      reason: z.string(),
+    }),
+  ])
+  .meta({ id: 'CallDecision', description: '`allowed`: the call is begun, and its agent makes it now, once.' });
+
+const ask = operation({
+  id: 'calls.ask',
+  method: 'post',
+  path: '/v1/trajectories/{trajectory}/calls',
+  summary: 'Ask whether a tool call may be made. An allowed call is begun, and is never allowed again.',
+  kinds: ['agent'],
+  params: z.strictObject({ trajectory: name }),
+  query: z.strictObject({
+    wait: z.coerce.number().int().min(0).max(50).optional().describe('seconds in which a person can decide; default 0'),
+  }),
+  body: z
+    .strictObject({
+      id: z.string().describe('the id of the call: a repetition is the same call'),
+      session: z.string().optional().describe('the run of the agent'),
+      server: z.string(),
+      tool: z.string(),
+      args: z.record(z.string(), json),
+    })
+    .meta({ id: 'AskedCall' }),
+  answer: decisionForm,
+  errors: ['halted', 'too_many_pending', 'conflict'],
+  run: async (request) => {
+    const { path, query, body } = request;
+    const desk = await GatewayDesk.open(request, path.trajectory);
+    const { session, ...call } = body;
+    if (session !== undefined) await attend(desk, { id: session });
+    const asked = { ...call, ...(session !== undefined && { session }) } as AskedCall;
+    const { kind, ...more } = await decideCall(desk, asked, { waitMs: (query.wait ?? 0) * 1_000, match: 'id' });
+    return { body: { decision: kind, ...more } as z.input<typeof decisionForm> };
+  },
+});
+
+const report = operation({
+  id: 'calls.report',
+  method: 'post',
+  path: '/v1/trajectories/{trajectory}/calls/{call}/report',
+  summary: 'Record the outcome of a call that the agent made. One that is closed stays as it is.',
+  kinds: ['agent'],
+  params: z.strictObject({ trajectory: name, call: name }),
+  body: z
+    .strictObject({ outcome: z.enum(['done', 'failed', 'unknown']), result: json.optional() })
+    .meta({ id: 'ReportedOutcome' }),
+  bodyBytes: REPORT_BYTES,
+  answer: z.strictObject({ recorded: z.boolean().describe('whether the outcome was recorded now') }),
+  errors: ['halted'],
+  run: async (request) => {
+    const { path, body } = request;
+    const desk = await GatewayDesk.open(request, path.trajectory);
+    const { outcome, result } = body;
+    const given = { outcome, ...(result !== undefined && { result: result as Json }) };
+    return { body: { recorded: await closeCall(desk, path.call, given, { bytesMax: REPORT_BYTES }) } };
+  },
+});
+
+const outcome = operation({
+  id: 'calls.outcome',
+  method: 'get',
+  path: '/v1/trajectories/{trajectory}/calls/{call}/outcome',
+  summary: 'The outcome of a call of the agent, with the result that it reported.',
+  kinds: ['agent'],
+  params: z.strictObject({ trajectory: name, call: name }),
+  answer: z.strictObject({
+    outcome: z.enum(['done', 'failed', 'unknown']).optional().describe('absent while it is not known'),
+    result: json.optional(),
+  }),
+  run: async (request) => {
+    const desk = await GatewayDesk.open(request, request.path.trajectory);
+    return { body: { ...(await outcomeOf(desk, request.path.call)) } };
+  },
+});
 
 const open = operation({
   id: 'calls.open',
@@ -128,4 +222,4 @@ async function argsUnder(
   return 'value' in read ? (read.value as { readonly [member: string]: Json }) : undefined;
 }
 
-export const calls: readonly Operation[] = [open, settle, undo];
+export const calls: readonly Operation[] = [ask, open, report, outcome, settle, undo];

@@ -1,5 +1,5 @@
 import type { Json } from '#base';
-import type { CallPart } from './call-part.ts';
+import type { CallPart } from '#calls';
 import { canonicalPath } from './file-path.ts';
 
 /**

@@ -18,8 +18,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
+import type { CallPart } from '#calls';
 import { cases } from '../../../../tests/support/cases.ts';
-import type { CallPart } from './call-part.ts';
 import { commandParts } from './shell-command.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-shell-'));

@@ -1,5 +1,5 @@
 import { isInstance } from '#base';
-import type { CallPart } from './call-part.ts';
+import type { CallPart } from '#calls';
 import { isPlainText } from './plain-text.ts';
 import { startIn } from './shell/folders.ts';
 import { Reader } from './shell/reader.ts';

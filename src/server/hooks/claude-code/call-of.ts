@@ -1,6 +1,5 @@
 import type { Json } from '#base';
-import type { CallContent } from '../asked-call.ts';
-import type { CallPart } from '../calls/call-part.ts';
+import type { CallContent, CallPart } from '#calls';
 import { fileParts, ownCall, shellParts, textOf } from '../own-call.ts';
 import { serverName, toolName } from '../tool-names.ts';
 import type { ToolEvent } from './events.ts';

@@ -1,13 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Json } from '#base';
+import { attend, callIdOf, closeCall, type Decision, decideCall } from '#calls';
 import * as answers from '../answers.ts';
 import { askCall, isLetThrough } from '../ask-call.ts';
-import { callIdOf } from '../asked-call.ts';
-import { closeCall } from '../close-call.ts';
-import { type Decision, decideCall } from '../decide-call.ts';
 import type { GatewayDesk } from '../gateway-desk.ts';
 import type { Question } from '../handle-event.ts';
-import { attend } from '../sessions.ts';
 import { blocked, declined } from './answers.ts';
 import { contentOf } from './call-of.ts';
 import * as events from './events.ts';

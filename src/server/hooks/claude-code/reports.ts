@@ -1,12 +1,10 @@
 import type { Json } from '#base';
+import { attend, callIdOf, closeCall, closeCallsOf, inDoubt, leave, type Outcome } from '#calls';
 import { hashText } from '#canon';
 import * as answers from '../answers.ts';
-import { callIdOf } from '../asked-call.ts';
-import { closeCall, closeCallsOf, type Outcome } from '../close-call.ts';
 import { doubtText } from '../doubt-text.ts';
 import { sessionEvent, type ToolDone, toolDone } from '../events.ts';
 import type { GatewayDesk } from '../gateway-desk.ts';
-import { attend, inDoubt, leave } from '../sessions.ts';
 import * as events from './events.ts';
 import { fileChange } from './file-change.ts';
 import type { HookOptions } from './hook-options.ts';

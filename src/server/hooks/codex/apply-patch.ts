@@ -1,4 +1,4 @@
-import type { CallPart } from '../calls/call-part.ts';
+import type { CallPart } from '#calls';
 import { isPlainText } from '../calls/plain-text.ts';
 import { bothPaths, fileParts, unparsed } from '../own-call.ts';
 

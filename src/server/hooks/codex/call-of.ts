@@ -1,6 +1,5 @@
 import type { Json } from '#base';
-import type { CallContent } from '../asked-call.ts';
-import type { CallPart } from '../calls/call-part.ts';
+import type { CallContent, CallPart } from '#calls';
 import type { ToolEvent } from '../events.ts';
 import { fileParts, ownCall, shellParts, unparsed } from '../own-call.ts';
 import { serverName, toolName } from '../tool-names.ts';

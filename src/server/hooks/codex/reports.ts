@@ -1,12 +1,10 @@
 import type { Json } from '#base';
+import { attend, callIdOf, closeCall, inDoubt, leave } from '#calls';
 import * as answers from '../answers.ts';
-import { callIdOf } from '../asked-call.ts';
-import { closeCall } from '../close-call.ts';
 import { doubtText } from '../doubt-text.ts';
 import { sessionEvent } from '../events.ts';
 import type { GatewayDesk } from '../gateway-desk.ts';
 import { sessionOf } from '../session-of.ts';
-import { attend, inDoubt, leave } from '../sessions.ts';
 import { type ToolDone, toolDone } from './events.ts';
 import { CODEX, type HookOptions } from './hook-options.ts';
 

@@ -1,5 +1,5 @@
 import type { Json } from '#base';
-import type { CallPart } from '../call-part.ts';
+import type { CallPart } from '#calls';
 
 const PARTS_MAX = 64;
 /** Visited nodes of syntax trees. Loops are visited twice, so nested loops multiply. */

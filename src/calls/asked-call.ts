@@ -1,6 +1,6 @@
 import type { Json } from '#base';
 import { contentHash } from '#canon';
-import type { CallPart } from './calls/call-part.ts';
+import type { CallPart } from './call-part.ts';
 
 /** The content of a tool call: by it a call is judged and approved. */
 export interface CallContent {
@@ -15,7 +15,7 @@ export interface CallContent {
 export interface AskedCall extends CallContent {
   readonly id: string;
   /** The session of the agent that makes the call. */
-  readonly session: string;
+  readonly session?: string;
 }
 
 const CALL_ID = /^[A-Za-z0-9][A-Za-z0-9_.:-]{0,199}$/;

@@ -1,7 +1,7 @@
 import type { Json } from '#base';
 import { canonicalize, hashText } from '#canon';
 import { type CallRow, type GatewayState, openRows } from '#domains/gateway';
-import type { GatewayDesk } from './gateway-desk.ts';
+import type { CallWorld } from './call-world.ts';
 
 /** The outcome of a call, as its program reports it. */
 export interface Outcome {
@@ -9,7 +9,7 @@ export interface Outcome {
   readonly result?: Json;
 }
 
-/** The largest result that an entry keeps. Of a larger one it keeps the hash. */
+/** The largest result of a hook that an entry keeps. Of a larger one it keeps the hash. */
 const RESULT_BYTES_MAX = 262_144;
 
 /** Above the size of every event that the server reads. */
@@ -19,22 +19,32 @@ const EVENT_BYTES_MAX = 64 * 1_048_576;
  * Records the outcome of a call that its program made, by the program's own id of the call. A call
  * that is not recorded, or is closed already, stays as it is. Returns whether it was closed now.
  */
-export async function closeCall(desk: GatewayDesk, id: string, { outcome, result }: Outcome): Promise<boolean> {
-  const call = desk.read((state) => openCall(state, desk.agent, id));
+export async function closeCall(
+  world: CallWorld,
+  id: string,
+  { outcome, result }: Outcome,
+  { bytesMax = RESULT_BYTES_MAX }: { readonly bytesMax?: number } = {},
+): Promise<boolean> {
+  const call = world.read((state) => openCall(state, world.agent, id));
   if (call === undefined) return false;
-  const kept = result === undefined ? {} : { result: kilobytesOf(result) };
-  const ruling = await desk.propose('report', { call, outcome, ...kept }, { key: `report ${call} ${outcome}` });
+  const given = result === undefined ? {} : { result: kept(result, bytesMax) };
+  const ruling = await world.propose('report', { call, outcome, ...given }, { key: reportKey(call, outcome) });
   return ruling.ruling === 'committed';
 }
 
+/** The key under which the outcome of a call is recorded, once. */
+export function reportKey(call: string, outcome: Outcome['outcome']): string {
+  return `report ${call} ${outcome}`;
+}
+
 /** Records the same outcome of every open call that was begun under an id with this beginning. */
-export async function closeCallsOf(desk: GatewayDesk, beginning: string, outcome: Outcome): Promise<void> {
-  const ids = desk.read((state) =>
+export async function closeCallsOf(world: CallWorld, beginning: string, outcome: Outcome): Promise<void> {
+  const ids = world.read((state) =>
     openRows(state)
-      .filter(([id, row]) => (row.begunAs ?? id).startsWith(beginning) && isOpenFor(desk.agent, row))
+      .filter(([id, row]) => (row.begunAs ?? id).startsWith(beginning) && isOpenFor(world.agent, row))
       .map(([id, row]) => row.begunAs ?? id),
   );
-  for (const id of ids) await closeCall(desk, id, outcome);
+  for (const id of ids) await closeCall(world, id, outcome);
 }
 
 /** The call that was begun under an id, if its outcome is not known yet. */
@@ -49,8 +59,8 @@ function isOpenFor(of: string, { agent, begunAt, outcome }: CallRow): boolean {
   return agent === of && begunAt !== undefined && (outcome === undefined || outcome === 'unknown');
 }
 
-function kilobytesOf(result: Json): Json {
+function kept(result: Json, bytesMax: number): Json {
   const text = canonicalize(result, { bytesMax: EVENT_BYTES_MAX });
   const bytes = Buffer.byteLength(text);
-  return bytes <= RESULT_BYTES_MAX ? result : { bytes, sha256: hashText(text) };
+  return bytes <= bytesMax ? result : { bytes, sha256: hashText(text) };
 }

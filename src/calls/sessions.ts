@@ -1,6 +1,6 @@
 import { instantToMillis } from '#canon';
 import { type OpenCall, openCalls } from '#domains/gateway';
-import type { GatewayDesk } from './gateway-desk.ts';
+import type { CallWorld } from './call-world.ts';
 
 /** A session of an agent program. */
 export interface AgentSession {
@@ -12,11 +12,11 @@ export interface AgentSession {
 }
 
 /** Records a session at its first event, with the session that started it. */
-export async function attend(desk: GatewayDesk, { id, parent, about }: AgentSession): Promise<void> {
-  if (parent !== undefined) await attend(desk, { id: parent });
-  const isOpen = desk.read(({ sessions }) => Object.hasOwn(sessions, id) && sessions[id]?.endedAt === undefined);
+export async function attend(world: CallWorld, { id, parent, about }: AgentSession): Promise<void> {
+  if (parent !== undefined) await attend(world, { id: parent });
+  const isOpen = world.read(({ sessions }) => Object.hasOwn(sessions, id) && sessions[id]?.endedAt === undefined);
   if (isOpen) return;
-  await desk.propose('session', {
+  await world.propose('session', {
     session: id,
     event: 'start',
     ...(parent !== undefined && { parent }),
@@ -25,19 +25,19 @@ export async function attend(desk: GatewayDesk, { id, parent, about }: AgentSess
 }
 
 /** Records the end of a session. */
-export async function leave(desk: GatewayDesk, id: string): Promise<void> {
-  const isOpen = desk.read(({ sessions }) => Object.hasOwn(sessions, id) && sessions[id]?.endedAt === undefined);
-  if (isOpen) await desk.propose('session', { session: id, event: 'end' });
+export async function leave(world: CallWorld, id: string): Promise<void> {
+  const isOpen = world.read(({ sessions }) => Object.hasOwn(sessions, id) && sessions[id]?.endedAt === undefined);
+  if (isOpen) await world.propose('session', { session: id, event: 'end' });
 }
 
 /**
  * The agent's calls whose outcome will not be reported any more: they were begun, and their session
  * has ended, goes on with another turn (`next`), or was silent for too long.
  */
-export function inDoubt(desk: GatewayDesk, now: string, next: string): readonly OpenCall[] {
-  return desk.read((state) =>
+export function inDoubt(world: CallWorld, now: string, next: string): readonly OpenCall[] {
+  return world.read((state) =>
     openCalls(state, now).filter(({ agent, session, at, inDoubt }) => {
-      if (agent !== desk.agent) return false;
+      if (agent !== world.agent) return false;
       const endedAt = session === undefined ? undefined : state.sessions[session]?.endedAt;
       return inDoubt || session === next || (endedAt !== undefined && instantToMillis(endedAt) >= instantToMillis(at));
     }),

@@ -1,0 +1,40 @@
+import type { Hash } from '#ledger';
+import type { AskedCall } from './asked-call.ts';
+import type { Outcome } from './close-call.ts';
+import type { DecideOptions, Decision } from './decide-call.ts';
+
+/** A pending call, as a person is shown it. */
+export interface ShownCall {
+  readonly digest: Hash;
+  /** The rules that ask, and why. */
+  readonly detail: string;
+}
+
+/** The decision of a person about a pending call. */
+export interface PersonsDecision {
+  readonly decision: 'approve' | 'reject';
+  /** The principal of the person, such as `manager:grace`. */
+  readonly by: string;
+  /** How the person was asked, such as `langgraph`. */
+  readonly method: string;
+  /** The digest of what the person was shown. */
+  readonly digest: string;
+  readonly reason?: string;
+}
+
+/** The judge and the record of one agent's calls: in this process, or at a server. */
+export interface CallPort {
+  /** Decides about a call. `allowed`: it is begun. */
+  ask(call: AskedCall, options: DecideOptions): Promise<Decision>;
+  /** Records the outcome of a begun call. Returns whether it was recorded now. */
+  report(call: string, outcome: Outcome): Promise<boolean>;
+  /** The recorded outcome of a call, with its result. Undefined while it is not known. */
+  outcomeOf(call: string): Promise<Outcome | undefined>;
+  /** The content that a person is shown of a pending call. Undefined if it is decided. */
+  shown(approval: Hash): Promise<ShownCall | undefined>;
+  /** Records the decision of a person. Of several decisions, the first counts. */
+  decide(approval: Hash, decision: PersonsDecision): Promise<void>;
+  /** The page of a pending call for people. Undefined without a server. */
+  pageOf(approval: Hash): string | undefined;
+  close(): Promise<void>;
+}

@@ -1,0 +1,224 @@
+import { randomBytes } from 'node:crypto';
+import { isAssizeError, type Json } from '#base';
+import { addMicros, type Instant } from '#canon';
+import { type CallRow, callDigest, canBegin, type GatewayState, isToBegin, openRows } from '#domains/gateway';
+import { type Hash, isEffectPending, type PendingPayload, readRow } from '#ledger';
+import type { FinalRuling, Ruling } from '#runtime';
+import type { AskedCall, CallContent } from './asked-call.ts';
+import type { CallWorld, Observed } from './call-world.ts';
+
+/** The answer to a call that an agent is about to make. */
+export type Decision =
+  /** The call is begun: its agent may make it, once. */
+  | { readonly kind: 'allowed'; readonly call: string; readonly class: CallRow['class'] }
+  | { readonly kind: 'denied'; readonly reason: string }
+  /** A person has to decide first. */
+  | { readonly kind: 'pending'; readonly approval: Hash; readonly reason: string }
+  /** The call was begun before, and is not made again. Without an outcome it is in doubt. */
+  | {
+      readonly kind: 'begun';
+      readonly call: string;
+      readonly outcome?: CallRow['outcome'];
+      readonly reason: string;
+    };
+
+export interface DecideOptions {
+  /** How long to wait for a person. */
+  readonly waitMs: number;
+  readonly observations?: readonly Observed[];
+  /**
+   * An earlier question that counts for this call: one about the same content, for agents that ask
+   * again under another id (default), or only one with the same id.
+   */
+  readonly match?: 'content' | 'id';
+}
+
+/**
+ * Decides about a call: by the rules, by an earlier approval of exactly this call that was not used
+ * yet, or by a person who answers in time. An allowed call is recorded as begun before the answer,
+ * so no second question gets the same permission.
+ *
+ * @throws the errors of `Trajectory.propose` and of `CallWorld.decision`
+ */
+export async function decideCall(world: CallWorld, call: AskedCall, options: DecideOptions): Promise<Decision> {
+  const { match = 'content' } = options;
+  const now = world.now();
+  const found = world.read((state) => earlier(state, { agent: world.agent, call, now, match }));
+  if (found !== undefined) return 'kind' in found ? found : begin(world, call, found.id);
+  const until = addMicros(now, options.waitMs * 1_000);
+  for (;;) {
+    const open = match === 'content' ? await waitingFor(world, call) : undefined;
+    const asked = open ?? (await ask(world, call, options));
+    if ('kind' in asked) return asked;
+    const ruling = await waited(world, asked.waitsFor, until);
+    if (ruling === undefined) return { kind: 'pending', approval: asked.waitsFor, reason: asked.detail };
+    if (asked.id !== undefined) return decided(world, call, asked.id, ruling);
+  }
+}
+
+/** A question that a person has to answer first. */
+interface Waiting {
+  readonly waitsFor: Hash;
+  readonly detail: string;
+  /** The call of the question. Absent: the question is another one, which holds the call up. */
+  readonly id?: string;
+}
+
+interface Asking extends Required<Pick<DecideOptions, 'match'>> {
+  readonly agent: string;
+  readonly call: AskedCall;
+  readonly now: Instant;
+}
+
+/** A call with the same id, or one of the same content that can be begun. */
+function earlier(
+  state: GatewayState,
+  { agent, call, now, match }: Asking,
+): { readonly id: string } | Decision | undefined {
+  const { calls } = state;
+  const isSame = contentMatcher(agent, call);
+  const own = Object.hasOwn(calls, call.id) ? calls[call.id] : undefined;
+  if (own !== undefined && !isSame(own)) return otherContent(call.id);
+  if (own !== undefined) return isToBegin(own) ? { id: call.id } : begunBefore(call.id, own);
+  if (match === 'id') return undefined;
+  const ready = openRows(state).find(([, row]) => canBegin(state, row, now) && isSame(row));
+  return ready && { id: ready[0] };
+}
+
+function otherContent(id: string): Decision {
+  return { kind: 'denied', reason: `the call ${id} was asked for with other arguments` };
+}
+
+function begunBefore(call: string, { outcome }: Pick<CallRow, 'outcome'>): Decision {
+  const reason = `the call ${call} was let through already, and a call is made once; its outcome: ${outcome ?? 'not known'}`;
+  return { kind: 'begun', call, ...(outcome !== undefined && { outcome }), reason };
+}
+
+function contentMatcher(agent: string, call: AskedCall): (row: CallRow) => boolean {
+  const { server, tool } = call;
+  const digest = digestOf(call);
+  const key = `${server}/${tool}`;
+  return (row) => row.agent === agent && row.tool === key && row.digest === digest && row.once === true;
+}
+
+/** The hash by which rows of calls name their content. */
+export function digestOf(call: Pick<CallContent, 'args' | 'parts'>): string {
+  return callDigest(call as Parameters<typeof callDigest>[0]);
+}
+
+/** The open question about a call of the same content. Asking again makes no second question. */
+async function waitingFor(world: CallWorld, call: AskedCall): Promise<Waiting | undefined> {
+  for (const { id, payload } of world.trajectory.approvals.pending()) {
+    const asked = await askedIn(world, payload);
+    if (asked !== undefined && isSameCall(asked, call)) return { id: asked.id, waitsFor: id, detail: payload.detail };
+  }
+  return undefined;
+}
+
+/** The call of this agent that a question is about. Undefined for another question. */
+async function askedIn(world: CallWorld, payload: PendingPayload): Promise<AskedCall | undefined> {
+  if (isEffectPending(payload) || payload.proposal.action.name !== 'call') return undefined;
+  const { role, args: given } = payload.proposal.action;
+  if (role.params['agent'] !== world.agent) return undefined;
+  const value = (await world.valueOf(payload, given)) as unknown as (AskedCall & { once?: boolean }) | undefined;
+  return value?.once === true ? value : undefined;
+}
+
+function isSameCall(asked: CallContent, call: CallContent): boolean {
+  return asked.server === call.server && asked.tool === call.tool && digestOf(asked) === digestOf(call);
+}
+
+async function ask(
+  world: CallWorld,
+  call: AskedCall,
+  { observations = [] }: DecideOptions,
+): Promise<Waiting | Decision> {
+  const { id, session, server, tool, args, parts } = call;
+  const wanted = {
+    ...{ id, server, tool, args, once: true },
+    ...(session === undefined ? {} : { session }),
+    ...(parts === undefined ? {} : { parts }),
+  };
+  const { ruling, isRepeated } = await proposed(world, wanted, observations);
+  if (isRepeated && !(await isAbout(world, ruling, call))) return otherContent(id);
+  if (ruling.ruling === 'escalated') return { id, waitsFor: ruling.pending, detail: ruling.detail };
+  if (ruling.ruling === 'frozen') return { waitsFor: ruling.by, detail: ruling.detail };
+  if (isRepeated || ruling.ruling === 'rejected') return decided(world, call, id, ruling);
+  return { kind: 'allowed', call: id, class: world.read(({ calls }) => (calls[id] as CallRow).class) };
+}
+
+/**
+ * Proposes the call. Each attempt has content of its own, so that a repeated question under the
+ * same key never takes the permission of the first one.
+ */
+async function proposed(
+  world: CallWorld,
+  args: { readonly id: string },
+  observations: readonly Observed[],
+): Promise<{ readonly ruling: Ruling; readonly isRepeated: boolean }> {
+  const key = `call ${args.id}`;
+  const attempt = { name: 'attempt', value: randomBytes(8).toString('hex') };
+  try {
+    const ruling = await world.propose('call', args, { key, observations: [...observations, attempt] });
+    return { ruling, isRepeated: false };
+  } catch (error) {
+    if (!isAssizeError(error, 'idempotency_conflict')) throw error;
+    const ruling = await world.trajectory.rulingOf(key, world.principal);
+    if (ruling === undefined) throw error;
+    return { ruling, isRepeated: true };
+  }
+}
+
+/**
+ * Whether an earlier ruling is about a call with the same content. One that is erased is not. A
+ * rejection has no arguments, and refuses any.
+ */
+async function isAbout(world: CallWorld, ruling: Ruling, call: AskedCall): Promise<boolean> {
+  if (ruling.ruling === 'frozen' || ruling.ruling === 'rejected') return true;
+  const { payload } = readRow(ruling.entry);
+  const asked =
+    payload.kind === 'commit'
+      ? await world.valueOf(payload, payload.action.args)
+      : await askedIn(world, payload as PendingPayload);
+  return asked !== undefined && isSameCall(asked as unknown as CallContent, call);
+}
+
+/** The decision about a question, or undefined if there is none in time. */
+async function waited(world: CallWorld, pending: Hash, until: Instant): Promise<FinalRuling | undefined> {
+  try {
+    return await world.decision(pending, until);
+  } catch (error) {
+    if (isAssizeError(error, 'still_pending')) return undefined;
+    throw error;
+  }
+}
+
+/** The answer to a decision about the call `id`, which a person or an earlier question caused. */
+async function decided(world: CallWorld, call: AskedCall, id: string, ruling: FinalRuling): Promise<Decision> {
+  return ruling.ruling === 'rejected' ? { kind: 'denied', reason: ruling.detail } : begin(world, call, id);
+}
+
+/** Begins a call that was let through. Of several attempts, one begins it. */
+async function begin(world: CallWorld, asked: AskedCall, call: string): Promise<Decision> {
+  const { id: as } = asked;
+  const row = world.read(({ calls }) => {
+    const found = Object.hasOwn(calls, call) ? calls[call] : undefined;
+    return found && { class: found.class, before: isToBegin(found) ? undefined : begunBefore(call, found) };
+  });
+  // A closed call of a past day is no longer in the state.
+  if (row === undefined) return { kind: 'begun', call, reason: `the call ${call} is of a past day; make a new one` };
+  if (row.before !== undefined) return row.before;
+  const ruling = await world.propose('begin', { call, digest: digestOf(asked), ...(as === call ? {} : { as }) });
+  return ruling.ruling === 'committed'
+    ? { kind: 'allowed', call, class: row.class }
+    : { kind: 'denied', reason: ruling.detail };
+}
+
+/** The arguments of the agent's committed proposal under a key. Undefined if they are erased. */
+export async function argsUnder(world: CallWorld, key: string): Promise<{ readonly [name: string]: Json } | undefined> {
+  const ruling = await world.trajectory.rulingOf(key, world.principal);
+  if (ruling?.ruling !== 'committed') return undefined;
+  const { payload } = readRow(ruling.entry);
+  if (payload.kind !== 'commit') return undefined;
+  return (await world.valueOf(payload, payload.action.args)) as { readonly [name: string]: Json } | undefined;
+}

@@ -1,0 +1,249 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { isInstance, type Json } from '#base';
+import { canonicalize, hashText } from '#canon';
+import type { Hash } from '#ledger';
+import { type AskedCall, callIdOf } from './asked-call.ts';
+import type { CallPort } from './call-port.ts';
+import type { Observed } from './call-world.ts';
+import type { Outcome } from './close-call.ts';
+import { digestOf } from './decide-call.ts';
+import { CallError } from './errors.ts';
+
+export interface GateOptions {
+  /** The name of the tools' server in the rules: a tool is `SERVER/TOOL` there. */
+  readonly server: string;
+  /** How long a call waits for a person before it is answered as pending. Default: 0. */
+  readonly waitMs?: number;
+  /** How long a repeated call waits for the outcome of one that is being made. Default: 2,000. */
+  readonly inFlightMs?: number;
+}
+
+/** A call of a tool by a framework. */
+export interface GateCall {
+  /** The run, thread or conversation. It is the session of the call. */
+  readonly run: string;
+  /** The framework's id of the call. A repetition in the same run is the same call. */
+  readonly id: string;
+  readonly tool: string;
+  readonly args: Readonly<Record<string, Json>>;
+  readonly observations?: readonly Observed[];
+}
+
+export interface MakeOptions {
+  readonly waitMs?: number;
+  /** Whether a second call does no harm: a call that failed or is in doubt may be made again. */
+  readonly isIdempotent?: boolean;
+  /** Whether an error leaves it open if the call took effect. Default: aborts and time-outs do. */
+  readonly isUnknown?: (error: unknown) => boolean;
+}
+
+/** Makes a call. `key` is the same for every attempt, for a sink that takes idempotency keys. */
+export type Make<T extends Json | undefined> = (made: { readonly call: string; readonly key: string }) => Promise<T>;
+
+/** The end of a call. `isRecorded`: it was made before, and the ledger has its result. */
+export type CallEnd<T> =
+  | { readonly end: 'done'; readonly call: string; readonly result: T; readonly isRecorded: boolean }
+  | { readonly end: 'failed'; readonly call: string; readonly error: unknown; readonly isRecorded: boolean }
+  | { readonly end: 'refused'; readonly call: string; readonly reason: string }
+  | {
+      readonly end: 'pending';
+      readonly call: string;
+      readonly approval: Hash;
+      readonly reason: string;
+      readonly page?: string;
+    }
+  | { readonly end: 'doubt'; readonly call: string; readonly reason: string };
+
+/** The most bytes of a result that the ledger keeps for a repetition. */
+const RESULT_BYTES_MAX = 4 * 1_048_576;
+/** How often an idempotent call is made anew. */
+const ATTEMPTS_MAX = 5;
+
+/**
+ * Lets the tools of a framework be called once each. A call is judged by the rules, approved by a
+ * person where they ask, begun in the ledger, made, and closed with its result.
+ *
+ * Guarantees: a call is made only after the ledger has begun it, and the ledger begins each once.
+ * A repetition of a call, after a resume, a replay or a retry, gets the recorded result. A call
+ * with the id of another one and other arguments is refused.
+ */
+export class Gate {
+  readonly port: CallPort;
+  readonly #options: Required<GateOptions>;
+  /** The calls that this process makes now, by their id. */
+  readonly #running: Map<string, { readonly digest: string; readonly end: Promise<CallEnd<never>> }> = new Map();
+
+  constructor(port: CallPort, { server, waitMs = 0, inFlightMs = 2_000 }: GateOptions) {
+    this.port = port;
+    this.#options = { server, waitMs, inFlightMs };
+  }
+
+  /**
+   * Asks about a call and makes it, once. A refusal, a wait for a person and a doubt are results.
+   *
+   * @throws the errors of the store or the server, before the call is made
+   */
+  async run<T extends Json | undefined>(call: GateCall, make: Make<T>, options: MakeOptions = {}): Promise<CallEnd<T>> {
+    const first = callIdOf(call.run, call.id);
+    for (let attempt = 1; ; attempt++) {
+      const id = attempt === 1 ? first : `${first}:${attempt}`;
+      const end = await this.#once(this.#asked(id, call), { make, key: first, call, options });
+      const isOver = end.end !== 'doubt' && !(end.end === 'failed' && end.isRecorded);
+      if (isOver || options.isIdempotent !== true || attempt === ATTEMPTS_MAX) return end;
+    }
+  }
+
+  /**
+   * The result of a call, for frameworks that take errors.
+   *
+   * @throws CallError `call_refused`, `call_pending`, `call_in_doubt`, `call_failed`; the error of
+   * the tool; the errors of `run`
+   */
+  async result<T extends Json | undefined>(call: GateCall, make: Make<T>, options: MakeOptions = {}): Promise<T> {
+    const end = await this.run(call, make, options);
+    if (end.end === 'done') return end.result;
+    throw errorOf(end);
+  }
+
+  #asked(id: string, { run, tool, args }: GateCall): AskedCall {
+    return { id, session: run, server: this.#options.server, tool, args };
+  }
+
+  async #once<T extends Json | undefined>(asked: AskedCall, work: Work<T>): Promise<CallEnd<T>> {
+    const digest = digestOf(asked);
+    const running = this.#running.get(asked.id);
+    if (running !== undefined) return repeated(asked.id, digest, running);
+    const end = this.#decided(asked, work);
+    this.#running.set(asked.id, { digest, end: end as Promise<CallEnd<never>> });
+    try {
+      return await end;
+    } finally {
+      this.#running.delete(asked.id);
+    }
+  }
+
+  async #decided<T extends Json | undefined>(asked: AskedCall, work: Work<T>): Promise<CallEnd<T>> {
+    const { waitMs = this.#options.waitMs } = work.options;
+    const { observations = [] } = work.call;
+    const decision = await this.port.ask(asked, { waitMs, observations, match: 'id' });
+    const { id: call } = asked;
+    if (decision.kind === 'denied') return { end: 'refused', call, reason: decision.reason };
+    if (decision.kind === 'begun') return this.#before(call, decision.reason);
+    if (decision.kind === 'allowed') return this.#made(call, work);
+    const { approval, reason } = decision;
+    const page = this.port.pageOf(approval);
+    return { end: 'pending', call, approval, reason, ...(page !== undefined && { page }) };
+  }
+
+  /** The end of a call that was begun before, here or in another process. */
+  async #before<T>(call: string, reason: string): Promise<CallEnd<T>> {
+    const until = performance.now() + this.#options.inFlightMs;
+    for (let wait = 20; ; wait = Math.min(wait * 2, 250)) {
+      const outcome = await this.port.outcomeOf(call);
+      if (outcome !== undefined && outcome.outcome !== 'unknown') return endOf(call, outcome, reason);
+      if (outcome !== undefined || performance.now() >= until) return { end: 'doubt', call, reason };
+      await pause(wait);
+    }
+  }
+
+  async #made<T extends Json | undefined>(call: string, { make, key, options }: Work<T>): Promise<CallEnd<T>> {
+    const { isUnknown = isInterruption } = options;
+    let result: T;
+    try {
+      result = await make({ call, key });
+    } catch (error) {
+      const unknown = isUnknown(error);
+      await this.#report(call, { outcome: unknown ? 'unknown' : 'failed', result: { error: told(error) } });
+      if (!unknown) return { end: 'failed', call, error, isRecorded: false };
+      return { end: 'doubt', call, reason: `it was made, and its outcome is not known: ${told(error).message}` };
+    }
+    await this.#report(call, { outcome: 'done', result: kept(result) });
+    return { end: 'done', call, result, isRecorded: false };
+  }
+
+  /** The call is made, so an outcome that is not recorded is no failure of the call. */
+  async #report(call: string, outcome: Outcome): Promise<void> {
+    try {
+      await this.port.report(call, outcome);
+    } catch (error) {
+      process.emitWarning(
+        `The outcome of the call ${call} was not recorded, so it is in doubt: ${told(error).message}`,
+        {
+          type: 'AssizeWarning',
+          code: 'call_in_doubt',
+        },
+      );
+    }
+  }
+}
+
+interface Work<T extends Json | undefined> {
+  readonly make: Make<T>;
+  readonly key: string;
+  readonly call: GateCall;
+  readonly options: MakeOptions;
+}
+
+/** The end of the same call, which is being made. */
+async function repeated<T>(
+  call: string,
+  digest: string,
+  running: { readonly digest: string; readonly end: Promise<CallEnd<never>> },
+): Promise<CallEnd<T>> {
+  if (running.digest !== digest)
+    return { end: 'refused', call, reason: `the call ${call} was asked for with other arguments` };
+  const end = await running.end;
+  return 'isRecorded' in end ? { ...end, isRecorded: true } : end;
+}
+
+/** The error of an end without a result. The error of a tool is thrown as it is. */
+export function errorOf(end: Exclude<CallEnd<unknown>, { readonly end: 'done' }>): unknown {
+  const { call } = end;
+  if (end.end === 'failed')
+    return end.isRecorded
+      ? new CallError('call_failed', `The call ${call} failed before: ${told(end.error).message}`, {
+          evidence: { call },
+        })
+      : end.error;
+  if (end.end === 'refused')
+    return new CallError('call_refused', `The call was refused: ${end.reason}`, { evidence: { call } });
+  if (end.end === 'doubt')
+    return new CallError('call_in_doubt', `The call ${call} is not made again: ${end.reason}`, { evidence: { call } });
+  const at = end.page === undefined ? 'Approve it with assize approve' : `Approve it at ${end.page}`;
+  return new CallError('call_pending', `The call waits for a person: ${end.reason}. ${at}, then call again.`, {
+    evidence: { call, approval: end.approval },
+  });
+}
+
+/** The part of a result that the ledger keeps. */
+function kept(result: Json | undefined): Json {
+  if (result === undefined) return {};
+  const text = canonicalize(result, { bytesMax: 64 * 1_048_576 });
+  const bytes = Buffer.byteLength(text);
+  return bytes <= RESULT_BYTES_MAX ? { value: result } : { omitted: { bytes, sha256: hashText(text) } };
+}
+
+function endOf<T>(call: string, { outcome, result }: Outcome, reason: string): CallEnd<T> {
+  const { value, error, omitted, settled_by } = (result ?? {}) as {
+    readonly [member in 'value' | 'error' | 'omitted' | 'settled_by']?: Json;
+  };
+  if (settled_by !== undefined)
+    return { end: 'doubt', call, reason: `a person has settled it as ${outcome}, without a result` };
+  if (outcome === 'failed') return { end: 'failed', call, error: error ?? { message: reason }, isRecorded: true };
+  if (omitted !== undefined) return { end: 'doubt', call, reason: 'it is done, and its result was too large to keep' };
+  return { end: 'done', call, result: value as T, isRecorded: true };
+}
+
+function told(error: unknown): { readonly name: string; readonly message: string } {
+  const { name, message } = isInstance(error, Error) ? error : { name: 'Error', message: text(error) };
+  return { name: name.slice(0, 200).toWellFormed(), message: message.slice(0, 4_000).toWellFormed() };
+}
+
+function text(error: unknown): string {
+  const said = (error as { readonly message?: unknown } | null)?.message;
+  return typeof said === 'string' ? said : String(error);
+}
+
+function isInterruption(error: unknown): boolean {
+  return isInstance(error, Error) && (error.name === 'AbortError' || error.name === 'TimeoutError');
+}

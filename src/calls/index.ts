@@ -1,0 +1,18 @@
+/**
+ * Tool calls of agents: asked about, decided by the rules or a person, begun once, and closed with
+ * their outcome, in a trajectory of the domain gateway.
+ *
+ * Guarantees: each call is begun at most once, in any process; an approval is for exactly one call.
+ * Never: makes a call by itself. `Gate` makes one that it is given, after the ledger has begun it.
+ */
+export { type AskedCall, type CallContent, callIdOf, sessionIdOf } from './asked-call.ts';
+export type { CallPart } from './call-part.ts';
+export type { CallPort, PersonsDecision, ShownCall } from './call-port.ts';
+export type { AgentAction, CallWorld, EntryPlace, Observed, ProposeOptions } from './call-world.ts';
+export { closeCall, closeCallsOf, type Outcome } from './close-call.ts';
+export { type DecideOptions, type Decision, decideCall, digestOf } from './decide-call.ts';
+export { CallError, type CallErrorCode } from './errors.ts';
+export { type CallEnd, errorOf, Gate, type GateCall, type GateOptions, type Make, type MakeOptions } from './gate.ts';
+export { type ConnectGateOptions, connectGate, type OpenGateOptions, openGate } from './open-gate.ts';
+export { outcomeOf } from './outcome-of.ts';
+export { type AgentSession, attend, inDoubt, leave } from './sessions.ts';

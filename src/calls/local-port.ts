@@ -1,0 +1,72 @@
+import { isAssizeError } from '#base';
+import { type Hash, isEffectPending } from '#ledger';
+import { Trajectory } from '#runtime';
+import type { AskedCall } from './asked-call.ts';
+import type { CallPort, PersonsDecision, ShownCall } from './call-port.ts';
+import { closeCall, type Outcome } from './close-call.ts';
+import { type DecideOptions, type Decision, decideCall } from './decide-call.ts';
+import type { LocalWorld } from './local-world.ts';
+import { outcomeOf } from './outcome-of.ts';
+import { attend } from './sessions.ts';
+
+/** The most bytes of a result that an entry keeps. */
+const RESULT_BYTES_MAX = 5 * 1_048_576;
+
+/** Judges and records calls in this process, in a store that other processes may use too. */
+export class LocalPort implements CallPort {
+  readonly #world: LocalWorld;
+  readonly #end: () => Promise<void>;
+  readonly #attended: Set<string> = new Set();
+
+  constructor(world: LocalWorld, end: () => Promise<void>) {
+    this.#world = world;
+    this.#end = end;
+  }
+
+  async ask(call: AskedCall, options: DecideOptions): Promise<Decision> {
+    await this.#attend(call.session);
+    return decideCall(this.#world, call, options);
+  }
+
+  async report(call: string, outcome: Outcome): Promise<boolean> {
+    return closeCall(this.#world, call, outcome, { bytesMax: RESULT_BYTES_MAX });
+  }
+
+  async outcomeOf(call: string): Promise<Outcome | undefined> {
+    await Trajectory.catchUp(this.#world.trajectory);
+    return outcomeOf(this.#world, call);
+  }
+
+  async shown(approval: Hash): Promise<ShownCall | undefined> {
+    const found = await this.#world.trajectory.approvals.statusOf(approval);
+    if (found.status !== 'pending' || isEffectPending(found.payload)) return undefined;
+    const { digest, detail } = found.payload;
+    return { digest, detail };
+  }
+
+  async decide(approval: Hash, { decision, by, method, digest, reason }: PersonsDecision): Promise<void> {
+    const { approvals } = this.#world.trajectory;
+    const input = { principal: by, method, digest, ...(reason !== undefined && { reason }) };
+    try {
+      if (decision === 'approve') await approvals.approve(approval, input);
+      else await approvals.reject(approval, { reason: 'rejected', ...input });
+    } catch (error) {
+      // Another decision came first, and counts.
+      if (!isAssizeError(error, 'not_pending')) throw error;
+    }
+  }
+
+  pageOf(): undefined {
+    return undefined;
+  }
+
+  close(): Promise<void> {
+    return this.#end();
+  }
+
+  async #attend(session: string | undefined): Promise<void> {
+    if (session === undefined || this.#attended.has(session)) return;
+    await attend(this.#world, { id: session });
+    this.#attended.add(session);
+  }
+}
