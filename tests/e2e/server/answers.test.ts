@@ -281,6 +281,7 @@ test('each operation answers in the form of its schema', async () => {
   const [waits] = (await succeed(gated, 'calls.open', { token: ofGrace, path: { trajectory: 'calls' } })).calls;
   expect(waits).toMatchObject({ call: 'c2', tool: 'fs/add', in_doubt: false });
   called.add('calls.open');
+  await propose('report', 'report-unknown-c2', { call: 'c2', outcome: 'unknown' });
   const settling = { path: { trajectory: 'calls', call: 'c2' }, body: { outcome: 'failed', evidence: 'not made' } };
   expect((await succeed(gated, 'calls.settle', { token: ofGrace, ...settling })).ruling.ruling).toBe('committed');
   const asking = { id: 'c3', server: 'fs', tool: 'add', args: { path: '/b' }, session: 'run' };
