@@ -18,7 +18,7 @@ test('a token is read from a file that only its owner can read', () => {
   expect(apiToken(tokenFile(0o400))).toBe('secret');
 });
 
-test.skipIf(process.platform === 'win32').each([0o644, 0o640, 0o602])('a file of the mode %o is refused', (mode) => {
+test.each([0o644, 0o640, 0o602])('a file of the mode %o is refused', (mode) => {
   const file = tokenFile(mode);
   expect(() => apiToken(file)).toThrow(`Others can read the token in ${file}. Run chmod 600 ${file}.`);
 });
