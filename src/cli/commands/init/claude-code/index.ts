@@ -32,6 +32,7 @@ import {
   TRAJECTORY,
   writeServerFiles,
 } from '../own-server.ts';
+import { grouped } from './grouped.ts';
 import { addressIn, type HookTerms, missingEvents, type Settings, tokensIn, withHooks, withoutHooks } from './hooks.ts';
 import { requireClaudeCode } from './program-version.ts';
 
@@ -128,7 +129,7 @@ function agreed(
   { yes }: Options,
   [{ path, before, after }, exclude, server]: readonly [SettingsChange, ExcludeChange | undefined, FoundServer?],
 ): Promise<boolean> {
-  const lines = difference(shownText(before), shownText(after));
+  const lines = grouped(difference(shownText(before), shownText(after)));
   return agreesTo(session, {
     yes,
     changes: [...(server === undefined ? [] : newFiles(server)), { path, lines }, ...shownExclude(exclude)],

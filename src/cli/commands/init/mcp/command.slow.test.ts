@@ -31,10 +31,14 @@ beforeEach(() => {
   file = join(project, '.mcp.json');
 });
 
-function assize(...args: readonly string[]): { status: number | null; out: string; err: string } {
+function assize(...args: readonly string[]) {
+  return program('init', ...args);
+}
+
+function program(...args: readonly string[]): { status: number | null; out: string; err: string } {
   const { ASSIZE_STORE: _, CLAUDE_CONFIG_DIR: _folder, ...rest } = process.env;
   const env = { ...rest, HOME: home, NO_COLOR: '1' };
-  const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, 'init', ...args], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...args], {
     ...{ cwd: project, env, encoding: 'utf8' as const, input: '' },
   });
   return { status, out: stdout, err: stderr };
@@ -129,4 +133,12 @@ test('the address of a new server is kept in its configuration', () => {
   write({ a: NOTES });
   assize('mcp', 'claude-code', '--yes');
   expect(JSON.parse(readFileSync(file, 'utf8')).mcpServers.a.args).toContain('http://127.0.0.1:4571');
+});
+
+test('a missing store is told with the configuration of the agents', () => {
+  expect(program('undo', 'some-session').err).toContain('Create a sample store with assize demo.');
+  write({ a: NOTES });
+  assize('mcp', 'claude-code', '--yes');
+  expect(program('undo', 'some-session').err).toContain(`--config ${own('assize.config.json')}`);
+  expect(program('token', 'sign-in', '', '--config', own('assize.config.json')).err).toContain("has no principal ''");
 });
