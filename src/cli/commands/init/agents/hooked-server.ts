@@ -9,7 +9,7 @@ export interface ServerPlace {
 }
 
 /** The address for the hooks. @throws CliError `usage` */
-export function addressFor({ server }: ResolvedConfig, url: string | undefined): string {
+function addressFor({ server }: ResolvedConfig, url: string | undefined): string {
   return url === undefined ? publicAddress(server) : addressOf(url);
 }
 
