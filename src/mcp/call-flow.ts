@@ -235,7 +235,7 @@ class Flow<R extends object> {
 
   #doubt(call: string, why: string): FlowEnd<R> {
     const settle = this.#gateway.desk.settling(call);
-    const text = `The call ${call} is not made again: ${why}. If it is in doubt, look whether it took effect, and then settle it: ${settle}`;
+    const text = `The call ${call} is not made again: ${why}. If it is in doubt, a person looks whether it took effect, and settles it with a token of that person: ${settle}`;
     return { end: 'doubt', call, text };
   }
 

@@ -102,6 +102,6 @@ export interface CallDesk {
   }>;
   /** The page of a pending call for people. */
   pageOf(approval: string): string;
-  /** The command that settles a call in doubt. */
+  /** The command by which a person settles a call in doubt, with a token of that person. */
   settling(call: string): string;
 }

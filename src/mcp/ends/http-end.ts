@@ -31,12 +31,6 @@ export interface HttpEnd {
 const LOOK_MS = 3_000;
 const LOOK_FOR_MS = 3_600_000;
 
-async function look(gateway: Gateway | undefined, changed: () => void): Promise<void> {
-  // The next request of the client meets the same fault, and tells it.
-  const hasOthers = await gateway?.hasOtherTools().catch(() => false);
-  if (hasOthers === true) changed();
-}
-
 export async function httpEnd(options: HttpEndOptions): Promise<HttpEnd> {
   const { upstream, server, version, limits, maxBodyBytes, onWarning } = options;
   const { createMcpHandler, createRequestStateCodec } = await loadServer();
@@ -64,7 +58,7 @@ export async function httpEnd(options: HttpEndOptions): Promise<HttpEnd> {
   const looking = setInterval(() => {
     for (const [name, seen] of lastSeen) {
       if (performance.now() - seen > LOOK_FOR_MS) lastSeen.delete(name);
-      else void look(gateways.get(name), () => handler.notify.toolsChanged());
+      else void gateways.get(name)?.onOtherTools(() => handler.notify.toolsChanged());
     }
   }, LOOK_MS).unref();
   return {
