@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Client } from '@modelcontextprotocol/client';
 import { isAssizeError, isInstance, type Json } from '#base';
 import { ArgumentCheck } from './check-arguments.ts';
 import type { CallDesk, Outcome, PinnedTool, ServerView, WaitingCall } from './desk/call-desk.ts';
 import { KeptResults } from './results.ts';
-import type { Conversation } from './talk/conversation.ts';
+import { Conversations } from './talk/conversations.ts';
 import type { Definition } from './upstream/definitions.ts';
 import type { Upstream } from './upstream/upstream.ts';
 
@@ -44,8 +45,7 @@ export class Gateway {
   readonly limits: GatewayLimits;
   readonly results: KeptResults = new KeptResults();
   readonly argumentCheck: ArgumentCheck = new ArgumentCheck();
-  /** The calls that wait for an answer of their client, or whose client waits for them. */
-  readonly conversations: Map<string, Conversation<unknown>> = new Map();
+  readonly conversations: Conversations = new Conversations();
   /** The calls that this process is making, and those whose report is on its way. */
   readonly running: Set<string> = new Set();
   /** The desk of the latest request: the token of a principal can change. */
@@ -64,6 +64,11 @@ export class Gateway {
     this.desk = desk;
     this.limits = { ...DEFAULT_LIMITS, ...limits };
     this.#onWarning = onWarning;
+  }
+
+  /** The connected client of the server, in use by this principal. @throws McpError */
+  client(): Promise<Client> {
+    return this.upstream.client(this);
   }
 
   /** The tools that the principal may call now, with their approved definitions. */

@@ -46,7 +46,7 @@ export interface ApiDeskOptions {
 /** The pauses before the next attempt of a request without an answer, in milliseconds. */
 const PAUSES: readonly number[] = [100, 400, 1_500];
 
-/** The longest wait for the answer to a request and its repetitions, beside the wait it asks for. */
+/** The longest wait for a request and its repetitions, beside the wait that it asks for. */
 const ANSWER_MS = 30_000;
 
 interface Asked {

@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import type { McpHttpHandler } from '@modelcontextprotocol/server';
 import type { CallDesk } from '../desk/call-desk.ts';
 import { Gateway, type GatewayLimits } from '../gateway.ts';
-import { type Carried, gatewayServer, QUESTION_SECONDS } from '../gateway-server.ts';
+import { type Carried, gatewayServer } from '../gateway-server.ts';
 import { loadServer } from '../peers.ts';
+import { QUESTION_SECONDS } from '../talk/conversations.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 
 export interface HttpEndOptions {

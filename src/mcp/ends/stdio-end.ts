@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Server, Transport } from '@modelcontextprotocol/server';
 import type { Gateway } from '../gateway.ts';
-import { type Carried, gatewayServer, QUESTION_SECONDS } from '../gateway-server.ts';
+import { type Carried, gatewayServer } from '../gateway-server.ts';
 import { loadServer, loadServerStdio } from '../peers.ts';
+import { QUESTION_SECONDS } from '../talk/conversations.ts';
 import { overPipes } from './over-pipes.ts';
 
 export interface StdioEndOptions {
