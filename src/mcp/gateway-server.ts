@@ -1,6 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import type { Client } from '@modelcontextprotocol/client';
 import type {
   CallToolResult,
+  CompleteRequest,
+  CompleteResult,
   GetPromptResult,
   InputRequest,
   InputRequiredResult,
@@ -95,9 +98,7 @@ export async function gatewayServer(options: GatewayServerOptions): Promise<Serv
     server.setRequestHandler('prompts/get', ({ params }, ctx) => connection.getPrompt(params, ctx));
   }
   if (capabilities.completions !== undefined)
-    server.setRequestHandler('completion/complete', async ({ params }, ctx) =>
-      passed(await (await client()).complete(params, { ...limits, signal: ctx.mcpReq.signal })),
-    );
+    server.setRequestHandler('completion/complete', ({ params }, ctx) => connection.complete(params, ctx));
   return server;
 }
 
@@ -291,6 +292,30 @@ class Connection {
     return this.#gated('prompts.get', { name, arguments: args }, ctx, async () =>
       passed(await (await this.#options.gateway.client()).getPrompt({ name, arguments: args }, this.#sending(ctx))),
     );
+  }
+
+  /**
+   * Completions of a prompt or of a resource template that the rules let the client read without a
+   * question. Otherwise there are none, so that no letter typed waits for a person.
+   */
+  async complete(params: CompleteRequest['params'], ctx: ServerContext): Promise<CompleteResult> {
+    const { gateway, server } = this.#options;
+    const { ref, argument, context } = params;
+    const typed = { ...context?.arguments, [argument.name]: argument.value };
+    const part =
+      ref.type === 'ref/prompt'
+        ? { server, tool: 'prompts.get', args: { name: ref.name, arguments: typed } }
+        : { server, tool: 'resources.read', args: { uri: ref.uri } };
+    const args = JSON.parse(JSON.stringify({ ref, argument, context })) as Readonly<Record<string, Json>>;
+    const tool = 'completion.complete';
+    const none: CompleteResult = { completion: { values: [] } };
+    if (!(await gateway.desk.allows({ id: randomUUID(), tool, args, parts: [part] }))) return none;
+    const make = async (): Promise<CompleteResult> => {
+      const { signal, timeout } = this.#sending(ctx);
+      return passed(await (await gateway.client()).complete(params, { signal, timeout }));
+    };
+    const found = await this.#gated(tool, args, ctx, make, [part]);
+    return 'completion' in found ? (found as CompleteResult) : none;
   }
 
   /** A request whose result cannot say that it failed, so refusals are errors of the protocol. */

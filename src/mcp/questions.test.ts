@@ -260,6 +260,23 @@ test('a client hears of the resources that it may read, and of no others', async
   expect(seen).toEqual(['a://open']);
 });
 
+test('completions are judged like reading, recorded, and never wait', async () => {
+  const server = new HostileServer([ADD]);
+  const place = await served(RULES);
+  const { client, close } = await connected(place, server.serve as never, {});
+  const complete = async (ref: object, value: string) =>
+    (await client.complete({ ref, argument: { name: 'a', value } } as never)).completion.values;
+  expect(await complete({ type: 'ref/resource', uri: 'a://open' }, 'x')).toEqual(['done']);
+  expect(await complete({ type: 'ref/resource', uri: 'a://closed' }, 'y')).toEqual([]);
+  expect(await complete({ type: 'ref/prompt', name: 'unlisted' }, 'z')).toEqual([]);
+  await close();
+  expect(server.completed).toEqual(['x']);
+  expect(await place.approvals()).toEqual([]);
+  expect(Object.values<any>((await place.state()).calls)).toMatchObject([
+    { tool: 'notes/completion.complete', outcome: 'done' },
+  ]);
+});
+
 test('a flood of notes is cut off, and calls go on', async () => {
   const server = new HostileServer([ADD]);
   const { client, warnings, close } = await connected(await served(RULES), server.serve as never, { era: 'legacy' });

@@ -95,14 +95,30 @@ export class ApiDesk implements CallDesk {
     return ruling === 'rejected' ? 'refused' : 'waiting';
   }
 
-  async propose({ id, tool, args, definition, undoes, parts }: AskedCall): Promise<Ruled> {
-    const { server } = this.#options;
-    const call = { id, server, tool, args, once: true, ...defined({ definition, undoes, parts }) };
-    const { ruling, detail = '', reason = '', approval_id = '', by = '' } = await this.#propose('call', call, id);
+  async propose(asked: AskedCall): Promise<Ruled> {
+    const {
+      ruling,
+      detail = '',
+      reason = '',
+      approval_id = '',
+      by = '',
+    } = await this.#propose('call', this.#argsOf(asked), asked.id);
     if (ruling === 'committed') return { ruling };
     if (ruling === 'escalated') return { ruling, detail, approval: approval_id };
     if (ruling === 'frozen') return { ruling, detail, by };
     return { ruling, detail: detail === '' ? reason : detail };
+  }
+
+  async allows(call: AskedCall): Promise<boolean> {
+    const { ask, world, agent } = this.#options;
+    const role = { name: 'agent', params: { agent } };
+    const body = { action: 'call', role, args: this.#argsOf(call) };
+    const { ruling } = await asked(ask, `/v1/trajectories/${enc(world)}/judge`, { method: 'POST', body });
+    return ruling === 'committed';
+  }
+
+  #argsOf({ id, tool, args, definition, undoes, parts }: AskedCall): object {
+    return { id, server: this.#options.server, tool, args, once: true, ...defined({ definition, undoes, parts }) };
   }
 
   async begin(call: string, digest: string, attempt: string): Promise<string | undefined> {
