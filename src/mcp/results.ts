@@ -50,3 +50,11 @@ export function recordedResult(result: object, maxBytes: number): Json {
     throw error;
   }
 }
+
+/** An answer of the server, without the name that it gives itself. */
+export function passed<R extends object>(result: R): R {
+  const { _meta, ...rest } = result as { readonly _meta?: Readonly<Record<string, unknown>> };
+  if (_meta === undefined) return result;
+  const own = Object.entries(_meta).filter(([key]) => !key.startsWith('io.modelcontextprotocol/'));
+  return { ...rest, ...(own.length > 0 && { _meta: Object.fromEntries(own) }) } as R;
+}

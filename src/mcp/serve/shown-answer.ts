@@ -1,7 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { errorAnswer } from '../answers.ts';
 import type { KeptResults } from '../results.ts';
-import { visible } from '../upstream/definitions.ts';
+import { visibleDeep } from '../upstream/definitions.ts';
 
 /** The longest text of one answer, in bytes. */
 const PART_BYTES = 48 * 1024;
@@ -62,12 +62,4 @@ function partsOf(text: string): readonly string[] {
     from = to;
   }
   return parts;
-}
-
-/** The value with all texts and names visible. */
-export function visibleDeep(value: unknown): unknown {
-  if (typeof value === 'string') return visible(value);
-  if (Array.isArray(value)) return value.map(visibleDeep);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [visible(name), visibleDeep(member)]));
 }
