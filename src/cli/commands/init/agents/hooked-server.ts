@@ -22,5 +22,7 @@ export async function hookedFaults(
 ): Promise<string[]> {
   const expected = addressFor(await serverOf(server, agent), url);
   if (named === expected) return serverFaults(named, token);
-  return [`the hooks name the server ${named}, and not ${expected}; install them again for this one, or check with --url ${named}`];
+  return [
+    `the hooks name the server ${named}, and not ${expected}; install them again for this one, or check with --url ${named}`,
+  ];
 }
