@@ -94,6 +94,13 @@ test('a call that a person settled has no result to undo it with', async () => {
   const { client, gateway, close } = await connected(place, serve as never, { wrap: lost });
   const { _meta } = await client.callTool({ name: 'add', arguments: { text: 'one' } });
   const call = _meta?.['assize/call'] as string;
+  const unknown = {
+    action: 'report',
+    role: { name: 'agent', params: { agent: 'ada' } },
+    args: { call, outcome: 'unknown' },
+  };
+  const report = { token: place.tokens['agent:ada'], body: unknown, key: 'unknown' };
+  await place.server.ask('POST', '/v1/trajectories/calls/proposals', report);
   const body = { outcome: 'done', evidence: 'seen' };
   const token = place.tokens['manager:grace'];
   await place.server.ask('POST', `/v1/trajectories/calls/calls/${call}/settle`, { token, body } as never);
