@@ -122,7 +122,7 @@ describe('assize mcp', () => {
     for (const text of ['die-before', 'die-after']) {
       const result = await add(first.client, text);
       expect(result.isError).toBe(true);
-      expect(textOf(result)).toContain('settle it: assize api proposals.create');
+      expect(textOf(result)).toContain('assize api calls.settle --trajectory calls --call ');
       expect(textOf(await add(first.client, text))).toContain(
         /The call \S+ is not made again/.exec(textOf(result))?.[0],
       );
