@@ -56,16 +56,17 @@ const command = new Command('npm run bench --')
 Exit status 1 when a goal is missed, 2 for bad usage.`,
   )
   .option('--json', 'for programs')
-  .option('--only <name>', `one of ${Object.keys(BENCHES).join(', ')}; may be given several times`, named)
+  .option('--only <names>', `some of ${Object.keys(BENCHES).join(', ')}, with commas between`, named)
   .option('--peer <folder>', 'those of effects beside the reference in Python, of which the folder is a copy')
   .allowExcessArguments(false)
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
   .parse();
 const { json, only = Object.keys(BENCHES), peer: folder } = command.opts<Options>();
 
-function named(name: string, before: readonly string[] = []): readonly string[] {
-  if (!Object.hasOwn(BENCHES, name)) throw new InvalidArgumentError(`There are ${Object.keys(BENCHES).join(', ')}.`);
-  return [...before, name];
+function named(text: string, before: readonly string[] = []): readonly string[] {
+  const names = text.split(',');
+  if (names.every((name) => Object.hasOwn(BENCHES, name))) return [...before, ...names];
+  throw new InvalidArgumentError(`There are ${Object.keys(BENCHES).join(', ')}.`);
 }
 
 let peer: PeerFigures | undefined;
