@@ -21,6 +21,11 @@ export type CallErrorCode =
    * Evidence `{call}`.
    */
   | 'call_failed'
+  /**
+   * The rules of the file are not accepted. Correct them, as the message says. Evidence
+   * `{trajectory_id}`.
+   */
+  | 'rules_refused'
   /** The server does not answer. Start it with `assize serve`. */
   | 'no_answer'
   /** The server refused the request. Do what its message says. Evidence `{code}`. */

@@ -3,8 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { type AssizeWorld, createAssize } from '#config';
 import { gateway, readRules } from '#domains/gateway';
 import type { Domain } from '#kernel';
+import { type EntryRow, readRow } from '#ledger';
+import { succeed } from '../../tests/support/server/calling.ts';
 import { start } from '../../tests/support/server/serving.ts';
 import { type CallEnd, connectGate, type Gate, type GateCall, openGate } from './index.ts';
 
@@ -27,20 +30,46 @@ interface Shop {
   run(call: Partial<GateCall> & { args: GateCall['args'] }): Promise<CallEnd<{ receipt: number }>>;
   /** Another gate over the same calls, as another process has it. */
   other(): Promise<Gate>;
+  /** Records the finding of a person about a call. */
+  settle(call: string, outcome: 'done' | 'failed'): Promise<void>;
+  /** The observations of the newest call in the ledger. */
+  observed(): Promise<unknown>;
 }
 
-type Place = (open: (gate: Gate) => Gate) => Promise<() => Promise<Gate>>;
+interface Opened extends Pick<Shop, 'settle' | 'observed'> {
+  readonly open: () => Promise<Gate>;
+}
 
-const here: Place = async (open) => {
+type Place = () => Promise<Opened>;
+
+const here: Place = async () => {
   const folder = mkdtempSync(join(tmpdir(), 'assize-gate-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const rules = join(folder, 'assize.yaml');
   writeFileSync(rules, RULES);
   const store = `sqlite:${join(folder, 'calls.db')}`;
-  return async () => open(await openGate({ store, rules, agent: 'ada', server: 'shop', inFlightMs: 50, env: {} }));
+  const domain = gateway({ rules: readRules(RULES).rules }) as unknown as Domain;
+  const inWorld = async <T>(work: (world: AssizeWorld) => Promise<T>): Promise<T> => {
+    const world = await createAssize({ store, domain, name: 'calls', env: {} });
+    return work(world as AssizeWorld).finally(() => world.close());
+  };
+  return {
+    open: () => openGate({ store, rules, agent: 'ada', server: 'shop', inFlightMs: 50, env: {} }),
+    settle: (call, outcome) =>
+      inWorld(async (world) => {
+        const result = { evidence: 'seen' };
+        const ruling = await world.propose({
+          action: 'report',
+          role: 'admin',
+          args: { call, outcome, result },
+        } as never);
+        expect(ruling.ruling).toBe('committed');
+      }),
+    observed: () => inWorld(async ({ store: opened }) => observedIn(await opened.entries('calls'))),
+  };
 };
 
-const atServer: Place = async (open) => {
+const atServer: Place = async () => {
   const { rules } = readRules(RULES);
   const grants = [{ trajectories: ['calls'], actions: ['call', 'begin', 'report', 'session'] }];
   const server = await start({
@@ -51,18 +80,36 @@ const atServer: Place = async (open) => {
   });
   const token = await server.tokenFor('agent:ada');
   const people = { 'manager:grace': await server.tokenFor('manager:grace') };
-  return async () => open(connectGate({ url: server.url, token, people, server: 'shop', inFlightMs: 50 }));
+  return {
+    open: async () => connectGate({ url: server.url, token, people, server: 'shop', inFlightMs: 50 }),
+    settle: async (call, outcome) => {
+      const body = { outcome, evidence: 'seen' };
+      const asking = { token: people['manager:grace'], path: { trajectory: 'calls', call }, body };
+      expect((await succeed(server, 'calls.settle', asking)).ruling.ruling).toBe('committed');
+    },
+    observed: async () => observedIn(await server.service.store.entries('calls')),
+  };
 };
+
+/** The observations of the newest proposal of a call, without the mark of the attempt. */
+function observedIn(rows: readonly EntryRow[]): unknown {
+  const payloads = rows.map((row) => readRow(row).payload);
+  const newest = payloads.findLast((payload) => payload.kind === 'commit' && payload.action.name === 'call');
+  const { observations } = newest as unknown as { observations: { name: string; value: unknown }[] };
+  return observations.filter(({ name }) => name !== 'attempt');
+}
 
 async function shopAt(place: Place, fail?: () => Error | undefined): Promise<Shop> {
   const gates: Gate[] = [];
   onTestFinished(async () => {
     for (const gate of gates) await gate.port.close();
   });
-  const other = await place((gate) => {
+  const { open, ...opened } = await place();
+  const other = async (): Promise<Gate> => {
+    const gate = await open();
     gates.push(gate);
     return gate;
-  });
+  };
   const made: unknown[] = [];
   const it: Shop = {
     gate: await other(),
@@ -75,6 +122,7 @@ async function shopAt(place: Place, fail?: () => Error | undefined): Promise<Sho
         return { receipt: made.length };
       }),
     other,
+    ...opened,
   };
   return it;
 }
@@ -192,5 +240,21 @@ describe.each([
     const make = async () => 'x'.repeat(4_200_000);
     expect(await it.gate.run(call, make)).toMatchObject({ end: 'done', isRecorded: false });
     expect(await it.gate.run(call, make)).toMatchObject({ end: 'doubt', reason: expect.stringContaining('too large') });
+  });
+
+  test('the ledger has the observations of a call', async () => {
+    const it = await shopAt(place);
+    const observations = [{ name: 'graph', value: { checkpoint: 'k1' } }];
+    expect(await it.run({ args: { to: 'bob', cents: 5 }, observations })).toMatchObject({ end: 'done' });
+    expect(await it.observed()).toMatchObject(observations);
+  });
+
+  test('a call that a person has settled has no result, and is not made', async () => {
+    const it = await shopAt(place, () => new DOMException('late', 'TimeoutError'));
+    const args = { to: 'bob', cents: 5 };
+    expect(await it.run({ args })).toMatchObject({ end: 'doubt' });
+    await it.settle('r1.c1', 'done');
+    expect(await it.run({ args })).toMatchObject({ end: 'doubt', settled: 'done' });
+    expect(it.made).toHaveLength(1);
   });
 });

@@ -234,15 +234,13 @@ function kept(result: Json | undefined): Json {
   return bytes <= RESULT_BYTES_MAX ? { value: result } : { omitted: { bytes, sha256: hashText(text) } };
 }
 
+/** A gate reports every outcome with a result. An outcome without one was recorded by a person. */
 function endOf<T>(call: string, { outcome, result }: Outcome, reason: string): CallEnd<T> {
-  const { value, error, omitted, settled_by } = (result ?? {}) as {
-    readonly [member in 'value' | 'error' | 'omitted' | 'settled_by']?: Json;
-  };
-  if (settled_by !== undefined)
-    return {
-      ...{ end: 'doubt', call, reason: `a person has settled it as ${outcome}, without a result` },
-      settled: outcome as 'done' | 'failed',
-    };
+  if (result === undefined) {
+    const settled = outcome as 'done' | 'failed';
+    return { end: 'doubt', call, reason: `a person has settled it as ${settled}, without a result`, settled };
+  }
+  const { value, error, omitted } = result as { readonly [member in 'value' | 'error' | 'omitted']?: Json };
   if (outcome === 'failed') return { end: 'failed', call, error: error ?? { message: reason }, isRecorded: true };
   if (omitted !== undefined) return { end: 'doubt', call, reason: 'it is done, and its result was too large to keep' };
   return { end: 'done', call, result: value as T, isRecorded: true };

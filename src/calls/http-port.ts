@@ -28,9 +28,13 @@ export class HttpPort implements CallPort {
     this.#options = options;
   }
 
-  async ask({ id, session, server, tool, args }: AskedCall, { waitMs }: DecideOptions): Promise<Decision> {
+  async ask(
+    { id, session, server, tool, args }: AskedCall,
+    { waitMs, observations }: DecideOptions,
+  ): Promise<Decision> {
     const wait = Math.min(WAIT_SECONDS_MAX, Math.ceil(waitMs / 1_000));
-    const body = { id, server, tool, args, ...(session !== undefined && { session }) };
+    const place = { ...(session !== undefined && { session }), ...(observations !== undefined && { observations }) };
+    const body = { id, server, tool, args, ...place };
     const { decision, ...more } = await this.#send('POST', `${this.#calls()}?wait=${wait}`, body);
     return { kind: decision, ...more } as unknown as Decision;
   }

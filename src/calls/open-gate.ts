@@ -32,7 +32,7 @@ export interface OpenGateOptions extends GateOptions {
  * force. People approve in `assize serve` over the same store, with `assize approve`, or as the
  * program says with `CallPort.decide`.
  *
- * @throws GatewayError `bad_rules`; CallError `call_refused` if the rules are not accepted; the
+ * @throws GatewayError `bad_rules`; CallError `rules_refused`; the
  * errors of `createAssize`; ArgumentError `bad_argument`
  */
 export async function openGate(options: OpenGateOptions): Promise<Gate> {
@@ -103,9 +103,13 @@ async function configure(trajectory: Trajectory, wanted: ReturnType<typeof confi
   const ruling = await trajectory.propose({ action: 'configure', role: 'admin', args: wanted as never, writ });
   if (ruling.ruling === 'committed') return;
   const { detail } = ruling;
-  throw new CallError('call_refused', `The rules ${wanted.rules.id} are not in force in ${trajectory.id}: ${detail}.`, {
-    evidence: { call: 'configure' },
-  });
+  throw new CallError(
+    'rules_refused',
+    `The rules ${wanted.rules.id} are not in force in ${trajectory.id}: ${detail}.`,
+    {
+      evidence: { trajectory_id: trajectory.id },
+    },
+  );
 }
 
 const OPTIONS = arg.options<OpenGateOptions>({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Json } from '#base';
-import { type AskedCall, attend, closeCall, decideCall, outcomeOf } from '#calls';
+import { type AskedCall, attend, closeCall, decideCall, type Observed, outcomeOf } from '#calls';
 import { type GatewayState, openCalls, undoCallOf } from '#domains/gateway';
 import { readRow } from '#ledger';
 import { Trajectory } from '#runtime';
@@ -9,7 +9,7 @@ import { GatewayDesk } from '../hooks/gateway-desk.ts';
 import { callerTrajectory, type Reaching, replayerOf } from '../reach.ts';
 import { rulingDocument } from '../rulings.ts';
 import type { Service } from '../service.ts';
-import { hash, instant, json, name, rulingForm } from './forms.ts';
+import { hash, instant, json, name, observationsForm, rulingForm } from './forms.ts';
 import { type Operation, operation, READERS } from './operation.ts';
 
 /** The most bytes of an outcome with its result. */
@@ -64,6 +64,7 @@ const ask = operation({
       server: z.string(),
       tool: z.string(),
       args: z.record(z.string(), json),
+      observations: observationsForm.optional().describe('where and how the call was asked for'),
     })
     .meta({ id: 'AskedCall' }),
   answer: decisionForm,
@@ -71,10 +72,15 @@ const ask = operation({
   run: async (request) => {
     const { path, query, body } = request;
     const desk = await GatewayDesk.open(request, path.trajectory);
-    const { session, ...call } = body;
+    const { session, observations, ...call } = body;
     if (session !== undefined) await attend(desk, { id: session });
     const asked = { ...call, ...(session !== undefined && { session }) } as AskedCall;
-    const { kind, ...more } = await decideCall(desk, asked, { waitMs: (query.wait ?? 0) * 1_000, match: 'id' });
+    const options = {
+      waitMs: (query.wait ?? 0) * 1_000,
+      match: 'id',
+      observations: (observations ?? []) as Observed[],
+    } as const;
+    const { kind, ...more } = await decideCall(desk, asked, options);
     return { body: { decision: kind, ...more } as z.input<typeof decisionForm> };
   },
 });

@@ -21,6 +21,10 @@ export const digits: z.ZodType<number, string> = z
   .transform(Number) as never;
 export const flag: z.ZodType<boolean, string> = z.enum(['true', 'false']).transform((text) => text === 'true') as never;
 
+export const observationsForm = z
+  .array(z.strictObject({ name, value: json, sensitive: z.boolean().optional() }))
+  .max(1_000);
+
 export const roleForm = z
   .union([name, z.strictObject({ name, params: z.record(name, name) })])
   .meta({ id: 'Role', description: 'The name of a role, or its name with its parameters.' });

@@ -10,7 +10,7 @@ import { isOfKind } from '../principals/caller.ts';
 import { proposeOnce } from '../propose-once.ts';
 import { callerTrajectory, entryNamed, type Reaching } from '../reach.ts';
 import { interruptDocument, rulingDocument } from '../rulings.ts';
-import { hash, interruptForm, json, name, roleForm, rulingForm, writForm } from './forms.ts';
+import { hash, interruptForm, json, name, observationsForm, roleForm, rulingForm, writForm } from './forms.ts';
 import { judgementDocument, judgementForm } from './judgements.ts';
 import { ANYBODY, INTERRUPTS, type Operation, operation, READERS, type Request } from './operation.ts';
 
@@ -19,10 +19,7 @@ const proposalBody = z
     action: name,
     role: roleForm,
     args: json,
-    observations: z
-      .array(z.strictObject({ name, value: json, sensitive: z.boolean().optional() }))
-      .max(1_000)
-      .optional(),
+    observations: observationsForm.optional(),
     precondition: z.strictObject({ since: hash, paths: z.array(z.string()).min(1).max(1_000) }).optional(),
     writ: z
       .strictObject({ writ: writForm, chain: z.array(writForm).max(8) })

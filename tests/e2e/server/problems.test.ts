@@ -51,6 +51,7 @@ const FAULTS_OF_THE_SERVER: Readonly<Record<string, readonly string[]>> = {
     'call_refused',
     'no_answer',
     'no_credential',
+    'rules_refused',
     'server_refused',
   ],
   McpError: ['desk_refused', 'missing_peer', 'no_person', 'upstream_unreachable'],
