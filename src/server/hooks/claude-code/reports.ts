@@ -1,10 +1,11 @@
 import type { Json } from '#base';
-import { attend, callIdOf, closeCall, closeCallsOf, inDoubt, leave, type Outcome } from '#calls';
+import { attend, callIdOf, closeCall, closeCallsOf, inDoubt, type Outcome } from '#calls';
 import { hashText } from '#canon';
 import * as answers from '../answers.ts';
 import { doubtText } from '../doubt-text.ts';
 import { sessionEvent, type ToolDone, toolDone } from '../events.ts';
 import type { GatewayDesk } from '../gateway-desk.ts';
+import { sessionEnded } from '../session-ended.ts';
 import * as events from './events.ts';
 import { fileChange } from './file-change.ts';
 import type { HookOptions } from './hook-options.ts';
@@ -43,11 +44,8 @@ export async function recorded(
     case 'SubagentStart':
       return begun(desk, given, inboxUrl);
     case 'SubagentStop':
-    case 'SessionEnd': {
-      const event = sessionEvent.safeParse(given);
-      if (event.success) await leave(desk, sessionOf(event.data).id);
-      return answers.NOTHING;
-    }
+    case 'SessionEnd':
+      return sessionEnded(desk, given);
     default:
       return answers.NOTHING;
   }

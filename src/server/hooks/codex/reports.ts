@@ -1,9 +1,10 @@
 import type { Json } from '#base';
-import { attend, callIdOf, closeCall, inDoubt, leave } from '#calls';
+import { attend, callIdOf, closeCall, inDoubt } from '#calls';
 import * as answers from '../answers.ts';
 import { doubtText } from '../doubt-text.ts';
 import { sessionEvent } from '../events.ts';
 import type { GatewayDesk } from '../gateway-desk.ts';
+import { sessionEnded } from '../session-ended.ts';
 import { sessionOf } from '../session-of.ts';
 import { type ToolDone, toolDone } from './events.ts';
 import { CODEX, type HookOptions } from './hook-options.ts';
@@ -31,11 +32,8 @@ export async function recorded(
       return answers.NOTHING;
     }
     case 'SubagentStop':
-    case 'SessionEnd': {
-      const event = sessionEvent.safeParse(given);
-      if (event.success) await leave(desk, sessionOf(event.data, CODEX).id);
-      return answers.NOTHING;
-    }
+    case 'SessionEnd':
+      return sessionEnded(desk, given);
     default:
       return answers.NOTHING;
   }
