@@ -2,7 +2,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
-import { isInstance } from '#base';
 import { CliError, EXIT, type ExitCode } from '../../../errors.ts';
 import { unreadable } from '../../../files/file-faults.ts';
 import { makeFolder } from '../../../files/folders.ts';
@@ -21,6 +20,7 @@ import {
   shownExclude,
   writeExclude,
 } from '../git-exclude.ts';
+import { jsonOrUndefined } from '../json-or-undefined.ts';
 import {
   type FoundServer,
   findServer,
@@ -171,19 +171,9 @@ function readSettings(path: string): Settings {
   } catch (error) {
     throw unreadable('The settings of Claude Code', error, { path });
   }
-  const settings = parsed(text);
+  const settings = jsonOrUndefined(text);
   if (typeof settings === 'object' && settings !== null && !Array.isArray(settings)) return settings as Settings;
   throw new CliError('bad_input', `${path} is no JSON object. Correct it, and repeat the command.`);
-}
-
-/** Undefined if the text is no JSON. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (isInstance(error, SyntaxError)) return undefined;
-    throw error;
-  }
 }
 
 function writeSettings(path: string, settings: Settings): void {

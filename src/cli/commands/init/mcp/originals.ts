@@ -2,11 +2,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { isInstance } from '#base';
 import { CliError } from '../../../errors.ts';
 import { unreadable } from '../../../files/file-faults.ts';
 import { makeFolder } from '../../../files/folders.ts';
 import { replaceFile } from '../../../files/replace-file.ts';
+import { jsonOrUndefined } from '../json-or-undefined.ts';
 
 const original = z.object({
   client: z.string(),
@@ -47,7 +47,7 @@ export function readOriginals(server: string): readonly Original[] {
   } catch (error) {
     throw unreadable('The list of original entries', error, { path });
   }
-  const { success, data } = stored.safeParse(parsed(text));
+  const { success, data } = stored.safeParse(jsonOrUndefined(text));
   if (success) return data.entries;
   throw new CliError('bad_input', `${path} is no list of original entries. Restore the file, or move it away.`);
 }
@@ -62,13 +62,4 @@ export function isOf(
   entry: { readonly file: string; readonly at: readonly string[] },
 ): boolean {
   return file === entry.file && isDeepStrictEqual(at, [...entry.at]);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (isInstance(error, SyntaxError)) return undefined;
-    throw error;
-  }
 }

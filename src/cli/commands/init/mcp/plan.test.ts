@@ -14,7 +14,7 @@ const TERMS: GatewayTerms = {
   tokenFile: '/home/ada/.assize/tokens/x.token',
 };
 
-const PROJECT = '/work/project';
+const PROJECT = '/home/ada/project';
 const all = (): boolean => true;
 
 function fileOf(path: string, text: string, client: ClientName = 'claude-code'): ClientText {
@@ -73,7 +73,7 @@ test('JSON: undone after an installation is byte-identical, and twice is once', 
       const plain = JSON.stringify(content, undefined, indent);
       const lines = plain.split('\n').map((line, i) => (isCommented && i % 3 === 1 ? `${line} // note ${i}` : line));
       const text = (isCommented && indent !== '' ? lines.join('\n').replace(/\}(\s*\n\s*)\}/g, '},$1}') : plain) + '\n';
-      await expectRoundTrip('/work/project/mcp.json', text.replaceAll('\n', eol));
+      await expectRoundTrip('/home/ada/project/mcp.json', text.replaceAll('\n', eol));
     }),
     { numRuns: cases(1_000) },
   );
@@ -139,7 +139,7 @@ const TWO = `{
 `;
 
 test('comments, unknown members and the environment stay in the file', async () => {
-  const after = await expectRoundTrip('/work/project/.vscode/mcp.json', TWO);
+  const after = await expectRoundTrip('/home/ada/project/.vscode/mcp.json', TWO);
   expect(after).toContain('// mine');
   expect(after).toContain('}, // first');
   expect(after).toContain('// the program');
