@@ -78,9 +78,11 @@ export async function gatewayServer(options: GatewayServerOptions): Promise<Serv
   server.setRequestHandler('tools/list', () => connection.listTools());
   server.setRequestHandler('tools/call', ({ params }, ctx) => connection.callTool(params, ctx));
   server.setRequestHandler('resources/read', ({ params }, ctx) => connection.readResource(params.uri, ctx));
+  // A list is empty where no call may read its entries.
+  const mayList = async (kind: 'resources' | 'prompts'): Promise<boolean> =>
+    upstream.getServerCapabilities()?.[kind] !== undefined && (await gateway.view()).lists[kind];
   server.setRequestHandler('resources/list', async ({ params }, ctx) => {
-    if (capabilities.resources === undefined || upstream.getServerCapabilities()?.resources === undefined)
-      return { resources: [] };
+    if (capabilities.resources === undefined || !(await mayList('resources'))) return { resources: [] };
     return passed(await (await client()).listResources(params, { ...limits, signal: ctx.mcpReq.signal }));
   });
   if (capabilities.resources?.subscribe === true) {
@@ -88,13 +90,14 @@ export async function gatewayServer(options: GatewayServerOptions): Promise<Serv
     server.setRequestHandler('resources/unsubscribe', ({ params }, ctx) => connection.unsubscribe(params.uri, ctx));
   }
   server.setRequestHandler('resources/templates/list', async ({ params }, ctx) => {
-    if (upstream.getServerCapabilities()?.resources === undefined) return { resourceTemplates: [] };
+    if (!(await mayList('resources'))) return { resourceTemplates: [] };
     return passed(await (await client()).listResourceTemplates(params, { ...limits, signal: ctx.mcpReq.signal }));
   });
   if (capabilities.prompts !== undefined) {
-    server.setRequestHandler('prompts/list', async ({ params }, ctx) =>
-      passed(await (await client()).listPrompts(params, { ...limits, signal: ctx.mcpReq.signal })),
-    );
+    server.setRequestHandler('prompts/list', async ({ params }, ctx) => {
+      if (!(await mayList('prompts'))) return { prompts: [] };
+      return passed(await (await client()).listPrompts(params, { ...limits, signal: ctx.mcpReq.signal }));
+    });
     server.setRequestHandler('prompts/get', ({ params }, ctx) => connection.getPrompt(params, ctx));
   }
   if (capabilities.completions !== undefined)

@@ -36,6 +36,18 @@ function notes(added: string[]) {
     );
 }
 
+/** A server with one resource and one prompt. */
+const library = (transport: never) =>
+  serveStdio(
+    () => {
+      const server = new McpServer({ name: 'notes', version: '1' });
+      server.registerResource('plan', 'a://plan', {}, async () => ({ contents: [{ uri: 'a://plan', text: 'plan' }] }));
+      server.registerPrompt('greet', {}, () => ({ messages: [] }));
+      return server;
+    },
+    { transport },
+  );
+
 const textOf = (result: any): string => result.content.map(({ text = '' }) => text).join();
 
 describe.each<NonNullable<Connecting['era']>>(['modern', 'legacy'])('with a %s client', (era) => {
@@ -48,6 +60,20 @@ describe.each<NonNullable<Connecting['era']>>(['modern', 'legacy'])('with a %s c
     expect(textOf(await client.callTool({ name: 'list' }))).toBe('a');
     await close();
     expect(Object.values((await place.state()).calls)).toMatchObject([{ outcome: 'done' }, { outcome: 'done' }]);
+  });
+
+  test('lists name no resource and no prompt that the rules deny to all', async () => {
+    const listed = async (rule: string) => {
+      const place = await served(`id: notes\nrules:\n  - ${rule}\n`);
+      const { client, close } = await connected(place, library as never, { era });
+      const { resources } = await client.listResources();
+      const { prompts } = await client.listPrompts();
+      await close();
+      return [resources.map(({ uri }) => uri), prompts.map(({ name }) => name)];
+    };
+    expect(await listed('{ id: some, ask: notes/* }')).toEqual([['a://plan'], ['greet']]);
+    expect(await listed('{ id: none, deny: notes/resources.read }')).toEqual([[], ['greet']]);
+    expect(await listed('{ id: none, deny: notes/* }')).toEqual([[], []]);
   });
 
   test('a denied call names its rule, and an invalid one is not proposed', async () => {

@@ -38,6 +38,15 @@ export function pinnedTools({ rules, pins }: GatewayState, server: string, agent
   });
 }
 
+/** Whether the rules deny every call of an agent to a tool, whatever its arguments. */
+export function isAlwaysDenied(
+  { rules, pins }: GatewayState,
+  { server, tool, agent }: { readonly server: string; readonly tool: string; readonly agent: string },
+): boolean {
+  const key = toolKey(server, tool);
+  return compiledRules(rules.text).deniesAlways(agent, key, pins[key]);
+}
+
 /** A call that was let through and that has no outcome. */
 export interface WaitingCall extends Pick<CallRow, 'at' | 'digest' | 'definition'> {
   readonly id: string;

@@ -29,6 +29,8 @@ export interface WaitingCall {
 /** The tools of one server that a principal may call, and its calls there. */
 export interface ServerView {
   readonly tools: readonly PinnedTool[];
+  /** Whether the principal may read any resource, and any prompt. */
+  readonly lists: { readonly resources: boolean; readonly prompts: boolean };
   readonly calls: readonly WaitingCall[];
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { segment } from '#authority';
-import { callDigest, type GatewayState, pinnedTools, waitingCalls } from '#domains/gateway';
+import { callDigest, type GatewayState, isAlwaysDenied, pinnedTools, waitingCalls } from '#domains/gateway';
 import type { PendingPayload } from '#ledger';
 import { Trajectory } from '#runtime';
 import { ServerError } from '../errors.ts';
@@ -43,7 +43,13 @@ const get = operation({
   kinds: ['agent'],
   params: z.strictObject({ trajectory: name, server: name }),
   query: z.strictObject({ agent: name.describe('the agent of the role') }),
-  answer: z.strictObject({ tools: z.array(pinForm), calls: z.array(waitingForm) }),
+  answer: z.strictObject({
+    tools: z.array(pinForm),
+    lists: z
+      .strictObject({ resources: z.boolean(), prompts: z.boolean() })
+      .describe('whether the agent may read any resource, and any prompt'),
+    calls: z.array(waitingForm),
+  }),
   run: async (request) => {
     const { path, query, caller, service } = request;
     const { server } = path;
@@ -60,7 +66,12 @@ const get = operation({
     const now = service.clock.now();
     const { result } = await Trajectory.readMemory(trajectory, await service.assize.erasures(), ({ world }) => {
       const state = world.state as unknown as GatewayState;
-      return { pins: pinnedTools(state, server, agent), calls: waitingCalls(state, { server, agent, now }) };
+      const isOpen = (tool: string): boolean => covers(tool) && !isAlwaysDenied(state, { server, tool, agent });
+      return {
+        pins: pinnedTools(state, server, agent),
+        lists: { resources: isOpen('resources.read'), prompts: isOpen('prompts.get') },
+        calls: waitingCalls(state, { server, agent, now }),
+      };
     });
     const tools = result.pins.map(({ denied, ...pin }) => ({ ...pin, callable: !denied && covers(pin.tool) }));
     const isCovered = new Map<string, boolean>();
@@ -80,7 +91,7 @@ const get = operation({
       const { server: _, agent: __, ...call } = asked;
       waiting.push({ ...call, phase: 'pending', at: payload.at, approval: id });
     }
-    return { body: { tools, calls: waiting } };
+    return { body: { tools, lists: result.lists, calls: waiting } };
   },
 });
 

@@ -299,7 +299,10 @@ test('each operation answers in the form of its schema', async () => {
   called.add('calls.outcome');
   called.add('calls.settle');
   const asked = { path: { trajectory: 'calls', server: 'fs' }, query: { agent: 'scout' } };
-  expect(await succeed(gated, 'servers.get', asked)).toEqual({ tools: [], calls: [] });
+  expect(await succeed(gated, 'servers.get', asked)).toEqual({
+    ...{ tools: [], calls: [] },
+    lists: { resources: true, prompts: true },
+  });
   called.add('servers.get');
 
   expect(OPERATIONS.map(({ id }) => id).filter((id) => !called.has(id))).toEqual([]);

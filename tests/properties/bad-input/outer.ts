@@ -147,6 +147,7 @@ export const DOMAINS: Readonly<Record<string, Case | Exempt>> = {
   needsTidy: exempt(MADE),
   openCalls: exempt(MADE),
   openRows: exempt(MADE),
+  isAlwaysDenied: exempt(MADE),
   pinnedTools: exempt(MADE),
   readCases: takes(readCases as never, ['cases: []', 'assize.cases.yaml']),
   readRules: takes(readRules as never, ['id: a', 'assize.yaml']),
