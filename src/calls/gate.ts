@@ -52,7 +52,13 @@ export type CallEnd<T> =
       readonly reason: string;
       readonly page?: string;
     }
-  | { readonly end: 'doubt'; readonly call: string; readonly reason: string };
+  | {
+      readonly end: 'doubt';
+      readonly call: string;
+      readonly reason: string;
+      /** The outcome that a person has recorded since, without a result. */
+      readonly settled?: 'done' | 'failed';
+    };
 
 /** The most bytes of a result that the ledger keeps for a repetition. */
 const RESULT_BYTES_MAX = 4 * 1_048_576;
@@ -207,8 +213,13 @@ export function errorOf(end: Exclude<CallEnd<unknown>, { readonly end: 'done' }>
       : end.error;
   if (end.end === 'refused')
     return new CallError('call_refused', `The call was refused: ${end.reason}`, { evidence: { call } });
-  if (end.end === 'doubt')
-    return new CallError('call_in_doubt', `The call ${call} is not made again: ${end.reason}`, { evidence: { call } });
+  if (end.end === 'doubt') {
+    const then =
+      end.settled === undefined ? '. See whether it took effect, and settle it with assize api calls.settle.' : '.';
+    return new CallError('call_in_doubt', `The call ${call} is not made again: ${end.reason}${then}`, {
+      evidence: { call },
+    });
+  }
   const at = end.page === undefined ? 'Approve it with assize approve' : `Approve it at ${end.page}`;
   return new CallError('call_pending', `The call waits for a person: ${end.reason}. ${at}, then call again.`, {
     evidence: { call, approval: end.approval },
@@ -228,7 +239,10 @@ function endOf<T>(call: string, { outcome, result }: Outcome, reason: string): C
     readonly [member in 'value' | 'error' | 'omitted' | 'settled_by']?: Json;
   };
   if (settled_by !== undefined)
-    return { end: 'doubt', call, reason: `a person has settled it as ${outcome}, without a result` };
+    return {
+      ...{ end: 'doubt', call, reason: `a person has settled it as ${outcome}, without a result` },
+      settled: outcome as 'done' | 'failed',
+    };
   if (outcome === 'failed') return { end: 'failed', call, error: error ?? { message: reason }, isRecorded: true };
   if (omitted !== undefined) return { end: 'doubt', call, reason: 'it is done, and its result was too large to keep' };
   return { end: 'done', call, result: value as T, isRecorded: true };
