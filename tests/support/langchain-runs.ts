@@ -35,30 +35,19 @@ rules:
 export type Paid = { readonly to: string; readonly cents: number };
 export type Call = { readonly name: string; readonly args: Record<string, unknown>; readonly id: string };
 export type Pause = { readonly id: string; readonly value: AssizeInterrupt };
-type Place = { readonly thread_id: string; readonly checkpoint_id?: string };
+export type Place = { readonly thread_id: string; readonly checkpoint_id?: string };
 
 export const pay = (id: string, to: string, cents: number): Call => ({ name: 'pay', args: { to, cents }, id });
-
-/** A run of an agent or of a graph, over one thread. */
-export interface Run {
-  readonly gate: Gate;
-  /** The payments that were made. */
-  readonly made: Paid[];
-  start(calls: readonly Call[], place?: Place): Promise<Ended>;
-  resume(answer: unknown, place?: Place): Promise<Ended>;
-  /** The same with another process's gate. */
-  reopen(): Promise<void>;
-  history(): Promise<readonly { readonly config: unknown; readonly next: readonly string[] }[]>;
-}
 
 export interface Ended {
   readonly pauses: readonly Pause[];
   readonly told: readonly Pick<ToolMessage, 'content' | 'status' | 'tool_call_id'>[];
 }
 
-interface Graph {
+export interface Graph {
   invoke(input: unknown, config: unknown): Promise<{ messages: BaseMessage[]; __interrupt__?: readonly Pause[] }>;
-  getStateHistory(config: unknown): AsyncIterable<{ config: unknown; next: string[] }>;
+  getStateHistory(config: unknown): AsyncIterable<{ config: { configurable: Place }; next: string[] }>;
+  stream(input: unknown, config: unknown): Promise<AsyncIterable<unknown>>;
 }
 
 export type Make = (parts: Parts) => Graph;
@@ -72,14 +61,14 @@ interface Parts {
 }
 
 export const agent: Make = ({ gate, options, calls, checkpointer, tools }) => {
-  const model = fakeModel()
-    .respondWithTools([...calls])
-    .respond(new AIMessage('bye'));
+  const model = fakeModel();
+  // A run that is resumed or forked asks the model anew, with the messages until there.
+  for (let i = 0; i < 20; i++)
+    model.respond((messages) =>
+      messages.at(-1)?.type === 'tool' ? new AIMessage('bye') : new AIMessage({ content: '', tool_calls: [...calls] }),
+    );
   const made = createAgent({ model, tools: [...tools], middleware: [assizeMiddleware(gate, options)], checkpointer });
-  return {
-    invoke: (input, config) => made.invoke(input as never, config as never),
-    getStateHistory: (config) => made.graph.getStateHistory(config as never),
-  } as Graph;
+  return made as unknown as Graph;
 };
 
 export const bareGraph: Make = ({ gate, options, calls, checkpointer, tools }) => {
@@ -92,69 +81,130 @@ export const bareGraph: Make = ({ gate, options, calls, checkpointer, tools }) =
     .compile({ checkpointer }) as unknown as Graph;
 };
 
-function payTool(made: Paid[], pays: (paid: Paid) => unknown) {
+function payTool(made: Paid[], pays: (paid: Paid, config: unknown) => unknown) {
   return tool(
-    async (paid: Paid) => {
+    async (paid: Paid, config) => {
       made.push(paid);
-      return pays(paid) as string;
+      return (await pays(paid, config)) as string;
     },
     { name: 'pay', description: 'Pays.', schema: z.object({ to: z.string(), cents: z.number() }) },
   );
 }
 
 export interface RunOptions extends LangChainOptions {
-  readonly pays?: (paid: Paid) => unknown;
+  readonly pays?: (paid: Paid, config: unknown) => unknown;
+  readonly rules?: string;
+  /** How long a question waits for a person, as a duration. */
+  readonly expiry?: string;
 }
 
 export async function runOf(
   make: Make,
-  { pays = ({ to }) => `paid ${to}`, ...options }: RunOptions = {},
+  { pays = ({ to }) => `paid ${to}`, rules: text = RULES, expiry, ...options }: RunOptions = {},
 ): Promise<Run> {
   const folder = mkdtempSync(join(tmpdir(), 'assize-langchain-'));
   const rules = join(folder, 'assize.yaml');
-  writeFileSync(rules, RULES);
-  const open = () =>
-    openGate({
+  writeFileSync(rules, text);
+  const gates: Gate[] = [];
+  const open = async (): Promise<Gate> => {
+    const gate = await openGate({
       ...{ store: `sqlite:${join(folder, 'calls.db')}`, rules, agent: 'ada', server: 'shop', inFlightMs: 50, env: {} },
+      ...(expiry !== undefined && { approvals: { expiry } as never }),
     });
-  const gates = [await open()];
+    gates.push(gate);
+    return gate;
+  };
   onTestFinished(async () => {
     for (const gate of gates) await gate.port.close();
     rmSync(folder, { recursive: true });
   });
-  const made: Paid[] = [];
-  const checkpointer = new MemorySaver();
-  let asked: readonly Call[] = [];
-  const graph = (): Graph =>
-    make({ gate: gates.at(-1)!, options, calls: asked, checkpointer, tools: [payTool(made, pays)] });
-  let current: Graph | undefined;
-  const invoke = async (input: unknown, place: Place = { thread_id: 't1' }): Promise<Ended> => {
-    current ??= graph();
-    const { messages, __interrupt__ = [] } = await current.invoke(input, { configurable: place });
+  return new Run({ make, options, open, made: [], pays, gate: await open(), checkpointer: new MemorySaver() });
+}
+
+interface RunParts {
+  readonly make: Make;
+  readonly options: LangChainOptions;
+  readonly open: () => Promise<Gate>;
+  readonly made: Paid[];
+  readonly pays: (paid: Paid, config: unknown) => unknown;
+  readonly gate: Gate;
+  readonly checkpointer: MemorySaver;
+}
+
+/** A run of an agent or of a graph, over one thread. */
+export class Run {
+  readonly gate: Gate;
+  /** The payments that were made, by this run and by its copies. */
+  readonly made: Paid[];
+  readonly checkpointer: MemorySaver;
+  readonly #parts: RunParts;
+  #calls: readonly Call[];
+  #graph: Graph | undefined;
+
+  constructor(parts: RunParts, calls: readonly Call[] = []) {
+    this.#parts = parts;
+    this.#calls = calls;
+    this.gate = parts.gate;
+    this.made = parts.made;
+    this.checkpointer = parts.checkpointer;
+  }
+
+  get graph(): Graph {
+    const { make, options, made, pays, gate, checkpointer } = this.#parts;
+    this.#graph ??= make({ gate, options, calls: this.#calls, checkpointer, tools: [payTool(made, pays)] });
+    return this.#graph;
+  }
+
+  start(calls: readonly Call[], place?: Place): Promise<Ended> {
+    this.#calls = calls;
+    this.#graph = undefined;
+    return this.#invoke({ messages: [new HumanMessage('go')] }, place);
+  }
+
+  resume(answer: unknown, place?: Place): Promise<Ended> {
+    return this.#invoke(answer === undefined ? null : new Command({ resume: answer }), place);
+  }
+
+  /** The same run in another process: with the checkpoints as they are now, and a gate of its own. */
+  async copy(): Promise<Run> {
+    const checkpointer = new MemorySaver();
+    Object.assign(checkpointer.storage, structuredClone(this.checkpointer.storage));
+    Object.assign(checkpointer.writes, structuredClone(this.checkpointer.writes));
+    return new Run({ ...this.#parts, gate: await this.#parts.open(), checkpointer }, this.#calls);
+  }
+
+  /** Changes a text in every stored checkpoint. */
+  tamper(from: string, to: string): void {
+    const { storage, writes } = this.checkpointer;
+    changeBytes(storage, from, to);
+    changeBytes(writes, from, to);
+  }
+
+  /** The last checkpoint at which a node was about to run. */
+  async before(node: string): Promise<Place> {
+    for await (const { config, next } of stateHistory(this.graph, { configurable: { thread_id: 't1' } }))
+      if (next.includes(node)) return config.configurable;
+    throw new Error(`no checkpoint is before ${node}`);
+  }
+
+  async #invoke(input: unknown, place: Place = { thread_id: 't1' }): Promise<Ended> {
+    const { messages, __interrupt__ = [] } = await this.graph.invoke(input, { configurable: place });
     return { pauses: __interrupt__, told: messages.filter((message) => message.type === 'tool') as ToolMessage[] };
-  };
-  return {
-    get gate() {
-      return gates.at(-1)!;
-    },
-    made,
-    start: (calls, place) => {
-      asked = calls;
-      current = undefined;
-      return invoke({ messages: [new HumanMessage('go')] }, place);
-    },
-    resume: (answer, place) => invoke(answer === undefined ? null : new Command({ resume: answer }), place),
-    reopen: async () => {
-      gates.push(await open());
-      current = undefined;
-    },
-    history: async () => {
-      const found = [];
-      for await (const state of (current ?? graph()).getStateHistory({ configurable: { thread_id: 't1' } }))
-        found.push(state);
-      return found;
-    },
-  };
+  }
+}
+
+/** An agent has its graph in a member. */
+function stateHistory(graph: Graph | { graph: Graph }, config: unknown): ReturnType<Graph['getStateHistory']> {
+  return ('graph' in graph ? graph.graph : graph).getStateHistory(config);
+}
+
+function changeBytes(stored: object, from: string, to: string): void {
+  for (const [key, value] of Object.entries(stored)) {
+    if (value instanceof Uint8Array) {
+      const text = new TextDecoder().decode(value).replaceAll(from, to);
+      (stored as Record<string, unknown>)[key] = new TextEncoder().encode(text);
+    } else if (typeof value === 'object' && value !== null) changeBytes(value, from, to);
+  }
 }
 
 /** The answer to one pause, by the id of its interrupt. */

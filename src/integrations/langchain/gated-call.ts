@@ -140,13 +140,14 @@ class GatedCall {
   }
 
   /** Records the decision of a named person. Returns the call to judge next. */
-  async #answered(judged: Judged, end: Waiting | Refused, { raw, read }: GivenAnswer): Promise<Judged> {
+  async #answered(judged: Judged, end: Waiting | Refused, { raw, read, isFresh }: GivenAnswer): Promise<Judged> {
     const edited = this.#editedBy(judged, read);
     if (end.end === 'refused' || read === undefined) return edited ?? judged;
     if (read.type === 'edit' && edited === undefined) return judged;
     const shown = await this.#gate.port.shown(end.approval);
     if (shown === undefined || (read.about?.digest ?? shown.digest) !== shown.digest) return judged;
-    const by = this.#decided.has(end.approval) ? undefined : await this.#personOf(raw, judged, end.approval);
+    const mayDecide = isFresh && !this.#decided.has(end.approval);
+    const by = mayDecide ? await this.#personOf(raw, judged, end.approval) : undefined;
     if (by === undefined) return edited ?? judged;
     const reason = edited === undefined ? read.reason : `${by} asked for the call ${edited.id} instead`;
     await this.#gate.port.decide(end.approval, {

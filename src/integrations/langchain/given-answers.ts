@@ -6,6 +6,8 @@ import type { Configurable } from './place.ts';
 export interface GivenAnswer {
   readonly raw: unknown;
   readonly read: ReadAnswer | undefined;
+  /** Whether it came with this run: only then the program has authenticated its person. */
+  readonly isFresh: boolean;
 }
 
 /** The call of a node that the answers may be about. */
@@ -26,7 +28,7 @@ export class GivenAnswers {
 
   /** The next answer about a call. `approval`: its question, if it still waits. */
   next({ call, approval }: { readonly call: string; readonly approval?: string }): GivenAnswer | undefined {
-    this.#answers ??= answersOf(this.#of.configurable).map(given);
+    this.#answers ??= this.#given();
     while (this.#next < this.#answers.length) {
       const answer = this.#answers[this.#next++] as GivenAnswer;
       if (this.#isAbout(answer, call, approval)) return answer;
@@ -40,7 +42,12 @@ export class GivenAnswers {
   }
 
   add(raw: unknown): void {
-    this.#answers?.push(given(raw));
+    this.#answers?.push({ raw, read: readAnswer(raw), isFresh: true });
+  }
+
+  #given(): GivenAnswer[] {
+    const { answers, freshFrom } = answersOf(this.#of.configurable);
+    return answers.map((raw, at) => ({ raw, read: readAnswer(raw), isFresh: at >= freshFrom }));
   }
 
   /** An answer without a name is about the only call of a message. */
@@ -50,8 +57,4 @@ export class GivenAnswers {
     if (about.call !== undefined && about.call !== call) return false;
     return approval === undefined ? about.call !== undefined || this.#of.isAlone : about.approval === approval;
   }
-}
-
-function given(raw: unknown): GivenAnswer {
-  return { raw, read: readAnswer(raw) };
 }
