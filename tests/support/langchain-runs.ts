@@ -11,14 +11,10 @@ import { createAgent } from 'langchain';
 import { onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { type Gate, openGate } from '#calls';
-import {
-  type AssizeInterrupt,
-  answerTo,
-  assizeMiddleware,
-  type CallDecision,
-  gatedTools,
-  type LangChainOptions,
-} from '#integrations/langchain';
+import { type AssizeInterrupt, assizeMiddleware, gatedTools, type LangChainOptions } from '#integrations/langchain';
+import { observationsOf } from '#ledger';
+import { openStore } from '#stores';
+import { payloads } from './ledger/desk.ts';
 
 const RULES = `
 id: shop
@@ -94,22 +90,23 @@ function payTool(made: Paid[], pays: (paid: Paid, config: unknown) => unknown) {
 export interface RunOptions extends LangChainOptions {
   readonly pays?: (paid: Paid, config: unknown) => unknown;
   readonly rules?: string;
-  /** How long a question waits for a person, as a duration. */
-  readonly expiry?: string;
+  /** How long a question waits for a person. */
+  readonly timeoutMs?: number;
 }
 
 export async function runOf(
   make: Make,
-  { pays = ({ to }) => `paid ${to}`, rules: text = RULES, expiry, ...options }: RunOptions = {},
+  { pays = ({ to }) => `paid ${to}`, rules: text = RULES, timeoutMs, ...options }: RunOptions = {},
 ): Promise<Run> {
   const folder = mkdtempSync(join(tmpdir(), 'assize-langchain-'));
   const rules = join(folder, 'assize.yaml');
   writeFileSync(rules, text);
   const gates: Gate[] = [];
+  const store = `sqlite:${join(folder, 'calls.db')}`;
   const open = async (): Promise<Gate> => {
     const gate = await openGate({
-      ...{ store: `sqlite:${join(folder, 'calls.db')}`, rules, agent: 'ada', server: 'shop', inFlightMs: 50, env: {} },
-      ...(expiry !== undefined && { approvals: { expiry } as never }),
+      ...{ store, rules, agent: 'ada', server: 'shop', inFlightMs: 50, env: {} },
+      ...(timeoutMs !== undefined && { approvals: { timeoutMs } }),
     });
     gates.push(gate);
     return gate;
@@ -118,10 +115,12 @@ export async function runOf(
     for (const gate of gates) await gate.port.close();
     rmSync(folder, { recursive: true });
   });
-  return new Run({ make, options, open, made: [], pays, gate: await open(), checkpointer: new MemorySaver() });
+  return new Run({ store, make, options, open, made: [], pays, gate: await open(), checkpointer: new MemorySaver() });
 }
 
 interface RunParts {
+  /** The URL of the store. */
+  readonly store: string;
   readonly make: Make;
   readonly options: LangChainOptions;
   readonly open: () => Promise<Gate>;
@@ -155,10 +154,17 @@ export class Run {
     return this.#graph;
   }
 
-  start(calls: readonly Call[], place?: Place): Promise<Ended> {
+  start(calls: readonly Call[], place?: Place, signal?: AbortSignal): Promise<Ended> {
     this.#calls = calls;
     this.#graph = undefined;
-    return this.#invoke({ messages: [new HumanMessage('go')] }, place);
+    return this.#invoke({ messages: [new HumanMessage('go')] }, place, signal);
+  }
+
+  /** The events that the tools write. */
+  stream(calls: readonly Call[]): Promise<AsyncIterable<unknown>> {
+    this.#calls = calls;
+    const config = { configurable: { thread_id: 't1' }, streamMode: 'custom' };
+    return this.graph.stream({ messages: [new HumanMessage('go')] }, config);
   }
 
   resume(answer: unknown, place?: Place): Promise<Ended> {
@@ -187,8 +193,22 @@ export class Run {
     throw new Error(`no checkpoint is before ${node}`);
   }
 
-  async #invoke(input: unknown, place: Place = { thread_id: 't1' }): Promise<Ended> {
-    const { messages, __interrupt__ = [] } = await this.graph.invoke(input, { configurable: place });
+  /** The observations of every entry in the store. */
+  async observations(): Promise<readonly unknown[]> {
+    const reader = await openStore(this.#parts.store);
+    try {
+      const found = await payloads(reader, 'calls');
+      return found.flatMap((payload) => observationsOf(payload).map(({ value }) => value));
+    } finally {
+      await reader.close();
+    }
+  }
+
+  async #invoke(input: unknown, place: Place = { thread_id: 't1' }, signal?: AbortSignal): Promise<Ended> {
+    const { messages, __interrupt__ = [] } = await this.graph.invoke(input, {
+      configurable: place,
+      ...(signal !== undefined && { signal }),
+    });
     return { pauses: __interrupt__, told: messages.filter((message) => message.type === 'tool') as ToolMessage[] };
   }
 }
@@ -205,11 +225,6 @@ function changeBytes(stored: object, from: string, to: string): void {
       (stored as Record<string, unknown>)[key] = new TextEncoder().encode(text);
     } else if (typeof value === 'object' && value !== null) changeBytes(value, from, to);
   }
-}
-
-/** The answer to one pause, by the id of its interrupt. */
-export function answered({ id, value }: Pause, decision: CallDecision): object {
-  return { [id]: answerTo(value, decision) };
 }
 
 export async function decide({ gate }: Run, { value }: Pause, decision: 'approve' | 'reject'): Promise<void> {

@@ -29,12 +29,18 @@ export interface AnsweredCall {
 }
 
 /**
- * The answer to a pause, which names the call that it is about. Several calls may wait at once, and
- * LangGraph gives one answer without a name to each of them.
+ * The answer to a pause, for `new Command({ resume })`. It names the interrupt and the call, as
+ * LangGraph gives an answer without a name to every call that waits, and again in later runs.
  */
-export function answerTo(pause: AssizeInterrupt | AgUiInterrupt, decision: CallDecision): CallAnswer {
-  const { call, approval, digest } = 'assize' in pause ? pause.assize : (pause.interrupts[0] as AgUiMember).metadata;
-  return { decisions: [decision], assize: { call, approval, digest } };
+export function answerTo({ id, value }: Paused, decision: CallDecision): Readonly<Record<string, CallAnswer>> {
+  const { call, approval, digest } = 'assize' in value ? value.assize : (value.interrupts[0] as AgUiMember).metadata;
+  return { [id]: { decisions: [decision], assize: { call, approval, digest } } };
+}
+
+/** An interrupt of a graph, as `__interrupt__` of its result has it. */
+export interface Paused {
+  readonly id: string;
+  readonly value: AssizeInterrupt | AgUiInterrupt;
 }
 
 type AgUiMember = AgUiInterrupt['interrupts'][number];

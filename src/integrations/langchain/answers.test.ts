@@ -1,6 +1,6 @@
 /** Answers to the pauses of agents and graphs of LangChain. */
 import { describe, expect, test } from 'vitest';
-import { agent, answered, bareGraph, decide, named, pay, runOf } from '../../../tests/support/langchain-runs.ts';
+import { agent, bareGraph, decide, named, pay, runOf } from '../../../tests/support/langchain-runs.ts';
 import { answerTo } from './index.ts';
 
 describe.each([
@@ -25,7 +25,7 @@ describe.each([
     expect(again.pauses).toMatchObject([{ value: pauses[0]!.value }]);
     expect(it.made).toEqual([]);
     // A later answer counts.
-    const { told } = await it.resume(answered(again.pauses[0]!, { type: 'approve' }));
+    const { told } = await it.resume(answerTo(again.pauses[0]!, { type: 'approve' }));
     expect(told).toMatchObject([{ content: 'paid bob' }]);
     expect(it.made).toHaveLength(1);
   });
@@ -34,24 +34,36 @@ describe.each([
     let person: string | undefined;
     const it = await runOf(make, { approver: () => person });
     const [pause] = (await it.start([pay('c1', 'bob', 500)])).pauses;
-    const [again] = (await it.resume(answered(pause!, { type: 'approve' }))).pauses;
+    const [again] = (await it.resume(answerTo(pause!, { type: 'approve' }))).pauses;
     person = 'manager:grace';
     const [third] = (await it.resume(undefined)).pauses;
     expect(third).toBeDefined();
     const [fourth] = (await it.resume({ [again!.id]: null })).pauses;
-    const { decisions, assize } = answerTo(fourth!.value, { type: 'approve' });
+    const { decisions, assize } = answerTo(fourth!, { type: 'approve' })[fourth!.id]!;
     const wrong = { decisions, assize: { ...assize, digest: '0'.repeat(64) } };
     expect((await it.resume({ [fourth!.id]: wrong })).pauses).toHaveLength(1);
     expect(it.made).toEqual([]);
+  });
+
+  test('an answer to all is not that of a person who comes later', async () => {
+    let person: string | undefined;
+    const it = await runOf(make, { approver: () => person });
+    await it.start([pay('c1', 'bob', 500)]);
+    await it.resume({ decisions: [{ type: 'approve' }] });
+    person = 'manager:grace';
+    expect((await it.resume(undefined)).pauses).toHaveLength(1);
+    const { pauses } = await it.resume(undefined);
+    expect(it.made).toEqual([]);
+    expect((await it.resume(answerTo(pauses[0]!, { type: 'approve' }))).told).toMatchObject([{ content: 'paid bob' }]);
   });
 
   test('a rejection tells the model its reason, and a later approval does nothing', async () => {
     const it = await runOf(make, named);
     const { pauses } = await it.start([pay('c1', 'bob', 500)]);
     const copy = await it.copy();
-    const { told } = await it.resume(answered(pauses[0]!, { type: 'reject', message: 'too much' }));
+    const { told } = await it.resume(answerTo(pauses[0]!, { type: 'reject', message: 'too much' }));
     expect(told).toMatchObject([{ status: 'error', content: expect.stringContaining('too much') }]);
-    const after = await copy.resume(answered(pauses[0]!, { type: 'approve' }));
+    const after = await copy.resume(answerTo(pauses[0]!, { type: 'approve' }));
     expect(after.told).toMatchObject([{ status: 'error', content: expect.stringContaining('too much') }]);
     expect(it.made).toEqual([]);
   });
@@ -61,14 +73,14 @@ describe.each([
     const { pauses } = await it.start([pay('c1', 'bob', 500)]);
     const edit = (cents: number) =>
       ({ type: 'edit', editedAction: { name: 'pay', args: { to: 'bob', cents } } }) as const;
-    const held = await it.resume(answered(pauses[0]!, edit(300)));
+    const held = await it.resume(answerTo(pauses[0]!, edit(300)));
     expect(held.pauses).toMatchObject([{ value: { actionRequests: [{ args: { to: 'bob', cents: 300 } }] } }]);
     expect(await it.gate.port.shown(pauses[0]!.value.assize.approval as never)).toBeUndefined();
     const copy = await it.copy();
-    const { told } = await it.resume(answered(held.pauses[0]!, edit(50)));
+    const { told } = await it.resume(answerTo(held.pauses[0]!, edit(50)));
     expect(told).toMatchObject([{ tool_call_id: 'c1', content: 'paid bob' }]);
     // The same edit again is the same call, and another one is refused.
-    const twice = await copy.resume(answered(held.pauses[0]!, edit(50)));
+    const twice = await copy.resume(answerTo(held.pauses[0]!, edit(50)));
     expect(twice.told).toMatchObject([{ tool_call_id: 'c1', content: 'paid bob' }]);
     expect(it.made).toEqual([{ to: 'bob', cents: 50 }]);
   });
@@ -77,10 +89,10 @@ describe.each([
     const it = await runOf(make, named);
     const { pauses } = await it.start([pay('c1', 'bob', 500)]);
     const other = { type: 'edit', editedAction: { name: 'look', args: {} } } as const;
-    const again = await it.resume(answered(pauses[0]!, other));
+    const again = await it.resume(answerTo(pauses[0]!, other));
     expect(again.pauses).toHaveLength(1);
     const mallory = { type: 'edit', editedAction: { name: 'pay', args: { to: 'mallory', cents: 5 } } } as const;
-    const { told } = await it.resume(answered(again.pauses[0]!, mallory));
+    const { told } = await it.resume(answerTo(again.pauses[0]!, mallory));
     expect(told).toMatchObject([{ status: 'error', content: expect.stringContaining('never') }]);
     expect(it.made).toEqual([]);
   });
@@ -94,7 +106,7 @@ describe.each([
     expect(unnamed.pauses.length).toBeGreaterThan(0);
     const of = pauses.find(({ value }) => value.assize.call === 't1.c1') ?? pauses[0]!;
     const asked = unnamed.pauses.find(({ value }) => value.assize.call === of.value.assize.call);
-    const first = await it.resume({ [(asked ?? unnamed.pauses[0]!).id]: answerTo(of.value, { type: 'approve' }) });
+    const first = await it.resume(answerTo({ ...of, id: (asked ?? unnamed.pauses[0]!).id }, { type: 'approve' }));
     expect(it.made).toHaveLength(1);
     expect(it.made[0]).toEqual(of.value.actionRequests[0]!.args);
     await decide(it, first.pauses[0]!, 'approve');
@@ -134,7 +146,7 @@ describe.each([
       },
     });
     const { pauses } = await it.start([pay('c1', 'bob', 500)]);
-    const approve = answered(pauses[0]!, { type: 'approve' });
+    const approve = answerTo(pauses[0]!, { type: 'approve' });
     const place = { thread_id: 't1', user: 'manager:grace' };
     expect((await it.resume(approve, place)).told).toMatchObject([{ content: 'paid bob' }]);
     expect(seen).toMatchObject([

@@ -1,11 +1,12 @@
+import { isDeepStrictEqual } from 'node:util';
 import { interrupt, isGraphInterrupt } from '@langchain/langgraph';
 import type { Configurable } from './place.ts';
 
 /** The answers with which a node was resumed, in their order. */
 export interface NodeAnswers {
   readonly answers: readonly unknown[];
-  /** The answers from this place on came with this run. Those before it are old. */
-  readonly freshFrom: number;
+  /** The place of the answer that came with this run. The others are old. -1: none came. */
+  readonly freshAt: number;
 }
 
 /** The answers of each node that runs. */
@@ -17,11 +18,12 @@ const ANSWERS = new WeakMap<object, NodeAnswers>();
  */
 export function answersOf(configurable: Configurable): NodeAnswers {
   const scratchpad = scratchpadOf(configurable);
-  const known = ANSWERS.get(scratchpad ?? configurable);
+  const node = nodeOf(configurable);
+  const known = ANSWERS.get(node);
   if (known !== undefined) return known;
-  const freshFrom = freshIn(scratchpad, configurable['__pregel_resume_map']);
-  const found = { answers: drained(), freshFrom };
-  ANSWERS.set(scratchpad ?? configurable, found);
+  const freshAt = freshIn(scratchpad, configurable['__pregel_resume_map']);
+  const found = { answers: drained(), freshAt };
+  ANSWERS.set(node, found);
   return found;
 }
 
@@ -31,22 +33,27 @@ interface Scratchpad {
   readonly nullResume?: unknown;
 }
 
+/** The object that the calls of one node share. */
+export function nodeOf(configurable: Configurable): object {
+  return scratchpadOf(configurable) ?? configurable;
+}
+
 function scratchpadOf(configurable: Configurable): Scratchpad | undefined {
   const found = configurable['__pregel_scratchpad'];
   return typeof found === 'object' && found !== null ? found : undefined;
 }
 
 /**
- * The place of the answer that came with this run: without a name, or by the id of its interrupt.
- * Where LangGraph does not tell, every answer is old.
+ * The place of the answer that came with this run: by the id of its interrupt, or to all. LangGraph
+ * gives an answer to all again in later runs, so one that is there already is old.
  */
 function freshIn(scratchpad: Scratchpad | undefined, byId: unknown): number {
   const { resume, nullResume } = scratchpad ?? {};
-  if (!Array.isArray(resume)) return Number.POSITIVE_INFINITY;
-  if (nullResume !== undefined) return resume.length;
-  const last: unknown = resume.at(-1);
-  const isGiven = typeof byId === 'object' && byId !== null && resume.length > 0 && Object.values(byId).includes(last);
-  return isGiven ? resume.length - 1 : resume.length;
+  if (!Array.isArray(resume)) return -1;
+  if (typeof byId === 'object' && byId !== null)
+    return resume.length > 0 && Object.values(byId).includes(resume.at(-1)) ? resume.length - 1 : -1;
+  const isNew = nullResume !== undefined && !resume.some((answer) => isDeepStrictEqual(answer, nullResume));
+  return isNew ? resume.length : -1;
 }
 
 /** A question without a recorded answer throws, and is not asked of a person here. */

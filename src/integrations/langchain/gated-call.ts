@@ -1,14 +1,17 @@
+import { isDeepStrictEqual } from 'node:util';
 import { ToolMessage } from '@langchain/core/messages';
 import { interrupt, isGraphBubbleUp, isGraphInterrupt } from '@langchain/langgraph';
 import type { Json } from '#base';
 import { type CallEnd, errorOf, type Gate } from '#calls';
 import type { ReadAnswer } from './answer.ts';
+import { nodeOf } from './answers.ts';
 import { LangChainError } from './errors.ts';
 import { type GivenAnswer, GivenAnswers } from './given-answers.ts';
 import type { LangChainOptions } from './options.ts';
 import { agUiInterrupt, hitlInterrupt } from './pause.ts';
 import { type Configurable, observed, placeOf } from './place.ts';
 import { fromRecord, type ToolResult, toRecord } from './results.ts';
+import { Siblings } from './siblings.ts';
 
 /** A tool call of a graph, as its node makes it. */
 export interface GraphCall {
@@ -67,6 +70,7 @@ class GatedCall {
   readonly #options: LangChainOptions;
   readonly #thread: string;
   readonly #answers: GivenAnswers;
+  readonly #siblings: Siblings;
   /** The questions that an answer of this run has decided. */
   readonly #decided: Set<string> = new Set();
 
@@ -77,9 +81,14 @@ class GatedCall {
     this.#options = options;
     this.#thread = threadOf(call, options);
     this.#answers = new GivenAnswers(call);
+    this.#siblings = new Siblings(nodeOf(call.configurable));
   }
 
-  async result(): Promise<ToolResult> {
+  result(): Promise<ToolResult> {
+    return this.#siblings.run(() => this.#result());
+  }
+
+  async #result(): Promise<ToolResult> {
     let judged: Judged = { id: this.#call.id, args: this.#call.args };
     for (;;) {
       const attempt = await this.#run(judged);
@@ -161,10 +170,10 @@ class GatedCall {
   }
 
   /** Another call that a person has made of this one, under an id of its own. */
-  #editedBy({ id }: Judged, read: ReadAnswer | undefined): Judged | undefined {
-    if (read?.edited === undefined) return undefined;
-    const { name, args } = read.edited;
-    return name === undefined || name === this.#call.tool ? { id: `${id}:edit`, args } : undefined;
+  #editedBy(judged: Judged, read: ReadAnswer | undefined): Judged | undefined {
+    const { name, args } = read?.edited ?? {};
+    const isOther = args !== undefined && !isDeepStrictEqual(args, judged.args);
+    return isOther && (name ?? this.#call.tool) === this.#call.tool ? { id: `${judged.id}:edit`, args } : undefined;
   }
 
   async #personOf(raw: unknown, { id, args }: Judged, approval: string): Promise<string | undefined> {
@@ -179,6 +188,7 @@ class GatedCall {
     const shown = await this.#gate.port.shown(approval);
     if (shown === undefined) return;
     const paused = { call, approval, digest: shown.digest, reason, ...(page !== undefined && { page }) };
+    await this.#siblings.settled();
     const form = this.#options.interrupts === 'ag-ui' ? agUiInterrupt : hitlInterrupt;
     try {
       this.#answers.add(interrupt(form({ id, tool: this.#call.tool, args }, paused)));

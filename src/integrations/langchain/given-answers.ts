@@ -46,8 +46,8 @@ export class GivenAnswers {
   }
 
   #given(): GivenAnswer[] {
-    const { answers, freshFrom } = answersOf(this.#of.configurable);
-    return answers.map((raw, at) => ({ raw, read: readAnswer(raw), isFresh: at >= freshFrom }));
+    const { answers, freshAt } = answersOf(this.#of.configurable);
+    return answers.map((raw, at) => ({ raw, read: readAnswer(raw), isFresh: at === freshAt }));
   }
 
   /** An answer without a name is about the only call of a message. */

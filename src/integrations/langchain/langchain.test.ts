@@ -1,6 +1,7 @@
 /** Tool calls of agents and graphs of LangChain, through the gate. */
 import { describe, expect, test } from 'vitest';
-import { agent, answered, bareGraph, decide, named, pay, runOf } from '../../../tests/support/langchain-runs.ts';
+import { agent, bareGraph, decide, named, pay, runOf } from '../../../tests/support/langchain-runs.ts';
+import { answerTo } from './index.ts';
 
 describe.each([
   ['an agent', agent],
@@ -42,7 +43,7 @@ describe.each([
   test('a call that a named person approved in the answer is made', async () => {
     const it = await runOf(make, named);
     const { pauses } = await it.start([pay('c1', 'bob', 500)]);
-    const { told } = await it.resume(answered(pauses[0]!, { type: 'approve' }));
+    const { told } = await it.resume(answerTo(pauses[0]!, { type: 'approve' }));
     expect(told).toMatchObject([{ content: 'paid bob' }]);
     expect(it.made).toHaveLength(1);
   });
