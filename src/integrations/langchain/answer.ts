@@ -1,4 +1,4 @@
-import type { Json } from '#base';
+import { arg, checkArgument, type Json } from '#base';
 import type { AgUiInterrupt, AssizeInterrupt } from './pause.ts';
 
 /** A decision about a held call, in the words of LangChain. */
@@ -31,8 +31,13 @@ export interface AnsweredCall {
 /**
  * The answer to a pause, for `new Command({ resume })`. It names the interrupt and the call, as
  * LangGraph gives an answer without a name to every call that waits, and again in later runs.
+ *
+ * @throws ArgumentError `bad_argument`
  */
-export function answerTo({ id, value }: Paused, decision: CallDecision): Readonly<Record<string, CallAnswer>> {
+export function answerTo(pause: Paused, decision: CallDecision): Readonly<Record<string, CallAnswer>> {
+  checkArgument(PAUSED, pause, 'pause');
+  checkArgument(DECISION, decision, 'decision');
+  const { id, value } = pause;
   const { call, approval, digest } = 'assize' in value ? value.assize : (value.interrupts[0] as AgUiMember).metadata;
   return { [id]: { decisions: [decision], assize: { call, approval, digest } } };
 }
@@ -44,6 +49,18 @@ export interface Paused {
 }
 
 type AgUiMember = AgUiInterrupt['interrupts'][number];
+
+const PAUSED = arg.of('an interrupt of Assize', (value) => {
+  const { id, value: asked } = (value ?? {}) as Fields;
+  const { assize, interrupts } = (asked ?? {}) as Fields;
+  const paused =
+    assize ?? ((Array.isArray(interrupts) ? interrupts[0] : undefined) as Fields | undefined)?.['metadata'];
+  return typeof id === 'string' && isRecord(paused) && typeof aboutOf(paused) === 'object';
+});
+
+const DECISION = arg.of('a decision: approve, reject or edit', (decision) => {
+  return ofHitl({ decisions: [decision] }) !== undefined;
+});
 
 /** Reads an answer in the form of LangChain or of AG-UI. Undefined: it decides nothing. */
 export function readAnswer(answer: unknown): ReadAnswer | undefined {

@@ -1,10 +1,10 @@
 import type { StructuredToolInterface } from '@langchain/core/tools';
-import { checkArgument, type Json } from '#base';
+import { arg, checkArgument, type Json } from '#base';
 import type { Gate } from '#calls';
 import { LangChainError } from './errors.ts';
 import { gatedCall } from './gated-call.ts';
 import { isAloneIn } from './is-alone.ts';
-import { LANGCHAIN_OPTIONS, type LangChainOptions } from './options.ts';
+import { GATE, LANGCHAIN_OPTIONS, type LangChainOptions } from './options.ts';
 import type { Configurable } from './place.ts';
 import type { ToolResult } from './results.ts';
 
@@ -19,6 +19,8 @@ export function gatedTools<const T extends readonly StructuredToolInterface[]>(
   tools: T,
   options: LangChainOptions = {},
 ): T {
+  checkArgument(GATE, gate, 'gate');
+  checkArgument(arg.list(arg.object), tools, 'tools');
   checkArgument(LANGCHAIN_OPTIONS, options, 'options');
   return tools.map((tool) => gatedTool(gate, tool, options)) as unknown as T;
 }

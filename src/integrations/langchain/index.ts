@@ -8,6 +8,7 @@
  *
  * Never: an approval without a person that the program names, or that the ledger has recorded.
  */
+export { CallError, type ConnectGateOptions, connectGate, type Gate, type OpenGateOptions, openGate } from '#calls';
 export { answerTo, type CallAnswer, type CallDecision, type Paused } from './answer.ts';
 export { LangChainError, type LangChainErrorCode } from './errors.ts';
 export { gatedTools } from './gated-tools.ts';

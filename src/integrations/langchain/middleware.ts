@@ -4,7 +4,7 @@ import { checkArgument, type Json } from '#base';
 import type { Gate } from '#calls';
 import { gatedCall } from './gated-call.ts';
 import { isAloneIn } from './is-alone.ts';
-import { LANGCHAIN_OPTIONS, type LangChainOptions } from './options.ts';
+import { GATE, LANGCHAIN_OPTIONS, type LangChainOptions } from './options.ts';
 import type { ToolResult } from './results.ts';
 
 /** The brand of a middleware, as `createMiddleware` sets it. */
@@ -17,6 +17,7 @@ const BRAND = Symbol.for('AgentMiddleware');
  * @throws ArgumentError `bad_argument`
  */
 export function assizeMiddleware(gate: Gate, options: LangChainOptions = {}): AgentMiddleware {
+  checkArgument(GATE, gate, 'gate');
   checkArgument(LANGCHAIN_OPTIONS, options, 'options');
   const wrapToolCall = async (
     request: ToolCallRequest,

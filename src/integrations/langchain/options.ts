@@ -1,4 +1,5 @@
-import { type ArgumentSchema, arg } from '#base';
+import { type ArgumentSchema, arg, isInstance } from '#base';
+import { Gate } from '#calls';
 import type { Configurable } from './place.ts';
 
 /** A held call, as its answer is judged. */
@@ -42,3 +43,5 @@ export const LANGCHAIN_OPTIONS: ArgumentSchema = arg.options<LangChainOptions>({
   idempotent: arg.optional(arg.list(arg.text)),
   waitMs: arg.optional(arg.number),
 });
+
+export const GATE: ArgumentSchema = arg.of('a gate of openGate or connectGate', (value) => isInstance(value, Gate));

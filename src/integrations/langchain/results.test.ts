@@ -17,7 +17,7 @@ test.each([
       metadata: { by: 'bank' },
     }),
   ],
-  ['a command', new Command({ update: { messages: [told], paid: 5 }, goto: 'next' })],
+  ['a command', new Command({ update: { messages: [told], paid: 5 }, goto: ['next'] })],
   [
     'a command to the parent',
     new Command({ graph: Command.PARENT, goto: [new Send('n', { said: new HumanMessage('h') }), 'm'] }),
