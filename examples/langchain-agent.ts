@@ -32,7 +32,7 @@ const pay = tool(
   { name: 'pay', description: 'Pays a bill.', schema: z.object({ to: z.string(), euros: z.number() }) },
 );
 
-// A model without a key: it asks for two payments, and is done when it has their results.
+// A model without a key asks for two payments, and is done when it has their results.
 const model = fakeModel();
 for (let turn = 0; turn < 3; turn++)
   model.respond((messages) =>
@@ -66,7 +66,6 @@ console.log(
   'resumed:',
   resumed.messages.flatMap(({ type, text }) => (type === 'tool' ? [text] : [])),
 );
-
 // A fork from before the payments: both calls get their recorded results.
 for await (const { config: earlier, next } of agent.graph.getStateHistory(config)) {
   if (!next.includes('tools')) continue;
@@ -77,6 +76,5 @@ for await (const { config: earlier, next } of agent.graph.getStateHistory(config
   );
   break;
 }
-
 await gate.port.close();
 rmSync(folder, { recursive: true });
