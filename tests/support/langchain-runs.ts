@@ -1,4 +1,4 @@
-/** Runs of agents and of graphs of LangChain whose tool pays, through a gate over a store of its own. */
+/** Runs of agents and graphs of LangChain whose tool pays, through a gate over its own store. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -171,7 +171,7 @@ export class Run {
     return this.#invoke(answer === undefined ? null : new Command({ resume: answer }), place);
   }
 
-  /** The same run in another process: with the checkpoints as they are now, and a gate of its own. */
+  /** The same run in another process: with the checkpoints as they are, and another gate. */
   async copy(): Promise<Run> {
     const checkpointer = new MemorySaver();
     Object.assign(checkpointer.storage, structuredClone(this.checkpointer.storage));

@@ -57,7 +57,7 @@ describe.each([
     expect((await it.resume(answerTo(pauses[0]!, { type: 'approve' }))).told).toMatchObject([{ content: 'paid bob' }]);
   });
 
-  test('a rejection tells the model its reason, and a later approval does nothing', async () => {
+  test('a rejection tells the model its reason, and a later approval is none', async () => {
     const it = await runOf(make, named);
     const { pauses } = await it.start([pay('c1', 'bob', 500)]);
     const copy = await it.copy();
