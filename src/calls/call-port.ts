@@ -30,7 +30,7 @@ export interface CallPort {
   report(call: string, outcome: Outcome): Promise<boolean>;
   /** The recorded outcome of a call, with its result. Undefined while it is not known. */
   outcomeOf(call: string): Promise<Outcome | undefined>;
-  /** What a person is shown of a pending call. Undefined if it is decided. */
+  /** The content that a person is shown of a pending call. Undefined if it is decided. */
   shown(approval: Hash): Promise<ShownCall | undefined>;
   /** Records the decision of a person. Of several decisions, the first counts. */
   decide(approval: Hash, decision: PersonsDecision): Promise<void>;

@@ -25,7 +25,7 @@ export interface EntryPlace {
   readonly seq: number;
 }
 
-/** The world of tool calls for one agent: a trajectory of the gateway domain, in that agent's role. */
+/** The world of tool calls for one agent: a trajectory of the gateway domain, in its role. */
 export interface CallWorld {
   readonly trajectory: Trajectory;
   /** The agent of the role. */

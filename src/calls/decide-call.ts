@@ -214,7 +214,7 @@ async function begin(world: CallWorld, asked: AskedCall, call: string): Promise<
     : { kind: 'denied', reason: ruling.detail };
 }
 
-/** The arguments of the committed proposal of the agent under a key, of which the parts may be erased. */
+/** The arguments of the agent's committed proposal under a key. Undefined if they are erased. */
 export async function argsUnder(world: CallWorld, key: string): Promise<{ readonly [name: string]: Json } | undefined> {
   const ruling = await world.trajectory.rulingOf(key, world.principal);
   if (ruling?.ruling !== 'committed') return undefined;

@@ -17,12 +17,13 @@ export type CallErrorCode =
    */
   | 'call_in_doubt'
   /**
-   * A call with this id has failed before, and is not made again. Evidence `{call}`.
+   * A call with this id has failed before, and is not made again. Make a call with another id.
+   * Evidence `{call}`.
    */
   | 'call_failed'
   /** The server does not answer. Start it with `assize serve`. */
   | 'no_answer'
-  /** The server refused the request, as the message says. Evidence `{code}`. */
+  /** The server refused the request. Do what its message says. Evidence `{code}`. */
   | 'server_refused'
   /** The program has no token of the person. Pass it in `people`. Evidence `{principal}`. */
   | 'no_credential';

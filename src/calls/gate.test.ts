@@ -163,7 +163,7 @@ describe.each([
     expect(it.made).toHaveLength(1);
   });
 
-  test('of two processes, one makes the call, and the other one gets its result or a doubt', async () => {
+  test('of two processes, one makes the call, and the other one its result', async () => {
     const it = await shopAt(place);
     const other = await it.other();
     const call = { run: 'r1', id: 'c1', tool: 'pay', args: { to: 'bob', cents: 5 } };

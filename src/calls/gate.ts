@@ -167,7 +167,7 @@ export class Gate {
     return { end: 'done', call, result, isRecorded: false };
   }
 
-  /** The call is made, so a failure to record its outcome must not look like a failure of the call. */
+  /** The call is made, so an outcome that is not recorded is no failure of the call. */
   async #report(call: string, outcome: Outcome): Promise<void> {
     try {
       await this.port.report(call, outcome);
@@ -226,7 +226,7 @@ export function errorOf(end: Exclude<CallEnd<unknown>, { readonly end: 'done' }>
   });
 }
 
-/** What the ledger keeps of a result. */
+/** The part of a result that the ledger keeps. */
 function kept(result: Json | undefined): Json {
   if (result === undefined) return {};
   const text = canonicalize(result, { bytesMax: 64 * 1_048_576 });

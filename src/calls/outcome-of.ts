@@ -17,7 +17,7 @@ export async function outcomeOf(world: CallWorld, call: string): Promise<Outcome
   return undefined;
 }
 
-/** What the agent reported. Of a call that a person has settled, there is no result. */
+/** The report of the agent. A call that a person has settled has none. */
 async function reported(
   world: CallWorld,
   call: string,

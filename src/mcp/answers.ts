@@ -28,7 +28,7 @@ export function callAnswer(
   const text = JSON.stringify(rest);
   const size = Buffer.byteLength(text);
   if (size <= gateway.limits.resultBytes || outputSchema !== undefined) return { ...rest, _meta } as CallToolResult;
-  const uri = gateway.results.keep(text);
+  const uri = gateway.results.keep(text, text.length);
   return {
     _meta,
     ...(rest.isError === true && { isError: true }),

@@ -235,6 +235,46 @@ describe('lost answers', () => {
     expect(added).toEqual(['quick']);
   });
 
+  test('a beginning with an answer that is no ruling makes no call', async () => {
+    const answers: unknown[] = ['<html>', {}];
+    const wrap: Wrap = (ask) => async (path, init) => {
+      if (!String(init.body ?? '').includes('"action":"begin"')) return ask(path, init);
+      const answer = answers.shift();
+      return { ok: true, status: 200, json: async () => (typeof answer === 'string' ? JSON.parse(answer) : answer) };
+    };
+    const { place, added, add, close } = await stage({ wrap });
+    await place.approve(pendingOf(await add('one')));
+    expect(textOf(await add('one'))).toContain('without a JSON document');
+    expect(textOf(await add('one'))).toContain('is not made again: the ruling is undefined');
+    await close();
+    expect(added).toEqual([]);
+  });
+
+  test('a report without an end keeps no other call from being made', async () => {
+    const hung = Promise.withResolvers<never>();
+    const wrap: Wrap = (ask) => async (path, init) =>
+      String(init.body ?? '').includes('"action":"report"') ? hung.promise : ask(path, init);
+    const { place, added, add, warnings, close } = await stage({ wrap });
+    expect(textOf(await add('quick'))).toBe('added quick');
+    expect(pendingOf(await add('one'))).toBe((await place.approvals())[0].id);
+    expect(warnings.join()).toContain('it is in doubt: no answer came in 3 seconds');
+    expect(textOf(await add('quick'))).toContain('is not made again');
+    hung.reject(new Error('cut'));
+    await close();
+    expect(added).toEqual(['quick']);
+  });
+
+  test('a call in doubt is for a person, and names no way for the agent', async () => {
+    const lost = losing('"action":"call"');
+    const { add, close } = await stage({ wrap: lost.wrap });
+    await add('quick');
+    lost.stop();
+    const text = textOf(await add('quick'));
+    expect(text).toMatch(/a token of that person: assize api calls\.settle --trajectory calls --call \S+ --body/);
+    expect(text).not.toContain('proposals.create');
+    await close();
+  });
+
   test('an approval outlives the gateway that asked', async () => {
     const first = await stage();
     const approval = pendingOf(await first.add('one'));

@@ -17,8 +17,8 @@ export interface GatedCall<R extends object> {
   readonly parts?: AskedCall['parts'] | undefined;
   /** Whether a second call does no harm. */
   readonly idempotent: boolean;
-  /** Whether the ledger has only the hash of the result. */
-  readonly isSecret?: boolean;
+  /** The record of a result that the ledger must not have, and no hash of it either. */
+  readonly recorded?: Json;
   /** Makes the call. Called at most once. */
   readonly make: () => Promise<R>;
   /** Whether a result says that the call failed. */
@@ -225,17 +225,14 @@ class Flow<R extends object> {
       return this.#doubt(call, `it was sent, and no usable answer came: ${said}`);
     }
     const outcome = isFailure(result) ? 'failed' : 'done';
-    this.#gateway.report(
-      begun,
-      outcome,
-      recordedResult(result, this.#given.isSecret === true ? 0 : this.#gateway.limits.resultBytes),
-    );
+    const { recorded = recordedResult(result, this.#gateway.limits.resultBytes) } = this.#given;
+    this.#gateway.report(begun, outcome, recorded);
     return { end: 'made', call, result };
   }
 
   #doubt(call: string, why: string): FlowEnd<R> {
     const settle = this.#gateway.desk.settling(call);
-    const text = `The call ${call} is not made again: ${why}. If it is in doubt, look whether it took effect, and then settle it: ${settle}`;
+    const text = `The call ${call} is not made again: ${why}. If it is in doubt, a person looks whether it took effect, and settles it with a token of that person: ${settle}`;
     return { end: 'doubt', call, text };
   }
 

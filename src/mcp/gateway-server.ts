@@ -1,6 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import type { Client } from '@modelcontextprotocol/client';
 import type {
   CallToolResult,
+  CompleteRequest,
+  CompleteResult,
   GetPromptResult,
   InputRequest,
   InputRequiredResult,
@@ -12,7 +15,6 @@ import type {
   Server,
   ServerCapabilities,
   ServerContext,
-  Tool,
 } from '@modelcontextprotocol/server';
 import { isAssizeError, isInstance, type Json } from '#base';
 import { canonicalize, contentHash } from '#canon';
@@ -22,11 +24,13 @@ import type { AskedCall } from './desk/call-desk.ts';
 import { capabilitiesOf, decisionForm, decisionOf, elicits } from './elicitation.ts';
 import type { Gateway } from './gateway.ts';
 import { loadServer } from './peers.ts';
-import { isResultAddress } from './results.ts';
+import { isResultAddress, passed } from './results.ts';
 import { Budget } from './talk/budget.ts';
 import { Conversation, type ServerQuestion } from './talk/conversation.ts';
+import { QUESTION_SECONDS } from './talk/conversations.ts';
 import { shownProgress } from './talk/messages.ts';
 import { questionAnswered } from './talk/server-question.ts';
+import { toolCall } from './tool-call.ts';
 import { type Definition, shownTool, visibleTexts } from './upstream/definitions.ts';
 import { isRefusal } from './upstream/refusal.ts';
 import type { Talker, ToolCall } from './upstream/upstream.ts';
@@ -54,14 +58,11 @@ interface Continued {
   readonly number: number;
 }
 
-/** How long a client may carry a question. */
-export const QUESTION_SECONDS = 3_600;
-
 /** One connection of a client: an SDK server whose calls are judged by a gateway. */
 export async function gatewayServer(options: GatewayServerOptions): Promise<Server> {
   const sdk = await loadServer();
   const { gateway, server: name, version, codec, subscriptions } = options;
-  const upstream = await gateway.upstream.client();
+  const upstream = await gateway.client();
   const capabilities = passedOn(upstream.getServerCapabilities(), subscriptions !== undefined);
   const server = new sdk.Server(
     { name: `assize-${name}`, version },
@@ -72,7 +73,7 @@ export async function gatewayServer(options: GatewayServerOptions): Promise<Serv
     },
   );
   const connection = new Connection(options, server, sdk);
-  const client = (): Promise<Client> => gateway.upstream.client();
+  const client = (): Promise<Client> => gateway.client();
   const limits = { timeout: gateway.limits.callMs };
   server.setRequestHandler('tools/list', () => connection.listTools());
   server.setRequestHandler('tools/call', ({ params }, ctx) => connection.callTool(params, ctx));
@@ -97,9 +98,7 @@ export async function gatewayServer(options: GatewayServerOptions): Promise<Serv
     server.setRequestHandler('prompts/get', ({ params }, ctx) => connection.getPrompt(params, ctx));
   }
   if (capabilities.completions !== undefined)
-    server.setRequestHandler('completion/complete', async ({ params }, ctx) =>
-      passed(await (await client()).complete(params, { ...limits, signal: ctx.mcpReq.signal })),
-    );
+    server.setRequestHandler('completion/complete', ({ params }, ctx) => connection.complete(params, ctx));
   return server;
 }
 
@@ -175,17 +174,18 @@ class Connection {
     };
     let talk: Conversation<Asked<CallToolResult>>;
     if (carried !== undefined && 'conversation' in carried) {
-      const found = conversations.get(carried.conversation);
-      if (found === undefined || found.about !== about)
-        return errorAnswer('The answer is for other arguments or for a call that is over, so nothing was called.');
-      if (!found.answer(carried.number, ctx.mcpReq.inputResponses?.[ANSWER]))
+      const found = conversations.find(carried.conversation);
+      if (found === undefined)
+        return errorAnswer('The call of this answer was made and is over, and its result is not kept any more.');
+      if (found.about !== about) return errorAnswer('The answer is for other arguments, so it was not passed on.');
+      if (!found.answer(carried.number, ctx.mcpReq.inputResponses?.[ANSWER]) && !found.isEnded)
         return errorAnswer('The question has been answered already.');
       talk = found as Conversation<Asked<CallToolResult>>;
     } else {
       talk = new Conversation(about, limits.callMs);
-      conversations.set(talk.id, talk as never);
-      const end = begin(talk).finally(() => conversations.delete(talk.id));
-      talk.begin(end);
+      conversations.add(talk as Conversation<unknown>);
+      const ended = (): void => conversations.ended(talk as Conversation<unknown>);
+      talk.begin(begin(talk).finally(ended));
     }
     const turn = await talk.next(round);
     if ('end' in turn) return turn.end;
@@ -205,32 +205,23 @@ class Connection {
   ): Promise<Asked<CallToolResult>> {
     const { gateway, server } = this.#options;
     const capabilities = capabilitiesOf(this.#sdk, this.#server, ctx);
+    const ask = (question: ServerQuestion): Promise<unknown> => talk.ask(question);
+    const talker: Omit<Talker, 'user'> = {
+      asked: (question, signal) => questionAnswered(gateway, question, { server, capabilities, signal, ask }),
+      log: (message) => talk.log(message),
+    };
+    const { onprogress, ...sending } = this.#sending(ctx);
+    const sent = {
+      ...{ ...sending, signal: talk.signal },
+      ...(onprogress !== undefined && { onprogress: (progress: Progress) => talk.progress(progress) }),
+    };
+    const call = { name, arguments: args as Record<string, unknown>, ...this.#logLevel(ctx) };
     try {
       const end = await gatedCall<CallToolResult>(
         gateway,
         {
-          tool: name,
-          args: args as Readonly<Record<string, Json>>,
-          definition: tool.hash,
-          idempotent: tool.idempotent,
-          make: async () => {
-            // With the definition, the client neither validates the result nor sends a call twice.
-            const { outputSchema: _, ...toolDefinition } = tool.tool;
-            const ask = (question: ServerQuestion): Promise<unknown> => talk.ask(question);
-            const talker: Talker = {
-              asked: (question, signal) => questionAnswered(gateway, question, { server, capabilities, signal, ask }),
-              log: (message) => talk.log(message),
-            };
-            const { onprogress, ...sending } = this.#sending(ctx);
-            const sent = {
-              ...{ ...sending, signal: talk.signal, toolDefinition: toolDefinition as Tool },
-              ...(onprogress !== undefined && { onprogress: (progress: Progress) => talk.progress(progress) }),
-            };
-            const call = { name, arguments: args as Record<string, unknown>, ...this.#logLevel(ctx) };
-            return passed(await gateway.upstream.callTool(call, sent, talker));
-          },
-          isFailure: ({ isError }) => isError === true,
-          isRefusal: (error) => isRefusal(this.#sdk, error),
+          ...toolCall(call, tool, { gateway, sdk: this.#sdk, sending: sent, talker }),
+          ...{ args: args as Readonly<Record<string, Json>>, idempotent: tool.idempotent },
         },
         this.#waiting(ctx),
       );
@@ -263,9 +254,7 @@ class Connection {
       return { contents: [{ uri, mimeType: 'application/json', text }] };
     }
     return this.#gated('resources.read', { uri }, ctx, async () =>
-      passed(
-        await (await gateway.upstream.client()).readResource({ uri }, { ...this.#sending(ctx), cacheMode: 'bypass' }),
-      ),
+      passed(await (await gateway.client()).readResource({ uri }, { ...this.#sending(ctx), cacheMode: 'bypass' })),
     );
   }
 
@@ -280,7 +269,7 @@ class Connection {
       { uri },
       ctx,
       async () => {
-        await (await gateway.upstream.client()).subscribeResource({ uri }, this.#sending(ctx));
+        await (await gateway.client()).subscribeResource({ uri }, this.#sending(ctx));
         subscriptions?.add(uri);
         return {};
       },
@@ -291,7 +280,7 @@ class Connection {
   async unsubscribe(uri: string, ctx: ServerContext): Promise<object> {
     const { gateway, subscriptions } = this.#options;
     if (subscriptions?.delete(uri) === true)
-      await (await gateway.upstream.client()).unsubscribeResource({ uri }, this.#sending(ctx));
+      await (await gateway.client()).unsubscribeResource({ uri }, this.#sending(ctx));
     return {};
   }
 
@@ -301,10 +290,32 @@ class Connection {
   ): Promise<Asked<GetPromptResult>> {
     const { name, arguments: args = {} } = params;
     return this.#gated('prompts.get', { name, arguments: args }, ctx, async () =>
-      passed(
-        await (await this.#options.gateway.upstream.client()).getPrompt({ name, arguments: args }, this.#sending(ctx)),
-      ),
+      passed(await (await this.#options.gateway.client()).getPrompt({ name, arguments: args }, this.#sending(ctx))),
     );
+  }
+
+  /**
+   * Completions of a prompt or of a resource template that the rules let the client read without a
+   * question. Otherwise there are none, so that no letter typed waits for a person.
+   */
+  async complete(params: CompleteRequest['params'], ctx: ServerContext): Promise<CompleteResult> {
+    const { gateway, server } = this.#options;
+    const { ref, argument, context } = params;
+    const typed = { ...context?.arguments, [argument.name]: argument.value };
+    const part =
+      ref.type === 'ref/prompt'
+        ? { server, tool: 'prompts.get', args: { name: ref.name, arguments: typed } }
+        : { server, tool: 'resources.read', args: { uri: ref.uri } };
+    const args = JSON.parse(JSON.stringify({ ref, argument, context })) as Readonly<Record<string, Json>>;
+    const tool = 'completion.complete';
+    const none: CompleteResult = { completion: { values: [] } };
+    if (!(await gateway.desk.allows({ id: randomUUID(), tool, args, parts: [part] }))) return none;
+    const make = async (): Promise<CompleteResult> => {
+      const { signal, timeout } = this.#sending(ctx);
+      return passed(await (await gateway.client()).complete(params, { signal, timeout }));
+    };
+    const found = await this.#gated(tool, args, ctx, make, [part]);
+    return 'completion' in found ? (found as CompleteResult) : none;
   }
 
   /** A request whose result cannot say that it failed, so refusals are errors of the protocol. */
@@ -408,12 +419,4 @@ function faultOf(args: object): string | undefined {
     if (isInstance(error, Error)) return 'they are no JSON';
     throw error;
   }
-}
-
-/** An answer of the server, without the name that it gives itself. */
-export function passed<R extends object>(result: R): R {
-  const { _meta, ...rest } = result as { readonly _meta?: Readonly<Record<string, unknown>> };
-  if (_meta === undefined) return result;
-  const own = Object.entries(_meta).filter(([key]) => !key.startsWith('io.modelcontextprotocol/'));
-  return { ...rest, ...(own.length > 0 && { _meta: Object.fromEntries(own) }) } as R;
 }

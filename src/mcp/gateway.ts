@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Client } from '@modelcontextprotocol/client';
 import { isAssizeError, isInstance, type Json } from '#base';
 import { ArgumentCheck } from './check-arguments.ts';
 import type { CallDesk, Outcome, PinnedTool, ServerView, WaitingCall } from './desk/call-desk.ts';
 import { KeptResults } from './results.ts';
-import type { Conversation } from './talk/conversation.ts';
+import { Conversations } from './talk/conversations.ts';
 import type { Definition } from './upstream/definitions.ts';
 import type { Upstream } from './upstream/upstream.ts';
 
@@ -28,6 +29,8 @@ export interface GatewayOptions {
 
 /** How old the known calls may be before they are read again, in milliseconds. */
 const VIEW_MS = 2_000;
+/** The longest wait of a call for earlier outcomes. Then a call without a record is in doubt. */
+const REPORT_MS = 3_000;
 /** The longest wait for the last outcomes. */
 const SETTLE_MS = 10_000;
 /** The pause before a waiting definition is asked about again. */
@@ -42,8 +45,7 @@ export class Gateway {
   readonly limits: GatewayLimits;
   readonly results: KeptResults = new KeptResults();
   readonly argumentCheck: ArgumentCheck = new ArgumentCheck();
-  /** The calls that wait for an answer of their client, or whose client waits for them. */
-  readonly conversations: Map<string, Conversation<unknown>> = new Map();
+  readonly conversations: Conversations = new Conversations();
   /** The calls that this process is making, and those whose report is on its way. */
   readonly running: Set<string> = new Set();
   /** The desk of the latest request: the token of a principal can change. */
@@ -53,6 +55,7 @@ export class Gateway {
   readonly #turns: Map<string, Promise<unknown>> = new Map();
   #view: ServerView | undefined;
   #viewedAt = Number.NEGATIVE_INFINITY;
+  readonly #unrecorded: Set<string> = new Set();
   #reports: Promise<unknown> = Promise.resolve();
   #seen: string | undefined;
 
@@ -61,6 +64,11 @@ export class Gateway {
     this.desk = desk;
     this.limits = { ...DEFAULT_LIMITS, ...limits };
     this.#onWarning = onWarning;
+  }
+
+  /** The connected client of the server, in use by this principal. @throws McpError */
+  client(): Promise<Client> {
+    return this.upstream.client(this);
   }
 
   /** The tools that the principal may call now, with their approved definitions. */
@@ -136,7 +144,7 @@ export class Gateway {
     }
   }
 
-  /** Resolves when earlier outcomes are recorded, or have failed to be. */
+  /** Resolves when earlier outcomes are recorded, or are in doubt because they are not in time. */
   async reported(): Promise<void> {
     await this.#reports;
   }
@@ -144,10 +152,7 @@ export class Gateway {
   /** Resolves when no call of this process is without a report any more, or after ten seconds. */
   async settled(): Promise<void> {
     const until = performance.now() + SETTLE_MS;
-    while (this.running.size > 0 && performance.now() < until) {
-      await this.#reports;
-      if (this.running.size > 0) await pause(20);
-    }
+    while (this.running.size + this.#unrecorded.size > 0 && performance.now() < until) await pause(20);
   }
 
   /** The tools for a client that asks. Returns the same as `tools`. */
@@ -157,19 +162,23 @@ export class Gateway {
     return tools;
   }
 
-  /** Whether the principal may call other tools than a client was last shown, or told of. */
-  async hasOtherTools(): Promise<boolean> {
+  /** Tells of other tools than a client was last shown or told of, for example by an approval. */
+  async onOtherTools(changed: () => void): Promise<void> {
     const before = this.#seen;
-    this.#seen = namesOf(await this.tools());
-    return before !== undefined && before !== this.#seen;
+    // The next request of the client meets the same fault, and tells it.
+    const tools = await this.tools().catch(() => undefined);
+    if (tools === undefined) return;
+    this.#seen = namesOf(tools);
+    if (before !== undefined && before !== this.#seen) changed();
   }
 
   /** Sends the outcome of a call while its answer goes out. Later calls wait for it. */
   report(waiting: WaitingCall, outcome: Outcome, result?: Json): void {
     const { desk } = this;
     const { call } = waiting;
-    const sent = desk
-      .report(call, outcome, result)
+    this.#unrecorded.add(call);
+    const recorded = desk.report(call, outcome, result).finally(() => this.#unrecorded.delete(call));
+    const sent = inTime(recorded, REPORT_MS)
       .catch((error: unknown) => {
         const why = isInstance(error, Error) ? error.message : String(error);
         this.noteWaiting(waiting);
@@ -214,6 +223,20 @@ export type SoughtCall = Pick<WaitingCall, 'tool' | 'digest' | 'definition'>;
 
 /** A call that can be begun comes first, and then one that a person can still decide about. */
 const PHASES: readonly WaitingCall['phase'][] = ['approved', 'pending', 'begun'];
+
+/** The work, or an error if it takes longer. */
+async function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
+  const isDone = new AbortController();
+  const late = pause(ms, undefined, { signal: isDone.signal }).then(() => {
+    throw new Error(`no answer came in ${ms / 1_000} seconds`);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    isDone.abort();
+    late.catch(() => undefined);
+  }
+}
 
 function namesOf(tools: ReadonlyMap<string, Definition>): string {
   return [...tools]

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { HostileServer, resultOf } from '../../tests/support/mcp/hostile-server.ts';
 import { type Connecting, connected, served } from '../../tests/support/mcp/served-gateway.ts';
+import { Gateway } from './index.ts';
 
 const RULES = `
 id: notes
@@ -70,6 +71,8 @@ describe.each<NonNullable<Connecting['era']>>(['modern', 'legacy'])('with a %s c
     const grace = place.tokens['manager:grace'];
     const entries = await place.server.ask('GET', '/v1/trajectories/calls/entries', { token: grace });
     expect(entries.text).not.toContain('"Ada"');
+    // A hash of a short answer could be guessed.
+    expect(entries.text).not.toContain('"sha256"');
   });
 
   test('a question of a new server gets the answer of the client', async () => {
@@ -97,14 +100,19 @@ describe.each<NonNullable<Connecting['era']>>(['modern', 'legacy'])('with a %s c
 
   test('log messages of a call reach its client, a long one as its size', async () => {
     const server = new HostileServer([ADD]);
-    const log = (data: string) => ({ method: 'notifications/message', params: { level: 'error', data } });
-    server.replies = (id) => [log('one'), log('x'.repeat(20_000)), resultOf(id, 'fine')];
+    const log = (data: unknown) => ({ method: 'notifications/message', params: { level: 'error', data } });
+    server.replies = (id) => [
+      log('one'),
+      log({ 'a\u202e': ['b\u200b'] }),
+      log('x'.repeat(20_000)),
+      resultOf(id, 'fine'),
+    ];
     const { client, close } = await connected(await served(RULES), server.serve as never, { era });
     const seen: unknown[] = [];
     client.setNotificationHandler('notifications/message', ({ params }) => void seen.push(params.data));
     const _meta = era === 'modern' ? { _meta: { 'io.modelcontextprotocol/logLevel': 'info' } } : {};
     await client.callTool({ name: 'add', arguments: { text: 'a' }, ..._meta } as never);
-    expect(seen).toEqual(['one', 'A log message of 20002 characters is left out.']);
+    expect(seen).toEqual(['one', { 'a\\u{202e}': ['b\\u{200b}'] }, 'A log message of 20002 characters is left out.']);
     await close();
   });
 });
@@ -150,6 +158,40 @@ describe('a question that is not passed on', () => {
     expect(seen).toEqual([]);
   });
 
+  test('of a call that was given up reaches no other call', async () => {
+    const { server, seen, client, close } = await asking('Name?', { questions: ['elicitation'] });
+    let lostId = 0;
+    server.replies = (id, { text }) => {
+      if (text !== 'a') return [question('Name?'), 'answer', resultOf(id, 'fine')];
+      lostId = id;
+      return ['never'];
+    };
+    const leave = new AbortController();
+    const lost = client.callTool({ name: 'add', arguments: { text: 'a' } }, { signal: leave.signal });
+    await expect.poll(() => server.calls.length).toBe(1);
+    leave.abort();
+    await expect(lost).rejects.toThrow();
+    await client.callTool({ name: 'add', arguments: { text: 'b' } });
+    expect(server.answers.at(-1)?.result).toEqual({ action: 'decline' });
+    // With its answer, the server has ended that call.
+    await server.send(resultOf(lostId, 'late'));
+    await client.callTool({ name: 'add', arguments: { text: 'c' } });
+    expect(server.answers.at(-1)?.result).toMatchObject({ action: 'accept' });
+    await close();
+    expect(seen).toHaveLength(1);
+  });
+
+  test('of a server that several principals use is declined', async () => {
+    const { seen, add, gateway, place, server, close } = await asking('Name?', { questions: ['elicitation'] });
+    await add();
+    const other = new Gateway({ upstream: gateway.upstream, desk: place.desk(), onWarning: () => undefined });
+    await other.client();
+    await add();
+    expect(server.answers.at(-1)?.result).toEqual({ action: 'decline' });
+    await close();
+    expect(seen).toHaveLength(1);
+  });
+
   test('for the ninth time in a call is declined', async () => {
     const { server, seen, add, close } = await asking('Name?', { questions: ['elicitation'], era: 'legacy' });
     const many = Array.from({ length: 12 }, () => [question('Name?'), 'answer' as const]).flat();
@@ -174,7 +216,30 @@ test('an answer for other arguments goes to no server', async () => {
   expect(textOf(await add('b', answer))).toContain('other arguments');
   expect(server.answers).toEqual([]);
   expect(textOf(await add('a', answer))).toContain('Eve');
-  expect(textOf(await add('a', answer))).toContain('over');
+  // The call is over, and its end is told again.
+  expect(textOf(await add('a', answer))).toContain('Eve');
+  await close();
+  expect(server.calls).toHaveLength(1);
+});
+
+test('an answer after the end of its call gets the result of the call', async () => {
+  const given: Connecting = {
+    questions: ['elicitation'],
+    client: { capabilities: { elicitation: {} }, inputRequired: { autoFulfill: false } },
+  };
+  const { server, place, client, close } = await asking('Name?', given);
+  server.replies = (id) => {
+    setTimeout(() => void server.send(resultOf(id, 'done without it')), 100);
+    return [question('Name?')];
+  };
+  const add = (more: object = {}): Promise<any> =>
+    client.callTool({ name: 'add', arguments: { text: 'a' }, ...more } as never, { allowInputRequired: true } as never);
+  const { requestState } = await add();
+  await expect
+    .poll(async () => Object.values<any>((await place.state()).calls).map(({ outcome }) => outcome))
+    .toContain('done');
+  const answer = { requestState, inputResponses: { answer: { action: 'accept', content: { name: 'Eve' } } } };
+  expect(textOf(await add(answer))).toBe('done without it');
   await close();
   expect(server.calls).toHaveLength(1);
 });
@@ -193,6 +258,23 @@ test('a client hears of the resources that it may read, and of no others', async
   await client.listTools();
   await close();
   expect(seen).toEqual(['a://open']);
+});
+
+test('completions are judged like reading, recorded, and never wait', async () => {
+  const server = new HostileServer([ADD]);
+  const place = await served(RULES);
+  const { client, close } = await connected(place, server.serve as never, {});
+  const complete = async (ref: object, value: string) =>
+    (await client.complete({ ref, argument: { name: 'a', value } } as never)).completion.values;
+  expect(await complete({ type: 'ref/resource', uri: 'a://open' }, 'x')).toEqual(['done']);
+  expect(await complete({ type: 'ref/resource', uri: 'a://closed' }, 'y')).toEqual([]);
+  expect(await complete({ type: 'ref/prompt', name: 'unlisted' }, 'z')).toEqual([]);
+  await close();
+  expect(server.completed).toEqual(['x']);
+  expect(await place.approvals()).toEqual([]);
+  expect(Object.values<any>((await place.state()).calls)).toMatchObject([
+    { tool: 'notes/completion.complete', outcome: 'done' },
+  ]);
 });
 
 test('a flood of notes is cut off, and calls go on', async () => {

@@ -2,7 +2,7 @@ import { McpServer } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { connected, served } from '../../tests/support/mcp/served-gateway.ts';
+import { connected, served, type Wrap } from '../../tests/support/mcp/served-gateway.ts';
 import { undoCall } from './index.ts';
 
 const RULES = `
@@ -82,4 +82,29 @@ test('nothing is undone that the rules, the agent or the ledger do not name', as
   await expect(undo(other._meta['assize/call'])).rejects.toThrow('the rules have no undo of notes/remove');
   await close();
   expect(removed).toEqual([9, 1]);
+});
+
+test('a call that a person settled has no result to undo it with', async () => {
+  const place = await served(RULES);
+  const lost: Wrap = (ask) => async (path, init) => {
+    if (String(init.body ?? '').includes('"action":"report"')) throw new TypeError('fetch failed');
+    return ask(path, init);
+  };
+  const serve = notes(new Map(), []);
+  const { client, gateway, close } = await connected(place, serve as never, { wrap: lost });
+  const { _meta } = await client.callTool({ name: 'add', arguments: { text: 'one' } });
+  const call = _meta?.['assize/call'] as string;
+  const unknown = {
+    action: 'report',
+    role: { name: 'agent', params: { agent: 'ada' } },
+    args: { call, outcome: 'unknown' },
+  };
+  const report = { token: place.tokens['agent:ada'], body: unknown, key: 'unknown' };
+  await place.server.ask('POST', '/v1/trajectories/calls/proposals', report);
+  const body = { outcome: 'done', evidence: 'seen' };
+  const token = place.tokens['manager:grace'];
+  await place.server.ask('POST', `/v1/trajectories/calls/calls/${call}/settle`, { token, body } as never);
+  const undone = undoCall(gateway, { call, server: 'notes', signal: new AbortController().signal });
+  await expect(undone).rejects.toThrow('was settled by hand');
+  await close();
 });

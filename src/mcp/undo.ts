@@ -1,9 +1,8 @@
-import type { CallToolResult, Tool } from '@modelcontextprotocol/client';
+import type { CallToolResult } from '@modelcontextprotocol/client';
 import { gatedCall } from './call-flow.ts';
 import type { Gateway } from './gateway.ts';
-import { passed } from './gateway-server.ts';
 import { loadServer } from './peers.ts';
-import { isRefusal } from './upstream/refusal.ts';
+import { toolCall } from './tool-call.ts';
 import type { Talker } from './upstream/upstream.ts';
 
 /**
@@ -26,14 +25,8 @@ export async function undoCall(
   const end = await gatedCall<CallToolResult>(
     gateway,
     {
-      ...{ tool: name, args, definition: tool.hash, undoes: call, idempotent: false },
-      make: async () => {
-        const { outputSchema: _, ...toolDefinition } = tool.tool;
-        const sent = { timeout: gateway.limits.callMs, signal, toolDefinition: toolDefinition as Tool };
-        return passed(await gateway.upstream.callTool({ name, arguments: args }, sent, NOBODY));
-      },
-      isFailure: ({ isError }) => isError === true,
-      isRefusal: (error) => isRefusal(sdk, error),
+      ...toolCall({ name, arguments: args }, tool, { gateway, sdk, sending: { signal }, talker: NOBODY }),
+      ...{ args, undoes: call, idempotent: false },
     },
     { signal, elicits: false },
   );
@@ -46,7 +39,7 @@ export async function undoCall(
 }
 
 /** No client takes part in an undoing. */
-const NOBODY: Talker = {
+const NOBODY: Omit<Talker, 'user'> = {
   asked: () => Promise.reject(new Error('no client takes part in an undoing')),
   log: () => undefined,
 };

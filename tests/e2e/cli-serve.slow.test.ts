@@ -39,7 +39,7 @@ async function json(code: number, ...args: string[]): Promise<any> {
 async function tokenFile(principal: string): Promise<string> {
   const { token } = await json(0, 'token', 'create', principal);
   const name = `${principal.replace(':', '-')}.token`;
-  writeFileSync(join(folder, name), `${token}\n`);
+  writeFileSync(join(folder, name), `${token}\n`, { mode: 0o600 });
   return name;
 }
 
@@ -73,7 +73,7 @@ test('a token is created, printed once, listed without its secret, and revoked',
   expect(tokens.map(({ id }: { id: string }) => id)).toContain(made.id);
   expect((await assize('token', 'list')).out).toContain('for the build');
   const file = 'revoked.token';
-  writeFileSync(join(folder, file), made.token);
+  writeFileSync(join(folder, file), made.token, { mode: 0o600 });
   expect((await json(0, 'api', 'principals.me', '--url', url, '--token-file', file)).kinds).toEqual(['auditor']);
   expect(await json(0, 'token', 'revoke', made.id)).toEqual({ revoked: made.id });
   const refused = await json(1, 'api', 'principals.me', '--url', url, '--token-file', file);

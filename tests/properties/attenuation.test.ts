@@ -277,18 +277,17 @@ test('100,000 trees: children permit only as ancestors do; forgeries fail', () =
 
 test('a child narrower on every axis is accepted if the parent has one pattern', () => {
   let narrower = 0;
-  const run = fc.property(fc.constantFrom(...PATTERNS), fc.constantFrom(...PATTERNS), (wide, narrow) => {
+  for (const [wide, narrow] of PATTERNS.flatMap((wide) => PATTERNS.map((narrow) => [wide, narrow] as const))) {
     const root = rootOf({ actions: [], scopes: [wide], require_approval: [], budget: {}, isBound: false });
     const above: Node = { writ: unsigned(root), level: 0, line: [] };
     const body = childOf(above, { scopes: [narrow] });
     // The universe has a name that distinguishes any two of these patterns, except longer patterns.
     const isNarrower = wide === narrow || wide === '**' || NAMES.includes(narrow);
-    if (!isNarrower || !isWithin(permittedBy(body), permittedBy(root))) return;
+    if (!isNarrower || !isWithin(permittedBy(body), permittedBy(root))) continue;
     narrower++;
-    expect(widening(above.writ, body)).toBeUndefined();
-  });
-  fc.assert(run, { numRuns: cases(2_000) });
-  expect(narrower).toBeGreaterThan(cases(100));
+    expect(widening(above.writ, body), `${narrow} within ${wide}`).toBeUndefined();
+  }
+  expect(narrower).toBeGreaterThan(50);
 });
 
 test('in a signed chain the verifier allows a use exactly if every link does', () => {

@@ -1,12 +1,9 @@
-import { statSync } from 'node:fs';
 import { LedgerApi, type LedgerAsk, serveLedger } from '#mcp';
 import { OPERATIONS } from '#server';
 import { CliError, EXIT, type ExitCode, note } from '../errors.ts';
-import { unreadable } from '../files/file-faults.ts';
 import { installedVersion } from '../files/installed-package.ts';
 import { apiAddress, apiToken } from '../input/api-token.ts';
 import type { Session } from '../store/session.ts';
-import { whileBlocked } from '../terminal/interrupt.ts';
 
 interface Options {
   readonly url: string;
@@ -25,7 +22,6 @@ export async function serveMcp(
   if (command.length > 0 || options.name !== undefined)
     throw new CliError('usage', '--serve stands in front of no other MCP server: leave --name and the command out.');
   const url = apiAddress(options.url);
-  if (tokenFile !== undefined) requirePrivate(tokenFile);
   const api = new LedgerApi({ ask: asking(url, apiToken(tokenFile)), url });
   keepOutputFree();
   const version = installedVersion();
@@ -42,18 +38,4 @@ export function keepOutputFree(): void {
 function asking(url: string, token: string): LedgerAsk {
   return (path, init) =>
     fetch(new URL(path, url), { ...init, headers: { ...init.headers, authorization: `Bearer ${token}` } });
-}
-
-/** @throws CliError `usage` if other users of the machine can read the file, `unreadable_file` */
-function requirePrivate(file: string): void {
-  if (process.platform === 'win32' || (modeOf(file) & 0o077) === 0) return;
-  throw new CliError('usage', `Others can read the token in ${file}. Run chmod 600 ${file}.`);
-}
-
-function modeOf(file: string): number {
-  try {
-    return whileBlocked(() => statSync(file).mode);
-  } catch (error) {
-    throw unreadable('The token', error, { path: file, hint: 'Make it with assize token create' });
-  }
 }

@@ -85,7 +85,7 @@ function principalOf({ principals, file }: ResolvedConfig, name: string) {
   const known = [...principals.keys()].join(', ') || 'none';
   throw new CliError(
     'not_found',
-    `${file ?? 'The configuration'} has no principal ${name}. Name one of: ${known}, or add it to \`principals\`.`,
+    `${file ?? 'The configuration'} has no principal ${name === '' ? "''" : name}. Name one of: ${known}, or add it to \`principals\`.`,
   );
 }
 

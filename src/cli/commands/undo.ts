@@ -49,7 +49,7 @@ export function undo(program: Command): void {
         if (!session.json) for (const file of files) session.out.line(line`${planText(file)}`);
         if (ready.length > 0 && yes !== true) {
           if (!canAsk()) throw new CliError('usage', 'The command changes files. Pass --yes, or run it in a terminal.');
-          if (!(await asksYes(`Put ${ready.length} files back?`, session.interruption))) return EXIT.negative;
+          if (!(await asksYes(`Put ${counted(ready.length)} back?`, session.interruption))) return EXIT.negative;
         }
         for (const file of ready) restore(file);
         const left = files.filter(({ conflict }) => conflict !== undefined);
@@ -58,7 +58,7 @@ export function undo(program: Command): void {
             restored: ready.map(({ path }) => path),
             left: left.map(({ path, conflict }) => ({ path, conflict })),
           });
-        else session.out.line(line`${ready.length} files were put back, ${left.length} were left.`);
+        else session.out.line(line`${endText(ready, left.length)}`);
         return left.length === 0 ? EXIT.ok : EXIT.negative;
       }),
     );
@@ -98,6 +98,20 @@ function textOf(path: string): string {
   } catch (error) {
     throw unreadable('The file', error, { path });
   }
+}
+
+function endText(ready: readonly Restored[], left: number): string {
+  const removed = ready.filter(({ before }) => before === null).length;
+  const back = ready.length - removed;
+  const texts = [
+    ...(back > 0 || removed === 0 ? [`${counted(back)} ${back === 1 ? 'was' : 'were'} put back`] : []),
+    ...(removed > 0 ? [`${counted(removed)} ${removed === 1 ? 'was' : 'were'} removed`] : []),
+  ];
+  return `${texts.join(', ')}, ${left} ${left === 1 ? 'was' : 'were'} left.`;
+}
+
+function counted(files: number): string {
+  return files === 1 ? '1 file' : `${files} files`;
 }
 
 function planText({ path, before, changes, conflict }: Restored): string {

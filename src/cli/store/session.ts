@@ -1,3 +1,6 @@
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import { isAssizeError, isInstance } from '#base';
 import { openStore, type Store, type StoreOptions } from '#stores';
@@ -111,6 +114,10 @@ function givenAgain(command: Command): string {
 function inOurWords(error: unknown): unknown {
   if (!isAssizeError(error, 'store_not_found')) return error;
   const { path } = error.evidence;
-  const message = `The store ${path} does not exist. Pass another one with --store, or create a sample store with assize demo.`;
+  const agents = join(homedir(), '.assize', 'assize.config.json');
+  const next = existsSync(agents)
+    ? `The server of your agents has --config ${agents}`
+    : 'Create a sample store with assize demo';
+  const message = `The store ${path} does not exist. Pass another one with --store. ${next}.`;
   return new CliError('store_not_found', message, { cause: error });
 }

@@ -25,10 +25,19 @@ export function openCalls(state: GatewayState, now: string, silentMs: number = S
       class: toolClass,
       at,
       digest,
-      inDoubt: outcome === 'unknown' || instantToMillis(now) - instantToMillis(at) > silentMs,
+      inDoubt: isInDoubt({ outcome, at }, now, silentMs),
       idempotent: toolClass === 'read' || state.pins[tool]?.idempotent === true,
     }))
     .sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : a.id < b.id ? -1 : 1));
+}
+
+/** Whether the agent of an open call does not know its outcome, or has been silent too long. */
+export function isInDoubt(
+  { outcome, at }: Pick<CallRow, 'outcome' | 'at'>,
+  now: string,
+  silentMs = SILENT_MS,
+): boolean {
+  return outcome === 'unknown' || instantToMillis(now) - instantToMillis(at) > silentMs;
 }
 
 /** The calls without a known outcome, by id. Closed calls are not looked at: there may be many. */

@@ -46,6 +46,9 @@ export interface ApiDeskOptions {
 /** The pauses before the next attempt of a request without an answer, in milliseconds. */
 const PAUSES: readonly number[] = [100, 400, 1_500];
 
+/** The longest wait for a request and its repetitions, beside the wait that it asks for. */
+const ANSWER_MS = 30_000;
+
 interface Asked {
   readonly method?: 'GET' | 'POST';
   readonly body?: object;
@@ -92,19 +95,35 @@ export class ApiDesk implements CallDesk {
     return ruling === 'rejected' ? 'refused' : 'waiting';
   }
 
-  async propose({ id, tool, args, definition, undoes, parts }: AskedCall): Promise<Ruled> {
-    const { server } = this.#options;
-    const call = { id, server, tool, args, once: true, ...defined({ definition, undoes, parts }) };
-    const { ruling, detail = '', reason = '', approval_id = '', by = '' } = await this.#propose('call', call, id);
+  async propose(asked: AskedCall): Promise<Ruled> {
+    const {
+      ruling,
+      detail = '',
+      reason = '',
+      approval_id = '',
+      by = '',
+    } = await this.#propose('call', this.#argsOf(asked), asked.id);
     if (ruling === 'committed') return { ruling };
     if (ruling === 'escalated') return { ruling, detail, approval: approval_id };
     if (ruling === 'frozen') return { ruling, detail, by };
     return { ruling, detail: detail === '' ? reason : detail };
   }
 
+  async allows(call: AskedCall): Promise<boolean> {
+    const { ask, world, agent } = this.#options;
+    const role = { name: 'agent', params: { agent } };
+    const body = { action: 'call', role, args: this.#argsOf(call) };
+    const { ruling } = await asked(ask, `/v1/trajectories/${enc(world)}/judge`, { method: 'POST', body });
+    return ruling === 'committed';
+  }
+
+  #argsOf({ id, tool, args, definition, undoes, parts }: AskedCall): object {
+    return { id, server: this.#options.server, tool, args, once: true, ...defined({ definition, undoes, parts }) };
+  }
+
   async begin(call: string, digest: string, attempt: string): Promise<string | undefined> {
-    const { ruling, detail = ruling } = await this.#propose('begin', { call, digest, as: attempt }, `begin-${attempt}`);
-    return ruling === 'committed' ? undefined : detail;
+    const { ruling, detail } = await this.#propose('begin', { call, digest, as: attempt }, `begin-${attempt}`);
+    return ruling === 'committed' ? undefined : (detail ?? `the ruling is ${ruling}`);
   }
 
   async report(call: string, outcome: Outcome, result?: Json): Promise<void> {
@@ -140,10 +159,8 @@ export class ApiDesk implements CallDesk {
   }
 
   settling(call: string): string {
-    const { world, agent } = this.#options;
-    const role = { name: 'agent', params: { agent } };
-    const body = JSON.stringify({ action: 'report', role, args: { call, outcome: 'done' } });
-    return `assize api proposals.create --trajectory ${world} --key settle-${call} --body '${body}' (or "failed")`;
+    const body = JSON.stringify({ outcome: 'done', evidence: '…' });
+    return `assize api calls.settle --trajectory ${this.#options.world} --call ${call} --body '${body}' (or "failed")`;
   }
 
   #propose(action: string, args: object, key: string, roleName = 'agent'): Promise<RulingDocument> {
@@ -176,9 +193,10 @@ async function decideAs(ask: Ask, approval: string, decision: 'approve' | 'rejec
   }
 }
 
-/** The document of an answer. A request without an answer is sent again under its key. */
+/** The document of an answer. A request without an answer is sent again under its key, in time. */
 async function asked(ask: Ask, path: string, asking: Asked): Promise<Readonly<Record<string, unknown>>> {
   const { method = 'GET', body, key, waitSeconds, signal } = asking;
+  const late = AbortSignal.timeout(ANSWER_MS + (waitSeconds ?? 0) * 1_000);
   const init: AskInit = {
     method,
     headers: {
@@ -187,14 +205,14 @@ async function asked(ask: Ask, path: string, asking: Asked): Promise<Readonly<Re
       ...(waitSeconds !== undefined && { prefer: `wait=${waitSeconds}` }),
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
-    ...(signal !== undefined && { signal }),
+    signal: signal === undefined ? late : AbortSignal.any([signal, late]),
   };
   const isRepeatable = method === 'GET' || key !== undefined;
   for (let tries = 0; ; tries++) {
     const wait = isRepeatable ? PAUSES[tries] : undefined;
     const answer = await ask(path, init).catch((cause: unknown) => {
       signal?.throwIfAborted();
-      if (wait !== undefined) return undefined;
+      if (wait !== undefined && !late.aborted) return undefined;
       throw new McpError('desk_refused', 'The server of Assize does not answer. Start it with assize serve.', {
         cause,
         evidence: { code: 'no_answer' },
@@ -207,9 +225,11 @@ async function asked(ask: Ask, path: string, asking: Asked): Promise<Readonly<Re
 }
 
 async function documentOf(answer: Answer): Promise<Readonly<Record<string, unknown>>> {
-  const document = (await answer.json().catch(() => ({}))) as Readonly<Record<string, unknown>>;
-  if (answer.ok) return document;
-  const { code = 'no_problem', detail = `status ${answer.status}` } = document;
+  const found = (await answer.json().catch(() => undefined)) as Readonly<Record<string, unknown>> | null | undefined;
+  const isDocument = typeof found === 'object' && found !== null && !Array.isArray(found);
+  if (answer.ok && isDocument) return found;
+  const unread = `status ${answer.status}${answer.ok ? ' without a JSON document. Check its address.' : ''}`;
+  const { code = 'no_problem', detail = unread } = isDocument ? found : {};
   throw new McpError('desk_refused', `The server of Assize refused: ${String(detail)}`, {
     evidence: { code: String(code) },
   });

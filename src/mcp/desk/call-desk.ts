@@ -84,6 +84,8 @@ export interface CallDesk {
     before: PinnedTool | undefined,
   ): Promise<'pinned' | 'waiting' | 'refused'>;
   propose(call: AskedCall): Promise<Ruled>;
+  /** Whether the call would commit at once. Nothing is recorded. */
+  allows(call: AskedCall): Promise<boolean>;
   /** Begins an approved call. Undefined: it is begun now. A text: why it is not. */
   begin(call: string, digest: string, attempt: string): Promise<string | undefined>;
   report(call: string, outcome: Outcome, result?: Json): Promise<void>;
@@ -102,6 +104,6 @@ export interface CallDesk {
   }>;
   /** The page of a pending call for people. */
   pageOf(approval: string): string;
-  /** The command that settles a call in doubt. */
+  /** The command by which a person settles a call in doubt, with a token of that person. */
   settling(call: string): string;
 }

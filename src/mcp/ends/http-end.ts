@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import type { McpHttpHandler } from '@modelcontextprotocol/server';
 import type { CallDesk } from '../desk/call-desk.ts';
 import { Gateway, type GatewayLimits } from '../gateway.ts';
-import { type Carried, gatewayServer, QUESTION_SECONDS } from '../gateway-server.ts';
+import { type Carried, gatewayServer } from '../gateway-server.ts';
 import { loadServer } from '../peers.ts';
+import { QUESTION_SECONDS } from '../talk/conversations.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 
 export interface HttpEndOptions {
@@ -30,12 +31,6 @@ export interface HttpEnd {
 /** How often the tools of a principal are looked at, and for how long after its last request. */
 const LOOK_MS = 3_000;
 const LOOK_FOR_MS = 3_600_000;
-
-async function look(gateway: Gateway | undefined, changed: () => void): Promise<void> {
-  // The next request of the client meets the same fault, and tells it.
-  const hasOthers = await gateway?.hasOtherTools().catch(() => false);
-  if (hasOthers === true) changed();
-}
 
 export async function httpEnd(options: HttpEndOptions): Promise<HttpEnd> {
   const { upstream, server, version, limits, maxBodyBytes, onWarning } = options;
@@ -64,7 +59,7 @@ export async function httpEnd(options: HttpEndOptions): Promise<HttpEnd> {
   const looking = setInterval(() => {
     for (const [name, seen] of lastSeen) {
       if (performance.now() - seen > LOOK_FOR_MS) lastSeen.delete(name);
-      else void look(gateways.get(name), () => handler.notify.toolsChanged());
+      else void gateways.get(name)?.onOtherTools(() => handler.notify.toolsChanged());
     }
   }, LOOK_MS).unref();
   return {

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Server, Transport } from '@modelcontextprotocol/server';
 import type { Gateway } from '../gateway.ts';
-import { type Carried, gatewayServer, QUESTION_SECONDS } from '../gateway-server.ts';
+import { type Carried, gatewayServer } from '../gateway-server.ts';
 import { loadServer, loadServerStdio } from '../peers.ts';
+import { QUESTION_SECONDS } from '../talk/conversations.ts';
 import { overPipes } from './over-pipes.ts';
 
 export interface StdioEndOptions {
@@ -41,19 +42,12 @@ export async function stdioEnd(options: StdioEndOptions, ends: AbortSignal): Pro
       if (subscriptions.has(uri)) void current?.sendResourceUpdated({ uri }).catch(() => undefined);
     }),
   ];
-  const looking = setInterval(() => void look(gateway, () => void announce(current, 'tools')), LOOK_MS).unref();
+  const looking = setInterval(() => void gateway.onOtherTools(() => void announce(current, 'tools')), LOOK_MS).unref();
   await overPipes({ make, transport, onWarning: (text) => gateway.warn(text) }, ends);
   clearInterval(looking);
   for (const stop of stops) stop();
   await gateway.settled();
   await gateway.upstream.close();
-}
-
-/** Tells the client that the tools it may call have changed, for example by an approval. */
-async function look(gateway: Gateway, changed: () => void): Promise<void> {
-  // The next request of the client meets the same fault, and tells it.
-  const hasOthers = await gateway.hasOtherTools().catch(() => false);
-  if (hasOthers) changed();
 }
 
 async function announce(server: Server | undefined, event: 'tools' | 'prompts' | 'resources'): Promise<void> {

@@ -3,6 +3,7 @@ import { KeptResults } from '../results.ts';
 import { LedgerApi, type LedgerAsk } from './ledger-api.ts';
 import { ledgerServer } from './ledger-server.ts';
 import type { ServedOperation } from './operation-tool.ts';
+import type { KeptAnswers } from './shown-answer.ts';
 
 export interface HttpLedgerOptions {
   /** The table of the HTTP API. */
@@ -28,12 +29,15 @@ export interface HttpLedger {
 
 /** How many principals have long answers kept. */
 const KEPT_PRINCIPALS_MAX = 100;
+/** The characters of the long answers of one principal, and how long one is kept. */
+const KEPT_CHARACTERS_MAX = 4 * 1024 * 1024;
+const KEPT_MS = 600_000;
 
 /** @throws McpError `missing_peer` */
 export async function httpLedger(options: HttpLedgerOptions): Promise<HttpLedger> {
   const { operations, url, version, maxBodyBytes, onWarning } = options;
   const { createMcpHandler } = await loadServer();
-  const answers = new Map<string, KeptResults>();
+  const answers = new Map<string, KeptAnswers>();
   const handler = createMcpHandler(
     async ({ authInfo }) => {
       const { principal } = (authInfo?.extra ?? {}) as { readonly principal?: LedgerPrincipal };
@@ -51,8 +55,8 @@ export async function httpLedger(options: HttpLedgerOptions): Promise<HttpLedger
 }
 
 /** The long answers of a principal. Those of the principal that asked first are dropped first. */
-function keptOf(answers: Map<string, KeptResults>, name: string): KeptResults {
-  const kept = answers.get(name) ?? new KeptResults();
+function keptOf(answers: Map<string, KeptAnswers>, name: string): KeptAnswers {
+  const kept = answers.get(name) ?? new KeptResults({ most: KEPT_CHARACTERS_MAX, ms: KEPT_MS });
   answers.set(name, kept);
   const [first] = answers.keys();
   if (answers.size > KEPT_PRINCIPALS_MAX && first !== undefined) answers.delete(first);

@@ -24,7 +24,7 @@ export interface Standing {
 }
 
 /** A longer answer is not read: a model cannot use it. */
-const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
+const ANSWER_BYTES_MAX = 2 * 1024 * 1024;
 const ANSWER_MS = 120_000;
 
 /** The HTTP API as one principal. Refusals and a server that is down are answers, never errors. */

@@ -11,7 +11,6 @@ import type {
 import { errorAnswer } from '../answers.ts';
 import { decisionForm, decisionOf, elicits } from '../elicitation.ts';
 import { loadServer } from '../peers.ts';
-import type { KeptResults } from '../results.ts';
 import {
   DECIDING,
   type Decision,
@@ -28,13 +27,13 @@ import { type OperationTool, operationTools, requestOf, type ServedOperation } f
 import { isPerson } from './person.ts';
 import { PROMPTS, promptOf } from './prompts.ts';
 import { inboxResources, resourceOf, resourceRequest, TEMPLATES } from './resources.ts';
-import { answerPart, PART_TOOL, shownAnswer } from './shown-answer.ts';
+import { answerPart, type KeptAnswers, PART_TOOL, shownAnswer } from './shown-answer.ts';
 
 export interface LedgerServerOptions {
   readonly operations: readonly ServedOperation[];
   readonly api: LedgerApi;
   /** Long answers of the principal. */
-  readonly kept: KeptResults;
+  readonly kept: KeptAnswers;
   readonly version: string;
   /** Seals the questions that a client carries until its person answers. Absent: it only reads. */
   readonly deciding?: RequestStateCodec<Decision> | undefined;

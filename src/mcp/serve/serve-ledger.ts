@@ -8,6 +8,7 @@ import type { LedgerApi } from './ledger-api.ts';
 import { DECISION_SECONDS, ledgerServer } from './ledger-server.ts';
 import type { ServedOperation } from './operation-tool.ts';
 import { requirePerson } from './person.ts';
+import type { KeptAnswers } from './shown-answer.ts';
 
 export interface ServeLedgerOptions {
   /** The table of the HTTP API. */
@@ -31,7 +32,7 @@ export async function serveLedger(options: ServeLedgerOptions, ends: AbortSignal
   const { operations, api, version, decides, transport, onWarning } = options;
   const { createRequestStateCodec } = await loadServer();
   if (decides) await requirePerson(api);
-  const kept = new KeptResults();
+  const kept: KeptAnswers = new KeptResults();
   const codec = createRequestStateCodec<Decision>({ key: randomBytes(32), ttlSeconds: DECISION_SECONDS });
   const make = () => ledgerServer({ operations, api, kept, version, deciding: decides ? codec : undefined });
   await overPipes({ make, transport, onWarning }, ends);

@@ -1,7 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { errorAnswer } from '../answers.ts';
 import type { KeptResults } from '../results.ts';
-import { visible } from '../upstream/definitions.ts';
+import { visibleDeep } from '../upstream/definitions.ts';
 
 /** The longest text of one answer, in bytes. */
 const PART_BYTES = 48 * 1024;
@@ -9,32 +9,38 @@ const PART_BYTES = 48 * 1024;
 /** The tool that reads the rest of a long answer. */
 export const PART_TOOL = 'answer_part';
 
+/** Long answers of one principal, cut into their parts. */
+export type KeptAnswers = KeptResults<readonly string[]>;
+
 type Document = Readonly<Record<string, unknown>>;
 
 /**
  * A document of the API as the result of a tool, with notes after it. Characters that people cannot
  * see are written out. A long one is kept, and read part by part.
  */
-export function shownAnswer(document: Document, notes: readonly string[], kept: KeptResults): CallToolResult {
+export function shownAnswer(document: Document, notes: readonly string[], kept: KeptAnswers): CallToolResult {
   const shown = visibleDeep(document) as Record<string, unknown>;
   const text = JSON.stringify(shown);
   const content = notes.map((note) => ({ type: 'text' as const, text: note }));
   if (Buffer.byteLength(text) <= PART_BYTES)
     return { content: [{ type: 'text', text }, ...content], structuredContent: shown };
-  const first = partOf(text, { answer: kept.keep(text), part: 1 });
+  const parts = partsOf(text);
+  const first = partOf(parts, { answer: kept.keep(parts, text.length), part: 1 });
   return { ...first, content: [...first.content, ...content] };
 }
 
 /** A later part of a kept answer. */
-export function answerPart(args: Readonly<Record<string, unknown>>, kept: KeptResults): CallToolResult {
+export function answerPart(args: Readonly<Record<string, unknown>>, kept: KeptAnswers): CallToolResult {
   const { answer, part } = args;
-  const text = typeof answer === 'string' ? kept.read(answer) : undefined;
-  if (text === undefined) return errorAnswer('There is no such answer any more. Call the tool that gave it again.');
-  return partOf(text, { answer: answer as string, part });
+  const parts = typeof answer === 'string' ? kept.read(answer) : undefined;
+  if (parts === undefined) return errorAnswer('There is no such answer any more. Call the tool that gave it again.');
+  return partOf(parts, { answer: answer as string, part });
 }
 
-function partOf(text: string, { answer, part }: { readonly answer: string; readonly part: unknown }): CallToolResult {
-  const parts = partsOf(text);
+function partOf(
+  parts: readonly string[],
+  { answer, part }: { readonly answer: string; readonly part: unknown },
+): CallToolResult {
   const found = typeof part === 'number' ? parts[part - 1] : undefined;
   if (found === undefined) return errorAnswer(`\`part\` must be a number from 1 to ${parts.length}.`);
   const at = part as number;
@@ -62,12 +68,4 @@ function partsOf(text: string): readonly string[] {
     from = to;
   }
   return parts;
-}
-
-/** The value with all texts and names visible. */
-export function visibleDeep(value: unknown): unknown {
-  if (typeof value === 'string') return visible(value);
-  if (Array.isArray(value)) return value.map(visibleDeep);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [visible(name), visibleDeep(member)]));
 }

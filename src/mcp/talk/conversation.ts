@@ -89,6 +89,16 @@ export class Conversation<E> {
     return asked.answered.promise;
   }
 
+  /** Whether the call has ended. A later request gets its end. */
+  get isEnded(): boolean {
+    return this.#isEnded;
+  }
+
+  /** Whether the client was asked, so that a request of it may come after the end. */
+  get wasAsked(): boolean {
+    return this.#count > 0;
+  }
+
   /** Takes the answer to the question of that number. Another one is no answer to anything. */
   answer(number: number, answer: unknown): boolean {
     const [first] = this.#waiting;

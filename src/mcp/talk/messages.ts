@@ -1,5 +1,5 @@
 import type { LoggingMessageNotificationParams, Progress } from '@modelcontextprotocol/server';
-import { visible } from '../upstream/definitions.ts';
+import { visible, visibleDeep } from '../upstream/definitions.ts';
 
 /** The most characters of a log message, and of a text of progress. */
 const LOG_MAX = 8_192;
@@ -11,7 +11,7 @@ export function shownLog({ level, data, logger }: LoggingMessageNotificationPara
   const shown = size > LOG_MAX ? `A log message of ${size} characters is left out.` : data;
   return {
     level,
-    data: typeof shown === 'string' ? visible(shown) : shown,
+    data: visibleDeep(shown),
     ...(logger !== undefined && { logger: visible(logger.slice(0, 200)) }),
   };
 }

@@ -25,7 +25,7 @@ interface Asking {
 
 /**
  * The client's answer to a question of the server, if the rules let the question through. It is
- * judged like a call, and the ledger has the hash of the answer.
+ * judged like a call, and the ledger has only that it was answered.
  *
  * @throws Error with the reason why the client is not asked
  */
@@ -40,7 +40,8 @@ export async function questionAnswered(gateway: Gateway, question: ServerQuestio
       tool: QUESTION_TOOLS[method],
       args: JSON.parse(JSON.stringify(rest)) as Readonly<Record<string, Json>>,
       idempotent: true,
-      isSecret: true,
+      // A hash of a short answer, such as a PIN, can be guessed.
+      recorded: { answered: true },
       make: async () => (await asking.ask({ method, params: shown(rest, asking.server) })) as object,
       isRefusal: () => true,
     },

@@ -66,4 +66,12 @@ export function visible(text: string): string {
   return text.replace(UNSEEN, (one) => `\\u{${(one.codePointAt(0) as number).toString(16)}}`);
 }
 
+/** The value with all texts and names visible. */
+export function visibleDeep(value: unknown): unknown {
+  if (typeof value === 'string') return visible(value);
+  if (Array.isArray(value)) return value.map(visibleDeep);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [visible(name), visibleDeep(member)]));
+}
+
 const UNSEEN = /(?![\n\t])[\p{Cc}\p{Cf}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;

@@ -44,18 +44,46 @@ async function transportOf(spec: UpstreamSpec): Promise<Transport> {
 }
 
 /** An answer that does not end is cut off. A stream of events may be long, one event may not. */
-async function limitedFetch(input: string | URL, init?: RequestInit): Promise<Response> {
+export async function limitedFetch(input: string | URL, init?: RequestInit): Promise<Response> {
   const answer = await fetch(input, init);
-  if (answer.body === null || (answer.headers.get('content-type') ?? '').includes('text/event-stream')) return answer;
-  let bytes = 0;
+  if (answer.body === null) return answer;
+  const isStream = (answer.headers.get('content-type') ?? '').includes('text/event-stream');
+  const bytesWith = isStream ? eventBytes() : allBytes();
   const limited = answer.body.pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({
       transform: (chunk, controller) => {
-        bytes += chunk.byteLength;
-        if (bytes > ANSWER_BYTES_MAX) controller.error(new Error(`the answer has more than ${ANSWER_BYTES_MAX} bytes`));
-        else controller.enqueue(chunk);
+        if (bytesWith(chunk) <= ANSWER_BYTES_MAX) controller.enqueue(chunk);
+        else controller.error(new Error(`the answer has more than ${ANSWER_BYTES_MAX} bytes`));
       },
     }),
   );
   return new Response(limited, { status: answer.status, statusText: answer.statusText, headers: answer.headers });
 }
+
+function allBytes(): (chunk: Uint8Array) => number {
+  let bytes = 0;
+  return (chunk) => {
+    bytes += chunk.byteLength;
+    return bytes;
+  };
+}
+
+/** Counts the bytes since the last empty line, which ends an event. */
+function eventBytes(): (chunk: Uint8Array) => number {
+  let bytes = 0;
+  let isEmptyLine = true;
+  let before = 0;
+  return (chunk) => {
+    for (const byte of chunk) {
+      bytes += 1;
+      const isEnd = byte === CR || (byte === LF && before !== CR);
+      if (isEnd && isEmptyLine) bytes = 0;
+      if (byte !== LF || isEnd) isEmptyLine = isEnd;
+      before = byte;
+    }
+    return bytes;
+  };
+}
+
+const CR = 13;
+const LF = 10;

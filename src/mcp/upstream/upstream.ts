@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type {
   CallToolResult,
   Client,
@@ -32,6 +33,8 @@ export type QuestionKind = 'elicitation' | 'sampling' | 'roots';
 
 /** A call that is being made: its client can be asked, and can be sent log messages. */
 export interface Talker {
+  /** The principal of the call. */
+  readonly user: object;
   readonly asked: (question: ServerQuestion, signal: AbortSignal) => Promise<object>;
   readonly log: (message: LoggingMessageNotificationParams) => void;
 }
@@ -55,6 +58,11 @@ export class Upstream {
   readonly #options: UpstreamOptions;
   readonly #listeners: Set<(event: UpstreamEvent) => void> = new Set();
   readonly #talkers: Set<Talker> = new Set();
+  /** The principals that have used the connection. */
+  readonly #users: Set<object> = new Set();
+  readonly #sent: AsyncLocalStorage<Talker> = new AsyncLocalStorage();
+  /** The requests of calls that the server has not answered, also those that were given up. */
+  readonly #unanswered: Map<string | number, Talker> = new Map();
   readonly #logListeners: Set<(message: LoggingMessageNotificationParams) => void> = new Set();
   readonly #updateListeners: Set<(uri: string) => void> = new Set();
   readonly #notes: Budget = new Budget(NOTES_MAX, NOTES_MS);
@@ -68,11 +76,18 @@ export class Upstream {
     this.#options = options;
   }
 
-  /** The connected client. A server that has ended is started again. @throws McpError */
-  async client(): Promise<Client> {
+  /**
+   * The connected client. A server that has ended is started again. `user`: the principal for which
+   * something is asked.
+   *
+   * @throws McpError
+   */
+  async client(user?: object): Promise<Client> {
     if (this.#isClosed) throw unreachable('the gateway is closing');
     this.#connection ??= this.#begin();
-    return this.#connection;
+    const client = await this.#connection;
+    if (user !== undefined) this.#users.add(user);
+    return client;
   }
 
   #begin(): Promise<Client> {
@@ -111,14 +126,15 @@ export class Upstream {
 
   /** Makes a call, in which the server can ask the client of the call. */
   async callTool(params: ToolCall, options: Sending, talker: Talker): Promise<CallToolResult> {
-    const client = await this.client();
+    const client = await this.client(talker.user);
     const sdk = await loadClient();
     let more: object = {};
     this.#talkers.add(talker);
     try {
       for (let round = 0; round <= ROUNDS_MAX; round++) {
         const sent = { ...options, allowInputRequired: true };
-        const result: unknown = await client.callTool({ ...params, ...more } as never, sent as never);
+        const call = { ...params, ...more } as never;
+        const result: unknown = await this.#sent.run(talker, () => client.callTool(call, sent as never));
         if (!sdk.isInputRequiredResult(result)) return result as CallToolResult;
         const answers: [string, object][] = [];
         for (const [key, { method, params: asked = {} }] of Object.entries(result.inputRequests ?? {}))
@@ -157,10 +173,29 @@ export class Upstream {
     }
   }
 
-  /** The only call that is being made. A question over pipes does not name its call. */
+  /**
+   * The only call to which a question or a message can belong, because over pipes they name none. A
+   * call that was given up may still ask, until it is answered or the server ends.
+   */
   #only(): Talker | undefined {
-    const [only] = this.#talkers;
-    return this.#talkers.size === 1 ? only : undefined;
+    const [only, ...others] = new Set([...this.#talkers, ...this.#unanswered.values()]);
+    const isClear = others.length === 0 && this.#users.size === 1;
+    return isClear && only !== undefined && this.#talkers.has(only) ? only : undefined;
+  }
+
+  /** Notes the requests of calls until their answers. */
+  #noted(transport: Transport): Transport {
+    const send = transport.send.bind(transport);
+    transport.send = (message, options) => {
+      const talker = this.#sent.getStore();
+      if (talker !== undefined && 'method' in message && 'id' in message) this.#unanswered.set(message.id, talker);
+      return send(message, options);
+    };
+    // The SDK calls a handler that is there before its own.
+    transport.onmessage = (message) => {
+      if (!('method' in message) && message.id !== undefined) this.#unanswered.delete(message.id);
+    };
+    return transport;
   }
 
   #logged(message: LoggingMessageNotificationParams): void {
@@ -193,7 +228,7 @@ export class Upstream {
     this.#listen(client);
     client.onclose = ended;
     try {
-      await client.connect(await transport(), { timeout: connectMs });
+      await client.connect(this.#noted(await transport()), { timeout: connectMs });
     } catch (cause) {
       ended();
       await client.close().catch(() => undefined);
@@ -249,6 +284,8 @@ export class Upstream {
     this.#failedAt = performance.now();
     this.#connection = undefined;
     this.#tools = undefined;
+    this.#users.clear();
+    this.#unanswered.clear();
   }
 
   async #list(): Promise<ReadonlyMap<string, Definition>> {

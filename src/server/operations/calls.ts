@@ -192,11 +192,17 @@ const undo = operation({
     const trajectory = await callerTrajectory(request, path.trajectory);
     const called = await argsUnder(service, trajectory, path.call, caller.name);
     const reported = await argsUnder(service, trajectory, reportKey(path.call), caller.name);
+    const state = trajectory.state() as unknown as GatewayState;
+    if (called !== undefined && reported === undefined && state.calls[path.call]?.outcome === 'done')
+      throw new ServerError(
+        'no_such_value',
+        `The call ${path.call} was settled by hand, so it has no result to undo it with.`,
+      );
     if (called === undefined || reported === undefined)
       throw new ServerError('no_such_value', `${caller.name} has made no call ${path.call} through a gateway there.`);
     const { server, tool, args } = called;
     const call = { tool: `${String(server)}/${String(tool)}`, args: args ?? {}, result: reported['result'] ?? null };
-    const found = undoCallOf(trajectory.state() as unknown as GatewayState, call);
+    const found = undoCallOf(state, call);
     if (typeof found !== 'string') return { body: found };
     throw new ServerError('no_such_value', `The call ${path.call} cannot be undone: ${found}.`);
   },

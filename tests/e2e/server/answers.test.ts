@@ -260,7 +260,7 @@ test('each operation answers in the form of its schema', async () => {
     ...{ rules: undoing, domains: [gateway({ rules: undoing }) as unknown as Domain] },
     config: { tools: [], worlds: { calls: { domain: 'gateway' } } },
     principals: {
-      'agent:scout': { kinds: ['agent'], grants: [{ actions: ['call', 'report'], scopes: ['**'] }] },
+      'agent:scout': { kinds: ['agent'], grants: [{ actions: ['call', 'report', 'session'], scopes: ['**'] }] },
       'manager:grace': { kinds: ['counselor'] },
     },
   });
@@ -281,8 +281,22 @@ test('each operation answers in the form of its schema', async () => {
   const [waits] = (await succeed(gated, 'calls.open', { token: ofGrace, path: { trajectory: 'calls' } })).calls;
   expect(waits).toMatchObject({ call: 'c2', tool: 'fs/add', in_doubt: false });
   called.add('calls.open');
+  await propose('report', 'report-unknown-c2', { call: 'c2', outcome: 'unknown' });
   const settling = { path: { trajectory: 'calls', call: 'c2' }, body: { outcome: 'failed', evidence: 'not made' } };
   expect((await succeed(gated, 'calls.settle', { token: ofGrace, ...settling })).ruling.ruling).toBe('committed');
+  const asking = { id: 'c3', server: 'fs', tool: 'add', args: { path: '/b' }, session: 'run' };
+  const calls = { path: { trajectory: 'calls' }, body: asking };
+  expect(await succeed(gated, 'calls.ask', calls)).toMatchObject({ decision: 'allowed', call: 'c3' });
+  expect(await succeed(gated, 'calls.ask', calls)).toMatchObject({ decision: 'begun', call: 'c3' });
+  called.add('calls.ask');
+  const c3 = { path: { trajectory: 'calls', call: 'c3' } };
+  expect(await succeed(gated, 'calls.outcome', c3)).toEqual({});
+  const reporting = { ...c3, body: { outcome: 'done', result: { value: 1 } } };
+  expect(await succeed(gated, 'calls.report', reporting)).toEqual({ recorded: true });
+  expect(await succeed(gated, 'calls.report', reporting)).toEqual({ recorded: false });
+  called.add('calls.report');
+  expect(await succeed(gated, 'calls.outcome', c3)).toEqual({ outcome: 'done', result: { value: 1 } });
+  called.add('calls.outcome');
   called.add('calls.settle');
   const asked = { path: { trajectory: 'calls', server: 'fs' }, query: { agent: 'scout' } };
   expect(await succeed(gated, 'servers.get', asked)).toEqual({ tools: [], calls: [] });

@@ -44,6 +44,15 @@ const FAULTS_OF_THE_SERVER: Readonly<Record<string, readonly string[]>> = {
     ...['effects_differ', 'malformed', 'not_canonical', 'overspent', 'rule_broken', 'source_missing', 'tampered'],
     ...['writ_missing', 'writ_tampered'],
   ],
+  CallError: [
+    'call_failed',
+    'call_in_doubt',
+    'call_pending',
+    'call_refused',
+    'no_answer',
+    'no_credential',
+    'server_refused',
+  ],
   McpError: ['desk_refused', 'missing_peer', 'no_person', 'upstream_unreachable'],
   MemoryError: ['bad_limit', 'bad_witness', 'wrong_partition'],
   ModelError: [

@@ -180,6 +180,8 @@ const SMALLEST: Readonly<Record<string, unknown>> = {
   'delegations.conclude': {},
   'writs.attenuate': { subject: 'agent:scout/sub', actions: ['pay'], seconds: 60 },
   'writs.revoke': { reason: 'left' },
+  'calls.ask': { id: 'c1', server: 'shop', tool: 'pay', args: {} },
+  'calls.report': { outcome: 'done' },
   'calls.settle': { outcome: 'done', evidence: 'seen' },
   'effects.resolve': { as: 'applied', evidence: 'seen' },
   'memory.state': { verb: 'assert', subject: 'ada', predicate: 'phone', object: '1' },

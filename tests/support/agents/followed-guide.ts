@@ -32,7 +32,6 @@ export async function beginAgentGuide(
 export async function holdAndApprove({ guide, home }: AgentGuide, page: string, server: string): Promise<void> {
   const config = JSON.parse(readFileSync(join(home, '.assize/assize.config.json'), 'utf8'));
   const person = Object.keys(config.principals).find((name) => name.startsWith('human:')) as string;
-  guide.sh(`export PERSON=${person}`);
   expect(guide.sh(blockOf(page, 'sh sign-in'))).toContain('http://127.0.0.1:4517/sign-in#');
   const token = guide.sh(`assize token create ${person} --config ~/.assize/assize.config.json`).trim();
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { CliError } from '../../errors.ts';
 import { makeFolder } from '../../files/folders.ts';
 import { replaceFile } from '../../files/replace-file.ts';
 import type { ShownChange } from './agreement.ts';
@@ -25,6 +26,19 @@ export function excluding(file: string): ExcludeChange | undefined {
   const { path, before } = found;
   const end = before === '' || before.endsWith('\n') ? '' : '\n';
   return { path, before, after: `${before}${end}${blockOf(found.name)}` };
+}
+
+/**
+ * Git ignores no file that it tracks already, so a token in it would be committed.
+ *
+ * @throws CliError `usage`
+ */
+export function requireUntracked(file: string): void {
+  if (git(file, 'ls-files', '--error-unmatch', '--', file) === undefined) return;
+  throw new CliError(
+    'usage',
+    `Git tracks ${file}, and a token does not belong in a repository. Run git rm --cached ${file}, and commit that.`,
+  );
 }
 
 /** Takes the lines of `excluding` out again. Undefined if they are not there. */

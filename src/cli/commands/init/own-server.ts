@@ -5,10 +5,11 @@ import { Option } from 'commander';
 import { addMicros } from '#canon';
 import { CONFIG_FILES, loadConfig, type ResolvedConfig, rootKeyOf } from '#config';
 import { systemClock } from '#oracle';
-import { type Credentials, credentialsOf } from '#server';
+import { type Credentials, credentialsOf, publicAddress } from '#server';
 import { openStore } from '#stores';
 import { CliError } from '../../errors.ts';
 import { writeNew } from '../../files/write-file.ts';
+import type { ShownChange } from './agreement.ts';
 import { firstRules, HOOK_AGENTS, HOOK_GRANT, serverConfig } from './server-files.ts';
 
 /** The server of a person's own machine: its folder, its configuration and its tokens. */
@@ -24,21 +25,70 @@ export function serverOption(): Option {
   );
 }
 
+/** The server in a folder before it is written to. Its configuration is undefined if it is new. */
+export interface FoundServer {
+  readonly config: ResolvedConfig | undefined;
+  /** The address that clients use. */
+  readonly address: string;
+  /** The files that a new server gets. */
+  readonly files: readonly string[];
+}
+
+/** Reads a server's configuration, and writes nothing. @throws CliError `usage` */
+export async function findServer(folder: string, url: string | undefined): Promise<FoundServer> {
+  const given = url === undefined ? undefined : addressOf(url);
+  if (CONFIG_FILES.some((name) => existsSync(join(folder, name)))) {
+    const config = await loadConfig({ from: folder });
+    return { config, address: given ?? publicAddress(config.server), files: [] };
+  }
+  const files = [CONFIG, RULES].map((name) => join(folder, name)).filter((path) => !existsSync(path));
+  return { config: undefined, address: given ?? 'http://127.0.0.1:4517', files };
+}
+
+const CONFIG = 'assize.config.json';
+const RULES = 'assize.yaml';
+
+/** The agents of a new server, what they may do, and its address. */
+export interface NewServer {
+  readonly address: string;
+  readonly agents?: readonly string[];
+  readonly grant?: object;
+}
+
 /** Writes the files of a new server, with the agents of hooks or another one. */
 export function writeServerFiles(
   folder: string,
-  agents: readonly string[] = HOOK_AGENTS,
-  grant: object = HOOK_GRANT,
+  { address, agents = HOOK_AGENTS, grant = HOOK_GRANT }: NewServer,
 ): readonly string[] {
-  const config = join(folder, 'assize.config.json');
   if (CONFIG_FILES.some((name) => existsSync(join(folder, name)))) return [];
   const { username } = userInfo();
   const person = `human:${username.replace(/[^A-Za-z0-9_.-]/g, '-') || 'me'}`;
-  const rules = join(folder, 'assize.yaml');
-  const files: (readonly [string, string])[] = [[config, serverConfig({ agents, grant, person })]];
+  const rules = join(folder, RULES);
+  const files: (readonly [string, string])[] = [
+    [join(folder, CONFIG), serverConfig({ agents, grant, person, address })],
+  ];
   if (!existsSync(rules)) files.push([rules, firstRules(realpathSync('.'))]);
   writeNew(files, false);
   return files.map(([path]) => path);
+}
+
+/** The files of a new server, as changes that a person agrees to. */
+export function newFiles({ files }: Pick<FoundServer, 'files'>): readonly ShownChange[] {
+  return files.map((path) => ({ path, lines: ['+ a new file, for agents on this machine'] }));
+}
+
+/** The commands that start a server and sign its person in. An address of its own is no option. */
+export function nextCommands(
+  config: ResolvedConfig,
+  address: string,
+): { readonly serve: string; readonly signIn: string } {
+  const isOwn = publicAddress(config.server) === address;
+  const { port } = new URL(address);
+  const listen = isOwn || port === '' ? '' : ` --port ${port}`;
+  return {
+    serve: `assize serve --config ${config.file}${listen}`,
+    signIn: `assize token sign-in ${personIn(config)} --config ${config.file}${isOwn ? '' : ` --url ${address}`}`,
+  };
 }
 
 /** @throws CliError `usage` if the configuration lacks the agent or the world of its calls */

@@ -16,15 +16,17 @@ interface OwnServer {
   readonly agents: readonly string[];
   readonly grant: object;
   readonly person: string;
+  /** The address that its clients are told. */
+  readonly address: string;
 }
 
 /** The configuration of a server for agents on a person's own machine. */
-export function serverConfig({ agents, grant, person }: OwnServer): string {
+export function serverConfig({ agents, grant, person, address }: OwnServer): string {
   const config = {
     store: 'sqlite:./assize.db',
     policy: './assize.yaml',
     // Every hook of a session is a request, and one that waits for a person stays open.
-    server: { limits: { requestsPerSecond: 500, concurrency: 256 } },
+    server: { ...listening(address), limits: { requestsPerSecond: 500, concurrency: 256 } },
     worlds: { calls: { domain: 'gateway' } },
     principals: {
       ...Object.fromEntries(agents.map((agent) => [agent, { kinds: ['agent'], grants: [grant] }])),
@@ -32,6 +34,21 @@ export function serverConfig({ agents, grant, person }: OwnServer): string {
     },
   };
   return `${JSON.stringify(config, undefined, 2)}\n`;
+}
+
+const LOOPBACK: readonly string[] = ['127.0.0.1', 'localhost', '[::1]'];
+
+/**
+ * Where a server listens that its clients find at an address of this machine. Of another address
+ * only the person knows how it leads to the server.
+ */
+function listening(address: string): { readonly host?: string; readonly port?: number } {
+  const { protocol, hostname, port } = new URL(address);
+  if (protocol !== 'http:' || !LOOPBACK.includes(hostname)) return {};
+  return {
+    ...(hostname !== '127.0.0.1' && { host: hostname.replace(/[[\]]/g, '') }),
+    ...(port !== '4517' && { port: Number(port || 80) }),
+  };
 }
 
 /** Rules to begin with: reading is free, work in the project is free, the rest asks. */
@@ -52,5 +69,7 @@ rules:
     path: [${JSON.stringify(`${project}/.env`)}]
     because: Secrets stay where they are.
   - { id: remove, ask: [shell/rm, shell/mv] }
+  # To let a command through without a question, take the mark of this line away:
+  # - { id: test, allow: shell/npm, path: ${JSON.stringify(project)}, where: [{ path: /argv/0, in: [test] }] }
 `;
 }

@@ -94,7 +94,7 @@ export function applyCall(
     parts: call.parts,
   });
   if (args.session !== undefined) row.session = args.session;
-  if (args.undoes !== undefined) takeBack(state, args.undoes, { agent, id });
+  if (args.undoes !== undefined) takeBack(state, args.undoes, { agent, id, tool, compiled });
   if (args.undoes !== undefined) row.undoes = args.undoes;
   const { limits } = compiled.rules;
   const first = compiled.mustBeRead(call);
@@ -126,11 +126,17 @@ export function applyCall(
 function takeBack(
   state: GatewayState,
   undone: string,
-  { agent, id }: { readonly agent: string; readonly id: string },
+  {
+    agent,
+    id,
+    tool,
+    compiled,
+  }: { readonly agent: string; readonly id: string; readonly tool: string } & Pick<RulesInForce, 'compiled'>,
 ): void {
   const row = state.calls[undone];
   if (row === undefined) throw new Error(`there is no call ${undone} to undo`);
   if (row.agent !== agent) throw new Error(`the call ${undone} is that of another agent`);
+  if (compiled.spec(row.tool)?.undo?.tool !== tool) throw new Error(`the rules do not undo ${row.tool} by ${tool}`);
   if (row.outcome !== 'done') throw new Error(`the call ${undone} is not done, so it cannot be undone`);
   if (row.undoneBy !== undefined) throw new Error(`the call ${undone} is undone by ${row.undoneBy} already`);
   row.undoneBy = id;

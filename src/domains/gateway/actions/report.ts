@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Json } from '#base';
 import { contentHash } from '#canon';
 import { callId } from '../name-forms.ts';
+import { isInDoubt } from '../open-calls.ts';
 import type { GatewayState } from '../schema.ts';
 import { touch } from './call.ts';
 
@@ -28,6 +29,8 @@ export function applyReport(
   if (row.run !== 'caller') throw new Error(`Assize makes the call ${call} and records its outcome itself`);
   if (row.outcome !== undefined && row.outcome !== 'unknown')
     throw new Error(`the call ${call} is closed: ${row.outcome}`);
+  if (agent === undefined && outcome !== 'unknown' && !isInDoubt(row, at))
+    throw new Error(`the call ${call} may be in progress; settle it when its agent has been silent for ten minutes`);
   if (row.once === true && row.begunAt === undefined && outcome === 'done')
     throw new Error(`the call ${call} was not begun`);
   row.outcome = outcome;

@@ -9,7 +9,7 @@ export interface ServerPlace {
 }
 
 /** The address for the hooks. @throws CliError `usage` */
-export function addressFor({ server }: ResolvedConfig, url: string | undefined): string {
+function addressFor({ server }: ResolvedConfig, url: string | undefined): string {
   return url === undefined ? publicAddress(server) : addressOf(url);
 }
 
@@ -22,5 +22,7 @@ export async function hookedFaults(
 ): Promise<string[]> {
   const expected = addressFor(await serverOf(server, agent), url);
   if (named === expected) return serverFaults(named, token);
-  return [`the hooks name the server ${named}, and not ${expected}; pass --url if that is right`];
+  return [
+    `the hooks name the server ${named}, and not ${expected}; install them again for this one, or check with --url ${named}`,
+  ];
 }

@@ -27,7 +27,12 @@ export async function requireVersion(
   let said: string;
   try {
     ({ stdout: said } = await promisify(execFile)(path, ['--version'], { timeout: 20_000 }));
-  } catch {
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT')
+      throw new CliError(
+        'usage',
+        `There is no program ${path}${/[\\/]/.test(path) ? '' : ' on the PATH'}. Install ${name} ${least} or later, or name its program with ${option} PATH.`,
+      );
     throw new CliError(
       'usage',
       `The program ${path} did not say its version. Install ${name} ${least} or later, or name its program with ${option} PATH.`,

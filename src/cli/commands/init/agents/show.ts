@@ -4,7 +4,7 @@ import type { ResolvedConfig } from '#config';
 import { CliError, EXIT, type ExitCode } from '../../../errors.ts';
 import type { Session } from '../../../store/session.ts';
 import { bold, line } from '../../../terminal/printable.ts';
-import { personIn } from '../own-server.ts';
+import { nextCommands } from '../own-server.ts';
 
 /** An installation of hooks: the file that has them, and the files that were written for it. */
 export interface Installed {
@@ -12,16 +12,17 @@ export interface Installed {
   readonly files: readonly string[];
   readonly version: string;
   readonly config: ResolvedConfig;
+  /** The address that the hooks have. */
+  readonly address: string;
   readonly server: string;
   readonly program: string;
 }
 
 export function showInstalled(
   { out, json }: Session,
-  { settings, files, version, config, server, program }: Installed,
+  { settings, files, version, config, address, server, program }: Installed,
 ): ExitCode {
-  const serve = `assize serve --config ${config.file}`;
-  const signIn = `assize token sign-in ${personIn(config)} --config ${config.file}`;
+  const { serve, signIn } = nextCommands(config, address);
   if (json) out.document({ settings, server, files: [...files], version, serve, signIn });
   else {
     for (const file of [...files, settings]) out.line(line`${file}`);

@@ -3,19 +3,36 @@ import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { isInstance } from '#base';
-import type { ResolvedConfig } from '#config';
 import { CliError, EXIT, type ExitCode } from '../../../errors.ts';
 import { unreadable } from '../../../files/file-faults.ts';
 import { makeFolder } from '../../../files/folders.ts';
 import { replaceFile } from '../../../files/replace-file.ts';
 import type { Session } from '../../../store/session.ts';
 import { type AgentOptions, withAgentWorks } from '../agents/agent-command.ts';
-import { addressFor, hookedFaults } from '../agents/hooked-server.ts';
+import { hookedFaults } from '../agents/hooked-server.ts';
 import { faultOf, showFaults, showInstalled, showRemoved } from '../agents/show.ts';
 import { agreesTo } from '../agreement.ts';
 import { difference } from '../difference.ts';
-import { type ExcludeChange, excluding, including, shownExclude, writeExclude } from '../git-exclude.ts';
-import { newToken, revoke, serverOf, TRAJECTORY, writeServerFiles } from '../own-server.ts';
+import {
+  type ExcludeChange,
+  excluding,
+  including,
+  requireUntracked,
+  shownExclude,
+  writeExclude,
+} from '../git-exclude.ts';
+import {
+  type FoundServer,
+  findServer,
+  isTokenOf,
+  newFiles,
+  newToken,
+  revoke,
+  serverOf,
+  TRAJECTORY,
+  writeServerFiles,
+} from '../own-server.ts';
+import { grouped } from './grouped.ts';
 import { addressIn, type HookTerms, missingEvents, type Settings, tokensIn, withHooks, withoutHooks } from './hooks.ts';
 import { requireClaudeCode } from './program-version.ts';
 
@@ -55,19 +72,27 @@ async function install(session: Session, options: Options): Promise<ExitCode> {
   const version = await requireClaudeCode(options.claude);
   const path = settingsPath(options);
   const before = readSettings(path);
-  const files = writeServerFiles(options.server);
-  const config = await serverOf(options.server, AGENT);
-  const shown = termsOf(config, options, '<a new token>');
+  if (options.user !== true) requireUntracked(path);
+  const found = await findServer(options.server, options.url);
+  if (found.config !== undefined) await serverOf(options.server, AGENT);
   const hidden = excluding(path);
-  const after = withHooks(withoutHooks(before), shown);
-  if (!(await agreed(session, options, [{ path, before, after }, hidden]))) return EXIT.negative;
-  const token = await newToken(config, AGENT, `hooks in ${path}`);
-  await revoke(config, tokensIn(before));
+  const after = withHooks(withoutHooks(before), termsOf(found, options, '<a token>'));
+  if (!(await agreed(session, options, [{ path, before, after }, hidden, found]))) return EXIT.negative;
+  const files = writeServerFiles(options.server, found);
+  const config = await serverOf(options.server, AGENT);
+  const [old] = tokensIn(before);
+  const isKept = old !== undefined && (await isTokenOf(config, AGENT, old));
+  const token = isKept ? old : await newToken(config, AGENT, `hooks in ${path}`);
+  await revoke(
+    config,
+    tokensIn(before).filter((each) => each !== token),
+  );
   // Git knows about the file before the token is in it.
   writeExclude(hidden);
-  writeSettings(path, withHooks(before, termsOf(config, options, token)));
+  writeSettings(path, withHooks(before, termsOf(found, options, token)));
   const { server } = options;
-  return showInstalled(session, { settings: path, files, version, config, server, program: 'Claude Code' });
+  const { address } = found;
+  return showInstalled(session, { settings: path, files, version, config, address, server, program: 'Claude Code' });
 }
 
 async function undo(session: Session, options: Options): Promise<ExitCode> {
@@ -102,10 +127,13 @@ async function check(session: Session, options: Options): Promise<ExitCode> {
 function agreed(
   session: Session,
   { yes }: Options,
-  [{ path, before, after }, exclude]: readonly [SettingsChange, ExcludeChange | undefined],
+  [{ path, before, after }, exclude, server]: readonly [SettingsChange, ExcludeChange | undefined, FoundServer?],
 ): Promise<boolean> {
-  const lines = difference(shownText(before), shownText(after));
-  return agreesTo(session, { yes, changes: [{ path, lines }, ...shownExclude(exclude)] });
+  const lines = grouped(difference(shownText(before), shownText(after)));
+  return agreesTo(session, {
+    yes,
+    changes: [...(server === undefined ? [] : newFiles(server)), { path, lines }, ...shownExclude(exclude)],
+  });
 }
 
 interface SettingsChange {
@@ -167,6 +195,6 @@ function textOf(settings: Settings): string {
   return Object.keys(settings).length === 0 ? '{}\n' : `${JSON.stringify(settings, undefined, 2)}\n`;
 }
 
-function termsOf(config: ResolvedConfig, { url, wait, pending, confirm }: Options, token: string): HookTerms {
-  return { url: addressFor(config, url), trajectory: TRAJECTORY, token, wait, pending, confirm };
+function termsOf({ address }: FoundServer, { wait, pending, confirm }: Options, token: string): HookTerms {
+  return { url: address, trajectory: TRAJECTORY, token, wait, pending, confirm };
 }

@@ -23,5 +23,6 @@ test.each(['2.1.294', '2.0.999', '1.9.400'])('version %s lets calls through when
 
 test('another program, or none, is refused', async () => {
   await expect(requireClaudeCode(program('git version 2.50'))).rejects.toThrow('--claude');
-  await expect(requireClaudeCode('/nowhere/claude')).rejects.toThrow('--claude');
+  await expect(requireClaudeCode('/nowhere/claude')).rejects.toThrow('no program /nowhere/claude. Install');
+  await expect(requireClaudeCode('no-such-claude')).rejects.toThrow('no program no-such-claude on the PATH');
 });

@@ -3,7 +3,6 @@ import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { hashText } from '#canon';
-import type { ResolvedConfig } from '#config';
 import { CliError, EXIT, type ExitCode } from '../../../errors.ts';
 import { unreadable } from '../../../files/file-faults.ts';
 import { makeFolder } from '../../../files/folders.ts';
@@ -11,11 +10,20 @@ import { replaceFile } from '../../../files/replace-file.ts';
 import { readToken } from '../../../hook/read-token.ts';
 import type { Session } from '../../../store/session.ts';
 import { type AgentOptions, withAgentWorks } from '../agents/agent-command.ts';
-import { addressFor, hookedFaults } from '../agents/hooked-server.ts';
+import { hookedFaults } from '../agents/hooked-server.ts';
 import { faultOf, showFaults, showInstalled, showRemoved } from '../agents/show.ts';
 import { agreesTo } from '../agreement.ts';
 import { difference } from '../difference.ts';
-import { newToken, revoke, serverOf, TRAJECTORY, writeServerFiles } from '../own-server.ts';
+import {
+  type FoundServer,
+  findServer,
+  newFiles,
+  newToken,
+  revoke,
+  serverOf,
+  TRAJECTORY,
+  writeServerFiles,
+} from '../own-server.ts';
 import { parsedConfig, trustOf, withBlock, withoutBlock, withoutTrust } from './config-text.ts';
 import { configuredFaults, configuredHooks, fileFaults, listedFaults } from './faults.ts';
 import { type CodexTerms, hooksText, termsIn, trustText } from './hooks.ts';
@@ -62,18 +70,22 @@ async function install(session: Session, options: Options): Promise<ExitCode> {
   const version = await requireCodex(options.codex);
   const places = placesOf(options);
   const before = textOf(places.hooks);
-  const made = writeServerFiles(options.server);
-  const config = await serverOf(options.server, AGENT);
-  const terms = termsOf(config, options, places.token);
+  const found = await findServer(options.server, options.url);
+  if (found.config !== undefined) await serverOf(options.server, AGENT);
+  const terms = termsOf(found, options, places.token);
   const after = withBlock(withoutOwn(before, places), 'hooks', hooksText(terms), places.hooks);
-  if (!(await agreed(session, options, places, [before, `${after}${SHOWN_TRUST}`]))) return EXIT.negative;
+  const shown = after === before ? after : `${after}${SHOWN_TRUST}`;
+  if (!(await agreed(session, options, places, [before, shown], found))) return EXIT.negative;
+  const made = writeServerFiles(options.server, found);
+  const config = await serverOf(options.server, AGENT);
   const old = readToken(places.token);
   replaceFile(places.token, `${await newToken(config, AGENT, `hooks in ${places.hooks}`)}\n`, OWN);
   if ('value' in old) await revoke(config, [old.value]);
   await writeTrusted(options, places, after);
   const { server } = options;
   const files = [...made, places.token];
-  return showInstalled(session, { settings: places.hooks, files, version, config, server, program: 'Codex' });
+  const { address } = found;
+  return showInstalled(session, { settings: places.hooks, files, version, config, address, server, program: 'Codex' });
 }
 
 /** Shows the change of the hooks, and asks. `--yes` agrees. */
@@ -82,8 +94,10 @@ function agreed(
   { yes }: Options,
   { hooks }: Places,
   [before, after]: readonly [string, string],
+  server?: FoundServer,
 ): Promise<boolean> {
-  return agreesTo(session, { yes, changes: [{ path: hooks, lines: difference(before, after) }] });
+  const files = server === undefined ? [] : newFiles(server);
+  return agreesTo(session, { yes, changes: [...files, { path: hooks, lines: difference(before, after) }] });
 }
 
 const SHOWN_TRUST = '# and your trust in these hooks, as Codex keeps it: [hooks.state."KEY"] trusted_hash\n';
@@ -173,9 +187,9 @@ function realOf(path: string): string {
   return existsSync(path) ? realpathSync(path) : path;
 }
 
-function termsOf(config: ResolvedConfig, { url, wait }: Options, tokenFile: string): CodexTerms {
+function termsOf({ address: url }: FoundServer, { wait }: Options, tokenFile: string): CodexTerms {
   const [node = process.execPath, main = ''] = process.argv;
-  return { program: [node, main], url: addressFor(config, url), trajectory: TRAJECTORY, tokenFile, wait };
+  return { program: [node, main], url, trajectory: TRAJECTORY, tokenFile, wait };
 }
 
 /** @throws CliError `unreadable_file` */

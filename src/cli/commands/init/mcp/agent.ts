@@ -5,7 +5,15 @@ import { loadConfig, type ResolvedConfig } from '#config';
 import { CliError } from '../../../errors.ts';
 import { makeFolder } from '../../../files/folders.ts';
 import { replaceFile } from '../../../files/replace-file.ts';
-import { isTokenOf, newToken, revoke, TRAJECTORY, writeServerFiles } from '../own-server.ts';
+import {
+  type FoundServer,
+  findServer,
+  isTokenOf,
+  newToken,
+  revoke,
+  TRAJECTORY,
+  writeServerFiles,
+} from '../own-server.ts';
 import { gatewayGrant } from '../server-files.ts';
 import type { ClientName } from './clients.ts';
 
@@ -21,35 +29,59 @@ export function tokenFileOf(server: string, client: ClientName): string {
   return join(server, 'tokens', `${client}.token`);
 }
 
-/** A configuration, and its text once it has the agents. */
-export interface ServerChange {
-  readonly config: ResolvedConfig;
+/** A server, and the text of its configuration once it has the agents. */
+export interface ServerChange extends FoundServer {
+  readonly folder: string;
+  readonly clients: readonly ClientName[];
   readonly path: string;
   readonly before: string;
   readonly after: string;
-  readonly made: readonly string[];
 }
 
 /**
- * The server's configuration with the agents of some clients. A new server gets its files at once.
+ * The server's configuration with the agents of some clients. Nothing is written.
  *
  * @throws CliError `usage` if the configuration is a program without the agents or the world
  */
-export async function serverWith(server: string, clients: readonly ClientName[]): Promise<ServerChange> {
-  const [first = 'other'] = clients;
-  const made = writeServerFiles(server, [agentOf(first)], gatewayGrant(agentOf(first)));
-  const config = await loadConfig({ from: server });
-  const path = config.file ?? server;
-  const lacking = clients.map(agentOf).filter((agent) => (config.principals.get(agent)?.grants ?? []).length === 0);
+export async function serverWith(
+  folder: string,
+  url: string | undefined,
+  clients: readonly ClientName[],
+): Promise<ServerChange> {
+  const found = await findServer(folder, url);
+  const { config } = found;
+  if (config === undefined) return { ...found, folder, clients, path: folder, before: '', after: '' };
+  const path = config.file ?? folder;
   if (config.worlds[TRAJECTORY]?.domain !== 'gateway')
     throw new CliError(
       'usage',
       `${path} needs the world ${TRAJECTORY} of the domain gateway. Add it, or pass another --server.`,
     );
+  const lacking = clients.map(agentOf).filter((agent) => (config.principals.get(agent)?.grants ?? []).length === 0);
   const before = path.endsWith('.json') ? readFileSync(path, 'utf8') : '';
   if (lacking.length > 0 && before === '') throw new CliError('usage', lackingText(path, lacking));
-  const after = lacking.reduce(withAgent, before);
-  return { config, path, before, after, made };
+  return { ...found, folder, clients, path, before, after: lacking.reduce(withAgent, before) };
+}
+
+/** A server that has its files and the agents. */
+export interface WrittenServer {
+  readonly config: ResolvedConfig;
+  readonly made: readonly string[];
+}
+
+/** Writes a new server, or the agents into the configuration of an existing one. */
+export async function writeServer(server: ServerChange): Promise<WrittenServer> {
+  const { folder, clients, address, config, path, before, after } = server;
+  if (config !== undefined) {
+    if (after !== before) replaceFile(path, after);
+    return { config, made: [] };
+  }
+  const [first = 'other'] = clients;
+  const made = writeServerFiles(folder, { address, agents: [agentOf(first)], grant: gatewayGrant(agentOf(first)) });
+  const { config: written, ...rest } = await serverWith(folder, address, clients);
+  if (written === undefined) throw new CliError('usage', `${folder} has no configuration. Repeat the command.`);
+  if (rest.after !== rest.before) replaceFile(rest.path, rest.after);
+  return { config: written, made };
 }
 
 function withAgent(text: string, agent: string): string {
@@ -65,10 +97,16 @@ function lackingText(path: string, agents: readonly string[]): string {
   return `${path} is a program, and is left as it is. Add to its principals: ${members.join(', ')}`;
 }
 
+/** Whether the file of a client has a valid token of its agent. */
+export async function hasToken(config: ResolvedConfig | undefined, client: ClientName, path: string): Promise<boolean> {
+  if (config === undefined || !existsSync(path)) return false;
+  return isTokenOf(config, agentOf(client), readFileSync(path, 'utf8').trim());
+}
+
 /** Writes the token of a client's agent to its file, unless the file has a valid one. */
 export async function writeToken(config: ResolvedConfig, client: ClientName, path: string): Promise<void> {
   const agent = agentOf(client);
-  if (existsSync(path) && (await isTokenOf(config, agent, readFileSync(path, 'utf8').trim()))) return;
+  if (await hasToken(config, client, path)) return;
   const token = await newToken(config, agent, `MCP servers of ${client}`);
   makeFolder(join(path, '..'));
   replaceFile(path, `${token}\n`, OWN);

@@ -7,14 +7,15 @@ import type { Session } from '../../../store/session.ts';
 import { line } from '../../../terminal/printable.ts';
 import { addressOf, serverFaults } from '../own-server.ts';
 import { tokenFileOf } from './agent.ts';
-import { readClient } from './client-text.ts';
+import { ownEntries, readClient } from './client-text.ts';
 import type { ClientName } from './clients.ts';
 import { entryText, sameEntry } from './formats/entries.ts';
-import { meant, type Options } from './options.ts';
-import { type Original, readOriginals } from './originals.ts';
-import { isIntact } from './plan.ts';
+import { meant, namedFiles, type Options } from './options.ts';
+import { isOf, type Original, readOriginals } from './originals.ts';
+import { FOREIGN, isIntact } from './plan.ts';
 import { toolsOf } from './start.ts';
 import { chosen } from './undo.ts';
+import { hasGateway } from './wrap.ts';
 
 /** The findings about one server behind the gateway. */
 interface Checked {
@@ -29,11 +30,13 @@ interface Checked {
 export async function check(session: Session, client: ClientName | undefined, options: Options): Promise<ExitCode> {
   const isMeant = meant(options);
   const ours = chosen(readOriginals(options.server), client, options).filter(({ at }) => isMeant(at.at(-1) as string));
-  if (ours.length === 0) throw new CliError('usage', 'No server is behind Assize here. Begin with assize init mcp.');
+  const strange = foreign(client, options, ours);
+  if (ours.length === 0 && strange.length === 0)
+    throw new CliError('usage', 'No server is behind Assize here. Begin with assize init mcp.');
   const config = await loadConfig({ from: options.server });
   const url = options.url === undefined ? publicAddress(config.server) : addressOf(options.url);
   const faults = await clientFaults(url, ours, options.server);
-  const checked: Checked[] = [];
+  const checked: Checked[] = [...strange];
   if (faults.length === 0) for (const one of ours) checked.push(await checkedEntry(one));
   const ok = faults.length === 0 && checked.every(({ fault }) => fault === undefined);
   if (session.json) session.out.document({ ok, faults, servers: checked });
@@ -42,6 +45,21 @@ export async function check(session: Session, client: ClientName | undefined, op
     for (const one of checked) session.out.line(line`${one.name}: ${checkedText(one)}`);
   }
   return ok ? EXIT.ok : EXIT.negative;
+}
+
+/** Entries that start a gateway, and that this command did not write. */
+function foreign(client: ClientName | undefined, options: Options, ours: readonly Original[]): readonly Checked[] {
+  const isMeant = meant(options);
+  return namedFiles(client, options)
+    .flatMap((named) => readClient(named) ?? [])
+    .flatMap((file) =>
+      ownEntries(file)
+        .filter(({ name, at, value }) => {
+          const isKnown = ours.some((one) => isOf(one, { file: file.path, at }));
+          return isMeant(name) && !isKnown && hasGateway(value);
+        })
+        .map(({ name }) => ({ name, file: file.path, fault: FOREIGN })),
+    );
 }
 
 async function clientFaults(url: string, originals: readonly Original[], server: string): Promise<readonly string[]> {

@@ -42,5 +42,5 @@ export function initMcp(init: Command): void {
 function known(text: string): ClientName {
   const found = CLIENTS.find((name) => name === text);
   if (found !== undefined) return found;
-  throw new InvalidArgumentError(`Name one of ${CLIENTS.join(', ')}.`);
+  throw new InvalidArgumentError(`Name one of ${CLIENTS.join(', ')}, or a file with --file.`);
 }

@@ -19,3 +19,10 @@ export function serverNameOf(wanted: string, identity: string, taken: ReadonlyMa
     if ((taken.get(name) ?? identity) === identity) return name;
   }
 }
+
+/** Why a server does not have its client's name in rules: the end of a sentence. */
+export function whyNot(name: string): string {
+  if (RESERVED.has(name.toLowerCase())) return `rules use ${name} for a part of every agent's calls`;
+  if (!/^[A-Za-z0-9][A-Za-z0-9_@-]{0,89}$/.test(name)) return `rules know no such characters as in ${name}`;
+  return `another server has the name ${name} there`;
+}

@@ -30,8 +30,11 @@ const stored = z.object({ version: z.literal(1), entries: z.array(original) });
 /** An environment of an entry can have secrets, so only the person may read the file. */
 const OWN = 0o600;
 
+/** The file of the original entries, in the folder of the server. */
+export const ORIGINALS = 'mcp-originals.json';
+
 function pathIn(server: string): string {
-  return join(server, 'mcp-originals.json');
+  return join(server, ORIGINALS);
 }
 
 /** @throws CliError `unreadable_file`, `bad_input` */

@@ -173,6 +173,19 @@ test('an entry is restored although others changed, and a changed one stays', as
   expect(restoringPlan(fileOf('/p/mcp.json', spaced), { originals: once.originals, isMeant: all }).after).toBe(TWO);
 });
 
+test.each([
+  ['a.json', '{"mcpServers":{"a":{"command":"a"}}}', '"command":', '/* mine */ "command":'],
+  ['a.toml', "[mcp_servers.a]\ncommand = 'a'\nenabled = true", 'enabled', '# mine\nenabled'],
+])('%s: a comment that the person wrote into an entry stays', async (path, text, found, commented) => {
+  const once = await installed(fileOf(path, text));
+  const file = fileOf(path, once.after.replace(found, commented));
+  expect(file.text).toContain('mine');
+  const undone = restoringPlan(file, { originals: once.originals, isMeant: all });
+  expect(undone.entries).toEqual([{ name: 'a', state: 'left', why: 'it was changed afterwards' }]);
+  expect([undone.after, undone.originals]).toEqual([file.text, once.originals]);
+  expect((await installed(file, once.originals)).after).toBe(file.text);
+});
+
 test('an entry with a new command keeps its name, which no other entry gets', async () => {
   const taken = new Map<string, string>();
   const once = await installed(fileOf('/p/mcp.json', TWO), [], taken);

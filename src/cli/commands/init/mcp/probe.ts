@@ -20,10 +20,14 @@ export async function remoteFault({ url, headers, hasVariables }: RemoteServer):
       method: 'POST',
       headers: { accept: 'application/json, text/event-stream', 'content-type': 'application/json', ...headers },
       body: JSON.stringify(GREETING),
+      // Another server must not get the headers.
+      redirect: 'manual',
       signal: AbortSignal.timeout(ANSWER_MS),
     });
     await answer.body?.cancel();
     if (answer.ok) return undefined;
+    if (answer.status >= 300 && answer.status < 400)
+      return 'it sends an MCP client to another address; write that address, and repeat the command';
     if (answer.status === 401 && Object.keys(headers).length === 0)
       return 'it asks the client to sign in (OAuth), and the gateway cannot sign in for it';
     return `it answered an MCP client with the status ${answer.status}`;

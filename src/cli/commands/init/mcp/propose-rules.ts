@@ -6,7 +6,7 @@ import type { Session } from '../../../store/session.ts';
 import { line } from '../../../terminal/printable.ts';
 import { agreesTo } from '../agreement.ts';
 import { difference } from '../difference.ts';
-import type { ServerChange } from './agent.ts';
+import type { WrittenServer } from './agent.ts';
 import { meant, type Options } from './options.ts';
 import type { Original } from './originals.ts';
 import { type RuledServer, withRules } from './rules.ts';
@@ -14,7 +14,7 @@ import { toolsOf } from './start.ts';
 
 interface Proposing {
   readonly options: Options;
-  readonly server: ServerChange;
+  readonly server: WrittenServer;
   readonly originals: readonly Original[];
 }
 
@@ -30,7 +30,7 @@ export async function proposeRules(
 ): Promise<readonly string[]> {
   const path = server.config.policyFile;
   if (path === undefined || !existsSync(path) || !/\.ya?ml$/.test(path))
-    throw new CliError('usage', `${server.path} names no rules file in YAML. Add policy: './assize.yaml'.`);
+    throw new CliError('usage', `${server.config.file} names no rules file in YAML. Add policy: './assize.yaml'.`);
   const isMeant = meant(options);
   const servers: RuledServer[] = [];
   for (const one of originals.filter(({ at }) => isMeant(at.at(-1) as string))) {

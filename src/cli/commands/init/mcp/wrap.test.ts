@@ -7,7 +7,7 @@ import { listenOnLoopback } from '../../../../../tests/support/agents/loopback.t
 import { filesOf, namedFile, type Places } from './clients.ts';
 import { serverNameOf } from './names.ts';
 import { remoteFault } from './probe.ts';
-import { isWrapped, type Wrappable, wrappable } from './wrap.ts';
+import { hasGateway, hasOwnGateway, type Wrappable, wrappable } from './wrap.ts';
 
 const TERMS = { program: ['/node', '/assize.js'], url: 'http://127.0.0.1:4517', tokenFile: '/t' } as const;
 
@@ -21,7 +21,22 @@ test('address and headers of a server go into the environment', () => {
   });
   expect(set['args']).toEqual(expect.arrayContaining(['--header', 'Authorization=MCP_SERVER_HEADER_1']));
   expect(remove).toEqual(['url', 'headers']);
-  expect(isWrapped(set)).toBe(true);
+  expect(hasOwnGateway(set, TERMS)).toBe(true);
+});
+
+test('a program that only has the name of the gateway is another one', () => {
+  const { set } = (wrappable({ command: 'npx', args: ['x'] }, '/') as Wrappable).change('x', TERMS);
+  expect([hasOwnGateway(set, TERMS), hasGateway(set)]).toEqual([true, true]);
+  const args = set['args'] as string[];
+  for (const other of [
+    { ...set, command: '/tmp/x/assize', args: args.slice(1) },
+    { ...set, args: args.map((word) => (word === TERMS.program[1] ? '/tmp/x/assize.js' : word)) },
+    { ...set, args: args.map((word) => (word === TERMS.url ? 'http://127.0.0.1:9' : word)) },
+    { ...set, args: args.map((word) => (word === TERMS.tokenFile ? '/tmp/t' : word)) },
+  ])
+    expect([hasOwnGateway(other, TERMS), hasGateway(other)]).toEqual([false, true]);
+  expect(hasOwnGateway({ url: `${TERMS.url}/mcp/notes` }, TERMS)).toBe(true);
+  expect(hasOwnGateway({ url: `${TERMS.url}.evil.test/mcp/notes` }, TERMS)).toBe(false);
 });
 
 test.each([
@@ -89,4 +104,21 @@ test('a server that asks for a sign-in, or that is away, is found out', async ()
   await close();
   expect(await fault({})).toContain('did not answer');
   expect(await remoteFault({ url, headers: {}, hasVariables: true })).toBeUndefined();
+});
+
+test('the headers of a server go to no other address', async () => {
+  const seen: (string | undefined)[] = [];
+  const other = await listenOnLoopback(
+    createServer((request, response) => {
+      seen.push(String(request.headers['x-key']));
+      response.end('{}');
+    }),
+  );
+  const first = await listenOnLoopback(
+    createServer((_, response) => response.writeHead(307, { location: other.url }).end()),
+  );
+  const fault = await remoteFault({ url: first.url, headers: { 'x-key': 'secret' }, hasVariables: false });
+  expect(fault).toContain('another address');
+  expect(seen).toEqual([]);
+  await Promise.all([first.close(), other.close()]);
 });

@@ -37,11 +37,20 @@ const HEADER_VARIABLE = 'MCP_SERVER_HEADER_';
 /** Members that say that the client signs in at the server. */
 const SIGN_IN = ['oauth', 'auth', 'headersHelper', 'oauth_resource', 'scopes', 'authProviderType', 'bearer_token'];
 
-/** Whether the gateway is in front of a server already, by its own command. */
-export function isWrapped({ command, args }: Members): boolean {
+/** Whether an entry starts a program with the name of the gateway, which any project can write. */
+export function hasGateway({ command, args }: Members): boolean {
   const words = [command, ...(Array.isArray(args) ? args : [])].map(String);
   const at = words.findIndex((word) => /^assize(?:\.js|\.cmd)?$/.test(basename(word)));
   return at >= 0 && words[at + 1] === 'mcp' && words.includes('--name');
+}
+
+/** Whether an entry starts the gateway of these terms: this program, this server and this token. */
+export function hasOwnGateway({ command, args, url }: Members, terms: GatewayTerms): boolean {
+  if (typeof url === 'string') return url.startsWith(`${terms.url}/mcp/`);
+  const words = [command, ...(Array.isArray(args) ? args : [])];
+  const start = [...terms.program, ...gatewayWords('', terms)];
+  const named = start.length - 5;
+  return start.every((word, i) => (i === named ? typeof words[i] === 'string' : words[i] === word));
 }
 
 /** Judges one entry of a client. `folder`: where the client starts its servers. */

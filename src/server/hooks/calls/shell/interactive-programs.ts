@@ -1,3 +1,4 @@
+import { isShell } from './shell-programs.ts';
 import type { ShellWord } from './shell-word.ts';
 
 /**
@@ -7,8 +8,8 @@ import type { ShellWord } from './shell-word.ts';
 
 /** Programs that always ask for more: prompts, pagers, editors, and connections. */
 const ALWAYS: ReadonlySet<string> = new Set(
-  `bpython ed edit emacs emacsclient ex ftp ghci gnuplot htop iex ipython ipython3 irb jed jmacs joe jshell jupyter
-  kak less lftp lynx mc micro more most nano nc ncat netcat nvim octave pico pry ptpython ranger rvim sftp slrn
+  `bpython ed edit emacs emacsclient ex fdisk ftp ghci gnuplot htop iex ipython ipython3 irb jed jmacs joe jshell jupyter
+  kak less lftp lynx man mc micro more most nano nc ncat netcat nvim octave pdb pdb3 pico pry ptpython ranger rvim sftp slrn
   socat sqlplus telnet top utop vi view vim vimdiff vimtutor w3m zellij byobu dtach abduco irssi mutt screen`.split(
     /\s+/,
   ),
@@ -25,6 +26,8 @@ interface Interpreter {
   readonly operands?: number;
   /** Whether the option can stand anywhere, and operands give no text. */
   readonly client?: boolean;
+  /** Options of a client whose value is the rest of their word, or the next word. */
+  readonly valued?: RegExp;
 }
 
 const ENDS = '-{1,2}version|-V|-{1,2}help|-h|-\\?';
@@ -60,11 +63,24 @@ const INTERPRETERS: readonly Interpreter[] = [
       /^(?:julia|guile|racket|sbcl|clisp|ecl|gst|scala|groovy|kotlin|swift|raku|elixir|ocaml|erl|swipl|gp|maxima|sage|dc|lldb|jdb)$/,
     texts: texts('-e|-f|-c|-x|--eval|--file|--script|-eval'),
   },
+  // Letters before the one that gives the text have no value of their own.
   {
-    names: /^(?:psql|mysql|mariadb|mongo|mongosh|cqlsh|clickhouse-client|mycli|pgcli|usql|sqlcmd|snowsql)$/,
-    texts: /^(?:-[A-Za-z]*[cfelQq]|--(?:command|file|execute|eval|query|list|version|help)(?:$|=)|-V$|-\?$)/,
+    names: /^psql$/,
+    texts: /^(?:-[1AEHLSXabeqnstwWxz0]*[cfl]|--(?:command|file|list|version|help)(?:$|=)|-V$|-\?$)/,
+    valued: /^(?:-[1AEHSXabeqnstwWxz0]*[dhpUFPRTvoL]|--(?:dbname|host|port|username|set|variable|output|log-file))$/,
     client: true,
   },
+  {
+    names: /^(?:mysql|mariadb)$/,
+    texts: /^(?:-[ABCEGHNLXbcfijnoqrstvwUI]*e|--(?:execute|version|help)(?:$|=)|-V$|-\?$)/,
+    valued: /^(?:-[ABCEGHNLXbcfijnoqrstvwUI]*[uhPDS]|--(?:user|host|port|database|socket))$/,
+    client: true,
+  },
+  { names: /^(?:mongo|mongosh)$/, texts: /^--(?:eval|file|version|help)(?:$|=)|^-f$/, client: true },
+  { names: /^(?:cqlsh|usql)$/, texts: /^(?:-[ef]|-c|--(?:execute|file|command|version|help)(?:$|=))/, client: true },
+  { names: /^(?:clickhouse-client)$/, texts: /^(?:-q|--(?:query|queries-file|version|help)(?:$|=))/, client: true },
+  { names: /^(?:mycli|pgcli)$/, texts: /^(?:-e|-l|--(?:execute|list|version|help)(?:$|=))/, client: true },
+  { names: /^(?:sqlcmd|snowsql)$/, texts: /^(?:-[Qq]|-[if]|--(?:query|filename|version|help)(?:$|=))/, client: true },
   { names: /^(?:sqlite3?|duckdb|rqlite)$/, flags: /^-[a-z]+$/, texts: texts('-cmd|-c'), operands: 2 },
   { names: /^(?:redis-cli|valkey-cli|etcdctl)$/, texts: texts('-v|--eval') },
 ];
@@ -73,26 +89,77 @@ const INTERPRETERS: readonly Interpreter[] = [
 export function readsTerminal(name: string, words: readonly ShellWord[]): boolean {
   if (ALWAYS.has(name)) return true;
   const values = words.map(({ value }) => value);
+  if (values.some((value) => value !== null && INPUTS.test(value)) && readsTexts(name)) return true;
+  if (CONTAINERS.has(name)) return entersContainer(name, values);
+  if (name === 'make' || name === 'gmake') return makesFromInput(values);
+  if (name === 'crontab') return values.length === 0 || values.some((value) => value === '-' || value === '-e');
   if (name === 'git') return opensEditor(values);
-  const interpreter = INTERPRETERS.find(({ names }) => names.test(name));
+  const interpreter = interpreterOf(name);
   if (interpreter === undefined) return false;
   // A word that only the shell knows is dynamic by itself.
   const known = values.filter((value) => value !== null);
   return known.length === values.length && lacksText(interpreter, known);
 }
 
+function interpreterOf(name: string): Interpreter | undefined {
+  return INTERPRETERS.find(({ names }) => names.test(name));
+}
+
+/** Names of the standard input. Also the file of an option can have such a name. */
+const INPUTS = /^(?:-[A-Za-z]|--[\w-]+=)?\/(?:dev\/(?:stdin|fd\/.*|tty)|proc\/(?:self|thread-self|\d+)\/fd\/.*)$/;
+
+/** Whether a program runs the texts of the files that its words name. */
+function readsTexts(name: string): boolean {
+  return isShell(name) || /^(?:source|\.|make|gmake|crontab)$/.test(name) || interpreterOf(name) !== undefined;
+}
+
+/** A makefile from the standard input is a text that no hook sees. */
+function makesFromInput(values: readonly (string | null)[]): boolean {
+  return values.some(
+    (value, i) =>
+      /^(?:-[a-zA-Z]*f-|--(?:file|makefile)=-)$/.test(value ?? '') ||
+      (value === '-' && /^(?:-[a-zA-Z]*f|--(?:file|makefile))$/.test(values[i - 1] ?? '')),
+  );
+}
+
+/** Programs that start a command in a container, with or without a terminal. */
+const CONTAINERS: ReadonlySet<string> = new Set(['docker', 'podman', 'nerdctl', 'kubectl', 'oc', 'docker-compose']);
+
+/** Whether the text of a program in a container can come from the terminal or the input. */
+function entersContainer(name: string, values: readonly (string | null)[]): boolean {
+  const at = values.findIndex((value) => /^(?:exec|run|attach|start|debug)$/.test(value ?? ''));
+  if (at === -1) return false;
+  if (values[at] === 'attach') return true;
+  // Compose gives a terminal without being asked.
+  if (name.endsWith('-compose') || values.slice(0, at).includes('compose'))
+    return values[at] !== 'start' && !values.includes('-T');
+  return values
+    .slice(at)
+    .some((value) => /^(?:-[a-zA-Z]*[it][a-zA-Z]*|--(?:interactive|tty|stdin|attach))$/.test(optionOf(value)));
+}
+
+function optionOf(value: string | null): string {
+  return (value ?? '').replace(/=(?:true|1)$/, '');
+}
+
 function lacksText(
-  { flags, texts: given, operands = 1, client = false }: Interpreter,
+  { flags, texts: given, operands = 1, client = false, valued }: Interpreter,
   words: readonly string[],
 ): boolean {
   if (words.some((word) => word === '-i' || word === '--interactive' || word === '-')) return true;
-  if (client) return !words.some((word) => given.test(word));
+  if (client) return !words.some((word, i) => given.test(word) && valued?.test(words[i - 1] ?? '') !== true);
   const first = words.findIndex((word) => flags?.test(word) !== true || given.test(word));
   const rest = first === -1 ? [] : words.slice(first);
   const [word] = rest;
   if (word === undefined) return true;
-  if (PROMPT_WORDS.test(word) || (word === '-m' && PROMPT_WORDS.test(rest[1] ?? ''))) return true;
+  if (PROMPT_WORDS.test(word) || PROMPT_WORDS.test(moduleIn(rest))) return true;
   return word.startsWith('-') ? !given.test(word) : rest.filter((each) => !each.startsWith('-')).length < operands;
+}
+
+/** The module of Python that the words run: `-m MODULE` or `-mMODULE`. */
+function moduleIn([word = '', next = '']: readonly string[]): string {
+  const [, attached] = /^-[a-zA-Z]*?m(.*)$/s.exec(word) ?? [];
+  return attached === undefined ? '' : attached || next;
 }
 
 /** Commands of git that open an editor for a message without one. */

@@ -28,6 +28,8 @@ export interface EntryFormat {
   changed(entryText: string, change: EntryChange, lineEnd: string): string;
   /** The members in the text of one entry. @throws SyntaxError */
   valueOf(entryText: string): Members;
+  /** The comments in the text of one entry. */
+  comments(entryText: string): readonly string[];
 }
 
 /** The text with another text for one entry. */

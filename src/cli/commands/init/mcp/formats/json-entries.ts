@@ -1,8 +1,17 @@
-import { applyEdits, modify, type Node, type ParseError, parse, parseTree, printParseErrorCode } from 'jsonc-parser';
+import {
+  applyEdits,
+  modify,
+  type Node,
+  type ParseError,
+  parse,
+  parseTree,
+  printParseErrorCode,
+  visit,
+} from 'jsonc-parser';
 import type { EntryChange, EntryFormat, Members, ServerEntry } from './entries.ts';
 
 /** Files in JSON, with comments and trailing commas where the client allows them. */
-export const jsonFormat: EntryFormat = { entries, changed, valueOf: (text) => parse(text) as Members };
+export const jsonFormat: EntryFormat = { entries, changed, valueOf: (text) => parse(text) as Members, comments };
 
 const RULES = { allowTrailingComma: true, allowEmptyContent: true };
 
@@ -61,6 +70,12 @@ function changed(entryText: string, { set, remove }: EntryChange, eol: string): 
   const options = isOneLine ? {} : { formattingOptions: layoutOf(entryText, eol) };
   const all = [...remove.map((name) => [name, undefined] as const), ...Object.entries(set)];
   return all.reduce((text, [name, value]) => applyEdits(text, modify(text, [name], value, options)), entryText);
+}
+
+function comments(entryText: string): readonly string[] {
+  const found: string[] = [];
+  visit(entryText, { onComment: (start, length) => found.push(entryText.slice(start, start + length)) });
+  return found;
 }
 
 /** The layout of the entry, by its first member. */

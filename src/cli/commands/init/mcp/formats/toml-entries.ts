@@ -1,10 +1,10 @@
 import { parse, stringify, TomlError } from 'smol-toml';
 import { isInstance } from '#base';
 import type { EntryChange, EntryFormat, Members, ServerEntry } from './entries.ts';
-import { type Statement, statementsOf } from './toml-statements.ts';
+import { commentsOf, type Statement, statementsOf } from './toml-statements.ts';
 
 /** The configuration of Codex: a table `[mcp_servers.NAME]` for each server. */
-export const tomlFormat: EntryFormat = { entries, changed, valueOf: parsed };
+export const tomlFormat: EntryFormat = { entries, changed, valueOf: parsed, comments: commentsOf };
 
 const SERVERS = 'mcp_servers';
 

@@ -22,6 +22,21 @@ export function statementsOf(text: string): readonly Statement[] {
   return found;
 }
 
+/** The comments of a text that is known to be TOML. */
+export function commentsOf(text: string): readonly string[] {
+  const found: string[] = [];
+  for (let at = 0; at < text.length; ) {
+    if (isQuote(text[at])) at = afterString(text, at);
+    else if (text[at] !== '#') at++;
+    else {
+      const [comment = '#'] = /^#[^\r\n]*/.exec(text.slice(at)) ?? [];
+      found.push(comment);
+      at += comment.length;
+    }
+  }
+  return found;
+}
+
 /** The start of the next statement: blanks and comments have none. */
 function nextStatement(text: string, from: number): number {
   const [skipped = ''] = /^(?:\s|#[^\n]*)*/.exec(text.slice(from)) ?? [];

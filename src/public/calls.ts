@@ -1,0 +1,27 @@
+/**
+ * `assize/calls`: tool calls of a framework or of a program of your own, each judged by a rules
+ * file, approved by a person where the rules ask, made once, and recorded.
+ */
+export {
+  type AskedCall,
+  type CallEnd,
+  CallError,
+  type CallErrorCode,
+  type CallPort,
+  type ConnectGateOptions,
+  connectGate,
+  type DecideOptions,
+  type Decision,
+  errorOf,
+  Gate,
+  type GateCall,
+  type GateOptions,
+  type Make,
+  type MakeOptions,
+  type Observed,
+  type OpenGateOptions,
+  type Outcome,
+  openGate,
+  type PersonsDecision,
+  type ShownCall,
+} from '#calls';
