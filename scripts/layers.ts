@@ -75,6 +75,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   'tools/browser': ['playwright-core', 'zod'],
   'tools/mail': ['nodemailer/lib/mail-composer', 'nodemailer/lib/smtp-connection', 'zod'],
   'integrations/cedar': ['@cedar-policy/cedar-wasm', '@cedar-policy/cedar-wasm/nodejs', 'zod'],
+  'integrations/langchain': ['langchain', '@langchain/core/messages', '@langchain/core/tools', '@langchain/langgraph'],
   domains: ['zod', 'assize', 'assize/unstable/domains/budget'],
   'domains/gateway': ['zod', 'yaml'],
   models: ['zod'],

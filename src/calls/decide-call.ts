@@ -9,8 +9,13 @@ import type { CallWorld, Observed } from './call-world.ts';
 
 /** The answer to a call that an agent is about to make. */
 export type Decision =
-  /** The call is begun: its agent may make it, once. */
-  | { readonly kind: 'allowed'; readonly call: string; readonly class: CallRow['class'] }
+  /** The call is begun: its agent may make it, once. `args`: a person has approved these instead. */
+  | {
+      readonly kind: 'allowed';
+      readonly call: string;
+      readonly class: CallRow['class'];
+      readonly args?: AskedCall['args'];
+    }
   | { readonly kind: 'denied'; readonly reason: string }
   /** A person has to decide first. */
   | { readonly kind: 'pending'; readonly approval: Hash; readonly reason: string }
@@ -44,7 +49,7 @@ export async function decideCall(world: CallWorld, call: AskedCall, options: Dec
   const { match = 'content' } = options;
   const now = world.now();
   const found = world.read((state) => earlier(state, { agent: world.agent, call, now, match }));
-  if (found !== undefined) return 'kind' in found ? found : begin(world, call, found.id);
+  if (found !== undefined) return 'kind' in found ? found : begin(world, call, found.id, match);
   const until = addMicros(now, options.waitMs * 1_000);
   for (;;) {
     const open = match === 'content' ? await waitingFor(world, call) : undefined;
@@ -52,7 +57,7 @@ export async function decideCall(world: CallWorld, call: AskedCall, options: Dec
     if ('kind' in asked) return asked;
     const ruling = await waited(world, asked.waitsFor, until);
     if (ruling === undefined) return { kind: 'pending', approval: asked.waitsFor, reason: asked.detail };
-    if (asked.id !== undefined) return decided(world, call, asked.id, ruling);
+    if (asked.id !== undefined) return decided(world, call, ruling, { id: asked.id, match });
   }
 }
 
@@ -78,8 +83,8 @@ function earlier(
   const { calls } = state;
   const isSame = contentMatcher(agent, call);
   const own = Object.hasOwn(calls, call.id) ? calls[call.id] : undefined;
-  if (own !== undefined && !isSame(own)) return otherContent(call.id);
-  if (own !== undefined) return isToBegin(own) ? { id: call.id } : begunBefore(call.id, own);
+  if (own !== undefined && isSame(own)) return isToBegin(own) ? { id: call.id } : begunBefore(call.id, own);
+  if (own !== undefined) return match === 'id' ? { id: call.id } : otherContent(call.id);
   if (match === 'id') return undefined;
   const ready = openRows(state).find(([, row]) => canBegin(state, row, now) && isSame(row));
   return ready && { id: ready[0] };
@@ -131,7 +136,7 @@ function isSameCall(asked: CallContent, call: CallContent): boolean {
 async function ask(
   world: CallWorld,
   call: AskedCall,
-  { observations = [] }: DecideOptions,
+  { observations = [], match = 'content' }: DecideOptions,
 ): Promise<Waiting | Decision> {
   const { id, session, server, tool, args, parts } = call;
   const wanted = {
@@ -143,7 +148,7 @@ async function ask(
   if (isRepeated && !(await isAbout(world, ruling, call))) return otherContent(id);
   if (ruling.ruling === 'escalated') return { id, waitsFor: ruling.pending, detail: ruling.detail };
   if (ruling.ruling === 'frozen') return { waitsFor: ruling.by, detail: ruling.detail };
-  if (isRepeated || ruling.ruling === 'rejected') return decided(world, call, id, ruling);
+  if (isRepeated || ruling.ruling === 'rejected') return decided(world, call, ruling, { id, match });
   return { kind: 'allowed', call: id, class: world.read(({ calls }) => (calls[id] as CallRow).class) };
 }
 
@@ -156,7 +161,7 @@ async function proposed(
   args: { readonly id: string },
   observations: readonly Observed[],
 ): Promise<{ readonly ruling: Ruling; readonly isRepeated: boolean }> {
-  const key = `call ${args.id}`;
+  const key = keyOf(args);
   const attempt = { name: 'attempt', value: randomBytes(8).toString('hex') };
   try {
     const ruling = await world.propose('call', args, { key, observations: [...observations, attempt] });
@@ -178,7 +183,7 @@ async function isAbout(world: CallWorld, ruling: Ruling, call: AskedCall): Promi
   const { payload } = readRow(ruling.entry);
   const asked =
     payload.kind === 'commit'
-      ? await world.valueOf(payload, payload.action.args)
+      ? await world.valueOf(payload, (payload.amended ?? payload).action.args)
       : await askedIn(world, payload as PendingPayload);
   return asked !== undefined && isSameCall(asked as unknown as CallContent, call);
 }
@@ -193,25 +198,60 @@ async function waited(world: CallWorld, pending: Hash, until: Instant): Promise<
   }
 }
 
+/** A call that was asked about, and how earlier questions count for it. */
+interface Ruled extends Required<Pick<DecideOptions, 'match'>> {
+  readonly id: string;
+}
+
 /** The answer to a decision about the call `id`, which a person or an earlier question caused. */
-async function decided(world: CallWorld, call: AskedCall, id: string, ruling: FinalRuling): Promise<Decision> {
-  return ruling.ruling === 'rejected' ? { kind: 'denied', reason: ruling.detail } : begin(world, call, id);
+async function decided(
+  world: CallWorld,
+  call: AskedCall,
+  ruling: FinalRuling,
+  { id, match }: Ruled,
+): Promise<Decision> {
+  return ruling.ruling === 'rejected' ? { kind: 'denied', reason: ruling.detail } : begin(world, call, id, match);
 }
 
 /** Begins a call that was let through. Of several attempts, one begins it. */
-async function begin(world: CallWorld, asked: AskedCall, call: string): Promise<Decision> {
+async function begin(
+  world: CallWorld,
+  asked: AskedCall,
+  call: string,
+  match: 'content' | 'id' = 'content',
+): Promise<Decision> {
   const { id: as } = asked;
   const row = world.read(({ calls }) => {
     const found = Object.hasOwn(calls, call) ? calls[call] : undefined;
-    return found && { class: found.class, before: isToBegin(found) ? undefined : begunBefore(call, found) };
+    const before = found === undefined || isToBegin(found) ? undefined : begunBefore(call, found);
+    return found && { class: found.class, digest: found.digest, before };
   });
   // A closed call of a past day is no longer in the state.
   if (row === undefined) return { kind: 'begun', call, reason: `the call ${call} is of a past day; make a new one` };
+  const isAmended = match === 'id' && row.digest !== digestOf(asked);
+  const args = isAmended ? await amendmentOf(world, asked) : asked.args;
+  if (args === undefined) return otherContent(call);
   if (row.before !== undefined) return row.before;
-  const ruling = await world.propose('begin', { call, digest: digestOf(asked), ...(as === call ? {} : { as }) });
+  const digest = digestOf({ ...asked, args });
+  const ruling = await world.propose('begin', { call, digest, ...(as === call ? {} : { as }) });
   return ruling.ruling === 'committed'
-    ? { kind: 'allowed', call, class: row.class }
+    ? { kind: 'allowed', call, class: row.class, ...(isAmended && { args }) }
     : { kind: 'denied', reason: ruling.detail };
+}
+
+/** The arguments that a person approved in place of the asked ones. Undefined for another call. */
+async function amendmentOf(world: CallWorld, asked: AskedCall): Promise<AskedCall['args'] | undefined> {
+  const ruling = await world.trajectory.rulingOf(keyOf(asked), world.principal);
+  if (ruling?.ruling !== 'committed' || !(await isAbout(world, ruling, asked))) return undefined;
+  const { payload } = readRow(ruling.entry);
+  if (payload.kind !== 'commit' || payload.amended === undefined) return undefined;
+  const approved = (await world.valueOf(payload, payload.action.args)) as unknown as AskedCall | undefined;
+  const isSameTool = approved?.server === asked.server && approved.tool === asked.tool;
+  return isSameTool ? approved.args : undefined;
+}
+
+function keyOf({ id }: { readonly id: string }): string {
+  return `call ${id}`;
 }
 
 /** The arguments of the agent's committed proposal under a key. Undefined if they are erased. */

@@ -9,7 +9,7 @@ import type { Domain } from '#kernel';
 import { type EntryRow, readRow } from '#ledger';
 import { succeed } from '../../tests/support/server/calling.ts';
 import { start } from '../../tests/support/server/serving.ts';
-import { type CallEnd, connectGate, type Gate, type GateCall, openGate } from './index.ts';
+import { type CallEnd, connectGate, type Gate, type GateCall, openGate, type PendingEnd } from './index.ts';
 
 const RULES = `
 id: shop
@@ -32,11 +32,13 @@ interface Shop {
   other(): Promise<Gate>;
   /** Records the finding of a person about a call. */
   settle(call: string, outcome: 'done' | 'failed'): Promise<void>;
+  /** Approves a pending call with other arguments. */
+  amend(end: CallEnd<unknown>, args: object): Promise<void>;
   /** The observations of the newest call in the ledger. */
   observed(): Promise<unknown>;
 }
 
-interface Opened extends Pick<Shop, 'settle' | 'observed'> {
+interface Opened extends Pick<Shop, 'settle' | 'amend' | 'observed'> {
   readonly open: () => Promise<Gate>;
 }
 
@@ -65,6 +67,12 @@ const here: Place = async () => {
         } as never);
         expect(ruling.ruling).toBe('committed');
       }),
+    amend: (end, args) =>
+      inWorld(async ({ trajectory }) => {
+        const { call, approval } = end as PendingEnd;
+        const by = { principal: 'manager:grace', method: 'test' };
+        await trajectory.approvals.approve(approval, { ...by, args: proposedCall(call, args) } as never);
+      }),
     observed: () => inWorld(async ({ store: opened }) => observedIn(await opened.entries('calls'))),
   };
 };
@@ -87,9 +95,21 @@ const atServer: Place = async () => {
       const asking = { token: people['manager:grace'], path: { trajectory: 'calls', call }, body };
       expect((await succeed(server, 'calls.settle', asking)).ruling.ruling).toBe('committed');
     },
+    amend: async (end, args) => {
+      const { call, approval } = end as PendingEnd;
+      const token = people['manager:grace'];
+      const { approval: shown } = await succeed(server, 'approvals.get', { token, path: { approval } });
+      const body = { digest: (shown as { digest: string }).digest, args: proposedCall(call, args) };
+      await succeed(server, 'approvals.approve', { token, path: { approval }, body });
+    },
     observed: async () => observedIn(await server.service.store.entries('calls')),
   };
 };
+
+/** The arguments of the proposal of a call of `shop/pay`. */
+function proposedCall(id: string, args: object): object {
+  return { id, session: 'r1', server: 'shop', tool: 'pay', args, once: true };
+}
 
 /** The observations of the newest proposal of a call, without the mark of the attempt. */
 function observedIn(rows: readonly EntryRow[]): unknown {
@@ -115,8 +135,8 @@ async function shopAt(place: Place, fail?: () => Error | undefined): Promise<Sho
     gate: await other(),
     made,
     run: ({ args, ...more }) =>
-      it.gate.run({ run: 'r1', id: 'c1', tool: 'pay', args, ...more }, async () => {
-        made.push(args);
+      it.gate.run({ run: 'r1', id: 'c1', tool: 'pay', args, ...more }, async (begun) => {
+        made.push(begun.args);
         const error = fail?.();
         if (error !== undefined) throw error;
         return { receipt: made.length };
@@ -178,6 +198,20 @@ describe.each([
     await decide(it, other, 'reject');
     expect(await it.run({ ...held, id: 'c3' })).toMatchObject({ end: 'refused' });
     expect(it.made).toEqual([held.args]);
+  });
+
+  test('a call is made with the arguments that a person has approved instead', async () => {
+    const it = await shopAt(place);
+    const held = { id: 'c2', args: { to: 'bob', cents: 500 } };
+    await it.amend(await it.run(held), { to: 'bob', cents: 400 });
+    it.gate = await it.other();
+    expect(await it.run({ ...held, args: { to: 'bob', cents: 300 } })).toMatchObject({ end: 'refused' });
+    expect(await it.run(held)).toMatchObject({ end: 'done', isRecorded: false });
+    expect(await it.run(held)).toMatchObject({ end: 'done', result: { receipt: 1 }, isRecorded: true });
+    it.gate = await it.other();
+    expect(await it.run(held)).toMatchObject({ end: 'done', result: { receipt: 1 }, isRecorded: true });
+    expect(await it.run({ ...held, args: { to: 'bob', cents: 400 } })).toMatchObject({ end: 'done', isRecorded: true });
+    expect(it.made).toEqual([{ to: 'bob', cents: 400 }]);
   });
 
   test('a call that failed is not made again, unless it is idempotent', async () => {

@@ -8,6 +8,7 @@ import type { Observed } from './call-world.ts';
 import type { Outcome } from './close-call.ts';
 import { digestOf } from './decide-call.ts';
 import { CallError } from './errors.ts';
+import type { HeldCall } from './held-call.ts';
 
 export interface GateOptions {
   /** The name of the tools' server in the rules: a tool is `SERVER/TOOL` there. */
@@ -37,21 +38,36 @@ export interface MakeOptions {
   readonly isUnknown?: (error: unknown) => boolean;
 }
 
-/** Makes a call. `key` is the same for every attempt, for a sink that takes idempotency keys. */
-export type Make<T extends Json | undefined> = (made: { readonly call: string; readonly key: string }) => Promise<T>;
+/** A call that is begun, as its tool makes it. */
+export interface BegunCall {
+  /** The id of the call in the ledger. */
+  readonly call: string;
+  /** The same for every attempt, for a sink that takes idempotency keys. */
+  readonly key: string;
+  /** The arguments that are approved: a person may have changed the asked ones. */
+  readonly args: Readonly<Record<string, Json>>;
+}
+
+/** Makes a call, with the arguments that are approved. */
+export type Make<T extends Json | undefined> = (begun: BegunCall) => Promise<T>;
+
+/** A call that waits for a person. */
+export interface PendingEnd {
+  readonly end: 'pending';
+  readonly call: string;
+  readonly approval: Hash;
+  /** The rules that ask, and why. */
+  readonly reason: string;
+  /** The page of the call in the console, if there is a server. */
+  readonly page?: string;
+}
 
 /** The end of a call. `isRecorded`: it was made before, and the ledger has its result. */
 export type CallEnd<T> =
   | { readonly end: 'done'; readonly call: string; readonly result: T; readonly isRecorded: boolean }
   | { readonly end: 'failed'; readonly call: string; readonly error: unknown; readonly isRecorded: boolean }
   | { readonly end: 'refused'; readonly call: string; readonly reason: string }
-  | {
-      readonly end: 'pending';
-      readonly call: string;
-      readonly approval: Hash;
-      readonly reason: string;
-      readonly page?: string;
-    }
+  | PendingEnd
   | {
       readonly end: 'doubt';
       readonly call: string;
@@ -100,6 +116,18 @@ export class Gate {
   }
 
   /**
+   * A call that waits, as its person is shown it. Undefined if it was decided in the meantime.
+   *
+   * @throws the errors of the store or the server
+   */
+  async held(call: GateCall, { approval, call: id, reason, page }: PendingEnd): Promise<HeldCall | undefined> {
+    const shown = await this.port.shown(approval);
+    const { run, tool, args } = call;
+    const paused = { call: id, approval, reason, ...(page !== undefined && { page }) };
+    return shown && { run, id: call.id, tool, args, ...paused, digest: shown.digest };
+  }
+
+  /**
    * The result of a call, for frameworks that take errors.
    *
    * @throws CallError `call_refused`, `call_pending`, `call_in_doubt`, `call_failed`; the error of
@@ -135,7 +163,7 @@ export class Gate {
     const { id: call } = asked;
     if (decision.kind === 'denied') return { end: 'refused', call, reason: decision.reason };
     if (decision.kind === 'begun') return this.#before(call, decision.reason);
-    if (decision.kind === 'allowed') return this.#made(call, work);
+    if (decision.kind === 'allowed') return this.#made({ call, args: decision.args ?? asked.args }, work);
     const { approval, reason } = decision;
     const page = this.port.pageOf(approval);
     return { end: 'pending', call, approval, reason, ...(page !== undefined && { page }) };
@@ -152,11 +180,14 @@ export class Gate {
     }
   }
 
-  async #made<T extends Json | undefined>(call: string, { make, key, options }: Work<T>): Promise<CallEnd<T>> {
+  async #made<T extends Json | undefined>(
+    { call, args }: Omit<BegunCall, 'key'>,
+    { make, key, options }: Work<T>,
+  ): Promise<CallEnd<T>> {
     const { isUnknown = isInterruption } = options;
     let result: T;
     try {
-      result = await make({ call, key });
+      result = await make({ call, key, args });
     } catch (error) {
       const unknown = isUnknown(error);
       await this.#report(call, { outcome: unknown ? 'unknown' : 'failed', result: { error: told(error) } });

@@ -12,7 +12,18 @@ export type { AgentAction, CallWorld, EntryPlace, Observed, ProposeOptions } fro
 export { closeCall, closeCallsOf, type Outcome } from './close-call.ts';
 export { type DecideOptions, type Decision, decideCall, digestOf } from './decide-call.ts';
 export { CallError, type CallErrorCode } from './errors.ts';
-export { type CallEnd, errorOf, Gate, type GateCall, type GateOptions, type Make, type MakeOptions } from './gate.ts';
+export {
+  type BegunCall,
+  type CallEnd,
+  errorOf,
+  Gate,
+  type GateCall,
+  type GateOptions,
+  type Make,
+  type MakeOptions,
+  type PendingEnd,
+} from './gate.ts';
+export type { Approver, HeldCall } from './held-call.ts';
 export { type ConnectGateOptions, connectGate, type OpenGateOptions, openGate } from './open-gate.ts';
 export { outcomeOf } from './outcome-of.ts';
 export { type AgentSession, attend, inDoubt, leave } from './sessions.ts';

@@ -3,7 +3,9 @@
  * file, approved by a person where the rules ask, made once, and recorded.
  */
 export {
+  type Approver,
   type AskedCall,
+  type BegunCall,
   type CallEnd,
   CallError,
   type CallErrorCode,
@@ -16,12 +18,14 @@ export {
   Gate,
   type GateCall,
   type GateOptions,
+  type HeldCall,
   type Make,
   type MakeOptions,
   type Observed,
   type OpenGateOptions,
   type Outcome,
   openGate,
+  type PendingEnd,
   type PersonsDecision,
   type ShownCall,
 } from '#calls';

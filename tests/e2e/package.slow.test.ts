@@ -125,7 +125,10 @@ for (const subpath of subpaths) {
       expect(given[nameOf(subpath)]).toBe('assize');
       return;
     }
-    expect(given[nameOf(subpath)]).toBeGreaterThan(0);
+    // An integration needs its framework, which this project does not have.
+    if (subpath.startsWith('./integrations/'))
+      expect(given[nameOf(subpath)]).toMatch(/Cannot find package '@langchain/);
+    else expect(given[nameOf(subpath)]).toBeGreaterThan(0);
     const { types } = publishedExport(subpath);
     expect(existsSync(join(folder, 'node_modules/assize', types))).toBe(true);
   });

@@ -15,6 +15,7 @@ import { type Case, type Exempt, wrongsOf } from './bad-input/case.ts';
 import { documented } from './bad-input/documented.ts';
 import { EXTRACTION } from './bad-input/extraction.ts';
 import { KERNEL } from './bad-input/kernel.ts';
+import { LANGCHAIN } from './bad-input/langchain.ts';
 import { LEDGER } from './bad-input/ledger.ts';
 import { MEMORY } from './bad-input/memory.ts';
 import { MEMORY_ALGEBRA } from './bad-input/memory-algebra.ts';
@@ -48,7 +49,7 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, Case | Exempt>>>> 
   ontology: ONTOLOGY,
   tools: TOOLS,
   experiments: { ...EXPERIMENT_TABLES, ...SCHEDULES },
-  integrations: CEDAR,
+  integrations: { ...CEDAR, ...LANGCHAIN },
   domains: DOMAINS,
 };
 

@@ -35,6 +35,7 @@ const decisionForm = z
       decision: z.literal('allowed'),
       call: z.string(),
       class: z.enum(['read', 'reversible', 'irreversible']),
+      args: z.record(z.string(), json).optional().describe('the arguments that a person has approved instead'),
     }),
     z.strictObject({ decision: z.literal('denied'), reason: z.string() }),
     z.strictObject({ decision: z.literal('pending'), approval: hash, reason: z.string() }),

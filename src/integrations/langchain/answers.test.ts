@@ -1,0 +1,156 @@
+/** Answers to the pauses of agents and graphs of LangChain. */
+import { describe, expect, test } from 'vitest';
+import { agent, bareGraph, decide, named, pay, runOf } from '../../../tests/support/langchain-runs.ts';
+import { answerTo } from './index.ts';
+
+describe.each([
+  ['an agent', agent],
+  ['a graph with a ToolNode', bareGraph],
+] as const)('%s', (_, make) => {
+  test.each([
+    ['null', null],
+    ['a text', 'approve'],
+    ['no decision', { decisions: [] }],
+    ['two decisions', { decisions: [{ type: 'approve' }, { type: 'approve' }] }],
+    ['another word', { decisions: [{ type: 'approved' }] }],
+    ['a decision of true', { decisions: [true] }],
+    ['a name of no form', { decisions: [{ type: 'approve' }], assize: 'yes' }],
+    ['another call', { decisions: [{ type: 'approve' }], assize: { call: 't1.c9', approval: 'a', digest: 'd' } }],
+    ['an open decision', { decision: 'approve', args: 'all' }],
+    ['a cancelled interrupt', { interruptId: 'x', status: 'cancelled', payload: { decision: 'approve' } }],
+  ])('an answer that is %s approves nothing, and the pause is repeated', async (_name, answer) => {
+    const it = await runOf(make, named);
+    const { pauses } = await it.start([pay('c1', 'bob', 500)]);
+    const again = await it.resume({ [pauses[0]!.id]: answer });
+    expect(again.pauses).toMatchObject([{ value: pauses[0]!.value }]);
+    expect(it.made).toEqual([]);
+    // A later answer counts.
+    const { told } = await it.resume(answerTo(again.pauses[0]!, { type: 'approve' }));
+    expect(told).toMatchObject([{ content: 'paid bob' }]);
+    expect(it.made).toHaveLength(1);
+  });
+
+  test('an answer without a person is none, also when a person comes later', async () => {
+    let person: string | undefined;
+    const it = await runOf(make, { approver: () => person });
+    const [pause] = (await it.start([pay('c1', 'bob', 500)])).pauses;
+    const [again] = (await it.resume(answerTo(pause!, { type: 'approve' }))).pauses;
+    person = 'manager:grace';
+    const [third] = (await it.resume(undefined)).pauses;
+    expect(third).toBeDefined();
+    const [fourth] = (await it.resume({ [again!.id]: null })).pauses;
+    const { decisions, assize } = answerTo(fourth!, { type: 'approve' })[fourth!.id]!;
+    const wrong = { decisions, assize: { ...assize, digest: '0'.repeat(64) } };
+    expect((await it.resume({ [fourth!.id]: wrong })).pauses).toHaveLength(1);
+    expect(it.made).toEqual([]);
+  });
+
+  test('an answer to all is not that of a person who comes later', async () => {
+    let person: string | undefined;
+    const it = await runOf(make, { approver: () => person });
+    await it.start([pay('c1', 'bob', 500)]);
+    await it.resume({ decisions: [{ type: 'approve' }] });
+    person = 'manager:grace';
+    expect((await it.resume(undefined)).pauses).toHaveLength(1);
+    const { pauses } = await it.resume(undefined);
+    expect(it.made).toEqual([]);
+    expect((await it.resume(answerTo(pauses[0]!, { type: 'approve' }))).told).toMatchObject([{ content: 'paid bob' }]);
+  });
+
+  test('a rejection tells the model its reason, and a later approval is none', async () => {
+    const it = await runOf(make, named);
+    const { pauses } = await it.start([pay('c1', 'bob', 500)]);
+    const copy = await it.copy();
+    const { told } = await it.resume(answerTo(pauses[0]!, { type: 'reject', message: 'too much' }));
+    expect(told).toMatchObject([{ status: 'error', content: expect.stringContaining('too much') }]);
+    const after = await copy.resume(answerTo(pauses[0]!, { type: 'approve' }));
+    expect(after.told).toMatchObject([{ status: 'error', content: expect.stringContaining('too much') }]);
+    expect(it.made).toEqual([]);
+  });
+
+  test('an edited call is another one, which the rules judge anew', async () => {
+    const it = await runOf(make, named);
+    const { pauses } = await it.start([pay('c1', 'bob', 500)]);
+    const edit = (cents: number) =>
+      ({ type: 'edit', editedAction: { name: 'pay', args: { to: 'bob', cents } } }) as const;
+    const held = await it.resume(answerTo(pauses[0]!, edit(300)));
+    expect(held.pauses).toMatchObject([{ value: { actionRequests: [{ args: { to: 'bob', cents: 300 } }] } }]);
+    expect(await it.gate.port.shown(pauses[0]!.value.assize.approval as never)).toBeUndefined();
+    const copy = await it.copy();
+    const { told } = await it.resume(answerTo(held.pauses[0]!, edit(50)));
+    expect(told).toMatchObject([{ tool_call_id: 'c1', content: 'paid bob' }]);
+    // The same edit again is the same call, and another one is refused.
+    const twice = await copy.resume(answerTo(held.pauses[0]!, edit(50)));
+    expect(twice.told).toMatchObject([{ tool_call_id: 'c1', content: 'paid bob' }]);
+    expect(it.made).toEqual([{ to: 'bob', cents: 50 }]);
+  });
+
+  test('an edit to a refused call or to another tool does not pass', async () => {
+    const it = await runOf(make, named);
+    const { pauses } = await it.start([pay('c1', 'bob', 500)]);
+    const other = { type: 'edit', editedAction: { name: 'look', args: {} } } as const;
+    const again = await it.resume(answerTo(pauses[0]!, other));
+    expect(again.pauses).toHaveLength(1);
+    const mallory = { type: 'edit', editedAction: { name: 'pay', args: { to: 'mallory', cents: 5 } } } as const;
+    const { told } = await it.resume(answerTo(again.pauses[0]!, mallory));
+    expect(told).toMatchObject([{ status: 'error', content: expect.stringContaining('never') }]);
+    expect(it.made).toEqual([]);
+  });
+
+  test('an answer of one call is not the answer of its sibling', async () => {
+    const it = await runOf(make, named);
+    const { pauses } = await it.start([pay('c1', 'bob', 500), pay('c2', 'eve', 900)]);
+    // LangGraph gives an answer without an id to each call that waits.
+    const unnamed = await it.resume({ decisions: [{ type: 'approve' }] });
+    expect(it.made).toEqual([]);
+    expect(unnamed.pauses.length).toBeGreaterThan(0);
+    const of = pauses.find(({ value }) => value.assize.call === 't1.c1') ?? pauses[0]!;
+    const asked = unnamed.pauses.find(({ value }) => value.assize.call === of.value.assize.call);
+    const first = await it.resume(answerTo({ ...of, id: (asked ?? unnamed.pauses[0]!).id }, { type: 'approve' }));
+    expect(it.made).toHaveLength(1);
+    expect(it.made[0]).toEqual(of.value.actionRequests[0]!.args);
+    await decide(it, first.pauses[0]!, 'approve');
+    const { told } = await it.resume({ [first.pauses[0]!.id]: null });
+    expect(told).toMatchObject([{ content: 'paid bob' }, { content: 'paid eve' }]);
+    expect(it.made).toHaveLength(2);
+  });
+
+  test('a pause in the form of AG-UI is resumed with its decision', async () => {
+    const it = await runOf(make, { ...named, interrupts: 'ag-ui' });
+    const { pauses } = await it.start([pay('c1', 'bob', 500)]);
+    const { interrupts } = pauses[0]!.value as never as { interrupts: { id: string; metadata: object }[] };
+    expect(interrupts).toMatchObject([
+      {
+        ...{ reason: 'approval_required', toolCallId: 'c1', message: expect.stringContaining('large') },
+        responseSchema: { required: ['decision'] },
+        metadata: { tool: 'pay', args: { to: 'bob', cents: 500 }, digest: expect.any(String) },
+      },
+    ]);
+    const other = [{ interruptId: 'of another', status: 'resolved', payload: { decision: 'approve' } }];
+    const again = await it.resume({ [pauses[0]!.id]: other });
+    expect(again.pauses).toHaveLength(1);
+    const payload = { decision: 'approve' };
+    const { told } = await it.resume({
+      [again.pauses[0]!.id]: [{ interruptId: interrupts[0]!.id, status: 'resolved', payload }],
+    });
+    expect(told).toMatchObject([{ content: 'paid bob' }]);
+    expect(it.made).toHaveLength(1);
+  });
+
+  test('the program names the person by the call and the configuration', async () => {
+    const seen: unknown[] = [];
+    const it = await runOf(make, {
+      approver: (answer, held, { configurable }) => {
+        seen.push([answer, held]);
+        return (configurable['user'] as string | undefined) ?? '';
+      },
+    });
+    const { pauses } = await it.start([pay('c1', 'bob', 500)]);
+    const approve = answerTo(pauses[0]!, { type: 'approve' });
+    const place = { thread_id: 't1', user: 'manager:grace' };
+    expect((await it.resume(approve, place)).told).toMatchObject([{ content: 'paid bob' }]);
+    expect(seen).toMatchObject([
+      [Object.values(approve)[0], { run: 't1', id: 'c1', tool: 'pay', args: { to: 'bob', cents: 500 } }],
+    ]);
+  });
+});

@@ -1,0 +1,236 @@
+import { isDeepStrictEqual } from 'node:util';
+import { ToolMessage } from '@langchain/core/messages';
+import { interrupt, isGraphBubbleUp, isGraphInterrupt } from '@langchain/langgraph';
+import type { Json } from '#base';
+import {
+  type BegunCall,
+  type CallEnd,
+  errorOf,
+  type Gate,
+  type GateCall,
+  type HeldCall,
+  type PendingEnd,
+} from '#calls';
+import type { ReadAnswer } from './answer.ts';
+import { nodeOf } from './answers.ts';
+import { LangChainError } from './errors.ts';
+import { type GivenAnswer, GivenAnswers } from './given-answers.ts';
+import type { LangChainOptions } from './options.ts';
+import { agUiInterrupt, hitlInterrupt } from './pause.ts';
+import { type Configurable, observed, placeOf } from './place.ts';
+import { fromRecord, type ToolResult, toRecord } from './results.ts';
+import { Siblings } from './siblings.ts';
+
+/** A tool call of a graph, as its node makes it. */
+export interface GraphCall {
+  /** The model's id of the call. */
+  readonly id: string;
+  readonly tool: string;
+  readonly args: Readonly<Record<string, Json>>;
+  readonly configurable: Configurable;
+  readonly context: unknown;
+  /** Whether the message of the model has no other call: an answer without a name is about it. */
+  readonly isAlone: boolean;
+  readonly signal: AbortSignal | undefined;
+  /** How an error of the tool reaches the node. */
+  readonly failed: (error: unknown) => ToolResult;
+}
+
+/** Makes a call, with the arguments that are approved. */
+export type MakeCall = (args: Readonly<Record<string, Json>>) => Promise<ToolResult>;
+
+/** A call that is judged now: the model's own, or one that a person has made of it. */
+interface Judged {
+  readonly id: string;
+  readonly args: Readonly<Record<string, Json>>;
+}
+
+type Refused = Extract<CallEnd<Json>, { readonly end: 'refused' }>;
+
+/** An attempt of a call. `live` and `thrown` are what its tool gave now. */
+interface Attempt {
+  readonly end: CallEnd<Json>;
+  readonly live?: ToolResult;
+  readonly thrown?: { readonly error: unknown };
+}
+
+/**
+ * Judges a call, pauses the graph while it waits for a person, and makes it once.
+ *
+ * @throws LangChainError; CallError `call_in_doubt`; the interrupt of the graph; the error of the
+ * tool if the run is aborted; the errors of `Gate.run`
+ */
+export async function gatedCall(
+  gate: Gate,
+  call: GraphCall,
+  make: MakeCall,
+  options: LangChainOptions,
+): Promise<ToolResult> {
+  call.signal?.throwIfAborted();
+  return new GatedCall(gate, call, make, options).result();
+}
+
+class GatedCall {
+  readonly #gate: Gate;
+  readonly #call: GraphCall;
+  readonly #make: MakeCall;
+  readonly #options: LangChainOptions;
+  readonly #thread: string;
+  readonly #answers: GivenAnswers;
+  readonly #siblings: Siblings;
+  /** The questions that an answer of this run has decided. */
+  readonly #decided: Set<string> = new Set();
+
+  constructor(gate: Gate, call: GraphCall, make: MakeCall, options: LangChainOptions) {
+    this.#gate = gate;
+    this.#call = call;
+    this.#make = make;
+    this.#options = options;
+    this.#thread = threadOf(call, options);
+    this.#answers = new GivenAnswers(call);
+    this.#siblings = new Siblings(nodeOf(call.configurable));
+  }
+
+  result(): Promise<ToolResult> {
+    return this.#siblings.run(() => this.#result());
+  }
+
+  async #result(): Promise<ToolResult> {
+    let judged: Judged = { id: this.#call.id, args: this.#call.args };
+    for (;;) {
+      const attempt = await this.#run(judged);
+      const { end } = attempt;
+      if (end.end !== 'pending' && end.end !== 'refused') return this.#ended(attempt);
+      const answer = this.#answers.next(end);
+      if (answer !== undefined) judged = await this.#answered(judged, end, answer);
+      else if (end.end === 'refused') return this.#told(`The call was refused: ${end.reason}`);
+      else await this.#pause(judged, end);
+    }
+  }
+
+  async #run({ id, args }: Judged): Promise<Attempt> {
+    const { tool } = this.#call;
+    const { idempotent = [], waitMs } = this.#options;
+    let live: ToolResult | undefined;
+    let thrown: Attempt['thrown'];
+    const make = async (begun: BegunCall): Promise<Json> => {
+      try {
+        live = await this.#make(begun.args);
+      } catch (error) {
+        thrown = { error };
+        throw error;
+      }
+      return toRecord(live);
+    };
+    const end = await this.#gate.run(this.#callOf({ id, args }), make, {
+      isIdempotent: idempotent.includes(tool),
+      ...(waitMs !== undefined && { waitMs }),
+    });
+    return { end, ...(live !== undefined && { live }), ...(thrown !== undefined && { thrown }) };
+  }
+
+  #callOf({ id, args }: Judged): GateCall {
+    const { tool, configurable } = this.#call;
+    const place = placeOf(configurable);
+    return { run: this.#thread, id, tool, args, ...(place !== undefined && { observations: [observed(place)] }) };
+  }
+
+  /** The result of a call that was made, now or before. */
+  async #ended({ end, live, thrown }: Attempt): Promise<ToolResult> {
+    if (thrown !== undefined) this.#passOn(end.call, thrown.error);
+    if (live !== undefined) return live;
+    if (end.end === 'failed') return this.#call.failed(errorOf(end));
+    if (end.end === 'done') {
+      const result = await fromRecord(end.result);
+      const reason = `The call ${end.call} was made, and its result is of a form that the ledger cannot keep.`;
+      return result === undefined ? this.#told(reason) : renamed(result, this.#call.id);
+    }
+    if (end.end === 'doubt' && end.settled !== undefined) return this.#told(`The call was not made now: ${end.reason}`);
+    throw errorOf(end as Exclude<typeof end, { readonly end: 'done' }>);
+  }
+
+  /** Errors that are no failures of the tool: the end of the run, and a pause of the tool. */
+  #passOn(call: string, error: unknown): void {
+    if (this.#call.signal?.aborted === true) throw error;
+    if (!isGraphBubbleUp(error)) return;
+    const { tool } = this.#call;
+    if (!isGraphInterrupt(error) || this.#options.idempotent?.includes(tool) === true) throw error;
+    const text = `The tool ${tool} paused itself after it was begun. Let the rules ask, or name it in \`idempotent\`.`;
+    throw new LangChainError('tool_paused', text, { cause: error, evidence: { call } });
+  }
+
+  /** Records the decision of a named person. Returns the call to judge next. */
+  async #answered(judged: Judged, end: PendingEnd | Refused, { raw, read, isFresh }: GivenAnswer): Promise<Judged> {
+    const edited = this.#editedBy(judged, read);
+    if (end.end === 'refused' || read === undefined) return edited ?? judged;
+    if (read.type === 'edit' && edited === undefined) return judged;
+    const held = await this.#gate.held(this.#callOf(judged), end);
+    if (held === undefined || (read.about?.digest ?? held.digest) !== held.digest) return judged;
+    const mayDecide = isFresh && !this.#decided.has(end.approval);
+    const by = mayDecide ? await this.#personOf(raw, held) : undefined;
+    if (by === undefined) return edited ?? judged;
+    const reason = edited === undefined ? read.reason : `${by} asked for the call ${edited.id} instead`;
+    await this.#gate.port.decide(end.approval, {
+      ...{ decision: read.type === 'approve' ? 'approve' : 'reject', by, method: 'langgraph', digest: held.digest },
+      ...(reason !== undefined && { reason }),
+    });
+    this.#decided.add(end.approval);
+    // The call is edited only if it is refused now: another decision may have come first.
+    if (edited !== undefined) this.#answers.back();
+    return judged;
+  }
+
+  /** Another call that a person has made of this one, under an id of its own. */
+  #editedBy(judged: Judged, read: ReadAnswer | undefined): Judged | undefined {
+    const { name, args } = read?.edited ?? {};
+    const isOther = args !== undefined && !isDeepStrictEqual(args, judged.args);
+    return isOther && (name ?? this.#call.tool) === this.#call.tool ? { id: `${judged.id}:edit`, args } : undefined;
+  }
+
+  async #personOf(raw: unknown, held: HeldCall): Promise<string | undefined> {
+    const { configurable, context } = this.#call;
+    const person: unknown = await this.#options.approver?.(raw, held, { configurable, context });
+    return typeof person === 'string' && person !== '' ? person : undefined;
+  }
+
+  /** Ends this run of the node. Returns if the call is decided in the meantime. */
+  async #pause(judged: Judged, end: PendingEnd): Promise<void> {
+    const held = await this.#gate.held(this.#callOf(judged), end);
+    if (held === undefined) return;
+    const { call, approval, reason } = held;
+    await this.#siblings.settled();
+    const form = this.#options.interrupts === 'ag-ui' ? agUiInterrupt : hitlInterrupt;
+    try {
+      this.#answers.add(interrupt(form(held)));
+    } catch (error) {
+      if (isGraphInterrupt(error)) throw error;
+      throw new LangChainError(
+        'cannot_pause',
+        `The call waits for a person (${reason}), and the graph cannot pause. Compile it with a checkpointer.`,
+        { cause: error, evidence: { call, approval } },
+      );
+    }
+  }
+
+  #told(content: string): ToolMessage {
+    const { id, tool } = this.#call;
+    return new ToolMessage({ content, tool_call_id: id, name: tool, status: 'error' });
+  }
+}
+
+/** An edited call answers the model's own call. */
+function renamed(result: ToolResult, id: string): ToolResult {
+  if (ToolMessage.isInstance(result)) result.tool_call_id = id;
+  return result;
+}
+
+function threadOf({ tool, id, configurable }: GraphCall, { thread }: LangChainOptions): string {
+  if (typeof id !== 'string' || id === '')
+    throw new LangChainError('no_call_id', `The call of ${tool} has no id. Invoke the tool with a tool call.`, {
+      evidence: { tool },
+    });
+  const found: unknown = thread === undefined ? placeOf(configurable)?.thread_id : thread(configurable);
+  if (typeof found === 'string' && found !== '') return found;
+  const text = `The run that calls ${tool} has no thread. Pass configurable.thread_id, or \`thread\` in the options.`;
+  throw new LangChainError('no_thread', text, { evidence: { tool } });
+}
