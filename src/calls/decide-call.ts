@@ -23,6 +23,8 @@ export type Decision =
   | {
       readonly kind: 'begun';
       readonly call: string;
+      /** Absent for a call of a past day. */
+      readonly class?: CallRow['class'];
       readonly outcome?: CallRow['outcome'];
       readonly reason: string;
     };
@@ -94,9 +96,9 @@ function otherContent(id: string): Decision {
   return { kind: 'denied', reason: `the call ${id} was asked for with other arguments` };
 }
 
-function begunBefore(call: string, { outcome }: Pick<CallRow, 'outcome'>): Decision {
+function begunBefore(call: string, { class: toolClass, outcome }: Pick<CallRow, 'class' | 'outcome'>): Decision {
   const reason = `the call ${call} was let through already, and a call is made once; its outcome: ${outcome ?? 'not known'}`;
-  return { kind: 'begun', call, ...(outcome !== undefined && { outcome }), reason };
+  return { kind: 'begun', call, class: toolClass, ...(outcome !== undefined && { outcome }), reason };
 }
 
 function contentMatcher(agent: string, call: AskedCall): (row: CallRow) => boolean {

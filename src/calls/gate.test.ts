@@ -121,10 +121,10 @@ function observedIn(rows: readonly EntryRow[]): unknown {
 
 async function shopAt(place: Place, fail?: () => Error | undefined): Promise<Shop> {
   const gates: Gate[] = [];
-  onTestFinished(async () => {
-    for (const gate of gates) await gate.port.close();
-  });
   const { open, ...opened } = await place();
+  onTestFinished(async () => {
+    for (const gate of gates) await gate.close();
+  });
   const other = async (): Promise<Gate> => {
     const gate = await open();
     gates.push(gate);
@@ -270,10 +270,37 @@ describe.each([
 
   test('a result that is too large to keep is returned once', async () => {
     const it = await shopAt(place);
-    const call = { run: 'r1', id: 'c1', tool: 'look', args: {} };
+    const call = { run: 'r1', id: 'c1', tool: 'pay', args: { to: 'bob', cents: 5 } };
     const make = async () => 'x'.repeat(4_200_000);
     expect(await it.gate.run(call, make)).toMatchObject({ end: 'done', isRecorded: false });
     expect(await it.gate.run(call, make)).toMatchObject({ end: 'doubt', reason: expect.stringContaining('too large') });
+  });
+
+  test('a reading call without a recorded result is made again', async () => {
+    const it = await shopAt(place);
+    const call = { run: 'r1', id: 'c1', tool: 'look', args: {} };
+    const report = it.gate.port.report.bind(it.gate.port);
+    it.gate.port.report = () => Promise.reject(new Error('the process has ended'));
+    const made: number[] = [];
+    const make = async () => made.push(1);
+    expect(await it.gate.run(call, make)).toMatchObject({ end: 'done', result: 1, isRecorded: false });
+    it.gate.port.report = report;
+    it.gate = await it.other();
+    expect(await it.gate.run(call, make)).toMatchObject({ end: 'done', result: 2, isRecorded: false });
+    expect(await it.gate.run(call, make)).toMatchObject({ end: 'done', result: 2, isRecorded: true });
+    await it.gate.close();
+    it.gate = await it.other();
+    expect(await it.gate.run(call, make)).toMatchObject({ end: 'done', result: 2, isRecorded: true });
+    expect(made).toHaveLength(2);
+  });
+
+  test('a reading call that fails is made again by a repetition, not at once', async () => {
+    let error: Error | undefined = new DOMException('late', 'TimeoutError');
+    const it = await shopAt(place, () => error);
+    expect(await it.run({ tool: 'look', args: {} })).toMatchObject({ end: 'doubt' });
+    expect(it.made).toHaveLength(1);
+    error = undefined;
+    expect(await it.run({ tool: 'look', args: {} })).toMatchObject({ end: 'done', result: { receipt: 2 } });
   });
 
   test('the ledger has the observations of a call', async () => {

@@ -32,7 +32,10 @@ export interface GateCall {
 
 export interface MakeOptions {
   readonly waitMs?: number;
-  /** Whether a second call does no harm: a call that failed or is in doubt may be made again. */
+  /**
+   * Whether a second call does no harm: a call that failed or is in doubt may be made again.
+   * Default: whether the rules declare the tool as reading.
+   */
   readonly isIdempotent?: boolean;
   /** Whether an error leaves it open if the call took effect. Default: aborts and time-outs do. */
   readonly isUnknown?: (error: unknown) => boolean;
@@ -92,8 +95,8 @@ const ATTEMPTS_MAX = 5;
 export class Gate {
   readonly port: CallPort;
   readonly #options: Required<GateOptions>;
-  /** The calls that this process makes now, by their id. */
-  readonly #running: Map<string, { readonly digest: string; readonly end: Promise<CallEnd<never>> }> = new Map();
+  /** The calls that this process makes or reports now, by their id. */
+  readonly #running: Map<string, Running> = new Map();
 
   constructor(port: CallPort, { server, waitMs = 0, inFlightMs = 2_000 }: GateOptions) {
     this.port = port;
@@ -109,9 +112,9 @@ export class Gate {
     const first = callIdOf(call.run, call.id);
     for (let attempt = 1; ; attempt++) {
       const id = attempt === 1 ? first : `${first}:${attempt}`;
-      const end = await this.#once(this.#asked(id, call), { make, key: first, call, options });
-      const isOver = end.end !== 'doubt' && !(end.end === 'failed' && end.isRecorded);
-      if (isOver || options.isIdempotent !== true || attempt === ATTEMPTS_MAX) return end;
+      const { end, isNow, isIdempotent } = await this.#once(this.#asked(id, call), { make, key: first, call, options });
+      const isOpen = end.end === 'doubt' || (end.end === 'failed' && end.isRecorded);
+      if (isNow || !isOpen || !isIdempotent || attempt === ATTEMPTS_MAX) return end;
     }
   }
 
@@ -139,34 +142,48 @@ export class Gate {
     throw errorOf(end);
   }
 
+  /** Waits for the calls that are being made and their outcomes, and closes the port. */
+  async close(): Promise<void> {
+    await Promise.all(Array.from(this.#running.values(), ({ attempt }) => ended(attempt)));
+    await this.port.close();
+  }
+
   #asked(id: string, { run, tool, args }: GateCall): AskedCall {
     return { id, session: run, server: this.#options.server, tool, args };
   }
 
-  async #once<T extends Json | undefined>(asked: AskedCall, work: Work<T>): Promise<CallEnd<T>> {
+  async #once<T extends Json | undefined>(asked: AskedCall, work: Work<T>): Promise<Attempt<T>> {
     const digest = digestOf(asked);
     const running = this.#running.get(asked.id);
     if (running !== undefined) return repeated(asked.id, digest, running);
-    const end = this.#decided(asked, work);
-    this.#running.set(asked.id, { digest, end: end as Promise<CallEnd<never>> });
+    const attempt = this.#decided(asked, work);
+    this.#running.set(asked.id, { digest, attempt });
+    const forget = (): boolean => this.#running.delete(asked.id);
     try {
-      return await end;
-    } finally {
-      this.#running.delete(asked.id);
+      const made = await attempt;
+      if (made.reported === undefined) forget();
+      else made.reported.then(forget);
+      return made;
+    } catch (error) {
+      forget();
+      throw error;
     }
   }
 
-  async #decided<T extends Json | undefined>(asked: AskedCall, work: Work<T>): Promise<CallEnd<T>> {
-    const { waitMs = this.#options.waitMs } = work.options;
+  async #decided<T extends Json | undefined>(asked: AskedCall, work: Work<T>): Promise<Attempt<T>> {
+    const { waitMs = this.#options.waitMs, isIdempotent } = work.options;
     const { observations = [] } = work.call;
     const decision = await this.port.ask(asked, { waitMs, observations, match: 'id' });
     const { id: call } = asked;
-    if (decision.kind === 'denied') return { end: 'refused', call, reason: decision.reason };
-    if (decision.kind === 'begun') return this.#before(call, decision.reason);
-    if (decision.kind === 'allowed') return this.#made({ call, args: decision.args ?? asked.args }, work);
+    const isRead = 'class' in decision && decision.class === 'read';
+    const known = { isNow: false, isIdempotent: isIdempotent ?? isRead };
+    if (decision.kind === 'denied') return { ...known, end: { end: 'refused', call, reason: decision.reason } };
+    if (decision.kind === 'begun') return { ...known, end: await this.#before(call, decision.reason) };
+    if (decision.kind === 'allowed')
+      return this.#made({ call, args: decision.args ?? asked.args }, work, known.isIdempotent);
     const { approval, reason } = decision;
     const page = this.port.pageOf(approval);
-    return { end: 'pending', call, approval, reason, ...(page !== undefined && { page }) };
+    return { ...known, end: { end: 'pending', call, approval, reason, ...(page !== undefined && { page }) } };
   }
 
   /** The end of a call that was begun before, here or in another process. */
@@ -180,10 +197,16 @@ export class Gate {
     }
   }
 
+  /**
+   * Makes a call. The result of an idempotent one is returned before its outcome is recorded: after
+   * a crash it is made again, which does no harm.
+   */
   async #made<T extends Json | undefined>(
     { call, args }: Omit<BegunCall, 'key'>,
     { make, key, options }: Work<T>,
-  ): Promise<CallEnd<T>> {
+    isIdempotent: boolean,
+  ): Promise<Attempt<T>> {
+    const known = { isNow: true, isIdempotent };
     const { isUnknown = isInterruption } = options;
     let result: T;
     try {
@@ -191,11 +214,15 @@ export class Gate {
     } catch (error) {
       const unknown = isUnknown(error);
       await this.#report(call, { outcome: unknown ? 'unknown' : 'failed', result: { error: told(error) } });
-      if (!unknown) return { end: 'failed', call, error, isRecorded: false };
-      return { end: 'doubt', call, reason: `it was made, and its outcome is not known: ${told(error).message}` };
+      if (!unknown) return { ...known, end: { end: 'failed', call, error, isRecorded: false } };
+      const reason = `it was made, and its outcome is not known: ${told(error).message}`;
+      return { ...known, end: { end: 'doubt', call, reason } };
     }
-    await this.#report(call, { outcome: 'done', result: kept(result) });
-    return { end: 'done', call, result, isRecorded: false };
+    const reported = this.#report(call, { outcome: 'done', result: kept(result) });
+    const end = { end: 'done', call, result, isRecorded: false } as const;
+    if (isIdempotent) return { ...known, end, reported };
+    await reported;
+    return { ...known, end };
   }
 
   /** The call is made, so an outcome that is not recorded is no failure of the call. */
@@ -221,16 +248,35 @@ interface Work<T extends Json | undefined> {
   readonly options: MakeOptions;
 }
 
+/** An attempt of a call. */
+interface Attempt<T> {
+  readonly end: CallEnd<T>;
+  /** Whether the tool was called now. */
+  readonly isNow: boolean;
+  readonly isIdempotent: boolean;
+  /** Settles when the outcome is recorded. Absent: it is. */
+  readonly reported?: Promise<void>;
+}
+
+/** An attempt that this process makes, or whose outcome it records. */
+interface Running {
+  readonly digest: string;
+  readonly attempt: Promise<Attempt<unknown>>;
+}
+
+/** Resolves when an attempt is over, also by an error, which goes to the caller of the attempt. */
+async function ended(attempt: Promise<Attempt<unknown>>): Promise<void> {
+  const [settled] = await Promise.allSettled([attempt]);
+  if (settled.status === 'fulfilled') await settled.value.reported;
+}
+
 /** The end of the same call, which is being made. */
-async function repeated<T>(
-  call: string,
-  digest: string,
-  running: { readonly digest: string; readonly end: Promise<CallEnd<never>> },
-): Promise<CallEnd<T>> {
-  if (running.digest !== digest)
-    return { end: 'refused', call, reason: `the call ${call} was asked for with other arguments` };
-  const end = await running.end;
-  return 'isRecorded' in end ? { ...end, isRecorded: true } : end;
+async function repeated<T>(call: string, digest: string, running: Running): Promise<Attempt<T>> {
+  const reason = `the call ${call} was asked for with other arguments`;
+  if (running.digest !== digest) return { end: { end: 'refused', call, reason }, isNow: false, isIdempotent: false };
+  const attempt = (await running.attempt) as Attempt<T>;
+  const { end } = attempt;
+  return 'isRecorded' in end ? { ...attempt, end: { ...end, isRecorded: true } } : attempt;
 }
 
 /** The error of an end without a result. The error of a tool is thrown as it is. */

@@ -42,6 +42,7 @@ const decisionForm = z
     z.strictObject({
       decision: z.literal('begun'),
       call: z.string(),
+      class: z.enum(['read', 'reversible', 'irreversible']).optional().describe('absent for a call of a past day'),
       outcome: z.enum(['done', 'failed', 'unknown']).optional(),
       reason: z.string(),
     }),
