@@ -20,6 +20,8 @@ export interface PersonsDecision {
   /** The digest of what the person was shown. */
   readonly digest: string;
   readonly reason?: string;
+  /** Approves the call with these arguments instead, which the rules judge anew. */
+  readonly args?: AskedCall['args'];
 }
 
 /** The judge and the record of one agent's calls: in this process, or at a server. */
@@ -32,7 +34,12 @@ export interface CallPort {
   outcomeOf(call: string): Promise<Outcome | undefined>;
   /** The content that a person is shown of a pending call. Undefined if it is decided. */
   shown(approval: Hash): Promise<ShownCall | undefined>;
-  /** Records the decision of a person. Of several decisions, the first counts. */
+  /**
+   * Records the decision of a person. Of several decisions, the first counts.
+   *
+   * @throws the errors of `Approvals.approve`, such as `invalid_amendment` for other arguments that
+   * the rules refuse; at a server CallError `server_refused` with that code
+   */
   decide(approval: Hash, decision: PersonsDecision): Promise<void>;
   /** The page of a pending call for people. Undefined without a server. */
   pageOf(approval: Hash): string | undefined;

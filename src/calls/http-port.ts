@@ -54,7 +54,7 @@ export class HttpPort implements CallPort {
     return shown as ShownCall | undefined;
   }
 
-  async decide(approval: Hash, { decision, by, digest, reason }: PersonsDecision): Promise<void> {
+  async decide(approval: Hash, { decision, by, digest, reason, args }: PersonsDecision): Promise<void> {
     const token = Object.hasOwn(this.#options.people, by) ? this.#options.people[by] : undefined;
     if (token === undefined)
       throw new CallError('no_credential', `This program has no token of ${by}. Pass it in \`people\`.`, {
@@ -64,6 +64,7 @@ export class HttpPort implements CallPort {
       digest,
       ...(decision === 'reject' && { reason: 'rejected' }),
       ...(reason !== undefined && { reason }),
+      ...(args !== undefined && { args: { ...(await this.#argsOf(approval)), args } }),
     };
     try {
       await this.#send('POST', `/v1/approvals/${approval}/${decision}`, body, token);
@@ -71,6 +72,12 @@ export class HttpPort implements CallPort {
       // Another decision came first, and counts.
       if (!isAssizeError(error, 'server_refused') || error.evidence['code'] !== 'not_pending') throw error;
     }
+  }
+
+  /** The arguments of the pending proposal. */
+  async #argsOf(approval: Hash): Promise<object> {
+    const { approval: shown } = await this.#send('GET', `/v1/approvals/${approval}`);
+    return (shown as { readonly action?: { readonly args?: object } } | undefined)?.action?.args ?? {};
   }
 
   pageOf(approval: Hash): string {

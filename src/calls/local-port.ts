@@ -44,16 +44,26 @@ export class LocalPort implements CallPort {
     return { digest, detail };
   }
 
-  async decide(approval: Hash, { decision, by, method, digest, reason }: PersonsDecision): Promise<void> {
+  async decide(approval: Hash, { decision, by, method, digest, reason, args }: PersonsDecision): Promise<void> {
     const { approvals } = this.#world.trajectory;
     const input = { principal: by, method, digest, ...(reason !== undefined && { reason }) };
     try {
-      if (decision === 'approve') await approvals.approve(approval, input);
+      if (decision === 'approve')
+        await approvals.approve(approval, { ...input, ...(await this.#amended(approval, args)) });
       else await approvals.reject(approval, { reason: 'rejected', ...input });
     } catch (error) {
       // Another decision came first, and counts.
       if (!isAssizeError(error, 'not_pending')) throw error;
     }
+  }
+
+  /** The arguments of the pending proposal, with other ones for the tool. */
+  async #amended(approval: Hash, args: PersonsDecision['args']): Promise<{ readonly args?: never }> {
+    if (args === undefined) return {};
+    const found = await this.#world.trajectory.approvals.statusOf(approval);
+    if (found.status !== 'pending' || isEffectPending(found.payload)) return {};
+    const asked = await this.#world.valueOf(found.payload, found.payload.proposal.action.args);
+    return { args: { ...(asked as object), args } as never };
   }
 
   pageOf(): undefined {
