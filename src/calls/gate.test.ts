@@ -182,6 +182,21 @@ describe.each([
     expect(it.made).toEqual([{ to: 'bob', cents: 5 }, held.args]);
   });
 
+  test('calls of other runs have other ids, also with dots and colons', async () => {
+    const it = await shopAt(place);
+    const held = { args: { to: 'bob', cents: 500 } };
+    const names = [
+      { run: 'a.b', id: 'c' },
+      { run: 'a', id: 'b.c' },
+      { run: 'a', id: 'b.c:2' },
+      { run: 'a b', id: '' },
+      { run: 'r'.repeat(300), id: 'c' },
+    ];
+    const ids = [];
+    for (const name of names) ids.push((await it.run({ ...held, ...name })).call);
+    expect(new Set(ids).size).toBe(names.length);
+  });
+
   test('a denied call is not made, and an approved one is made once', async () => {
     const it = await shopAt(place);
     expect(await it.run({ id: 'm', args: { to: 'mallory', cents: 5 } })).toMatchObject({ end: 'refused' });

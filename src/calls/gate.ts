@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isInstance, type Json } from '#base';
 import { canonicalize, hashText } from '#canon';
 import type { Hash } from '#ledger';
-import { type AskedCall, callIdOf } from './asked-call.ts';
+import { type AskedCall, runCallIdOf, sessionIdOf } from './asked-call.ts';
 import type { CallPort } from './call-port.ts';
 import type { Observed } from './call-world.ts';
 import type { Outcome } from './close-call.ts';
@@ -109,7 +109,7 @@ export class Gate {
    * @throws the errors of the store or the server, before the call is made
    */
   async run<T extends Json | undefined>(call: GateCall, make: Make<T>, options: MakeOptions = {}): Promise<CallEnd<T>> {
-    const first = callIdOf(call.run, call.id);
+    const first = runCallIdOf(call.run, call.id);
     for (let attempt = 1; ; attempt++) {
       const id = attempt === 1 ? first : `${first}:${attempt}`;
       const { end, isNow, isIdempotent } = await this.#once(this.#asked(id, call), { make, key: first, call, options });
@@ -149,7 +149,7 @@ export class Gate {
   }
 
   #asked(id: string, { run, tool, args }: GateCall): AskedCall {
-    return { id, session: run, server: this.#options.server, tool, args };
+    return { id, session: sessionIdOf(run), server: this.#options.server, tool, args };
   }
 
   async #once<T extends Json | undefined>(asked: AskedCall, work: Work<T>): Promise<Attempt<T>> {
