@@ -6,7 +6,7 @@ import { type AskedCall, runCallIdOf, sessionIdOf } from './asked-call.ts';
 import type { CallPort } from './call-port.ts';
 import type { Observed } from './call-world.ts';
 import type { Outcome } from './close-call.ts';
-import { digestOf } from './decide-call.ts';
+import { type DecideOptions, type Decision, digestOf } from './decide-call.ts';
 import { CallError } from './errors.ts';
 import type { HeldCall } from './held-call.ts';
 
@@ -37,6 +37,8 @@ export interface MakeOptions {
    * Default: whether the rules declare the tool as reading.
    */
   readonly isIdempotent?: boolean;
+  /** Whether a call that was not asked about before is refused. */
+  readonly isKnown?: boolean;
   /** Whether an error leaves it open if the call took effect. Default: aborts and time-outs do. */
   readonly isUnknown?: (error: unknown) => boolean;
 }
@@ -79,6 +81,13 @@ export type CallEnd<T> =
       readonly settled?: 'done' | 'failed';
     };
 
+/** The judgement of a call that is not made yet. `begun`: it was begun before. */
+export type JudgedEnd =
+  | { readonly end: 'ready'; readonly call: string }
+  | { readonly end: 'begun'; readonly call: string }
+  | Extract<CallEnd<never>, { readonly end: 'refused' }>
+  | PendingEnd;
+
 /** The most bytes of a result that the ledger keeps for a repetition. */
 const RESULT_BYTES_MAX = 4 * 1_048_576;
 /** How often an idempotent call is made anew. */
@@ -112,9 +121,36 @@ export class Gate {
     const first = runCallIdOf(call.run, call.id);
     for (let attempt = 1; ; attempt++) {
       const id = attempt === 1 ? first : `${first}:${attempt}`;
-      const { end, isNow, isIdempotent } = await this.#once(this.#asked(id, call), { make, key: first, call, options });
+      const known = attempt === 1 ? options : { ...options, ...UNKNOWN };
+      const work = { make, key: first, call, options: known };
+      const { end, isNow, isIdempotent } = await this.#once(this.#asked(id, call), work);
       const isOpen = end.end === 'doubt' || (end.end === 'failed' && end.isRecorded);
       if (isNow || !isOpen || !isIdempotent || attempt === ATTEMPTS_MAX) return end;
+    }
+  }
+
+  /**
+   * Judges a call and asks about it, before it is made. It is not begun: `run` begins and makes it.
+   *
+   * @throws the errors of the store or the server
+   */
+  async judge(
+    call: GateCall,
+    options: Pick<MakeOptions, 'waitMs' | 'isIdempotent' | 'isKnown'> = {},
+  ): Promise<JudgedEnd> {
+    const first = runCallIdOf(call.run, call.id);
+    for (let attempt = 1; ; attempt++) {
+      const id = attempt === 1 ? first : `${first}:${attempt}`;
+      const asked = this.#asked(id, call);
+      const decision = await this.port.judge(
+        asked,
+        this.#asking(call, attempt === 1 ? options : { ...options, ...UNKNOWN }),
+      );
+      if (decision.kind === 'denied') return { end: 'refused', call: id, reason: decision.reason };
+      if (decision.kind === 'pending') return this.#pending(id, decision);
+      if (decision.kind === 'ready') return { end: 'ready', call: id };
+      const isOver = decision.outcome === 'done' || !isRepeatable(decision, options) || attempt === ATTEMPTS_MAX;
+      if (isOver) return { end: 'begun', call: id };
     }
   }
 
@@ -171,19 +207,25 @@ export class Gate {
   }
 
   async #decided<T extends Json | undefined>(asked: AskedCall, work: Work<T>): Promise<Attempt<T>> {
-    const { waitMs = this.#options.waitMs, isIdempotent } = work.options;
-    const { observations = [] } = work.call;
-    const decision = await this.port.ask(asked, { waitMs, observations, match: 'id' });
+    const decision = await this.port.ask(asked, this.#asking(work.call, work.options));
     const { id: call } = asked;
-    const isRead = 'class' in decision && decision.class === 'read';
-    const known = { isNow: false, isIdempotent: isIdempotent ?? isRead };
+    const known = { isNow: false, isIdempotent: isRepeatable(decision, work.options) };
     if (decision.kind === 'denied') return { ...known, end: { end: 'refused', call, reason: decision.reason } };
     if (decision.kind === 'begun') return { ...known, end: await this.#before(call, decision.reason) };
-    if (decision.kind === 'allowed')
-      return this.#made({ call, args: decision.args ?? asked.args }, work, known.isIdempotent);
-    const { approval, reason } = decision;
+    if (decision.kind === 'pending') return { ...known, end: this.#pending(call, decision) };
+    return this.#made({ call, args: decision.args ?? asked.args }, work, known.isIdempotent);
+  }
+
+  #asking(
+    { observations = [] }: GateCall,
+    { waitMs = this.#options.waitMs, isKnown = false }: Pick<MakeOptions, 'waitMs' | 'isKnown'>,
+  ): DecideOptions {
+    return { waitMs, observations, match: 'id', isKnown };
+  }
+
+  #pending(call: string, { approval, reason }: Extract<Decision, { readonly kind: 'pending' }>): PendingEnd {
     const page = this.port.pageOf(approval);
-    return { ...known, end: { end: 'pending', call, approval, reason, ...(page !== undefined && { page }) } };
+    return { end: 'pending', call, approval, reason, ...(page !== undefined && { page }) };
   }
 
   /** The end of a call that was begun before, here or in another process. */
@@ -241,11 +283,19 @@ export class Gate {
   }
 }
 
+/** A later attempt of a known call has an id of its own. */
+const UNKNOWN = { isKnown: false } as const;
+
 interface Work<T extends Json | undefined> {
   readonly make: Make<T>;
   readonly key: string;
   readonly call: GateCall;
   readonly options: MakeOptions;
+}
+
+/** Whether a second call does no harm: by its program, or by the rules. */
+function isRepeatable(decision: Decision, { isIdempotent }: Pick<MakeOptions, 'isIdempotent'>): boolean {
+  return isIdempotent ?? ('class' in decision && decision.class === 'read');
 }
 
 /** An attempt of a call. */
