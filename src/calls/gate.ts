@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isInstance, type Json } from '#base';
 import { canonicalize, hashText } from '#canon';
 import type { Hash } from '#ledger';
-import { type AskedCall, callIdOf } from './asked-call.ts';
+import { type AskedCall, callIdOf, sessionIdOf } from './asked-call.ts';
 import type { CallPort } from './call-port.ts';
 import type { Observed } from './call-world.ts';
 import type { Outcome } from './close-call.ts';
@@ -21,7 +21,7 @@ export interface GateOptions {
 
 /** A call of a tool by a framework. */
 export interface GateCall {
-  /** The run, thread or conversation. It is the session of the call. */
+  /** The run, thread or conversation: the session of the call. A text without that form is hashed. */
   readonly run: string;
   /** The framework's id of the call. A repetition in the same run is the same call. */
   readonly id: string;
@@ -76,8 +76,8 @@ export type CallEnd<T> =
       readonly settled?: 'done' | 'failed';
     };
 
-/** The most bytes of a result that the ledger keeps for a repetition. */
-const RESULT_BYTES_MAX = 4 * 1_048_576;
+/** The most bytes of a result that the ledger keeps for a repetition. A report has at most 1 MiB. */
+const RESULT_BYTES_MAX = 1_000_000;
 /** How often an idempotent call is made anew. */
 const ATTEMPTS_MAX = 5;
 
@@ -140,11 +140,11 @@ export class Gate {
   }
 
   #asked(id: string, { run, tool, args }: GateCall): AskedCall {
-    return { id, session: run, server: this.#options.server, tool, args };
+    return { id, session: sessionIdOf(run), server: this.#options.server, tool, args };
   }
 
   async #once<T extends Json | undefined>(asked: AskedCall, work: Work<T>): Promise<CallEnd<T>> {
-    const digest = digestOf(asked);
+    const digest = `${asked.tool} ${digestOf(asked)}`;
     const running = this.#running.get(asked.id);
     if (running !== undefined) return repeated(asked.id, digest, running);
     const end = this.#decided(asked, work);
