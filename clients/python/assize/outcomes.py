@@ -11,8 +11,8 @@ from .ends import CallEnd, Done, Doubt, Failed, told
 from .errors import CallFailed, NotJson
 from .forms import Outcome
 
-#: The most bytes of a result that the ledger keeps for a repetition.
-RESULT_BYTES_MAX = 4 * 1_048_576
+#: The most bytes of a result that the ledger keeps for a repetition. A report has at most 1 MiB.
+RESULT_BYTES_MAX = 1_000_000
 _INTERRUPTIONS = frozenset({"TimeoutError", "Timeout", "TimeoutException", "CancelledError", "AbortError"})
 
 log = logging.getLogger("assize")
