@@ -21,7 +21,7 @@ export interface GateOptions {
 
 /** A call of a tool by a framework. */
 export interface GateCall {
-  /** The run, thread or conversation: the session of the call. A text without that form is hashed. */
+  /** The run, thread or conversation. It is the session of the call, by its hash if need be. */
   readonly run: string;
   /** The framework's id of the call. A repetition in the same run is the same call. */
   readonly id: string;
@@ -76,7 +76,7 @@ export type CallEnd<T> =
       readonly settled?: 'done' | 'failed';
     };
 
-/** The most bytes of a result that the ledger keeps for a repetition. A report has at most 1 MiB. */
+/** The most bytes of a result that the ledger keeps. A report has at most 1 MiB. */
 const RESULT_BYTES_MAX = 1_000_000;
 /** How often an idempotent call is made anew. */
 const ATTEMPTS_MAX = 5;

@@ -86,9 +86,9 @@ describe.skipIf(!hasPython)('the client in Python', () => {
     const said = await unittest(
       {
         ASSIZE_URL: server.url,
-        ASSIZE_AGENT: assize('token', 'create', 'agent:ada').trim(),
-        ASSIZE_PERSON: assize('token', 'create', 'manager:grace').trim(),
-        ASSIZE_AUDITOR: assize('token', 'create', 'auditor:iris').trim(),
+        TOKEN_OF_AGENT: assize('token', 'create', 'agent:ada').trim(),
+        TOKEN_OF_PERSON: assize('token', 'create', 'manager:grace').trim(),
+        TOKEN_OF_AUDITOR: assize('token', 'create', 'auditor:iris').trim(),
       },
       ...['-s', 'tests/server', '-p', 'check_*.py'],
     );

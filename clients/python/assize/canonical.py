@@ -103,7 +103,9 @@ class _Writer:
         elif kind is list:
             self._write_items(cast("list[object]", value), _below(depth_left))
         else:
-            raise _Fault(f"a value of the type {kind.__name__} is not JSON; pass a str, int, float, bool, None, list or dict")
+            raise _Fault(
+                f"a value of the type {kind.__name__} is not JSON; pass a str, int, float, bool, None, list or dict"
+            )
 
     def _write_members(self, value: dict[object, object], depth_left: int) -> None:
         for name in value:

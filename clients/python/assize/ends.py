@@ -114,7 +114,9 @@ def error_of(end: Failed | Refused | Pending | Doubt) -> Exception:
     if isinstance(end, Refused):
         return CallRefused(f"The call was refused: {end.reason}", call=end.call, reason=end.reason)
     if isinstance(end, Doubt):
-        then = ". See whether it took effect, and settle it with assize api calls.settle." if end.settled is None else "."
+        then = (
+            ". See whether it took effect, and settle it with assize api calls.settle." if end.settled is None else "."
+        )
         text = f"The call {end.call} is not made again: {end.reason}{then}"
         return CallInDoubt(text, call=end.call, reason=end.reason, settled=end.settled)
     text = f"The call waits for a person: {end.reason}. Approve it at {end.page}, then call again."
@@ -149,5 +151,3 @@ def told(error: BaseException) -> tuple[str, str]:
 
 def _well_formed(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-

@@ -109,9 +109,7 @@ class CallPending(CallError):
 
     code = "call_pending"
 
-    def __init__(
-        self, message: str, *, call: str = "", approval: str = "", reason: str = "", page: str = ""
-    ) -> None:
+    def __init__(self, message: str, *, call: str = "", approval: str = "", reason: str = "", page: str = "") -> None:
         super().__init__(message, call=call)
         self.approval = approval
         self.reason = reason

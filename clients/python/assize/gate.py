@@ -386,5 +386,3 @@ def _placed_async(make: Callable[[BegunCall], Awaitable[T]]) -> Callable[[BegunC
             return await make(begun)
 
     return placed
-
-

@@ -42,6 +42,13 @@ class Make:
     begun: BegunCall
 
 
+def _future() -> concurrent.futures.Future[Any]:
+    """A future that a cancellation of its waiting task does not cancel."""
+    made: concurrent.futures.Future[Any] = concurrent.futures.Future()
+    made.set_running_or_notify_cancel()
+    return made
+
+
 @dataclass(slots=True)
 class Running:
     """A call that this process makes now."""
@@ -51,7 +58,7 @@ class Running:
     task: object | None
     process: int = field(default_factory=os.getpid)
     #: The end, or None if the caller asks for itself.
-    end: concurrent.futures.Future[Any] = field(default_factory=lambda: _future())
+    end: concurrent.futures.Future[Any] = field(default_factory=_future)
 
     @classmethod
     def here(cls, digest: str) -> Running:
@@ -144,13 +151,6 @@ async def _in_thread(step: Io) -> Any:
         if step.undo is not None:
             _after(done, step.undo)
         raise
-
-
-def _future() -> concurrent.futures.Future[Any]:
-    """A future that a cancellation of its waiting task does not cancel."""
-    made: concurrent.futures.Future[Any] = concurrent.futures.Future()
-    made.set_running_or_notify_cancel()
-    return made
 
 
 def _after(done: concurrent.futures.Future[Any], undo: Callable[[Any], None]) -> None:

@@ -114,9 +114,7 @@ class FakeServer:
 Fault = Callable[[BaseHTTPRequestHandler, Callable[[], tuple[int, Any]]], bool]
 
 
-def send(
-    request: BaseHTTPRequestHandler, status: int, body: Any, headers: Mapping[str, str] | None = None
-) -> None:
+def send(request: BaseHTTPRequestHandler, status: int, body: Any, headers: Mapping[str, str] | None = None) -> None:
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
     request.send_response(status)
     for name, value in (headers or {}).items():

@@ -16,8 +16,10 @@ class Color(enum.StrEnum):
 
 class CanonicalTest(unittest.TestCase):
     def test_texts_are_those_of_rfc_8785(self) -> None:
-        self.assertEqual(canonicalize({"b": [1, 2.5, True, None], "a": {}, "c": []}), '{"a":{},"b":[1,2.5,true,null],"c":[]}')
-        self.assertEqual(canonicalize('\u20ac$\u000f\nA\'B"\\\u2028'), '"\u20ac$\\u000f\\nA\'B\\"\\\\\u2028"')
+        self.assertEqual(
+            canonicalize({"b": [1, 2.5, True, None], "a": {}, "c": []}), '{"a":{},"b":[1,2.5,true,null],"c":[]}'
+        )
+        self.assertEqual(canonicalize("\u20ac$\u000f\nA'B\"\\\u2028"), '"\u20ac$\\u000f\\nA\'B\\"\\\\\u2028"')
         # By UTF-16 code units, an emoji comes before U+FB33.
         self.assertEqual(canonicalize({"\ufb33": 1, "\U0001f600": 2}), '{"\U0001f600":2,"\ufb33":1}')
 

@@ -113,7 +113,10 @@ class OnceTest(FakeCase):
             return "ok"
 
         ends = [self.gate.once(CALL, make, idempotent=True) for _ in range(3)]
-        self.assertEqual(ends, [Failed("r1.c1:2", mock.ANY, recorded=False), Done("r1.c1:3", "ok", False), Done("r1.c1:3", "ok", True)])
+        self.assertEqual(
+            ends,
+            [Failed("r1.c1:2", mock.ANY, recorded=False), Done("r1.c1:3", "ok", False), Done("r1.c1:3", "ok", True)],
+        )
         self.assertEqual(keys, ["r1.c1"] * 3)
 
     def test_an_idempotent_call_is_made_anew_five_times_at_most(self) -> None:
@@ -181,7 +184,9 @@ class OnceTest(FakeCase):
         self.assertEqual(len(self.made), 3)
 
     def test_a_result_that_the_ledger_does_not_take_is_recorded_by_its_hash(self) -> None:
-        self.server.fault("POST /v1/trajectories/calls/calls/r1.c1/report", answers(413, problem("body_too_large", "Large.")))
+        self.server.fault(
+            "POST /v1/trajectories/calls/calls/r1.c1/report", answers(413, problem("body_too_large", "Large."))
+        )
         self.assertIsInstance(self.pay(), Done)
         self.assertEqual(self.server.calls["r1.c1"]["outcome"], "done")
         end = self.pay()

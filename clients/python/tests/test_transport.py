@@ -115,7 +115,14 @@ class TransportTest(FakeCase):
 
     def test_answers_of_another_server_are_refused(self) -> None:
         deep = b"[" * 100_000
-        for status, body in [(200, b"<html>"), (200, b"[]"), (200, b'{"a":NaN}'), (200, b"\xff"), (200, deep), (404, b"no")]:
+        for status, body in [
+            (200, b"<html>"),
+            (200, b"[]"),
+            (200, b'{"a":NaN}'),
+            (200, b"\xff"),
+            (200, deep),
+            (404, b"no"),
+        ]:
             self.server.fault("GET", answers(status, body))
             with self.assertRaises(BadAnswer) as refused:
                 self.client.me()
@@ -179,7 +186,14 @@ class TokenTest(FakeCase):
             pickle.dumps(self.client)
 
     def test_a_url_has_a_scheme_a_host_and_a_port(self) -> None:
-        for url in ["127.0.0.1:4517", "ftp://host", "http://user:pw@host", "http://host/path", "http://host?x", "http://"]:
+        for url in [
+            "127.0.0.1:4517",
+            "ftp://host",
+            "http://user:pw@host",
+            "http://host/path",
+            "http://host?x",
+            "http://",
+        ]:
             with self.assertRaises(ValueError) as refused:
                 Client(url, TOKEN)
             self.assertNotIn("pw", str(refused.exception))

@@ -17,7 +17,9 @@ AGENT: Any = {"name": "agent", "params": {"agent": "ada"}}
 class ClientCheck(RealCase):
     def propose(self, key: str, cents: int) -> Any:
         args = {"id": f"{self.run_id}.{key}", "server": "bank", "tool": "pay", "args": {"to": "bob", "cents": cents}}
-        return self.agent.proposals.create("calls", key=f"{self.run_id} {key}".replace(" ", "-"), action="call", role=AGENT, args=args)
+        return self.agent.proposals.create(
+            "calls", key=f"{self.run_id} {key}".replace(" ", "-"), action="call", role=AGENT, args=args
+        )
 
     def test_a_token_has_one_principal(self) -> None:
         self.assertEqual(self.agent.me()["name"], "agent:ada")

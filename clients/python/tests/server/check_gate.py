@@ -132,7 +132,19 @@ class GateCheck(RealCase):
         self.assertIn("no money \U0001f4b8", str(end.error))
 
     def test_results_are_equal_when_they_come_back(self) -> None:
-        results: list[Any] = [None, True, 0, -1, 2**53 - 1, 0.1, 1e-7, "é\u2028\U0001f600\0", [], {}, {"": [{"__proto__": 1}]}]
+        results: list[Any] = [
+            None,
+            True,
+            0,
+            -1,
+            2**53 - 1,
+            0.1,
+            1e-7,
+            "é\u2028\U0001f600\0",
+            [],
+            {},
+            {"": [{"__proto__": 1}]},
+        ]
         for i, result in enumerate(results):
             call = GateCall(run=self.run_id, id=f"l{i}", tool="look", args={"q": result})
             for recorded in (False, True):

@@ -12,7 +12,7 @@ from assize import BegunCall, Client, Done, Gate, GateCall
 
 
 def main(run: str, id: str, cents: str, bank: str, release: str) -> None:
-    gate = Gate(Client(os.environ["ASSIZE_URL"], os.environ["ASSIZE_AGENT"]), server="bank", in_flight=10)
+    gate = Gate(Client(os.environ["ASSIZE_URL"], os.environ["TOKEN_OF_AGENT"]), server="bank", in_flight=10)
 
     def make(begun: BegunCall) -> dict[str, Any]:
         with Path(bank).open("a") as file:

@@ -26,9 +26,9 @@ class RealCase(unittest.TestCase):
         self.bank = Path(folder.name) / "bank"
         self.bank.touch()
         self.run_id = f"run-{uuid.uuid4()}"
-        self.agent = Client(URL, os.environ["ASSIZE_AGENT"])
-        self.person = Client(URL, os.environ["ASSIZE_PERSON"])
-        self.auditor = Client(URL, os.environ["ASSIZE_AUDITOR"])
+        self.agent = Client(URL, os.environ["TOKEN_OF_AGENT"])
+        self.person = Client(URL, os.environ["TOKEN_OF_PERSON"])
+        self.auditor = Client(URL, os.environ["TOKEN_OF_AUDITOR"])
         self.gate = self.new_gate()
 
     def new_gate(self) -> Gate:
@@ -38,7 +38,9 @@ class RealCase(unittest.TestCase):
     def paid(self) -> list[str]:
         return self.bank.read_text().splitlines()
 
-    def pay(self, cents: int, *, id: str = "c1", to: str = "bob", gate: Gate | None = None, **more: Any) -> CallEnd[Any]:
+    def pay(
+        self, cents: int, *, id: str = "c1", to: str = "bob", gate: Gate | None = None, **more: Any
+    ) -> CallEnd[Any]:
         call = GateCall(run=self.run_id, id=id, tool="pay", args={"to": to, "cents": cents})
         return (gate or self.gate).once(call, self.make, **more)
 
