@@ -300,9 +300,36 @@ describe.each([
   test('a result that is too large to keep is returned once', async () => {
     const it = await shopAt(place);
     const call = { run: 'r1', id: 'c1', tool: 'pay', args: { to: 'bob', cents: 5 } };
-    const make = async () => 'x'.repeat(4_200_000);
+    const make = async () => 'x'.repeat(1_000_001);
     expect(await it.gate.run(call, make)).toMatchObject({ end: 'done', isRecorded: false });
     expect(await it.gate.run(call, make)).toMatchObject({ end: 'doubt', reason: expect.stringContaining('too large') });
+    const result = 'x'.repeat(999_990);
+    for (const isRecorded of [false, true])
+      expect(await it.gate.run({ ...call, id: 'c2' }, async () => result)).toEqual({
+        ...{ end: 'done', call: 'r1.c2', result, isRecorded },
+      });
+  });
+
+  test('a run and an id of any text are a call', async () => {
+    const it = await shopAt(place);
+    const call = { run: 'user 7/ä', id: 'call 1', args: { to: 'bob', cents: 5 } };
+    expect(await it.run(call)).toMatchObject({ end: 'done', isRecorded: false });
+    expect(await it.run(call)).toMatchObject({ end: 'done', isRecorded: true });
+    expect(it.made).toHaveLength(1);
+  });
+
+  test('a call of another tool under the id of a running one is refused', async () => {
+    const it = await shopAt(place);
+    const { promise: release, resolve } = Promise.withResolvers<void>();
+    const call = { run: 'r1', id: 'c1', tool: 'look', args: { to: 'bob', cents: 5 } };
+    const one = it.gate.run(call, async () => {
+      await release;
+      return null;
+    });
+    expect(await it.run({ id: 'c1', args: call.args })).toMatchObject({ end: 'refused' });
+    resolve();
+    expect(await one).toMatchObject({ end: 'done' });
+    expect(it.made).toEqual([]);
   });
 
   test('a reading call without a recorded result is made again', async () => {

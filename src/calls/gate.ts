@@ -21,7 +21,7 @@ export interface GateOptions {
 
 /** A call of a tool by a framework. */
 export interface GateCall {
-  /** The run, thread or conversation. It is the session of the call. */
+  /** The run, thread or conversation. It is the session of the call, by its hash if need be. */
   readonly run: string;
   /** The framework's id of the call. A repetition in the same run is the same call. */
   readonly id: string;
@@ -88,8 +88,8 @@ export type JudgedEnd =
   | Extract<CallEnd<never>, { readonly end: 'refused' }>
   | PendingEnd;
 
-/** The most bytes of a result that the ledger keeps for a repetition. */
-const RESULT_BYTES_MAX = 4 * 1_048_576;
+/** The most bytes of a result that the ledger keeps. A report has at most 1 MiB. */
+const RESULT_BYTES_MAX = 1_000_000;
 /** How often an idempotent call is made anew. */
 const ATTEMPTS_MAX = 5;
 
@@ -189,7 +189,7 @@ export class Gate {
   }
 
   async #once<T extends Json | undefined>(asked: AskedCall, work: Work<T>): Promise<Attempt<T>> {
-    const digest = digestOf(asked);
+    const digest = `${asked.tool} ${digestOf(asked)}`;
     const running = this.#running.get(asked.id);
     if (running !== undefined) return repeated(asked.id, digest, running);
     const attempt = this.#decided(asked, work);

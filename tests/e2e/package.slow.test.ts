@@ -284,7 +284,7 @@ test('links of the README and paths in declarations lead to packed files', () =>
     file.endsWith('.d.ts'),
   );
   const named = declarations.flatMap((file) =>
-    [...readFileSync(join(there, file), 'utf8').matchAll(/\b(?:docs|verifiers)\/[\w/.-]+\.(?:md|py)/g)].map(
+    [...readFileSync(join(there, file), 'utf8').matchAll(/\b(?:docs|verifiers|clients)\/[\w/.-]+\.(?:md|py)/g)].map(
       ([path]) => path,
     ),
   );
