@@ -13,8 +13,8 @@ export interface CallAnswer extends CallDecision {
 }
 
 /**
- * The answer to a suspended call, for `resumeStream`, `resumeGenerate` and `run.resume`. It names the
- * call: an answer without a name decides nothing.
+ * The answer to a suspended call, for `resumeStream`, `resumeGenerate` and `run.resume`. It names
+ * the call: an answer without a name decides nothing.
  *
  * @throws ArgumentError `bad_argument`
  */

@@ -6,11 +6,13 @@ export type MastraToolErrorCode =
    * agent or a workflow, or pass `identity` in the options. Evidence `{tool}`.
    */
   | 'no_call_id'
-  /** The input is not JSON, so it cannot be judged or shown. Evidence `{tool, at}`. Pass plain data. */
+  /**
+   * The input is not JSON, so it cannot be judged or shown. Pass plain data. Evidence `{tool, at}`.
+   */
   | 'input_not_json'
   /**
-   * The call waits for a person, and its caller cannot pause. Call the tool in an agent or as a step
-   * of a workflow. Evidence `{call, approval}`.
+   * The call waits for a person, and its caller cannot pause. Call the tool in an agent or as a
+   * step of a workflow. Evidence `{call, approval}`.
    */
   | 'cannot_suspend'
   /**
@@ -19,8 +21,8 @@ export type MastraToolErrorCode =
    */
   | 'tool_suspended'
   /**
-   * The call was made before, and the ledger cannot keep a result of its form. Return plain data from
-   * the tool. Evidence `{call, at}`.
+   * The call was made before, and the ledger cannot keep a result of its form. Return plain data
+   * from the tool. Evidence `{call, at}`.
    */
   | 'result_not_kept';
 

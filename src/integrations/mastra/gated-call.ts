@@ -28,8 +28,8 @@ type Live = { readonly value: unknown } | { readonly thrown: unknown };
 /**
  * Judges a call, suspends it while it waits for a person, and makes it once.
  *
- * @throws MastraToolError; CallError `call_refused`, `call_failed`, `call_in_doubt`; the error of the
- * tool; the errors of `Gate.run`
+ * @throws MastraToolError; CallError `call_refused`, `call_failed`, `call_in_doubt`; the error of
+ * the tool; the errors of `Gate.run`
  */
 export async function gatedCall(gate: Gate, call: ToolCall, options: MastraOptions): Promise<unknown> {
   call.context.abortSignal?.throwIfAborted();

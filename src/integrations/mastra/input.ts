@@ -31,8 +31,8 @@ export function inputOf(args: CallArgs, original: unknown): unknown {
 }
 
 /**
- * The input as the tool gets it at first. After a resume, Mastra passes the one that the model wrote,
- * without the defaults and changes of the tool's schema.
+ * The input as the tool gets it at first. After a resume, Mastra passes the one that the model
+ * wrote, without the defaults and changes of the tool's schema.
  *
  * @param shown - the arguments that the pause told
  */

@@ -13,13 +13,15 @@ const BYTES_MAX = 64 * 1_048_576;
  * @param dates - whether a date is written as its text; else it is not JSON
  */
 export function asJson(value: unknown, { dates = false }: { readonly dates?: boolean } = {}): AsJson {
+  if (value === undefined) return { json: undefined };
+  const found = copied(value, { dates, at: '', above: [] });
+  if ('at' in found) return found;
   try {
-    const json = copied(value, { dates, at: '', above: [] });
     // Refuses what a ledger cannot hold, such as half of a character.
-    if (json !== undefined) canonicalize(json, { bytesMax: BYTES_MAX });
-    return { json };
-  } catch (error) {
-    return { at: error instanceof NotJson ? error.at : '/' };
+    canonicalize(found.json, { bytesMax: BYTES_MAX });
+    return found;
+  } catch {
+    return { at: '/' };
   }
 }
 
@@ -30,27 +32,26 @@ interface Place {
   readonly above: readonly object[];
 }
 
-/** The place of a value that is not JSON. */
-class NotJson extends Error {
-  readonly at: string;
+type Copied = { readonly json: Json } | { readonly at: string };
 
-  constructor(at: string) {
-    super(`not JSON at ${at}`);
-    this.at = at;
+function copied(value: unknown, place: Place): Copied {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return { json: value };
+  if (typeof value === 'number' && Number.isFinite(value)) return { json: value };
+  if (typeof value !== 'object' || value === null || place.above.includes(value)) return { at: place.at || '/' };
+  if (place.dates && value instanceof Date && !Number.isNaN(value.getTime())) return { json: value.toISOString() };
+  if (!Array.isArray(value) && !isPlain(value)) return { at: place.at || '/' };
+  const above = [...place.above, value];
+  const members: [string, Json][] = [];
+  for (const [name, member] of Object.entries(value)) {
+    if (member === undefined && !Array.isArray(value)) continue;
+    const found = copied(member, { ...place, at: `${place.at}/${name}`, above });
+    if ('at' in found) return found;
+    members.push([name, found.json]);
   }
+  return { json: Array.isArray(value) ? members.map(([, member]) => member) : Object.fromEntries(members) };
 }
 
-function copied(value: unknown, place: Place): Json | undefined {
-  if (value === undefined && place.above.length === 0) return undefined;
-  if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
-  if (typeof value === 'number' && Number.isFinite(value)) return value;
-  if (typeof value !== 'object' || value === null || place.above.includes(value)) throw new NotJson(place.at || '/');
-  if (place.dates && value instanceof Date && !Number.isNaN(value.getTime())) return value.toISOString();
-  const of = (name: string | number, member: unknown): Json =>
-    copied(member, { ...place, at: `${place.at}/${name}`, above: [...place.above, value] }) as Json;
-  if (Array.isArray(value)) return value.map((member, at) => of(at, member));
+function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== null) throw new NotJson(place.at || '/');
-  const members = Object.entries(value).filter(([, member]) => member !== undefined);
-  return Object.fromEntries(members.map(([name, member]) => [name, of(name, member)]));
+  return prototype === Object.prototype || prototype === null;
 }

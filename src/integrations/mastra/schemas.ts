@@ -11,8 +11,8 @@ export interface ToldSchema {
 }
 
 /**
- * A schema that refuses nothing. Mastra ends a call with an answer of another form. Behind the gate,
- * such an answer makes the ledger be asked again.
+ * A schema that refuses nothing. Mastra ends a call with an answer of another form. Behind the
+ * gate, such an answer makes the ledger be asked again.
  */
 function told(form: Json): ToldSchema {
   const validate = (value: unknown) => ({ value });

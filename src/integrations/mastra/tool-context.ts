@@ -23,8 +23,8 @@ export interface ToolPauses {
 }
 
 /**
- * The context for the tool. Of an agent it is the same object: Mastra has noted of it that the input
- * is checked, and would read a checked input again.
+ * The context for the tool. Of an agent it is the same object: Mastra has noted of it that the
+ * input is checked, and would read a checked input again.
  */
 export function contextFor(context: ToolContext, pauses: ToolPauses & { readonly isNew: boolean }): ToolContext {
   const isSame = context.agent !== undefined && !pauses.isNew;

@@ -3,7 +3,7 @@
 /** A tool as `createTool` makes it. */
 export interface MastraTool {
   readonly id: string;
-  execute?(input: never, context: never): Promise<unknown>;
+  readonly execute?: ((input: never, context: never) => Promise<unknown>) | undefined;
 }
 
 /** How a call pauses, and with what it is resumed. */

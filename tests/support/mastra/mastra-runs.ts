@@ -125,8 +125,13 @@ export class Run {
     return this.mastra.getAgent('payer');
   }
 
-  async start(calls: readonly ModelCall[], options: object = {}): Promise<Ended> {
+  /** Sets the calls that the model asks for. */
+  asks(calls: readonly ModelCall[]): void {
     this.#calls.splice(0, this.#calls.length, ...calls);
+  }
+
+  async start(calls: readonly ModelCall[], options: object = {}): Promise<Ended> {
+    this.asks(calls);
     const { runId, ended } = await this.#parts.kind.start(this, calls, options);
     this.runId = runId;
     return ended;
@@ -157,7 +162,8 @@ export class Run {
   tamper(from: string, to: string): number {
     const state = new DatabaseSync(this.#parts.state);
     try {
-      const change = 'UPDATE mastra_workflow_snapshot SET snapshot = replace(snapshot, ?, ?) WHERE instr(snapshot, ?) > 0';
+      const text = 'json(snapshot)';
+      const change = `UPDATE mastra_workflow_snapshot SET snapshot = jsonb(replace(${text}, ?, ?)) WHERE instr(${text}, ?) > 0`;
       return Number(state.prepare(change).run(from, to, from).changes);
     } finally {
       state.close();

@@ -28,7 +28,10 @@ export interface Streamed {
 export interface MastraAgent {
   stream(messages: string, options: object): Promise<Streamed>;
   resumeStream(answer: unknown, options: object): Promise<Streamed>;
-  generate(messages: string, options: object): Promise<{ runId: string; finishReason: string; suspendPayload: unknown }>;
+  generate(
+    messages: string,
+    options: object,
+  ): Promise<{ runId: string; finishReason: string; suspendPayload: unknown }>;
   resumeGenerate(answer: unknown, options: object): Promise<{ finishReason: string; suspendPayload: unknown }>;
   approveToolCall(options: object): Promise<Streamed>;
   listSuspendedRuns(): Promise<{ runs: { runId: string; toolCalls: { suspendPayload: unknown }[] }[] }>;
