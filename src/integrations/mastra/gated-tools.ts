@@ -34,15 +34,18 @@ const TOOL = arg.of('a tool of createTool that has an `execute`', (value) => {
 interface Executed {
   readonly id: string;
   readonly inputSchema?: unknown;
+  readonly suspendSchema?: unknown;
   readonly execute: (input: unknown, context: ToolContext) => Promise<unknown>;
 }
 
 function gatedTool<T extends MastraTool>(gate: Gate, tool: T, options: MastraOptions): T {
-  const { id, inputSchema } = tool as unknown as Executed;
+  const { id, inputSchema, suspendSchema } = tool as unknown as Executed;
   const execute = (tool as unknown as Executed).execute.bind(tool);
   const gated = (input: unknown, context: ToolContext = {}): Promise<unknown> =>
     gatedCall(gate, { tool: id, inputSchema, input, context, execute }, options);
   // Mastra copies the own members of a tool, and knows it by one of them.
   const copy = Object.assign(Object.create(Object.getPrototypeOf(tool)), tool);
-  return Object.assign(copy, { execute: gated, resumeSchema: RESUME_SCHEMA, suspendSchema: SUSPEND_SCHEMA });
+  // A tool that has a form of its pauses is called after its siblings, so it is not given one.
+  const pauses = suspendSchema === undefined ? {} : { suspendSchema: SUSPEND_SCHEMA };
+  return Object.assign(copy, { execute: gated, resumeSchema: RESUME_SCHEMA, ...pauses });
 }

@@ -79,6 +79,16 @@ describe('a call', () => {
     expect([agent?.resumeData, agent?.suspendPayload]).toEqual([undefined, undefined]);
   });
 
+  test('is not approved by an answer to a pause that Mastra has not kept', async () => {
+    const it = place(await openShop(), { approver: () => 'manager:grace' });
+    await it.call({ to: 'bob', cents: 500 });
+    const answer = answerTo(it.pauses[0]!, { decision: 'approve' });
+    const other = { ...it.pauses[0]!, assize: { ...it.pauses[0]!.assize, approval: 'f'.repeat(64) } };
+    for (const kept of [undefined, null, { which: 'account' }, other])
+      expect(await it.call({ to: 'bob', cents: 500 }, { answer, kept })).toBeUndefined();
+    expect([it.pauses.length, it.tool.made.length]).toEqual([5, 0]);
+  });
+
   test('of a resumed run is the one with the defaults of the schema', async () => {
     const it = place(await openShop());
     // Mastra checks the input at first, and passes the model's own after a resume.

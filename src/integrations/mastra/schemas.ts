@@ -41,10 +41,11 @@ const SUSPENSION: Json = {
   required: ['tool', 'args', 'message', 'assize'],
 };
 
+/** In the place of a tool's own form, which does not describe an answer to Assize. */
 export const RESUME_SCHEMA: ToldSchema = told(ANSWER);
 
-/** A tool that has one is called after its siblings: Mastra makes such calls in their order. */
+/** In the place of a tool's own form, which does not describe a pause of Assize. */
 export const SUSPEND_SCHEMA: ToldSchema = told(SUSPENSION);
 
-/** The form of an answer to a pause of Assize, which a tool's own form does not describe. */
+/** The form of an answer to a pause, as its chunk tells it. */
 export const ANSWER_FORM: string = JSON.stringify(ANSWER);
