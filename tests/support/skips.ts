@@ -101,6 +101,12 @@ export const MAY_SKIP: readonly MaySkip[] = [
     named: /absent without npm ci --prefix peers/,
   },
   {
+    why: 'the packages of Temporal are not installed (npm ci --prefix peers)',
+    holds: () => !existsSync(join(root, 'peers/node_modules/@temporalio')),
+    files: ['tests/e2e/engines/guide.slow.test.ts'],
+    named: /^Temporal \(absent without npm ci --prefix peers\)/,
+  },
+  {
     why: 'Restate is not installed (npm ci --prefix peers)',
     holds: () => restateProgram() === undefined,
     files: ['tests/e2e/engines/restate.slow.test.ts', 'tests/e2e/engines/guide.slow.test.ts'],

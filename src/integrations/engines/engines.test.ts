@@ -57,7 +57,7 @@ describe.each([
     expect(await engine.run('w2', {}, pay)).toEqual({ receipt: 2 });
   });
 
-  test('two runs of one order make its call once, and other arguments are refused', async () => {
+  test('two runs of one order make its call once, with the same arguments', async () => {
     const { engine, pay, made } = await opened(make);
     await engine.run('w1', { run: 'order-7' }, pay);
     expect(await engine.run('w2', { run: 'order-7' }, pay)).toEqual({ receipt: 1 });

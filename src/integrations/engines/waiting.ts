@@ -63,7 +63,7 @@ export function delayOf(
   return Math.min(askAgainMaxMs, askAgainMs * 2 ** Math.min(round - 1, 40));
 }
 
-/** The topic on which a waiting run is told that its call is decided. The message decides nothing. */
+/** The topic of a message that a waiting call is decided. The message decides nothing. */
 export function wakeTopic(key: string): string {
   return `assize:${key}`;
 }

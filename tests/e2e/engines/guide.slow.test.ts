@@ -1,6 +1,18 @@
-/** docs/guide/durable-engines.md, run as it stands, with DBOS and with Restate. */
+/**
+ * docs/guide/durable-engines.md, run as it stands: with DBOS, with Restate, and in the context of
+ * Temporal's activities without a server of Temporal.
+ */
 import { execFileSync, spawn } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -10,6 +22,7 @@ import { withPostgres } from '../../support/postgres/index.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const page = readFileSync(join(root, 'docs/guide/durable-engines.md'), 'utf8');
+const temporal = join(root, 'peers/node_modules/@temporalio');
 const blocks = [...page.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(([, info = '', text = '']) => ({ info, text }));
 
 /** A project with the files of the page. */
@@ -80,5 +93,39 @@ describe.skipIf(restateProgram() === undefined)('Restate (absent without npm ci 
     await server.answerTo(await server.send('bills/decided', id));
     expect(await server.answerTo(id)).toEqual({ status: 200, body: 'paid 900 to eve' });
     expect(readFileSync(join(here, 'bank.log'), 'utf8')).toBe('eve 900\n');
+  });
+});
+
+/** Runs an attempt of the activity of the page, and prints its end. */
+const ATTEMPT = `
+import { asyncLocalStorage, Context } from '@temporalio/activity';
+import { payBill } from './activities.js';
+const info = { activityId: '1', attempt: Number(process.argv[2]), workflowExecution: { workflowId: 'may', runId: 'r1' } };
+try {
+  console.log(JSON.stringify({ result: await asyncLocalStorage.run(new Context(info), () => payBill('eve', 900)) }));
+} catch ({ name, type, nonRetryable, nextRetryDelay, details }) {
+  console.log(JSON.stringify({ name, type, nonRetryable, nextRetryDelay, details }));
+}
+process.exit(0);
+`;
+
+describe.skipIf(!existsSync(temporal))('Temporal (absent without npm ci --prefix peers)', () => {
+  test('durable-engines.md pays once in an activity', () => {
+    const { here, env } = project();
+    symlinkSync(temporal, join(here, 'node_modules/@temporalio'));
+    writeFileSync(join(here, 'attempt.js'), ATTEMPT);
+    const run = (program: string, ...args: string[]) =>
+      execFileSync(program, args, { cwd: here, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+    const attempt = (n: number) => JSON.parse(run(process.execPath, 'attempt.js', String(n)));
+    expect(attempt(2)).toMatchObject({
+      ...{ name: 'ApplicationFailure', type: 'call_pending', nonRetryable: false, nextRetryDelay: 2_000 },
+      details: [
+        { call: 'r1.1', tool: 'pay', args: { to: 'eve', euros: 900 }, reason: expect.stringContaining('large') },
+      ],
+    });
+    const { pending } = JSON.parse(run('assize', 'pending', '--json'));
+    run('assize', 'approve', pending[0].id, '--as', 'manager:grace');
+    expect(attempt(3)).toEqual({ result: 'paid 900 to eve' });
+    expect(attempt(4)).toEqual({ result: 'paid 900 to eve' });
   });
 });

@@ -1,4 +1,4 @@
-/** Sends a message to a workflow: `node dbos-client.ts ASKED`. It says what the workflow waits for. */
+/** Sends a message to a workflow: `node dbos-client.ts ASKED`. It says the call that waits. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DBOSClient } from '@dbos-inc/dbos-sdk';
 

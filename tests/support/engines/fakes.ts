@@ -31,7 +31,7 @@ export interface Fake {
   beforeWakeUp: () => Promise<void>;
   /** The number of results that the engine loses before it keeps one. */
   losses: number;
-  /** Runs a workflow that makes one call, until it has a result or an error that is not repeated. */
+  /** Runs a workflow that makes one call, until it has a result or a final error. */
   run(id: string, asked: Asked, make: MakeOnce<Args, Json | undefined>, options?: OnceOptions): Promise<unknown>;
 }
 

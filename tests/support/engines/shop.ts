@@ -1,4 +1,4 @@
-/** A shop whose tool pays, with rules, a ledger, and a file that has every payment it was asked for. */
+/** A shop whose tool pays, with rules, a ledger, and a file with every payment. */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
