@@ -151,7 +151,10 @@ export function assertPaused(end: StepEnd, calls: readonly WantedCall[]): void {
   const wanted = calls.map(({ id }) => id).sort();
   if (end.state !== 'paused') {
     const why = 'error' in end ? `: ${end.error}` : '';
-    throw new Deviation('did-not-ask', `the run is ${end.state}, and has to wait for a person about ${wanted}${why}`);
+    throw new Deviation(
+      'did-not-ask',
+      `the run is ${end.state}, and has to wait for a person about ${wanted.join(', ')}${why}`,
+    );
   }
   const waiting = end.waiting.map(({ call }) => call).sort();
   if (waiting.join() === wanted.join()) return;

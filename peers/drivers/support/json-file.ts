@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** A value for each run, as files in a folder. A file is replaced in one step. */
@@ -20,6 +20,14 @@ export class JsonFiles<T> {
     const file = this.#file(run);
     writeFileSync(`${file}.${process.pid}`, JSON.stringify(value));
     renameSync(`${file}.${process.pid}`, file);
+  }
+
+  /** The runs that have a value. */
+  runs(): string[] {
+    const start = `${this.#kind}-`;
+    return readdirSync(this.#folder)
+      .filter((name) => name.startsWith(start) && name.endsWith('.json'))
+      .map((name) => decodeURIComponent(name.slice(start.length, -'.json'.length)));
   }
 
   #file(run: string): string {
