@@ -13,6 +13,7 @@ import { BASE } from './bad-input/base.ts';
 import { CANON } from './bad-input/canon.ts';
 import { type Case, type Exempt, wrongsOf } from './bad-input/case.ts';
 import { documented } from './bad-input/documented.ts';
+import { ENGINES } from './bad-input/engines.ts';
 import { EXTRACTION } from './bad-input/extraction.ts';
 import { KERNEL } from './bad-input/kernel.ts';
 import { LANGCHAIN } from './bad-input/langchain.ts';
@@ -50,7 +51,7 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, Case | Exempt>>>> 
   ontology: ONTOLOGY,
   tools: TOOLS,
   experiments: { ...EXPERIMENT_TABLES, ...SCHEDULES },
-  integrations: { ...CEDAR, ...LANGCHAIN, ...MASTRA },
+  integrations: { ...CEDAR, ...ENGINES, ...LANGCHAIN, ...MASTRA },
   domains: DOMAINS,
 };
 

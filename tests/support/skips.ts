@@ -5,6 +5,7 @@ import { chromiumPath } from '#tools/browser';
 import { hasData } from '../data.ts';
 import { claudeProgram } from './claude-code/program.ts';
 import { codexProgram } from './codex/program.ts';
+import { restateProgram } from './engines/restate-server.ts';
 import { hasMastra } from './mastra/packages.ts';
 import { whyNoServer } from './postgres/binaries.ts';
 
@@ -99,6 +100,18 @@ export const MAY_SKIP: readonly MaySkip[] = [
     holds: () => !existsSync(join(root, 'peers/node_modules/@modelcontextprotocol/server-everything')),
     files: ['tests/e2e/mcp-conformance.slow.test.ts', 'tests/e2e/mcp-servers.slow.test.ts'],
     named: /absent without npm ci --prefix peers/,
+  },
+  {
+    why: 'the packages of Temporal are not installed (npm ci --prefix peers)',
+    holds: () => !existsSync(join(root, 'peers/node_modules/@temporalio')),
+    files: ['tests/e2e/engines/guide.slow.test.ts'],
+    named: /^Temporal \(absent without npm ci --prefix peers\)/,
+  },
+  {
+    why: 'Restate is not installed (npm ci --prefix peers)',
+    holds: () => restateProgram() === undefined,
+    files: ['tests/e2e/engines/restate.slow.test.ts', 'tests/e2e/engines/guide.slow.test.ts'],
+    named: /^Restate \(absent without npm ci --prefix peers\)/,
   },
   {
     why: 'Claude Code is not installed (npm ci --prefix peers)',
