@@ -37,7 +37,7 @@ export default {
 
 describe.skipIf(!hasPython)('a driver in Python', () => {
   const servers: ListeningServer[] = [];
-  const ASSIZE_STORE = 'sqlite:./calls.db';
+  const STORE = 'sqlite:./calls.db';
   let folder: string;
 
   /** Starts a server in a folder of its own. */
@@ -46,13 +46,13 @@ describe.skipIf(!hasPython)('a driver in Python', () => {
     mkdirSync(place);
     writeFileSync(join(place, 'assize.config.ts'), config(approvals));
     writeFileSync(join(place, 'assize.yaml'), RULES);
-    const server = await startServer(place, ['--port', '0'], { env: { ASSIZE_STORE } });
+    const server = await startServer(place, ['--port', '0'], { env: { ASSIZE_STORE: STORE } });
     servers.push(server);
     return server.url;
   }
 
   function tokenIn(name: string, principal: string): string {
-    const env = { ...process.env, ASSIZE_STORE };
+    const env = { ...process.env, ASSIZE_STORE: STORE };
     const given = ['token', 'create', principal];
     return execFileSync(process.execPath, [main, ...given], { cwd: join(folder, name), encoding: 'utf8', env }).trim();
   }
