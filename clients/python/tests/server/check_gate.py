@@ -171,6 +171,13 @@ class GateCheck(RealCase):
         end = self.gate.once(call, self.make)
         assert isinstance(end, Doubt)
         self.assertIsNone(end.settled)
+        [open] = [one for one in self.person.calls.open("calls", agent="ada") if one["call"] == end.call]
+        self.assertTrue(open["in_doubt"])
+        ruling = self.person.calls.settle("calls", end.call, "done", evidence="the bank has it")
+        self.assertEqual(ruling["ruling"], "committed")
+        end = self.gate.once(call, self.make)
+        assert isinstance(end, Doubt)
+        self.assertEqual(end.settled, "done")
         self.assertEqual(self.paid, [])
 
     def test_odd_runs_and_ids_are_calls_too(self) -> None:
