@@ -168,6 +168,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
       'tests/e2e/bench-peer.slow.test.ts',
       'tests/e2e/guides.slow.test.ts',
       'tests/e2e/python-client.slow.test.ts',
+      'tests/e2e/python-conformance.slow.test.ts',
       'tests/e2e/python-verifier.slow.test.ts',
       'tests/e2e/server-guides.slow.test.ts',
       'tests/faults/store-file-gone.slow.test.ts',
