@@ -124,7 +124,7 @@ async function verdictOn(scenario: Scenario, { cannot }: DriverIdentity, parts: 
     return {
       scenario: name,
       verdict: 'n.a.',
-      reasons: lacking.map((need) => cannot[need] as string),
+      reasons: [...new Set(lacking.map((need) => cannot[need] as string))],
       findings: [],
       effects: [],
     };
@@ -169,8 +169,8 @@ const OPTIONS = arg.options<ConformanceOptions>({
     return Array.isArray(value) && value.length > 0 && value.every((part) => typeof part === 'string');
   }),
   cwd: arg.optional(arg.text),
-  scenarios: arg.any,
-  timeoutMs: arg.optional(arg.number),
-  onVerdict: arg.any,
-  signal: arg.any,
+  scenarios: arg.optional(arg.list(arg.text)),
+  timeoutMs: arg.optional(arg.wholeFrom(1)),
+  onVerdict: arg.optional(arg.code),
+  signal: arg.optional(arg.of('an AbortSignal', (value) => isInstance(value, AbortSignal))),
 });

@@ -11,7 +11,9 @@ import {
   SCENARIOS,
 } from '#conformance';
 import { CliError, EXIT, type ExitCode, note } from '../errors.ts';
+import { readText } from '../files/input-file.ts';
 import { repeatable, withoutStore } from '../files/options.ts';
+import { replaceFile } from '../files/replace-file.ts';
 import { inSession, type Session, type StorelessOptions } from '../store/session.ts';
 import { bold, dim, green, line, type Printable, red } from '../terminal/printable.ts';
 
@@ -22,7 +24,7 @@ interface Options extends StorelessOptions {
   readonly driver: readonly string[];
   readonly peers?: boolean;
   readonly scenario: readonly string[];
-  readonly markdown?: boolean;
+  readonly markdown?: string | true;
 }
 
 export function conformance(program: Command): void {
@@ -33,7 +35,7 @@ export function conformance(program: Command): void {
       .addOption(repeatable('--driver <command>', 'command line of a driver, started by the shell'))
       .option('--peers', 'run the drivers of this repository, each with its framework')
       .addOption(repeatable('--scenario <name>', 'run only this scenario, after the control approved-once'))
-      .option('--markdown', 'print a table of Markdown'),
+      .option('--markdown [file]', 'print a table of Markdown, or put it between the marks of a file'),
   ).action(
     inSession(async (session: Session, options: Options) => {
       const drivers = [...options.driver, ...(options.peers === true ? peerDrivers() : [])];
@@ -94,9 +96,26 @@ async function judgeDrivers(
   progress.end();
   if (json) out.document({ reports, failed });
   else if (markdown === true) await out.piece(conformanceMarkdown(reports));
+  else if (markdown !== undefined) putBetweenMarks(markdown, conformanceMarkdown(reports));
   else for (const report of reports) print(out, report);
   for (const { command, message } of failed) note(`${command}: ${message}`);
   return failed.length === 0 && reports.every(isAsWanted(drivers)) ? EXIT.ok : EXIT.negative;
+}
+
+const MARKED = /(<!-- conformance: begin[^\n]*-->\n)[\s\S]*?(<!-- conformance: end -->)/;
+
+/** @throws CliError `bad_input` */
+function putBetweenMarks(file: string, table: string): void {
+  const text = readText(file);
+  if (!MARKED.test(text))
+    throw new CliError(
+      'bad_input',
+      `${file} has no marks. Write <!-- conformance: begin --> and <!-- conformance: end -->, each on a line.`,
+    );
+  replaceFile(
+    file,
+    text.replace(MARKED, (_, begin: string, end: string) => `${begin}\n${table}\n${end}`),
+  );
 }
 
 /** Of several drivers, those without Assize are there to compare. */

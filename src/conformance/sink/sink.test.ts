@@ -66,6 +66,9 @@ test('a held request has its effect if it is released with it', async () => {
 
 test('a request without the form of an effect is refused', async () => {
   const { sink } = await sinkWithFile();
-  await expect(sendEffect(sink.url, { run: 'r' } as never)).rejects.toThrow('the sink refused');
+  await expect(sendEffect(sink.url, { run: 'r' } as never)).rejects.toMatchObject({ code: 'bad_argument' });
+  for (const body of ['{"run": "r"}', 'no JSON', ''])
+    expect((await fetch(`${sink.url}/effects`, { method: 'POST', body })).status).toBe(400);
+  expect((await fetch(sink.url)).status).toBe(404);
   expect(await sink.hasArrived('p1', 0)).toBe(false);
 });
