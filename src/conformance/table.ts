@@ -21,7 +21,7 @@ export function cellOf({ verdict, findings }: ScenarioVerdict): string {
   return verdict === 'fail' && first !== undefined ? `fail: ${FINDING_WORDS[first.kind]}` : verdict;
 }
 
-/** The verdicts as a table of Markdown: rows are scenarios, columns are drivers with their versions. */
+/** The verdicts as a table of Markdown: rows are scenarios, columns are drivers. */
 export function conformanceMarkdown(reports: readonly ConformanceReport[]): string {
   const names = SCENARIOS.map(({ name }) => name).filter((name) =>
     reports.some(({ verdicts }) => verdicts.some(({ scenario }) => scenario === name)),

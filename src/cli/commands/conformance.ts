@@ -17,7 +17,7 @@ import { replaceFile } from '../files/replace-file.ts';
 import { inSession, type Session, type StorelessOptions } from '../store/session.ts';
 import { bold, dim, green, line, type Printable, red } from '../terminal/printable.ts';
 
-/** The drivers of other runtimes, beside the sources. The published package does not contain them. */
+/** The other runtimes, beside the sources. The published package does not contain them. */
 const PEERS = join(import.meta.dirname, '../../../peers');
 
 interface Options extends StorelessOptions {
