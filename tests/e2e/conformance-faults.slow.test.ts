@@ -95,6 +95,14 @@ describe('a driver without a sound approval is not judged further', () => {
       [`await ${EFFECT}`, `await ${EFFECT.replace('args', "args: { ...args, to: 'eve' }")}`],
       'eve',
     ],
+    [
+      'makes a call before it asks',
+      [
+        'if (decided === undefined) return undefined;',
+        `if (decided === undefined) return first(path('begun', run, id), true) && first(path('result', run, id), await ${EFFECT}), undefined;`,
+      ],
+      'made before its approval',
+    ],
     ['asks no person', ["if (tool === 'pay')", "if (tool === 'note')"], 'has to wait for a person about p1'],
   ])('%s', async (_, fault, why) => {
     const { file } = guideDriver(fault);

@@ -9,6 +9,7 @@ import {
   type DriverCommand,
   runConformance,
   SCENARIOS,
+  type ScenarioVerdict,
 } from '#conformance';
 import { CliError, EXIT, type ExitCode, note } from '../errors.ts';
 import { readText } from '../files/input-file.ts';
@@ -74,8 +75,10 @@ function listScenarios({ json, out }: Session): ExitCode {
 async function judgeDrivers(
   { json, out, progress, interruption }: Session,
   drivers: readonly DriverCommand[],
-  { scenario: scenarios, markdown }: Options,
+  { scenario: scenarios, markdown, peers = false }: Options,
 ): Promise<ExitCode> {
+  // The verdicts take minutes, so a page without marks is refused before.
+  if (typeof markdown === 'string') readMarked(markdown);
   const reports: ConformanceReport[] = [];
   const failed: { readonly command: string; readonly code: string; readonly message: string }[] = [];
   for (const driver of drivers) {
@@ -97,46 +100,61 @@ async function judgeDrivers(
   if (json) out.document({ reports, failed });
   else if (markdown === true) await out.piece(conformanceMarkdown(reports));
   else if (markdown !== undefined) putBetweenMarks(markdown, conformanceMarkdown(reports));
-  else for (const report of reports) print(out, report);
+  else printAll(out, reports);
   for (const { command, message } of failed) note(`${command}: ${message}`);
-  return failed.length === 0 && reports.every(isAsWanted(drivers)) ? EXIT.ok : EXIT.negative;
+  return failed.length === 0 && reports.every(isAsWanted(peers)) ? EXIT.ok : EXIT.negative;
 }
 
 const MARKED = /(<!-- conformance: begin[^\n]*-->\n)[\s\S]*?(<!-- conformance: end -->)/;
 
-/** @throws CliError `bad_input` */
-function putBetweenMarks(file: string, table: string): void {
+/** The text of a file with the marks. @throws CliError `bad_input` */
+function readMarked(file: string): string {
   const text = readText(file);
-  if (!MARKED.test(text))
-    throw new CliError(
-      'bad_input',
-      `${file} has no marks. Write <!-- conformance: begin --> and <!-- conformance: end -->, each on a line.`,
-    );
+  if (MARKED.test(text)) return text;
+  throw new CliError(
+    'bad_input',
+    `${file} has no marks. Write <!-- conformance: begin --> and <!-- conformance: end -->, each on a line.`,
+  );
+}
+
+function putBetweenMarks(file: string, table: string): void {
   replaceFile(
     file,
-    text.replace(MARKED, (_, begin: string, end: string) => `${begin}\n${table}\n${end}`),
+    readMarked(file).replace(MARKED, (_, begin: string, end: string) => `${begin}\n${table}\n${end}`),
   );
 }
 
-/** Of several drivers, those without Assize are there to compare. */
-function isAsWanted(drivers: readonly DriverCommand[]): (report: ConformanceReport) => boolean {
-  return ({ isConforming, versions }) => isConforming || (drivers.length > 1 && versions['assize'] === undefined);
+/** Of the peers, those without Assize are there to compare. */
+function isAsWanted(peers: boolean): (report: ConformanceReport) => boolean {
+  return ({ isConforming, versions }) => isConforming || (peers && versions['assize'] === undefined);
 }
 
-function print(out: Session['out'], { driver, versions, verdicts }: ConformanceReport): void {
-  const packages = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
-  out.line(line`${bold(driver)} ${dim(packages.join(', '))}`);
-  out.table(
-    [{ title: 'scenario' }, { title: 'verdict' }, { title: 'because' }],
-    verdicts.map((verdict) => [
-      verdict.scenario,
-      painted(verdict.verdict, cellOf(verdict)),
-      verdict.reasons.join('; '),
-    ]),
-  );
+/** One driver with the reasons of its verdicts, or several side by side. */
+function printAll(out: Session['out'], reports: readonly ConformanceReport[]): void {
+  const [first, ...others] = reports;
+  if (first === undefined) return;
+  if (others.length > 0)
+    out.table(
+      [{ title: 'scenario' }, ...reports.map(({ driver }) => ({ title: driver }))],
+      first.verdicts.map(({ scenario }, i) => [
+        scenario,
+        ...reports.map(({ verdicts }) => paintedCell(verdicts[i] as ScenarioVerdict)),
+      ]),
+    );
+  for (const { driver, versions, verdicts } of reports) {
+    const packages = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
+    out.line(line`${bold(driver)} ${dim(packages.join(', '))}`);
+    const rows = others.length === 0 ? verdicts : verdicts.filter(({ verdict }) => verdict !== 'pass');
+    if (rows.length > 0)
+      out.table(
+        [{ title: 'scenario' }, { title: 'verdict' }, { title: 'because' }],
+        rows.map((row) => [row.scenario, paintedCell(row), row.reasons.join('; ')]),
+      );
+  }
 }
 
-function painted(verdict: string, text: string): Printable {
-  if (verdict === 'pass') return green(text);
-  return verdict === 'n.a.' ? dim(text) : red(text);
+function paintedCell(verdict: ScenarioVerdict): Printable {
+  const text = cellOf(verdict);
+  if (verdict.verdict === 'pass') return green(text);
+  return verdict.verdict === 'n.a.' ? dim(text) : red(text);
 }
