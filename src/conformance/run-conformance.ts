@@ -23,6 +23,7 @@ export interface ConformanceOptions {
   readonly timeoutMs?: number;
   /** Hears of each verdict as it comes. */
   readonly onVerdict?: (verdict: ScenarioVerdict) => void;
+  /** Ends the driver's processes, and the suite with the reason of the signal. */
   readonly signal?: AbortSignal;
 }
 
@@ -62,7 +63,7 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
   const [control] = SCENARIOS;
   const chosen = names === undefined ? SCENARIOS : [...new Set([control, ...names.map(scenarioNamed)])];
   const scratch = mkdtempSync(join(tmpdir(), 'assize-conformance-'));
-  const parts = { driver, cwd, timeoutMs, scratch };
+  const parts = { driver, cwd, timeoutMs, scratch, signal };
   try {
     const identity = await identityOf(parts);
     const verdicts: ScenarioVerdict[] = [];
@@ -70,6 +71,7 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
       signal?.throwIfAborted();
       const isJudged = verdicts[0] === undefined || verdicts[0].verdict === 'pass';
       const verdict = isJudged ? await verdictOn(scenario, identity, parts) : notJudged(scenario, control);
+      signal?.throwIfAborted();
       onVerdict?.(verdict);
       verdicts.push(verdict);
     }
@@ -105,6 +107,7 @@ interface Parts {
   readonly cwd: string | undefined;
   readonly timeoutMs: number;
   readonly scratch: string;
+  readonly signal: AbortSignal | undefined;
 }
 
 async function identityOf({ driver, cwd, timeoutMs, scratch }: Parts): Promise<DriverIdentity> {
@@ -130,11 +133,15 @@ async function verdictOn(scenario: Scenario, { cannot }: DriverIdentity, parts: 
     };
   const folder = mkdtempSync(join(parts.scratch, `${name}-`));
   const sink = await Sink.start(join(folder, 'effects.jsonl'));
-  const { driver: command, cwd, timeoutMs } = parts;
+  const { driver: command, cwd, timeoutMs, signal } = parts;
   const stage = new Stage({ command, cwd, sink, folder, timeoutMs });
+  const stop = (): void => void stage.close();
+  signal?.addEventListener('abort', stop, { once: true });
   try {
+    signal?.throwIfAborted();
     return await judged(scenario, stage);
   } finally {
+    signal?.removeEventListener('abort', stop);
     await stage.close();
     await sink.stop();
   }
