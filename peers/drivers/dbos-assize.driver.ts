@@ -37,9 +37,9 @@ await serveDriver(async (setup) => {
         return held && { call, tool: held.tool, args: held.args };
       },
       answer: async (workflow, call, answer) => {
-        const held = await heldOf(workflow, call);
+        const held = await DBOS.getEvent<HeldCall>(workflow, `assize:${call}`, 0);
         const { decision, person } = answer ?? {};
-        if (held === undefined || typeof decision !== 'string' || person === undefined) return;
+        if (held === null || typeof decision !== 'string' || person === undefined) return;
         const { approval, digest } = held;
         await gate.port.decide(approval, { decision, by: person, method: 'dbos', digest });
         await DBOS.send(workflow, 'decided', `assize:${call}`);

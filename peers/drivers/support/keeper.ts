@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RestateServer } from '../../../tests/support/engines/restate-server.ts';
+import { freePort, RestateServer } from '../../../tests/support/engines/restate-server.ts';
 import { PostgresServer } from '../../../tests/support/postgres/server.ts';
 
 /** The longest time between two drivers of one folder. */
@@ -31,7 +31,8 @@ async function postgres() {
 
 async function restate() {
   const server = await RestateServer.start();
-  return { address: server.addresses, stop: () => server.stop() };
+  const address = { ...server.addresses, service: await freePort() };
+  return { address, stop: () => server.stop() };
 }
 
 /** Whether a driver of the folder lives. A folder that was removed has none. */

@@ -35,8 +35,8 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Whether this is the process of several that makes the folder. */
-function isFirst(path: string): boolean {
+/** Whether this is the first process that makes the folder. */
+export function isFirst(path: string): boolean {
   try {
     mkdirSync(path);
     return true;
