@@ -17,7 +17,7 @@ export interface ConformanceOptions {
   readonly driver: DriverCommand;
   /** The folder in which the command is started. Default: the folder of this process. */
   readonly cwd?: string;
-  /** The names of the scenarios to run. Default: all. */
+  /** The names of the scenarios to run, after the control `approved-once`. Default: all. */
   readonly scenarios?: readonly string[];
   /** The longest time of one step. Default: 20,000. */
   readonly timeoutMs?: number;
@@ -50,7 +50,8 @@ export interface ConformanceReport {
 
 /**
  * Puts a driver through the scenarios. Each has its own folder, its own sink in a process of its
- * own, and as many processes of the driver as it needs. All of them are ended in every case.
+ * own, and as many processes of the driver as it needs. All of them are ended in every case. If the
+ * first one, `approved-once`, does not pass, the others are not judged.
  *
  * @throws ConformanceError `cannot_start`, `driver_ended`, `driver_silent`, `bad_answer`,
  * `driver_failed`, `unknown_scenario`, `no_sink`; ArgumentError `bad_argument`
@@ -58,7 +59,8 @@ export interface ConformanceReport {
 export async function runConformance(options: ConformanceOptions): Promise<ConformanceReport> {
   checkArgument(OPTIONS, options, 'options');
   const { driver, cwd, timeoutMs = 20_000, onVerdict, signal, scenarios: names } = options;
-  const chosen = names === undefined ? SCENARIOS : names.map(scenarioNamed);
+  const [control] = SCENARIOS;
+  const chosen = names === undefined ? SCENARIOS : [...new Set([control, ...names.map(scenarioNamed)])];
   const scratch = mkdtempSync(join(tmpdir(), 'assize-conformance-'));
   const parts = { driver, cwd, timeoutMs, scratch };
   try {
@@ -66,7 +68,8 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
     const verdicts: ScenarioVerdict[] = [];
     for (const scenario of chosen) {
       signal?.throwIfAborted();
-      const verdict = await verdictOn(scenario, identity, parts);
+      const isJudged = verdicts[0] === undefined || verdicts[0].verdict === 'pass';
+      const verdict = isJudged ? await verdictOn(scenario, identity, parts) : notJudged(scenario, control);
       onVerdict?.(verdict);
       verdicts.push(verdict);
     }
@@ -80,6 +83,12 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
 function isConforming(verdicts: readonly ScenarioVerdict[]): boolean {
   const isGood = verdicts.every(({ verdict }) => verdict === 'pass' || verdict === 'n.a.');
   return isGood && verdicts.some(({ verdict }) => verdict === 'pass');
+}
+
+/** A runtime that makes no approved call would pass all others. */
+function notJudged({ name }: Scenario, control: Scenario): ScenarioVerdict {
+  const reasons = [`not judged, as ${control.name} did not pass`];
+  return { scenario: name, verdict: 'error', reasons, findings: [], effects: [] };
 }
 
 /** @throws ConformanceError `unknown_scenario` */
@@ -115,7 +124,7 @@ async function verdictOn(scenario: Scenario, { cannot }: DriverIdentity, parts: 
     return {
       scenario: name,
       verdict: 'n.a.',
-      reasons: lacking.map((need) => cannot[need] as string),
+      reasons: [...new Set(lacking.map((need) => cannot[need] as string))],
       findings: [],
       effects: [],
     };
@@ -160,8 +169,8 @@ const OPTIONS = arg.options<ConformanceOptions>({
     return Array.isArray(value) && value.length > 0 && value.every((part) => typeof part === 'string');
   }),
   cwd: arg.optional(arg.text),
-  scenarios: arg.any,
-  timeoutMs: arg.optional(arg.number),
-  onVerdict: arg.any,
-  signal: arg.any,
+  scenarios: arg.optional(arg.list(arg.text)),
+  timeoutMs: arg.optional(arg.wholeFrom(1)),
+  onVerdict: arg.optional(arg.code),
+  signal: arg.optional(arg.of('an AbortSignal', (value) => isInstance(value, AbortSignal))),
 });

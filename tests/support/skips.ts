@@ -111,6 +111,10 @@ export const MAY_SKIP: readonly MaySkip[] = [
     holds: () => restateProgram() === undefined,
     files: ['tests/e2e/engines/restate.slow.test.ts', 'tests/e2e/engines/guide.slow.test.ts'],
     named: /^Restate \(absent without npm ci --prefix peers\)/,
+    why: 'other runtimes of agents are not installed (npm ci --prefix peers)',
+    holds: () => !existsSync(join(root, 'peers/node_modules/@langchain/langgraph-checkpoint-sqlite')),
+    files: ['tests/e2e/conformance-peers.slow.test.ts'],
+    named: /absent without npm ci --prefix peers/,
   },
   {
     why: 'Claude Code is not installed (npm ci --prefix peers)',
@@ -151,6 +155,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
     holds: lacks('python3', '--version'),
     files: [
       'tests/e2e/bench-peer.slow.test.ts',
+      'tests/e2e/conformance-guide.slow.test.ts',
       'tests/e2e/guides.slow.test.ts',
       'tests/e2e/python-verifier.slow.test.ts',
       'tests/e2e/server-guides.slow.test.ts',
