@@ -111,6 +111,8 @@ export const MAY_SKIP: readonly MaySkip[] = [
     holds: () => restateProgram() === undefined,
     files: ['tests/e2e/engines/restate.slow.test.ts', 'tests/e2e/engines/guide.slow.test.ts'],
     named: /^Restate \(absent without npm ci --prefix peers\)/,
+  },
+  {
     why: 'other runtimes of agents are not installed (npm ci --prefix peers)',
     holds: () => !existsSync(join(root, 'peers/node_modules/@langchain/langgraph-checkpoint-sqlite')),
     files: ['tests/e2e/conformance-peers.slow.test.ts'],
