@@ -47,7 +47,7 @@ describe.each([
   ['Restate', fakeRestate],
   ['DBOS', fakeDbos],
   ['Temporal', fakeTemporal],
-] as const)('%s', (_, make) => {
+] as const)('%s', (name, make) => {
   test('a result that the engine lost comes from the ledger', async () => {
     const { engine, pay, made } = await opened(make);
     engine.losses = 3;
@@ -93,6 +93,8 @@ describe.each([
     expect(await engine.run('w1', { args: large }, pay)).toEqual({ receipt: 1 });
     expect(engine.waits).toEqual([10, 20, 25, 25]);
     expect(held[0]).toMatchObject({ run: 'w1', id: 'pay', tool: 'pay', args: large, call: 'w1.pay' });
+    // An activity tells it at each attempt.
+    expect(held).toHaveLength(name === 'Temporal' ? 4 : 1);
     expect(made).toEqual([{ ...large, key: 'w1.pay' }]);
   });
 

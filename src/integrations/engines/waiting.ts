@@ -5,8 +5,8 @@ import { type AttemptEnd, lostError } from './attempt.ts';
 /** How a run waits for a person, by the means of its engine. */
 export interface WaitingOptions {
   /**
-   * Is told of a call that waits, so that it can tell a person. A durable step of its own: it is
-   * called again only if the process stopped in it.
+   * Is told of a call that waits, so that it can tell a person. A durable step of its own: its
+   * errors are those of a step, and it is called again if the process stopped in it.
    */
   readonly onPending?: (held: HeldCall) => void | Promise<void>;
   /** The first time after which the ledger is asked again. It doubles. Default: 1,000. */

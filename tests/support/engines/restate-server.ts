@@ -60,6 +60,10 @@ export class RestateServer {
     return server;
   }
 
+  get addresses(): { readonly ingress: string; readonly admin: string } {
+    return { ingress: this.#ingress, admin: `http://127.0.0.1:${this.#ports.admin}` };
+  }
+
   /** Makes the service at a port known. */
   async register(port: number): Promise<void> {
     const body = JSON.stringify({ uri: `http://127.0.0.1:${port}`, force: true });
