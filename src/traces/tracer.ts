@@ -39,6 +39,8 @@ export interface Tracer {
    */
   step<T>(step: Step<T>, run: () => Promise<T>): Promise<T>;
   interval(passed: Interval): void;
-  /** The traceparent of the step under way. Undefined if there is none, or it is not to be kept. */
+  /** The traceparent of the step under way, if there is one. */
   traceparent(): string | undefined;
+  /** Whether entries record it. */
+  readonly isRecorded: boolean;
 }

@@ -126,8 +126,9 @@ for (const subpath of subpaths) {
       return;
     }
     // An integration needs its framework, which this project does not have.
-    if (subpath === './integrations/langchain')
-      expect(given[nameOf(subpath)]).toMatch(/Cannot find package '@langchain/);
+    const [, integration] = /^\.\/integrations\/(langchain|otel)$/.exec(subpath) ?? [];
+    if (integration !== undefined)
+      expect(given[nameOf(subpath)]).toMatch(/Cannot find package '@(?:langchain|opentelemetry)/);
     else expect(given[nameOf(subpath)]).toBeGreaterThan(0);
     const { types } = publishedExport(subpath);
     expect(existsSync(join(folder, 'node_modules/assize', types))).toBe(true);

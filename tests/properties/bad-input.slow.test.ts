@@ -24,6 +24,7 @@ import { MERKLE } from './bad-input/merkle.ts';
 import { MODELS } from './bad-input/models.ts';
 import { ONTOLOGY } from './bad-input/ontology.ts';
 import { ORACLE } from './bad-input/oracle.ts';
+import { OTEL } from './bad-input/otel.ts';
 import { AGENTS, CEDAR, DOMAINS, TESTING, WITNESS } from './bad-input/outer.ts';
 import { RUNTIME } from './bad-input/runtime.ts';
 import { SCHEDULES } from './bad-input/schedules.ts';
@@ -50,7 +51,7 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, Case | Exempt>>>> 
   ontology: ONTOLOGY,
   tools: TOOLS,
   experiments: { ...EXPERIMENT_TABLES, ...SCHEDULES },
-  integrations: { ...CEDAR, ...LANGCHAIN, ...MASTRA },
+  integrations: { ...CEDAR, ...LANGCHAIN, ...MASTRA, ...OTEL },
   domains: DOMAINS,
 };
 

@@ -54,7 +54,7 @@ export class Proposals implements Proposer {
     const facts = { trajectory: writer.id, action: toldName(action), principal: toldName(principal) };
     return tracer.step({ name: 'propose', facts, parent, told: toldRuling }, () => {
       // The entries of a turn are made again from its record, which has no trace.
-      const traceparent = parent ?? (turn.isTurn ? undefined : tracer.traceparent());
+      const traceparent = parent ?? (turn.isTurn || !tracer.isRecorded ? undefined : tracer.traceparent());
       return this.#propose({ ...input, traceparent }, acting);
     });
   }
