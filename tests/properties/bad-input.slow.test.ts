@@ -26,6 +26,7 @@ import { MERKLE } from './bad-input/merkle.ts';
 import { MODELS } from './bad-input/models.ts';
 import { ONTOLOGY } from './bad-input/ontology.ts';
 import { ORACLE } from './bad-input/oracle.ts';
+import { OTEL } from './bad-input/otel.ts';
 import { AGENTS, CEDAR, DOMAINS, TESTING, WITNESS } from './bad-input/outer.ts';
 import { RUNTIME } from './bad-input/runtime.ts';
 import { SCHEDULES } from './bad-input/schedules.ts';
@@ -53,7 +54,7 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, Case | Exempt>>>> 
   tools: TOOLS,
   experiments: { ...EXPERIMENT_TABLES, ...SCHEDULES },
   conformance: CONFORMANCE,
-  integrations: { ...CEDAR, ...ENGINES, ...LANGCHAIN, ...MASTRA },
+  integrations: { ...CEDAR, ...ENGINES, ...LANGCHAIN, ...MASTRA, ...OTEL },
   domains: DOMAINS,
 };
 
