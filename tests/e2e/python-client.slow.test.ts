@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { callIdOf } from '#calls';
+import { runCallIdOf } from '#calls';
 import { canonicalize, contentHash } from '#canon';
 import { jsonValue } from '../json-values.ts';
 import { type ListeningServer, startServer } from '../support/process/listening-server.ts';
@@ -120,7 +120,7 @@ describe.skipIf(!hasPython)('the client in Python', () => {
     values.forEach((value, i) => {
       const isSafe = Math.abs(value.number) <= Number.MAX_SAFE_INTEGER;
       const [run, call] = value.id;
-      expect(said[i]).toEqual(isSafe ? [canonicalize(value), contentHash(value), callIdOf(run, call)] : ['/number']);
+      expect(said[i]).toEqual(isSafe ? [canonicalize(value), contentHash(value), runCallIdOf(run, call)] : ['/number']);
     });
     expect(said.filter((one) => one.length === 1).length).toBeGreaterThan(10);
     expect(said.filter((one) => one.length === 3).length).toBeGreaterThan(100);

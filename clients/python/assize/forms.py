@@ -8,12 +8,14 @@ ToolClass: TypeAlias = Literal["read", "reversible", "irreversible"]
 OutcomeName: TypeAlias = Literal["done", "failed", "unknown"]
 
 
-class Allowed(TypedDict):
-    """The call is begun: make it now, once. `args`: a person has approved these instead."""
+#: How the rules declare a tool.
+ToolClass: TypeAlias = Literal["read", "reversible", "irreversible"]
 
-    decision: Literal["allowed"]
-    call: str
-    args: NotRequired[dict[str, Any]]
+#: The call is begun: make it now, once. `args`: a person has approved these instead.
+Allowed = TypedDict(
+    "Allowed",
+    {"decision": Literal["allowed"], "call": str, "class": ToolClass, "args": NotRequired[dict[str, Any]]},
+)
 
 
 class Denied(TypedDict):
@@ -31,13 +33,17 @@ class Waiting(TypedDict):
     reason: str
 
 
-class Begun(TypedDict):
-    """The call was begun before, and is never allowed again."""
-
-    decision: Literal["begun"]
-    call: str
-    outcome: NotRequired[OutcomeName]
-    reason: str
+#: The call was begun before, and is never allowed again. `class`: absent for one of a past day.
+Begun = TypedDict(
+    "Begun",
+    {
+        "decision": Literal["begun"],
+        "call": str,
+        "class": NotRequired[ToolClass],
+        "outcome": NotRequired[OutcomeName],
+        "reason": str,
+    },
+)
 
 
 Decision: TypeAlias = "Allowed | Denied | Waiting | Begun"

@@ -64,10 +64,19 @@ class _Work:
     digest: str
     observations: tuple[Any, ...]
     wait: float
-    idempotent: bool
+    idempotent: bool | None
     is_unknown: Callable[[BaseException], bool]
     encode: Callable[[Any], object] | None
     decode: Callable[[Any], Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """An attempt of a call. `now`: its tool was called now. `idempotent`: a second call does no harm."""
+
+    end: CallEnd[Any]
+    now: bool = False
+    idempotent: bool = False
 
 
 class Gate:
@@ -107,7 +116,7 @@ class Gate:
         make: Callable[[BegunCall], T],
         *,
         wait: float | None = None,
-        idempotent: bool = False,
+        idempotent: bool | None = None,
         is_unknown: Callable[[BaseException], bool] = is_interruption,
         encode: Callable[[T], object] | None = None,
         decode: Callable[[Any], T] | None = None,
@@ -115,7 +124,7 @@ class Gate:
         """Asks about a call and makes it, once. A refusal, a wait and a doubt are results.
 
         `idempotent`: a second call does no harm, so one that failed or is in doubt may be made
-        again. `is_unknown`: whether an error leaves it open if the call took effect; by default
+        again; by default, that of a tool which the rules declare as reading. `is_unknown`: whether an error leaves it open if the call took effect; by default
         time-outs do. `encode` and `decode`: from a result to JSON and back.
 
         Raises NotJson for the arguments, and Problem, NoAnswer, BadAnswer, before the call is made.
@@ -129,7 +138,7 @@ class Gate:
         make: Callable[[BegunCall], Awaitable[T]],
         *,
         wait: float | None = None,
-        idempotent: bool = False,
+        idempotent: bool | None = None,
         is_unknown: Callable[[BaseException], bool] = is_interruption,
         encode: Callable[[T], object] | None = None,
         decode: Callable[[Any], T] | None = None,
@@ -202,7 +211,7 @@ class Gate:
         id: str | Callable[..., str] | None = None,
         without: tuple[str, ...] = (),
         wait: float | None = None,
-        idempotent: bool = False,
+        idempotent: bool | None = None,
         is_unknown: Callable[[BaseException], bool] = is_interruption,
         encode: Callable[[Any], object] | None = None,
         decode: Callable[[Any], Any] | None = None,
@@ -230,7 +239,7 @@ class Gate:
         self,
         call: GateCall,
         wait: float | None,
-        idempotent: bool,
+        idempotent: bool | None,
         is_unknown: Callable[[BaseException], bool],
         encode: Callable[[Any], object] | None,
         decode: Callable[[Any], Any] | None,
@@ -251,14 +260,15 @@ class Gate:
         )
 
     def _attempts(self, work: _Work) -> Steps[CallEnd[Any]]:
-        for attempt in range(1, ATTEMPTS_MAX):
-            end = yield from self._once(work.key if attempt == 1 else f"{work.key}:{attempt}", work)
-            is_over = not isinstance(end, Doubt) and not (isinstance(end, Failed) and end.recorded)
-            if is_over or not work.idempotent:
-                return end
-        return (yield from self._once(f"{work.key}:{ATTEMPTS_MAX}", work))
+        attempt = 1
+        while True:
+            one = yield from self._once(work.key if attempt == 1 else f"{work.key}:{attempt}", work)
+            is_open = isinstance(one.end, Doubt) or (isinstance(one.end, Failed) and one.end.recorded)
+            if one.now or not is_open or not one.idempotent or attempt == ATTEMPTS_MAX:
+                return one.end
+            attempt += 1
 
-    def _once(self, call: str, work: _Work) -> Steps[CallEnd[Any]]:
+    def _once(self, call: str, work: _Work) -> Steps[_Attempt]:
         mine = Running.here(work.digest)
         while True:
             with self._lock:
@@ -268,23 +278,25 @@ class Gate:
                     self._running[call] = mine
                     break
             if other.digest != work.digest:
-                return Refused(call, f"the call {call} was asked for with other arguments")
+                return _Attempt(Refused(call, f"the call {call} was asked for with other arguments"))
             end = yield Join(other)
             if end is CIRCLE:
-                return Doubt(call, "it is being made, and its tool calls it again")
+                return _Attempt(Doubt(call, "it is being made, and its tool calls it again"))
             if end is not None:
-                return repeated(end)
+                # Another thread or task has made it now.
+                return _Attempt(repeated(end), now=True)
         ended: CallEnd[Any] | None = None
         try:
-            ended = yield from self._decided(call, work)
-            return ended
+            attempt = yield from self._decided(call, work)
+            ended = attempt.end
+            return attempt
         finally:
             with self._lock:
                 if self._running.get(call) is mine:
                     del self._running[call]
             mine.end.set_result(ended)
 
-    def _decided(self, call: str, work: _Work) -> Steps[CallEnd[Any]]:
+    def _decided(self, call: str, work: _Work) -> Steps[_Attempt]:
         def unmade(decision: Decision) -> None:
             if decision["decision"] == "allowed":
                 self._report(call, "failed", error_document(asyncio.CancelledError("cancelled before it was made")))
@@ -292,15 +304,18 @@ class Gate:
         stop = Stop()
         decision: Decision = yield Io(lambda: self._ask(call, work, stop), unmade, stop)
         if decision["decision"] == "denied":
-            return Refused(call, decision["reason"])
+            return _Attempt(Refused(call, decision["reason"]))
         if decision["decision"] == "pending":
             approval = decision["approval"]
-            return Pending(call, approval, decision["reason"], self.client.page_of(approval))
+            return _Attempt(Pending(call, approval, decision["reason"], self.client.page_of(approval)))
+        idempotent = decision.get("class") == "read" if work.idempotent is None else work.idempotent
         if decision["decision"] == "allowed":
             # A tool that changes its arguments changes its own copy.
             args = copied(decision.get("args", work.args))
-            return (yield from self._made(BegunCall(call, work.key, args), work))
-        return (yield from self._before(call, decision["reason"], work))
+            made = yield from self._made(BegunCall(call, work.key, args), work)
+            return _Attempt(made, now=True, idempotent=idempotent)
+        end = yield from self._before(call, decision["reason"], work)
+        return _Attempt(end, idempotent=idempotent)
 
     def _ask(self, call: str, work: _Work, stop: Stop) -> Decision:
         """Asks, and asks again while a person may still decide in time."""

@@ -9,8 +9,17 @@ from .canonical import content_hash
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,199}")
 
 
+_ATTEMPT = re.compile(r".*:[0-9]+", re.DOTALL)
+
+
 def call_id_of(run: str, id: str) -> str:
-    """The id of a call in the ledger: its run and the framework's own id of it. Raises NotJson."""
+    """The id of a call in the ledger: its run and the framework's own id of it. Raises NotJson.
+
+    No two calls have the same id: a run with a dot, and an id that ends like a further attempt, are
+    named by their hash.
+    """
+    if "." in run or _ATTEMPT.fullmatch(id) is not None:
+        return content_hash([run, id])[:32]
     return _id_of(f"{run}.{id}")
 
 

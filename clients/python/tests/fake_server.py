@@ -101,13 +101,14 @@ class FakeServer:
             return {"decision": "denied", "reason": f"the call {id} was asked for with other arguments"}
         if args.get("to") == "mallory" or call.get("refused"):
             return {"decision": "denied", "reason": "the rule says no"}
+        tool_class = "read" if call["asked"]["tool"] == "look" else "irreversible"
         if call["waits"]:
             return {"decision": "pending", "approval": APPROVAL, "reason": "the rule asks"}
         if call.get("begun"):
-            return {"decision": "begun", "call": id, "reason": f"the call {id} was let through already"}
+            return {"decision": "begun", "call": id, "class": tool_class, "reason": f"the call {id} was let through already"}
         call["begun"] = True
         amended = {"args": call["args"]} if "args" in call else {}
-        return {"decision": "allowed", "call": id, "class": "irreversible", **amended}
+        return {"decision": "allowed", "call": id, "class": tool_class, **amended}
 
 
 #: Sends an answer, and returns whether it did. The second parameter makes the true one.
