@@ -8,20 +8,29 @@ import type { Domain } from '#kernel';
 import { decide, openShop, type Shop } from '../../../tests/support/mastra/shop.ts';
 import { type AssizeSuspension, answerTo, gatedTools, type MastraOptions, type ToolContext } from './index.ts';
 
-const SCHEMA = z.object({ to: z.string(), cents: z.number().default(500), on: z.coerce.date().optional() });
+const SCHEMA = z.object({
+  to: z.string(),
+  cents: z.number().default(500),
+  on: z.coerce.date().optional(),
+  memo: z.string().optional(),
+});
 type Paid = z.infer<typeof SCHEMA>;
 
 /** A tool as `createTool` makes it: an object of a class, with its members. */
 class PayTool {
   readonly id = 'pay';
-  readonly inputSchema = SCHEMA;
+  readonly inputSchema: z.ZodType;
   readonly resumeSchema = z.object({ account: z.string() });
   readonly made: { readonly paid: Paid; readonly context: ToolContext; readonly given: ToolContext }[] = [];
-  result: (paid: Paid) => unknown = ({ to }) => ({ paid: to });
+  result: (paid: Paid, context: ToolContext) => unknown = ({ to }) => ({ paid: to });
+
+  constructor(inputSchema: z.ZodType = SCHEMA) {
+    this.inputSchema = inputSchema;
+  }
 
   readonly execute = async (paid: Paid, context: ToolContext): Promise<unknown> => {
     this.made.push({ paid, context: { ...context }, given: context });
-    return this.result(paid);
+    return this.result(paid, context);
   };
 }
 
@@ -60,6 +69,11 @@ describe('a tool', () => {
     expect(tool.resumeSchema).not.toBe(listed.resumeSchema);
     const told = (listed.resumeSchema as never as { '~standard': { jsonSchema: { input(): object } } })['~standard'];
     expect(told.jsonSchema.input()).toMatchObject({ required: ['decision', 'assize'] });
+    // A form of pauses makes Mastra call a tool after its siblings.
+    expect(listed).not.toHaveProperty('suspendSchema');
+    const own = Object.assign(new PayTool(), { suspendSchema: z.object({ which: z.string() }) });
+    const { pay } = gatedTools(gate, { pay: own });
+    expect(pay.suspendSchema['~standard'].validate({ tool: 'pay' })).toEqual({ value: { tool: 'pay' } });
   });
 
   test('of a client is not one of the gate', async () => {
@@ -105,6 +119,39 @@ describe('a call', () => {
     await decide(it.gate, kept!, 'approve');
     expect(await it.call({ to: 'bob', on }, { answer: {}, kept })).toEqual({ paid: 'bob' });
     expect(it.tool.made).toMatchObject([{ paid: { to: 'bob', cents: 500 } }]);
+  });
+
+  test('of a resumed run is the same with a null in place of an absent member', async () => {
+    const it = place(await openShop());
+    await it.call({ to: 'bob', cents: 500 });
+    const [kept] = it.pauses;
+    await decide(it.gate, kept!, 'approve');
+    expect(await it.call({ to: 'bob', memo: null }, { answer: {}, kept })).toEqual({ paid: 'bob' });
+  });
+
+  test('of a resumed run that was checked already is not changed again', async () => {
+    const schema = z.object({ to: z.string().transform((to) => `${to}!`), cents: z.number() });
+    const it = place(await openShop(), {}, new PayTool(schema));
+    await it.call({ to: 'bob!', cents: 500 });
+    const [kept] = it.pauses;
+    await decide(it.gate, kept!, 'approve');
+    expect(await it.call({ to: 'bob!', cents: 500 }, { answer: {}, kept })).toEqual({ paid: 'bob!' });
+  });
+
+  test('that suspends itself and may be made again gets its own answer', async () => {
+    const it = place(await openShop(), { idempotent: ['pay'] });
+    it.tool.result = async ({ to }, { agent }) => {
+      if (agent?.resumeData !== undefined) return { paid: to, from: agent.resumeData };
+      await agent?.suspend?.({ which: 'account' });
+      return undefined;
+    };
+    expect(await it.call({ to: 'bob', cents: 5 })).toBeUndefined();
+    expect(it.pauses).toEqual([{ which: 'account' }]);
+    const resumed = { answer: { account: 'A1' }, kept: it.pauses[0] };
+    const paid = { paid: 'bob', from: { account: 'A1' } };
+    expect(await it.call({ to: 'bob', cents: 5 }, resumed)).toEqual(paid);
+    expect(await it.call({ to: 'bob', cents: 5 }, resumed)).toEqual(paid);
+    expect(it.tool.made).toHaveLength(2);
   });
 
   test('of a resumed run with other arguments is refused', async () => {
