@@ -7,7 +7,7 @@ import { type PersonAnswer, serveDriver, type WaitingCall } from 'assize/conform
 import { DBOS_VERSIONS, dbosHandlers, OVER } from './support/dbos.ts';
 
 /** Longer than a scenario. */
-const FOREVER_S = 86_400;
+const FOREVER_MS = 86_400_000;
 
 await serveDriver(async (setup) => ({
   name: 'DBOS',
@@ -16,9 +16,10 @@ await serveDriver(async (setup) => ({
   ...dbosHandlers(setup, {
     workflow: async ({ run, id, tool, args }) => {
       if (tool === 'pay') {
+        // The time runs before a person is asked.
+        const deadlineEpochMS = (await DBOS.now()) + (setup.settings.expiresMs ?? FOREVER_MS);
         await DBOS.setEvent('waiting', { call: id, tool, args });
-        const { expiresMs } = setup.settings;
-        const answer = await DBOS.recv<PersonAnswer>('answer', expiresMs === undefined ? FOREVER_S : expiresMs / 1_000);
+        const answer = await DBOS.recv<PersonAnswer>('answer', { deadlineEpochMS });
         await DBOS.setEvent('waiting', null);
         if (answer?.decision !== 'approve') return { call: id, isError: true, text: 'denied' };
       }

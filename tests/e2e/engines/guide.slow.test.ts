@@ -58,7 +58,7 @@ withPostgres('DBOS', (postgres) => {
     const commands = lines.filter((line) => line.startsWith('$ ')).map((line) => line.slice(2));
     expect(commands.length).toBeGreaterThan(5);
     const printed = execFileSync('sh', ['-eu', '-c', commands.join('\n')], {
-      ...{ cwd: here, encoding: 'utf8', timeout: 120_000, stdio: ['ignore', 'pipe', 'ignore'] },
+      ...{ cwd: here, encoding: 'utf8', timeout: 400_000, stdio: ['ignore', 'pipe', 'ignore'] },
       env: { ...env, DBOS_SYSTEM_DATABASE_URL: url.href },
     });
     expect(printed.trimEnd().split('\n')).toEqual(lines.filter((line) => !line.startsWith('$ ')));
