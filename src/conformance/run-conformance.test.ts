@@ -91,3 +91,18 @@ test('a signal ends the suite, and the processes of the driver', async () => {
   await expect(judged).rejects.toThrow('enough');
   expect(performance.now() - begun).toBeLessThan(50_000);
 });
+
+test.each<readonly [string, object]>([
+  ['no driver', {}],
+  ['an empty command', { driver: ' ' }],
+  ['an empty list', { driver: [] }],
+  ['a list of numbers', { driver: [1] }],
+  ['a folder of another kind', { driver: 'true', cwd: 1 }],
+  ['scenarios as a text', { driver: 'true', scenarios: 'expired' }],
+  ['no time', { driver: 'true', timeoutMs: 0 }],
+  ['a listener of another kind', { driver: 'true', onVerdict: 'log' }],
+  ['a signal of another kind', { driver: 'true', signal: {} }],
+  ['an unknown option', { driver: 'true', scenario: ['expired'] }],
+])('options with %s are refused, and nothing is started', async (_, options) => {
+  await expect(runConformance(options as never)).rejects.toMatchObject({ code: 'bad_argument' });
+});

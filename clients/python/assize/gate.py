@@ -124,8 +124,9 @@ class Gate:
         """Asks about a call and makes it, once. A refusal, a wait and a doubt are results.
 
         `idempotent`: a second call does no harm, so one that failed or is in doubt may be made
-        again; by default, that of a tool which the rules declare as reading. `is_unknown`: whether an error leaves it open if the call took effect; by default
-        time-outs do. `encode` and `decode`: from a result to JSON and back.
+        again; by default, that of a tool which the rules declare as reading. `is_unknown`: whether
+        an error leaves it open if the call took effect; by default time-outs do. `encode` and
+        `decode`: from a result to JSON and back.
 
         Raises NotJson for the arguments, and Problem, NoAnswer, BadAnswer, before the call is made.
         """

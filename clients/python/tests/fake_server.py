@@ -105,7 +105,8 @@ class FakeServer:
         if call["waits"]:
             return {"decision": "pending", "approval": APPROVAL, "reason": "the rule asks"}
         if call.get("begun"):
-            return {"decision": "begun", "call": id, "class": tool_class, "reason": f"the call {id} was let through already"}
+            reason = f"the call {id} was let through already"
+            return {"decision": "begun", "call": id, "class": tool_class, "reason": reason}
         call["begun"] = True
         amended = {"args": call["args"]} if "args" in call else {}
         return {"decision": "allowed", "call": id, "class": tool_class, **amended}

@@ -213,7 +213,7 @@ class OnceTest(FakeCase):
     def test_a_result_that_is_not_json_or_too_large_is_returned_once(self) -> None:
         large = "x" * 1_000_000
         for i, result in enumerate([(1, 2), 2**60, float("nan"), {"a": object()}, large]):
-            call = GateCall("r1", f"n{i}", "look", {})
+            call = GateCall("r1", f"n{i}", "pay", {})
             with contextlib.ExitStack() as logs:
                 if result is not large:
                     logs.enter_context(self.assertLogs("assize", "WARNING"))

@@ -36,6 +36,8 @@ export interface LangGraphParts {
   readonly callsOf: (question: Question, asking: readonly WantedCall[], run: string) => readonly string[];
   /** The value with which a question is answered. */
   readonly answer: (question: Question, decisions: readonly unknown[]) => unknown;
+  /** Whether an answer is sent without the id of its interrupt. */
+  readonly isUnnamed?: boolean;
 }
 
 type Handlers = Omit<DriverHandlers, 'name' | 'versions' | 'cannot'>;
@@ -47,7 +49,10 @@ export const LANGGRAPH_VERSIONS = versionsOf(
 );
 
 /** The operations of an agent with this middleware. */
-export function langGraphHandlers(setup: DriverSetup, { middleware, callsOf, answer }: LangGraphParts): Handlers {
+export function langGraphHandlers(
+  setup: DriverSetup,
+  { middleware, callsOf, answer, isUnnamed = false }: LangGraphParts,
+): Handlers {
   const { folder, effect } = setup;
   const wanted = new JsonFiles<readonly WantedCall[]>(folder, 'calls');
   const shown = new JsonFiles<readonly ShownCall[]>(folder, 'shown');
@@ -143,7 +148,8 @@ export function langGraphHandlers(setup: DriverSetup, { middleware, callsOf, ans
         ];
       });
       const person = named.map((call) => answers[call]?.person).find((each) => each !== undefined);
-      return invoke(run, new Command({ resume: Object.fromEntries(resume) }), { user: person });
+      const command = new Command({ resume: isUnnamed ? resume[0]?.[1] : Object.fromEntries(resume) });
+      return invoke(run, command, { user: person });
     },
     retry: ({ run }) => invoke(run, null),
     async fork({ run }) {

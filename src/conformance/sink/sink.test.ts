@@ -66,7 +66,15 @@ test('a held request has its effect if it is released with it', async () => {
 
 test('a request without the form of an effect is refused', async () => {
   const { sink } = await sinkWithFile();
-  await expect(sendEffect(sink.url, { run: 'r' } as never)).rejects.toMatchObject({ code: 'bad_argument' });
+  const bad: readonly unknown[][] = [
+    [sink.url, { run: 'r' }],
+    [sink.url, { ...effect, args: { at: new Date(0) } }],
+    ['not an address', effect],
+    [sink.url, effect, { timeoutMs: 0 }],
+    [sink.url, effect, { signal: 'stop' }],
+  ];
+  for (const given of bad)
+    await expect(sendEffect(...(given as [never, never]))).rejects.toMatchObject({ code: 'bad_argument' });
   for (const body of ['{"run": "r"}', 'no JSON', ''])
     expect((await fetch(`${sink.url}/effects`, { method: 'POST', body })).status).toBe(400);
   expect((await fetch(sink.url)).status).toBe(404);
