@@ -36,20 +36,22 @@ export interface DecideOptions {
    * again under another id (default), or only one with the same id.
    */
   readonly match?: 'content' | 'id';
+  /** Whether the call is only judged now. An allowed one is begun when it is asked about again. */
+  readonly later?: boolean;
 }
 
 /**
  * Decides about a call: by the rules, by an earlier approval of exactly this call that was not used
  * yet, or by a person who answers in time. An allowed call is recorded as begun before the answer,
- * so no second question gets the same permission.
+ * so no second question gets the same permission. With `later`, it is not begun.
  *
  * @throws the errors of `Trajectory.propose` and of `CallWorld.decision`
  */
 export async function decideCall(world: CallWorld, call: AskedCall, options: DecideOptions): Promise<Decision> {
-  const { match = 'content' } = options;
+  const { match = 'content', later = false } = options;
   const now = world.now();
   const found = world.read((state) => earlier(state, { agent: world.agent, call, now, match }));
-  if (found !== undefined) return 'kind' in found ? found : begin(world, call, found.id, match);
+  if (found !== undefined) return 'kind' in found ? found : begin(world, call, { id: found.id, match, later });
   const until = addMicros(now, options.waitMs * 1_000);
   for (;;) {
     const open = match === 'content' ? await waitingFor(world, call) : undefined;
@@ -57,7 +59,7 @@ export async function decideCall(world: CallWorld, call: AskedCall, options: Dec
     if ('kind' in asked) return asked;
     const ruling = await waited(world, asked.waitsFor, until);
     if (ruling === undefined) return { kind: 'pending', approval: asked.waitsFor, reason: asked.detail };
-    if (asked.id !== undefined) return decided(world, call, ruling, { id: asked.id, match });
+    if (asked.id !== undefined) return decided(world, call, ruling, { id: asked.id, match, later });
   }
 }
 
@@ -136,11 +138,12 @@ function isSameCall(asked: CallContent, call: CallContent): boolean {
 async function ask(
   world: CallWorld,
   call: AskedCall,
-  { observations = [], match = 'content' }: DecideOptions,
+  { observations = [], match = 'content', later = false }: DecideOptions,
 ): Promise<Waiting | Decision> {
   const { id, session, server, tool, args, parts } = call;
   const wanted = {
     ...{ id, server, tool, args, once: true },
+    ...(later ? { later } : {}),
     ...(session === undefined ? {} : { session }),
     ...(parts === undefined ? {} : { parts }),
   };
@@ -148,7 +151,7 @@ async function ask(
   if (isRepeated && !(await isAbout(world, ruling, call))) return otherContent(id);
   if (ruling.ruling === 'escalated') return { id, waitsFor: ruling.pending, detail: ruling.detail };
   if (ruling.ruling === 'frozen') return { waitsFor: ruling.by, detail: ruling.detail };
-  if (isRepeated || ruling.ruling === 'rejected') return decided(world, call, ruling, { id, match });
+  if (isRepeated || ruling.ruling === 'rejected') return decided(world, call, ruling, { id, match, later });
   return { kind: 'allowed', call: id, class: world.read(({ calls }) => (calls[id] as CallRow).class) };
 }
 
@@ -198,28 +201,18 @@ async function waited(world: CallWorld, pending: Hash, until: Instant): Promise<
   }
 }
 
-/** A call that was asked about, and how earlier questions count for it. */
-interface Ruled extends Required<Pick<DecideOptions, 'match'>> {
+/** A call that was let through, and how earlier questions count for it. */
+interface Ruled extends Required<Pick<DecideOptions, 'match' | 'later'>> {
   readonly id: string;
 }
 
 /** The answer to a decision about the call `id`, which a person or an earlier question caused. */
-async function decided(
-  world: CallWorld,
-  call: AskedCall,
-  ruling: FinalRuling,
-  { id, match }: Ruled,
-): Promise<Decision> {
-  return ruling.ruling === 'rejected' ? { kind: 'denied', reason: ruling.detail } : begin(world, call, id, match);
+async function decided(world: CallWorld, call: AskedCall, ruling: FinalRuling, ruled: Ruled): Promise<Decision> {
+  return ruling.ruling === 'rejected' ? { kind: 'denied', reason: ruling.detail } : begin(world, call, ruled);
 }
 
-/** Begins a call that was let through. Of several attempts, one begins it. */
-async function begin(
-  world: CallWorld,
-  asked: AskedCall,
-  call: string,
-  match: 'content' | 'id' = 'content',
-): Promise<Decision> {
+/** Begins a call that was let through, now or later. Of several attempts, one begins it. */
+async function begin(world: CallWorld, asked: AskedCall, { id: call, match, later }: Ruled): Promise<Decision> {
   const { id: as } = asked;
   const row = world.read(({ calls }) => {
     const found = Object.hasOwn(calls, call) ? calls[call] : undefined;
@@ -232,11 +225,11 @@ async function begin(
   const args = isAmended ? await amendmentOf(world, asked) : asked.args;
   if (args === undefined) return otherContent(call);
   if (row.before !== undefined) return row.before;
+  const allowed = { kind: 'allowed', call, class: row.class, ...(isAmended && { args }) } as const;
+  if (later) return allowed;
   const digest = digestOf({ ...asked, args });
   const ruling = await world.propose('begin', { call, digest, ...(as === call ? {} : { as }) });
-  return ruling.ruling === 'committed'
-    ? { kind: 'allowed', call, class: row.class, ...(isAmended && { args }) }
-    : { kind: 'denied', reason: ruling.detail };
+  return ruling.ruling === 'committed' ? allowed : { kind: 'denied', reason: ruling.detail };
 }
 
 /** The arguments that a person approved in place of the asked ones. Undefined for another call. */

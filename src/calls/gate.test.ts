@@ -169,6 +169,27 @@ describe.each([
     expect(await it.run({ run: 'r2', args })).toMatchObject({ end: 'done', result: { receipt: 3 } });
   });
 
+  test('a call that is asked about first is begun when it is made', async () => {
+    const it = await shopAt(place);
+    const small = { run: 'r1', id: 'c1', tool: 'pay', args: { to: 'bob', cents: 5 } };
+    expect(await it.gate.ask(small)).toMatchObject({ end: 'ready', args: small.args });
+    expect(await it.gate.ask(small)).toMatchObject({ end: 'ready' });
+    expect(await it.gate.ask({ ...small, args: { to: 'bob', cents: 6 } })).toMatchObject({ end: 'refused' });
+    it.gate = await it.other();
+    expect(await it.run(small)).toMatchObject({ end: 'done', isRecorded: false });
+    expect(await it.gate.ask(small)).toMatchObject({ end: 'done', result: { receipt: 1 }, isRecorded: true });
+    const large = { ...small, id: 'c2', args: { to: 'bob', cents: 500 } };
+    const asked = await it.gate.ask(large);
+    expect(asked).toMatchObject({ end: 'pending' });
+    await it.amend(asked as PendingEnd, { to: 'bob', cents: 400 });
+    expect(await it.gate.ask(large)).toMatchObject({ end: 'ready', args: { to: 'bob', cents: 400 } });
+    expect(await it.run(large)).toMatchObject({ end: 'done', isRecorded: false });
+    const held = { ...large, id: 'c3' };
+    await decide(it, (await it.gate.ask(held)) as PendingEnd, 'reject');
+    expect(await it.gate.ask(held)).toMatchObject({ end: 'refused' });
+    expect(it.made).toEqual([small.args, { to: 'bob', cents: 400 }]);
+  });
+
   test('a call under the id of another one is refused', async () => {
     const it = await shopAt(place);
     await it.run({ args: { to: 'bob', cents: 5 } });

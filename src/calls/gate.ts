@@ -51,6 +51,14 @@ export interface BegunCall {
 /** Makes a call, with the arguments that are approved. */
 export type Make<T extends Json | undefined> = (begun: BegunCall) => Promise<T>;
 
+/** A call that is let through and not begun: `Gate.run` makes it. */
+export interface ReadyEnd {
+  readonly end: 'ready';
+  readonly call: string;
+  /** The arguments that are approved: a person may have changed the asked ones. */
+  readonly args: Readonly<Record<string, Json>>;
+}
+
 /** A call that waits for a person. */
 export interface PendingEnd {
   readonly end: 'pending';
@@ -105,14 +113,29 @@ export class Gate {
    *
    * @throws the errors of the store or the server, before the call is made
    */
-  async run<T extends Json | undefined>(call: GateCall, make: Make<T>, options: MakeOptions = {}): Promise<CallEnd<T>> {
-    const first = callIdOf(call.run, call.id);
-    for (let attempt = 1; ; attempt++) {
-      const id = attempt === 1 ? first : `${first}:${attempt}`;
-      const end = await this.#once(this.#asked(id, call), { make, key: first, call, options });
-      const isOver = end.end !== 'doubt' && !(end.end === 'failed' && end.isRecorded);
-      if (isOver || options.isIdempotent !== true || attempt === ATTEMPTS_MAX) return end;
-    }
+  run<T extends Json | undefined>(call: GateCall, make: Make<T>, options: MakeOptions = {}): Promise<CallEnd<T>> {
+    const key = callIdOf(call.run, call.id);
+    return attempts(key, options, (id) => this.#once(this.#asked(id, call), { make, key, call, options }));
+  }
+
+  /**
+   * Asks about a call and does not begin it, for frameworks that ask before they make a call: `run`
+   * makes it. A call that was begun before has its end.
+   *
+   * @throws the errors of the store or the server
+   */
+  ask<T extends Json | undefined>(
+    call: GateCall,
+    options: Pick<MakeOptions, 'waitMs' | 'isIdempotent'> = {},
+  ): Promise<ReadyEnd | CallEnd<T>> {
+    const work = { call, options };
+    return attempts(callIdOf(call.run, call.id), options, async (id): Promise<ReadyEnd | CallEnd<T>> => {
+      const asked = this.#asked(id, call);
+      const running = this.#running.get(id);
+      if (running !== undefined) return repeated(id, digestOf(asked), running);
+      const judged = await this.#judged<T>(asked, work, true);
+      return judged.end === 'allowed' ? { ...judged, end: 'ready' } : judged;
+    });
   }
 
   /**
@@ -157,13 +180,21 @@ export class Gate {
   }
 
   async #decided<T extends Json | undefined>(asked: AskedCall, work: Work<T>): Promise<CallEnd<T>> {
-    const { waitMs = this.#options.waitMs } = work.options;
-    const { observations = [] } = work.call;
-    const decision = await this.port.ask(asked, { waitMs, observations, match: 'id' });
+    const judged = await this.#judged<T>(asked, work, false);
+    return judged.end === 'allowed' ? this.#made(judged, work) : judged;
+  }
+
+  async #judged<T>(
+    asked: AskedCall,
+    { call: { observations = [] }, options }: Pick<Work<undefined>, 'call' | 'options'>,
+    later: boolean,
+  ): Promise<Allowed | CallEnd<T>> {
+    const { waitMs = this.#options.waitMs } = options;
+    const decision = await this.port.ask(asked, { waitMs, observations, match: 'id', ...(later && { later }) });
     const { id: call } = asked;
     if (decision.kind === 'denied') return { end: 'refused', call, reason: decision.reason };
     if (decision.kind === 'begun') return this.#before(call, decision.reason);
-    if (decision.kind === 'allowed') return this.#made({ call, args: decision.args ?? asked.args }, work);
+    if (decision.kind === 'allowed') return { end: 'allowed', call, args: decision.args ?? asked.args };
     const { approval, reason } = decision;
     const page = this.port.pageOf(approval);
     return { end: 'pending', call, approval, reason, ...(page !== undefined && { page }) };
@@ -211,6 +242,23 @@ export class Gate {
         },
       );
     }
+  }
+}
+
+interface Allowed extends Omit<BegunCall, 'key'> {
+  readonly end: 'allowed';
+}
+
+/** Asks about the attempts of a call: one more after a failure, if it does no harm. */
+async function attempts<E extends { readonly end: string; readonly isRecorded?: boolean }>(
+  first: string,
+  { isIdempotent = false }: MakeOptions,
+  once: (id: string) => Promise<E>,
+): Promise<E> {
+  for (let attempt = 1; ; attempt++) {
+    const end = await once(attempt === 1 ? first : `${first}:${attempt}`);
+    const isOver = end.end !== 'doubt' && !(end.end === 'failed' && end.isRecorded === true);
+    if (isOver || !isIdempotent || attempt === ATTEMPTS_MAX) return end;
   }
 }
 

@@ -30,11 +30,11 @@ export class HttpPort implements CallPort {
 
   async ask(
     { id, session, server, tool, args }: AskedCall,
-    { waitMs, observations }: DecideOptions,
+    { waitMs, observations, later }: DecideOptions,
   ): Promise<Decision> {
     const wait = Math.min(WAIT_SECONDS_MAX, Math.ceil(waitMs / 1_000));
     const place = { ...(session !== undefined && { session }), ...(observations !== undefined && { observations }) };
-    const body = { id, server, tool, args, ...place };
+    const body = { id, server, tool, args, ...place, ...(later === true && { later }) };
     const { decision, ...more } = await this.#send('POST', `${this.#calls()}?wait=${wait}`, body);
     return { kind: decision, ...more } as unknown as Decision;
   }

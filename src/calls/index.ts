@@ -22,6 +22,7 @@ export {
   type Make,
   type MakeOptions,
   type PendingEnd,
+  type ReadyEnd,
 } from './gate.ts';
 export type { Approver, HeldCall } from './held-call.ts';
 export { type ConnectGateOptions, connectGate, type OpenGateOptions, openGate } from './open-gate.ts';

@@ -27,5 +27,6 @@ export {
   openGate,
   type PendingEnd,
   type PersonsDecision,
+  type ReadyEnd,
   type ShownCall,
 } from '#calls';

@@ -19,6 +19,15 @@ test('a call that commits at once is begun, and cannot be begun again', async ()
   expect(said(await act('begin', { call: 'c1', digest }, 'ada'))).toContain('was begun already');
 });
 
+test('a call that is to be begun later is not begun when it commits', async () => {
+  const { call, act, state, clock } = await desk(RULES);
+  await call('ada', 'bank/look', {}, { once: true, later: true });
+  expect(state().calls['c1']?.begunAt).toBeUndefined();
+  expect(openCalls(state(), clock.now())).toEqual([]);
+  expect(said(await act('begin', { call: 'c1', digest }, 'ada'))).toBe('committed');
+  expect(said(await act('begin', { call: 'c1', digest }, 'ada'))).toContain('was begun already');
+});
+
 test('an approval lets a call be begun once, under any id', async () => {
   const { call, act, approve, state, clock } = await desk(RULES);
   const asked = await call('ada', 'bank/pay', {}, once);

@@ -46,7 +46,10 @@ const decisionForm = z
       reason: z.string(),
     }),
   ])
-  .meta({ id: 'CallDecision', description: '`allowed`: the call is begun, and its agent makes it now, once.' });
+  .meta({
+    id: 'CallDecision',
+    description: '`allowed`: the call is begun, and its agent makes it now, once. With `later`, it is not begun.',
+  });
 
 const ask = operation({
   id: 'calls.ask',
@@ -66,6 +69,7 @@ const ask = operation({
       tool: z.string(),
       args: z.record(z.string(), json),
       observations: observationsForm.optional().describe('where and how the call was asked for'),
+      later: z.boolean().optional().describe('only judge the call: an allowed one is begun when it is asked again'),
     })
     .meta({ id: 'AskedCall' }),
   answer: decisionForm,
@@ -73,13 +77,14 @@ const ask = operation({
   run: async (request) => {
     const { path, query, body } = request;
     const desk = await GatewayDesk.open(request, path.trajectory);
-    const { session, observations, ...call } = body;
+    const { session, observations, later, ...call } = body;
     if (session !== undefined) await attend(desk, { id: session });
     const asked = { ...call, ...(session !== undefined && { session }) } as AskedCall;
     const options = {
       waitMs: (query.wait ?? 0) * 1_000,
       match: 'id',
       observations: (observations ?? []) as Observed[],
+      ...(later !== undefined && { later }),
     } as const;
     const { kind, ...more } = await decideCall(desk, asked, options);
     return { body: { decision: kind, ...more } as z.input<typeof decisionForm> };

@@ -23,6 +23,7 @@ export const callArgs: z.ZodObject<{
   definition: z.ZodOptional<z.ZodString>;
   parts: z.ZodOptional<z.ZodArray<typeof part>>;
   once: z.ZodOptional<z.ZodBoolean>;
+  later: z.ZodOptional<z.ZodBoolean>;
   session: z.ZodOptional<z.ZodString>;
   undoes: z.ZodOptional<z.ZodString>;
 }> = z.strictObject({
@@ -43,6 +44,8 @@ export const callArgs: z.ZodObject<{
    * at once is begun, and any other one by the action `begin`.
    */
   once: z.boolean().optional(),
+  /** With `once`: the call is only judged now, so that one that commits at once is not begun. */
+  later: z.boolean().optional(),
   session: sessionId.optional(),
   /** The call that this one takes back. A call is taken back once. */
   undoes: callId.optional(),
@@ -109,7 +112,7 @@ export function applyCall(
     row.rules = state.rules.digest;
     const definition = args.definition ?? pin?.hash;
     if (definition !== undefined) row.definition = definition;
-    if (row.asks.length === 0 || row.standing !== undefined) row.begunAt = at;
+    if (args.later !== true && (row.asks.length === 0 || row.standing !== undefined)) row.begunAt = at;
   }
   state.calls[id] = row;
   if (row.run === 'caller') state.open[id] = agent;
