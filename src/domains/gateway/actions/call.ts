@@ -44,7 +44,7 @@ export const callArgs: z.ZodObject<{
    * at once is begun, and any other one by the action `begin`.
    */
   once: z.boolean().optional(),
-  /** With `once`: the call is only judged now, so that one that commits at once is not begun. */
+  /** With `once`: the call is only judged now. Its commit does not begin it. */
   later: z.boolean().optional(),
   session: sessionId.optional(),
   /** The call that this one takes back. A call is taken back once. */
