@@ -232,7 +232,13 @@ async function begin(world: CallWorld, asked: AskedCall, { id: call, match, late
   if (later) return allowed;
   const digest = digestOf({ ...asked, args });
   const ruling = await world.propose('begin', { call, digest, ...(as === call ? {} : { as }) });
-  return ruling.ruling === 'committed' ? allowed : { kind: 'denied', reason: ruling.detail };
+  if (ruling.ruling === 'committed') return allowed;
+  // Another process may have begun it since the state was read.
+  const begun = world.read(({ calls }) => {
+    const found = Object.hasOwn(calls, call) ? calls[call] : undefined;
+    return found?.begunAt === undefined ? undefined : begunBefore(call, found);
+  });
+  return begun ?? { kind: 'denied', reason: ruling.detail };
 }
 
 /** The arguments that a person approved in place of the asked ones. Undefined for another call. */

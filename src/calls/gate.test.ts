@@ -289,6 +289,20 @@ describe.each([
     expect(it.made).toEqual([1]);
   });
 
+  test('of two processes that know an approval, one makes the call', async () => {
+    const it = await shopAt(place);
+    const held = { args: { to: 'bob', cents: 500 } };
+    await decide(it, await it.run(held), 'approve');
+    const one = it.gate;
+    const other = await it.other();
+    expect(await it.run(held)).toMatchObject({ end: 'done', isRecorded: false });
+    it.gate = other;
+    expect(await it.run(held)).toMatchObject({ end: 'done', result: { receipt: 1 }, isRecorded: true });
+    it.gate = one;
+    expect(await it.run(held)).toMatchObject({ end: 'done', isRecorded: true });
+    expect(it.made).toHaveLength(1);
+  });
+
   test('a result that is too large to keep is returned once', async () => {
     const it = await shopAt(place);
     const call = { run: 'r1', id: 'c1', tool: 'look', args: {} };
