@@ -22,6 +22,7 @@ import { MEMORY_ALGEBRA } from './bad-input/memory-algebra.ts';
 import { MERKLE } from './bad-input/merkle.ts';
 import { MODELS } from './bad-input/models.ts';
 import { ONTOLOGY } from './bad-input/ontology.ts';
+import { OPENAI_AGENTS } from './bad-input/openai-agents.ts';
 import { ORACLE } from './bad-input/oracle.ts';
 import { AGENTS, CEDAR, DOMAINS, TESTING, WITNESS } from './bad-input/outer.ts';
 import { RUNTIME } from './bad-input/runtime.ts';
@@ -49,7 +50,7 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, Case | Exempt>>>> 
   ontology: ONTOLOGY,
   tools: TOOLS,
   experiments: { ...EXPERIMENT_TABLES, ...SCHEDULES },
-  integrations: { ...CEDAR, ...LANGCHAIN },
+  integrations: { ...CEDAR, ...LANGCHAIN, ...OPENAI_AGENTS },
   domains: DOMAINS,
 };
 
