@@ -1,9 +1,9 @@
 /** Tool calls of the OpenAI Agents SDK, through the gate. */
-import { Agent, Runner, tool } from '@openai/agents';
+import { Agent, Runner, RunState, setTraceProcessors, setTracingDisabled, tool } from '@openai/agents';
 import { assistantMessage, functionCall, ScriptedModel } from '@openai/agents/testing';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { decide, deskOf, named, pay } from '../../../tests/support/openai-agents-runs.ts';
-import { gatedTools } from './index.ts';
+import { gatedTools, heldCalls } from './index.ts';
 
 test('an allowed call is made, and the model is told of a refused one', async () => {
   const it = await deskOf();
@@ -75,6 +75,17 @@ test('the run of a call is named by its context, its group, or the program', asy
   const { held } = await it.start([pay('c1', 'bob', 500)], { thread: 't9', runId: 'r1' });
   expect(held).toMatchObject([{ run: 't9' }]);
   const none = await deskOf();
+  const grouped = await deskOf();
+  setTraceProcessors([]);
+  setTracingDisabled(false);
+  onTestFinished(() => setTracingDisabled(true));
+  const runner = new Runner({ groupId: 'g7' });
+  const model = new ScriptedModel([[pay('c1', 'bob', 500)]]);
+  const agent = new Agent({ name: 'a', model, tools: [grouped.pay] });
+  const { state } = await runner.run(agent, 'go');
+  const restored = await RunState.fromString(agent, state.toString());
+  expect(await heldCalls(restored)).toMatchObject([{ run: 'g7', id: 'c1' }]);
+  expect((await runner.run(agent, restored)).interruptions).toHaveLength(1);
   await expect(none.start([pay('c1', 'bob', 5)], {})).rejects.toMatchObject({ error: { code: 'no_run' } });
   expect(none.made).toEqual([]);
 });
