@@ -23,6 +23,7 @@ const BENCHES: Readonly<Record<string, (peer?: PeerFigures) => Promise<BenchResu
   http: async () => (await import('./http.ts')).httpBench(),
   contention: async () => (await import('./contention.ts')).contentionBench(),
   hooks: async () => (await import('./hooks.ts')).hooksBench(),
+  gate: async () => (await import('./gate.ts')).gateBench(),
   mcp: async () => (await import('./mcp.ts')).mcpBench(),
   verify: async () => (await import('./verify.ts')).verifyBench(),
   opening: async () => [

@@ -77,5 +77,5 @@ for await (const { config: earlier, next } of agent.graph.getStateHistory(config
   );
   break;
 }
-await gate.port.close();
+await gate.close();
 rmSync(folder, { recursive: true });

@@ -49,7 +49,8 @@ const TEXTS = ['ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 
 writeFileSync(join(dist, 'package.json'), `${JSON.stringify(publishedManifest(), null, 2)}\n`);
 for (const name of TEXTS) copyFileSync(join(root, name), join(dist, name));
 // The links of the README, and the paths in comments and help, lead to these.
-for (const name of ['docs', 'examples', 'verifiers']) cpSync(join(root, name), join(dist, name), { recursive: true });
+for (const name of ['docs', 'examples', 'verifiers', 'clients'])
+  cpSync(join(root, name), join(dist, name), { recursive: true, filter: (path) => !path.includes('__pycache__') });
 writeFileSync(join(dist, 'README.md'), withReachableLinks(readFileSync(join(root, 'README.md'), 'utf8')));
 chmodSync(join(dist, 'src/cli/main.js'), 0o755);
 mkdirSync(join(dist, 'bin'));

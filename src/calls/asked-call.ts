@@ -25,6 +25,15 @@ export function callIdOf(session: string, id: string): string {
   return idOf(`${session}.${id}`);
 }
 
+/**
+ * The id of a call of a framework, by its run and its id there. No two calls have the same id: a
+ * run with a dot, and an id that ends like a further attempt, are named by their hash.
+ */
+export function runCallIdOf(run: string, id: string): string {
+  const isPlain = !run.includes('.') && !/:\d+$/.test(id);
+  return isPlain ? callIdOf(run, id) : contentHash([run, id]).slice(0, 32);
+}
+
 /** The id of a session in the ledger. A subagent has one of its own. */
 export function sessionIdOf(session: string, subagent?: string): string {
   return idOf(subagent === undefined ? session : `${session}.${subagent}`);

@@ -9,10 +9,7 @@ import type { CallWorld, Observed } from './call-world.ts';
 
 /** The answer to a call that an agent is about to make. */
 export type Decision =
-  /**
-   * The call is begun, unless it was only judged: its agent may make it, once. `args`: a person has
-   * approved these instead.
-   */
+  /** The call is begun: its agent may make it, once. `args`: a person has approved them instead. */
   | {
       readonly kind: 'allowed';
       readonly call: string;
@@ -26,9 +23,16 @@ export type Decision =
   | {
       readonly kind: 'begun';
       readonly call: string;
+      /** Absent for a call of a past day. */
+      readonly class?: CallRow['class'];
       readonly outcome?: CallRow['outcome'];
       readonly reason: string;
     };
+
+/** The judgement of a call that is not begun yet. */
+export type Judgement =
+  /** It is let through, and its agent asks again when it makes it. */
+  { readonly kind: 'ready'; readonly call: string } | Exclude<Decision, { readonly kind: 'allowed' }>;
 
 export interface DecideOptions {
   /** How long to wait for a person. */
@@ -39,22 +43,60 @@ export interface DecideOptions {
    * again under another id (default), or only one with the same id.
    */
   readonly match?: 'content' | 'id';
-  /** Whether the call is only judged now. An allowed one is begun when it is asked about again. */
-  readonly later?: boolean;
+  /**
+   * Whether a call counts only if it was asked about before, under its id. Another one is denied,
+   * and no person is asked about it.
+   */
+  readonly isKnown?: boolean;
 }
 
 /**
  * Decides about a call: by the rules, by an earlier approval of exactly this call that was not used
  * yet, or by a person who answers in time. An allowed call is recorded as begun before the answer,
- * so no second question gets the same permission. With `later`, it is not begun.
+ * so no second question gets the same permission.
  *
  * @throws the errors of `Trajectory.propose` and of `CallWorld.decision`
  */
 export async function decideCall(world: CallWorld, call: AskedCall, options: DecideOptions): Promise<Decision> {
-  const { match = 'content', later = false } = options;
+  const found = await judged(world, call, options);
+  return found.kind === 'ready' ? begin(world, call, found) : found;
+}
+
+/**
+ * The same for a call that its agent does not make yet: it is judged and asked about, and not
+ * begun. `decideCall` begins it later, under the same id.
+ *
+ * @throws the errors of `decideCall`
+ */
+export async function judgeCall(
+  world: CallWorld,
+  call: AskedCall,
+  options: Omit<DecideOptions, 'match'>,
+): Promise<Judgement> {
+  const found = await judged(world, call, { ...options, match: 'id', isLater: true });
+  return (found.kind === 'ready' ? { kind: 'ready', call: found.call } : found) as Judgement;
+}
+
+interface JudgeOptions extends DecideOptions {
+  /** Whether a call that the rules let through is begun later. */
+  readonly isLater?: boolean;
+}
+
+/** A call that was let through, and can be begun. */
+interface Ready extends Pick<CallRow, 'class'> {
+  readonly kind: 'ready';
+  readonly call: string;
+  readonly args: AskedCall['args'];
+  readonly isAmended: boolean;
+}
+
+async function judged(world: CallWorld, call: AskedCall, options: JudgeOptions): Promise<Decision | Ready> {
+  const { match = 'content', isKnown = false } = options;
   const now = world.now();
   const found = world.read((state) => earlier(state, { agent: world.agent, call, now, match }));
-  if (found !== undefined) return 'kind' in found ? found : begin(world, call, { id: found.id, match, later });
+  if (found !== undefined) return 'kind' in found ? found : ready(world, call, found.id, match);
+  if (isKnown && (await world.trajectory.rulingOf(keyOf(call), world.principal)) === undefined)
+    return { kind: 'denied', reason: `the call ${call.id} was not asked for before` };
   const until = addMicros(now, options.waitMs * 1_000);
   for (;;) {
     const open = match === 'content' ? await waitingFor(world, call) : undefined;
@@ -62,7 +104,7 @@ export async function decideCall(world: CallWorld, call: AskedCall, options: Dec
     if ('kind' in asked) return asked;
     const ruling = await waited(world, asked.waitsFor, until);
     if (ruling === undefined) return { kind: 'pending', approval: asked.waitsFor, reason: asked.detail };
-    if (asked.id !== undefined) return decided(world, call, ruling, { id: asked.id, match, later });
+    if (asked.id !== undefined) return decided(world, call, ruling, { id: asked.id, match });
   }
 }
 
@@ -99,9 +141,9 @@ function otherContent(id: string): Decision {
   return { kind: 'denied', reason: `the call ${id} was asked for with other arguments` };
 }
 
-function begunBefore(call: string, { outcome }: Pick<CallRow, 'outcome'>): Decision {
+function begunBefore(call: string, { class: toolClass, outcome }: Pick<CallRow, 'class' | 'outcome'>): Decision {
   const reason = `the call ${call} was let through already, and a call is made once; its outcome: ${outcome ?? 'not known'}`;
-  return { kind: 'begun', call, ...(outcome !== undefined && { outcome }), reason };
+  return { kind: 'begun', call, class: toolClass, ...(outcome !== undefined && { outcome }), reason };
 }
 
 function contentMatcher(agent: string, call: AskedCall): (row: CallRow) => boolean {
@@ -141,20 +183,20 @@ function isSameCall(asked: CallContent, call: CallContent): boolean {
 async function ask(
   world: CallWorld,
   call: AskedCall,
-  { observations = [], match = 'content', later = false }: DecideOptions,
-): Promise<Waiting | Decision> {
+  { observations = [], match = 'content', isLater = false }: JudgeOptions,
+): Promise<Waiting | Decision | Ready> {
   const { id, session, server, tool, args, parts } = call;
   const wanted = {
     ...{ id, server, tool, args, once: true },
-    ...(later ? { later } : {}),
     ...(session === undefined ? {} : { session }),
     ...(parts === undefined ? {} : { parts }),
+    ...(isLater && { later: true }),
   };
   const { ruling, isRepeated } = await proposed(world, wanted, observations);
   if (isRepeated && !(await isAbout(world, ruling, call))) return otherContent(id);
   if (ruling.ruling === 'escalated') return { id, waitsFor: ruling.pending, detail: ruling.detail };
   if (ruling.ruling === 'frozen') return { waitsFor: ruling.by, detail: ruling.detail };
-  if (isRepeated || ruling.ruling === 'rejected') return decided(world, call, ruling, { id, match, later });
+  if (isRepeated || isLater || ruling.ruling === 'rejected') return decided(world, call, ruling, { id, match });
   return { kind: 'allowed', call: id, class: world.read(({ calls }) => (calls[id] as CallRow).class) };
 }
 
@@ -204,19 +246,28 @@ async function waited(world: CallWorld, pending: Hash, until: Instant): Promise<
   }
 }
 
-/** A call that was let through, and how earlier questions count for it. */
-interface Ruled extends Required<Pick<DecideOptions, 'match' | 'later'>> {
+/** A call that was asked about, and how earlier questions count for it. */
+interface Ruled extends Required<Pick<DecideOptions, 'match'>> {
   readonly id: string;
 }
 
 /** The answer to a decision about the call `id`, which a person or an earlier question caused. */
-async function decided(world: CallWorld, call: AskedCall, ruling: FinalRuling, ruled: Ruled): Promise<Decision> {
-  return ruling.ruling === 'rejected' ? { kind: 'denied', reason: ruling.detail } : begin(world, call, ruled);
+async function decided(
+  world: CallWorld,
+  call: AskedCall,
+  ruling: FinalRuling,
+  { id, match }: Ruled,
+): Promise<Decision | Ready> {
+  return ruling.ruling === 'rejected' ? { kind: 'denied', reason: ruling.detail } : ready(world, call, id, match);
 }
 
-/** Begins a call that was let through, now or later. Of several attempts, one begins it. */
-async function begin(world: CallWorld, asked: AskedCall, { id: call, match, later }: Ruled): Promise<Decision> {
-  const { id: as } = asked;
+/** A call that was let through, with the approved arguments, if it can be begun. */
+async function ready(
+  world: CallWorld,
+  asked: AskedCall,
+  call: string,
+  match: 'content' | 'id',
+): Promise<Decision | Ready> {
   const row = world.read(({ calls }) => {
     const found = Object.hasOwn(calls, call) ? calls[call] : undefined;
     const before = found === undefined || isToBegin(found) ? undefined : begunBefore(call, found);
@@ -228,11 +279,19 @@ async function begin(world: CallWorld, asked: AskedCall, { id: call, match, late
   const args = isAmended ? await amendmentOf(world, asked) : asked.args;
   if (args === undefined) return otherContent(call);
   if (row.before !== undefined) return row.before;
-  const allowed = { kind: 'allowed', call, class: row.class, ...(isAmended && { args }) } as const;
-  if (later) return allowed;
+  return { kind: 'ready', call, class: row.class, args, isAmended };
+}
+
+/** Begins a call that was let through. Of several attempts, one begins it. */
+async function begin(
+  world: CallWorld,
+  asked: AskedCall,
+  { call, class: of, args, isAmended }: Ready,
+): Promise<Decision> {
+  const { id: as } = asked;
   const digest = digestOf({ ...asked, args });
   const ruling = await world.propose('begin', { call, digest, ...(as === call ? {} : { as }) });
-  if (ruling.ruling === 'committed') return allowed;
+  if (ruling.ruling === 'committed') return { kind: 'allowed', call, class: of, ...(isAmended && { args }) };
   // Another process may have begun it since the state was read.
   const begun = world.read(({ calls }) => {
     const found = Object.hasOwn(calls, call) ? calls[call] : undefined;

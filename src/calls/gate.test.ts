@@ -121,10 +121,10 @@ function observedIn(rows: readonly EntryRow[]): unknown {
 
 async function shopAt(place: Place, fail?: () => Error | undefined): Promise<Shop> {
   const gates: Gate[] = [];
-  onTestFinished(async () => {
-    for (const gate of gates) await gate.port.close();
-  });
   const { open, ...opened } = await place();
+  onTestFinished(async () => {
+    for (const gate of gates) await gate.close();
+  });
   const other = async (): Promise<Gate> => {
     const gate = await open();
     gates.push(gate);
@@ -169,27 +169,6 @@ describe.each([
     expect(await it.run({ run: 'r2', args })).toMatchObject({ end: 'done', result: { receipt: 3 } });
   });
 
-  test('a call that is asked about first is begun when it is made', async () => {
-    const it = await shopAt(place);
-    const small = { run: 'r1', id: 'c1', tool: 'pay', args: { to: 'bob', cents: 5 } };
-    expect(await it.gate.ask(small)).toMatchObject({ end: 'ready', args: small.args });
-    expect(await it.gate.ask(small)).toMatchObject({ end: 'ready' });
-    expect(await it.gate.ask({ ...small, args: { to: 'bob', cents: 6 } })).toMatchObject({ end: 'refused' });
-    it.gate = await it.other();
-    expect(await it.run(small)).toMatchObject({ end: 'done', isRecorded: false });
-    expect(await it.gate.ask(small)).toMatchObject({ end: 'done', result: { receipt: 1 }, isRecorded: true });
-    const large = { ...small, id: 'c2', args: { to: 'bob', cents: 500 } };
-    const asked = await it.gate.ask(large);
-    expect(asked).toMatchObject({ end: 'pending' });
-    await it.amend(asked as PendingEnd, { to: 'bob', cents: 400 });
-    expect(await it.gate.ask(large)).toMatchObject({ end: 'ready', args: { to: 'bob', cents: 400 } });
-    expect(await it.run(large)).toMatchObject({ end: 'done', isRecorded: false });
-    const held = { ...large, id: 'c3' };
-    await decide(it, (await it.gate.ask(held)) as PendingEnd, 'reject');
-    expect(await it.gate.ask(held)).toMatchObject({ end: 'refused' });
-    expect(it.made).toEqual([small.args, { to: 'bob', cents: 400 }]);
-  });
-
   test('a call under the id of another one is refused', async () => {
     const it = await shopAt(place);
     await it.run({ args: { to: 'bob', cents: 5 } });
@@ -201,6 +180,21 @@ describe.each([
     expect(await it.run({ ...held, args: { to: 'eve', cents: 500 } })).toMatchObject({ end: 'refused' });
     expect(await it.run(held)).toMatchObject({ end: 'done' });
     expect(it.made).toEqual([{ to: 'bob', cents: 5 }, held.args]);
+  });
+
+  test('calls of other runs have other ids, also with dots and colons', async () => {
+    const it = await shopAt(place);
+    const held = { args: { to: 'bob', cents: 500 } };
+    const names = [
+      { run: 'a.b', id: 'c' },
+      { run: 'a', id: 'b.c' },
+      { run: 'a', id: 'b.c:2' },
+      { run: 'a b', id: '' },
+      { run: 'r'.repeat(300), id: 'c' },
+    ];
+    const ids = [];
+    for (const name of names) ids.push((await it.run({ ...held, ...name })).call);
+    expect(new Set(ids).size).toBe(names.length);
   });
 
   test('a denied call is not made, and an approved one is made once', async () => {
@@ -305,10 +299,104 @@ describe.each([
 
   test('a result that is too large to keep is returned once', async () => {
     const it = await shopAt(place);
-    const call = { run: 'r1', id: 'c1', tool: 'look', args: {} };
-    const make = async () => 'x'.repeat(4_200_000);
+    const call = { run: 'r1', id: 'c1', tool: 'pay', args: { to: 'bob', cents: 5 } };
+    const make = async () => 'x'.repeat(1_000_001);
     expect(await it.gate.run(call, make)).toMatchObject({ end: 'done', isRecorded: false });
     expect(await it.gate.run(call, make)).toMatchObject({ end: 'doubt', reason: expect.stringContaining('too large') });
+    const result = 'x'.repeat(999_990);
+    for (const isRecorded of [false, true])
+      expect(await it.gate.run({ ...call, id: 'c2' }, async () => result)).toEqual({
+        ...{ end: 'done', call: 'r1.c2', result, isRecorded },
+      });
+  });
+
+  test('a run and an id of any text are a call', async () => {
+    const it = await shopAt(place);
+    const call = { run: 'user 7/ä', id: 'call 1', args: { to: 'bob', cents: 5 } };
+    expect(await it.run(call)).toMatchObject({ end: 'done', isRecorded: false });
+    expect(await it.run(call)).toMatchObject({ end: 'done', isRecorded: true });
+    expect(it.made).toHaveLength(1);
+  });
+
+  test('a call of another tool under the id of a running one is refused', async () => {
+    const it = await shopAt(place);
+    const { promise: release, resolve } = Promise.withResolvers<void>();
+    const call = { run: 'r1', id: 'c1', tool: 'look', args: { to: 'bob', cents: 5 } };
+    const one = it.gate.run(call, async () => {
+      await release;
+      return null;
+    });
+    expect(await it.run({ id: 'c1', args: call.args })).toMatchObject({ end: 'refused' });
+    resolve();
+    expect(await one).toMatchObject({ end: 'done' });
+    expect(it.made).toEqual([]);
+  });
+
+  test('a reading call without a recorded result is made again', async () => {
+    const it = await shopAt(place);
+    const call = { run: 'r1', id: 'c1', tool: 'look', args: {} };
+    const report = it.gate.port.report.bind(it.gate.port);
+    it.gate.port.report = () => Promise.reject(new Error('the process has ended'));
+    const made: number[] = [];
+    const make = async () => made.push(1);
+    expect(await it.gate.run(call, make)).toMatchObject({ end: 'done', result: 1, isRecorded: false });
+    it.gate.port.report = report;
+    it.gate = await it.other();
+    expect(await it.gate.run(call, make)).toMatchObject({ end: 'done', result: 2, isRecorded: false });
+    expect(await it.gate.run(call, make)).toMatchObject({ end: 'done', result: 2, isRecorded: true });
+    await it.gate.close();
+    it.gate = await it.other();
+    expect(await it.gate.run(call, make)).toMatchObject({ end: 'done', result: 2, isRecorded: true });
+    expect(made).toHaveLength(2);
+  });
+
+  test('a reading call that fails is made again by a repetition, not at once', async () => {
+    let error: Error | undefined = new DOMException('late', 'TimeoutError');
+    const it = await shopAt(place, () => error);
+    expect(await it.run({ tool: 'look', args: {} })).toMatchObject({ end: 'doubt' });
+    expect(it.made).toHaveLength(1);
+    error = undefined;
+    expect(await it.run({ tool: 'look', args: {} })).toMatchObject({ end: 'done', result: { receipt: 2 } });
+  });
+
+  test('a call that is judged ahead is not begun, and is made once later', async () => {
+    const it = await shopAt(place);
+    const judge = (call: Partial<GateCall>, options = {}) =>
+      it.gate.judge({ run: 'r1', id: 'c1', tool: 'pay', args: {}, ...call }, options);
+    const small = { args: { to: 'bob', cents: 5 } };
+    expect(await judge(small)).toEqual({ end: 'ready', call: 'r1.c1' });
+    it.gate = await it.other();
+    expect(await judge(small)).toEqual({ end: 'ready', call: 'r1.c1' });
+    expect(await judge({ args: { to: 'bob', cents: 6 } })).toMatchObject({ end: 'refused' });
+    expect(await it.run({ args: { to: 'bob', cents: 6 } })).toMatchObject({ end: 'refused' });
+    expect(await it.run(small)).toMatchObject({ end: 'done', isRecorded: false });
+    expect(await it.run(small)).toMatchObject({ end: 'done', isRecorded: true });
+    expect(await judge(small)).toEqual({ end: 'begun', call: 'r1.c1' });
+    expect(await judge({ id: 'm', args: { to: 'mallory', cents: 5 } })).toMatchObject({ end: 'refused' });
+    const held = { id: 'c2', args: { to: 'bob', cents: 500 } };
+    const asked = await judge(held);
+    expect(asked).toMatchObject({ end: 'pending', reason: expect.stringContaining('large') });
+    expect(await it.run(held)).toEqual(asked);
+    await decide(it, asked as PendingEnd, 'approve');
+    expect(await judge(held)).toMatchObject({ end: 'ready' });
+    expect(await it.run(held)).toMatchObject({ end: 'done', isRecorded: false });
+    expect(it.made).toEqual([small.args, held.args]);
+  });
+
+  test('a call that has to be known is refused if it was never asked for', async () => {
+    const it = await shopAt(place);
+    const call = { run: 'r1', id: 'c1', tool: 'pay', args: { to: 'bob', cents: 5 } };
+    const make = async () => {
+      it.made.push(call.args);
+      return { receipt: 1 };
+    };
+    const unknown = { end: 'refused', reason: expect.stringContaining('not asked for before') };
+    expect(await it.gate.judge(call, { isKnown: true })).toMatchObject(unknown);
+    expect(await it.gate.run(call, make, { isKnown: true })).toMatchObject(unknown);
+    expect(await it.gate.judge(call)).toMatchObject({ end: 'ready' });
+    expect(await it.gate.judge(call, { isKnown: true })).toMatchObject({ end: 'ready' });
+    expect(await it.gate.run(call, make, { isKnown: true })).toMatchObject({ end: 'done', isRecorded: false });
+    expect(it.made).toHaveLength(1);
   });
 
   test('the ledger has the observations of a call', async () => {

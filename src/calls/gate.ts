@@ -2,11 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isInstance, type Json } from '#base';
 import { canonicalize, hashText } from '#canon';
 import type { Hash } from '#ledger';
-import { type AskedCall, callIdOf } from './asked-call.ts';
+import { type AskedCall, runCallIdOf, sessionIdOf } from './asked-call.ts';
 import type { CallPort } from './call-port.ts';
 import type { Observed } from './call-world.ts';
 import type { Outcome } from './close-call.ts';
-import { digestOf } from './decide-call.ts';
+import { type DecideOptions, type Decision, digestOf } from './decide-call.ts';
 import { CallError } from './errors.ts';
 import type { HeldCall } from './held-call.ts';
 
@@ -21,7 +21,7 @@ export interface GateOptions {
 
 /** A call of a tool by a framework. */
 export interface GateCall {
-  /** The run, thread or conversation. It is the session of the call. */
+  /** The run, thread or conversation. It is the session of the call, by its hash if need be. */
   readonly run: string;
   /** The framework's id of the call. A repetition in the same run is the same call. */
   readonly id: string;
@@ -32,8 +32,13 @@ export interface GateCall {
 
 export interface MakeOptions {
   readonly waitMs?: number;
-  /** Whether a second call does no harm: a call that failed or is in doubt may be made again. */
+  /**
+   * Whether a second call does no harm: a call that failed or is in doubt may be made again.
+   * Default: whether the rules declare the tool as reading.
+   */
   readonly isIdempotent?: boolean;
+  /** Whether a call that was not asked about before is refused. */
+  readonly isKnown?: boolean;
   /** Whether an error leaves it open if the call took effect. Default: aborts and time-outs do. */
   readonly isUnknown?: (error: unknown) => boolean;
 }
@@ -50,14 +55,6 @@ export interface BegunCall {
 
 /** Makes a call, with the arguments that are approved. */
 export type Make<T extends Json | undefined> = (begun: BegunCall) => Promise<T>;
-
-/** A call that is let through and not begun: `Gate.run` makes it. */
-export interface ReadyEnd {
-  readonly end: 'ready';
-  readonly call: string;
-  /** The arguments that are approved: a person may have changed the asked ones. */
-  readonly args: Readonly<Record<string, Json>>;
-}
 
 /** A call that waits for a person. */
 export interface PendingEnd {
@@ -84,8 +81,15 @@ export type CallEnd<T> =
       readonly settled?: 'done' | 'failed';
     };
 
-/** The most bytes of a result that the ledger keeps for a repetition. */
-const RESULT_BYTES_MAX = 4 * 1_048_576;
+/** The judgement of a call that is not made yet. `begun`: it was begun before. */
+export type JudgedEnd =
+  | { readonly end: 'ready'; readonly call: string }
+  | { readonly end: 'begun'; readonly call: string }
+  | Extract<CallEnd<never>, { readonly end: 'refused' }>
+  | PendingEnd;
+
+/** The most bytes of a result that the ledger keeps. A report has at most 1 MiB. */
+const RESULT_BYTES_MAX = 1_000_000;
 /** How often an idempotent call is made anew. */
 const ATTEMPTS_MAX = 5;
 
@@ -100,8 +104,8 @@ const ATTEMPTS_MAX = 5;
 export class Gate {
   readonly port: CallPort;
   readonly #options: Required<GateOptions>;
-  /** The calls that this process makes now, by their id. */
-  readonly #running: Map<string, { readonly digest: string; readonly end: Promise<CallEnd<never>> }> = new Map();
+  /** The calls that this process makes or reports now, by their id. */
+  readonly #running: Map<string, Running> = new Map();
 
   constructor(port: CallPort, { server, waitMs = 0, inFlightMs = 2_000 }: GateOptions) {
     this.port = port;
@@ -113,29 +117,41 @@ export class Gate {
    *
    * @throws the errors of the store or the server, before the call is made
    */
-  run<T extends Json | undefined>(call: GateCall, make: Make<T>, options: MakeOptions = {}): Promise<CallEnd<T>> {
-    const key = callIdOf(call.run, call.id);
-    return attempts(key, options, (id) => this.#once(this.#asked(id, call), { make, key, call, options }));
+  async run<T extends Json | undefined>(call: GateCall, make: Make<T>, options: MakeOptions = {}): Promise<CallEnd<T>> {
+    const first = runCallIdOf(call.run, call.id);
+    for (let attempt = 1; ; attempt++) {
+      const id = attempt === 1 ? first : `${first}:${attempt}`;
+      const known = attempt === 1 ? options : { ...options, ...UNKNOWN };
+      const work = { make, key: first, call, options: known };
+      const { end, isNow, isIdempotent } = await this.#once(this.#asked(id, call), work);
+      const isOpen = end.end === 'doubt' || (end.end === 'failed' && end.isRecorded);
+      if (isNow || !isOpen || !isIdempotent || attempt === ATTEMPTS_MAX) return end;
+    }
   }
 
   /**
-   * Asks about a call and does not begin it, for frameworks that ask before they make a call: `run`
-   * makes it. A call that was begun before has its end.
+   * Judges a call and asks about it, before it is made. It is not begun: `run` begins and makes it.
    *
    * @throws the errors of the store or the server
    */
-  ask<T extends Json | undefined>(
+  async judge(
     call: GateCall,
-    options: Pick<MakeOptions, 'waitMs' | 'isIdempotent'> = {},
-  ): Promise<ReadyEnd | CallEnd<T>> {
-    const work = { call, options };
-    return attempts(callIdOf(call.run, call.id), options, async (id): Promise<ReadyEnd | CallEnd<T>> => {
+    options: Pick<MakeOptions, 'waitMs' | 'isIdempotent' | 'isKnown'> = {},
+  ): Promise<JudgedEnd> {
+    const first = runCallIdOf(call.run, call.id);
+    for (let attempt = 1; ; attempt++) {
+      const id = attempt === 1 ? first : `${first}:${attempt}`;
       const asked = this.#asked(id, call);
-      const running = this.#running.get(id);
-      if (running !== undefined) return repeated(id, digestOf(asked), running);
-      const judged = await this.#judged<T>(asked, work, true);
-      return judged.end === 'allowed' ? { ...judged, end: 'ready' } : judged;
-    });
+      const decision = await this.port.judge(
+        asked,
+        this.#asking(call, attempt === 1 ? options : { ...options, ...UNKNOWN }),
+      );
+      if (decision.kind === 'denied') return { end: 'refused', call: id, reason: decision.reason };
+      if (decision.kind === 'pending') return this.#pending(id, decision);
+      if (decision.kind === 'ready') return { end: 'ready', call: id };
+      const isOver = decision.outcome === 'done' || !isRepeatable(decision, options) || attempt === ATTEMPTS_MAX;
+      if (isOver) return { end: 'begun', call: id };
+    }
   }
 
   /**
@@ -162,40 +178,52 @@ export class Gate {
     throw errorOf(end);
   }
 
-  #asked(id: string, { run, tool, args }: GateCall): AskedCall {
-    return { id, session: run, server: this.#options.server, tool, args };
+  /** Waits for the calls that are being made and their outcomes, and closes the port. */
+  async close(): Promise<void> {
+    await Promise.all(Array.from(this.#running.values(), ({ attempt }) => ended(attempt)));
+    await this.port.close();
   }
 
-  async #once<T extends Json | undefined>(asked: AskedCall, work: Work<T>): Promise<CallEnd<T>> {
-    const digest = digestOf(asked);
+  #asked(id: string, { run, tool, args }: GateCall): AskedCall {
+    return { id, session: sessionIdOf(run), server: this.#options.server, tool, args };
+  }
+
+  async #once<T extends Json | undefined>(asked: AskedCall, work: Work<T>): Promise<Attempt<T>> {
+    const digest = `${asked.tool} ${digestOf(asked)}`;
     const running = this.#running.get(asked.id);
     if (running !== undefined) return repeated(asked.id, digest, running);
-    const end = this.#decided(asked, work);
-    this.#running.set(asked.id, { digest, end: end as Promise<CallEnd<never>> });
+    const attempt = this.#decided(asked, work);
+    this.#running.set(asked.id, { digest, attempt });
+    const forget = (): boolean => this.#running.delete(asked.id);
     try {
-      return await end;
-    } finally {
-      this.#running.delete(asked.id);
+      const made = await attempt;
+      if (made.reported === undefined) forget();
+      else made.reported.then(forget);
+      return made;
+    } catch (error) {
+      forget();
+      throw error;
     }
   }
 
-  async #decided<T extends Json | undefined>(asked: AskedCall, work: Work<T>): Promise<CallEnd<T>> {
-    const judged = await this.#judged<T>(asked, work, false);
-    return judged.end === 'allowed' ? this.#made(judged, work) : judged;
+  async #decided<T extends Json | undefined>(asked: AskedCall, work: Work<T>): Promise<Attempt<T>> {
+    const decision = await this.port.ask(asked, this.#asking(work.call, work.options));
+    const { id: call } = asked;
+    const known = { isNow: false, isIdempotent: isRepeatable(decision, work.options) };
+    if (decision.kind === 'denied') return { ...known, end: { end: 'refused', call, reason: decision.reason } };
+    if (decision.kind === 'begun') return { ...known, end: await this.#before(call, decision.reason) };
+    if (decision.kind === 'pending') return { ...known, end: this.#pending(call, decision) };
+    return this.#made({ call, args: decision.args ?? asked.args }, work, known.isIdempotent);
   }
 
-  async #judged<T>(
-    asked: AskedCall,
-    { call: { observations = [] }, options }: Pick<Work<undefined>, 'call' | 'options'>,
-    later: boolean,
-  ): Promise<Allowed | CallEnd<T>> {
-    const { waitMs = this.#options.waitMs } = options;
-    const decision = await this.port.ask(asked, { waitMs, observations, match: 'id', ...(later && { later }) });
-    const { id: call } = asked;
-    if (decision.kind === 'denied') return { end: 'refused', call, reason: decision.reason };
-    if (decision.kind === 'begun') return this.#before(call, decision.reason);
-    if (decision.kind === 'allowed') return { end: 'allowed', call, args: decision.args ?? asked.args };
-    const { approval, reason } = decision;
+  #asking(
+    { observations = [] }: GateCall,
+    { waitMs = this.#options.waitMs, isKnown = false }: Pick<MakeOptions, 'waitMs' | 'isKnown'>,
+  ): DecideOptions {
+    return { waitMs, observations, match: 'id', isKnown };
+  }
+
+  #pending(call: string, { approval, reason }: Extract<Decision, { readonly kind: 'pending' }>): PendingEnd {
     const page = this.port.pageOf(approval);
     return { end: 'pending', call, approval, reason, ...(page !== undefined && { page }) };
   }
@@ -211,10 +239,16 @@ export class Gate {
     }
   }
 
+  /**
+   * Makes a call. The result of an idempotent one is returned before its outcome is recorded: after
+   * a crash it is made again, which does no harm.
+   */
   async #made<T extends Json | undefined>(
     { call, args }: Omit<BegunCall, 'key'>,
     { make, key, options }: Work<T>,
-  ): Promise<CallEnd<T>> {
+    isIdempotent: boolean,
+  ): Promise<Attempt<T>> {
+    const known = { isNow: true, isIdempotent };
     const { isUnknown = isInterruption } = options;
     let result: T;
     try {
@@ -222,11 +256,15 @@ export class Gate {
     } catch (error) {
       const unknown = isUnknown(error);
       await this.#report(call, { outcome: unknown ? 'unknown' : 'failed', result: { error: told(error) } });
-      if (!unknown) return { end: 'failed', call, error, isRecorded: false };
-      return { end: 'doubt', call, reason: `it was made, and its outcome is not known: ${told(error).message}` };
+      if (!unknown) return { ...known, end: { end: 'failed', call, error, isRecorded: false } };
+      const reason = `it was made, and its outcome is not known: ${told(error).message}`;
+      return { ...known, end: { end: 'doubt', call, reason } };
     }
-    await this.#report(call, { outcome: 'done', result: kept(result) });
-    return { end: 'done', call, result, isRecorded: false };
+    const reported = this.#report(call, { outcome: 'done', result: kept(result) });
+    const end = { end: 'done', call, result, isRecorded: false } as const;
+    if (isIdempotent) return { ...known, end, reported };
+    await reported;
+    return { ...known, end };
   }
 
   /** The call is made, so an outcome that is not recorded is no failure of the call. */
@@ -245,22 +283,8 @@ export class Gate {
   }
 }
 
-interface Allowed extends Omit<BegunCall, 'key'> {
-  readonly end: 'allowed';
-}
-
-/** Asks about the attempts of a call: one more after a failure, if it does no harm. */
-async function attempts<E extends { readonly end: string; readonly isRecorded?: boolean }>(
-  first: string,
-  { isIdempotent = false }: MakeOptions,
-  once: (id: string) => Promise<E>,
-): Promise<E> {
-  for (let attempt = 1; ; attempt++) {
-    const end = await once(attempt === 1 ? first : `${first}:${attempt}`);
-    const isOver = end.end !== 'doubt' && !(end.end === 'failed' && end.isRecorded === true);
-    if (isOver || !isIdempotent || attempt === ATTEMPTS_MAX) return end;
-  }
-}
+/** A later attempt of a known call has an id of its own. */
+const UNKNOWN = { isKnown: false } as const;
 
 interface Work<T extends Json | undefined> {
   readonly make: Make<T>;
@@ -269,16 +293,40 @@ interface Work<T extends Json | undefined> {
   readonly options: MakeOptions;
 }
 
+/** Whether a second call does no harm: by its program, or by the rules. */
+function isRepeatable(decision: Decision, { isIdempotent }: Pick<MakeOptions, 'isIdempotent'>): boolean {
+  return isIdempotent ?? ('class' in decision && decision.class === 'read');
+}
+
+/** An attempt of a call. */
+interface Attempt<T> {
+  readonly end: CallEnd<T>;
+  /** Whether the tool was called now. */
+  readonly isNow: boolean;
+  readonly isIdempotent: boolean;
+  /** Settles when the outcome is recorded. Absent: it is. */
+  readonly reported?: Promise<void>;
+}
+
+/** An attempt that this process makes, or whose outcome it records. */
+interface Running {
+  readonly digest: string;
+  readonly attempt: Promise<Attempt<unknown>>;
+}
+
+/** Resolves when an attempt is over, also by an error, which goes to the caller of the attempt. */
+async function ended(attempt: Promise<Attempt<unknown>>): Promise<void> {
+  const [settled] = await Promise.allSettled([attempt]);
+  if (settled.status === 'fulfilled') await settled.value.reported;
+}
+
 /** The end of the same call, which is being made. */
-async function repeated<T>(
-  call: string,
-  digest: string,
-  running: { readonly digest: string; readonly end: Promise<CallEnd<never>> },
-): Promise<CallEnd<T>> {
-  if (running.digest !== digest)
-    return { end: 'refused', call, reason: `the call ${call} was asked for with other arguments` };
-  const end = await running.end;
-  return 'isRecorded' in end ? { ...end, isRecorded: true } : end;
+async function repeated<T>(call: string, digest: string, running: Running): Promise<Attempt<T>> {
+  const reason = `the call ${call} was asked for with other arguments`;
+  if (running.digest !== digest) return { end: { end: 'refused', call, reason }, isNow: false, isIdempotent: false };
+  const attempt = (await running.attempt) as Attempt<T>;
+  const { end } = attempt;
+  return 'isRecorded' in end ? { ...attempt, end: { ...end, isRecorded: true } } : attempt;
 }
 
 /** The error of an end without a result. The error of a tool is thrown as it is. */

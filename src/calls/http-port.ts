@@ -3,7 +3,7 @@ import type { Hash } from '#ledger';
 import type { AskedCall } from './asked-call.ts';
 import type { CallPort, PersonsDecision, ShownCall } from './call-port.ts';
 import type { Outcome } from './close-call.ts';
-import type { DecideOptions, Decision } from './decide-call.ts';
+import type { DecideOptions, Decision, Judgement } from './decide-call.ts';
 import { CallError } from './errors.ts';
 
 export interface HttpPortOptions {
@@ -28,15 +28,24 @@ export class HttpPort implements CallPort {
     this.#options = options;
   }
 
-  async ask(
+  ask(call: AskedCall, options: DecideOptions): Promise<Decision> {
+    return this.#asked(call, options, {}) as Promise<Decision>;
+  }
+
+  judge(call: AskedCall, options: DecideOptions): Promise<Judgement> {
+    return this.#asked(call, options, { later: true }) as Promise<Judgement>;
+  }
+
+  async #asked(
     { id, session, server, tool, args }: AskedCall,
-    { waitMs, observations, later }: DecideOptions,
-  ): Promise<Decision> {
+    { waitMs, observations, isKnown }: DecideOptions,
+    when: { readonly later?: true },
+  ): Promise<Decision | Judgement> {
     const wait = Math.min(WAIT_SECONDS_MAX, Math.ceil(waitMs / 1_000));
     const place = { ...(session !== undefined && { session }), ...(observations !== undefined && { observations }) };
-    const body = { id, server, tool, args, ...place, ...(later === true && { later }) };
+    const body = { id, server, tool, args, ...place, ...when, ...(isKnown === true && { known: true }) };
     const { decision, ...more } = await this.#send('POST', `${this.#calls()}?wait=${wait}`, body);
-    return { kind: decision, ...more } as unknown as Decision;
+    return { kind: decision, ...more } as unknown as Decision | Judgement;
   }
 
   async report(call: string, outcome: Outcome): Promise<boolean> {
@@ -54,7 +63,7 @@ export class HttpPort implements CallPort {
     return shown as ShownCall | undefined;
   }
 
-  async decide(approval: Hash, { decision, by, digest, reason }: PersonsDecision): Promise<void> {
+  async decide(approval: Hash, { decision, by, digest, reason, args }: PersonsDecision): Promise<void> {
     const token = Object.hasOwn(this.#options.people, by) ? this.#options.people[by] : undefined;
     if (token === undefined)
       throw new CallError('no_credential', `This program has no token of ${by}. Pass it in \`people\`.`, {
@@ -64,6 +73,7 @@ export class HttpPort implements CallPort {
       digest,
       ...(decision === 'reject' && { reason: 'rejected' }),
       ...(reason !== undefined && { reason }),
+      ...(args !== undefined && { args: { ...(await this.#argsOf(approval)), args } }),
     };
     try {
       await this.#send('POST', `/v1/approvals/${approval}/${decision}`, body, token);
@@ -71,6 +81,12 @@ export class HttpPort implements CallPort {
       // Another decision came first, and counts.
       if (!isAssizeError(error, 'server_refused') || error.evidence['code'] !== 'not_pending') throw error;
     }
+  }
+
+  /** The arguments of the pending proposal. */
+  async #argsOf(approval: Hash): Promise<object> {
+    const { approval: shown } = await this.#send('GET', `/v1/approvals/${approval}`);
+    return (shown as { readonly action?: { readonly args?: object } } | undefined)?.action?.args ?? {};
   }
 
   pageOf(approval: Hash): string {

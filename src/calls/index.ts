@@ -10,7 +10,7 @@ export type { CallPart } from './call-part.ts';
 export type { CallPort, PersonsDecision, ShownCall } from './call-port.ts';
 export type { AgentAction, CallWorld, EntryPlace, Observed, ProposeOptions } from './call-world.ts';
 export { closeCall, closeCallsOf, type Outcome } from './close-call.ts';
-export { type DecideOptions, type Decision, decideCall, digestOf } from './decide-call.ts';
+export { type DecideOptions, type Decision, decideCall, digestOf, type Judgement, judgeCall } from './decide-call.ts';
 export { CallError, type CallErrorCode } from './errors.ts';
 export {
   type BegunCall,
@@ -19,13 +19,13 @@ export {
   Gate,
   type GateCall,
   type GateOptions,
+  type JudgedEnd,
   type Make,
   type MakeOptions,
   type PendingEnd,
-  type ReadyEnd,
 } from './gate.ts';
 export type { Approver, HeldCall } from './held-call.ts';
 export { type ConnectGateOptions, connectGate, type OpenGateOptions, openGate } from './open-gate.ts';
 export { outcomeOf } from './outcome-of.ts';
-export { fromPlainJson, toPlainJson } from './plain-json.ts';
+export { ofPlain, toPlain } from './plain-value.ts';
 export { type AgentSession, attend, inDoubt, leave } from './sessions.ts';

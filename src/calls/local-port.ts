@@ -4,7 +4,7 @@ import { Trajectory } from '#runtime';
 import type { AskedCall } from './asked-call.ts';
 import type { CallPort, PersonsDecision, ShownCall } from './call-port.ts';
 import { closeCall, type Outcome } from './close-call.ts';
-import { type DecideOptions, type Decision, decideCall } from './decide-call.ts';
+import { type DecideOptions, type Decision, decideCall, type Judgement, judgeCall } from './decide-call.ts';
 import type { LocalWorld } from './local-world.ts';
 import { outcomeOf } from './outcome-of.ts';
 import { attend } from './sessions.ts';
@@ -28,6 +28,11 @@ export class LocalPort implements CallPort {
     return decideCall(this.#world, call, options);
   }
 
+  async judge(call: AskedCall, options: DecideOptions): Promise<Judgement> {
+    await this.#attend(call.session);
+    return judgeCall(this.#world, call, options);
+  }
+
   async report(call: string, outcome: Outcome): Promise<boolean> {
     return closeCall(this.#world, call, outcome, { bytesMax: RESULT_BYTES_MAX });
   }
@@ -44,16 +49,26 @@ export class LocalPort implements CallPort {
     return { digest, detail };
   }
 
-  async decide(approval: Hash, { decision, by, method, digest, reason }: PersonsDecision): Promise<void> {
+  async decide(approval: Hash, { decision, by, method, digest, reason, args }: PersonsDecision): Promise<void> {
     const { approvals } = this.#world.trajectory;
     const input = { principal: by, method, digest, ...(reason !== undefined && { reason }) };
     try {
-      if (decision === 'approve') await approvals.approve(approval, input);
+      if (decision === 'approve')
+        await approvals.approve(approval, { ...input, ...(await this.#amended(approval, args)) });
       else await approvals.reject(approval, { reason: 'rejected', ...input });
     } catch (error) {
       // Another decision came first, and counts.
       if (!isAssizeError(error, 'not_pending')) throw error;
     }
+  }
+
+  /** The arguments of the pending proposal, with other ones for the tool. */
+  async #amended(approval: Hash, args: PersonsDecision['args']): Promise<{ readonly args?: never }> {
+    if (args === undefined) return {};
+    const found = await this.#world.trajectory.approvals.statusOf(approval);
+    if (found.status !== 'pending' || isEffectPending(found.payload)) return {};
+    const asked = await this.#world.valueOf(found.payload, found.payload.proposal.action.args);
+    return { args: { ...(asked as object), args } as never };
   }
 
   pageOf(): undefined {

@@ -19,6 +19,8 @@ export {
   type GateCall,
   type GateOptions,
   type HeldCall,
+  type JudgedEnd,
+  type Judgement,
   type Make,
   type MakeOptions,
   type Observed,
@@ -27,6 +29,5 @@ export {
   openGate,
   type PendingEnd,
   type PersonsDecision,
-  type ReadyEnd,
   type ShownCall,
 } from '#calls';

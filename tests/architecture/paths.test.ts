@@ -12,7 +12,7 @@ const pages = [
 
 /** Folders of the repository, as a path in a page starts. */
 const PATH =
-  /^(?:src|console|tests|domains|experiments|ontology|examples|scripts|bench|verifiers|docs|\.ci)\/[\w./-]+$/;
+  /^(?:src|console|tests|domains|experiments|ontology|examples|scripts|bench|verifiers|clients|docs|\.ci)\/[\w./-]+$/;
 
 /** Paths that pages of docs/design and docs/reference give from `src/` on. */
 const SHORT = /^(?:runtime|ledger|kernel|effects|memory|stores|canon|oracle|agents|authority|merkle)\/[\w./-]+\.ts$/;

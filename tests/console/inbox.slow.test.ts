@@ -226,7 +226,7 @@ withConsole(({ blank, serve, open }) => {
     await ada.getByText('Approved. Another approval is needed.').waitFor();
     const bob = await open(server, 'human:bob', '/inbox');
     await bob.getByText('1 of 2').first().waitFor();
-    await bob.getByRole('button', { name: /call/ }).click();
+    await bob.getByRole('button', { name: /bank\/pay/ }).click();
     await bob.getByRole('button', { name: /^Approve/ }).click();
     await bob.getByText('Nothing waits').waitFor();
   });
@@ -247,7 +247,7 @@ withConsole(({ blank, serve, open }) => {
       token: await server.tokenFor('agent:claude'),
       body: { ...event, tool_name: 'Bash', tool_input: { command: 'git push && rm -r build', description: command } },
     });
-    await page.getByRole('button', { name: /call/ }).click();
+    await page.getByRole('button', { name: /claude-code\/Bash/ }).click();
     await page.getByRole('heading', { name: 'The agent makes this call, once' }).waitFor();
     expect(await page.getByLabel('Input of Bash').innerText()).toContain('"git push && rm -r build"');
     expect(await page.getByLabel('Input of Bash').innerText()).toContain('\\u202e<b>x</b>');

@@ -1,9 +1,11 @@
 /** The programs of examples/: each runs by itself, and prints what examples/README.md shows. */
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { linkMastra } from '../support/mastra/link-mastra.ts';
+import { hasMastra } from '../support/mastra/packages.ts';
 
 const folder = join(import.meta.dirname, '../../examples');
 const readme = readFileSync(join(folder, 'README.md'), 'utf8');
@@ -19,16 +21,32 @@ test('the README shows every program once', () => {
   expect(shown.sort()).toEqual([...programs].sort());
 });
 
-test.each(programs)('%s prints the output that the README shows', (name) => {
+/** The program of a framework that is installed apart from the rest. */
+const APART = 'mastra-agent.ts';
+const apart = hasMastra ? APART : `${APART} (absent without npm ci --prefix peers)`;
+
+test.each(programs.filter((name) => name !== APART))('%s prints the output that the README shows', (name) => {
+  printsAsShown(name, join(folder, name));
+});
+
+test.skipIf(!hasMastra)(`${apart} prints the output that the README shows`, () => {
+  const here = mkdtempSync(join(tmpdir(), 'assize-mastra-example-'));
+  onTestFinished(() => rmSync(here, { recursive: true }));
+  linkMastra(here);
+  copyFileSync(join(folder, APART), join(here, APART));
+  printsAsShown(APART, join(here, APART));
+});
+
+function printsAsShown(name: string, file: string): void {
   // Elsewhere than in the clone, so that a program that writes beside itself is found out.
-  const printed = execFileSync(process.execPath, [join(folder, name)], {
+  const printed = execFileSync(process.execPath, [file], {
     cwd: tmpdir(),
     encoding: 'utf8',
     env: { ...process.env, NO_COLOR: '1' },
   });
   const shown = readme.split(`\`\`\`text ${name.replace(/\.ts$/, '')}\n`)[1]?.split('```')[0];
   expect(printed).toBe(shown);
-});
+}
 
 test.each(programs)('%s imports public names only, and has at most 80 lines', (name) => {
   const text = readFileSync(join(folder, name), 'utf8');

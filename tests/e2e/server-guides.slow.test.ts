@@ -1,10 +1,12 @@
 /** The guides of the server, followed as they stand. */
 import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { blockOf } from '../support/process/guide-files.ts';
 import { ServedGuide } from '../support/process/served-guide.ts';
 import { signInAt } from '../support/server/oidc-provider.ts';
 
+const root = join(import.meta.dirname, '../..');
 const python = spawnSync('python3', ['--version']).status === 0;
 let guide: ServedGuide;
 
@@ -33,10 +35,12 @@ test('http-api.md', async () => {
   expectShown(11);
 });
 
-test.skipIf(!python)('python.md, which also needs python3', async () => {
-  await guide.beginWith('server.md');
-  await guide.follow('python.md');
-  expectShown(2);
+test.skipIf(!python)('python.md, from an empty folder, which also needs python3', async () => {
+  await guide.end();
+  guide = await ServedGuide.begin({ PYTHONPATH: join(root, 'clients/python'), PYTHONDONTWRITEBYTECODE: '1' });
+  await guide.follow('python.md', ['sh install']);
+  expectShown(7);
+  expect(guide.sh('assize log calls')).toMatch(/committed .* resolves \w+ as manager:grace/);
 });
 
 test('rules-file-serve.md, from an empty folder', async () => {

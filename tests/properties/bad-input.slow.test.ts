@@ -17,6 +17,7 @@ import { EXTRACTION } from './bad-input/extraction.ts';
 import { KERNEL } from './bad-input/kernel.ts';
 import { LANGCHAIN } from './bad-input/langchain.ts';
 import { LEDGER } from './bad-input/ledger.ts';
+import { MASTRA } from './bad-input/mastra.ts';
 import { MEMORY } from './bad-input/memory.ts';
 import { MEMORY_ALGEBRA } from './bad-input/memory-algebra.ts';
 import { MERKLE } from './bad-input/merkle.ts';
@@ -50,7 +51,7 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, Case | Exempt>>>> 
   ontology: ONTOLOGY,
   tools: TOOLS,
   experiments: { ...EXPERIMENT_TABLES, ...SCHEDULES },
-  integrations: { ...CEDAR, ...LANGCHAIN, ...OPENAI_AGENTS },
+  integrations: { ...CEDAR, ...LANGCHAIN, ...MASTRA, ...OPENAI_AGENTS },
   domains: DOMAINS,
 };
 

@@ -112,7 +112,7 @@ export async function runOf(
     return gate;
   };
   onTestFinished(async () => {
-    for (const gate of gates) await gate.port.close();
+    for (const gate of gates) await gate.close();
     rmSync(folder, { recursive: true });
   });
   return new Run({ store, make, options, open, made: [], pays, gate: await open(), checkpointer: new MemorySaver() });

@@ -5,6 +5,7 @@ import { chromiumPath } from '#tools/browser';
 import { hasData } from '../data.ts';
 import { claudeProgram } from './claude-code/program.ts';
 import { codexProgram } from './codex/program.ts';
+import { hasMastra } from './mastra/packages.ts';
 import { whyNoServer } from './postgres/binaries.ts';
 
 /** A reason for which tests may be skipped. */
@@ -122,6 +123,20 @@ export const MAY_SKIP: readonly MaySkip[] = [
     named: /^Codex \(absent without npm ci --prefix peers\)/,
   },
   {
+    why: 'Mastra is not installed (npm ci --prefix peers)',
+    holds: () => !hasMastra,
+    files: [
+      'tests/e2e/mastra/answers.slow.test.ts',
+      'tests/e2e/mastra/guide.slow.test.ts',
+      'tests/e2e/mastra/mastra.slow.test.ts',
+      'tests/e2e/mastra/replays.slow.test.ts',
+      'tests/e2e/mastra/results.slow.test.ts',
+      'tests/e2e/mastra/types.slow.test.ts',
+      'tests/e2e/examples.slow.test.ts',
+    ],
+    named: /^(Mastra|mastra-agent\.ts) \(absent without npm ci --prefix peers\)/,
+  },
+  {
     why: 'nothing is closed to root',
     holds: () => process.getuid?.() === 0,
     files: ['src/tools/files/file-actions.test.ts', 'experiments/tests/cli-adjudicate.slow.test.ts'],
@@ -139,6 +154,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
     files: [
       'tests/e2e/bench-peer.slow.test.ts',
       'tests/e2e/guides.slow.test.ts',
+      'tests/e2e/python-client.slow.test.ts',
       'tests/e2e/python-verifier.slow.test.ts',
       'tests/e2e/server-guides.slow.test.ts',
       'tests/faults/store-file-gone.slow.test.ts',

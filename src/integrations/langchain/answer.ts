@@ -92,7 +92,7 @@ function ofAgUi({ interruptId, status, payload }: Fields): ReadAnswer | undefine
   return read && { ...read, about: { approval: interruptId } };
 }
 
-/** `{decision, reason, args}`. Other arguments make another call. */
+/** `{decision, reason, args}`. Other arguments amend the call. */
 function ofPayload({ decision, reason, args, assize }: Fields): ReadAnswer | undefined {
   const about = aboutOf(assize);
   if (about === undefined) return undefined;

@@ -68,33 +68,44 @@ describe.each([
     expect(it.made).toEqual([]);
   });
 
-  test('an edited call is another one, which the rules judge anew', async () => {
+  test('a call is made as a named person has edited it, once', async () => {
     const it = await runOf(make, named);
     const { pauses } = await it.start([pay('c1', 'bob', 500)]);
     const edit = (cents: number) =>
       ({ type: 'edit', editedAction: { name: 'pay', args: { to: 'bob', cents } } }) as const;
-    const held = await it.resume(answerTo(pauses[0]!, edit(300)));
-    expect(held.pauses).toMatchObject([{ value: { actionRequests: [{ args: { to: 'bob', cents: 300 } }] } }]);
-    expect(await it.gate.port.shown(pauses[0]!.value.assize.approval as never)).toBeUndefined();
     const copy = await it.copy();
-    const { told } = await it.resume(answerTo(held.pauses[0]!, edit(50)));
+    const { told } = await it.resume(answerTo(pauses[0]!, edit(300)));
     expect(told).toMatchObject([{ tool_call_id: 'c1', content: 'paid bob' }]);
-    // The same edit again is the same call, and another one is refused.
-    const twice = await copy.resume(answerTo(held.pauses[0]!, edit(50)));
-    expect(twice.told).toMatchObject([{ tool_call_id: 'c1', content: 'paid bob' }]);
-    expect(it.made).toEqual([{ to: 'bob', cents: 50 }]);
+    // The same edit again, another one, and an approval of the first arguments get its result.
+    for (const again of [edit(300), edit(50), { type: 'approve' } as const]) {
+      const other = await copy.copy();
+      const { told: twice } = await other.resume(answerTo(pauses[0]!, again));
+      expect(twice).toMatchObject([{ tool_call_id: 'c1', content: 'paid bob' }]);
+    }
+    expect(it.made).toEqual([{ to: 'bob', cents: 300 }]);
   });
 
-  test('an edit to a refused call or to another tool does not pass', async () => {
+  test('an edit without a named person changes nothing', async () => {
+    const it = await runOf(make);
+    const { pauses } = await it.start([pay('c1', 'bob', 500)]);
+    const edit = { type: 'edit', editedAction: { name: 'pay', args: { to: 'bob', cents: 5 } } } as const;
+    const again = await it.resume(answerTo(pauses[0]!, edit));
+    expect(again.pauses).toMatchObject([{ value: { actionRequests: [{ args: { to: 'bob', cents: 500 } }] } }]);
+    expect(it.made).toEqual([]);
+  });
+
+  test('an edit that a rule refuses, or to another tool, does not pass', async () => {
     const it = await runOf(make, named);
     const { pauses } = await it.start([pay('c1', 'bob', 500)]);
     const other = { type: 'edit', editedAction: { name: 'look', args: {} } } as const;
     const again = await it.resume(answerTo(pauses[0]!, other));
     expect(again.pauses).toHaveLength(1);
     const mallory = { type: 'edit', editedAction: { name: 'pay', args: { to: 'mallory', cents: 5 } } } as const;
-    const { told } = await it.resume(answerTo(again.pauses[0]!, mallory));
-    expect(told).toMatchObject([{ status: 'error', content: expect.stringContaining('never') }]);
+    const third = await it.resume(answerTo(again.pauses[0]!, mallory));
+    expect(third.pauses).toMatchObject([{ value: { assize: { reason: expect.stringContaining('[never]') } } }]);
     expect(it.made).toEqual([]);
+    const { told } = await it.resume(answerTo(third.pauses[0]!, { type: 'approve' }));
+    expect(told).toMatchObject([{ content: 'paid bob' }]);
   });
 
   test('an answer of one call is not the answer of its sibling', async () => {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ToolMessage } from '@langchain/core/messages';
 import { interrupt, isGraphBubbleUp, isGraphInterrupt } from '@langchain/langgraph';
-import type { Json } from '#base';
+import { isAssizeError, type Json } from '#base';
 import {
   type BegunCall,
   type CallEnd,
@@ -11,7 +11,6 @@ import {
   type HeldCall,
   type PendingEnd,
 } from '#calls';
-import type { ReadAnswer } from './answer.ts';
 import { nodeOf } from './answers.ts';
 import { LangChainError } from './errors.ts';
 import { type GivenAnswer, GivenAnswers } from './given-answers.ts';
@@ -38,14 +37,6 @@ export interface GraphCall {
 
 /** Makes a call, with the arguments that are approved. */
 export type MakeCall = (args: Readonly<Record<string, Json>>) => Promise<ToolResult>;
-
-/** A call that is judged now: the model's own, or one that a person has made of it. */
-interface Judged {
-  readonly id: string;
-  readonly args: Readonly<Record<string, Json>>;
-}
-
-type Refused = Extract<CallEnd<Json>, { readonly end: 'refused' }>;
 
 /** An attempt of a call. `live` and `thrown` are what its tool gave now. */
 interface Attempt {
@@ -75,9 +66,10 @@ class GatedCall {
   readonly #call: GraphCall;
   readonly #make: MakeCall;
   readonly #options: LangChainOptions;
-  readonly #thread: string;
+  readonly #asked: GateCall;
   readonly #answers: GivenAnswers;
   readonly #siblings: Siblings;
+  #refusedEdit: string | undefined;
   /** The questions that an answer of this run has decided. */
   readonly #decided: Set<string> = new Set();
 
@@ -86,7 +78,10 @@ class GatedCall {
     this.#call = call;
     this.#make = make;
     this.#options = options;
-    this.#thread = threadOf(call, options);
+    const { id, tool, args, configurable } = call;
+    const place = placeOf(configurable);
+    const observations = place === undefined ? [] : [observed(place)];
+    this.#asked = { run: threadOf(call, options), id, tool, args, observations };
     this.#answers = new GivenAnswers(call);
     this.#siblings = new Siblings(nodeOf(call.configurable));
   }
@@ -96,54 +91,47 @@ class GatedCall {
   }
 
   async #result(): Promise<ToolResult> {
-    let judged: Judged = { id: this.#call.id, args: this.#call.args };
     for (;;) {
-      const attempt = await this.#run(judged);
+      const attempt = await this.#run();
       const { end } = attempt;
-      if (end.end !== 'pending' && end.end !== 'refused') return this.#ended(attempt);
+      if (end.end !== 'pending') return this.#ended(attempt);
       const answer = this.#answers.next(end);
-      if (answer !== undefined) judged = await this.#answered(judged, end, answer);
-      else if (end.end === 'refused') return this.#told(`The call was refused: ${end.reason}`);
-      else await this.#pause(judged, end);
+      if (answer === undefined) await this.#pause(end);
+      else await this.#answered(end, answer);
     }
   }
 
-  async #run({ id, args }: Judged): Promise<Attempt> {
+  async #run(): Promise<Attempt> {
     const { tool } = this.#call;
     const { idempotent = [], waitMs } = this.#options;
     let live: ToolResult | undefined;
     let thrown: Attempt['thrown'];
-    const make = async (begun: BegunCall): Promise<Json> => {
+    const make = async ({ args }: BegunCall): Promise<Json> => {
       try {
-        live = await this.#make(begun.args);
+        live = await this.#make(args);
       } catch (error) {
         thrown = { error };
         throw error;
       }
       return toRecord(live);
     };
-    const end = await this.#gate.run(this.#callOf({ id, args }), make, {
-      isIdempotent: idempotent.includes(tool),
+    const end = await this.#gate.run(this.#asked, make, {
+      ...(idempotent.includes(tool) && { isIdempotent: true }),
       ...(waitMs !== undefined && { waitMs }),
     });
     return { end, ...(live !== undefined && { live }), ...(thrown !== undefined && { thrown }) };
-  }
-
-  #callOf({ id, args }: Judged): GateCall {
-    const { tool, configurable } = this.#call;
-    const place = placeOf(configurable);
-    return { run: this.#thread, id, tool, args, ...(place !== undefined && { observations: [observed(place)] }) };
   }
 
   /** The result of a call that was made, now or before. */
   async #ended({ end, live, thrown }: Attempt): Promise<ToolResult> {
     if (thrown !== undefined) this.#passOn(end.call, thrown.error);
     if (live !== undefined) return live;
+    if (end.end === 'refused') return this.#told(`The call was refused: ${end.reason}`);
     if (end.end === 'failed') return this.#call.failed(errorOf(end));
     if (end.end === 'done') {
       const result = await fromRecord(end.result);
       const reason = `The call ${end.call} was made, and its result is of a form that the ledger cannot keep.`;
-      return result === undefined ? this.#told(reason) : renamed(result, this.#call.id);
+      return result ?? this.#told(reason);
     }
     if (end.end === 'doubt' && end.settled !== undefined) return this.#told(`The call was not made now: ${end.reason}`);
     throw errorOf(end as Exclude<typeof end, { readonly end: 'done' }>);
@@ -159,32 +147,28 @@ class GatedCall {
     throw new LangChainError('tool_paused', text, { cause: error, evidence: { call } });
   }
 
-  /** Records the decision of a named person. Returns the call to judge next. */
-  async #answered(judged: Judged, end: PendingEnd | Refused, { raw, read, isFresh }: GivenAnswer): Promise<Judged> {
-    const edited = this.#editedBy(judged, read);
-    if (end.end === 'refused' || read === undefined) return edited ?? judged;
-    if (read.type === 'edit' && edited === undefined) return judged;
-    const held = await this.#gate.held(this.#callOf(judged), end);
-    if (held === undefined || (read.about?.digest ?? held.digest) !== held.digest) return judged;
-    const mayDecide = isFresh && !this.#decided.has(end.approval);
-    const by = mayDecide ? await this.#personOf(raw, held) : undefined;
-    if (by === undefined) return edited ?? judged;
-    const reason = edited === undefined ? read.reason : `${by} asked for the call ${edited.id} instead`;
-    await this.#gate.port.decide(end.approval, {
-      ...{ decision: read.type === 'approve' ? 'approve' : 'reject', by, method: 'langgraph', digest: held.digest },
-      ...(reason !== undefined && { reason }),
-    });
-    this.#decided.add(end.approval);
-    // The call is edited only if it is refused now: another decision may have come first.
-    if (edited !== undefined) this.#answers.back();
-    return judged;
-  }
-
-  /** Another call that a person has made of this one, under an id of its own. */
-  #editedBy(judged: Judged, read: ReadAnswer | undefined): Judged | undefined {
-    const { name, args } = read?.edited ?? {};
-    const isOther = args !== undefined && !isDeepStrictEqual(args, judged.args);
-    return isOther && (name ?? this.#call.tool) === this.#call.tool ? { id: `${judged.id}:edit`, args } : undefined;
+  /** Records the decision of a named person, if the answer is one. */
+  async #answered(end: PendingEnd, { raw, read, isFresh }: GivenAnswer): Promise<void> {
+    if (read === undefined || !isFresh || this.#decided.has(end.approval)) return;
+    const { name = this.#call.tool, args } = read.edited ?? {};
+    if (name !== this.#call.tool) return;
+    const held = await this.#gate.held(this.#asked, end);
+    if (held === undefined || (read.about?.digest ?? held.digest) !== held.digest) return;
+    const by = await this.#personOf(raw, held);
+    if (by === undefined) return;
+    const isEdit = args !== undefined && !isDeepStrictEqual(args, held.args);
+    try {
+      await this.#gate.port.decide(end.approval, {
+        ...{ decision: read.type === 'reject' ? 'reject' : 'approve', by, method: 'langgraph', digest: held.digest },
+        ...(read.reason !== undefined && { reason: read.reason }),
+        ...(isEdit && { args }),
+      });
+      this.#decided.add(end.approval);
+    } catch (error) {
+      // The call still waits, and the next pause tells why the edit was refused.
+      if (!isEdit || !isAssizeError(error) || error.retryable) throw error;
+      this.#refusedEdit = error.message;
+    }
   }
 
   async #personOf(raw: unknown, held: HeldCall): Promise<string | undefined> {
@@ -194,14 +178,15 @@ class GatedCall {
   }
 
   /** Ends this run of the node. Returns if the call is decided in the meantime. */
-  async #pause(judged: Judged, end: PendingEnd): Promise<void> {
-    const held = await this.#gate.held(this.#callOf(judged), end);
+  async #pause(end: PendingEnd): Promise<void> {
+    const held = await this.#gate.held(this.#asked, end);
     if (held === undefined) return;
-    const { call, approval, reason } = held;
+    const { call, approval } = held;
+    const reason = this.#refusedEdit === undefined ? held.reason : `${held.reason}. The edit: ${this.#refusedEdit}`;
     await this.#siblings.settled();
     const form = this.#options.interrupts === 'ag-ui' ? agUiInterrupt : hitlInterrupt;
     try {
-      this.#answers.add(interrupt(form(held)));
+      this.#answers.add(interrupt(form({ ...held, reason })));
     } catch (error) {
       if (isGraphInterrupt(error)) throw error;
       throw new LangChainError(
@@ -216,12 +201,6 @@ class GatedCall {
     const { id, tool } = this.#call;
     return new ToolMessage({ content, tool_call_id: id, name: tool, status: 'error' });
   }
-}
-
-/** An edited call answers the model's own call. */
-function renamed(result: ToolResult, id: string): ToolResult {
-  if (ToolMessage.isInstance(result)) result.tool_call_id = id;
-  return result;
 }
 
 function threadOf({ tool, id, configurable }: GraphCall, { thread }: LangChainOptions): string {

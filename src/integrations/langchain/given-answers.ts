@@ -26,19 +26,14 @@ export class GivenAnswers {
     this.#of = of;
   }
 
-  /** The next answer about a call. `approval`: its question, if it still waits. */
-  next({ call, approval }: { readonly call: string; readonly approval?: string }): GivenAnswer | undefined {
+  /** The next answer about a waiting call. */
+  next({ call, approval }: { readonly call: string; readonly approval: string }): GivenAnswer | undefined {
     this.#answers ??= this.#given();
     while (this.#next < this.#answers.length) {
       const answer = this.#answers[this.#next++] as GivenAnswer;
       if (this.#isAbout(answer, call, approval)) return answer;
     }
     return undefined;
-  }
-
-  /** Gives the last answer once more. */
-  back(): void {
-    this.#next--;
   }
 
   add(raw: unknown): void {
@@ -51,10 +46,9 @@ export class GivenAnswers {
   }
 
   /** An answer without a name is about the only call of a message. */
-  #isAbout({ read }: GivenAnswer, call: string, approval: string | undefined): boolean {
+  #isAbout({ read }: GivenAnswer, call: string, approval: string): boolean {
     const { about } = read ?? {};
     if (about === undefined) return this.#of.isAlone;
-    if (about.call !== undefined && about.call !== call) return false;
-    return approval === undefined ? about.call !== undefined || this.#of.isAlone : about.approval === approval;
+    return (about.call === undefined || about.call === call) && about.approval === approval;
   }
 }

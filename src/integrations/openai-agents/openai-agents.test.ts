@@ -47,13 +47,9 @@ test('a held call interrupts, and is made once after a decision there', async ()
 test('a call is made with the arguments that a person has approved instead', async () => {
   const it = await deskOf();
   const { state, held } = await it.start([pay('c1', 'bob', 500)]);
-  const { ask } = it.gate.port;
-  // A person amends the call in the console.
-  it.gate.port.ask = async (...asked) => {
-    const decision = await ask.apply(it.gate.port, asked);
-    return decision.kind === 'allowed' ? { ...decision, args: { to: 'bob', cents: 400 } } : decision;
-  };
-  await decide(it, held[0]!, 'approve');
+  const { approval, digest } = held[0]!;
+  const by = { by: 'manager:grace', method: 'console', digest };
+  await it.gate.port.decide(approval, { decision: 'approve', ...by, args: { to: 'bob', cents: 400 } });
   expect((await it.resume(state)).told).toEqual([['c1', 'paid bob']]);
   expect(it.made).toEqual([{ to: 'bob', cents: 400 }]);
 });

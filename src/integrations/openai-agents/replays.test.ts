@@ -116,13 +116,13 @@ test('a sibling that ends the run leaves a judged call to be made later', async 
       return `paid ${to}`;
     },
   });
-  const ask = it.gate.port.ask.bind(it.gate.port);
+  const judge = it.gate.port.judge.bind(it.gate.port);
   const failed = Promise.withResolvers<void>();
-  it.gate.port.ask = async (call, options) => {
-    const decision = await ask(call, options);
+  it.gate.port.judge = async (call, options) => {
+    const judgement = await judge(call, options);
     // The call of bob is judged, and the run ends before it is begun.
-    if (call.id === 'r1.c1' && options.later === true) await failed.promise;
-    return decision;
+    if (call.id === 'r1.c1') await failed.promise;
+    return judgement;
   };
   const ended = it.start([pay('c1', 'bob', 5), pay('c2', 'eve', 5)]);
   await expect.poll(() => it.made.length, { timeout: 5_000 }).toBe(1);

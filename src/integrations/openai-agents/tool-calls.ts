@@ -6,7 +6,7 @@ import {
   type ToolInputGuardrailData,
 } from '@openai/agents';
 import { isInstance, type Json } from '#base';
-import { type BegunCall, type CallEnd, errorOf, type Gate, type GateCall, type HeldCall, type ReadyEnd } from '#calls';
+import { type BegunCall, type CallEnd, errorOf, type Gate, type GateCall, type HeldCall, type JudgedEnd } from '#calls';
 import { answerTo } from './answers.ts';
 import { argsOf, inputOf, namedArgs } from './call-args.ts';
 import { OpenAIAgentsError } from './errors.ts';
@@ -18,9 +18,6 @@ type AnyTool = FunctionTool<any, any, any>;
 type Context = RunContext<any>;
 type Details = NonNullable<Parameters<AnyTool['invoke']>[2]>;
 
-/** The ruling about a call, before it is made. */
-type Judged = ReadyEnd | CallEnd<Json>;
-
 /** The errors of a call whose outcome is open. */
 const INTERRUPTIONS: ReadonlySet<string> = new Set(['AbortError', 'TimeoutError', 'ToolTimeoutError']);
 
@@ -30,7 +27,7 @@ export class ToolCalls {
   readonly #tool: AnyTool;
   readonly #options: OpenAIAgentsOptions;
   /** The rulings that the SDK has not acted on yet. */
-  readonly #judged: WeakMap<Context, Map<string, Judged>> = new WeakMap();
+  readonly #judged: WeakMap<Context, Map<string, JudgedEnd>> = new WeakMap();
 
   constructor(gate: Gate, tool: AnyTool, options: OpenAIAgentsOptions) {
     this.#gate = gate;
@@ -41,7 +38,7 @@ export class ToolCalls {
   /**
    * Whether a call waits for a person: by the rules, or by the tool's own policy.
    *
-   * @throws OpenAIAgentsError; the errors of `Gate.ask` and of `CallPort.decide`
+   * @throws OpenAIAgentsError; the errors of `Gate.judge` and of `CallPort.decide`
    */
   async needsApproval(context: Context, input: unknown, id: string | undefined): Promise<boolean> {
     const call = this.#callOf(context, id, namedArgs(input));
@@ -60,7 +57,7 @@ export class ToolCalls {
   /**
    * Tells the model why a call is refused, as a guardrail does.
    *
-   * @throws OpenAIAgentsError; the errors of `Gate.ask`
+   * @throws OpenAIAgentsError; the errors of `Gate.judge`
    */
   async guard({ context, toolCall }: ToolInputGuardrailData<any>): Promise<ToolGuardrailFunctionOutput> {
     const { callId } = toolCall;
@@ -106,16 +103,16 @@ export class ToolCalls {
   /**
    * The call of a paused item, as its person is shown it. Undefined if it is decided.
    *
-   * @throws OpenAIAgentsError; the errors of `Gate.ask`
+   * @throws OpenAIAgentsError; the errors of `Gate.judge`
    */
   async held(context: Context, id: string, input: string, group?: string): Promise<HeldCall | undefined> {
     const call = this.#callOf(context, id, argsOf(input), group);
-    const end = await this.#gate.ask<Json>(call, { ...this.#asking(), waitMs: 0 });
+    const end = await this.#gate.judge(call, { ...this.#asking(), waitMs: 0 });
     return end.end === 'pending' ? this.#gate.held(call, end) : undefined;
   }
 
-  async #judge(context: Context, call: GateCall, answer?: StateAnswer): Promise<Judged> {
-    const end = await this.#gate.ask<Json>(call, this.#asking());
+  async #judge(context: Context, call: GateCall, answer?: StateAnswer): Promise<JudgedEnd> {
+    const end = await this.#gate.judge(call, this.#asking());
     if (end.end !== 'pending' || answer === undefined) return end;
     const held = await this.#gate.held(call, end);
     if (held !== undefined) {
@@ -127,7 +124,7 @@ export class ToolCalls {
         ...(message !== undefined && { reason: message }),
       });
     }
-    return this.#gate.ask<Json>(call, { ...this.#asking(), waitMs: 0 });
+    return this.#gate.judge(call, { ...this.#asking(), waitMs: 0 });
   }
 
   /** The arguments of the model reach the tool as they are, and amended ones in their place. */
@@ -170,18 +167,22 @@ export class ToolCalls {
     throw new OpenAIAgentsError('no_run', text, { evidence: { tool } });
   }
 
-  #asking(): { readonly isIdempotent: boolean; readonly waitMs?: number } {
+  /** A tool that the options do not name is idempotent as the rules say. */
+  #asking(): { readonly isIdempotent?: true; readonly waitMs?: number } {
     const { idempotent = [], waitMs } = this.#options;
-    return { isIdempotent: idempotent.includes(this.#tool.name), ...(waitMs !== undefined && { waitMs }) };
+    return {
+      ...(idempotent.includes(this.#tool.name) && { isIdempotent: true }),
+      ...(waitMs !== undefined && { waitMs }),
+    };
   }
 
-  #remember(context: Context, id: string, judged: Judged): void {
-    const known = this.#judged.get(context) ?? new Map<string, Judged>();
+  #remember(context: Context, id: string, judged: JudgedEnd): void {
+    const known = this.#judged.get(context) ?? new Map<string, JudgedEnd>();
     this.#judged.set(context, known.set(id, judged));
   }
 
   /** The ruling about a call, for the next step only. */
-  #recall(context: Context, id: string): Judged | undefined {
+  #recall(context: Context, id: string): JudgedEnd | undefined {
     const known = this.#judged.get(context);
     const judged = known?.get(id);
     known?.delete(id);

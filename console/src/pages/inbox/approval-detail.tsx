@@ -14,7 +14,7 @@ import { Part } from '../../parts/part.tsx';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
 import { DecisionForm } from './decision-form.tsx';
 import { GatedCall } from './gated-call.tsx';
-import { gatedCallOf } from './gated-call-of.ts';
+import { gatedCallOf, namedAction } from './gated-call-of.ts';
 import { Observations } from './observations.tsx';
 import { Questions } from './questions.tsx';
 import { Statements } from './statements.tsx';
@@ -73,13 +73,13 @@ function Shown({ approval, draft }: { readonly approval: Approval; readonly draf
   const { action, detail, invariant_id, reason, requester, trajectory_id, at, channel } = approval;
   const { approvals, approved_by, deciders, expires, freezes, digest, observations } = approval;
   const { tools, changes, cost, statements, isAmended } = resultOf(approval, draft);
-  const gated = gatedCallOf(action.name, action.args);
+  const gated = gatedCallOf(action.name, isAmended ? draft.amendment.args : action.args);
   return (
     <Stack gap="lg">
       <header>
         <Group gap="xs" align="baseline">
           <Title order={2} size="h4" className="wraps">
-            <Inert>{action.name}</Inert>
+            <Inert>{namedAction(action).name}</Inert>
           </Title>
           <Badge variant="default">
             <Inert>{channel}</Inert>
@@ -98,7 +98,7 @@ function Shown({ approval, draft }: { readonly approval: Approval; readonly draf
         </Text>
       </Part>
       <Questions approval={approval} draft={draft} />
-      {gated !== undefined && <GatedCall call={gated} />}
+      {gated !== undefined && <GatedCall call={gated} title={titled('The agent makes this call, once', isAmended)} />}
       {(gated === undefined || tools.length > 0) && (
         <Part title={titled(tools.length === 0 ? 'No tool is called' : 'Calls that run', isAmended)}>
           {tools.map((call, n) => (

@@ -4,6 +4,7 @@ import { CutText } from '../../parts/cut-text.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
 import { Ago } from '../../parts/instant.tsx';
 import classes from './approval-list.module.css';
+import { namedAction } from './gated-call-of.ts';
 import type { ApprovalGroup } from './group-approvals.ts';
 
 /** More letters never fit in a row. */
@@ -22,7 +23,10 @@ export function ApprovalList({ groups, ...row }: ListProps) {
   return (
     <>
       {groups.map(({ key, approvals }) => (
-        <section key={key} aria-label={`${approvals.length} of ${approvals[0]?.action.name}`}>
+        <section
+          key={key}
+          aria-label={`${approvals.length} of ${approvals[0] && namedAction(approvals[0].action).name}`}
+        >
           {approvals.length > 1 && <GroupHead approvals={approvals} {...row} />}
           <ul className={classes.rows}>
             {approvals.map((approval) => (
@@ -41,20 +45,21 @@ function GroupHead({
   onMark,
 }: Pick<ListProps, 'marked' | 'onMark'> & { readonly approvals: readonly Approval[] }) {
   const [first] = approvals as readonly [Approval, ...Approval[]];
+  const { name } = namedAction(first.action);
   const ids = approvals.filter((one) => one.may_decide).map((one) => one.id);
   const count = ids.filter((id) => marked.has(id)).length;
   return (
     <Group className={classes.group} gap="xs" wrap="nowrap">
       <Checkbox
         size="xs"
-        aria-label={`Mark all ${ids.length} of ${first.action.name}`}
+        aria-label={`Mark all ${ids.length} of ${name}`}
         disabled={ids.length === 0}
         checked={count > 0 && count === ids.length}
         indeterminate={count > 0 && count < ids.length}
         onChange={(event) => onMark(ids, event.currentTarget.checked)}
       />
       <Text size="xs" fw={600}>
-        {approvals.length} like this: <Inert>{first.action.name}</Inert>
+        {approvals.length} like this: <Inert>{name}</Inert>
         {first.invariant_id !== undefined && (
           <>
             , <Inert>{first.invariant_id}</Inert>
@@ -72,7 +77,8 @@ function Row({
   onOpen,
   onMark,
 }: Omit<ListProps, 'groups'> & { readonly approval: Approval }) {
-  const { id, action, detail, requester, trajectory_id, at, approvals, approved_by, may_decide } = approval;
+  const { id, detail, requester, trajectory_id, at, approvals, approved_by, may_decide } = approval;
+  const action = namedAction(approval.action);
   return (
     <li className={classes.row} data-open={id === openId || undefined}>
       <Checkbox

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { gatedCallOf } from './gated-call-of.ts';
+import { gatedCallOf, namedAction } from './gated-call-of.ts';
 
 test('a call of the gateway is recognised by its form, and nothing else is', () => {
   const call = { server: 'bank', tool: 'pay', args: { cents: 5 } };
@@ -7,4 +7,11 @@ test('a call of the gateway is recognised by its form, and nothing else is', () 
   expect(gatedCallOf('pay', call)).toBeUndefined();
   for (const other of [undefined, null, 'call', { server: 'bank' }, { ...call, args: null }, { ...call, tool: 5 }])
     expect(gatedCallOf('call', other)).toBeUndefined();
+});
+
+test('a call of the gateway is named by its tool, and any other action by itself', () => {
+  const args = { id: 'c', server: 'bank', tool: 'pay', args: { cents: 5 } };
+  expect(namedAction({ name: 'call', args })).toEqual({ name: 'bank/pay', args: { cents: 5 } });
+  expect(namedAction({ name: 'pay', args })).toEqual({ name: 'pay', args });
+  expect(namedAction({ name: 'call' })).toEqual({ name: 'call', args: undefined });
 });

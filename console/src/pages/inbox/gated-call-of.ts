@@ -13,3 +13,12 @@ export function gatedCallOf(action: string, args: unknown): GatedCallArgs | unde
   const isCall = typeof server === 'string' && typeof tool === 'string' && typeof input === 'object' && input !== null;
   return isCall ? (args as GatedCallArgs) : undefined;
 }
+
+/** An action as people name it: a call of an agent program by its tool, any other one by itself. */
+export function namedAction({ name, args }: { readonly name: string; readonly args?: unknown }): {
+  readonly name: string;
+  readonly args?: unknown;
+} {
+  const gated = gatedCallOf(name, args);
+  return gated === undefined ? { name, args } : { name: `${gated.server}/${gated.tool}`, args: gated.args };
+}

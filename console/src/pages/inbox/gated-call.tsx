@@ -5,9 +5,10 @@ import { Part } from '../../parts/part.tsx';
 import type { GatedCallArgs } from './gated-call-of.ts';
 
 /** The exact call, and its parts by which the rules judged it. */
-export function GatedCall({ call: { server, tool, args, parts = [] } }: { readonly call: GatedCallArgs }) {
+export function GatedCall({ call, title }: { readonly call: GatedCallArgs; readonly title: string }) {
+  const { server, tool, args, parts = [] } = call;
   return (
-    <Part title="The agent makes this call, once">
+    <Part title={title}>
       <Stack gap="xs">
         <Text fw={600} size="sm">
           <Inert>{`${server}/${tool}`}</Inert>

@@ -1,4 +1,5 @@
 import type { Approval } from '../../api/queries.ts';
+import { namedAction } from './gated-call-of.ts';
 
 /** Approvals that wait for the same reason: the same action, rule, channel and domain of work. */
 export interface ApprovalGroup {
@@ -11,7 +12,7 @@ export function groupApprovals(approvals: readonly Approval[]): ApprovalGroup[] 
   const groups = new Map<string, Approval[]>();
   for (const approval of approvals) {
     const { trajectory_id, action, channel, reason, invariant_id = '' } = approval;
-    const key = JSON.stringify([trajectory_id, action.name, channel, reason, invariant_id]);
+    const key = JSON.stringify([trajectory_id, namedAction(action).name, channel, reason, invariant_id]);
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [approval]);
     else group.push(approval);

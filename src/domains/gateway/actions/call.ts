@@ -44,7 +44,7 @@ export const callArgs: z.ZodObject<{
    * at once is begun, and any other one by the action `begin`.
    */
   once: z.boolean().optional(),
-  /** With `once`: the call is only judged now. Its commit does not begin it. */
+  /** Whether a call that commits at once is not begun either: its caller may make it later. */
   later: z.boolean().optional(),
   session: sessionId.optional(),
   /** The call that this one takes back. A call is taken back once. */
@@ -112,7 +112,8 @@ export function applyCall(
     row.rules = state.rules.digest;
     const definition = args.definition ?? pin?.hash;
     if (definition !== undefined) row.definition = definition;
-    if (args.later !== true && (row.asks.length === 0 || row.standing !== undefined)) row.begunAt = at;
+    const isLetThrough = row.asks.length === 0 || row.standing !== undefined;
+    if (isLetThrough && args.later !== true) row.begunAt = at;
   }
   state.calls[id] = row;
   if (row.run === 'caller') state.open[id] = agent;

@@ -1,4 +1,4 @@
-/** docs/guide/langchain.md, run as it stands: from the rules to a held call that is made once. */
+/** The guides of tool calls, run as they stand: from the rules to a held call that is made once. */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,11 +6,17 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
-const page = readFileSync(join(root, 'docs/guide/langchain.md'), 'utf8');
-const blocks = [...page.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(([, info = '', text = '']) => ({ info, text }));
 
-test('langchain.md holds a call, and makes it once after its approval', () => {
-  const here = mkdtempSync(join(tmpdir(), 'assize-langchain-guide-'));
+/** The packages that the programs of each guide import, beside Assize. */
+const GUIDES: Readonly<Record<string, readonly string[]>> = {
+  gate: [],
+  langchain: ['langchain', '@langchain', 'zod'],
+};
+
+test.each(Object.entries(GUIDES))('%s.md holds a call, and makes it once after its approval', (name, packages) => {
+  const page = readFileSync(join(root, `docs/guide/${name}.md`), 'utf8');
+  const blocks = [...page.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(([, info = '', text = '']) => ({ info, text }));
+  const here = mkdtempSync(join(tmpdir(), 'assize-guide-'));
   onTestFinished(() => rmSync(here, { recursive: true }));
   mkdirSync(join(here, 'bin'));
   const command = join(here, 'bin/assize');
@@ -19,8 +25,7 @@ test('langchain.md holds a call, and makes it once after its approval', () => {
   writeFileSync(join(here, 'package.json'), '{"type":"module"}');
   mkdirSync(join(here, 'node_modules'));
   symlinkSync(root, join(here, 'node_modules/assize'));
-  for (const name of ['langchain', '@langchain', 'zod'])
-    symlinkSync(join(root, 'node_modules', name), join(here, 'node_modules', name));
+  for (const one of packages) symlinkSync(join(root, 'node_modules', one), join(here, 'node_modules', one));
   for (const { info, text } of blocks) {
     const [, file] = info.split(' ');
     if (file !== undefined) writeFileSync(join(here, file), text);

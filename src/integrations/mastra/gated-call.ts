@@ -1,0 +1,177 @@
+import { isDeepStrictEqual } from 'node:util';
+import { isInstance } from '#base';
+import { type BegunCall, type CallEnd, errorOf, type Gate, type GateCall, type HeldCall } from '#calls';
+import { readAnswer } from './answer.ts';
+import { MastraToolError } from './errors.ts';
+import { argsOf, type CallArgs, inputOf, readInput } from './input.ts';
+import type { MastraOptions } from './options.ts';
+import { suspensionOf } from './pause.ts';
+import { identityOf, observed } from './place.ts';
+import { type KeptResult, misfitOf, toRecord } from './results.ts';
+import { ANSWER_FORM } from './schemas.ts';
+import type { Suspendable, ToolContext } from './tool.ts';
+import { contextFor, pauseBefore, pausedBy, refusePause } from './tool-context.ts';
+
+/** A call of a tool by an agent, by a step of a workflow, or by code. */
+export interface ToolCall {
+  /** The id of the tool. */
+  readonly tool: string;
+  readonly inputSchema: unknown;
+  readonly input: unknown;
+  readonly context: ToolContext;
+  readonly execute: (input: unknown, context: ToolContext) => Promise<unknown>;
+}
+
+/** The result that the tool gave now. */
+type Live = { readonly value: unknown } | { readonly thrown: unknown };
+
+/**
+ * Judges a call, suspends it while it waits for a person, and makes it once.
+ *
+ * @throws MastraToolError; CallError `call_refused`, `call_failed`, `call_in_doubt`; the error of
+ * the tool; the errors of `Gate.run`
+ */
+export async function gatedCall(gate: Gate, call: ToolCall, options: MastraOptions): Promise<unknown> {
+  call.context.abortSignal?.throwIfAborted();
+  return new GatedCall(gate, call, options).result();
+}
+
+class GatedCall {
+  readonly #gate: Gate;
+  readonly #of: ToolCall;
+  readonly #options: MastraOptions;
+  /** The input that the tool gets, and its form in the ledger. */
+  readonly #input: unknown;
+  readonly #args: CallArgs;
+  readonly #call: GateCall;
+  readonly #isIdempotent: boolean;
+  #live: Live | undefined;
+  /** Whether the tool has paused itself. */
+  #isSuspended: boolean = false;
+  #isAnswered: boolean = false;
+
+  constructor(gate: Gate, of: ToolCall, options: MastraOptions) {
+    const { tool, inputSchema, input, context } = of;
+    this.#gate = gate;
+    this.#of = of;
+    this.#options = options;
+    const isResumed = context.agent?.resumeData !== undefined && context.agent.resumeData !== null;
+    this.#input = isResumed ? readInput(inputSchema, input, pauseBefore(context)?.args) : input;
+    this.#args = argsOf(tool, this.#input);
+    const identity = identityOf({ tool, input: this.#input, args: this.#args }, context, options);
+    this.#call = { ...identity, tool, args: this.#args, observations: [observed(context)] };
+    this.#isIdempotent = options.idempotent?.includes(tool) === true;
+  }
+
+  async result(): Promise<unknown> {
+    let unknown: string | undefined;
+    for (;;) {
+      const end = await this.#run();
+      if (end.end !== 'pending') return this.#ended(end);
+      const held = await this.#gate.held(this.#call, end);
+      if (held === undefined) {
+        // Decided in the meantime, or a question that is not about a call holds it up.
+        if (end.approval === unknown) throw errorOf(end);
+        unknown = end.approval;
+      } else if (!(await this.#answered(held))) return this.#suspend(held);
+    }
+  }
+
+  #run(): Promise<CallEnd<KeptResult>> {
+    const { waitMs } = this.#options;
+    const { abortSignal } = this.#of.context;
+    return this.#gate.run<never>(this.#call, (begun) => this.#make(begun) as Promise<never>, {
+      isIdempotent: this.#isIdempotent,
+      isUnknown: (error) => abortSignal?.aborted === true || isInterruption(error),
+      ...(waitMs !== undefined && { waitMs }),
+    });
+  }
+
+  async #make(begun: BegunCall): Promise<KeptResult> {
+    this.#live = await this.#called(begun);
+    if ('thrown' in this.#live) throw this.#live.thrown;
+    if (this.#isSuspended) throw new Error('The tool has suspended itself.');
+    const misfit = misfitOf(this.#live.value);
+    if (misfit !== undefined) throw new Error(misfit);
+    return toRecord(this.#live.value);
+  }
+
+  async #called({ call, args }: BegunCall): Promise<Live> {
+    const { context, execute } = this.#of;
+    const isAmended = !isDeepStrictEqual(args, this.#args);
+    const given = contextFor(context, {
+      isAnswered: this.#isGatesAnswer(),
+      isNew: isAmended,
+      suspend: (suspend) => this.#pauseOfTool(call, suspend),
+    });
+    try {
+      return { value: await execute(isAmended ? inputOf(args, this.#input) : this.#input, given) };
+    } catch (thrown) {
+      return { thrown };
+    }
+  }
+
+  /** A tool that pauses itself is made again after the pause, and gets the answer to it. */
+  #isGatesAnswer(): boolean {
+    const { context } = this.#of;
+    const isPaused = pauseBefore(context) !== undefined || readAnswer(pausedBy(context).resumeData) !== undefined;
+    return isPaused || !this.#isIdempotent;
+  }
+
+  #pauseOfTool(call: string, suspend: Suspendable['suspend']): Suspendable['suspend'] {
+    if (!this.#isIdempotent) return refusePause(this.#of.tool, call);
+    return async (payload, options) => {
+      this.#isSuspended = true;
+      return suspend?.(payload, options);
+    };
+  }
+
+  /** The result of a call that was made, now or before. */
+  #ended(end: Exclude<CallEnd<KeptResult>, { readonly end: 'pending' }>): unknown {
+    const live = this.#live;
+    // Mastra ends an aborted call in its own way.
+    if (live !== undefined && 'thrown' in live && this.#of.context.abortSignal?.aborted === true) throw live.thrown;
+    if (live !== undefined && 'value' in live) return live.value;
+    if (end.end !== 'done') throw errorOf(end);
+    const { result } = end;
+    if (!('unkept' in result)) return result.value;
+    const { call } = end;
+    const text = `The call ${call} was made, and its result is not JSON at ${result.unkept}, so it is not kept.`;
+    throw new MastraToolError('result_not_kept', text, { evidence: { call, at: result.unkept } });
+  }
+
+  /** Records the decision of a named person. Returns whether there is one. */
+  async #answered(held: HeldCall): Promise<boolean> {
+    if (this.#isAnswered) return false;
+    this.#isAnswered = true;
+    const { context } = this.#of;
+    const given = pausedBy(context).resumeData;
+    const answer = readAnswer(given);
+    // A model can write an answer too, but not the payload that Mastra has kept of the pause.
+    if (answer === undefined || pauseBefore(context)?.assize.approval !== held.approval) return false;
+    const { call, approval, digest } = answer.assize;
+    if (call !== held.call || approval !== held.approval || digest !== held.digest) return false;
+    const by: unknown = await this.#options.approver?.(given, held, context);
+    if (typeof by !== 'string' || by === '') return false;
+    const { decision, reason } = answer;
+    const told = reason === undefined ? {} : { reason };
+    await this.#gate.port.decide(held.approval, { decision, by, method: 'mastra', digest: held.digest, ...told });
+    return true;
+  }
+
+  #suspend(held: HeldCall): Promise<unknown> {
+    const paused = pausedBy(this.#of.context);
+    const { call, approval, reason } = held;
+    if (typeof paused.suspend !== 'function')
+      throw new MastraToolError(
+        'cannot_suspend',
+        `The call waits for a person (${reason}), and cannot be suspended here. Call it in an agent or a workflow.`,
+        { evidence: { call, approval } },
+      );
+    return paused.suspend(suspensionOf(held), { resumeSchema: ANSWER_FORM });
+  }
+}
+
+function isInterruption(error: unknown): boolean {
+  return isInstance(error, Error) && (error.name === 'AbortError' || error.name === 'TimeoutError');
+}
