@@ -48,6 +48,11 @@ export interface PayOptions extends OpenAIAgentsOptions {
   readonly tool?: object;
 }
 
+/** A run without any function of the integration but the gated tools. */
+export interface Plain {
+  run(input: string | AnyState, options: object): Promise<RunResult<any, any>>;
+}
+
 interface Parts {
   readonly open: () => Promise<Gate>;
   readonly gate: Gate;
@@ -91,6 +96,12 @@ export class Desk {
   start(calls: readonly Call[], context: unknown = { runId: 'r1' }, more: object = {}): Promise<Ended> {
     this.#calls = calls;
     return this.#run('go', { context, ...more });
+  }
+
+  /** The SDK's own runs, in which the model asks for these calls. */
+  plan(calls: readonly Call[]): Plain {
+    this.#calls = calls;
+    return { run: (input, options) => this.runner.run(this.agent, input, options) };
   }
 
   resume(state: AnyState, more: object = {}): Promise<Ended> {

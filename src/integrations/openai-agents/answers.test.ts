@@ -37,6 +37,24 @@ test.each([
   expect((await it.resume(again.state)).told).toEqual([['c1', 'paid bob']]);
 });
 
+test('an answer counts without a look at the held calls', async () => {
+  let person: string | undefined;
+  const it = await deskOf({ approver: () => person });
+  const calls = it.plan([pay('c1', 'bob', 500)]);
+  const first = await calls.run('go', { context: { runId: 'r1' } });
+  first.state.approve(first.interruptions[0]!);
+  const again = await calls.run(first.state, {});
+  expect(again.interruptions).toHaveLength(1);
+  const restored = await it.restore(again.state.toString());
+  restored.approve(restored.getInterruptions()[0]!);
+  expect((await calls.run(restored, {})).interruptions).toHaveLength(1);
+  person = 'manager:grace';
+  const last = await it.restore(again.state.toString());
+  last.approve(last.getInterruptions()[0]!);
+  expect((await calls.run(last, {})).finalOutput).toBe('bye');
+  expect(it.made).toHaveLength(1);
+});
+
 test('an approval of every later call is refused, and approves nothing', async () => {
   const it = await deskOf(named);
   const { state } = await it.start([pay('c1', 'bob', 500)]);

@@ -20,6 +20,9 @@ interface RunAnswers {
 
 const ANSWERS = new WeakMap<RunContext<any>, RunAnswers>();
 
+/** The same by the count of tokens, which an agent that is a tool shares with the outer run. */
+const BY_USAGE = new WeakMap<object, RunAnswers>();
+
 /**
  * Takes the answers to paused calls of gated tools from now on, so that the SDK sees none: the call
  * stays undecided in the state until the ledger has decided. An answer of another process, which a
@@ -31,8 +34,10 @@ export function takeAnswers(context: RunContext<any>, agent: Agent<any, any>): v
     known.agents.add(agent);
     return;
   }
-  const answers: RunAnswers = { agents: new WeakSet([agent]), byCalls: new WeakMap() };
+  const answers = BY_USAGE.get(context.usage) ?? { agents: new WeakSet(), byCalls: new WeakMap() };
+  answers.agents.add(agent);
   ANSWERS.set(context, answers);
+  BY_USAGE.set(context.usage, answers);
   const { approveTool, rejectTool } = context;
   Object.defineProperties(context, {
     approveTool: {

@@ -127,6 +127,31 @@ test('tools of an agent that is a tool are gated inside', async () => {
   expect(it.made).toHaveLength(1);
 });
 
+test('an answer to a call of an agent that is a tool counts', async () => {
+  const it = await deskOf(named);
+  const calls = [pay('n1', 'bob', 500), pay('n2', 'eve', 500)];
+  const inner = new Agent({
+    name: 'inner',
+    model: new ScriptedModel([calls, [assistantMessage('inner is done')]]),
+    tools: [it.pay],
+  });
+  const asTool = inner.asTool({ toolName: 'delegate', toolDescription: 'Delegates.' });
+  const model = new ScriptedModel([
+    [functionCall('delegate', { input: 'pay' }, { callId: 'o1' })],
+    [assistantMessage('done')],
+  ]);
+  const outer = new Agent({ name: 'outer', model, tools: [asTool] });
+  const context = { runId: 'r1' };
+  const first = await it.ended((await it.runner.run(outer, 'go', { context })) as never);
+  first.state.approve(first.state.getInterruptions().find(({ rawItem }) => JSON.stringify(rawItem).includes('n2'))!);
+  const second = await it.ended((await it.runner.run(outer, first.state as never)) as never);
+  expect(second.held).toMatchObject([{ id: 'n1' }]);
+  expect(it.made).toEqual([{ to: 'eve', cents: 500 }]);
+  second.state.reject(second.state.getInterruptions()[0]!, { message: 'no' });
+  expect((await it.runner.run(outer, second.state as never)).finalOutput).toBe('done');
+  expect(it.made).toHaveLength(1);
+});
+
 test('arguments that are no object, or no JSON, are judged or told', async () => {
   const it = await deskOf();
   const seen: unknown[] = [];
