@@ -12,6 +12,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   base: [],
   canon: ['base'],
+  traces: ['base'],
   merkle: ['base', 'canon'],
   ledger: ['base', 'canon', 'merkle'],
   authority: ['base', 'canon'],
@@ -19,7 +20,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   oracle: ['base', 'canon'],
   effects: ['base', 'canon', 'ledger', 'authority'],
   memory: ['base', 'canon', 'ledger'],
-  runtime: ['base', 'canon', 'merkle', 'ledger', 'authority', 'kernel', 'oracle', 'effects', 'memory'],
+  runtime: ['base', 'canon', 'traces', 'merkle', 'ledger', 'authority', 'kernel', 'oracle', 'effects', 'memory'],
   stores: ['base', 'canon', 'merkle', 'ledger', 'oracle', 'memory'],
   agents: ['base', 'canon', 'authority', 'ledger', 'kernel', 'oracle', 'runtime', 'stores'],
   witness: ['base', 'canon', 'merkle'],
@@ -35,10 +36,10 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'domains',
   ],
   calls: [
-    ...['base', 'canon', 'authority', 'ledger', 'kernel', 'oracle', 'effects', 'runtime', 'stores', 'domains'],
-    'config',
+    ...['base', 'canon', 'traces', 'authority', 'ledger', 'kernel', 'oracle', 'effects', 'runtime', 'stores'],
+    ...['domains', 'config'],
   ],
-  integrations: ['base', 'canon', 'authority', 'kernel', 'calls'],
+  integrations: ['base', 'canon', 'traces', 'authority', 'kernel', 'calls'],
   mcp: ['base', 'canon'],
   conformance: ['base', 'canon'],
   server: [
@@ -62,7 +63,16 @@ const APART: readonly string[] = ['src/integrations', 'src/domains', 'domains'];
  * Layers with pure rules: they import no module of Node. `canon` hashes, and `oracle` has the
  * system's clock and random numbers.
  */
-const PURE: readonly string[] = ['base', 'merkle', 'ledger', 'kernel', 'authority', 'memory', 'agents/extraction'];
+const PURE: readonly string[] = [
+  'base',
+  'traces',
+  'merkle',
+  'ledger',
+  'kernel',
+  'authority',
+  'memory',
+  'agents/extraction',
+];
 
 /** The libraries that a folder may import. */
 const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
@@ -79,6 +89,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   'integrations/cedar': ['@cedar-policy/cedar-wasm', '@cedar-policy/cedar-wasm/nodejs', 'zod'],
   'integrations/langchain': ['langchain', '@langchain/core/messages', '@langchain/core/tools', '@langchain/langgraph'],
   'integrations/openai-agents': ['@openai/agents', '@openai/agents/utils'],
+  'integrations/otel': ['@opentelemetry/api'],
   domains: ['zod', 'assize', 'assize/unstable/domains/budget'],
   'domains/gateway': ['zod', 'yaml'],
   models: ['zod'],

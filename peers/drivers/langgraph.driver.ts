@@ -13,7 +13,7 @@ await serveDriver(async (setup) => {
       pay: { allowedDecisions: ['approve', 'reject'], ...(setup.settings.hook === 'silent' && { when: never }) },
       note: false,
     },
-  });
+  } as never);
   return {
     name: 'LangGraph',
     versions: LANGGRAPH_VERSIONS,

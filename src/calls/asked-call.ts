@@ -39,6 +39,11 @@ export function sessionIdOf(session: string, subagent?: string): string {
   return idOf(subagent === undefined ? session : `${session}.${subagent}`);
 }
 
+/** The idempotency key under which a call is asked about. */
+export function keyOf({ id }: { readonly id: string }): string {
+  return `call ${id}`;
+}
+
 /** A text that has no form of an id is named by its hash. */
 function idOf(text: string): string {
   return CALL_ID.test(text) ? text : contentHash(text).slice(0, 32);

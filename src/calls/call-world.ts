@@ -32,6 +32,8 @@ export interface CallWorld {
   readonly agent: string;
   /** The principal of the proposals. */
   readonly principal: string;
+  /** The trace context of the agent's request, if it has one. */
+  readonly traceparent?: string | undefined;
   now(): Instant;
   /** Reads the state. Nothing of it may leave `read`. */
   read<T>(read: (state: GatewayState) => T): T;

@@ -1,7 +1,9 @@
 import type { Json } from '#base';
 import { canonicalize, hashText } from '#canon';
 import { type CallRow, type GatewayState, openRows } from '#domains/gateway';
+import { traced } from '#traces';
 import type { CallWorld } from './call-world.ts';
+import { reportStep } from './steps.ts';
 
 /** The outcome of a call, as its program reports it. */
 export interface Outcome {
@@ -19,12 +21,19 @@ const EVENT_BYTES_MAX = 64 * 1_048_576;
  * Records the outcome of a call that its program made, by the program's own id of the call. A call
  * that is not recorded, or is closed already, stays as it is. Returns whether it was closed now.
  */
-export async function closeCall(
+export function closeCall(
   world: CallWorld,
   id: string,
-  { outcome, result }: Outcome,
+  outcome: Outcome,
   { bytesMax = RESULT_BYTES_MAX }: { readonly bytesMax?: number } = {},
 ): Promise<boolean> {
+  return traced(
+    () => reportStep(world, id, outcome),
+    () => close(world, id, outcome, bytesMax),
+  );
+}
+
+async function close(world: CallWorld, id: string, { outcome, result }: Outcome, bytesMax: number): Promise<boolean> {
   const call = world.read((state) => openCall(state, world.agent, id));
   if (call === undefined) return false;
   const given = result === undefined ? {} : { result: kept(result, bytesMax) };

@@ -4,8 +4,10 @@ import { addMicros, type Instant } from '#canon';
 import { type CallRow, callDigest, canBegin, type GatewayState, isToBegin, openRows } from '#domains/gateway';
 import { type Hash, isEffectPending, type PendingPayload, readRow } from '#ledger';
 import type { FinalRuling, Ruling } from '#runtime';
-import type { AskedCall, CallContent } from './asked-call.ts';
+import { traced } from '#traces';
+import { type AskedCall, type CallContent, keyOf } from './asked-call.ts';
 import type { CallWorld, Observed } from './call-world.ts';
+import { askStep } from './steps.ts';
 
 /** The answer to a call that an agent is about to make. */
 export type Decision =
@@ -57,9 +59,14 @@ export interface DecideOptions {
  *
  * @throws the errors of `Trajectory.propose` and of `CallWorld.decision`
  */
-export async function decideCall(world: CallWorld, call: AskedCall, options: DecideOptions): Promise<Decision> {
-  const found = await judged(world, call, options);
-  return found.kind === 'ready' ? begin(world, call, found) : found;
+export function decideCall(world: CallWorld, call: AskedCall, options: DecideOptions): Promise<Decision> {
+  return traced(
+    () => askStep(world, call, 'ask'),
+    async () => {
+      const found = await judged(world, call, options);
+      return found.kind === 'ready' ? begin(world, call, found) : found;
+    },
+  );
 }
 
 /**
@@ -68,13 +75,18 @@ export async function decideCall(world: CallWorld, call: AskedCall, options: Dec
  *
  * @throws the errors of `decideCall`
  */
-export async function judgeCall(
+export function judgeCall(
   world: CallWorld,
   call: AskedCall,
   options: Omit<DecideOptions, 'match'>,
 ): Promise<Judgement> {
-  const found = await judged(world, call, { ...options, match: 'id', isLater: true });
-  return (found.kind === 'ready' ? { kind: 'ready', call: found.call } : found) as Judgement;
+  return traced(
+    () => askStep(world, call, 'judge'),
+    async () => {
+      const found = await judged(world, call, { ...options, match: 'id', isLater: true });
+      return (found.kind === 'ready' ? { kind: 'ready', call: found.call } : found) as Judgement;
+    },
+  );
 }
 
 interface JudgeOptions extends DecideOptions {
@@ -309,10 +321,6 @@ async function amendmentOf(world: CallWorld, asked: AskedCall): Promise<AskedCal
   const approved = (await world.valueOf(payload, payload.action.args)) as unknown as AskedCall | undefined;
   const isSameTool = approved?.server === asked.server && approved.tool === asked.tool;
   return isSameTool ? approved.args : undefined;
-}
-
-function keyOf({ id }: { readonly id: string }): string {
-  return `call ${id}`;
 }
 
 /** The arguments of the agent's committed proposal under a key. Undefined if they are erased. */

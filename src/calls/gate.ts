@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isInstance, type Json } from '#base';
 import { canonicalize, hashText } from '#canon';
 import type { Hash } from '#ledger';
+import { traced } from '#traces';
 import { type AskedCall, runCallIdOf, sessionIdOf } from './asked-call.ts';
 import type { CallPort } from './call-port.ts';
 import type { Observed } from './call-world.ts';
@@ -9,6 +10,7 @@ import type { Outcome } from './close-call.ts';
 import { type DecideOptions, type Decision, digestOf } from './decide-call.ts';
 import { CallError } from './errors.ts';
 import type { HeldCall } from './held-call.ts';
+import { callStep, makeStep } from './steps.ts';
 
 export interface GateOptions {
   /** The name of the tools' server in the rules: a tool is `SERVER/TOOL` there. */
@@ -117,7 +119,14 @@ export class Gate {
    *
    * @throws the errors of the store or the server, before the call is made
    */
-  async run<T extends Json | undefined>(call: GateCall, make: Make<T>, options: MakeOptions = {}): Promise<CallEnd<T>> {
+  run<T extends Json | undefined>(call: GateCall, make: Make<T>, options: MakeOptions = {}): Promise<CallEnd<T>> {
+    return traced(
+      () => callStep(this.#options.server, call),
+      () => this.#run(call, make, options),
+    );
+  }
+
+  async #run<T extends Json | undefined>(call: GateCall, make: Make<T>, options: MakeOptions): Promise<CallEnd<T>> {
     const first = runCallIdOf(call.run, call.id);
     for (let attempt = 1; ; attempt++) {
       const id = attempt === 1 ? first : `${first}:${attempt}`;
@@ -245,14 +254,17 @@ export class Gate {
    */
   async #made<T extends Json | undefined>(
     { call, args }: Omit<BegunCall, 'key'>,
-    { make, key, options }: Work<T>,
+    { make, key, call: asked, options }: Work<T>,
     isIdempotent: boolean,
   ): Promise<Attempt<T>> {
     const known = { isNow: true, isIdempotent };
     const { isUnknown = isInterruption } = options;
     let result: T;
     try {
-      result = await make({ call, key, args });
+      result = await traced(
+        () => makeStep(this.#options.server, call, asked),
+        () => make({ call, key, args }),
+      );
     } catch (error) {
       const unknown = isUnknown(error);
       await this.#report(call, { outcome: unknown ? 'unknown' : 'failed', result: { error: told(error) } });

@@ -1,5 +1,6 @@
 import { isAssizeError, type Json } from '#base';
 import type { Hash } from '#ledger';
+import { currentTracer } from '#traces';
 import type { AskedCall } from './asked-call.ts';
 import type { CallPort, PersonsDecision, ShownCall } from './call-port.ts';
 import type { Outcome } from './close-call.ts';
@@ -106,10 +107,15 @@ export class HttpPort implements CallPort {
     token: string = this.#options.token,
   ): Promise<Readonly<Record<string, Json | undefined>>> {
     const url = new URL(path, this.#options.url);
+    const traceparent = currentTracer()?.traceparent();
     const answer = await fetch(url, {
       method,
       redirect: 'error',
-      headers: { authorization: `Bearer ${token}`, ...(body !== undefined && { 'content-type': 'application/json' }) },
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(traceparent !== undefined && { traceparent }),
+      },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     }).catch((cause: unknown) => {
       const text = `The server ${url.origin} does not answer. Start it with assize serve.`;

@@ -84,14 +84,13 @@ function untrue({ run, of: { call, isError, text } }: InRun<Told>, effects: read
   return [finding('untrue', `the model was told of ${call}: ${text.slice(0, 200)}; the sink has no effect of it`)];
 }
 
-/** An effect of a call that was shown, always otherwise than it was made. */
+/** An effect of a call that a person was shown otherwise, at any time. */
 function notShown(shown: readonly InRun<WaitingCall>[], effects: readonly Effect[]): Finding[] {
   return effects.flatMap((effect) => {
     const asked = shown.filter(({ run, of }) => run === effect.run && of.call === effect.call);
-    const isShown = asked.some(({ of }) => of.tool === effect.tool && isSame(of.args, effect.args));
-    if (asked.length === 0 || isShown) return [];
-    const last = asked.at(-1)?.of as WaitingCall;
-    const was = `${last.tool} ${canonicalize(last.args)}`;
+    const other = asked.find(({ of }) => of.tool !== effect.tool || !isSame(of.args, effect.args))?.of;
+    if (other === undefined) return [];
+    const was = `${other.tool} ${canonicalize(other.args)}`;
     return [finding('not-shown', `the person was shown ${was}, and the sink has ${textOf(effect)}`)];
   });
 }

@@ -17,12 +17,13 @@ export interface ConformanceOptions {
   readonly driver: DriverCommand;
   /** The folder in which the command is started. Default: the folder of this process. */
   readonly cwd?: string;
-  /** The names of the scenarios to run. Default: all. */
+  /** The names of the scenarios to run, after the control `approved-once`. Default: all. */
   readonly scenarios?: readonly string[];
   /** The longest time of one step. Default: 20,000. */
   readonly timeoutMs?: number;
   /** Hears of each verdict as it comes. */
   readonly onVerdict?: (verdict: ScenarioVerdict) => void;
+  /** Ends the driver's processes, and the suite with the reason of the signal. */
   readonly signal?: AbortSignal;
 }
 
@@ -50,7 +51,8 @@ export interface ConformanceReport {
 
 /**
  * Puts a driver through the scenarios. Each has its own folder, its own sink in a process of its
- * own, and as many processes of the driver as it needs. All of them are ended in every case.
+ * own, and as many processes of the driver as it needs. All of them are ended in every case. If the
+ * first one, `approved-once`, does not pass, the others are not judged.
  *
  * @throws ConformanceError `cannot_start`, `driver_ended`, `driver_silent`, `bad_answer`,
  * `driver_failed`, `unknown_scenario`, `no_sink`; ArgumentError `bad_argument`
@@ -58,15 +60,18 @@ export interface ConformanceReport {
 export async function runConformance(options: ConformanceOptions): Promise<ConformanceReport> {
   checkArgument(OPTIONS, options, 'options');
   const { driver, cwd, timeoutMs = 20_000, onVerdict, signal, scenarios: names } = options;
-  const chosen = names === undefined ? SCENARIOS : names.map(scenarioNamed);
+  const [control] = SCENARIOS;
+  const chosen = names === undefined ? SCENARIOS : [...new Set([control, ...names.map(scenarioNamed)])];
   const scratch = mkdtempSync(join(tmpdir(), 'assize-conformance-'));
-  const parts = { driver, cwd, timeoutMs, scratch };
+  const parts = { driver, cwd, timeoutMs, scratch, signal };
   try {
     const identity = await identityOf(parts);
     const verdicts: ScenarioVerdict[] = [];
     for (const scenario of chosen) {
       signal?.throwIfAborted();
-      const verdict = await verdictOn(scenario, identity, parts);
+      const isJudged = verdicts[0] === undefined || verdicts[0].verdict === 'pass';
+      const verdict = isJudged ? await verdictOn(scenario, identity, parts) : notJudged(scenario, control);
+      signal?.throwIfAborted();
       onVerdict?.(verdict);
       verdicts.push(verdict);
     }
@@ -80,6 +85,12 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
 function isConforming(verdicts: readonly ScenarioVerdict[]): boolean {
   const isGood = verdicts.every(({ verdict }) => verdict === 'pass' || verdict === 'n.a.');
   return isGood && verdicts.some(({ verdict }) => verdict === 'pass');
+}
+
+/** A runtime that makes no approved call would pass all others. */
+function notJudged({ name }: Scenario, control: Scenario): ScenarioVerdict {
+  const reasons = [`not judged, as ${control.name} did not pass`];
+  return { scenario: name, verdict: 'error', reasons, findings: [], effects: [] };
 }
 
 /** @throws ConformanceError `unknown_scenario` */
@@ -96,6 +107,7 @@ interface Parts {
   readonly cwd: string | undefined;
   readonly timeoutMs: number;
   readonly scratch: string;
+  readonly signal: AbortSignal | undefined;
 }
 
 async function identityOf({ driver, cwd, timeoutMs, scratch }: Parts): Promise<DriverIdentity> {
@@ -115,17 +127,21 @@ async function verdictOn(scenario: Scenario, { cannot }: DriverIdentity, parts: 
     return {
       scenario: name,
       verdict: 'n.a.',
-      reasons: lacking.map((need) => cannot[need] as string),
+      reasons: [...new Set(lacking.map((need) => cannot[need] as string))],
       findings: [],
       effects: [],
     };
   const folder = mkdtempSync(join(parts.scratch, `${name}-`));
   const sink = await Sink.start(join(folder, 'effects.jsonl'));
-  const { driver: command, cwd, timeoutMs } = parts;
+  const { driver: command, cwd, timeoutMs, signal } = parts;
   const stage = new Stage({ command, cwd, sink, folder, timeoutMs });
+  const stop = (): void => void stage.close();
+  signal?.addEventListener('abort', stop, { once: true });
   try {
+    signal?.throwIfAborted();
     return await judged(scenario, stage);
   } finally {
+    signal?.removeEventListener('abort', stop);
     await stage.close();
     await sink.stop();
   }
@@ -160,8 +176,8 @@ const OPTIONS = arg.options<ConformanceOptions>({
     return Array.isArray(value) && value.length > 0 && value.every((part) => typeof part === 'string');
   }),
   cwd: arg.optional(arg.text),
-  scenarios: arg.any,
-  timeoutMs: arg.optional(arg.number),
-  onVerdict: arg.any,
-  signal: arg.any,
+  scenarios: arg.optional(arg.list(arg.text)),
+  timeoutMs: arg.optional(arg.wholeFrom(1)),
+  onVerdict: arg.optional(arg.code),
+  signal: arg.optional(arg.of('an AbortSignal', (value) => isInstance(value, AbortSignal))),
 });

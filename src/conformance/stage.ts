@@ -47,6 +47,7 @@ export class Stage {
   readonly shown: InRun<WaitingCall>[] = [];
   readonly #options: StageOptions;
   readonly #drivers: DriverProcess[] = [];
+  #isClosed: boolean = false;
 
   constructor(options: StageOptions) {
     this.sink = options.sink;
@@ -65,13 +66,15 @@ export class Stage {
     mkdirSync(state, { recursive: true });
     const process = await DriverProcess.start(command, cwd);
     this.#drivers.push(process);
+    if (this.#isClosed) await process.kill();
     const hello = { protocol: PROTOCOL, folder: state, sink: sink.url, settings };
     const identity = await process.ask('hello', hello, timeoutMs);
     return new StagedDriver(this, process, identity);
   }
 
-  /** Ends every process of the driver. */
+  /** Ends every process of the driver, also one that is opened later. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     for (const each of this.#drivers) await each.kill();
   }
 }

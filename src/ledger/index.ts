@@ -146,6 +146,7 @@ export {
   undoingCostsOf,
 } from './entry/settlement.ts';
 export { isPayload, payloadFault } from './entry/shape.ts';
+export { TRACEPARENT, traceparentIn, traceparentOf } from './entry/traceparent.ts';
 export { domainFrom, isUpgrade, UPGRADE_ACTION, type UpgradeArgs, type UpgradePayload } from './entry/upgrade.ts';
 export { type Fault, type FaultCode, LedgerFault } from './errors.ts';
 export {

@@ -8,7 +8,7 @@ import { STANDING_MS } from './principals/standings.ts';
 /** The parts of a request that waits. */
 export type Waiting = Pick<
   Request<undefined, undefined, undefined>,
-  'caller' | 'service' | 'signal' | 'requireStanding'
+  'caller' | 'service' | 'signal' | 'requireStanding' | 'traceparent'
 >;
 
 /** A wait of a request for the decision about a pending proposal. */

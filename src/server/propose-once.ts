@@ -5,9 +5,11 @@ import type { Reaching } from './reach.ts';
 
 /**
  * Proposes, also as the repetition of a proposal under an earlier short writ. The short writ is a
- * part of a proposal's identity, and the server issues another one in each period.
+ * part of a proposal's identity, and the server issues another one in each period. The entry
+ * records the trace context of the request.
  */
-export async function proposeOnce(reaching: Reaching, trajectory: Trajectory, input: ProposalInput): Promise<Ruling> {
+export async function proposeOnce(reaching: Reaching, trajectory: Trajectory, given: ProposalInput): Promise<Ruling> {
+  const input = { ...given, traceparent: reaching.traceparent };
   try {
     return await trajectory.propose(input as never);
   } catch (error) {

@@ -10,6 +10,8 @@ import type { Service } from './service.ts';
 export interface Reaching {
   readonly caller: Caller;
   readonly service: Service;
+  /** The header `traceparent`, if it has the form of W3C. Entries of the request record it. */
+  readonly traceparent?: string | undefined;
 }
 
 /**

@@ -17,3 +17,4 @@ export { type Override, overridesIn, overridesText, overrideText } from './overr
 export { type PendingParts, pendingView, type Questions, questionsIn } from './pending.ts';
 export { amendmentText, type Summary, shortTime, summaryOf } from './summary.ts';
 export { type ToolCall, toolCalls } from './tool-calls.ts';
+export { type EntryTrace, traceOf } from './trace.ts';

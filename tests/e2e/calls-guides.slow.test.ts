@@ -11,6 +11,7 @@ const root = join(import.meta.dirname, '../..');
 const GUIDES: Readonly<Record<string, readonly string[]>> = {
   gate: [],
   langchain: ['langchain', '@langchain', 'zod'],
+  opentelemetry: ['@opentelemetry'],
 };
 
 test.each(Object.entries(GUIDES))('%s.md holds a call, and makes it once after its approval', (name, packages) => {

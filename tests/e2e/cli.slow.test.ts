@@ -65,13 +65,14 @@ const COMMANDS = [
   'witness',
   'export',
   'import',
+  'conformance',
   'bench',
   'version',
 ];
 
 /** Those that open none. */
 const EXPERIMENTS = ['adjudicate', 'effects', 'memory'].map((command) => `${EXPERIMENTS_COMMAND} ${command}`);
-const STORELESS = ['version', 'policy check', ...EXPERIMENTS.slice(1)];
+const STORELESS = ['version', 'policy check', 'conformance', ...EXPERIMENTS.slice(1)];
 
 const here = inTillFolder();
 const { assize, json, refused, file, till, entries } = here;
@@ -421,6 +422,30 @@ describe('no store', () => {
       ['approve', id, '--as', 'boss:x', '--domain', 'till.ts', '--anchors', 'none.json', ...store],
       /The anchors cannot be read: the file does not exist \(none\.json\)/,
     );
+  });
+});
+
+describe('conformance', () => {
+  test('lists the scenarios', async () => {
+    const { scenarios } = await json(0, 'conformance');
+    expect(scenarios[0]).toMatchObject({ name: 'approved-once', passes: expect.stringContaining('once') });
+    const { out } = await assize('conformance');
+    expect(out.trimEnd().split('\n')).toHaveLength(scenarios.length + 1);
+  });
+
+  test('refuses an unknown scenario, and tells of a driver that ends', async () => {
+    await refused(
+      ['conformance', '--driver', 'true', '--scenario', 'luck'],
+      /There is no scenario 'luck'. Take one of/,
+    );
+    const { code, out, err } = await assize('conformance', '--driver', 'echo no key >&2', '--json');
+    expect({ code, ...JSON.parse(out) }).toMatchObject({ code: 1, reports: [], failed: [{ code: 'driver_ended' }] });
+    expect(err).toContain('no key');
+  });
+
+  test('writes no table into a file without marks', async () => {
+    const path = file('page.md', '# A page\n');
+    await refused(['conformance', '--driver', 'true', '--markdown', path], /page.md has no marks/);
   });
 });
 

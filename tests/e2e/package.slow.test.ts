@@ -94,6 +94,13 @@ const subpaths = Object.keys(published.exports)
   .filter((path) => path !== WITH_PEERS);
 const nameOf = (subpath: string): string => `assize${subpath.slice(1)}`;
 
+/** The package that an integration imports, and that this project does not have. */
+const FRAMEWORKS: Readonly<Record<string, string>> = {
+  './integrations/langchain': '@langchain',
+  './integrations/openai-agents': '@openai/agents',
+  './integrations/otel': '@opentelemetry',
+};
+
 /**
  * The import result of each name: the package name for a manifest, else the number of exports, or
  * the import error.
@@ -119,21 +126,14 @@ beforeAll(() => {
   given = JSON.parse(node(['--input-type=module', '-e', script]));
 });
 
-/** The peers that an integration imports, and does not find. */
-const PEERS: Readonly<Record<string, string>> = {
-  './integrations/langchain': '@langchain/',
-  './integrations/openai-agents': '@openai/agents',
-};
-
 for (const subpath of subpaths) {
   test(`${nameOf(subpath)} is there for plain JavaScript`, () => {
     if (subpath.endsWith('.json')) {
       expect(given[nameOf(subpath)]).toBe('assize');
       return;
     }
-    // An integration needs its framework, which this project does not have.
-    const peer = PEERS[subpath];
-    if (peer !== undefined) expect(given[nameOf(subpath)]).toContain(`Cannot find package '${peer}`);
+    const framework = FRAMEWORKS[subpath];
+    if (framework !== undefined) expect(given[nameOf(subpath)]).toContain(`Cannot find package '${framework}`);
     else expect(given[nameOf(subpath)]).toBeGreaterThan(0);
     const { types } = publishedExport(subpath);
     expect(existsSync(join(folder, 'node_modules/assize', types))).toBe(true);

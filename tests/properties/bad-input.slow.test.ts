@@ -12,7 +12,9 @@ import { AUTHORITY } from './bad-input/authority.ts';
 import { BASE } from './bad-input/base.ts';
 import { CANON } from './bad-input/canon.ts';
 import { type Case, type Exempt, wrongsOf } from './bad-input/case.ts';
+import { CONFORMANCE } from './bad-input/conformance.ts';
 import { documented } from './bad-input/documented.ts';
+import { ENGINES } from './bad-input/engines.ts';
 import { EXTRACTION } from './bad-input/extraction.ts';
 import { KERNEL } from './bad-input/kernel.ts';
 import { LANGCHAIN } from './bad-input/langchain.ts';
@@ -25,6 +27,7 @@ import { MODELS } from './bad-input/models.ts';
 import { ONTOLOGY } from './bad-input/ontology.ts';
 import { OPENAI_AGENTS } from './bad-input/openai-agents.ts';
 import { ORACLE } from './bad-input/oracle.ts';
+import { OTEL } from './bad-input/otel.ts';
 import { AGENTS, CEDAR, DOMAINS, TESTING, WITNESS } from './bad-input/outer.ts';
 import { RUNTIME } from './bad-input/runtime.ts';
 import { SCHEDULES } from './bad-input/schedules.ts';
@@ -51,7 +54,8 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, Case | Exempt>>>> 
   ontology: ONTOLOGY,
   tools: TOOLS,
   experiments: { ...EXPERIMENT_TABLES, ...SCHEDULES },
-  integrations: { ...CEDAR, ...LANGCHAIN, ...MASTRA, ...OPENAI_AGENTS },
+  conformance: CONFORMANCE,
+  integrations: { ...CEDAR, ...ENGINES, ...LANGCHAIN, ...MASTRA, ...OPENAI_AGENTS, ...OTEL },
   domains: DOMAINS,
 };
 

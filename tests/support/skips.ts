@@ -5,6 +5,7 @@ import { chromiumPath } from '#tools/browser';
 import { hasData } from '../data.ts';
 import { claudeProgram } from './claude-code/program.ts';
 import { codexProgram } from './codex/program.ts';
+import { restateProgram } from './engines/restate-server.ts';
 import { hasMastra } from './mastra/packages.ts';
 import { whyNoServer } from './postgres/binaries.ts';
 
@@ -101,6 +102,24 @@ export const MAY_SKIP: readonly MaySkip[] = [
     named: /absent without npm ci --prefix peers/,
   },
   {
+    why: 'the packages of Temporal are not installed (npm ci --prefix peers)',
+    holds: () => !existsSync(join(root, 'peers/node_modules/@temporalio')),
+    files: ['tests/e2e/engines/guide.slow.test.ts'],
+    named: /^Temporal \(absent without npm ci --prefix peers\)/,
+  },
+  {
+    why: 'Restate is not installed (npm ci --prefix peers)',
+    holds: () => restateProgram() === undefined,
+    files: ['tests/e2e/engines/restate.slow.test.ts', 'tests/e2e/engines/guide.slow.test.ts'],
+    named: /^Restate \(absent without npm ci --prefix peers\)/,
+  },
+  {
+    why: 'other runtimes of agents are not installed (npm ci --prefix peers)',
+    holds: () => !existsSync(join(root, 'peers/node_modules/@langchain/langgraph-checkpoint-sqlite')),
+    files: ['tests/e2e/conformance-peers.slow.test.ts'],
+    named: /absent without npm ci --prefix peers/,
+  },
+  {
     why: 'Claude Code is not installed (npm ci --prefix peers)',
     holds: () => claudeProgram() === undefined,
     files: [
@@ -153,8 +172,10 @@ export const MAY_SKIP: readonly MaySkip[] = [
     holds: lacks('python3', '--version'),
     files: [
       'tests/e2e/bench-peer.slow.test.ts',
+      'tests/e2e/conformance-guide.slow.test.ts',
       'tests/e2e/guides.slow.test.ts',
       'tests/e2e/python-client.slow.test.ts',
+      'tests/e2e/python-conformance.slow.test.ts',
       'tests/e2e/python-verifier.slow.test.ts',
       'tests/e2e/server-guides.slow.test.ts',
       'tests/faults/store-file-gone.slow.test.ts',

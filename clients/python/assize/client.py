@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from .forms import (
     Approval,
@@ -21,6 +21,7 @@ from .forms import (
     EntrySummary,
     Me,
     Observation,
+    OpenCall,
     Outcome,
     OutcomeName,
     Role,
@@ -80,7 +81,7 @@ class _Part:
 
 
 class Calls(_Part):
-    """Tool calls of the agent. `Gate` uses them; a program of its own rarely does.
+    """Tool calls of the agent. `Gate` asks and reports; people look for calls in doubt.
 
     Every method raises Problem, NoAnswer, BadAnswer, and NotJson for its arguments.
     """
@@ -122,6 +123,20 @@ class Calls(_Part):
     def outcome(self, trajectory: str, call: str) -> Outcome:
         """The recorded outcome of a call, with its result."""
         return cast(Outcome, self._send("GET", f"{_at(trajectory)}/calls/{segment(call)}/outcome"))
+
+    def open(self, trajectory: str, *, agent: str | None = None) -> list[OpenCall]:
+        """The calls without a known outcome, the oldest first. For people and auditors."""
+        found = self._send("GET", f"{_at(trajectory)}/calls/open", query=_given(agent=agent))
+        return cast("list[OpenCall]", found.get("calls", []))
+
+    def settle(self, trajectory: str, call: str, outcome: Literal["done", "failed"], *, evidence: str) -> Ruling:
+        """Records the finding of a person about a call in doubt. Nothing is called. It is sent once.
+
+        `failed`: the call was not made, or it had no effect. `evidence` supports the finding.
+        """
+        body = {"outcome": outcome, "evidence": evidence}
+        path = f"{_at(trajectory)}/calls/{segment(call)}/settle"
+        return cast(Ruling, self._send("POST", path, body=body, repeat=False)["ruling"])
 
 
 class Proposals(_Part):

@@ -50,6 +50,19 @@ class Outcome(TypedDict):
     result: NotRequired[Any]
 
 
+class OpenCall(TypedDict):
+    """A call that its agent may have made, and whose outcome is not known."""
+
+    call: str
+    agent: str
+    tool: str
+    session: NotRequired[str]
+    at: str
+    digest: str
+    in_doubt: bool
+    idempotent: bool
+
+
 class Observation(TypedDict):
     """Where and how a call was asked for."""
 

@@ -297,7 +297,9 @@ class Gate:
             approval = decision["approval"]
             return Pending(call, approval, decision["reason"], self.client.page_of(approval))
         if decision["decision"] == "allowed":
-            return (yield from self._made(BegunCall(call, work.key, decision.get("args", work.args)), work))
+            # A tool that changes its arguments changes its own copy.
+            args = copied(decision.get("args", work.args))
+            return (yield from self._made(BegunCall(call, work.key, args), work))
         return (yield from self._before(call, decision["reason"], work))
 
     def _ask(self, call: str, work: _Work, stop: Stop) -> Decision:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
-from .canonical import copied
 from .ends import BegunCall, GateCall
 from .errors import NoIdentity
 from .places import CALL, RUN
@@ -95,7 +94,7 @@ class _Tool:
         own = {name: value for name, value in bound.arguments.items() if name in self._without}
 
         def make(begun: BegunCall) -> Any:
-            return self._called({**copied(dict(begun.args)), **own})
+            return self._called({**begun.args, **own})
 
         return make
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import signal
 import threading
 import time
 import unittest
+import warnings
 from collections.abc import Callable
 from typing import Any
 from unittest import mock
@@ -235,6 +237,22 @@ class OnceTest(FakeCase):
         self.gate.once(GateCall("r1", "c1", "pay", args), self.paid)
         self.assertEqual(self.made, [{"to": {"name": "bob"}}])
 
+    def test_a_tool_that_changes_its_arguments_changes_a_copy(self) -> None:
+        asked: list[Any] = []
+
+        def make(begun: BegunCall) -> str:
+            names: Any = begun.args["names"]
+            asked.append(list(names))
+            names.append("eve")
+            if len(asked) == 1:
+                raise TimeoutError
+            return "ok"
+
+        call = GateCall("r1", "c1", "pay", {"names": ["bob"]})
+        self.assertIsInstance(self.gate.once(call, make, idempotent=True), Done)
+        self.assertIsInstance(self.gate.once(call, make, idempotent=True), Done)
+        self.assertEqual(asked, [["bob"], ["bob"]])
+
     def test_no_server_means_no_call(self) -> None:
         self.server.fault("POST", answers(401, problem("unauthenticated", "No token.")))
         with self.assertRaises(Problem):
@@ -306,6 +324,7 @@ class ThreadsTest(FakeCase):
         threads[0].start()
         began.wait(5)
         self.assertIsInstance(self.pay(cents=6), Refused)
+        self.assertIsInstance(self.gate.once(GateCall("r1", "c1", "look", CALL.args), self.paid), Refused)
         for thread in threads[1:]:
             thread.start()
         time.sleep(0.05)
@@ -341,18 +360,28 @@ class ThreadsTest(FakeCase):
 
     @unittest.skipUnless(hasattr(os, "fork"), "this system has no fork")
     def test_a_forked_process_does_not_wait_for_a_thread_of_its_parent(self) -> None:
-        said: list[int] = []
+        began, release = threading.Event(), threading.Event()
 
         def make(begun: BegunCall) -> Any:
-            child = os.fork()
-            if child == 0:
-                end = self.gate.once(CALL, self.paid)
-                os._exit(7 if isinstance(end, Doubt) and not self.made else 1)
-            said.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+            began.set()
+            release.wait(20)
             return self.paid(begun)
 
-        self.assertIsInstance(self.gate.once(CALL, make), Done)
-        self.assertEqual(said, [7])
+        thread = threading.Thread(target=lambda: self.gate.once(CALL, make))
+        thread.start()
+        began.wait(5)
+        with warnings.catch_warnings():
+            # The server has threads too, and the child uses none of them.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            child = os.fork()
+        if child == 0:
+            signal.alarm(10)
+            end = self.gate.once(CALL, self.paid)
+            os._exit(7 if isinstance(end, Doubt) and not self.made else 1)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 7)
+        release.set()
+        thread.join(5)
+        self.assertEqual(len(self.made), 1)
 
 
 class AsyncTest(FakeCase):

@@ -161,7 +161,7 @@ class TransportTest(FakeCase):
 
 class TokenTest(FakeCase):
     def test_the_token_is_in_no_repr_and_in_no_error(self) -> None:
-        parts = [vars(part) for part in vars(self.client).values() if hasattr(part, "__dict__")]
+        parts: list[Any] = [vars(part) for part in vars(self.client).values() if hasattr(part, "__dict__")]
         self.assertNotIn(TOKEN, f"{self.client!r} {self.gate!r} {vars(self.client)!r} {parts!r}")
         texts: list[str] = []
         for body in [b"<html>", b"{}"]:

@@ -53,7 +53,6 @@ export function langGraphHandlers(setup: DriverSetup, { middleware, callsOf, ans
   const shown = new JsonFiles<readonly ShownCall[]>(folder, 'shown');
   const sqlite = new NodeSqlite(join(folder, 'checkpoints.db'));
   const checkpointer = new SqliteSaver(sqlite as never);
-  checkpointer.setup();
 
   const schemas = {
     pay: z.object({ to: z.string(), cents: z.number() }),

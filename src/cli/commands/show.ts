@@ -11,6 +11,7 @@ import {
   overridesIn,
   overrideText,
   stepOf,
+  traceOf,
 } from '#views';
 import { EXIT } from '../errors.ts';
 import { withSharedOptions } from '../files/options.ts';
@@ -41,7 +42,12 @@ export function show(program: Command): void {
           const blobs = 'fault' in read ? [] : await loaded(store, blobsOf(read.payload), options.blobs === true);
           const delegation = 'fault' in read ? undefined : await delegated(store, row, read.payload);
           const answers = 'fault' in read ? [] : await answersOf(store, read.payload, options.blobs === true);
-          const extra = { ...(answers.length > 0 && { answers }), ...(delegation && { delegation }) };
+          const trace = 'fault' in read ? undefined : traceOf(read.payload);
+          const extra = {
+            ...(answers.length > 0 && { answers }),
+            ...(delegation && { delegation }),
+            ...(trace && { trace }),
+          };
           if (json) out.document({ ...row, ...read, blobs, ...extra });
           else {
             print(out, row, read, blobs, delegation);
@@ -102,6 +108,8 @@ function print(
     out.line(line`${read.payload}`);
     return;
   }
+  const trace = traceOf(read.payload);
+  if (trace !== undefined) out.line(line`trace ${trace.trace_id}, span ${trace.span_id}`);
   if (delegation !== undefined) printDelegation(out, delegation);
   for (const override of overridesIn(read.payload)) out.line(yellow(line`${overrideText(override)}`));
   out.document(read.payload);

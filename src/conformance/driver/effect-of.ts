@@ -1,4 +1,5 @@
-import type { Effect } from '../sink/effect.ts';
+import { arg, checkArgument, isInstance } from '#base';
+import { type Effect, effectForm } from '../sink/effect.ts';
 
 export interface EffectOptions {
   /** Ends the wait for the sink. */
@@ -10,13 +11,14 @@ export interface EffectOptions {
 /**
  * The whole body of a driver's tool: one request to the sink. Returns its text for the model.
  *
- * @throws Error if the sink refuses; the errors of `fetch`, such as for a lost reply or a time-out
+ * @throws Error if the sink refuses; the errors of `fetch`, such as for a lost reply or a time-out;
+ * ArgumentError `bad_argument`
  */
-export async function sendEffect(
-  sink: string,
-  effect: Effect,
-  { signal, timeoutMs }: EffectOptions = {},
-): Promise<string> {
+export async function sendEffect(sink: string, effect: Effect, options: EffectOptions = {}): Promise<string> {
+  checkArgument(ADDRESS, sink, 'sink');
+  checkArgument(EFFECT, effect, 'effect');
+  checkArgument(OPTIONS, options, 'options');
+  const { signal, timeoutMs } = options;
   const signals = [
     ...(signal === undefined ? [] : [signal]),
     ...(timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)]),
@@ -31,3 +33,10 @@ export async function sendEffect(
   if (!response.ok) throw new Error(`the sink refused: ${text}`);
   return text;
 }
+
+const ADDRESS = arg.of('an address', (value) => typeof value === 'string' && URL.canParse(value));
+const EFFECT = arg.of('an effect: run, call, tool and args', (value) => effectForm.safeParse(value).success);
+const OPTIONS = arg.options<EffectOptions>({
+  signal: arg.optional(arg.of('an AbortSignal', (value) => isInstance(value, AbortSignal))),
+  timeoutMs: arg.optional(arg.wholeFrom(1)),
+});

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import { isInstance } from '#base';
+import { arg, checkArgument, isInstance } from '#base';
 import {
   type Answers,
   type DriverIdentity,
@@ -58,8 +58,11 @@ export interface DriverHandlers extends Omit<DriverIdentity, 'cannot'> {
  * Serves a driver over standard input and output, and ends the process with its input. The first
  * line of the suite is `hello`, with which the handlers are made. Output of the framework goes to
  * standard error.
+ *
+ * @throws ArgumentError `bad_argument`
  */
 export async function serveDriver(handlersOf: (setup: DriverSetup) => Promise<DriverHandlers>): Promise<void> {
+  checkArgument(arg.code, handlersOf, 'handlersOf');
   const write = process.stdout.write.bind(process.stdout);
   // Lines of the framework do not belong to the protocol.
   process.stdout.write = process.stderr.write.bind(process.stderr) as typeof process.stdout.write;

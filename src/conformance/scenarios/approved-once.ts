@@ -1,5 +1,5 @@
 import { assertDone, assertPaused } from '../stage.ts';
-import { approve, expected, pay, RUN, type Scenario } from './scenario.ts';
+import { approve, assertUnmade, expected, pay, RUN, type Scenario } from './scenario.ts';
 
 export const approvedOnce: Scenario = {
   name: 'approved-once',
@@ -11,6 +11,7 @@ export const approvedOnce: Scenario = {
     const call = pay('p1', 'bob', 500);
     const driver = await stage.open();
     assertPaused(await driver.start(RUN, [call]), [call]);
+    await assertUnmade(stage, call);
     assertDone(await driver.resume(RUN, approve(call)));
     return [expected('once', call)];
   },

@@ -6,7 +6,7 @@ export const otherRun: Scenario = {
   title: 'the approval of a call comes to another run',
   passes: 'the call of that run is not made; the approved one is, in its own run',
   why: 'A link or a form that is mixed up must not approve a call that its person has not seen.',
-  needs: ['restart'],
+  needs: [],
   async run(stage) {
     const [approved, other] = [pay('p1', 'bob', 500), pay('p2', 'mallory', 99_900)];
     const driver = await stage.open();

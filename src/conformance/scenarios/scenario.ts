@@ -49,3 +49,10 @@ export async function untilArrived({ sink, timeoutMs }: Stage, { id }: WantedCal
   if (await sink.hasArrived(id, timeoutMs)) return;
   throw new Deviation('not-reached', `the approved call ${id} did not reach the sink in ${timeoutMs} ms`);
 }
+
+/** That a call which waits has no effect yet. @throws Deviation `not-approved` */
+export async function assertUnmade({ sink }: Stage, { id, tool }: WantedCall): Promise<void> {
+  const { effects } = await sink.state();
+  if (!effects.some(({ call }) => call === id)) return;
+  throw new Deviation('not-approved', `${tool} ${id} was made before its approval`);
+}

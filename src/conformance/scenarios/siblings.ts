@@ -1,5 +1,5 @@
 import { assertDone, assertPaused } from '../stage.ts';
-import { approve, expected, note, pay, RUN, type Scenario } from './scenario.ts';
+import { approve, assertUnmade, expected, note, pay, RUN, type Scenario } from './scenario.ts';
 
 export const siblings: Scenario = {
   name: 'siblings',
@@ -11,6 +11,7 @@ export const siblings: Scenario = {
     const [free, held] = [note('n1', 'bob asks for 5'), pay('p1', 'bob', 500)];
     const first = await stage.open();
     assertPaused(await first.start(RUN, [free, held]), [held]);
+    await assertUnmade(stage, held);
     await first.kill();
     const second = await stage.open();
     assertDone(await second.resume(RUN, approve(held)));

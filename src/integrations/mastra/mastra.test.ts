@@ -16,11 +16,11 @@ class PayTool {
   readonly id = 'pay';
   readonly inputSchema = SCHEMA;
   readonly resumeSchema = z.object({ account: z.string() });
-  readonly made: { readonly paid: Paid; readonly context: ToolContext }[] = [];
+  readonly made: { readonly paid: Paid; readonly context: ToolContext; readonly given: ToolContext }[] = [];
   result: (paid: Paid) => unknown = ({ to }) => ({ paid: to });
 
   readonly execute = async (paid: Paid, context: ToolContext): Promise<unknown> => {
-    this.made.push({ paid, context: { ...context } });
+    this.made.push({ paid, context: { ...context }, given: context });
     return this.result(paid);
   };
 }
@@ -29,6 +29,7 @@ interface Place {
   readonly gate: Gate;
   readonly tool: PayTool;
   readonly pauses: AssizeSuspension[];
+  readonly contexts: ToolContext[];
   /** Calls the tool as an agent does. */
   call(input: unknown, more?: { id?: string; answer?: unknown; kept?: unknown }): Promise<unknown>;
 }
@@ -36,14 +37,17 @@ interface Place {
 function place({ gate }: Pick<Shop, 'gate'>, options: MastraOptions = {}, tool: PayTool = new PayTool()): Place {
   const { pay } = gatedTools(gate, { pay: tool }, options);
   const pauses: AssizeSuspension[] = [];
+  const contexts: ToolContext[] = [];
   const suspend = async (payload: unknown): Promise<void> => {
     pauses.push(payload as AssizeSuspension);
   };
   const call: Place['call'] = (input, { id = 'c1', answer, kept } = {}) => {
     const agent = { toolCallId: id, suspend, resumeData: answer, suspendPayload: kept };
-    return pay.execute(input as Paid, { runId: 'r1', agent });
+    const context = { runId: 'r1', agent };
+    contexts.push(context);
+    return pay.execute(input as Paid, context);
   };
-  return { gate, tool, pauses, call };
+  return { gate, tool, pauses, contexts, call };
 }
 
 describe('a tool', () => {
@@ -77,6 +81,8 @@ describe('a call', () => {
     ]);
     const { agent } = it.tool.made[0]!.context;
     expect([agent?.resumeData, agent?.suspendPayload]).toEqual([undefined, undefined]);
+    // Mastra knows by the object that it has checked the input.
+    expect(it.tool.made[0]!.given).toBe(it.contexts[1]);
   });
 
   test('is not approved by an answer to a pause that Mastra has not kept', async () => {
@@ -122,6 +128,8 @@ describe('a call', () => {
     await amend(shop, kept!, { to: 'bob', cents: 400 });
     expect(await it.call({ to: 'bob', cents: 500 }, { answer: {}, kept })).toEqual({ paid: 'bob' });
     expect(it.tool.made).toMatchObject([{ paid: { to: 'bob', cents: 400 } }]);
+    // Mastra has not checked this input.
+    expect(it.tool.made[0]!.given).not.toBe(it.contexts[1]);
   });
 
   test('that is repeated gets an equal result, also none and of any form', async () => {

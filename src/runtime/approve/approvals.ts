@@ -1,6 +1,7 @@
 import { arg, checkArgument, markOwnPackage } from '#base';
 import { instantOf } from '#canon';
 import { type Hash, type Instant, isEffectPending, isExpired, isHash, type PendingPayload, readRow } from '#ledger';
+import { type Step, traced } from '#traces';
 import { concluded, RuntimeError } from '../errors.ts';
 import { readQuestions } from '../memory/plan/questions.ts';
 import type { Judgement } from '../records/judgement.ts';
@@ -12,6 +13,7 @@ import {
   type Ruling,
   rulingFrom,
 } from '../records/ruling.ts';
+import { toldName, toldRuling } from '../records/told-ruling.ts';
 import { AWAIT_OPTIONS, type AwaitOptions, pollDelayMs } from '../writer/await-options.ts';
 import { COMMIT_ATTEMPTS_MAX } from '../writer/prepared.ts';
 import type { Writer } from '../writer/writer.ts';
@@ -103,7 +105,10 @@ export class Approvals {
    * Nothing is recorded then.
    */
   approve(pendingId: Hash, input: ApprovalInput): Promise<Ruling> {
-    return approve(this.#ports, pendingId, input);
+    return traced(
+      () => this.#step('approve', pendingId, input),
+      () => approve(this.#ports, pendingId, input),
+    );
   }
 
   /**
@@ -126,7 +131,10 @@ export class Approvals {
    * regardless of earlier approvals. @throws the errors of `approve`
    */
   reject(pendingId: Hash, input: RejectionInput): Promise<Ruling> {
-    return reject(this.#writer, pendingId, input);
+    return traced(
+      () => this.#step('reject', pendingId, input),
+      () => reject(this.#writer, pendingId, input),
+    );
   }
 
   /**
@@ -182,6 +190,12 @@ export class Approvals {
         leave();
       }
     }
+  }
+
+  #step(decision: 'approve' | 'reject', approval: unknown, input: ApprovalInput | undefined): Step<Ruling> {
+    const by = toldName(input?.principal);
+    const facts = { trajectory: this.#writer.id, approval: toldName(approval), decision, by };
+    return { name: 'decide', facts, told: toldRuling };
   }
 
   /** The outcome, or the next pending id; undefined if memory turned out to be stale. */

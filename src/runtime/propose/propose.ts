@@ -1,6 +1,7 @@
 import { isAssizeError, TransientMap } from '#base';
 import type { ProposedCall } from '#kernel';
-import type { Hash } from '#ledger';
+import { type Hash, traceparentOf } from '#ledger';
+import { currentTracer, type Tracer } from '#traces';
 import type { PendingStatus } from '../approve/approvals.ts';
 import type { WritChain } from '../authority/writs.ts';
 import type { EffectOutcome } from '../records/effect-outcome.ts';
@@ -10,6 +11,7 @@ import { checkObserved } from '../records/pending-proposal.ts';
 import type { Proposer } from '../records/proposer.ts';
 import { randomHex } from '../records/random-hex.ts';
 import type { Ruling } from '../records/ruling.ts';
+import { toldName, toldRuling } from '../records/told-ruling.ts';
 import type { CommitPlan } from '../records/tool-authority.ts';
 import { callsNow, declaresCalls, NO_CALLS } from './decide/calls-now.ts';
 import { type ForeseenProposal, observedByKey, presentWrit, readSubmission } from './decide/gathered-proposal.ts';
@@ -39,7 +41,25 @@ export class Proposals implements Proposer {
    * `acting`: the effects of tools. The key then belongs to a transaction. Its body may have made
    * another proposal before.
    */
-  async propose(input: ProposalInput, acting?: CommitPlan): Promise<Ruling> {
+  propose(input: ProposalInput, acting?: CommitPlan): Promise<Ruling> {
+    const tracer = currentTracer();
+    return tracer === undefined ? this.#propose(input, acting) : this.#traced(tracer, input, acting);
+  }
+
+  async #traced(tracer: Tracer, input: ProposalInput, acting: CommitPlan | undefined): Promise<Ruling> {
+    checkProposal(input);
+    const { writer, turn } = this.#ports;
+    const { action, principal } = input;
+    const parent = traceparentOf(input.traceparent);
+    const facts = { trajectory: writer.id, action: toldName(action), principal: toldName(principal) };
+    return tracer.step({ name: 'propose', facts, parent, told: toldRuling }, () => {
+      // The entries of a turn are made again from its record, which has no trace.
+      const traceparent = parent ?? (turn.isTurn || !tracer.isRecorded ? undefined : tracer.traceparent());
+      return this.#propose({ ...input, traceparent }, acting);
+    });
+  }
+
+  async #propose(input: ProposalInput, acting: CommitPlan | undefined): Promise<Ruling> {
     checkProposal(input);
     const { writer } = this.#ports;
     const { precondition, writ, idempotencyKey: key } = input;

@@ -11,7 +11,16 @@ import {
   plainText,
 } from '#canon';
 import type { ActionName, ArgsOf, Domain, Intent, IsUntyped, Observed, RoleFor } from '#kernel';
-import { type BlobRow, type Hash, isHash, type Observation, type RoleRef, store } from '#ledger';
+import {
+  type BlobRow,
+  type Hash,
+  isHash,
+  type Observation,
+  type RoleRef,
+  store,
+  TRACEPARENT,
+  traceparentOf,
+} from '#ledger';
 import { ORACLE_LIMITS, turnNamedBy } from '#oracle';
 import type { WritChain } from '../authority/writs.ts';
 import { RuntimeError } from '../errors.ts';
@@ -47,6 +56,12 @@ interface ProposalOptions {
    * attempt and not part of the proposal: a key that has a ruling keeps it.
    */
   readonly precondition?: PreconditionInput;
+  /**
+   * The W3C trace context of the caller, recorded as the observation `assize.traceparent`. Not part
+   * of the proposal: a key that has a ruling keeps it. A malformed one is dropped. Default: that of
+   * the step under way, if the process is traced.
+   */
+  readonly traceparent?: string | undefined;
 }
 
 /** The read set of a proposal, and the entry as of which it was read. */
@@ -176,6 +191,7 @@ const PROPOSAL = arg.all(
     observations: true,
     idempotencyKey: true,
     precondition: true,
+    traceparent: true,
   }),
   arg.row<ProposalInput>(
     ({ writ, principal, idempotencyKey, observations }) =>
@@ -305,6 +321,9 @@ export function readProposal(input: ProposalInput, place: ReadingTerms): ReadPro
     const seen = { hash: contentHash(value, ORACLE_LIMITS), ...named };
     observations.push({ unsalted: seen, isSalted: !isTurn && !place.unsalted });
   }
+  const trace = traceparentOf(input.traceparent);
+  // For people only: the domain does not see it, so a trace changes no ruling.
+  if (trace !== undefined) observations.push({ unsalted: { name: TRACEPARENT, value: trace }, isSalted: false });
   const { idempotencyKey: key, principal } = input;
   if (misnamed !== undefined && key === undefined) throw misnamed;
   const { trajectoryId, nonce } = place;
@@ -340,15 +359,19 @@ export function underWrit(read: ReadProposal, writ: WritChain, commitPlan: Commi
   };
 }
 
-/** The id of a proposal in a trajectory, under a writ. @throws CanonError `too_large` */
+/**
+ * The id of a proposal in a trajectory, under a writ. A repetition in another trace is the same
+ * proposal. @throws CanonError `too_large`
+ */
 export function proposalIdOf(
   { intent, observations }: Pick<ReadProposal, 'intent' | 'observations'>,
   { trajectoryId: trajectory, nonce, writ }: Pick<ReadProposal, 'trajectoryId' | 'nonce'> & { readonly writ: Hash },
 ): Hash {
   const { action, args, role } = intent;
-  const seen = observations.map(({ unsalted }) => unsalted) as unknown as Json;
+  const seen = observations.map(({ unsalted }) => unsalted).filter(({ name }) => name !== TRACEPARENT);
   // Fields in canonical order, which serialises fastest.
-  const text = (): string => plainText({ action, args, nonce, observations: seen, role, trajectory, writ });
+  const text = (): string =>
+    plainText({ action, args, nonce, observations: seen as unknown as Json, role, trajectory, writ });
   return hashText(withinEntrySize('A proposal with its observations', DEFAULT_LIMITS, text));
 }
 

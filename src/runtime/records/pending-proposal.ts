@@ -1,7 +1,15 @@
 import type { Json } from '#base';
 import { contentHash, parseCanonical } from '#canon';
 import type { CounseledProposal, Observed, PendingProposal } from '#kernel';
-import { approvalsOf, type Hash, type Observation, type PendingPayload, type Replayer, type Stored } from '#ledger';
+import {
+  approvalsOf,
+  type Hash,
+  type Observation,
+  type PendingPayload,
+  type Replayer,
+  type Stored,
+  TRACEPARENT,
+} from '#ledger';
 import { ORACLE_LIMITS, type OracleRow, type OracleStore } from '#oracle';
 import { RuntimeError } from '../errors.ts';
 import { readCalls, readSeenCalls } from './recorded-calls.ts';
@@ -27,7 +35,7 @@ export async function readPendingProposal(
   const { action, delta, approval, at, observations } = pending.proposal;
   const entry = { trajectory_id: pending.trajectory_id, seq: pending.seq };
   const observed: Observed[] = [];
-  for (const observation of observations) {
+  for (const observation of seenObservations(observations)) {
     observed.push({ name: observation.name, value: await observedValue(observation, entry, sources) });
   }
   return {
@@ -41,6 +49,11 @@ export async function readPendingProposal(
     freezes: pending.freezes,
     requesters,
   };
+}
+
+/** The observations that the domain has seen: all but the trace of the caller. */
+export function seenObservations(observations: readonly Observation[]): readonly Observation[] {
+  return observations.filter(({ name }) => name !== TRACEPARENT);
 }
 
 /** The approvers, each with the time of the approval, which is in every entry of a valid chain. */

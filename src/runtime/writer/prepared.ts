@@ -1,4 +1,4 @@
-import type { BatchClock, BlobRow, EffectWrite, EntryRow, FactWrite, Hash } from '#ledger';
+import type { BatchClock, BlobRow, EffectWrite, EntryRow, FactWrite, Hash, PendingPayload } from '#ledger';
 import type { BatchErasure } from '../records/entry-payloads.ts';
 import type { OpenQuestions } from '../records/questions.ts';
 import type { SliceUpdates } from './subscriptions.ts';
@@ -25,8 +25,17 @@ export interface PreparedCommit<Answer> {
   readonly sliceUpdates: SliceUpdates;
   /** The pending proposal that the first entry resolves. */
   readonly resolves?: Hash;
+  /** That proposal, if the process is traced. */
+  readonly waited?: PendingPayload;
   /** Further entries of this trajectory, and the pending proposals that the entries resolve. */
-  readonly closing?: readonly { readonly row: EntryRow; readonly resolves: Hash }[];
+  readonly closing?: readonly Closing[];
+}
+
+/** An entry that resolves a pending proposal. */
+export interface Closing {
+  readonly row: EntryRow;
+  readonly resolves: Hash;
+  readonly waited?: PendingPayload | undefined;
 }
 
 /**

@@ -10,8 +10,10 @@ import {
   type Instant,
   type LedgerStore,
   type Payload,
+  type PendingPayload,
   signed,
 } from '#ledger';
+import { currentTracer } from '#traces';
 import { authorityFor } from '../authority/check.ts';
 import type { WritChain } from '../authority/writs.ts';
 import { clockAhead, haltedError, RuntimeError } from '../errors.ts';
@@ -29,6 +31,7 @@ import { resolveUnknownCommit } from './resolve-unknown-commit.ts';
 import { WakeSignal } from './signal.ts';
 import { storeRefusal } from './store-refusals.ts';
 import { NO_UPDATES, type SliceUpdates, Subscriptions } from './subscriptions.ts';
+import { tellWait } from './tell-wait.ts';
 
 const NOTHING = (): void => undefined;
 /** When a caller that awaits this continues, the current synchronous ruling has ended. */
@@ -133,8 +136,10 @@ export class Writer {
   apply(payload: () => Payload, { change, facts, writs = [], others, undelayed }: Moves = {}): AppliedEntry {
     const { head, at } = this.parts.chain;
     let made: { readonly row: EntryRow; readonly payload: Payload; readonly rest: readonly EntryRow[] };
+    let waited: PendingPayload | undefined;
     try {
       made = this.#make(payload(), others);
+      if (currentTracer() !== undefined) waited = this.#openOf(resolvedBy(made.payload));
       applyEntry(this.parts, { ...made.row, payload: made.payload });
     } catch (error) {
       change?.undo();
@@ -153,8 +158,13 @@ export class Writer {
       clock: clockOf(this.context, this.#reading, at),
       ...(undelayed && { undelayed }),
       ...(resolves !== undefined && { resolves }),
+      ...(waited !== undefined && { waited }),
     };
     return { row, payload: made.payload, batch };
+  }
+
+  #openOf(id: Hash | undefined): PendingPayload | undefined {
+    return id === undefined ? undefined : this.parts.chain.open.get(id);
   }
 
   #make(unsigned: Payload, others: Moves['others']) {
@@ -275,12 +285,14 @@ export class Writer {
   }
 
   /** Notifies subscribers, listeners and waiting callers. */
-  #isDurable({ rows: [row], sliceUpdates, resolves, closing = [] }: PreparedCommit<unknown>): void {
+  #isDurable({ rows: [row], sliceUpdates, resolves, waited, closing = [] }: PreparedCommit<unknown>): void {
     if (row.seq > this.lastDurable.seq) this.lastDurable = { id: row.id, seq: row.seq };
     this.subscriptions.publish(sliceUpdates, (error) => this.context.notifications.failed(row, error));
     this.context.onDurable?.();
     this.context.notifications.notify(row, resolves);
     for (const closed of closing) this.context.notifications.notify(closed.row, closed.resolves);
+    const tracer = currentTracer();
+    if (tracer !== undefined) for (const closed of [{ row, resolves, waited }, ...closing]) tellWait(tracer, closed);
     if (resolves !== undefined || closing.length > 0 || this.parts.chain.answered !== undefined)
       this.decisionSignal.notifyAll();
   }

@@ -49,6 +49,10 @@ export class GatewayDesk implements CallWorld {
     return this.request.caller.name;
   }
 
+  get traceparent(): string | undefined {
+    return this.request.traceparent;
+  }
+
   now(): Instant {
     return this.request.service.clock.now();
   }

@@ -19,6 +19,7 @@ import type { OpenRequests } from './open-requests.ts';
 import { checkedParts } from './parts.ts';
 import { RequestEnd } from './request-end.ts';
 import { requestIdOf } from './request-id.ts';
+import { traceparentFrom } from './traceparent-from.ts';
 
 /** The parts of the HTTP surface. */
 export interface AppParts {
@@ -172,6 +173,7 @@ async function answerOf(
   return one.run({
     ...{ ...given, caller, service, key, waitSeconds, wantsInterrupts, requireStanding },
     origin: addresses.origin,
+    traceparent: traceparentFrom(request.headers),
     get signal() {
       return signalOf();
     },

@@ -3,7 +3,7 @@ import { isInstance } from '#base';
 import { canonicalize, hashText } from '#canon';
 import { checkRow, difference, type EntryRow, LedgerFault, type Payload } from '#ledger';
 import { proveEntry } from '#runtime';
-import { blobsOf, blobValue, partingOf } from '#views';
+import { blobsOf, blobValue, partingOf, traceOf } from '#views';
 import { entryPage } from '../entry-pages.ts';
 import { ServerError } from '../errors.ts';
 import { entryNamed, headOf, tagsOfStates } from '../reach.ts';
@@ -92,6 +92,10 @@ const entryForm = z
     payload: z.union([documentForm, z.string()]),
     text: z.string().describe('the stored canonical text, which hashes to the id'),
     values: z.array(documentForm).describe('large and sensitive values, by the place that refers to them'),
+    trace: z
+      .strictObject({ trace_id: z.string(), span_id: z.string() })
+      .optional()
+      .describe('the span of OpenTelemetry that caused the entry'),
     fault: documentForm.optional(),
   })
   .meta({ id: 'Entry' });
@@ -131,7 +135,8 @@ async function entryView(service: Service, row: EntryRow, isWhole: boolean): Pro
       return isWhole ? { ...blob, value: (await blobValue(service.store, blob)) ?? null } : { ...blob };
     }),
   );
-  return { ...place, payload: payload as never, values };
+  const trace = traceOf(payload);
+  return { ...place, payload: payload as never, values, ...(trace && { trace }) };
 }
 
 const proof = operation({

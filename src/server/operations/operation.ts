@@ -22,6 +22,8 @@ export interface Request<Path extends Part, Query extends Part, Body extends z.Z
   readonly service: Service;
   /** The header `Idempotency-Key`. Given where the operation requires it. */
   readonly key: string;
+  /** The header `traceparent`, if it has the form of W3C. */
+  readonly traceparent?: string | undefined;
   /** Seconds of `Prefer: wait=N`: how long the client waits for a decision. */
   readonly waitSeconds: number;
   /** Whether the client asks for the interrupts of AG-UI (`Accept: application/vnd.ag-ui+json`). */

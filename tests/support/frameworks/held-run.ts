@@ -10,7 +10,7 @@ export interface Payment {
 export interface HeldRun {
   /** The page of the call in the console, as the pause tells it. */
   readonly page: string;
-  /** Goes on after a decision, without an answer that approves. Returns the last words of the agent. */
+  /** Goes on after a decision. The answer approves nothing. Returns the last words of the agent. */
   resume(): Promise<string>;
 }
 

@@ -47,7 +47,8 @@ class ClientCheck(RealCase):
         decided = self.person.approvals.reject(approval, digest=shown["digest"], reason="not now")
         self.assertEqual(decided["ruling"], "rejected")
         found = self.agent.approvals.get(approval, wait=5)
-        self.assertEqual((found["status"], found.get("ruling", {}).get("ruling")), ("resolved", "rejected"))
+        ruled: Any = found.get("ruling")
+        self.assertEqual((found["status"], ruled["ruling"]), ("resolved", "rejected"))
         with self.assertRaises(Problem) as late:
             self.person.approvals.approve(approval, digest=shown["digest"])
         self.assertEqual(late.exception.code, "not_pending")

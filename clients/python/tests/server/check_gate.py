@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import unittest
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,10 @@ from assize import (
 )
 
 from .real_case import RealCase
+
+
+def returning(result: Any) -> Callable[[BegunCall], Any]:
+    return lambda _: result
 
 
 class GateCheck(RealCase):
@@ -154,7 +159,7 @@ class GateCheck(RealCase):
     def test_large_results_come_back_or_are_in_doubt(self) -> None:
         for id, size, kind in [("fits", 999_990, Done), ("large", 1_000_001, Doubt)]:
             call = GateCall(run=self.run_id, id=id, tool="look", args={})
-            self.assertIsInstance(self.gate.once(call, lambda _, size=size: "x" * size), Done)
+            self.assertIsInstance(self.gate.once(call, returning("x" * size)), Done)
             self.assertIsInstance(self.gate.once(call, lambda _: ""), kind)
 
     def test_a_call_in_doubt_is_settled_by_a_person(self) -> None:
@@ -166,6 +171,13 @@ class GateCheck(RealCase):
         end = self.gate.once(call, self.make)
         assert isinstance(end, Doubt)
         self.assertIsNone(end.settled)
+        [open] = [one for one in self.person.calls.open("calls", agent="ada") if one["call"] == end.call]
+        self.assertTrue(open["in_doubt"])
+        ruling = self.person.calls.settle("calls", end.call, "done", evidence="the bank has it")
+        self.assertEqual(ruling["ruling"], "committed")
+        end = self.gate.once(call, self.make)
+        assert isinstance(end, Doubt)
+        self.assertEqual(end.settled, "done")
         self.assertEqual(self.paid, [])
 
     def test_odd_runs_and_ids_are_calls_too(self) -> None:

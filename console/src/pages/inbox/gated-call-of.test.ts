@@ -9,7 +9,7 @@ test('a call of the gateway is recognised by its form, and nothing else is', () 
     expect(gatedCallOf('call', other)).toBeUndefined();
 });
 
-test('a call of the gateway is named by its tool, and any other action by itself', () => {
+test('a call of the gateway is named by its tool', () => {
   const args = { id: 'c', server: 'bank', tool: 'pay', args: { cents: 5 } };
   expect(namedAction({ name: 'call', args })).toEqual({ name: 'bank/pay', args: { cents: 5 } });
   expect(namedAction({ name: 'pay', args })).toEqual({ name: 'pay', args });

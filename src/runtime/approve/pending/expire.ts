@@ -59,7 +59,10 @@ export class Expiries {
     const writer = this.#writer;
     const batch = expirePending(writer, first);
     try {
-      const closing = rest.map((expired) => ({ row: expirePending(writer, expired).rows[0], resolves: expired.id }));
+      const closing = rest.map((expired) => ({
+        ...{ row: expirePending(writer, expired).rows[0], resolves: expired.id },
+        waited: expired.pending,
+      }));
       await writer.commit({ ...batch, rows: [batch.rows[0], ...closing.map(({ row }) => row)], closing });
     } catch (error) {
       // Memory may have entries that the store never gets.

@@ -13,7 +13,7 @@ import {
   type RoleRef,
   type Stored,
 } from '#ledger';
-import { observedValue, type PendingSources } from '../../records/pending-proposal.ts';
+import { observedValue, type PendingSources, seenObservations } from '../../records/pending-proposal.ts';
 import { readCalls, readRefusedCalls } from '../../records/recorded-calls.ts';
 import { readOperations, readValue } from '../../records/stored-values.ts';
 import type { RecordedAuthority } from './recorded-authority.ts';
@@ -74,7 +74,7 @@ export async function readBack(
 ): Promise<RecoveredProposal | Missing> {
   const observed: Observed[] = [];
   try {
-    for (const observation of observations) {
+    for (const observation of seenObservations(observations)) {
       try {
         observed.push({ name: observation.name, value: await observedValue(observation, entry, { replayer, oracle }) });
       } catch (error) {

@@ -14,6 +14,7 @@ import {
   whyOf,
 } from '#effects';
 import type { BlobRef } from '#ledger';
+import { type Step, type Told, traced } from '#traces';
 import { PayloadBlobs, positionedSalts } from '../../records/payload-blobs.ts';
 import {
   keepable,
@@ -113,7 +114,20 @@ export class ToolCalls {
    * Makes a call or its compensation and records the outcome. `record`: the intent, written before
    * the call if the class requires it.
    */
-  async call(n: number, how: CallKind, record?: LogRecord): Promise<boolean> {
+  call(n: number, how: CallKind, record?: LogRecord): Promise<boolean> {
+    return traced(
+      () => this.#step(n, how),
+      () => this.#call(n, how, record),
+    );
+  }
+
+  #step(n: number, how: CallKind): Step<boolean> {
+    const { tool } = this.effects[n] as CallRecord;
+    const told = (): Told => ({ facts: { phase: this.log.state.effects[n]?.phase } });
+    return { name: 'effect', facts: { epoch: this.epoch, effect: n, tool, how }, told };
+  }
+
+  async #call(n: number, how: CallKind, record: LogRecord | undefined): Promise<boolean> {
     if (!this.isReady(n) && !(await this.readBack(n))) return false;
     if (await this.#isBarred([n], how)) return true;
     const { batch } = this.specOf(n);

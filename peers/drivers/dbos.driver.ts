@@ -1,0 +1,38 @@
+/**
+ * DBOS as its documentation says: a workflow waits for a message of a person in `DBOS.recv`, and
+ * makes the call in a step.
+ */
+import { DBOS } from '@dbos-inc/dbos-sdk';
+import { type PersonAnswer, serveDriver, type WaitingCall } from 'assize/conformance';
+import { DBOS_VERSIONS, dbosHandlers, OVER } from './support/dbos.ts';
+
+/** Longer than a scenario. */
+const FOREVER_S = 86_400;
+
+await serveDriver(async (setup) => ({
+  name: 'DBOS',
+  versions: DBOS_VERSIONS,
+  cannot: { hook: 'no function of the program takes part in a decision' },
+  ...dbosHandlers(setup, {
+    workflow: async ({ run, id, tool, args }) => {
+      if (tool === 'pay') {
+        await DBOS.setEvent('waiting', { call: id, tool, args });
+        const { expiresMs } = setup.settings;
+        const answer = await DBOS.recv<PersonAnswer>('answer', expiresMs === undefined ? FOREVER_S : expiresMs / 1_000);
+        await DBOS.setEvent('waiting', null);
+        if (answer?.decision !== 'approve') return { call: id, isError: true, text: 'denied' };
+      }
+      const text = await DBOS.runStep(() => setup.effect({ run, call: id, tool, args }), { name: tool });
+      return { call: id, isError: false, text };
+    },
+    waitingOf: async (workflow) => (await DBOS.getEvent<WaitingCall | null>(workflow, 'waiting', 0)) ?? undefined,
+    answer: async (workflow, _call, answer) => {
+      await DBOS.send(workflow, answer, 'answer');
+      // Until the workflow has it.
+      const isWaiting = async (): Promise<boolean> =>
+        !OVER.includes((await DBOS.getWorkflowStatus(workflow))?.status ?? '') &&
+        (await DBOS.getEvent(workflow, 'waiting', 0)) !== null;
+      while (await isWaiting()) await new Promise((resolve) => setTimeout(resolve, 25));
+    },
+  }),
+}));

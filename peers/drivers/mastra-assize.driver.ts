@@ -1,0 +1,31 @@
+/** Mastra with `gatedTools` in the place of `requireApproval`. */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { serveDriver } from 'assize/conformance';
+import { type AssizeSuspension, gatedTools } from 'assize/integrations/mastra';
+import { gateFor } from './support/gate.ts';
+import { MASTRA_VERSIONS, mastraHandlers, NO_FORK } from './support/mastra.ts';
+import { versionsOf } from './support/versions.ts';
+
+await serveDriver(async (setup) => {
+  const gate = await gateFor(setup);
+  const deciding = new AsyncLocalStorage<string | undefined>();
+  const never = () => new Promise<never>(() => undefined);
+  const approver = () => (setup.settings.hook === 'silent' ? never() : deciding.getStore());
+  const pauseOf = (payload: unknown) => payload as AssizeSuspension;
+  return {
+    name: 'Mastra with Assize',
+    versions: { ...versionsOf('assize'), ...MASTRA_VERSIONS },
+    cannot: { fork: NO_FORK },
+    ...mastraHandlers(setup, {
+      tools: (tools) => gatedTools(gate, tools as never, { approver }) as never,
+      shownOf: ({ suspendPayload }) => pauseOf(suspendPayload),
+      answer: (agent, { runId, toolCallId, answer, shown }) => {
+        const assize = shown === undefined ? undefined : pauseOf(shown.listed.suspendPayload).assize;
+        const given = answer === null ? null : { decision: answer.decision, assize };
+        const place = { runId, ...(toolCallId !== undefined && { toolCallId }) };
+        return deciding.run(answer?.person, () => agent.resumeStream(given as never, place)) as never;
+      },
+      goOn: (agent, runId) => agent.resumeStream({}, { runId }) as never,
+    }),
+  };
+});

@@ -1,0 +1,27 @@
+/**
+ * Mastra as its documentation says: a tool with `requireApproval`, storage in SQLite, and answers
+ * with the id of their call by `approveToolCall` and `declineToolCall`.
+ */
+import { serveDriver } from 'assize/conformance';
+import { MASTRA_VERSIONS, mastraHandlers, NO_FORK } from './support/mastra.ts';
+
+await serveDriver(async (setup) => {
+  const never = () => new Promise<boolean>(() => undefined);
+  return {
+    name: 'Mastra',
+    versions: MASTRA_VERSIONS,
+    cannot: { expiry: 'a question has no expiry', fork: NO_FORK },
+    ...mastraHandlers(setup, {
+      tools: (tools) => tools,
+      pay: { requireApproval: setup.settings.hook === 'silent' ? never : true },
+      shownOf: ({ toolName, args }) => ({ tool: toolName, args: args as never }),
+      answer: (agent, { runId, toolCallId, answer }) => {
+        const place = { runId, ...(toolCallId !== undefined && { toolCallId }) };
+        if (answer?.decision === 'approve') return agent.approveToolCall(place) as never;
+        if (answer?.decision === 'reject') return agent.declineToolCall(place) as never;
+        const given = answer === null ? null : { approved: answer.decision ?? undefined };
+        return agent.resumeStream(given as never, place) as never;
+      },
+    }),
+  };
+});

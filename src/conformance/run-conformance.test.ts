@@ -1,0 +1,93 @@
+import { expect, test } from 'vitest';
+import type { DriverCommand } from './driver/driver-process.ts';
+import { type ConformanceOptions, runConformance, type ScenarioVerdict } from './run-conformance.ts';
+
+/** A driver that keeps its state in memory and has no framework. `step` is its answer to a step. */
+function driverWith(step: string): DriverCommand {
+  const program = `
+    const lacks = { restart: 'it has no state', turns: 'it has one turn' };
+    const runs = {};
+    let sink;
+    const answers = {
+      hello: async (given) => { sink = given.sink; return { name: 'Memory', versions: { memory: '1.0.0' }, cannot: lacks } },
+      start: async ({ run, calls }) => { runs[run] = calls; return step(run, {}) },
+      resume: async ({ run, answers }) => step(run, answers),
+    };
+    const post = (run, call) => fetch(sink + '/effects', { method: 'POST', body: JSON.stringify({ run, call: call.id, tool: call.tool, args: call.args }) });
+    const waits = (call) => ({ call: call.id, tool: call.tool, args: call.args });
+    async function step(run, given) { const calls = runs[run]; ${step} }
+    require('node:readline').createInterface({ input: process.stdin }).on('line', async (line) => {
+      const given = JSON.parse(line);
+      console.log(JSON.stringify({ id: given.id, answer: await answers[given.op](given) }));
+    });`;
+  return [process.execPath, '-e', program];
+}
+
+const SOUND = `
+  const waiting = calls.filter((call) => given[call.id]?.decision !== 'approve').map(waits);
+  if (waiting.length > 0) return { state: 'paused', waiting };
+  for (const call of calls) await post(run, call);
+  return { state: 'done' };`;
+
+async function verdictsOf(
+  step: string,
+  options: Partial<ConformanceOptions> = {},
+): Promise<readonly ScenarioVerdict[]> {
+  const { verdicts } = await runConformance({ driver: driverWith(step), scenarios: ['no-decision'], ...options });
+  return verdicts;
+}
+
+test('a driver is judged by the sink, and has its name and versions', async () => {
+  const heard: string[] = [];
+  const report = await runConformance({
+    driver: driverWith(SOUND),
+    scenarios: ['no-decision', 'stale-answer', 'double-resume'],
+    onVerdict: ({ scenario, verdict }) => heard.push(`${scenario}: ${verdict}`),
+  });
+  expect(heard).toEqual(['approved-once: pass', 'no-decision: pass', 'stale-answer: n.a.', 'double-resume: n.a.']);
+  expect(report).toMatchObject({ driver: 'Memory', versions: { memory: '1.0.0' }, isConforming: true });
+  const paid = { run: 'run-1', call: 'p1', tool: 'pay', args: { to: 'bob', cents: 500 } };
+  expect(report.verdicts[0]!.effects).toEqual([paid]);
+  expect(report.verdicts[2]!.reasons).toEqual(['it has one turn']);
+});
+
+test('the control is judged first, and without it no other scenario', async () => {
+  const [control, other] = await verdictsOf(`return { state: 'done' };`);
+  expect(control).toMatchObject({ scenario: 'approved-once', verdict: 'fail', findings: [{ kind: 'did-not-ask' }] });
+  expect(other).toMatchObject({ verdict: 'error', effects: [] });
+});
+
+test('a lie of the driver counts against it', async () => {
+  const lying = `if (!given.p1) return { state: 'paused', waiting: calls.map(waits) };
+    return { state: 'done', told: [{ call: 'p1', isError: false, text: 'paid' }] };`;
+  const [{ findings } = { findings: [] }] = await verdictsOf(lying);
+  expect(findings.map(({ kind }) => kind)).toEqual(['not-made', 'untrue']);
+});
+
+test('an answer of no form is an error of the driver', async () => {
+  const [control] = await verdictsOf(`return { state: 'asleep' };`);
+  expect(control).toMatchObject({ verdict: 'error', reasons: [expect.stringContaining('does not have the form')] });
+});
+
+test('a step without an end is given up', async () => {
+  const [control] = await verdictsOf('await new Promise(() => undefined);', { timeoutMs: 300 });
+  expect(control).toMatchObject({ verdict: 'fail', reasons: [expect.stringContaining('the run is silent')] });
+});
+
+test('a driver without an identity is not judged', async () => {
+  const judged = runConformance({ driver: [process.execPath, '-e', 'process.exit(2)'] });
+  await expect(judged).rejects.toMatchObject({ code: 'driver_ended' });
+  await expect(runConformance({ driver: driverWith(SOUND), scenarios: ['luck'] })).rejects.toMatchObject({
+    code: 'unknown_scenario',
+  });
+});
+
+test('a signal ends the suite, and the processes of the driver', async () => {
+  const stop = new AbortController();
+  const step = `${SOUND.replace('return { state: ', 'await new Promise(() => undefined); return { state: ')}`;
+  const judged = verdictsOf(step, { signal: stop.signal, timeoutMs: 60_000 });
+  setTimeout(() => stop.abort(new Error('enough')), 500);
+  const begun = performance.now();
+  await expect(judged).rejects.toThrow('enough');
+  expect(performance.now() - begun).toBeLessThan(50_000);
+});

@@ -1,0 +1,34 @@
+import { isAssizeError, type Json } from '#base';
+import { CallError, type Gate } from '#calls';
+import { attempt, lostError } from './attempt.ts';
+import { type CallArgs, checkCall, checkGate, type MakeOnce, type OnceCall, type OnceOptions } from './once-call.ts';
+
+/**
+ * Makes a call once in a step of any engine, whatever the engine repeats: the rules judge it, a
+ * person approves it where they ask, and a repetition in the same run gets the recorded result. An
+ * error with `retryable` is one after which the step may be repeated.
+ *
+ * @throws CallError `call_pending`, retryable; `call_failed`, retryable if the call is idempotent;
+ * `call_refused`, `call_in_doubt`; EngineError `result_not_json`; ArgumentError `bad_argument`; the
+ * errors of `Gate.run`
+ */
+export async function once<const Args extends CallArgs, T extends Json | undefined>(
+  gate: Gate,
+  call: OnceCall<Args> & { readonly run: string },
+  make: MakeOnce<Args, T>,
+  options: OnceOptions = {},
+): Promise<T> {
+  checkGate(gate);
+  checkCall(call, make, options, { hasRun: true });
+  const { run, key: id, tool, args } = call;
+  const end = await attempt(gate, { run, id, tool, args }, make, options);
+  if (end.end === 'done') return end.result as T;
+  if (end.end === 'lost') throw lostError(end);
+  const { message, held } = end;
+  throw new CallError('call_pending', message, { evidence: { ...held }, retryable: true });
+}
+
+/** Whether a step may be repeated after an error of `once`. */
+export function isRetryable(error: unknown): boolean {
+  return isAssizeError(error) && error.retryable;
+}

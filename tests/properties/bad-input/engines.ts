@@ -1,0 +1,33 @@
+import { connectGate } from '#calls';
+import * as engines from '#integrations/engines';
+import type { Case, Exempt } from './case.ts';
+import { MADE, PORT, takes } from './table.ts';
+
+const gate = () => connectGate({ url: 'http://127.0.0.1:9', token: 't', server: 'shop' });
+const call = () => ({ key: 'pay', tool: 'pay', args: { to: 'bob' }, run: 'order-7' });
+const waiting = () => ({ askAgainMs: 10, askAgainMaxMs: 20 });
+const dbos = () => ({
+  ...{ workflowID: 'w1', stepID: 1, isInWorkflow: () => true, runStep: () => undefined, recv: () => undefined },
+  ...{ setEvent: () => undefined, getWorkflowStatus: () => undefined },
+});
+const temporal = () => ({
+  activityInfo: () => ({ activityId: '1', attempt: 1 }),
+  ApplicationFailure: { create: () => new Error('failed') },
+  CancelledFailure: Error,
+});
+
+export const ENGINES: Readonly<Record<string, Case | Exempt>> = {
+  once: takes(engines.once as never, () => [gate(), call(), () => null, { idempotent: true, waitMs: 10 }], {
+    0: MADE,
+  }),
+  dbosOnce: takes(engines.dbosOnce as never, () => [gate(), dbos(), { ...waiting(), retries: { maxAttempts: 2 } }], {
+    0: MADE,
+    1: PORT,
+  }),
+  restateOnce: takes(
+    engines.restateOnce as never,
+    () => [gate(), { TerminalError: Error, TimeoutError: Error }, { ...waiting(), onPending: () => undefined }],
+    { 0: MADE, 1: PORT },
+  ),
+  temporalOnce: takes(engines.temporalOnce as never, () => [gate(), temporal(), waiting()], { 0: MADE, 1: PORT }),
+};
