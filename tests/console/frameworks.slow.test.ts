@@ -12,8 +12,12 @@ import { verifyStore } from '#runtime';
 import { expectAccessible, showIn, withConsole } from '../support/console/browser.ts';
 import { ASKED, LAST_WORDS, type Payment, type StartHeld } from '../support/frameworks/held-run.ts';
 import { startLangChain } from '../support/frameworks/langchain.ts';
+import { startOpenAIAgents } from '../support/frameworks/openai-agents.ts';
 
-const FRAMEWORKS: Readonly<Record<string, StartHeld>> = { langchain: startLangChain };
+const FRAMEWORKS: Readonly<Record<string, StartHeld>> = {
+  langchain: startLangChain,
+  'openai-agents': startOpenAIAgents,
+};
 
 const { rules } = readRules(`
 id: bills

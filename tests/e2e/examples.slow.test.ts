@@ -12,7 +12,7 @@ const readme = readFileSync(join(folder, 'README.md'), 'utf8');
 const programs = readdirSync(folder).filter((name) => name.endsWith('.ts'));
 
 /** Subpaths that an example may import. */
-const PUBLIC = /^assize(\/(effects|memory|agents|stores|testing|audit|calls|tools\/[a-z]+|integrations\/[a-z]+))?$/;
+const PUBLIC = /^assize(\/(effects|memory|agents|stores|testing|audit|calls|tools\/[a-z]+|integrations\/[a-z-]+))?$/;
 /** Names that an example needs and that no public subpath has yet. */
 const INTERNAL = ['assize/ledger'];
 

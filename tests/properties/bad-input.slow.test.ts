@@ -25,6 +25,7 @@ import { MEMORY_ALGEBRA } from './bad-input/memory-algebra.ts';
 import { MERKLE } from './bad-input/merkle.ts';
 import { MODELS } from './bad-input/models.ts';
 import { ONTOLOGY } from './bad-input/ontology.ts';
+import { OPENAI_AGENTS } from './bad-input/openai-agents.ts';
 import { ORACLE } from './bad-input/oracle.ts';
 import { OTEL } from './bad-input/otel.ts';
 import { AGENTS, CEDAR, DOMAINS, TESTING, WITNESS } from './bad-input/outer.ts';
@@ -54,7 +55,7 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, Case | Exempt>>>> 
   tools: TOOLS,
   experiments: { ...EXPERIMENT_TABLES, ...SCHEDULES },
   conformance: CONFORMANCE,
-  integrations: { ...CEDAR, ...ENGINES, ...LANGCHAIN, ...MASTRA, ...OTEL },
+  integrations: { ...CEDAR, ...ENGINES, ...LANGCHAIN, ...MASTRA, ...OPENAI_AGENTS, ...OTEL },
   domains: DOMAINS,
 };
 

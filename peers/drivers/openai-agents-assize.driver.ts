@@ -1,0 +1,29 @@
+/** The OpenAI Agents SDK with `gatedTools` in the place of its own approvals. */
+import { RunContext, RunState } from '@openai/agents';
+import { serveDriver } from 'assize/conformance';
+import { gatedTools, heldCalls } from 'assize/integrations/openai-agents';
+import { gateFor } from './support/gate.ts';
+import { OPENAI_AGENTS_VERSIONS, openAIAgentsHandlers } from './support/openai-agents.ts';
+import { versionsOf } from './support/versions.ts';
+
+await serveDriver(async (setup) => {
+  const gate = await gateFor(setup);
+  const never = () => new Promise<never>(() => undefined);
+  return {
+    name: 'OpenAI Agents with Assize',
+    versions: { ...versionsOf('assize'), ...OPENAI_AGENTS_VERSIONS },
+    ...openAIAgentsHandlers(setup, {
+      tools: (tools) =>
+        gatedTools(gate, tools, {
+          approver: (_answer, _held, { context }) => (setup.settings.hook === 'silent' ? never() : context.user),
+        }),
+      restore: async (agent, text, { run, user }) => {
+        const context = new RunContext({ runId: run, user });
+        const state = await RunState.fromStringWithContext(agent, text, context, { contextStrategy: 'replace' });
+        await heldCalls(state);
+        return state;
+      },
+      shown: async (state) => (await heldCalls(state)).map(({ id, tool, args }) => ({ call: id, tool, args })),
+    }),
+  };
+});

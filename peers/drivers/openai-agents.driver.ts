@@ -1,0 +1,22 @@
+/**
+ * The OpenAI Agents SDK as its guide to people in the loop says: `needsApproval`, and the state of the
+ * run in a file, from which it is restored, answered and run. The file has the newest state.
+ */
+import { RunState } from '@openai/agents';
+import { serveDriver } from 'assize/conformance';
+import { interruptionsOf, OPENAI_AGENTS_VERSIONS, openAIAgentsHandlers } from './support/openai-agents.ts';
+
+await serveDriver(async (setup) => {
+  const never = () => new Promise<boolean>(() => undefined);
+  return {
+    name: 'OpenAI Agents',
+    versions: OPENAI_AGENTS_VERSIONS,
+    cannot: { expiry: 'a question has no expiry' },
+    ...openAIAgentsHandlers(setup, {
+      tools: (tools) => tools,
+      needsApproval: setup.settings.hook === 'silent' ? never : async () => true,
+      restore: (agent, text) => RunState.fromString(agent, text),
+      shown: interruptionsOf,
+    }),
+  };
+});
