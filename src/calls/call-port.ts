@@ -1,7 +1,7 @@
 import type { Hash } from '#ledger';
 import type { AskedCall } from './asked-call.ts';
 import type { Outcome } from './close-call.ts';
-import type { DecideOptions, Decision } from './decide-call.ts';
+import type { DecideOptions, Decision, Judgement } from './decide-call.ts';
 
 /** A pending call, as a person is shown it. */
 export interface ShownCall {
@@ -26,6 +26,8 @@ export interface PersonsDecision {
 export interface CallPort {
   /** Decides about a call. `allowed`: it is begun. */
   ask(call: AskedCall, options: DecideOptions): Promise<Decision>;
+  /** Judges a call that is made later. `ready`: it is let through, and not begun. */
+  judge(call: AskedCall, options: DecideOptions): Promise<Judgement>;
   /** Records the outcome of a begun call. Returns whether it was recorded now. */
   report(call: string, outcome: Outcome): Promise<boolean>;
   /** The recorded outcome of a call, with its result. Undefined while it is not known. */

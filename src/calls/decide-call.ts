@@ -9,7 +9,7 @@ import type { CallWorld, Observed } from './call-world.ts';
 
 /** The answer to a call that an agent is about to make. */
 export type Decision =
-  /** The call is begun: its agent may make it, once. `args`: a person has approved these instead. */
+  /** The call is begun: its agent may make it, once. `args`: a person approved these instead. */
   | {
       readonly kind: 'allowed';
       readonly call: string;
@@ -27,6 +27,11 @@ export type Decision =
       readonly reason: string;
     };
 
+/** The judgement of a call that is not begun yet. */
+export type Judgement =
+  /** It is let through, and its agent asks again when it makes it. */
+  { readonly kind: 'ready'; readonly call: string } | Exclude<Decision, { readonly kind: 'allowed' }>;
+
 export interface DecideOptions {
   /** How long to wait for a person. */
   readonly waitMs: number;
@@ -36,6 +41,11 @@ export interface DecideOptions {
    * again under another id (default), or only one with the same id.
    */
   readonly match?: 'content' | 'id';
+  /**
+   * Whether a call counts only if it was asked about before, under its id. Another one is denied,
+   * and no person is asked about it.
+   */
+  readonly isKnown?: boolean;
 }
 
 /**
@@ -46,10 +56,45 @@ export interface DecideOptions {
  * @throws the errors of `Trajectory.propose` and of `CallWorld.decision`
  */
 export async function decideCall(world: CallWorld, call: AskedCall, options: DecideOptions): Promise<Decision> {
-  const { match = 'content' } = options;
+  const found = await judged(world, call, options);
+  return found.kind === 'ready' ? begin(world, call, found) : found;
+}
+
+/**
+ * The same for a call that its agent does not make yet: it is judged and asked about, and not
+ * begun. `decideCall` begins it later, under the same id.
+ *
+ * @throws the errors of `decideCall`
+ */
+export async function judgeCall(
+  world: CallWorld,
+  call: AskedCall,
+  options: Omit<DecideOptions, 'match'>,
+): Promise<Judgement> {
+  const found = await judged(world, call, { ...options, match: 'id', isLater: true });
+  return (found.kind === 'ready' ? { kind: 'ready', call: found.call } : found) as Judgement;
+}
+
+interface JudgeOptions extends DecideOptions {
+  /** Whether a call that the rules let through is begun later. */
+  readonly isLater?: boolean;
+}
+
+/** A call that was let through, and can be begun. */
+interface Ready extends Pick<CallRow, 'class'> {
+  readonly kind: 'ready';
+  readonly call: string;
+  readonly args: AskedCall['args'];
+  readonly isAmended: boolean;
+}
+
+async function judged(world: CallWorld, call: AskedCall, options: JudgeOptions): Promise<Decision | Ready> {
+  const { match = 'content', isKnown = false } = options;
   const now = world.now();
   const found = world.read((state) => earlier(state, { agent: world.agent, call, now, match }));
-  if (found !== undefined) return 'kind' in found ? found : begin(world, call, found.id, match);
+  if (found !== undefined) return 'kind' in found ? found : ready(world, call, found.id, match);
+  if (isKnown && (await world.trajectory.rulingOf(keyOf(call), world.principal)) === undefined)
+    return { kind: 'denied', reason: `the call ${call.id} was not asked for before` };
   const until = addMicros(now, options.waitMs * 1_000);
   for (;;) {
     const open = match === 'content' ? await waitingFor(world, call) : undefined;
@@ -136,19 +181,20 @@ function isSameCall(asked: CallContent, call: CallContent): boolean {
 async function ask(
   world: CallWorld,
   call: AskedCall,
-  { observations = [], match = 'content' }: DecideOptions,
-): Promise<Waiting | Decision> {
+  { observations = [], match = 'content', isLater = false }: JudgeOptions,
+): Promise<Waiting | Decision | Ready> {
   const { id, session, server, tool, args, parts } = call;
   const wanted = {
     ...{ id, server, tool, args, once: true },
     ...(session === undefined ? {} : { session }),
     ...(parts === undefined ? {} : { parts }),
+    ...(isLater && { later: true }),
   };
   const { ruling, isRepeated } = await proposed(world, wanted, observations);
   if (isRepeated && !(await isAbout(world, ruling, call))) return otherContent(id);
   if (ruling.ruling === 'escalated') return { id, waitsFor: ruling.pending, detail: ruling.detail };
   if (ruling.ruling === 'frozen') return { waitsFor: ruling.by, detail: ruling.detail };
-  if (isRepeated || ruling.ruling === 'rejected') return decided(world, call, ruling, { id, match });
+  if (isRepeated || isLater || ruling.ruling === 'rejected') return decided(world, call, ruling, { id, match });
   return { kind: 'allowed', call: id, class: world.read(({ calls }) => (calls[id] as CallRow).class) };
 }
 
@@ -209,18 +255,17 @@ async function decided(
   call: AskedCall,
   ruling: FinalRuling,
   { id, match }: Ruled,
-): Promise<Decision> {
-  return ruling.ruling === 'rejected' ? { kind: 'denied', reason: ruling.detail } : begin(world, call, id, match);
+): Promise<Decision | Ready> {
+  return ruling.ruling === 'rejected' ? { kind: 'denied', reason: ruling.detail } : ready(world, call, id, match);
 }
 
-/** Begins a call that was let through. Of several attempts, one begins it. */
-async function begin(
+/** A call that was let through, with the approved arguments, if it can be begun. */
+async function ready(
   world: CallWorld,
   asked: AskedCall,
   call: string,
-  match: 'content' | 'id' = 'content',
-): Promise<Decision> {
-  const { id: as } = asked;
+  match: 'content' | 'id',
+): Promise<Decision | Ready> {
   const row = world.read(({ calls }) => {
     const found = Object.hasOwn(calls, call) ? calls[call] : undefined;
     const before = found === undefined || isToBegin(found) ? undefined : begunBefore(call, found);
@@ -232,10 +277,20 @@ async function begin(
   const args = isAmended ? await amendmentOf(world, asked) : asked.args;
   if (args === undefined) return otherContent(call);
   if (row.before !== undefined) return row.before;
+  return { kind: 'ready', call, class: row.class, args, isAmended };
+}
+
+/** Begins a call that was let through. Of several attempts, one begins it. */
+async function begin(
+  world: CallWorld,
+  asked: AskedCall,
+  { call, class: of, args, isAmended }: Ready,
+): Promise<Decision> {
+  const { id: as } = asked;
   const digest = digestOf({ ...asked, args });
   const ruling = await world.propose('begin', { call, digest, ...(as === call ? {} : { as }) });
   return ruling.ruling === 'committed'
-    ? { kind: 'allowed', call, class: row.class, ...(isAmended && { args }) }
+    ? { kind: 'allowed', call, class: of, ...(isAmended && { args }) }
     : { kind: 'denied', reason: ruling.detail };
 }
 

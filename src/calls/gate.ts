@@ -6,7 +6,7 @@ import { type AskedCall, callIdOf } from './asked-call.ts';
 import type { CallPort } from './call-port.ts';
 import type { Observed } from './call-world.ts';
 import type { Outcome } from './close-call.ts';
-import { digestOf } from './decide-call.ts';
+import { type DecideOptions, type Decision, digestOf } from './decide-call.ts';
 import { CallError } from './errors.ts';
 import type { HeldCall } from './held-call.ts';
 
@@ -34,6 +34,8 @@ export interface MakeOptions {
   readonly waitMs?: number;
   /** Whether a second call does no harm: a call that failed or is in doubt may be made again. */
   readonly isIdempotent?: boolean;
+  /** Whether a call that was not asked about before is refused. */
+  readonly isKnown?: boolean;
   /** Whether an error leaves it open if the call took effect. Default: aborts and time-outs do. */
   readonly isUnknown?: (error: unknown) => boolean;
 }
@@ -76,6 +78,13 @@ export type CallEnd<T> =
       readonly settled?: 'done' | 'failed';
     };
 
+/** The judgement of a call that is not made yet. `begun`: it was begun before. */
+export type JudgedEnd =
+  | { readonly end: 'ready'; readonly call: string }
+  | { readonly end: 'begun'; readonly call: string }
+  | Extract<CallEnd<never>, { readonly end: 'refused' }>
+  | PendingEnd;
+
 /** The most bytes of a result that the ledger keeps for a repetition. */
 const RESULT_BYTES_MAX = 4 * 1_048_576;
 /** How often an idempotent call is made anew. */
@@ -109,9 +118,35 @@ export class Gate {
     const first = callIdOf(call.run, call.id);
     for (let attempt = 1; ; attempt++) {
       const id = attempt === 1 ? first : `${first}:${attempt}`;
-      const end = await this.#once(this.#asked(id, call), { make, key: first, call, options });
+      const known = attempt === 1 ? options : { ...options, ...UNKNOWN };
+      const end = await this.#once(this.#asked(id, call), { make, key: first, call, options: known });
       const isOver = end.end !== 'doubt' && !(end.end === 'failed' && end.isRecorded);
       if (isOver || options.isIdempotent !== true || attempt === ATTEMPTS_MAX) return end;
+    }
+  }
+
+  /**
+   * Judges a call and asks about it, before it is made. It is not begun: `run` begins and makes it.
+   *
+   * @throws the errors of the store or the server
+   */
+  async judge(
+    call: GateCall,
+    options: Pick<MakeOptions, 'waitMs' | 'isIdempotent' | 'isKnown'> = {},
+  ): Promise<JudgedEnd> {
+    const first = callIdOf(call.run, call.id);
+    for (let attempt = 1; ; attempt++) {
+      const id = attempt === 1 ? first : `${first}:${attempt}`;
+      const asked = this.#asked(id, call);
+      const decision = await this.port.judge(
+        asked,
+        this.#asking(call, attempt === 1 ? options : { ...options, ...UNKNOWN }),
+      );
+      if (decision.kind === 'denied') return { end: 'refused', call: id, reason: decision.reason };
+      if (decision.kind === 'pending') return this.#pending(id, decision);
+      if (decision.kind === 'ready') return { end: 'ready', call: id };
+      const isOver = decision.outcome === 'done' || options.isIdempotent !== true || attempt === ATTEMPTS_MAX;
+      if (isOver) return { end: 'begun', call: id };
     }
   }
 
@@ -157,14 +192,22 @@ export class Gate {
   }
 
   async #decided<T extends Json | undefined>(asked: AskedCall, work: Work<T>): Promise<CallEnd<T>> {
-    const { waitMs = this.#options.waitMs } = work.options;
-    const { observations = [] } = work.call;
-    const decision = await this.port.ask(asked, { waitMs, observations, match: 'id' });
+    const decision = await this.port.ask(asked, this.#asking(work.call, work.options));
     const { id: call } = asked;
     if (decision.kind === 'denied') return { end: 'refused', call, reason: decision.reason };
     if (decision.kind === 'begun') return this.#before(call, decision.reason);
     if (decision.kind === 'allowed') return this.#made({ call, args: decision.args ?? asked.args }, work);
-    const { approval, reason } = decision;
+    return this.#pending(call, decision);
+  }
+
+  #asking(
+    { observations = [] }: GateCall,
+    { waitMs = this.#options.waitMs, isKnown = false }: Pick<MakeOptions, 'waitMs' | 'isKnown'>,
+  ): DecideOptions {
+    return { waitMs, observations, match: 'id', isKnown };
+  }
+
+  #pending(call: string, { approval, reason }: Extract<Decision, { readonly kind: 'pending' }>): PendingEnd {
     const page = this.port.pageOf(approval);
     return { end: 'pending', call, approval, reason, ...(page !== undefined && { page }) };
   }
@@ -213,6 +256,9 @@ export class Gate {
     }
   }
 }
+
+/** A later attempt of a known call has an id of its own. */
+const UNKNOWN = { isKnown: false } as const;
 
 interface Work<T extends Json | undefined> {
   readonly make: Make<T>;

@@ -3,7 +3,7 @@ import type { Hash } from '#ledger';
 import type { AskedCall } from './asked-call.ts';
 import type { CallPort, PersonsDecision, ShownCall } from './call-port.ts';
 import type { Outcome } from './close-call.ts';
-import type { DecideOptions, Decision } from './decide-call.ts';
+import type { DecideOptions, Decision, Judgement } from './decide-call.ts';
 import { CallError } from './errors.ts';
 
 export interface HttpPortOptions {
@@ -28,15 +28,24 @@ export class HttpPort implements CallPort {
     this.#options = options;
   }
 
-  async ask(
+  ask(call: AskedCall, options: DecideOptions): Promise<Decision> {
+    return this.#asked(call, options, {}) as Promise<Decision>;
+  }
+
+  judge(call: AskedCall, options: DecideOptions): Promise<Judgement> {
+    return this.#asked(call, options, { later: true }) as Promise<Judgement>;
+  }
+
+  async #asked(
     { id, session, server, tool, args }: AskedCall,
-    { waitMs, observations }: DecideOptions,
-  ): Promise<Decision> {
+    { waitMs, observations, isKnown }: DecideOptions,
+    when: { readonly later?: true },
+  ): Promise<Decision | Judgement> {
     const wait = Math.min(WAIT_SECONDS_MAX, Math.ceil(waitMs / 1_000));
     const place = { ...(session !== undefined && { session }), ...(observations !== undefined && { observations }) };
-    const body = { id, server, tool, args, ...place };
+    const body = { id, server, tool, args, ...place, ...when, ...(isKnown === true && { known: true }) };
     const { decision, ...more } = await this.#send('POST', `${this.#calls()}?wait=${wait}`, body);
-    return { kind: decision, ...more } as unknown as Decision;
+    return { kind: decision, ...more } as unknown as Decision | Judgement;
   }
 
   async report(call: string, outcome: Outcome): Promise<boolean> {

@@ -4,7 +4,7 @@ import { Trajectory } from '#runtime';
 import type { AskedCall } from './asked-call.ts';
 import type { CallPort, PersonsDecision, ShownCall } from './call-port.ts';
 import { closeCall, type Outcome } from './close-call.ts';
-import { type DecideOptions, type Decision, decideCall } from './decide-call.ts';
+import { type DecideOptions, type Decision, decideCall, type Judgement, judgeCall } from './decide-call.ts';
 import type { LocalWorld } from './local-world.ts';
 import { outcomeOf } from './outcome-of.ts';
 import { attend } from './sessions.ts';
@@ -26,6 +26,11 @@ export class LocalPort implements CallPort {
   async ask(call: AskedCall, options: DecideOptions): Promise<Decision> {
     await this.#attend(call.session);
     return decideCall(this.#world, call, options);
+  }
+
+  async judge(call: AskedCall, options: DecideOptions): Promise<Judgement> {
+    await this.#attend(call.session);
+    return judgeCall(this.#world, call, options);
   }
 
   async report(call: string, outcome: Outcome): Promise<boolean> {

@@ -19,6 +19,8 @@ export {
   type GateCall,
   type GateOptions,
   type HeldCall,
+  type JudgedEnd,
+  type Judgement,
   type Make,
   type MakeOptions,
   type Observed,

@@ -19,6 +19,16 @@ test('a call that commits at once is begun, and cannot be begun again', async ()
   expect(said(await act('begin', { call: 'c1', digest }, 'ada'))).toContain('was begun already');
 });
 
+test('a call for later is let through, and is begun by its own action', async () => {
+  const { call, act, state, clock } = await desk(RULES);
+  expect(said(await call('ada', 'bank/look', {}, { ...once, later: true }))).toBe('committed');
+  expect(state().calls['c1']?.begunAt).toBeUndefined();
+  expect(openCalls(state(), clock.now())).toEqual([]);
+  expect(said(await act('report', { call: 'c1', outcome: 'done' }, 'ada'))).toContain('was not begun');
+  expect(said(await act('begin', { call: 'c1', digest }, 'ada'))).toBe('committed');
+  expect(said(await act('begin', { call: 'c1', digest }, 'ada'))).toContain('was begun already');
+});
+
 test('an approval lets a call be begun once, under any id', async () => {
   const { call, act, approve, state, clock } = await desk(RULES);
   const asked = await call('ada', 'bank/pay', {}, once);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Json } from '#base';
-import { type AskedCall, attend, closeCall, decideCall, type Observed, outcomeOf } from '#calls';
+import { type AskedCall, attend, closeCall, decideCall, judgeCall, type Observed, outcomeOf } from '#calls';
 import { type GatewayState, openCalls, undoCallOf } from '#domains/gateway';
 import { readRow } from '#ledger';
 import { Trajectory } from '#runtime';
@@ -37,6 +37,7 @@ const decisionForm = z
       class: z.enum(['read', 'reversible', 'irreversible']),
       args: z.record(z.string(), json).optional().describe('the arguments that a person has approved instead'),
     }),
+    z.strictObject({ decision: z.literal('ready'), call: z.string() }),
     z.strictObject({ decision: z.literal('denied'), reason: z.string() }),
     z.strictObject({ decision: z.literal('pending'), approval: hash, reason: z.string() }),
     z.strictObject({
@@ -46,7 +47,11 @@ const decisionForm = z
       reason: z.string(),
     }),
   ])
-  .meta({ id: 'CallDecision', description: '`allowed`: the call is begun, and its agent makes it now, once.' });
+  .meta({
+    id: 'CallDecision',
+    description:
+      '`allowed`: the call is begun, and its agent makes it now, once. `ready`: it is let through, and not begun.',
+  });
 
 const ask = operation({
   id: 'calls.ask',
@@ -66,6 +71,8 @@ const ask = operation({
       tool: z.string(),
       args: z.record(z.string(), json),
       observations: observationsForm.optional().describe('where and how the call was asked for'),
+      later: z.literal(true).optional().describe('judge the call, and do not begin it; ask again to make it'),
+      known: z.literal(true).optional().describe('deny a call that was not asked about before'),
     })
     .meta({ id: 'AskedCall' }),
   answer: decisionForm,
@@ -73,15 +80,16 @@ const ask = operation({
   run: async (request) => {
     const { path, query, body } = request;
     const desk = await GatewayDesk.open(request, path.trajectory);
-    const { session, observations, ...call } = body;
+    const { session, observations, later, known, ...call } = body;
     if (session !== undefined) await attend(desk, { id: session });
     const asked = { ...call, ...(session !== undefined && { session }) } as AskedCall;
     const options = {
       waitMs: (query.wait ?? 0) * 1_000,
       match: 'id',
       observations: (observations ?? []) as Observed[],
+      isKnown: known === true,
     } as const;
-    const { kind, ...more } = await decideCall(desk, asked, options);
+    const { kind, ...more } = await (later === true ? judgeCall : decideCall)(desk, asked, options);
     return { body: { decision: kind, ...more } as z.input<typeof decisionForm> };
   },
 });

@@ -23,6 +23,7 @@ export const callArgs: z.ZodObject<{
   definition: z.ZodOptional<z.ZodString>;
   parts: z.ZodOptional<z.ZodArray<typeof part>>;
   once: z.ZodOptional<z.ZodBoolean>;
+  later: z.ZodOptional<z.ZodBoolean>;
   session: z.ZodOptional<z.ZodString>;
   undoes: z.ZodOptional<z.ZodString>;
 }> = z.strictObject({
@@ -43,6 +44,8 @@ export const callArgs: z.ZodObject<{
    * at once is begun, and any other one by the action `begin`.
    */
   once: z.boolean().optional(),
+  /** Whether a call that commits at once is not begun either: its caller may make it later. */
+  later: z.boolean().optional(),
   session: sessionId.optional(),
   /** The call that this one takes back. A call is taken back once. */
   undoes: callId.optional(),
@@ -109,7 +112,8 @@ export function applyCall(
     row.rules = state.rules.digest;
     const definition = args.definition ?? pin?.hash;
     if (definition !== undefined) row.definition = definition;
-    if (row.asks.length === 0 || row.standing !== undefined) row.begunAt = at;
+    const isLetThrough = row.asks.length === 0 || row.standing !== undefined;
+    if (isLetThrough && args.later !== true) row.begunAt = at;
   }
   state.calls[id] = row;
   if (row.run === 'caller') state.open[id] = agent;
