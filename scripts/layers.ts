@@ -38,7 +38,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     ...['base', 'canon', 'authority', 'ledger', 'kernel', 'oracle', 'effects', 'runtime', 'stores', 'domains'],
     'config',
   ],
-  integrations: ['base', 'canon', 'authority', 'kernel', 'calls'],
+  integrations: ['base', 'canon', 'authority', 'kernel', 'oracle', 'calls'],
   mcp: ['base', 'canon'],
   server: [
     ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
@@ -75,6 +75,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   'tools/browser': ['playwright-core', 'zod'],
   'tools/mail': ['nodemailer/lib/mail-composer', 'nodemailer/lib/smtp-connection', 'zod'],
   'integrations/cedar': ['@cedar-policy/cedar-wasm', '@cedar-policy/cedar-wasm/nodejs', 'zod'],
+  'integrations/ai': ['ai'],
   'integrations/langchain': ['langchain', '@langchain/core/messages', '@langchain/core/tools', '@langchain/langgraph'],
   domains: ['zod', 'assize', 'assize/unstable/domains/budget'],
   'domains/gateway': ['zod', 'yaml'],

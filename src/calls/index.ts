@@ -27,4 +27,5 @@ export {
 export type { Approver, HeldCall } from './held-call.ts';
 export { type ConnectGateOptions, connectGate, type OpenGateOptions, openGate } from './open-gate.ts';
 export { outcomeOf } from './outcome-of.ts';
+export { ofPlain, toPlain } from './plain-value.ts';
 export { type AgentSession, attend, inDoubt, leave } from './sessions.ts';
