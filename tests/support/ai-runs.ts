@@ -110,7 +110,7 @@ const USAGE = {
 /** A model that asks for the calls, and is done when it has their results. */
 export function scripted(calls: readonly Call[], bye: () => string = () => 'bye'): MockLanguageModelV4 {
   const answer = (prompt: readonly { readonly role: string }[]) => {
-    const isDone = prompt.at(-1)?.role === 'tool';
+    const isDone = calls.length === 0 || prompt.at(-1)?.role === 'tool';
     const content = isDone
       ? [{ type: 'text' as const, text: bye() }]
       : calls.map(({ id, name, args }) => ({

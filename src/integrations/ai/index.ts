@@ -14,3 +14,4 @@ export { type ApprovalAsked, assizeApproval } from './approval.ts';
 export { assizeTools } from './assize-tools.ts';
 export { AiSdkError, type AiSdkErrorCode } from './errors.ts';
 export type { AiSdkOptions, CallPlace } from './options.ts';
+export { type RecordedModelOptions, recordedModel } from './recorded-model.ts';
