@@ -8,6 +8,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { someOf } from '../support/some-of.ts';
+import { AI_SDK } from './bad-input/ai-sdk.ts';
 import { AUTHORITY } from './bad-input/authority.ts';
 import { BASE } from './bad-input/base.ts';
 import { CANON } from './bad-input/canon.ts';
@@ -49,7 +50,7 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, Case | Exempt>>>> 
   ontology: ONTOLOGY,
   tools: TOOLS,
   experiments: { ...EXPERIMENT_TABLES, ...SCHEDULES },
-  integrations: { ...CEDAR, ...LANGCHAIN },
+  integrations: { ...AI_SDK, ...CEDAR, ...LANGCHAIN },
   domains: DOMAINS,
 };
 

@@ -6,7 +6,7 @@ export interface GivenAnswer {
   readonly request: ToolApprovalRequest;
 }
 
-/** Whether a message has the call already: the run is resumed, and its client may hold the messages. */
+/** Whether a message has the call already: the run continues from messages that a client may hold. */
 export function isResumed(messages: readonly ModelMessage[], toolCallId: string): boolean {
   return callsIn(messages).some((call) => call.toolCallId === toolCallId);
 }

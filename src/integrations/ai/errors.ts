@@ -7,8 +7,8 @@ export type AiSdkErrorCode =
    */
   | 'no_run'
   /**
-   * The tool has `needsApproval` of its own. Write a rule that asks, and remove it: the rules decide
-   * about every call. Evidence `{tool}`.
+   * The tool has `needsApproval` of its own. Write a rule that asks, and remove it: the rules
+   * decide about every call. Evidence `{tool}`.
    */
   | 'own_approval'
   /**
@@ -22,8 +22,8 @@ export type AiSdkErrorCode =
    */
   | 'not_data'
   /**
-   * Another process recorded a different answer while this one was streamed. Run again: the recorded
-   * answer counts. Evidence `{model}`.
+   * Another process recorded a different answer while this one was streamed. Run again: the
+   * recorded answer counts. Evidence `{model}`.
    */
   | 'answered_before';
 

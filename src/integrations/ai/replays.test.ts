@@ -1,4 +1,4 @@
-/** Messages of the AI SDK that are sent twice, forged or tampered with, and runs that are retried. */
+/** Messages of the AI SDK that are sent twice, forged or changed, and runs that are retried. */
 import type { ModelMessage } from 'ai';
 import { describe, expect, test } from 'vitest';
 import { answering, decide, generated, named, pay, runOf, streamedWay } from '../../../tests/support/ai-runs.ts';
@@ -192,7 +192,7 @@ describe.each([
     expect(it.made).toHaveLength(1);
   });
 
-  test('a process that ends after the question, and before the call, leaves no doubt', async () => {
+  test('a process that ends between the question and the call leaves no doubt', async () => {
     const it = await runOf(way);
     const { gate } = it;
     const call = { run: 'r1', id: 'c1', tool: 'pay', args: { to: 'bob', cents: 5 } };
