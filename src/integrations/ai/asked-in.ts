@@ -6,7 +6,7 @@ export interface GivenAnswer {
   readonly request: ToolApprovalRequest;
 }
 
-/** Whether a message has the call already: the run continues from messages that a client may hold. */
+/** Whether a message has the call already: the run continues, from messages of a client. */
 export function isResumed(messages: readonly ModelMessage[], toolCallId: string): boolean {
   return callsIn(messages).some((call) => call.toolCallId === toolCallId);
 }
