@@ -40,6 +40,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ],
   integrations: ['base', 'canon', 'authority', 'kernel', 'oracle', 'calls'],
   mcp: ['base', 'canon'],
+  conformance: ['base', 'canon'],
   server: [
     ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
     ...['agents', 'domains', 'config', 'views', 'tools', 'calls', 'mcp'],
@@ -47,6 +48,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   cli: [
     ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
     ...['agents', 'witness', 'tools', 'integrations', 'domains', 'models', 'config', 'server', 'views', 'mcp'],
+    'conformance',
   ],
 };
 
@@ -81,6 +83,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   'domains/gateway': ['zod', 'yaml'],
   models: ['zod'],
   views: ['zod'],
+  conformance: ['zod'],
   config: ['zod'],
   mcp: [
     ...['@modelcontextprotocol/client', '@modelcontextprotocol/client/stdio'],

@@ -9,7 +9,9 @@ import type { CallWorld, Observed } from './call-world.ts';
 
 /** The answer to a call that an agent is about to make. */
 export type Decision =
-  /** The call is begun: its agent may make it, once. `args`: a person approved these instead. */
+  /**
+   * The call is begun: its agent may make it, once. `args`: a person has approved these instead.
+   */
   | {
       readonly kind: 'allowed';
       readonly call: string;

@@ -44,7 +44,9 @@ export type CliErrorCode =
   /**
    * The published package does not have this command. Run the command in a clone of the repository.
    */
-  | 'not_packaged';
+  | 'not_packaged'
+  /** The other runtimes are not installed. Run `npm ci --prefix peers` in the clone. */
+  | 'no_peers';
 
 /**
  * A command line or an input that the command can't carry out. The command writes nothing and exits

@@ -65,6 +65,7 @@ const COMMANDS: CommandLine['commands'] = {
   witness: async () => (await import('./commands/witness.ts')).witness,
   export: async () => (await import('./commands/export.ts')).exportCommand,
   import: async () => (await import('./commands/import.ts')).importCommand,
+  conformance: async () => (await import('./commands/conformance.ts')).conformance,
   bench: async () => (await import('./commands/bench.ts')).bench,
   version: async () => (await import('./commands/version.ts')).version,
 };

@@ -13,6 +13,7 @@ import { AUTHORITY } from './bad-input/authority.ts';
 import { BASE } from './bad-input/base.ts';
 import { CANON } from './bad-input/canon.ts';
 import { type Case, type Exempt, wrongsOf } from './bad-input/case.ts';
+import { CONFORMANCE } from './bad-input/conformance.ts';
 import { documented } from './bad-input/documented.ts';
 import { EXTRACTION } from './bad-input/extraction.ts';
 import { KERNEL } from './bad-input/kernel.ts';
@@ -50,6 +51,7 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, Case | Exempt>>>> 
   ontology: ONTOLOGY,
   tools: TOOLS,
   experiments: { ...EXPERIMENT_TABLES, ...SCHEDULES },
+  conformance: CONFORMANCE,
   integrations: { ...AI_SDK, ...CEDAR, ...LANGCHAIN },
   domains: DOMAINS,
 };

@@ -100,6 +100,12 @@ export const MAY_SKIP: readonly MaySkip[] = [
     named: /absent without npm ci --prefix peers/,
   },
   {
+    why: 'other runtimes of agents are not installed (npm ci --prefix peers)',
+    holds: () => !existsSync(join(root, 'peers/node_modules/@langchain/langgraph-checkpoint-sqlite')),
+    files: ['tests/e2e/conformance-peers.slow.test.ts'],
+    named: /absent without npm ci --prefix peers/,
+  },
+  {
     why: 'Claude Code is not installed (npm ci --prefix peers)',
     holds: () => claudeProgram() === undefined,
     files: [
@@ -138,6 +144,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
     holds: lacks('python3', '--version'),
     files: [
       'tests/e2e/bench-peer.slow.test.ts',
+      'tests/e2e/conformance-guide.slow.test.ts',
       'tests/e2e/guides.slow.test.ts',
       'tests/e2e/python-verifier.slow.test.ts',
       'tests/e2e/server-guides.slow.test.ts',

@@ -174,6 +174,17 @@ describe.each([
     await expect.poll(() => it.gate.port.outcomeOf('r1.c1')).toMatchObject({ outcome: 'unknown' });
   });
 
+  test('a call of a run that is aborted already is not asked for', async () => {
+    const it = await runOf(way);
+    const given = { toolCallId: 'c1', messages: [], context: {} as never, abortSignal: AbortSignal.abort() };
+    const made = it.tools['pay']!.execute!({ to: 'bob', cents: 5 } as never, given);
+    await expect(made).rejects.toThrow(/abort/i);
+    expect(await it.gate.judge({ run: 'r1', id: 'c1', tool: 'pay', args: {} }, { isKnown: true })).toMatchObject({
+      reason: expect.stringContaining('not asked for before'),
+    });
+    expect(it.made).toEqual([]);
+  });
+
   test('an expired question is a refusal', async () => {
     const it = await runOf(way, { ...named, timeoutMs: 50 });
     const first = await it.start([large]);

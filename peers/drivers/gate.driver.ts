@@ -1,0 +1,74 @@
+/** Assize without a framework: a program that makes the calls of its model through a `Gate`. */
+import type { GateCall, HeldCall } from 'assize/calls';
+import { type Answers, type Progress, serveDriver, type Told, type WantedCall } from 'assize/conformance';
+import { gateFor, isUnknown } from './support/gate.ts';
+import { JsonFiles } from './support/json-file.ts';
+import { versionsOf } from './support/versions.ts';
+
+/** The message of the model, and the calls that a person was shown. */
+interface Kept {
+  readonly calls: readonly WantedCall[];
+  readonly held: readonly HeldCall[];
+}
+
+await serveDriver(async (setup) => {
+  const gate = await gateFor(setup, { silentServer: setup.settings.hook === 'silent' });
+  const runs = new JsonFiles<Kept>(setup.folder, 'run');
+
+  async function goOn(run: string): Promise<Progress> {
+    const kept = runs.read(run);
+    if (kept === undefined) throw new Error(`there is no run ${run}`);
+    const held: HeldCall[] = [];
+    const told: Told[] = [];
+    const doubts: string[] = [];
+    const ends = kept.calls.map(async ({ id, tool, args }) => {
+      const asked: GateCall = { run, id, tool, args };
+      const made = await gate.run(asked, ({ args, key }) => setup.effect({ run, call: id, tool, args, key }), {
+        isUnknown,
+      });
+      if (made.end === 'pending') {
+        const shown = await gate.held(asked, made);
+        if (shown !== undefined) held.push(shown);
+      } else if (made.end === 'done') told.push({ call: id, isError: false, text: made.result });
+      else if (made.end === 'doubt') doubts.push(made.reason);
+      else told.push({ call: id, isError: true, text: made.end === 'refused' ? made.reason : String(made.error) });
+    });
+    await Promise.all(ends);
+    runs.write(run, { calls: kept.calls, held });
+    if (doubts.length > 0) return { state: 'failed', error: doubts.join(), told };
+    if (held.length > 0)
+      return { state: 'paused', waiting: held.map(({ id, tool, args }) => ({ call: id, tool, args })), told };
+    return { state: 'done', told };
+  }
+
+  async function decide(run: string, answers: Answers): Promise<void> {
+    for (const { id, approval, digest } of runs.read(run)?.held ?? []) {
+      const { decision, person } = answers[id] ?? {};
+      if (typeof decision !== 'string' || person === undefined) continue;
+      await gate.port.decide(approval, { decision, by: person, method: 'conformance', digest });
+    }
+  }
+
+  return {
+    name: 'Assize gate',
+    versions: versionsOf('assize'),
+    start: ({ run, calls }) => {
+      runs.write(run, { calls, held: [] });
+      return goOn(run);
+    },
+    resume: async ({ run, answers }) => {
+      await decide(run, answers);
+      return goOn(run);
+    },
+    retry: ({ run }) => goOn(run),
+    fork: ({ run }) => goOn(run),
+    tamper: async ({ run, call, args }) => {
+      const kept = runs.read(run);
+      if (kept === undefined) return 0;
+      const calls = kept.calls.map((each) => (each.id === call ? { ...each, args } : each));
+      runs.write(run, { ...kept, calls });
+      return 1;
+    },
+    shown: async ({ run }) => (runs.read(run)?.held ?? []).map(({ id, tool, args }) => ({ call: id, tool, args })),
+  };
+});

@@ -1,0 +1,142 @@
+import { existsSync, globSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { isAssizeError } from '#base';
+import {
+  type ConformanceReport,
+  cellOf,
+  conformanceMarkdown,
+  type DriverCommand,
+  runConformance,
+  SCENARIOS,
+} from '#conformance';
+import { CliError, EXIT, type ExitCode, note } from '../errors.ts';
+import { readText } from '../files/input-file.ts';
+import { repeatable, withoutStore } from '../files/options.ts';
+import { replaceFile } from '../files/replace-file.ts';
+import { inSession, type Session, type StorelessOptions } from '../store/session.ts';
+import { bold, dim, green, line, type Printable, red } from '../terminal/printable.ts';
+
+/** The other runtimes, beside the sources. The published package does not contain them. */
+const PEERS = join(import.meta.dirname, '../../../peers');
+
+interface Options extends StorelessOptions {
+  readonly driver: readonly string[];
+  readonly peers?: boolean;
+  readonly scenario: readonly string[];
+  readonly markdown?: string | true;
+}
+
+export function conformance(program: Command): void {
+  withoutStore(
+    program
+      .command('conformance')
+      .description('check that a runtime makes an approved call once; without a driver, list the scenarios')
+      .addOption(repeatable('--driver <command>', 'command line of a driver, started by the shell'))
+      .option('--peers', 'run the drivers of this repository, each with its framework')
+      .addOption(repeatable('--scenario <name>', 'run only this scenario, after the control approved-once'))
+      .option('--markdown [file]', 'print a table of Markdown, or put it between the marks of a file'),
+  ).action(
+    inSession(async (session: Session, options: Options) => {
+      const drivers = [...options.driver, ...(options.peers === true ? peerDrivers() : [])];
+      return drivers.length === 0 ? listScenarios(session) : judgeDrivers(session, drivers, options);
+    }),
+  );
+}
+
+/** @throws CliError `not_packaged`, `no_peers` */
+function peerDrivers(): DriverCommand[] {
+  const folder = join(PEERS, 'drivers');
+  if (!existsSync(folder))
+    throw new CliError(
+      'not_packaged',
+      'The published package has no drivers of other runtimes. Clone the repository, or pass --driver COMMAND.',
+    );
+  if (!existsSync(join(PEERS, 'node_modules')))
+    throw new CliError('no_peers', 'The other runtimes are not installed. Run npm ci --prefix peers in the clone.');
+  return globSync('*.driver.ts', { cwd: folder })
+    .sort()
+    .map((file) => [process.execPath, join(folder, file)]);
+}
+
+function listScenarios({ json, out }: Session): ExitCode {
+  const scenarios = SCENARIOS.map(({ name, title, passes, why }) => ({ name, title, passes, why }));
+  if (json) out.document({ scenarios });
+  else
+    out.table(
+      [{ title: 'scenario' }, { title: 'if' }, { title: 'it passes if' }],
+      scenarios.map(({ name, title, passes }) => [name, title, passes]),
+    );
+  return EXIT.ok;
+}
+
+/** One report a driver. A driver that cannot run does not end the others. */
+async function judgeDrivers(
+  { json, out, progress, interruption }: Session,
+  drivers: readonly DriverCommand[],
+  { scenario: scenarios, markdown }: Options,
+): Promise<ExitCode> {
+  const reports: ConformanceReport[] = [];
+  const failed: { readonly command: string; readonly code: string; readonly message: string }[] = [];
+  for (const driver of drivers) {
+    const command = typeof driver === 'string' ? driver : driver.join(' ');
+    try {
+      const report = await runConformance({
+        driver,
+        ...(scenarios.length > 0 && { scenarios }),
+        signal: interruption,
+        onVerdict: ({ scenario }) => progress.announce(`${command}: ${scenario}`),
+      });
+      reports.push(report);
+    } catch (error) {
+      if (!isAssizeError(error) || error.code === 'unknown_scenario') throw error;
+      failed.push({ command, code: error.code, message: error.message });
+    }
+  }
+  progress.end();
+  if (json) out.document({ reports, failed });
+  else if (markdown === true) await out.piece(conformanceMarkdown(reports));
+  else if (markdown !== undefined) putBetweenMarks(markdown, conformanceMarkdown(reports));
+  else for (const report of reports) print(out, report);
+  for (const { command, message } of failed) note(`${command}: ${message}`);
+  return failed.length === 0 && reports.every(isAsWanted(drivers)) ? EXIT.ok : EXIT.negative;
+}
+
+const MARKED = /(<!-- conformance: begin[^\n]*-->\n)[\s\S]*?(<!-- conformance: end -->)/;
+
+/** @throws CliError `bad_input` */
+function putBetweenMarks(file: string, table: string): void {
+  const text = readText(file);
+  if (!MARKED.test(text))
+    throw new CliError(
+      'bad_input',
+      `${file} has no marks. Write <!-- conformance: begin --> and <!-- conformance: end -->, each on a line.`,
+    );
+  replaceFile(
+    file,
+    text.replace(MARKED, (_, begin: string, end: string) => `${begin}\n${table}\n${end}`),
+  );
+}
+
+/** Of several drivers, those without Assize are there to compare. */
+function isAsWanted(drivers: readonly DriverCommand[]): (report: ConformanceReport) => boolean {
+  return ({ isConforming, versions }) => isConforming || (drivers.length > 1 && versions['assize'] === undefined);
+}
+
+function print(out: Session['out'], { driver, versions, verdicts }: ConformanceReport): void {
+  const packages = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
+  out.line(line`${bold(driver)} ${dim(packages.join(', '))}`);
+  out.table(
+    [{ title: 'scenario' }, { title: 'verdict' }, { title: 'because' }],
+    verdicts.map((verdict) => [
+      verdict.scenario,
+      painted(verdict.verdict, cellOf(verdict)),
+      verdict.reasons.join('; '),
+    ]),
+  );
+}
+
+function painted(verdict: string, text: string): Printable {
+  if (verdict === 'pass') return green(text);
+  return verdict === 'n.a.' ? dim(text) : red(text);
+}

@@ -1,0 +1,51 @@
+import type { ExpectedCall } from '../judge.ts';
+import type { Ability, Answers, WantedCall } from '../protocol/messages.ts';
+import { Deviation, type Stage } from '../stage.ts';
+
+/** One situation that every runtime is put into. */
+export interface Scenario {
+  /** In kebab case, for the command line. */
+  readonly name: string;
+  /** The situation, in a few words. */
+  readonly title: string;
+  /** The effects that may be at the sink. */
+  readonly passes: string;
+  readonly why: string;
+  /** A driver that lacks one of these is not judged here. */
+  readonly needs: readonly Ability[];
+  /** @throws Deviation, ConformanceError */
+  readonly run: (stage: Stage) => Promise<readonly ExpectedCall[]>;
+}
+
+/** The run of scenarios with one. */
+export const RUN = 'run-1';
+
+export const PERSON = 'manager:grace';
+
+/** A payment, which asks a person. */
+export function pay(id: string, to: string, cents: number): WantedCall {
+  return { id, tool: 'pay', args: { to, cents } };
+}
+
+/** A note, which is an effect too and asks no person. */
+export function note(id: string, text: string): WantedCall {
+  return { id, tool: 'note', args: { text } };
+}
+
+export function approve(...calls: readonly WantedCall[]): Answers {
+  return Object.fromEntries(calls.map(({ id }) => [id, { decision: 'approve', person: PERSON }]));
+}
+
+export function reject(...calls: readonly WantedCall[]): Answers {
+  return Object.fromEntries(calls.map(({ id }) => [id, { decision: 'reject', person: PERSON }]));
+}
+
+export function expected(made: ExpectedCall['made'], call: WantedCall, run: string = RUN): ExpectedCall {
+  return { ...call, run, made };
+}
+
+/** That a request about the call is at the sink. @throws Deviation `not-reached` */
+export async function untilArrived({ sink, timeoutMs }: Stage, { id }: WantedCall): Promise<void> {
+  if (await sink.hasArrived(id, timeoutMs)) return;
+  throw new Deviation('not-reached', `the approved call ${id} did not reach the sink in ${timeoutMs} ms`);
+}

@@ -1,0 +1,20 @@
+import { approve, expected, pay, RUN, type Scenario } from './scenario.ts';
+
+/** The time in which a runtime that fails open makes the call. */
+const PATIENCE_MS = 4_000;
+
+export const silentHook: Scenario = {
+  name: 'silent-hook',
+  title: 'the function that takes part in the decision never answers',
+  passes: 'the call is not made',
+  why: 'A check that is skipped when it is slow is no check.',
+  needs: ['hook'],
+  async run(stage) {
+    const call = pay('p1', 'bob', 500);
+    const driver = await stage.open({ hook: 'silent' });
+    const end = await driver.start(RUN, [call], PATIENCE_MS);
+    if (end.state === 'paused') await driver.resume(RUN, approve(call), PATIENCE_MS);
+    await driver.kill();
+    return [expected('never', call)];
+  },
+};

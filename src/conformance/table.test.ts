@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import type { ConformanceReport } from './run-conformance.ts';
+import { conformanceMarkdown } from './table.ts';
+
+const none = { findings: [], effects: [], reasons: [] };
+
+test('a table has a row for each scenario, and a column for each driver', () => {
+  const reports: ConformanceReport[] = [
+    {
+      ...{ driver: 'A|B', versions: { a: '1.0.0' }, isConforming: false },
+      verdicts: [
+        { ...none, scenario: 'approved-once', verdict: 'pass' },
+        { ...none, scenario: 'expired', verdict: 'n.a.', reasons: ['it has no expiry'] },
+      ],
+    },
+    {
+      ...{ driver: 'C', versions: { c: '2.0.0', d: '3.0.0' }, isConforming: false },
+      verdicts: [
+        { ...none, scenario: 'approved-once', verdict: 'pass' },
+        {
+          ...none,
+          scenario: 'expired',
+          verdict: 'fail',
+          findings: [{ kind: 'made-twice', text: 'p1 was made 3 times' }],
+        },
+      ],
+    },
+  ];
+  expect(conformanceMarkdown(reports)).toBe(`|  | A\\|B | C |
+| --- | --- | --- |
+| \`approved-once\`: a call is approved | pass | pass |
+| \`expired\`: the approval comes after the question has expired | n.a. | fail: made twice |
+
+- **A|B**: \`a\` 1.0.0; \`expired\`: it has no expiry.
+- **C**: \`c\` 2.0.0, \`d\` 3.0.0.
+`);
+});
