@@ -6,9 +6,13 @@ export interface GivenAnswer {
   readonly request: ToolApprovalRequest;
 }
 
-/** Whether a message has the call already: the run continues, from messages of a client. */
+/**
+ * Whether an earlier message has the call already: the run continues, from messages of a client.
+ * Agents that give a tool the model's own message give it as the last one.
+ */
 export function isResumed(messages: readonly ModelMessage[], toolCallId: string): boolean {
-  return callsIn(messages).some((call) => call.toolCallId === toolCallId);
+  const earlier = messages.at(-1)?.role === 'assistant' ? messages.slice(0, -1) : messages;
+  return callsIn(earlier).some((call) => call.toolCallId === toolCallId);
 }
 
 /** The calls of the model in the messages. */
