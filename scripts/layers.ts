@@ -39,7 +39,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     ...['base', 'canon', 'traces', 'authority', 'ledger', 'kernel', 'oracle', 'effects', 'runtime', 'stores'],
     ...['domains', 'config'],
   ],
-  integrations: ['base', 'canon', 'traces', 'authority', 'kernel', 'calls'],
+  integrations: ['base', 'canon', 'traces', 'authority', 'kernel', 'oracle', 'calls'],
   mcp: ['base', 'canon'],
   conformance: ['base', 'canon'],
   server: [
@@ -87,6 +87,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   'tools/browser': ['playwright-core', 'zod'],
   'tools/mail': ['nodemailer/lib/mail-composer', 'nodemailer/lib/smtp-connection', 'zod'],
   'integrations/cedar': ['@cedar-policy/cedar-wasm', '@cedar-policy/cedar-wasm/nodejs', 'zod'],
+  'integrations/ai': ['ai'],
   'integrations/langchain': ['langchain', '@langchain/core/messages', '@langchain/core/tools', '@langchain/langgraph'],
   'integrations/openai-agents': ['@openai/agents', '@openai/agents/utils'],
   'integrations/otel': ['@opentelemetry/api'],

@@ -96,6 +96,7 @@ const nameOf = (subpath: string): string => `assize${subpath.slice(1)}`;
 
 /** The package that an integration imports, and that this project does not have. */
 const FRAMEWORKS: Readonly<Record<string, string>> = {
+  './integrations/ai': 'ai',
   './integrations/langchain': '@langchain',
   './integrations/openai-agents': '@openai/agents',
   './integrations/otel': '@opentelemetry',

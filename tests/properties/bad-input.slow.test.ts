@@ -8,6 +8,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { someOf } from '../support/some-of.ts';
+import { AI_SDK } from './bad-input/ai-sdk.ts';
 import { AUTHORITY } from './bad-input/authority.ts';
 import { BASE } from './bad-input/base.ts';
 import { CANON } from './bad-input/canon.ts';
@@ -55,7 +56,7 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, Case | Exempt>>>> 
   tools: TOOLS,
   experiments: { ...EXPERIMENT_TABLES, ...SCHEDULES },
   conformance: CONFORMANCE,
-  integrations: { ...CEDAR, ...ENGINES, ...LANGCHAIN, ...MASTRA, ...OPENAI_AGENTS, ...OTEL },
+  integrations: { ...AI_SDK, ...CEDAR, ...ENGINES, ...LANGCHAIN, ...MASTRA, ...OPENAI_AGENTS, ...OTEL },
   domains: DOMAINS,
 };
 

@@ -1,0 +1,190 @@
+import { isDeepStrictEqual } from 'node:util';
+import { asSchema, type Tool, type ToolExecutionOptions } from 'ai';
+import type { Json } from '#base';
+import {
+  type BegunCall,
+  type CallEnd,
+  errorOf,
+  type Gate,
+  type GateCall,
+  type HeldCall,
+  type JudgedEnd,
+  type MakeOptions,
+  ofPlain,
+  type PendingEnd,
+  toPlain,
+} from '#calls';
+import { answerIn, type GivenAnswer, isResumed } from './asked-in.ts';
+import { AiSdkError } from './errors.ts';
+import type { AiSdkOptions, CallPlace } from './options.ts';
+import { digestIn } from './question.ts';
+
+/** A tool with its call, as the SDK makes it. */
+export type Execute = NonNullable<Tool['execute']>;
+
+/** Takes the results of a tool that gives several, one after the other. */
+export type Take = (result: unknown) => void;
+
+/** A result that the ledger cannot keep. A repetition of the call says so. */
+const UNKEPT: Json = { $: 'unkept' };
+
+/** A tool of the SDK whose calls go through the gate. */
+export class GatedTool {
+  readonly name: string;
+  readonly gate: Gate;
+  readonly #tool: Tool;
+  readonly #options: AiSdkOptions;
+
+  constructor(gate: Gate, name: string, tool: Tool, options: AiSdkOptions) {
+    this.gate = gate;
+    this.name = name;
+    this.#tool = tool;
+    this.#options = options;
+  }
+
+  /**
+   * Judges a call before it is made, and counts an answer in the last message if the program names
+   * its person.
+   *
+   * @throws CallError `call_pending` if the run was resumed, and the call still waits; AiSdkError;
+   * the errors of `Gate.judge` and of `CallPort.decide`
+   */
+  async judge(input: unknown, place: CallPlace): Promise<JudgedEnd> {
+    const end = await this.judged(input, place);
+    const isAnswered = end.end === 'pending' && answerIn(place.messages, place.toolCallId) !== undefined;
+    if (isAnswered) throw errorOf(end);
+    return end;
+  }
+
+  /** The same, where a call that still waits is a result. */
+  async judged(input: unknown, place: CallPlace): Promise<JudgedEnd> {
+    const call = this.callOf(input, place);
+    const options = this.#optionsAt(place);
+    const end = await this.gate.judge(call, options);
+    const answer = options.isKnown === true ? answerIn(place.messages, place.toolCallId) : undefined;
+    if (end.end !== 'pending' || answer === undefined) return end;
+    return (await this.#answered(call, end, answer, place)) ? this.gate.judge(call, options) : end;
+  }
+
+  /**
+   * Makes a call through the gate, and gives its result.
+   *
+   * @throws the error of the tool; CallError; AiSdkError; the errors of `Gate.run`
+   */
+  async execute(input: unknown, options: ToolExecutionOptions<unknown>, take?: Take): Promise<unknown> {
+    options.abortSignal?.throwIfAborted();
+    const place = { ...options, context: options.context };
+    let live: { readonly result: unknown } | undefined;
+    let thrown: { readonly error: unknown } | undefined;
+    const call = this.callOf(input, place);
+    const make = async ({ args }: BegunCall): Promise<Json> => {
+      try {
+        const given = isDeepStrictEqual(args, call.args) ? input : await this.#validated(args);
+        live = { result: await this.#made(given, options, take) };
+      } catch (error) {
+        thrown = { error };
+        throw error;
+      }
+      return toPlain(live.result) ?? UNKEPT;
+    };
+    const end = await this.gate.run(call, make, this.#optionsAt(place));
+    if (live !== undefined) return live.result;
+    if (thrown !== undefined) throw thrown.error;
+    return recorded(end, take);
+  }
+
+  callOf(input: unknown, place: CallPlace): GateCall {
+    const args = toPlain(input);
+    const isObject = typeof args === 'object' && args !== null && !Array.isArray(args) && isRecord(input);
+    if (!isObject)
+      throw new AiSdkError('bad_call', `The input of ${this.name} is no object of data. Change its schema.`, {
+        evidence: { tool: this.name },
+      });
+    return { run: this.#runOf(place), id: place.toolCallId, tool: this.name, args: args as GateCall['args'] };
+  }
+
+  #optionsAt({ messages, toolCallId }: CallPlace): MakeOptions {
+    const { idempotent = [], waitMs } = this.#options;
+    return {
+      isIdempotent: idempotent.includes(this.name),
+      isKnown: isResumed(messages, toolCallId),
+      ...(waitMs !== undefined && { waitMs }),
+    };
+  }
+
+  #runOf(place: CallPlace): string {
+    const { run } = this.#options;
+    const found: unknown = typeof run === 'function' ? run(place) : run;
+    if (typeof found === 'string' && found !== '' && place.toolCallId !== '') return found;
+    throw new AiSdkError('no_run', `The call of ${this.name} has no run or no id. Pass \`run\` in the options.`, {
+      evidence: { tool: this.name },
+    });
+  }
+
+  /** Records the decision of a named person about what the person was shown. */
+  async #answered(
+    call: GateCall,
+    end: PendingEnd,
+    { response, request }: GivenAnswer,
+    place: CallPlace,
+  ): Promise<boolean> {
+    const held = await this.gate.held(call, end);
+    if (held === undefined) return true;
+    if ((digestIn(request.reason) ?? held.digest) !== held.digest || typeof response.approved !== 'boolean')
+      return false;
+    const by = await this.#personOf(response, held, place);
+    if (by === undefined) return false;
+    const { approved, reason } = response;
+    await this.gate.port.decide(end.approval, {
+      ...{ decision: approved ? 'approve' : 'reject', by, method: 'ai-sdk', digest: held.digest },
+      ...(typeof reason === 'string' && reason.trim() !== '' && { reason }),
+    });
+    return true;
+  }
+
+  async #personOf(response: GivenAnswer['response'], held: HeldCall, place: CallPlace): Promise<string | undefined> {
+    const person: unknown = await this.#options.approver?.(response, held, place);
+    return typeof person === 'string' && person !== '' ? person : undefined;
+  }
+
+  /** The input that a person has approved instead, checked by the schema of the tool. */
+  async #validated(args: GateCall['args']): Promise<unknown> {
+    const given = ofPlain(args);
+    const checked = await asSchema(this.#tool.inputSchema).validate?.(given);
+    if (checked === undefined) return given;
+    if (checked.success) return checked.value;
+    throw checked.error;
+  }
+
+  async #made(input: unknown, options: ToolExecutionOptions<unknown>, take: Take | undefined): Promise<unknown> {
+    const result: unknown = await (this.#tool.execute as Execute).call(this.#tool, input as never, options as never);
+    if (!isAsyncIterable(result)) return result;
+    let last: unknown;
+    for await (const next of result) {
+      last = next;
+      take?.(next);
+    }
+    return last;
+  }
+}
+
+/** The result of a call that was made before. */
+function recorded(end: CallEnd<Json>, take: Take | undefined): unknown {
+  if (end.end !== 'done') throw errorOf(end);
+  const { call, result } = end;
+  if (isDeepStrictEqual(result, UNKEPT)) {
+    const reason = 'it is done, and its result is of a form that the ledger cannot keep';
+    throw errorOf({ end: 'doubt', call, reason, settled: 'done' });
+  }
+  const value = ofPlain(result);
+  take?.(value);
+  return value;
+}
+
+function isRecord(value: unknown): boolean {
+  return Object.prototype.toString.call(value) === '[object Object]';
+}
+
+function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
+  return typeof (value as AsyncIterable<unknown> | null | undefined)?.[Symbol.asyncIterator] === 'function';
+}
