@@ -79,6 +79,8 @@ export interface ResolvedConfig {
   readonly mail: MailConfig | undefined;
   readonly server: ResolvedServer;
   readonly mcp: McpConfig | undefined;
+  /** The address of a trace, with `{traceId}` and `{spanId}` in it. */
+  readonly traces?: string | undefined;
 }
 
 /** The places that a configuration comes from. */
@@ -87,7 +89,7 @@ export interface ConfigSources {
   readonly folder: string;
   /** The store of the command line, which overrides all others. */
   readonly store?: string | undefined;
-  /** The environment: ASSIZE_STORE and ASSIZE_OIDC_CLIENT_SECRET. */
+  /** The environment: ASSIZE_STORE, ASSIZE_TRACES and ASSIZE_OIDC_CLIENT_SECRET. */
   readonly env: Environment;
 }
 
@@ -114,6 +116,7 @@ export function resolveConfig(config: AssizeConfig, { file, folder, store, env }
     mail: notices.mail,
     server: resolveServer(server, inFolder, env['ASSIZE_OIDC_CLIENT_SECRET']),
     mcp: config.mcp,
+    traces: env['ASSIZE_TRACES'],
   };
 }
 

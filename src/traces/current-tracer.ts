@@ -33,5 +33,10 @@ export function installTracer(tracer: Tracer): () => void {
 
 /** Runs a step, and tells it to the tracer. `step`: made only if there is a tracer. */
 export function traced<T>(step: () => Step<NoInfer<T>>, run: () => Promise<T>): Promise<T> {
-  return current === undefined ? run() : current.step(step(), run);
+  return current === undefined ? run() : told(current, step, run);
+}
+
+/** A step that cannot be made rejects, as its function would. */
+async function told<T>(tracer: Tracer, step: () => Step<NoInfer<T>>, run: () => Promise<T>): Promise<T> {
+  return tracer.step(step(), run);
 }

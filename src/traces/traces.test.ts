@@ -30,6 +30,14 @@ test('a step is made for a tracer only', async () => {
   expect(tracer.steps).toEqual(['step 1']);
 });
 
+test('a step that cannot be told rejects, and throws nothing at once', async () => {
+  onTestFinished(installTracer(noting()));
+  const step = (): Step<number> => {
+    throw new RangeError('no run');
+  };
+  await expect(traced(step, async () => 5)).rejects.toThrow('no run');
+});
+
 test('a process has one tracer, and a late stop ends no other', () => {
   const stop = installTracer(noting());
   expect(() => installTracer(noting())).toThrow(expect.toSatisfy((error) => isAssizeError(error, 'already_traced')));

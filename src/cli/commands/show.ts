@@ -7,6 +7,7 @@ import {
   blobValue,
   conclusionsOf,
   type DelegationStep,
+  type EntryTrace,
   type NamedBlob,
   overridesIn,
   overrideText,
@@ -42,7 +43,7 @@ export function show(program: Command): void {
           const blobs = 'fault' in read ? [] : await loaded(store, blobsOf(read.payload), options.blobs === true);
           const delegation = 'fault' in read ? undefined : await delegated(store, row, read.payload);
           const answers = 'fault' in read ? [] : await answersOf(store, read.payload, options.blobs === true);
-          const trace = 'fault' in read ? undefined : traceOf(read.payload);
+          const trace = 'fault' in read ? undefined : traceOf(read.payload, process.env['ASSIZE_TRACES']);
           const extra = {
             ...(answers.length > 0 && { answers }),
             ...(delegation && { delegation }),
@@ -50,7 +51,7 @@ export function show(program: Command): void {
           };
           if (json) out.document({ ...row, ...read, blobs, ...extra });
           else {
-            print(out, row, read, blobs, delegation);
+            print(out, row, read, { blobs, delegation, trace });
             for (const answer of answers) printAnswer(out, answer);
           }
           return 'fault' in read ? EXIT.negative : EXIT.ok;
@@ -94,13 +95,14 @@ function loaded(store: LedgerStore, blobs: readonly NamedBlob[], values: boolean
   );
 }
 
-function print(
-  out: Output,
-  row: EntryRow,
-  read: Read,
-  blobs: readonly Loaded[],
-  delegation: DelegationStep | undefined,
-): void {
+/** The parts of an entry beside its payload. */
+interface Shown {
+  readonly blobs: readonly Loaded[];
+  readonly delegation: DelegationStep | undefined;
+  readonly trace: EntryTrace | undefined;
+}
+
+function print(out: Output, row: EntryRow, read: Read, { blobs, delegation, trace }: Shown): void {
   out.line(line`${bold(row.kind)} ${row.id}`);
   out.line(line`${row.trajectory_id}, seq ${row.seq}, parent ${row.parent ?? 'none'}`);
   if ('fault' in read) {
@@ -108,8 +110,8 @@ function print(
     out.line(line`${read.payload}`);
     return;
   }
-  const trace = traceOf(read.payload);
   if (trace !== undefined) out.line(line`trace ${trace.trace_id}, span ${trace.span_id}`);
+  if (trace?.url !== undefined) out.line(line`${trace.url}`);
   if (delegation !== undefined) printDelegation(out, delegation);
   for (const override of overridesIn(read.payload)) out.line(yellow(line`${overrideText(override)}`));
   out.document(read.payload);

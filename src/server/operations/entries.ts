@@ -93,9 +93,9 @@ const entryForm = z
     text: z.string().describe('the stored canonical text, which hashes to the id'),
     values: z.array(documentForm).describe('large and sensitive values, by the place that refers to them'),
     trace: z
-      .strictObject({ trace_id: z.string(), span_id: z.string() })
+      .strictObject({ trace_id: z.string(), span_id: z.string(), url: z.string().optional() })
       .optional()
-      .describe('the span of OpenTelemetry that caused the entry'),
+      .describe('the span of OpenTelemetry that caused the entry, with its page if the server knows it'),
     fault: documentForm.optional(),
   })
   .meta({ id: 'Entry' });
@@ -135,7 +135,7 @@ async function entryView(service: Service, row: EntryRow, isWhole: boolean): Pro
       return isWhole ? { ...blob, value: (await blobValue(service.store, blob)) ?? null } : { ...blob };
     }),
   );
-  const trace = traceOf(payload);
+  const trace = traceOf(payload, service.config.traces);
   return { ...place, payload: payload as never, values, ...(trace && { trace }) };
 }
 

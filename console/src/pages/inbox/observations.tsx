@@ -3,6 +3,7 @@ import type { Approval } from '../../api/queries.ts';
 import { Inert } from '../../parts/inert-text.tsx';
 import { ObservedValue } from '../../parts/observed-value.tsx';
 import { Part } from '../../parts/part.tsx';
+import { withoutTrace } from '../../parts/without-trace.ts';
 
 interface ObservationsProps {
   readonly trajectory: string;
@@ -11,10 +12,11 @@ interface ObservationsProps {
 
 /** The values that the agent had seen or recalled, with the way to the facts. */
 export function Observations({ trajectory, observations }: ObservationsProps) {
-  if (observations.length === 0) return null;
+  const seen = withoutTrace(observations);
+  if (seen.length === 0) return null;
   return (
     <Part title="What the agent had observed">
-      {observations.map((one, n) => (
+      {seen.map((one, n) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: two observations may be equal
         <Observed key={n} trajectory={trajectory} observation={one} />
       ))}

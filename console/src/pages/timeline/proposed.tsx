@@ -1,8 +1,9 @@
-import { Text } from '@mantine/core';
+import { Anchor, Text } from '@mantine/core';
 import { Fact, Facts } from '../../parts/facts.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
 import { ObservedValue } from '../../parts/observed-value.tsx';
 import { Part } from '../../parts/part.tsx';
+import { withoutTrace } from '../../parts/without-trace.ts';
 import { askedOf } from './asked-of.ts';
 import { type EntryDocument, payloadOf, valueAt } from './entry-query.ts';
 import { HeldValue } from './held-value.tsx';
@@ -12,7 +13,10 @@ import { isOfRuntime } from './payload.ts';
 export function Proposed({ entry }: { readonly entry: EntryDocument }) {
   const asked = askedOf(entry);
   if (asked === undefined) return null;
-  const { action, role, args, argsAt, observations, observationsAt } = asked;
+  const { action, role, args, argsAt, observationsAt } = asked;
+  // The trace is the last one, so the others keep their places.
+  const observations = withoutTrace(asked.observations);
+  const { trace } = entry;
   const params = Object.entries(role.params);
   const amended = payloadOf(entry, 'commit')?.amended;
   return (
@@ -23,6 +27,11 @@ export function Proposed({ entry }: { readonly entry: EntryDocument }) {
           <Fact name="Role">
             {`${role.name}${params.length === 0 ? '' : ` (${params.map(([name, value]) => `${name}: ${value}`).join(', ')})`}`}
           </Fact>
+          {trace !== undefined && (
+            <Fact name="Trace">
+              {trace.url === undefined ? trace.trace_id : <Anchor href={trace.url}>{trace.trace_id}</Anchor>}
+            </Fact>
+          )}
         </Facts>
         <HeldValue held={valueAt(entry, argsAt, args)} label="Arguments" />
         {amended !== undefined && (
