@@ -99,7 +99,7 @@ describe.each([
 
   test('a call that was refused is not made with other messages either', async () => {
     const { tools, made } = await runOf(way);
-    const { needsApproval, execute } = tools['pay']! as Record<
+    const { needsApproval, execute } = tools['pay'] as unknown as Record<
       string,
       (input: unknown, place: object) => Promise<unknown>
     >;
