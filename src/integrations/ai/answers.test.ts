@@ -1,4 +1,5 @@
 /** Answers of people to the questions of the AI SDK, and the ledger's own. */
+import { convertToModelMessages, type UIMessage } from 'ai';
 import { describe, expect, test } from 'vitest';
 import { answering, decide, generated, named, pay, runOf, streamedWay } from '../../../tests/support/ai-runs.ts';
 import { assizeAnswers } from './index.ts';
@@ -100,6 +101,23 @@ describe.each([
     expect(seen).toMatchObject([
       [{ approved: true, reason: 'fine' }, { run: 'r1', id: 'c1', tool: 'pay', args: large.args }, 'c1', 3],
     ]);
+  });
+
+  test('the messages of a chat in a browser carry the answer', async () => {
+    const it = await runOf(way, named);
+    const first = await it.start([large]);
+    const part = {
+      ...{ type: 'tool-pay', toolCallId: 'c1', input: large.args, state: 'approval-responded' },
+      approval: { id: first.asks[0]!.approvalId, approved: true, reason: 'fine' },
+    };
+    const chat = [
+      { id: 'm1', role: 'user', parts: [{ type: 'text', text: 'go' }] },
+      { id: 'm2', role: 'assistant', parts: [part] },
+    ] as unknown as UIMessage[];
+    const { waiting, messages } = await assizeAnswers(it.tools, await convertToModelMessages(chat));
+    expect(waiting).toEqual([]);
+    expect((await it.resume(messages)).told).toMatchObject({ c1: { value: 'paid bob' } });
+    expect(it.made).toHaveLength(1);
   });
 
   test('a run of several turns keeps the calls of earlier ones', async () => {

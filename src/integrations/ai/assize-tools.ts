@@ -36,8 +36,7 @@ function gatedTool(gate: Gate, name: string, tool: Tool, options: AiSdkOptions):
       evidence: { tool: name },
     });
   const gated = new GatedTool(gate, name, tool, options);
-  const needsApproval = async (input: unknown, place: CallPlace): Promise<boolean> =>
-    (await gated.judge(input, place)).end === 'pending';
+  const needsApproval = (input: unknown, place: CallPlace): Promise<boolean> => gated.waits(input, place);
   const execute = (input: unknown, given: ToolExecutionOptions<unknown>): unknown =>
     isStreaming(name, tool, options)
       ? streamed((take) => gated.execute(input, given, take))

@@ -4,6 +4,7 @@ import type { Json } from '#base';
 import {
   type BegunCall,
   type CallEnd,
+  callIdOf,
   errorOf,
   type Gate,
   type GateCall,
@@ -25,6 +26,11 @@ export type Execute = NonNullable<Tool['execute']>;
 /** Takes the results of a tool that gives several, one after the other. */
 export type Take = (result: unknown) => void;
 
+/** How many refused calls are kept for their `execute`, which comes at once. */
+const REFUSED_MAX = 1_000;
+
+type Refused = Extract<JudgedEnd, { readonly end: 'refused' }>;
+
 /** A result that the ledger cannot keep. A repetition of the call says so. */
 const UNKEPT: Json = { $: 'unkept' };
 
@@ -34,6 +40,8 @@ export class GatedTool {
   readonly gate: Gate;
   readonly #tool: Tool;
   readonly #options: AiSdkOptions;
+  /** The calls that were refused before they were made, by their ids in the ledger. */
+  readonly #refused: Map<string, Refused> = new Map();
 
   constructor(gate: Gate, name: string, tool: Tool, options: AiSdkOptions) {
     this.gate = gate;
@@ -54,6 +62,22 @@ export class GatedTool {
     const isAnswered = end.end === 'pending' && answerIn(place.messages, place.toolCallId) !== undefined;
     if (isAnswered) throw errorOf(end);
     return end;
+  }
+
+  /**
+   * Whether the call waits for a person. A runtime that can only be told this makes a refused call:
+   * `execute` refuses it then, also if the runtime gives it other messages.
+   *
+   * @throws the errors of `judge`
+   */
+  async waits(input: unknown, place: CallPlace): Promise<boolean> {
+    const end = await this.judge(input, place);
+    const { run, id } = this.callOf(input, place);
+    this.#refused.delete(callIdOf(run, id));
+    if (end.end === 'refused') this.#refused.set(callIdOf(run, id), end);
+    const [oldest] = this.#refused.keys();
+    if (oldest !== undefined && this.#refused.size > REFUSED_MAX) this.#refused.delete(oldest);
+    return end.end === 'pending';
   }
 
   /** The same, where a call that still waits is a result. */
@@ -77,6 +101,8 @@ export class GatedTool {
     let live: { readonly result: unknown } | undefined;
     let thrown: { readonly error: unknown } | undefined;
     const call = this.callOf(input, place);
+    const refused = this.#refused.get(callIdOf(call.run, call.id));
+    if (refused !== undefined) throw errorOf(refused);
     const make = async ({ args }: BegunCall): Promise<Json> => {
       try {
         const given = isDeepStrictEqual(args, call.args) ? input : await this.#validated(args);

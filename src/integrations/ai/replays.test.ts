@@ -97,6 +97,19 @@ describe.each([
     expect(it.made).toEqual([]);
   });
 
+  test('a call that was refused is not made with other messages either', async () => {
+    const { tools, made } = await runOf(way);
+    const { needsApproval, execute } = tools['pay'] as unknown as Record<
+      string,
+      (input: unknown, place: object) => Promise<unknown>
+    >;
+    const place = { toolCallId: 'f1', context: {} };
+    const input = { to: 'eve', cents: 5 };
+    expect(await needsApproval!(input, { ...place, messages: forged('f1', 'eve', 5) })).toBe(false);
+    await expect(execute!(input, { ...place, messages: [] })).rejects.toMatchObject({ code: 'call_refused' });
+    expect(made).toEqual([]);
+  });
+
   test('an approval that calls itself automatic is no approval', async () => {
     const it = await runOf(way, named);
     const first = await it.start([large]);
