@@ -62,19 +62,15 @@ const [pause] = first.__interrupt__ as unknown as Paused[];
 if (pause === undefined || !('assize' in pause.value)) throw new Error('The graph does not pause.');
 console.log('waits:', pause.value.actionRequests[0]?.args, pause.value.assize.reason);
 
+const told = ({ messages }: Pick<typeof first, 'messages'>) =>
+  messages.flatMap(({ type, text }) => (type === 'tool' ? [text] : []));
 const resumed = await agent.invoke(new Command({ resume: answerTo(pause, { type: 'approve' }) }), config);
-console.log(
-  'resumed:',
-  resumed.messages.flatMap(({ type, text }) => (type === 'tool' ? [text] : [])),
-);
+console.log('resumed:', told(resumed));
 // A fork from before the payments: both calls get their recorded results.
 for await (const { config: earlier, next } of agent.graph.getStateHistory(config)) {
   if (!next.includes('tools')) continue;
   const forked = await agent.invoke(null, earlier as typeof config);
-  console.log(
-    'forked:',
-    forked.messages.flatMap(({ type, text }) => (type === 'tool' ? [text] : [])),
-  );
+  console.log('forked:', told(forked));
   break;
 }
 await gate.close();

@@ -1,6 +1,6 @@
 /**
- * Makes the pictures of docs/images anew: `npm run screenshots`. The test of the pages makes all
- * pictures in a folder of its own, and those that a page of the documentation shows are kept.
+ * Makes the pictures of docs/images anew: `npm run screenshots`. The tests of the pages make all
+ * pictures in a folder of their own, and those that a page of the documentation shows are kept.
  */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -8,14 +8,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
-const TEST = 'tests/console/screenshots.slow.test.ts';
+const TESTS = ['tests/console/screenshots.slow.test.ts', 'tests/console/frameworks.slow.test.ts'];
 /** The width in pixels of the pictures that the documentation shows. */
 const WIDTH = 1280;
 
 const made = mkdtempSync(join(tmpdir(), 'assize-screenshots-'));
 try {
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
-  execFileSync(process.execPath, [vitest, 'run', '--mode', 'slow', TEST], {
+  execFileSync(process.execPath, [vitest, 'run', '--mode', 'slow', ...TESTS], {
     ...{ cwd: root, stdio: 'inherit' },
     env: { ...process.env, ASSIZE_SCREENSHOTS: made },
   });

@@ -14,8 +14,15 @@ export interface GuideRun {
   readonly shown: readonly string[];
 }
 
-/** @param packages - the packages that the programs of the page import, besides Assize */
-export function runGuide(name: string, packages: readonly string[]): GuideRun {
+export interface GuideOptions {
+  /** The packages that the programs of the page import, besides Assize. */
+  readonly packages: readonly string[];
+  /** Packages that are installed elsewhere than in the clone: their folders, by name. */
+  readonly apart?: Readonly<Record<string, string>>;
+  readonly timeoutMs?: number;
+}
+
+export function runGuide(name: string, { packages, apart = {}, timeoutMs = 60_000 }: GuideOptions): GuideRun {
   const page = readFileSync(join(root, 'docs/guide', name), 'utf8');
   const blocks = [...page.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(([, info = '', text = '']) => ({ info, text }));
   const here = mkdtempSync(join(tmpdir(), 'assize-guide-'));
@@ -27,7 +34,9 @@ export function runGuide(name: string, packages: readonly string[]): GuideRun {
   writeFileSync(join(here, 'package.json'), '{"type":"module"}');
   mkdirSync(join(here, 'node_modules'));
   symlinkSync(root, join(here, 'node_modules/assize'));
-  for (const each of packages) symlinkSync(join(root, 'node_modules', each), join(here, 'node_modules', each));
+  const linked = Object.fromEntries(packages.map((each) => [each, join(root, 'node_modules', each)]));
+  for (const [each, folder] of Object.entries({ ...linked, ...apart }))
+    symlinkSync(folder, join(here, 'node_modules', each));
   for (const { info, text } of blocks) {
     const [, file] = info.split(' ');
     if (file !== undefined) writeFileSync(join(here, file), text);
@@ -40,7 +49,7 @@ export function runGuide(name: string, packages: readonly string[]): GuideRun {
     encoding: 'utf8',
     env: { ...process.env, PATH: path, NO_COLOR: '1' },
     stdio: ['ignore', 'pipe', 'ignore'],
-    timeout: 60_000,
+    timeout: timeoutMs,
   });
   const shown = lines.filter((line) => !line.startsWith('$ '));
   return { commands, printed: printed.trimEnd().split('\n'), shown };

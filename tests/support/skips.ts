@@ -152,8 +152,9 @@ export const MAY_SKIP: readonly MaySkip[] = [
       'tests/e2e/mastra/results.slow.test.ts',
       'tests/e2e/mastra/types.slow.test.ts',
       'tests/e2e/examples.slow.test.ts',
+      'tests/console/frameworks.slow.test.ts',
     ],
-    named: /^(Mastra|mastra-agent\.ts) \(absent without npm ci --prefix peers\)/,
+    named: /(Mastra|mastra-agent\.ts) \(absent without npm ci --prefix peers\)/,
   },
   {
     why: 'nothing is closed to root',

@@ -11,10 +11,10 @@ type Prompt = readonly { readonly role: string }[];
 const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
 
 /** A model that asks for the calls, and says goodbye when it has their results. */
-export function scriptedModel({ MockModel }: MastraPackages, calls: readonly ModelCall[]): object {
+export function scriptedModel({ MockModel }: MastraPackages, calls: readonly ModelCall[], lastWords = 'bye'): object {
   const answer = (prompt: Prompt): { content: object[]; finishReason: string } =>
     prompt.at(-1)?.role === 'tool'
-      ? { content: [{ type: 'text', text: 'bye' }], finishReason: 'stop' }
+      ? { content: [{ type: 'text', text: lastWords }], finishReason: 'stop' }
       : { content: calls.map(toolCall), finishReason: 'tool-calls' };
   return new MockModel({
     doGenerate: async ({ prompt }: { prompt: Prompt }) => ({ ...answer(prompt), usage, warnings: [] }),
