@@ -32,4 +32,4 @@ export {
 } from './run-conformance.ts';
 export { SCENARIOS } from './scenarios/all.ts';
 export type { Effect } from './sink/effect.ts';
-export { cellOf, conformanceMarkdown } from './table.ts';
+export { cellOf, conformanceMarkdown, conformanceSummary } from './table.ts';

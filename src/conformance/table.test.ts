@@ -1,31 +1,32 @@
 import { expect, test } from 'vitest';
 import type { ConformanceReport } from './run-conformance.ts';
-import { conformanceMarkdown } from './table.ts';
+import { conformanceMarkdown, conformanceSummary } from './table.ts';
 
 const none = { findings: [], effects: [], reasons: [] };
 
+const reports: ConformanceReport[] = [
+  {
+    ...{ driver: 'A|B', versions: { a: '1.0.0' }, isConforming: false },
+    verdicts: [
+      { ...none, scenario: 'approved-once', verdict: 'pass' },
+      { ...none, scenario: 'expired', verdict: 'n.a.', reasons: ['it has no expiry'] },
+    ],
+  },
+  {
+    ...{ driver: 'C', versions: { c: '2.0.0', d: '3.0.0' }, isConforming: false },
+    verdicts: [
+      { ...none, scenario: 'approved-once', verdict: 'pass' },
+      {
+        ...none,
+        scenario: 'expired',
+        verdict: 'fail',
+        findings: [{ kind: 'made-twice', text: 'p1 was made 3 times' }],
+      },
+    ],
+  },
+];
+
 test('a table has a row for each scenario, and a column for each driver', () => {
-  const reports: ConformanceReport[] = [
-    {
-      ...{ driver: 'A|B', versions: { a: '1.0.0' }, isConforming: false },
-      verdicts: [
-        { ...none, scenario: 'approved-once', verdict: 'pass' },
-        { ...none, scenario: 'expired', verdict: 'n.a.', reasons: ['it has no expiry'] },
-      ],
-    },
-    {
-      ...{ driver: 'C', versions: { c: '2.0.0', d: '3.0.0' }, isConforming: false },
-      verdicts: [
-        { ...none, scenario: 'approved-once', verdict: 'pass' },
-        {
-          ...none,
-          scenario: 'expired',
-          verdict: 'fail',
-          findings: [{ kind: 'made-twice', text: 'p1 was made 3 times' }],
-        },
-      ],
-    },
-  ];
   expect(conformanceMarkdown(reports)).toBe(`|  | A\\|B | C |
 | --- | --- | --- |
 | \`approved-once\`: a call is approved | pass | pass |
@@ -33,5 +34,13 @@ test('a table has a row for each scenario, and a column for each driver', () => 
 
 - **A|B**: \`a\` 1.0.0; \`expired\`: it has no expiry.
 - **C**: \`c\` 2.0.0, \`d\` 3.0.0.
+`);
+});
+
+test('a summary has a row for each driver, with its failures', () => {
+  expect(conformanceSummary(reports)).toBe(`| runtime | passes | fails |
+| --- | --- | --- |
+| A\\|B | 1 of 1 |  |
+| C | 1 of 2 | made twice: \`expired\` |
 `);
 });

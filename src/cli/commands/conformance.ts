@@ -6,6 +6,7 @@ import {
   type ConformanceReport,
   cellOf,
   conformanceMarkdown,
+  conformanceSummary,
   type DriverCommand,
   runConformance,
   SCENARIOS,
@@ -25,7 +26,7 @@ interface Options extends StorelessOptions {
   readonly driver: readonly string[];
   readonly peers?: boolean;
   readonly scenario: readonly string[];
-  readonly markdown?: string | true;
+  readonly markdown?: readonly string[] | true;
 }
 
 export function conformance(program: Command): void {
@@ -36,7 +37,7 @@ export function conformance(program: Command): void {
       .addOption(repeatable('--driver <command>', 'command line of a driver, started by the shell'))
       .option('--peers', 'run the drivers of this repository, each with its framework')
       .addOption(repeatable('--scenario <name>', 'run only this scenario, after the control approved-once'))
-      .option('--markdown [file]', 'print a table of Markdown, or put it between the marks of a file'),
+      .option('--markdown [file...]', 'print a table of Markdown, or put it between the marks of files'),
   ).action(
     inSession(async (session: Session, options: Options) => {
       const drivers = [...options.driver, ...(options.peers === true ? peerDrivers() : [])];
@@ -78,7 +79,8 @@ async function judgeDrivers(
   { scenario: scenarios, markdown, peers = false }: Options,
 ): Promise<ExitCode> {
   // The verdicts take minutes, so a page without marks is refused before.
-  if (typeof markdown === 'string') readMarked(markdown);
+  const files = Array.isArray(markdown) ? markdown : [];
+  for (const file of files) readMarked(file);
   const reports: ConformanceReport[] = [];
   const failed: { readonly command: string; readonly code: string; readonly message: string }[] = [];
   for (const driver of drivers) {
@@ -99,13 +101,14 @@ async function judgeDrivers(
   progress.end();
   if (json) out.document({ reports, failed });
   else if (markdown === true) await out.piece(conformanceMarkdown(reports));
-  else if (markdown !== undefined) putBetweenMarks(markdown, conformanceMarkdown(reports));
+  else if (files.length > 0) for (const file of files) putBetweenMarks(file, reports);
   else printAll(out, reports);
   for (const { command, message } of failed) note(`${command}: ${message}`);
   return failed.length === 0 && reports.every(isAsWanted(peers)) ? EXIT.ok : EXIT.negative;
 }
 
-const MARKED = /(<!-- conformance: begin[^\n]*-->\n)[\s\S]*?(<!-- conformance: end -->)/;
+/** The marks of the table, and of the summary. */
+const MARKED = /(<!-- conformance( summary)?: begin[^\n]*-->\n)[\s\S]*?(<!-- conformance: end -->)/;
 
 /** The text of a file with the marks. @throws CliError `bad_input` */
 function readMarked(file: string): string {
@@ -117,11 +120,10 @@ function readMarked(file: string): string {
   );
 }
 
-function putBetweenMarks(file: string, table: string): void {
-  replaceFile(
-    file,
-    readMarked(file).replace(MARKED, (_, begin: string, end: string) => `${begin}\n${table}\n${end}`),
-  );
+function putBetweenMarks(file: string, reports: readonly ConformanceReport[]): void {
+  const put = (_: string, begin: string, isSummary: string | undefined, end: string): string =>
+    `${begin}\n${(isSummary === undefined ? conformanceMarkdown : conformanceSummary)(reports)}\n${end}`;
+  replaceFile(file, readMarked(file).replace(MARKED, put));
 }
 
 /** Of the peers, those without Assize are there to compare. */
