@@ -10,7 +10,11 @@ await serveDriver(async (setup) => {
   return {
     name: 'Mastra',
     versions: MASTRA_VERSIONS,
-    cannot: { expiry: 'a question has no expiry', fork: NO_FORK },
+    cannot: {
+      expiry: 'a question has no expiry',
+      fork: NO_FORK,
+      together: 'calls with requireApproval are asked about one at a time',
+    },
     ...mastraHandlers(setup, {
       tools: (tools) => tools,
       pay: { requireApproval: setup.settings.hook === 'silent' ? never : true },

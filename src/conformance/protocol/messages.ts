@@ -18,6 +18,8 @@ export const ABILITIES = [
   'turns',
   /** Of several calls in one message, some ask and others do not. */
   'siblings',
+  /** Of several calls that ask, all wait at once. */
+  'together',
   /** A question expires. */
   'expiry',
   /** A function of the program takes part in the decision. */

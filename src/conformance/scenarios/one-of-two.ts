@@ -6,7 +6,7 @@ export const oneOfTwo: Scenario = {
   title: 'two calls wait, and one of them is approved',
   passes: 'the other one is not made',
   why: 'An approval without a name of its call is taken for both, or for the first.',
-  needs: ['siblings'],
+  needs: ['siblings', 'together'],
   async run(stage) {
     const [other, approved] = [pay('p1', 'mallory', 99_900), pay('p2', 'bob', 500)];
     const driver = await stage.open();

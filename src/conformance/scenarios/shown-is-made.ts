@@ -6,7 +6,7 @@ export const shownIsMade: Scenario = {
   title: 'a person is shown the calls, and approves them',
   passes: 'tool and arguments at the sink are those that the person was shown',
   why: 'An approval is about what its person has seen, and not about what a program meant.',
-  needs: ['restart', 'shown', 'siblings'],
+  needs: ['restart', 'shown', 'siblings', 'together'],
   async run(stage) {
     const calls = [pay('p1', 'bob', 500), pay('p2', 'ann', 700)];
     const first = await stage.open();
