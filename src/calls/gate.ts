@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { isInstance, type Json } from '#base';
+import { type ArgumentSchema, arg, isInstance, type Json } from '#base';
 import { canonicalize, hashText } from '#canon';
 import type { Hash } from '#ledger';
 import { traced } from '#traces';
@@ -309,6 +309,9 @@ interface Work<T extends Json | undefined> {
 function isRepeatable(decision: Decision, { isIdempotent }: Pick<MakeOptions, 'isIdempotent'>): boolean {
   return isIdempotent ?? ('class' in decision && decision.class === 'read');
 }
+
+/** The form of a gate, for functions that take one. */
+export const GATE: ArgumentSchema = arg.of('a gate of openGate or connectGate', (value) => isInstance(value, Gate));
 
 /** An attempt of a call. */
 interface Attempt<T> {

@@ -16,6 +16,7 @@ export {
   type BegunCall,
   type CallEnd,
   errorOf,
+  GATE,
   Gate,
   type GateCall,
   type GateOptions,

@@ -1,9 +1,9 @@
 import type { Tool, ToolExecutionOptions, ToolSet } from 'ai';
 import { arg, checkArgument } from '#base';
-import type { Gate } from '#calls';
+import { GATE, type Gate } from '#calls';
 import { AiSdkError } from './errors.ts';
 import { GatedTool } from './gated-tool.ts';
-import { AI_SDK_OPTIONS, type AiSdkOptions, type CallPlace, GATE } from './options.ts';
+import { AI_SDK_OPTIONS, type AiSdkOptions, type CallPlace } from './options.ts';
 import { streamed } from './streamed.ts';
 
 const GATED = new WeakMap<object, GatedTool>();

@@ -1,6 +1,6 @@
 import type { ModelMessage, ToolApprovalResponse } from 'ai';
-import { type ArgumentSchema, arg, isInstance } from '#base';
-import { type Approver, Gate } from '#calls';
+import { type ArgumentSchema, arg } from '#base';
+import type { Approver } from '#calls';
 
 /** Where a call is made or answered, as the SDK tells a tool. */
 export interface CallPlace {
@@ -41,5 +41,3 @@ export const AI_SDK_OPTIONS: ArgumentSchema = arg.options<AiSdkOptions>({
   streaming: arg.optional(arg.list(arg.text)),
   waitMs: arg.optional(arg.number),
 });
-
-export const GATE: ArgumentSchema = arg.of('a gate of openGate or connectGate', (value) => isInstance(value, Gate));

@@ -1,5 +1,5 @@
-import { type ArgumentSchema, arg, checkArgument, isInstance, type Json } from '#base';
-import { type BegunCall, Gate } from '#calls';
+import { type ArgumentSchema, arg, checkArgument, type Json } from '#base';
+import { type BegunCall, GATE } from '#calls';
 
 /** The arguments of a call. */
 export type CallArgs = Readonly<Record<string, Json>>;
@@ -35,7 +35,6 @@ export interface OnceOptions {
   readonly waitMs?: number;
 }
 
-const GATE: ArgumentSchema = arg.of('a gate of openGate or connectGate', (value) => isInstance(value, Gate));
 const NAME: ArgumentSchema = arg.of('a text that is not empty', (value) => typeof value === 'string' && value !== '');
 
 const ONCE_OPTIONS = arg.options<OnceOptions>({

@@ -1,10 +1,10 @@
 import type { StructuredToolInterface } from '@langchain/core/tools';
 import { arg, checkArgument, type Json } from '#base';
-import type { Gate } from '#calls';
+import { GATE, type Gate } from '#calls';
 import { LangChainError } from './errors.ts';
 import { gatedCall } from './gated-call.ts';
 import { isAloneIn } from './is-alone.ts';
-import { GATE, LANGCHAIN_OPTIONS, type LangChainOptions } from './options.ts';
+import { LANGCHAIN_OPTIONS, type LangChainOptions } from './options.ts';
 import type { Configurable } from './place.ts';
 import type { ToolResult } from './results.ts';
 

@@ -1,10 +1,10 @@
 import { ToolMessage } from '@langchain/core/messages';
 import type { AgentMiddleware, ToolCallRequest } from 'langchain';
 import { checkArgument, type Json } from '#base';
-import type { Gate } from '#calls';
+import { GATE, type Gate } from '#calls';
 import { gatedCall } from './gated-call.ts';
 import { isAloneIn } from './is-alone.ts';
-import { GATE, LANGCHAIN_OPTIONS, type LangChainOptions } from './options.ts';
+import { LANGCHAIN_OPTIONS, type LangChainOptions } from './options.ts';
 import type { ToolResult } from './results.ts';
 
 /** The brand of a middleware, as `createMiddleware` sets it. */

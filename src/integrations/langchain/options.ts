@@ -1,5 +1,5 @@
-import { type ArgumentSchema, arg, isInstance } from '#base';
-import { type Approver, Gate } from '#calls';
+import { type ArgumentSchema, arg } from '#base';
+import type { Approver } from '#calls';
 import type { Configurable } from './place.ts';
 
 /** The run that an answer came with, where a program puts the person that it has authenticated. */
@@ -31,5 +31,3 @@ export const LANGCHAIN_OPTIONS: ArgumentSchema = arg.options<LangChainOptions>({
   idempotent: arg.optional(arg.list(arg.text)),
   waitMs: arg.optional(arg.number),
 });
-
-export const GATE: ArgumentSchema = arg.of('a gate of openGate or connectGate', (value) => isInstance(value, Gate));

@@ -1,7 +1,7 @@
 import { arg, checkArgument } from '#base';
-import type { Gate } from '#calls';
+import { GATE, type Gate } from '#calls';
 import { gatedCall } from './gated-call.ts';
-import { GATE, MASTRA_OPTIONS, type MastraOptions } from './options.ts';
+import { MASTRA_OPTIONS, type MastraOptions } from './options.ts';
 import { RESUME_SCHEMA, SUSPEND_SCHEMA } from './schemas.ts';
 import type { MastraTool, ToolContext } from './tool.ts';
 

@@ -1,5 +1,5 @@
-import { type ArgumentSchema, arg, isInstance } from '#base';
-import { type Approver, Gate } from '#calls';
+import { type ArgumentSchema, arg } from '#base';
+import type { Approver } from '#calls';
 import type { ToolContext } from './tool.ts';
 
 /** The place of a call: the same for every repetition of it, and for no other call. */
@@ -33,5 +33,3 @@ export const MASTRA_OPTIONS: ArgumentSchema = arg.options<MastraOptions>({
   idempotent: arg.optional(arg.list(arg.text)),
   waitMs: arg.optional(arg.number),
 });
-
-export const GATE: ArgumentSchema = arg.of('a gate of openGate or connectGate', (value) => isInstance(value, Gate));

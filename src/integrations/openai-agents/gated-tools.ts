@@ -1,8 +1,8 @@
 import type { FunctionTool } from '@openai/agents';
 import { type ArgumentSchema, arg, checkArgument } from '#base';
-import type { Gate } from '#calls';
+import { GATE, type Gate } from '#calls';
 import { GATED, takeAnswers } from './answers.ts';
-import { GATE, OPTIONS, type OpenAIAgentsOptions } from './options.ts';
+import { OPTIONS, type OpenAIAgentsOptions } from './options.ts';
 import { ToolCalls } from './tool-calls.ts';
 
 type AnyTool = FunctionTool<any, any, any>;

@@ -1,6 +1,6 @@
 import type { RunContext } from '@openai/agents';
-import { type ArgumentSchema, arg, isInstance } from '#base';
-import { type Approver, Gate } from '#calls';
+import { type ArgumentSchema, arg } from '#base';
+import type { Approver } from '#calls';
 
 /** The answer that a program has given to a paused call with `state.approve` or `state.reject`. */
 export type StateAnswer =
@@ -31,5 +31,3 @@ export const OPTIONS: ArgumentSchema = arg.options<OpenAIAgentsOptions>({
   idempotent: arg.optional(arg.list(arg.text)),
   waitMs: arg.optional(arg.number),
 });
-
-export const GATE: ArgumentSchema = arg.of('a gate of openGate or connectGate', (value) => isInstance(value, Gate));
