@@ -399,46 +399,6 @@ describe.each([
     expect(it.made).toHaveLength(1);
   });
 
-  test('a call that is judged ahead is not begun, and is made once later', async () => {
-    const it = await shopAt(place);
-    const judge = (call: Partial<GateCall>, options = {}) =>
-      it.gate.judge({ run: 'r1', id: 'c1', tool: 'pay', args: {}, ...call }, options);
-    const small = { args: { to: 'bob', cents: 5 } };
-    expect(await judge(small)).toEqual({ end: 'ready', call: 'r1.c1' });
-    it.gate = await it.other();
-    expect(await judge(small)).toEqual({ end: 'ready', call: 'r1.c1' });
-    expect(await judge({ args: { to: 'bob', cents: 6 } })).toMatchObject({ end: 'refused' });
-    expect(await it.run({ args: { to: 'bob', cents: 6 } })).toMatchObject({ end: 'refused' });
-    expect(await it.run(small)).toMatchObject({ end: 'done', isRecorded: false });
-    expect(await it.run(small)).toMatchObject({ end: 'done', isRecorded: true });
-    expect(await judge(small)).toEqual({ end: 'begun', call: 'r1.c1' });
-    expect(await judge({ id: 'm', args: { to: 'mallory', cents: 5 } })).toMatchObject({ end: 'refused' });
-    const held = { id: 'c2', args: { to: 'bob', cents: 500 } };
-    const asked = await judge(held);
-    expect(asked).toMatchObject({ end: 'pending', reason: expect.stringContaining('large') });
-    expect(await it.run(held)).toEqual(asked);
-    await decide(it, asked as PendingEnd, 'approve');
-    expect(await judge(held)).toMatchObject({ end: 'ready' });
-    expect(await it.run(held)).toMatchObject({ end: 'done', isRecorded: false });
-    expect(it.made).toEqual([small.args, held.args]);
-  });
-
-  test('a call that has to be known is refused if it was never asked for', async () => {
-    const it = await shopAt(place);
-    const call = { run: 'r1', id: 'c1', tool: 'pay', args: { to: 'bob', cents: 5 } };
-    const make = async () => {
-      it.made.push(call.args);
-      return { receipt: 1 };
-    };
-    const unknown = { end: 'refused', reason: expect.stringContaining('not asked for before') };
-    expect(await it.gate.judge(call, { isKnown: true })).toMatchObject(unknown);
-    expect(await it.gate.run(call, make, { isKnown: true })).toMatchObject(unknown);
-    expect(await it.gate.judge(call)).toMatchObject({ end: 'ready' });
-    expect(await it.gate.judge(call, { isKnown: true })).toMatchObject({ end: 'ready' });
-    expect(await it.gate.run(call, make, { isKnown: true })).toMatchObject({ end: 'done', isRecorded: false });
-    expect(it.made).toHaveLength(1);
-  });
-
   test('the ledger has the observations of a call', async () => {
     const it = await shopAt(place);
     const observations = [{ name: 'graph', value: { checkpoint: 'k1' } }];

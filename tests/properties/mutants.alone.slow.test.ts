@@ -26,6 +26,7 @@ const FLOORS = [
   'base',
   'canon',
   'merkle',
+  'traces',
   'authority',
   'kernel',
   'ledger',

@@ -26,19 +26,26 @@ const FAULTS_OF_THE_SERVER: Readonly<Record<string, readonly string[]>> = {
     'signer_needed',
     'too_many_questions',
   ],
+  AiSdkError: ['answered_before', 'bad_call', 'no_run', 'not_data', 'own_approval'],
   CanonError: ['not_canonical', 'unreadable', 'unstable'],
   CedarError: ['bad_schema', 'missing_peer'],
-  CliError: ['not_packaged', 'unreadable_file'],
+  CliError: ['no_peers', 'not_packaged', 'unreadable_file'],
   ConfigError: [
     ...['ambiguous_config', 'bad_anchors', 'bad_config', 'bad_root_key', 'config_not_found', 'foreign_config'],
     ...['grant_not_revoked', 'root_key_missing', 'root_key_unwritable', 'unloadable_config', 'unsafe_root_key'],
   ],
+  ConformanceError: [
+    ...['bad_answer', 'cannot_start', 'driver_ended', 'driver_failed', 'driver_silent', 'no_sink'],
+    'unknown_scenario',
+  ],
   EffectError: ['answer_unreadable', 'bad_resolver', 'log_damaged', 'no_epoch', 'transaction_over'],
+  EngineError: ['no_run', 'result_not_json'],
   ExportError: ['bad_export', 'import_unknown'],
   ExtractionError: ['bad_extraction', 'bad_messages', 'bad_terms'],
   GatewayError: ['bad_rules', 'bad_tool'],
   IsolationError: ['bad_level', 'unknown_anomaly'],
   KeyError: ['bad_purpose', 'bad_seed', 'low_order_key'],
+  LangChainError: ['cannot_pause', 'no_call_id', 'no_thread', 'tool_paused'],
   LedgerFault: [
     ...['bad_patch', 'bad_signature', 'blob_missing', 'blob_tampered', 'broken_chain', 'column_mismatch'],
     ...['effects_differ', 'malformed', 'not_canonical', 'overspent', 'rule_broken', 'source_missing', 'tampered'],
@@ -54,6 +61,7 @@ const FAULTS_OF_THE_SERVER: Readonly<Record<string, readonly string[]>> = {
     'rules_refused',
     'server_refused',
   ],
+  MastraToolError: ['cannot_suspend', 'input_not_json', 'no_call_id', 'result_not_kept', 'tool_suspended'],
   McpError: ['desk_refused', 'missing_peer', 'no_person', 'upstream_unreachable'],
   MemoryError: ['bad_limit', 'bad_witness', 'wrong_partition'],
   ModelError: [
@@ -67,6 +75,9 @@ const FAULTS_OF_THE_SERVER: Readonly<Record<string, readonly string[]>> = {
     ...['bad_checkpoint', 'bad_frontier', 'bad_key', 'bad_leaf', 'bad_note', 'bad_proof_file', 'bad_quorum'],
     'missing_node',
   ],
+  OpenAIAgentsError: [
+    ...['always_refused', 'no_call', 'no_run', 'not_approved', 'state_changed', 'state_taken', 'unknown_state'],
+  ],
   OracleError: ['asks_itself', 'bad_answer', 'bad_clock', 'oracle_corrupt', 'oracle_miss'],
   ProvenanceError: ['bad_polynomial', 'bad_token'],
   RuntimeError: [
@@ -78,6 +89,7 @@ const FAULTS_OF_THE_SERVER: Readonly<Record<string, readonly string[]>> = {
     ...['store_bad_checkpoint', 'store_behind_checkpoint', 'store_corrupt', 'store_diverged_from_checkpoint'],
     ...['store_newer_schema', 'store_no_driver', 'store_not_recognised', 'store_older_schema'],
   ],
+  TraceError: ['already_traced'],
 };
 
 const { codes } = readErrors(join(import.meta.dirname, '../../..'));
