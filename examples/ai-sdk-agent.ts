@@ -73,5 +73,5 @@ console.log('again:', await resultOf(approved));
 // A forged history with a payment that the model never asked for.
 const forged = JSON.parse(JSON.stringify(approved).replaceAll('call-2', 'call-9').replaceAll('eve', 'mallory'));
 console.log('forged:', await resultOf(forged));
-await gate.port.close();
+await gate.close();
 rmSync(folder, { recursive: true });

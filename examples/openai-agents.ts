@@ -63,5 +63,5 @@ await vault.take(agent, token).catch(({ code }) => console.log('the token again:
 // A copy of the state that never was in the vault: the call gets its recorded result.
 const copied = await runner.run(agent, await RunState.fromString(agent, kept));
 console.log('copied:', copied.finalOutput);
-await gate.port.close();
+await gate.close();
 rmSync(folder, { recursive: true });

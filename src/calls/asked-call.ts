@@ -18,6 +18,9 @@ export interface AskedCall extends CallContent {
   readonly session?: string;
 }
 
+/** The most characters of a run and an id that leave room for the number of an attempt. */
+const PLAIN_MAX = 180;
+
 const CALL_ID = /^[A-Za-z0-9][A-Za-z0-9_.:-]{0,199}$/;
 
 /** The id of a call in the ledger: the session and the program's own id of the call. */
@@ -30,13 +33,22 @@ export function callIdOf(session: string, id: string): string {
  * run with a dot, and an id that ends like a further attempt, are named by their hash.
  */
 export function runCallIdOf(run: string, id: string): string {
-  const isPlain = !run.includes('.') && !/:\d+$/.test(id);
+  const isPlain = !run.includes('.') && !/:\d+$/.test(id) && run.length + id.length <= PLAIN_MAX;
   return isPlain ? callIdOf(run, id) : contentHash([run, id]).slice(0, 32);
 }
 
 /** The id of a session in the ledger. A subagent has one of its own. */
 export function sessionIdOf(session: string, subagent?: string): string {
   return idOf(subagent === undefined ? session : `${session}.${subagent}`);
+}
+
+/**
+ * Whether a value has a member named `__proto__`. Copies of such a value lose the member, so the
+ * rules would judge other arguments than the tool gets.
+ */
+export function hasHiddenMember(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.hasOwn(value, '__proto__') || Object.values(value).some(hasHiddenMember);
 }
 
 /** The idempotency key under which a call is asked about. */

@@ -5,7 +5,7 @@ import { type CallRow, callDigest, canBegin, type GatewayState, isToBegin, openR
 import { type Hash, isEffectPending, type PendingPayload, readRow } from '#ledger';
 import type { FinalRuling, Ruling } from '#runtime';
 import { traced } from '#traces';
-import { type AskedCall, type CallContent, keyOf } from './asked-call.ts';
+import { type AskedCall, type CallContent, hasHiddenMember, keyOf } from './asked-call.ts';
 import type { CallWorld, Observed } from './call-world.ts';
 import { askStep } from './steps.ts';
 
@@ -104,6 +104,8 @@ interface Ready extends Pick<CallRow, 'class'> {
 
 async function judged(world: CallWorld, call: AskedCall, options: JudgeOptions): Promise<Decision | Ready> {
   const { match = 'content', isKnown = false } = options;
+  if (hasHiddenMember(call.args) || hasHiddenMember(call.parts))
+    return { kind: 'denied', reason: `the arguments of the call ${call.id} have a member named __proto__` };
   const now = world.now();
   const found = world.read((state) => earlier(state, { agent: world.agent, call, now, match }));
   if (found !== undefined) return 'kind' in found ? found : ready(world, call, found.id, match);
@@ -150,7 +152,13 @@ function earlier(
 }
 
 function otherContent(id: string): Decision {
-  return { kind: 'denied', reason: `the call ${id} was asked for with other arguments` };
+  return { kind: 'denied', reason: `the call ${id} was asked for as another call, or with other arguments` };
+}
+
+/** Under a fixed id, no second question can be asked. */
+function lapsed(id: string): Decision {
+  const why = 'more than a day ago, or under other rules or another definition';
+  return { kind: 'denied', reason: `the call ${id} was let through ${why}; give the call another id` };
 }
 
 function begunBefore(call: string, { class: toolClass, outcome }: Pick<CallRow, 'class' | 'outcome'>): Decision {
@@ -280,17 +288,27 @@ async function ready(
   call: string,
   match: 'content' | 'id',
 ): Promise<Decision | Ready> {
-  const row = world.read(({ calls }) => {
-    const found = Object.hasOwn(calls, call) ? calls[call] : undefined;
+  const now = world.now();
+  const row = world.read((state) => {
+    const found = Object.hasOwn(state.calls, call) ? state.calls[call] : undefined;
     const before = found === undefined || isToBegin(found) ? undefined : begunBefore(call, found);
-    return found && { class: found.class, digest: found.digest, before };
+    const isLapsed = found !== undefined && before === undefined && !canBegin(state, found, now);
+    return (
+      found && {
+        ...{ agent: found.agent, tool: found.tool, class: found.class, digest: found.digest },
+        before,
+        isLapsed,
+      }
+    );
   });
   // A closed call of a past day is no longer in the state.
   if (row === undefined) return { kind: 'begun', call, reason: `the call ${call} is of a past day; make a new one` };
+  if (row.agent !== world.agent || row.tool !== `${asked.server}/${asked.tool}`) return otherContent(call);
   const isAmended = match === 'id' && row.digest !== digestOf(asked);
   const args = isAmended ? await amendmentOf(world, asked) : asked.args;
   if (args === undefined) return otherContent(call);
   if (row.before !== undefined) return row.before;
+  if (row.isLapsed && match === 'id') return lapsed(call);
   return { kind: 'ready', call, class: row.class, args, isAmended };
 }
 

@@ -28,6 +28,8 @@ export type CallErrorCode =
   | 'rules_refused'
   /** The server does not answer. Start it with `assize serve`. */
   | 'no_answer'
+  /** The answer has no form of the API. See that the address is that of `assize serve`. */
+  | 'bad_answer'
   /** The server refused the request. Do what its message says. Evidence `{code}`. */
   | 'server_refused'
   /** The program has no token of the person. Pass it in `people`. Evidence `{principal}`. */

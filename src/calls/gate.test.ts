@@ -191,10 +191,48 @@ describe.each([
       { run: 'a', id: 'b.c:2' },
       { run: 'a b', id: '' },
       { run: 'r'.repeat(300), id: 'c' },
+      { run: 'r'.repeat(150), id: 'c'.repeat(48) },
     ];
     const ids = [];
     for (const name of names) ids.push((await it.run({ ...held, ...name })).call);
     expect(new Set(ids).size).toBe(names.length);
+  });
+
+  test('the approval of a tool is not that of another tool under its id', async () => {
+    const it = await shopAt(place);
+    const held = { run: 'r1', id: 'c1', tool: 'pay', args: { to: 'bob', cents: 500 } };
+    const asked = await it.run(held);
+    await decide(it, asked, 'approve');
+    expect(await it.run({ ...held, tool: 'look' })).toMatchObject({ end: 'refused' });
+    expect(await it.gate.judge({ ...held, id: 'c2', tool: 'look' })).toMatchObject({ end: 'ready' });
+    expect(await it.run({ ...held, id: 'c2' })).toMatchObject({ end: 'refused' });
+    expect(it.made).toEqual([]);
+    expect(await it.run(held)).toMatchObject({ end: 'done' });
+  });
+
+  test('a call with a hidden member is refused, and nothing is recorded', async () => {
+    const it = await shopAt(place);
+    for (const text of ['{"cents":5,"__proto__":{"to":"mallory"}}', '{"cents":5,"a":[{"__proto__":1}]}']) {
+      const args = JSON.parse(text) as GateCall['args'];
+      expect(await it.run({ args })).toMatchObject({ end: 'refused', reason: expect.stringContaining('__proto__') });
+      const call = { run: 'r1', id: 'c1', tool: 'pay', args };
+      expect(await it.gate.judge(call)).toMatchObject({ end: 'refused' });
+    }
+    expect(await it.run({ args: { to: 'bob', cents: 5 } })).toMatchObject({ end: 'done' });
+    expect(it.made).toEqual([{ to: 'bob', cents: 5 }]);
+  });
+
+  test('a made call whose result is no JSON is done, and is not made again', async () => {
+    const it = await shopAt(place);
+    const call = { run: 'r1', id: 'c1', tool: 'pay', args: { to: 'bob', cents: 5 } };
+    const make = async () => ({ at: new Date(5), sum: Number.NaN }) as never;
+    expect(await it.gate.run(call, make)).toMatchObject({ end: 'done', isRecorded: false });
+    expect(await it.gate.run(call, make)).toMatchObject({ end: 'doubt', reason: expect.stringContaining('no JSON') });
+    const thrown = { name: Symbol('n'), toString: () => expect.unreachable() };
+    const isUnknown = () => expect.unreachable();
+    const strange = await it.gate.run({ ...call, id: 'c2' }, () => Promise.reject(thrown), { isUnknown });
+    expect(strange).toMatchObject({ end: 'doubt' });
+    expect(await it.gate.run({ ...call, id: 'c2' }, make)).toMatchObject({ end: 'doubt' });
   });
 
   test('a denied call is not made, and an approved one is made once', async () => {

@@ -1,15 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type ArgumentSchema, arg, isInstance, type Json } from '#base';
+import { type ArgumentSchema, arg, isAssizeError, isInstance, type Json } from '#base';
 import { canonicalize, hashText } from '#canon';
 import type { Hash } from '#ledger';
 import { traced } from '#traces';
-import { type AskedCall, runCallIdOf, sessionIdOf } from './asked-call.ts';
+import { type AskedCall, hasHiddenMember, runCallIdOf, sessionIdOf } from './asked-call.ts';
 import type { CallPort } from './call-port.ts';
 import type { Observed } from './call-world.ts';
 import type { Outcome } from './close-call.ts';
 import { type DecideOptions, type Decision, digestOf } from './decide-call.ts';
 import { CallError } from './errors.ts';
 import type { HeldCall } from './held-call.ts';
+import { isInterruption } from './interruption.ts';
 import { callStep, makeStep } from './steps.ts';
 
 export interface GateOptions {
@@ -108,6 +109,8 @@ export class Gate {
   readonly #options: Required<GateOptions>;
   /** The calls that this process makes or reports now, by their id. */
   readonly #running: Map<string, Running> = new Map();
+  /** The outcomes that are being recorded. None of them rejects. */
+  readonly #reports: Set<Promise<void>> = new Set();
 
   constructor(port: CallPort, { server, waitMs = 0, inFlightMs = 2_000 }: GateOptions) {
     this.port = port;
@@ -151,6 +154,7 @@ export class Gate {
     for (let attempt = 1; ; attempt++) {
       const id = attempt === 1 ? first : `${first}:${attempt}`;
       const asked = this.#asked(id, call);
+      if (hasHiddenMember(asked.args)) return hidden(id);
       const decision = await this.port.judge(
         asked,
         this.#asking(call, attempt === 1 ? options : { ...options, ...UNKNOWN }),
@@ -187,9 +191,12 @@ export class Gate {
     throw errorOf(end);
   }
 
-  /** Waits for the calls that are being made and their outcomes, and closes the port. */
+  /**
+   * Waits until the outcomes of the calls that were made are recorded, and closes the port. A call
+   * that is still being made is in doubt then.
+   */
   async close(): Promise<void> {
-    await Promise.all(Array.from(this.#running.values(), ({ attempt }) => ended(attempt)));
+    await Promise.all(this.#reports);
     await this.port.close();
   }
 
@@ -216,12 +223,14 @@ export class Gate {
   }
 
   async #decided<T extends Json | undefined>(asked: AskedCall, work: Work<T>): Promise<Attempt<T>> {
-    const decision = await this.port.ask(asked, this.#asking(work.call, work.options));
     const { id: call } = asked;
+    if (hasHiddenMember(asked.args)) return { end: hidden(call), isNow: false, isIdempotent: false };
+    const decision = await this.port.ask(asked, this.#asking(work.call, work.options));
     const known = { isNow: false, isIdempotent: isRepeatable(decision, work.options) };
     if (decision.kind === 'denied') return { ...known, end: { end: 'refused', call, reason: decision.reason } };
     if (decision.kind === 'begun') return { ...known, end: await this.#before(call, decision.reason) };
     if (decision.kind === 'pending') return { ...known, end: this.#pending(call, decision) };
+    if (decision.kind !== 'allowed') throw new TypeError(`A port has answered ${JSON.stringify(decision)}.`);
     return this.#made({ call, args: decision.args ?? asked.args }, work, known.isIdempotent);
   }
 
@@ -266,7 +275,7 @@ export class Gate {
         () => make({ call, key, args }),
       );
     } catch (error) {
-      const unknown = isUnknown(error);
+      const unknown = leavesOpen(error, isUnknown);
       await this.#report(call, { outcome: unknown ? 'unknown' : 'failed', result: { error: told(error) } });
       if (!unknown) return { ...known, end: { end: 'failed', call, error, isRecorded: false } };
       const reason = `it was made, and its outcome is not known: ${told(error).message}`;
@@ -280,18 +289,43 @@ export class Gate {
   }
 
   /** The call is made, so an outcome that is not recorded is no failure of the call. */
-  async #report(call: string, outcome: Outcome): Promise<void> {
-    try {
-      await this.port.report(call, outcome);
-    } catch (error) {
-      process.emitWarning(
-        `The outcome of the call ${call} was not recorded, so it is in doubt: ${told(error).message}`,
-        {
-          type: 'AssizeWarning',
-          code: 'call_in_doubt',
-        },
-      );
+  #report(call: string, outcome: Outcome): Promise<void> {
+    const report = this.#sent(call, outcome).finally(() => this.#reports.delete(report));
+    this.#reports.add(report);
+    return report;
+  }
+
+  async #sent(call: string, outcome: Outcome): Promise<void> {
+    for (const wait of [...REPORT_PAUSES_MS, undefined]) {
+      try {
+        await this.port.report(call, outcome);
+        return;
+      } catch (error) {
+        if (wait === undefined || !isAssizeError(error) || !error.retryable) return warnOf(call, error);
+        await pause(wait);
+      }
     }
+  }
+}
+
+/** The pauses before a report is sent again that a server could not take. */
+const REPORT_PAUSES_MS = [50, 500, 2_000];
+
+function warnOf(call: string, error: unknown): void {
+  const text = `The outcome of the call ${call} was not recorded, so it is in doubt: ${told(error).message}`;
+  process.emitWarning(text, { type: 'AssizeWarning', code: 'call_in_doubt' });
+}
+
+function hidden(call: string): Extract<CallEnd<never>, { readonly end: 'refused' }> {
+  return { end: 'refused', call, reason: `the arguments of the call ${call} have a member named __proto__` };
+}
+
+/** An error whose meaning the program cannot tell leaves the call open. */
+function leavesOpen(error: unknown, isUnknown: (error: unknown) => boolean): boolean {
+  try {
+    return isUnknown(error);
+  } catch {
+    return true;
   }
 }
 
@@ -327,12 +361,6 @@ interface Attempt<T> {
 interface Running {
   readonly digest: string;
   readonly attempt: Promise<Attempt<unknown>>;
-}
-
-/** Resolves when an attempt is over, also by an error, which goes to the caller of the attempt. */
-async function ended(attempt: Promise<Attempt<unknown>>): Promise<void> {
-  const [settled] = await Promise.allSettled([attempt]);
-  if (settled.status === 'fulfilled') await settled.value.reported;
 }
 
 /** The end of the same call, which is being made. */
@@ -371,9 +399,14 @@ export function errorOf(end: Exclude<CallEnd<unknown>, { readonly end: 'done' }>
 /** The part of a result that the ledger keeps. */
 function kept(result: Json | undefined): Json {
   if (result === undefined) return {};
-  const text = canonicalize(result, { bytesMax: 64 * 1_048_576 });
-  const bytes = Buffer.byteLength(text);
-  return bytes <= RESULT_BYTES_MAX ? { value: result } : { omitted: { bytes, sha256: hashText(text) } };
+  try {
+    const text = canonicalize(result, { bytesMax: 64 * 1_048_576 });
+    const bytes = Buffer.byteLength(text);
+    return bytes <= RESULT_BYTES_MAX ? { value: result } : { omitted: { bytes, sha256: hashText(text) } };
+  } catch (error) {
+    // The call is made, so a result that is no JSON is no failure of it.
+    return { omitted: { reason: told(error).message } };
+  }
 }
 
 /** A gate reports every outcome with a result. An outcome without one was recorded by a person. */
@@ -384,20 +417,23 @@ function endOf<T>(call: string, { outcome, result }: Outcome, reason: string): C
   }
   const { value, error, omitted } = result as { readonly [member in 'value' | 'error' | 'omitted']?: Json };
   if (outcome === 'failed') return { end: 'failed', call, error: error ?? { message: reason }, isRecorded: true };
-  if (omitted !== undefined) return { end: 'doubt', call, reason: 'it is done, and its result was too large to keep' };
+  if (omitted !== undefined)
+    return { end: 'doubt', call, reason: 'it is done, and its result was not kept: too large, or no JSON' };
   return { end: 'done', call, result: value as T, isRecorded: true };
 }
 
 function told(error: unknown): { readonly name: string; readonly message: string } {
-  const { name, message } = isInstance(error, Error) ? error : { name: 'Error', message: text(error) };
-  return { name: name.slice(0, 200).toWellFormed(), message: message.slice(0, 4_000).toWellFormed() };
+  const { name, message } = (error ?? {}) as { readonly name?: unknown; readonly message?: unknown };
+  return {
+    name: typeof name === 'string' ? name.slice(0, 200).toWellFormed() : 'Error',
+    message: (typeof message === 'string' ? message : printed(error)).slice(0, 4_000).toWellFormed(),
+  };
 }
 
-function text(error: unknown): string {
-  const said = (error as { readonly message?: unknown } | null)?.message;
-  return typeof said === 'string' ? said : String(error);
-}
-
-function isInterruption(error: unknown): boolean {
-  return isInstance(error, Error) && (error.name === 'AbortError' || error.name === 'TimeoutError');
+function printed(error: unknown): string {
+  try {
+    return String(error);
+  } catch {
+    return 'an error that cannot be printed';
+  }
 }

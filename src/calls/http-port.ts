@@ -1,4 +1,4 @@
-import { isAssizeError, type Json } from '#base';
+import { isAssizeError } from '#base';
 import type { Hash } from '#ledger';
 import { currentTracer } from '#traces';
 import type { AskedCall } from './asked-call.ts';
@@ -6,6 +6,7 @@ import type { CallPort, PersonsDecision, ShownCall } from './call-port.ts';
 import type { Outcome } from './close-call.ts';
 import type { DecideOptions, Decision, Judgement } from './decide-call.ts';
 import { CallError } from './errors.ts';
+import { badAnswer, type Document, readDecision, readOutcome } from './read-answer.ts';
 
 export interface HttpPortOptions {
   /** The address of `assize serve`, such as `http://127.0.0.1:4517`. */
@@ -20,6 +21,9 @@ export interface HttpPortOptions {
 
 /** The longest wait of one request. */
 const WAIT_SECONDS_MAX = 50;
+
+/** A server that is silent for longer than its longest wait does not answer. */
+const ANSWER_MS_MAX = (WAIT_SECONDS_MAX + 30) * 1_000;
 
 /** Judges and records calls at a server. */
 export class HttpPort implements CallPort {
@@ -42,11 +46,16 @@ export class HttpPort implements CallPort {
     { waitMs, observations, isKnown }: DecideOptions,
     when: { readonly later?: true },
   ): Promise<Decision | Judgement> {
-    const wait = Math.min(WAIT_SECONDS_MAX, Math.ceil(waitMs / 1_000));
+    const until = performance.now() + waitMs;
     const place = { ...(session !== undefined && { session }), ...(observations !== undefined && { observations }) };
     const body = { id, server, tool, args, ...place, ...when, ...(isKnown === true && { known: true }) };
-    const { decision, ...more } = await this.#send('POST', `${this.#calls()}?wait=${wait}`, body);
-    return { kind: decision, ...more } as unknown as Decision | Judgement;
+    for (;;) {
+      const left = Math.max(0, until - performance.now());
+      const wait = Math.min(WAIT_SECONDS_MAX, Math.ceil(left / 1_000));
+      const answer = await this.#send('POST', `${this.#calls()}?wait=${wait}`, body);
+      const decision = readDecision(answer, id);
+      if (decision.kind !== 'pending' || left <= WAIT_SECONDS_MAX * 1_000) return decision;
+    }
   }
 
   async report(call: string, outcome: Outcome): Promise<boolean> {
@@ -55,8 +64,7 @@ export class HttpPort implements CallPort {
   }
 
   async outcomeOf(call: string): Promise<Outcome | undefined> {
-    const found = await this.#send('GET', `${this.#calls()}/${enc(call)}/outcome`);
-    return found['outcome'] === undefined ? undefined : (found as unknown as Outcome);
+    return readOutcome(await this.#send('GET', `${this.#calls()}/${enc(call)}/outcome`), call);
   }
 
   async shown(approval: Hash): Promise<ShownCall | undefined> {
@@ -105,12 +113,13 @@ export class HttpPort implements CallPort {
     path: string,
     body?: object,
     token: string = this.#options.token,
-  ): Promise<Readonly<Record<string, Json | undefined>>> {
+  ): Promise<Document> {
     const url = new URL(path, this.#options.url);
     const traceparent = currentTracer()?.traceparent();
     const answer = await fetch(url, {
       method,
       redirect: 'error',
+      signal: AbortSignal.timeout(ANSWER_MS_MAX),
       headers: {
         authorization: `Bearer ${token}`,
         ...(body !== undefined && { 'content-type': 'application/json' }),
@@ -121,13 +130,25 @@ export class HttpPort implements CallPort {
       const text = `The server ${url.origin} does not answer. Start it with assize serve.`;
       throw new CallError('no_answer', text, { cause, retryable: true });
     });
-    const document = (await answer.json().catch(() => ({}))) as Readonly<Record<string, Json | undefined>>;
-    if (answer.ok) return document;
-    const { code = 'no_problem', detail = `status ${answer.status}` } = document;
+    const document = documentOf(await answer.text().catch(() => ''));
+    if (answer.ok && document !== undefined) return document;
+    if (answer.ok) throw badAnswer(path);
+    const { code = 'no_problem', detail = `status ${answer.status}` } = document ?? {};
     throw new CallError('server_refused', `The server refused: ${String(detail)}`, {
       evidence: { code: String(code) },
       retryable: answer.status === 429 || answer.status === 503,
     });
+  }
+}
+
+/** Undefined for a text that is no JSON object, such as a page. */
+function documentOf(text: string): Document | undefined {
+  try {
+    const document: unknown = JSON.parse(text);
+    const isRecord = typeof document === 'object' && document !== null && !Array.isArray(document);
+    return isRecord ? (document as Document) : undefined;
+  } catch {
+    return undefined;
   }
 }
 

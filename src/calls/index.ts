@@ -5,7 +5,7 @@
  * Guarantees: each call is begun at most once, in any process; an approval is for exactly one call.
  * Never: makes a call by itself. `Gate` makes one that it is given, after the ledger has begun it.
  */
-export { type AskedCall, type CallContent, callIdOf, runCallIdOf, sessionIdOf } from './asked-call.ts';
+export { type AskedCall, type CallContent, callIdOf, hasHiddenMember, runCallIdOf, sessionIdOf } from './asked-call.ts';
 export type { CallPart } from './call-part.ts';
 export type { CallPort, PersonsDecision, ShownCall } from './call-port.ts';
 export type { AgentAction, CallWorld, EntryPlace, Observed, ProposeOptions } from './call-world.ts';
@@ -26,6 +26,7 @@ export {
   type PendingEnd,
 } from './gate.ts';
 export type { Approver, HeldCall } from './held-call.ts';
+export { isInterruption } from './interruption.ts';
 export { type ConnectGateOptions, connectGate, type OpenGateOptions, openGate } from './open-gate.ts';
 export { outcomeOf } from './outcome-of.ts';
 export { ofPlain, toPlain } from './plain-value.ts';

@@ -112,6 +112,16 @@ async function configure(trajectory: Trajectory, wanted: ReturnType<typeof confi
   );
 }
 
+function isAddress(value: unknown): boolean {
+  const url = typeof value === 'string' ? URL.parse(value) : null;
+  const isHttp = url?.protocol === 'http:' || url?.protocol === 'https:';
+  return isHttp && `${url.pathname}${url.search}${url.hash}` === '/' && `${url.username}${url.password}` === '';
+}
+
+function isToken(value: unknown): boolean {
+  return typeof value === 'string' && /^[\x21-\x7e]+$/.test(value);
+}
+
 const OPTIONS = arg.options<OpenGateOptions>({
   store: arg.optional(arg.text),
   rules: arg.optional(arg.text),
@@ -125,8 +135,8 @@ const OPTIONS = arg.options<OpenGateOptions>({
 });
 
 const CONNECT_OPTIONS = arg.options<ConnectGateOptions>({
-  url: arg.text,
-  token: arg.text,
+  url: arg.of('the address of a server: http or https, without a path, a user or a password', isAddress),
+  token: arg.of('a token of visible letters, without a line break', isToken),
   trajectory: arg.optional(arg.text),
   people: arg.optional(arg.object),
   server: arg.text,

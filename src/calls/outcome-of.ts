@@ -6,7 +6,7 @@ import { argsUnder } from './decide-call.ts';
 export async function outcomeOf(world: CallWorld, call: string): Promise<Outcome | undefined> {
   const { isKnown, outcome } = world.read(({ calls }) => {
     const row = Object.hasOwn(calls, call) ? calls[call] : undefined;
-    return { isKnown: row !== undefined, outcome: row?.outcome };
+    return { isKnown: row !== undefined, outcome: row?.agent === world.agent ? row.outcome : undefined };
   });
   if (isKnown) return outcome && { outcome, ...(await reported(world, call, outcome)) };
   // A closed call of a past day is no longer in the state.

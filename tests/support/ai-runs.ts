@@ -169,7 +169,7 @@ export async function runOf(way: Way, options: RunOptions = {}): Promise<Run> {
     return gate;
   };
   onTestFinished(async () => {
-    for (const gate of gates) await gate.port.close();
+    for (const gate of gates) await gate.close();
     rmSync(folder, { recursive: true });
   });
   return new Run({ way, options, open, made: [], gate: await open() });

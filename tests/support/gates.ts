@@ -70,7 +70,7 @@ export async function atServer(): Promise<PayingShop> {
 async function shopOf({ open, store }: Opening): Promise<PayingShop> {
   const gates: Gate[] = [await open()];
   onTestFinished(async () => {
-    for (const gate of gates) await gate.port.close();
+    for (const gate of gates) await gate.close();
   });
   const gate = (): Gate => gates.at(-1) as Gate;
   return {

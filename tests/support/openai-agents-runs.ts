@@ -165,7 +165,7 @@ export async function deskOf({
     return gate;
   };
   onTestFinished(async () => {
-    for (const gate of gates) await gate.port.close();
+    for (const gate of gates) await gate.close();
     rmSync(folder, { recursive: true });
   });
   const made: Paid[] = [];

@@ -36,7 +36,7 @@ from .ends import (
 )
 from .errors import Problem
 from .forms import Decision, OutcomeName
-from .identity import call_id_of, session_id_of
+from .identity import call_id_of, has_hidden_member, session_id_of
 from .outcomes import end_of, error_document, is_interruption, kept, log, without_value
 from .places import calling, making, running
 from .steps import CIRCLE, Io, Join, Make, Running, Sleep, Steps, drive, drive_async
@@ -270,6 +270,8 @@ class Gate:
             attempt += 1
 
     def _once(self, call: str, work: _Work) -> Steps[_Attempt]:
+        if has_hidden_member(work.args):
+            return _Attempt(Refused(call, f"the arguments of the call {call} have a member named __proto__"))
         mine = Running.here(work.digest)
         while True:
             with self._lock:

@@ -9,6 +9,8 @@ from .canonical import content_hash
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,199}")
 
 
+#: The most characters of a run and an id that leave room for the number of an attempt.
+_PLAIN_MAX = 180
 _ATTEMPT = re.compile(r".*:[0-9]+", re.DOTALL)
 
 
@@ -18,9 +20,22 @@ def call_id_of(run: str, id: str) -> str:
     No two calls have the same id: a run with a dot, and an id that ends like a further attempt, are
     named by their hash.
     """
-    if "." in run or _ATTEMPT.fullmatch(id) is not None:
+    is_long = len(_utf16(run)) + len(_utf16(id)) > _PLAIN_MAX
+    if "." in run or _ATTEMPT.fullmatch(id) is not None or is_long:
         return content_hash([run, id])[:32]
     return _id_of(f"{run}.{id}")
+
+
+def has_hidden_member(value: object) -> bool:
+    """Whether a value has a member named __proto__, which the rules would not see."""
+    if isinstance(value, dict):
+        return "__proto__" in value or any(has_hidden_member(member) for member in value.values())
+    return isinstance(value, list) and any(has_hidden_member(member) for member in value)
+
+
+def _utf16(text: str) -> str:
+    """As many characters as the text has in TypeScript."""
+    return "".join("xx" if ord(letter) > 0xFFFF else "x" for letter in text)
 
 
 def session_id_of(run: str) -> str:

@@ -4,15 +4,16 @@ import type { Json } from '#base';
 import {
   type BegunCall,
   type CallEnd,
-  callIdOf,
   errorOf,
   type Gate,
   type GateCall,
   type HeldCall,
+  isInterruption,
   type JudgedEnd,
   type MakeOptions,
   ofPlain,
   type PendingEnd,
+  runCallIdOf,
   toPlain,
 } from '#calls';
 import { answerIn, type GivenAnswer, isResumed } from './asked-in.ts';
@@ -73,8 +74,8 @@ export class GatedTool {
   async waits(input: unknown, place: CallPlace): Promise<boolean> {
     const end = await this.judge(input, place);
     const { run, id } = this.callOf(input, place);
-    this.#refused.delete(callIdOf(run, id));
-    if (end.end === 'refused') this.#refused.set(callIdOf(run, id), end);
+    this.#refused.delete(runCallIdOf(run, id));
+    if (end.end === 'refused') this.#refused.set(runCallIdOf(run, id), end);
     const [oldest] = this.#refused.keys();
     if (oldest !== undefined && this.#refused.size > REFUSED_MAX) this.#refused.delete(oldest);
     return end.end === 'pending';
@@ -101,7 +102,7 @@ export class GatedTool {
     let live: { readonly result: unknown } | undefined;
     let thrown: { readonly error: unknown } | undefined;
     const call = this.callOf(input, place);
-    const refused = this.#refused.get(callIdOf(call.run, call.id));
+    const refused = this.#refused.get(runCallIdOf(call.run, call.id));
     if (refused !== undefined) throw errorOf(refused);
     const make = async ({ args }: BegunCall): Promise<Json> => {
       try {
@@ -113,7 +114,7 @@ export class GatedTool {
       }
       return toPlain(live.result) ?? UNKEPT;
     };
-    const end = await this.gate.run(call, make, this.#optionsAt(place));
+    const end = await this.gate.run(call, make, this.#optionsAt(place, options.abortSignal));
     if (live !== undefined) return live.result;
     if (thrown !== undefined) throw thrown.error;
     return recorded(end, take);
@@ -129,11 +130,12 @@ export class GatedTool {
     return { run: this.#runOf(place), id: place.toolCallId, tool: this.name, args: args as GateCall['args'] };
   }
 
-  #optionsAt({ messages, toolCallId }: CallPlace): MakeOptions {
+  #optionsAt({ messages, toolCallId }: CallPlace, signal?: AbortSignal): MakeOptions {
     const { idempotent = [], waitMs } = this.#options;
     return {
-      isIdempotent: idempotent.includes(this.name),
+      ...(idempotent.includes(this.name) && { isIdempotent: true }),
       isKnown: isResumed(messages, toolCallId),
+      isUnknown: (error) => signal?.aborted === true || isInterruption(error),
       ...(waitMs !== undefined && { waitMs }),
     };
   }

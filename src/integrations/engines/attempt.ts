@@ -1,4 +1,4 @@
-import { type AssizeError, isInstance, type Json } from '#base';
+import type { AssizeError, Json } from '#base';
 import {
   type CallEnd,
   CallError,
@@ -7,6 +7,7 @@ import {
   type Gate,
   type GateCall,
   type HeldCall,
+  isInterruption,
   type Make,
   type MakeOptions,
 } from '#calls';
@@ -55,7 +56,11 @@ export async function attempt<Args extends CallArgs, T extends Json | undefined>
       throw error;
     }
   };
-  const options: MakeOptions = { isIdempotent: idempotent, isUnknown, ...(waitMs !== undefined && { waitMs }) };
+  const options: MakeOptions = {
+    ...(idempotent && { isIdempotent: true }),
+    isUnknown,
+    ...(waitMs !== undefined && { waitMs }),
+  };
   const end = await gate.run(call, makeKept, options);
   if (end.end === 'done') return madeEnd(end.call, end.result);
   if (thrown !== undefined && passesOn(thrown.error)) throw thrown.error;
@@ -124,11 +129,4 @@ function errorText(end: Exclude<CallEnd<unknown>, { readonly end: 'done' }>): st
 function toldBy(error: unknown): string {
   const said = (error as { readonly message?: unknown } | null)?.message;
   return (typeof said === 'string' ? said : String(error)).slice(0, 4_000).toWellFormed();
-}
-
-/** The names of errors that end a call before its outcome is known. */
-const INTERRUPTIONS = ['AbortError', 'TimeoutError', 'CancelledFailure', 'CancelledError'];
-
-function isInterruption(error: unknown): boolean {
-  return isInstance(error, Error) && INTERRUPTIONS.includes(error.name);
 }

@@ -68,6 +68,16 @@ describe.each([
     expect(it.made).toEqual([]);
   });
 
+  test('an answer without a name approves no later call', async () => {
+    const it = await runOf(make, named);
+    const { pauses } = await it.start([pay('c1', 'bob', 500)]);
+    expect((await it.resume({ decisions: [{ type: 'approve' }] })).pauses).toHaveLength(1);
+    expect(it.made).toEqual([]);
+    // Under the id of its interrupt it is about this call.
+    const { told } = await it.resume({ [pauses[0]!.id]: { decisions: [{ type: 'approve' }] } });
+    expect(told).toMatchObject([{ content: 'paid bob' }]);
+  });
+
   test('a call is made as a named person has edited it, once', async () => {
     const it = await runOf(make, named);
     const { pauses } = await it.start([pay('c1', 'bob', 500)]);

@@ -7,6 +7,8 @@ export interface NodeAnswers {
   readonly answers: readonly unknown[];
   /** The place of the answer that came with this run. The others are old. -1: none came. */
   readonly freshAt: number;
+  /** Whether that answer came under the id of its interrupt, and not to all that wait. */
+  readonly isById: boolean;
 }
 
 /** The answers of each node that runs. */
@@ -21,8 +23,9 @@ export function answersOf(configurable: Configurable): NodeAnswers {
   const node = nodeOf(configurable);
   const known = ANSWERS.get(node);
   if (known !== undefined) return known;
-  const freshAt = freshIn(scratchpad, configurable['__pregel_resume_map']);
-  const found = { answers: drained(), freshAt };
+  const byId = configurable['__pregel_resume_map'];
+  const freshAt = freshIn(scratchpad, byId);
+  const found = { answers: drained(), freshAt, isById: typeof byId === 'object' && byId !== null };
   ANSWERS.set(node, found);
   return found;
 }

@@ -9,6 +9,7 @@ import {
   type Gate,
   type GateCall,
   type HeldCall,
+  isInterruption,
   type PendingEnd,
 } from '#calls';
 import { nodeOf } from './answers.ts';
@@ -117,6 +118,7 @@ class GatedCall {
     };
     const end = await this.#gate.run(this.#asked, make, {
       ...(idempotent.includes(tool) && { isIdempotent: true }),
+      isUnknown: (error) => this.#call.signal?.aborted === true || isInterruption(error),
       ...(waitMs !== undefined && { waitMs }),
     });
     return { end, ...(live !== undefined && { live }), ...(thrown !== undefined && { thrown }) };

@@ -8,6 +8,8 @@ export interface GivenAnswer {
   readonly read: ReadAnswer | undefined;
   /** Whether it came with this run: only then the program has authenticated its person. */
   readonly isFresh: boolean;
+  /** Whether it came under the id of its interrupt. */
+  readonly isById: boolean;
 }
 
 /** The call of a node that the answers may be about. */
@@ -37,18 +39,26 @@ export class GivenAnswers {
   }
 
   add(raw: unknown): void {
-    this.#answers?.push({ raw, read: readAnswer(raw), isFresh: true });
+    this.#answers?.push({ raw, read: readAnswer(raw), isFresh: true, isById: false });
   }
 
   #given(): GivenAnswer[] {
-    const { answers, freshAt } = answersOf(this.#of.configurable);
-    return answers.map((raw, at) => ({ raw, read: readAnswer(raw), isFresh: at === freshAt }));
+    const { answers, freshAt, isById } = answersOf(this.#of.configurable);
+    return answers.map((raw, at) => ({
+      raw,
+      read: readAnswer(raw),
+      isFresh: at === freshAt,
+      isById: isById && at === freshAt,
+    }));
   }
 
-  /** An answer without a name is about the only call of a message. */
-  #isAbout({ read }: GivenAnswer, call: string, approval: string): boolean {
+  /**
+   * An answer without the name of a call is about the only call of a message, if it came under the
+   * id of its interrupt: another one could be a repetition, for an earlier call.
+   */
+  #isAbout({ read, isById }: GivenAnswer, call: string, approval: string): boolean {
     const { about } = read ?? {};
-    if (about === undefined) return this.#of.isAlone;
+    if (about === undefined) return this.#of.isAlone && isById;
     return (about.call === undefined || about.call === call) && about.approval === approval;
   }
 }

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isInstance } from '#base';
-import { type BegunCall, type CallEnd, errorOf, type Gate, type GateCall, type HeldCall } from '#calls';
+import { type BegunCall, type CallEnd, errorOf, type Gate, type GateCall, type HeldCall, isInterruption } from '#calls';
 import { readAnswer } from './answer.ts';
 import { MastraToolError } from './errors.ts';
 import { argsOf, type CallArgs, inputOf, readInput } from './input.ts';
@@ -81,7 +80,7 @@ class GatedCall {
     const { waitMs } = this.#options;
     const { abortSignal } = this.#of.context;
     return this.#gate.run<never>(this.#call, (begun) => this.#make(begun) as Promise<never>, {
-      isIdempotent: this.#isIdempotent,
+      ...(this.#isIdempotent && { isIdempotent: true }),
       isUnknown: (error) => abortSignal?.aborted === true || isInterruption(error),
       ...(waitMs !== undefined && { waitMs }),
     });
@@ -170,8 +169,4 @@ class GatedCall {
       );
     return paused.suspend(suspensionOf(held), { resumeSchema: ANSWER_FORM });
   }
-}
-
-function isInterruption(error: unknown): boolean {
-  return isInstance(error, Error) && (error.name === 'AbortError' || error.name === 'TimeoutError');
 }

@@ -6,7 +6,16 @@ import {
   type ToolInputGuardrailData,
 } from '@openai/agents';
 import { isInstance, type Json } from '#base';
-import { type BegunCall, type CallEnd, errorOf, type Gate, type GateCall, type HeldCall, type JudgedEnd } from '#calls';
+import {
+  type BegunCall,
+  type CallEnd,
+  errorOf,
+  type Gate,
+  type GateCall,
+  type HeldCall,
+  isInterruption,
+  type JudgedEnd,
+} from '#calls';
 import { answerTo } from './answers.ts';
 import { argsOf, inputOf, namedArgs } from './call-args.ts';
 import { OpenAIAgentsError } from './errors.ts';
@@ -19,8 +28,6 @@ type Context = RunContext<any>;
 type Details = NonNullable<Parameters<AnyTool['invoke']>[2]>;
 
 /** The errors of a call whose outcome is open. */
-const INTERRUPTIONS: ReadonlySet<string> = new Set(['AbortError', 'TimeoutError', 'ToolTimeoutError']);
-
 /** The calls of one tool: judged before the SDK makes them, and made once. */
 export class ToolCalls {
   readonly #gate: Gate;
@@ -188,8 +195,4 @@ export class ToolCalls {
     known?.delete(id);
     return judged;
   }
-}
-
-function isInterruption(error: unknown): boolean {
-  return isInstance(error, Error) && INTERRUPTIONS.has(error.name);
 }

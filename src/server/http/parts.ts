@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { hasHiddenMember } from '#calls';
 import { issueText, issueWords, type Misfit, misfitsOf, type RawIssue, toPointer } from '#canon';
 import { ServerError } from '../errors.ts';
 import type { Operation } from '../operations/operation.ts';
@@ -15,7 +16,7 @@ const NOTHING = z.strictObject({});
  * @throws ServerError `invalid_request` with `findings`
  */
 export function checkedParts(
-  { params = NOTHING, query = NOTHING, body }: Operation,
+  { params = NOTHING, query = NOTHING, body, refusesHidden }: Operation,
   given: { readonly path: Readonly<Record<string, string>>; readonly query: URLSearchParams; readonly body: unknown },
 ): { readonly path: any; readonly query: any; readonly body: any } {
   const findings: Misfit[] = [];
@@ -28,6 +29,8 @@ export function checkedParts(
   const { members, repeated } = membersOf(given.query);
   for (const name of repeated)
     findings.push({ pointer: toPointer(['query', name]), message: 'is given twice; give it once' });
+  if (refusesHidden === true && hasHiddenMember(given.body))
+    findings.push({ pointer: toPointer(['body']), message: 'has a member named __proto__; give it another name' });
   const parts = {
     path: checked('path', params, given.path),
     query: checked('query', query, members),

@@ -76,6 +76,7 @@ const ask = operation({
       known: z.literal(true).optional().describe('deny a call that was not asked about before'),
     })
     .meta({ id: 'AskedCall' }),
+  refusesHidden: true,
   answer: decisionForm,
   errors: ['halted', 'too_many_pending', 'conflict'],
   run: async (request) => {

@@ -81,6 +81,8 @@ export interface Operation<
   readonly body?: Body;
   /** The least limit of the bytes of a body, where `server.limits.bodyBytes` is too few. */
   readonly bodyBytes?: number;
+  /** Whether a member named `__proto__` in the body is refused: a schema would drop it unseen. */
+  readonly refusesHidden?: true;
   /** The form of the answer, with its status codes. Default: 200. */
   readonly answer: Out;
   readonly statuses?: readonly (200 | 201 | 202)[];

@@ -52,6 +52,7 @@ const FAULTS_OF_THE_SERVER: Readonly<Record<string, readonly string[]>> = {
     ...['writ_missing', 'writ_tampered'],
   ],
   CallError: [
+    'bad_answer',
     'call_failed',
     'call_in_doubt',
     'call_pending',

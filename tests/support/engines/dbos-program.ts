@@ -53,7 +53,7 @@ await DBOS.launch();
 await ended(await DBOS.startWorkflow(billing, { workflowID: workflow })({ to, cents }));
 if (fork === true) await ended(await DBOS.forkWorkflow(workflow, 0));
 await DBOS.shutdown();
-await gate.port.close();
+await gate.close();
 
 async function ended(handle: { getResult(): Promise<unknown> }): Promise<void> {
   try {

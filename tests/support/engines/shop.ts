@@ -69,7 +69,7 @@ export class Shop {
   }
 
   async close(): Promise<void> {
-    for (const gate of this.#gates) await gate.port.close();
+    for (const gate of this.#gates) await gate.close();
     rmSync(this.folder, { recursive: true, force: true });
   }
 }

@@ -148,7 +148,7 @@ class GateCheck(RealCase):
             "é\u2028\U0001f600\0",
             [],
             {},
-            {"": [{"__proto__": 1}]},
+            {"": [{"proto": 1}]},
         ]
         for i, result in enumerate(results):
             call = GateCall(run=self.run_id, id=f"l{i}", tool="look", args={"q": result})
@@ -158,7 +158,7 @@ class GateCheck(RealCase):
 
     def test_large_results_come_back_or_are_in_doubt(self) -> None:
         for id, size, kind in [("fits", 999_990, Done), ("large", 1_000_001, Doubt)]:
-            call = GateCall(run=self.run_id, id=id, tool="look", args={})
+            call = GateCall(run=self.run_id, id=id, tool="pay", args={"to": "bob", "cents": 5})
             self.assertIsInstance(self.gate.once(call, returning("x" * size)), Done)
             self.assertIsInstance(self.gate.once(call, lambda _: ""), kind)
 

@@ -108,6 +108,7 @@ export function applyCall(
   if (denied === undefined && over === undefined) answerByStanding(state, id, row, verdict);
   if (denied !== undefined) row.denied = denied;
   if (args.once === true) {
+    if (row.run === 'assize') throw new Error(`Assize makes the calls of ${tool} itself; ask without \`once\``);
     row.once = true;
     row.rules = state.rules.digest;
     const definition = args.definition ?? pin?.hash;
