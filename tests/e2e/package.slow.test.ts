@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import {
   existsSync,
   globSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -11,18 +10,15 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { builtPackage } from '../support/built.ts';
+import { projectWithPackage } from '../support/packed.ts';
 import { suite } from '../support/suites.ts';
 
 const root = join(import.meta.dirname, '../..');
 let folder: string;
 
-/** npm as it came with the Node that runs this, or the one on the path. */
-const npm = (args: string[], cwd: string): string =>
-  execFileSync('npm', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 const node = (args: string[]): string =>
   execFileSync(process.execPath, args, {
     cwd: folder,
@@ -32,42 +28,12 @@ const node = (args: string[]): string =>
   });
 
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'assize-package-'));
-  npm(['pack', '--pack-destination', folder], builtPackage());
-  const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz')) as string;
-  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'consumer', private: true, type: 'module' }));
-  // The dependencies come from the folder that `npm ci` filled, so that no outside request is
-  // needed.
-  const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-    dependencies: Record<string, string>;
-  };
-  const local = installed(Object.keys(dependencies)).map((path) => `file:${path}`);
-  // As they are published: a folder would be built again before it is installed.
-  const quiet = ['--offline', '--no-audit', '--no-fund', '--ignore-scripts', '--install-links'];
-  npm(['install', ...quiet, `./${tarball}`, ...local], folder);
+  folder = projectWithPackage();
 });
 
 afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
-
-/** The folders of packages and of all they depend on. */
-function installed(names: readonly string[], seen: Set<string> = new Set()): string[] {
-  for (const name of names) {
-    const path = join(root, 'node_modules', name);
-    if (seen.has(path) || !existsSync(path)) continue;
-    seen.add(path);
-    const manifest = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8')) as Record<
-      string,
-      Record<string, string> | undefined
-    >;
-    installed(
-      [...Object.keys(manifest['dependencies'] ?? {}), ...Object.keys(manifest['optionalDependencies'] ?? {})],
-      seen,
-    );
-  }
-  return [...seen];
-}
 
 const published = JSON.parse(readFileSync(join(builtPackage(), 'package.json'), 'utf8')) as {
   exports: Record<string, string | { types: string; default: string }>;

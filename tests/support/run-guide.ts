@@ -1,6 +1,17 @@
 /** Runs a page of docs/guide in a folder of its own: its files, and its commands. */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -20,23 +31,33 @@ export interface GuideOptions {
   /** Packages that are installed elsewhere than in the clone: their folders, by name. */
   readonly apart?: Readonly<Record<string, string>>;
   readonly timeoutMs?: number;
+  /**
+   * A project that has installed the built package. The page runs in it, in plain JavaScript, and
+   * the project has the packages only for that time.
+   */
+  readonly project?: string;
 }
 
-export function runGuide(name: string, { packages, apart = {}, timeoutMs = 60_000 }: GuideOptions): GuideRun {
-  const page = readFileSync(join(root, 'docs/guide', name), 'utf8');
-  const blocks = [...page.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(([, info = '', text = '']) => ({ info, text }));
-  const here = mkdtempSync(join(tmpdir(), 'assize-guide-'));
+export function runGuide(name: string, options: GuideOptions): GuideRun {
+  const { packages, apart = {}, timeoutMs = 60_000, project } = options;
+  const blocks = project === undefined ? blocksOf(name) : inJavaScript(blocksOf(name));
+  const here = mkdtempSync(join(project ?? tmpdir(), 'assize-guide-'));
   onTestFinished(() => rmSync(here, { recursive: true }));
   mkdirSync(join(here, 'bin'));
   const command = join(here, 'bin/assize');
-  writeFileSync(command, `#!/bin/sh\nexec "${process.execPath}" "${join(root, 'src/cli/main.ts')}" "$@"\n`);
+  const program = project === undefined ? join(root, 'src/cli/main.ts') : installedProgram(project);
+  writeFileSync(command, `#!/bin/sh\nexec "${process.execPath}" "${program}" "$@"\n`);
   chmodSync(command, 0o755);
   writeFileSync(join(here, 'package.json'), '{"type":"module"}');
   mkdirSync(join(here, 'node_modules'));
-  symlinkSync(root, join(here, 'node_modules/assize'));
+  const modules = join(project ?? here, 'node_modules');
   const linked = Object.fromEntries(packages.map((each) => [each, join(root, 'node_modules', each)]));
-  for (const [each, folder] of Object.entries({ ...linked, ...apart }))
-    symlinkSync(folder, join(here, 'node_modules', each));
+  const own = project === undefined ? { assize: root } : {};
+  for (const [each, folder] of Object.entries({ ...own, ...linked, ...apart })) {
+    const link = join(modules, each);
+    symlinkSync(folder, link);
+    if (project !== undefined) onTestFinished(() => unlinkSync(link));
+  }
   for (const { info, text } of blocks) {
     const [, file] = info.split(' ');
     if (file !== undefined) writeFileSync(join(here, file), text);
@@ -53,4 +74,32 @@ export function runGuide(name: string, { packages, apart = {}, timeoutMs = 60_00
   });
   const shown = lines.filter((line) => !line.startsWith('$ '));
   return { commands, printed: printed.trimEnd().split('\n'), shown };
+}
+
+interface Block {
+  readonly info: string;
+  readonly text: string;
+}
+
+function blocksOf(name: string): readonly Block[] {
+  const page = readFileSync(join(root, 'docs/guide', name), 'utf8');
+  return [...page.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(([, info = '', text = '']) => ({ info, text }));
+}
+
+/** The blocks with programs in JavaScript, under names that end in .js in commands and imports. */
+function inJavaScript(blocks: readonly Block[]): readonly Block[] {
+  const files = blocks.map(({ info }) => info.split(' ')[1] ?? '').filter((file) => file.endsWith('.ts'));
+  const renamed = (text: string): string =>
+    files.reduce((all, file) => all.replaceAll(file, file.replace(/ts$/, 'js')), text);
+  return blocks.map(({ info, text }) => ({
+    info: renamed(info),
+    text: renamed(info.endsWith('.ts') ? stripTypeScriptTypes(text) : text),
+  }));
+}
+
+/** The command of the package, which npm links into the project. */
+function installedProgram(project: string): string {
+  const program = join(project, 'node_modules/assize/bin/assize.js');
+  if (!existsSync(program)) throw new Error(`${project} has not installed the package.`);
+  return program;
 }

@@ -6,6 +6,7 @@ import { hasData } from '../data.ts';
 import { claudeProgram } from './claude-code/program.ts';
 import { codexProgram } from './codex/program.ts';
 import { restateProgram } from './engines/restate-server.ts';
+import { hasOldest } from './frameworks/versions.ts';
 import { hasMastra } from './mastra/packages.ts';
 import { whyNoServer } from './postgres/binaries.ts';
 
@@ -152,9 +153,16 @@ export const MAY_SKIP: readonly MaySkip[] = [
       'tests/e2e/mastra/results.slow.test.ts',
       'tests/e2e/mastra/types.slow.test.ts',
       'tests/e2e/examples.slow.test.ts',
+      'tests/e2e/integration-packages.slow.test.ts',
       'tests/console/frameworks.slow.test.ts',
     ],
     named: /(Mastra|mastra-agent\.ts) \(absent without npm ci --prefix peers\)/,
+  },
+  {
+    why: 'the oldest versions of frameworks are not installed (npm ci --prefix peers/oldest)',
+    holds: () => !hasOldest,
+    files: ['tests/e2e/integration-packages.slow.test.ts'],
+    named: /^oldest versions \(absent without npm ci --prefix peers\/oldest\)/,
   },
   {
     why: 'nothing is closed to root',
