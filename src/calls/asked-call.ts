@@ -47,8 +47,17 @@ export function sessionIdOf(session: string, subagent?: string): string {
  * rules would judge other arguments than the tool gets.
  */
 export function hasHiddenMember(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return Object.hasOwn(value, '__proto__') || Object.values(value).some(hasHiddenMember);
+  // A body of a request may be nested deeper than functions may call each other.
+  const seen = new Set<object>();
+  const rest: unknown[] = [value];
+  while (rest.length > 0) {
+    const next = rest.pop();
+    if (typeof next !== 'object' || next === null || seen.has(next)) continue;
+    if (Object.hasOwn(next, '__proto__')) return true;
+    seen.add(next);
+    for (const member of Object.values(next)) rest.push(member);
+  }
+  return false;
 }
 
 /** The idempotency key under which a call is asked about. */

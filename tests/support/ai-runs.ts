@@ -1,7 +1,4 @@
 /** Runs of the AI SDK whose tool pays, through a gate over its own store. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import {
   type AssistantContent,
   generateText,
@@ -17,22 +14,10 @@ import {
   tool,
 } from 'ai';
 import { MockLanguageModelV4, simulateReadableStream } from 'ai/test';
-import { onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { type Gate, openGate } from '#calls';
+import type { Gate } from '#calls';
 import { type AiSdkOptions, assizeApproval, assizeTools } from '#integrations/ai';
-
-const RULES = `
-id: shop
-tools:
-  shop/look: { class: read }
-  shop/pay: { class: irreversible }
-rules:
-  - { id: look, allow: shop/look }
-  - { id: small, allow: shop/pay, where: [{ path: /cents, max: 100 }] }
-  - { id: large, ask: shop/pay, where: [{ path: /cents, min: 101 }] }
-  - { id: never, deny: shop/pay, where: [{ path: /to, is: mallory }] }
-`;
+import { openShop } from './gated-shop.ts';
 
 export type Paid = { readonly to: string; readonly cents: number };
 export type Call = { readonly id: string; readonly name: string; readonly args: object };
@@ -154,25 +139,8 @@ export interface RunOptions extends Partial<AiSdkOptions> {
 }
 
 export async function runOf(way: Way, options: RunOptions = {}): Promise<Run> {
-  const { rules: text = RULES, timeoutMs } = options;
-  const folder = mkdtempSync(join(tmpdir(), 'assize-ai-'));
-  const rules = join(folder, 'assize.yaml');
-  writeFileSync(rules, text);
-  const gates: Gate[] = [];
-  const store = `sqlite:${join(folder, 'calls.db')}`;
-  const open = async (): Promise<Gate> => {
-    const gate = await openGate({
-      ...{ store, rules, agent: 'ada', server: 'shop', inFlightMs: 50, env: {} },
-      ...(timeoutMs !== undefined && { approvals: { timeoutMs } }),
-    });
-    gates.push(gate);
-    return gate;
-  };
-  onTestFinished(async () => {
-    for (const gate of gates) await gate.close();
-    rmSync(folder, { recursive: true });
-  });
-  return new Run({ way, options, open, made: [], gate: await open() });
+  const { gate, open } = await openShop(options);
+  return new Run({ way, options, open, made: [], gate });
 }
 
 interface RunParts {

@@ -1,32 +1,17 @@
 /** Runs of agents and graphs of LangChain whose tool pays, through a gate over its own store. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { AIMessage, type BaseMessage, HumanMessage, type ToolMessage } from '@langchain/core/messages';
 import { fakeModel } from '@langchain/core/testing';
 import { tool } from '@langchain/core/tools';
 import { Command, MemorySaver, MessagesAnnotation, StateGraph } from '@langchain/langgraph';
 import { ToolNode } from '@langchain/langgraph/prebuilt';
 import { createAgent } from 'langchain';
-import { onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { type Gate, openGate } from '#calls';
+import type { Gate } from '#calls';
 import { type AssizeInterrupt, assizeMiddleware, gatedTools, type LangChainOptions } from '#integrations/langchain';
 import { observationsOf } from '#ledger';
 import { openStore } from '#stores';
+import { openShop } from './gated-shop.ts';
 import { payloads } from './ledger/desk.ts';
-
-const RULES = `
-id: shop
-tools:
-  shop/look: { class: read }
-  shop/pay: { class: irreversible }
-rules:
-  - { id: look, allow: shop/look }
-  - { id: small, allow: shop/pay, where: [{ path: /cents, max: 100 }] }
-  - { id: large, ask: shop/pay, where: [{ path: /cents, min: 101 }] }
-  - { id: never, deny: shop/pay, where: [{ path: /to, is: mallory }] }
-`;
 
 export type Paid = { readonly to: string; readonly cents: number };
 export type Call = { readonly name: string; readonly args: Record<string, unknown>; readonly id: string };
@@ -96,26 +81,10 @@ export interface RunOptions extends LangChainOptions {
 
 export async function runOf(
   make: Make,
-  { pays = ({ to }) => `paid ${to}`, rules: text = RULES, timeoutMs, ...options }: RunOptions = {},
+  { pays = ({ to }) => `paid ${to}`, rules, timeoutMs, ...options }: RunOptions = {},
 ): Promise<Run> {
-  const folder = mkdtempSync(join(tmpdir(), 'assize-langchain-'));
-  const rules = join(folder, 'assize.yaml');
-  writeFileSync(rules, text);
-  const gates: Gate[] = [];
-  const store = `sqlite:${join(folder, 'calls.db')}`;
-  const open = async (): Promise<Gate> => {
-    const gate = await openGate({
-      ...{ store, rules, agent: 'ada', server: 'shop', inFlightMs: 50, env: {} },
-      ...(timeoutMs !== undefined && { approvals: { timeoutMs } }),
-    });
-    gates.push(gate);
-    return gate;
-  };
-  onTestFinished(async () => {
-    for (const gate of gates) await gate.close();
-    rmSync(folder, { recursive: true });
-  });
-  return new Run({ store, make, options, open, made: [], pays, gate: await open(), checkpointer: new MemorySaver() });
+  const { store, gate, open } = await openShop({ rules, timeoutMs });
+  return new Run({ store, make, options, open, made: [], pays, gate, checkpointer: new MemorySaver() });
 }
 
 interface RunParts {

@@ -1,25 +1,10 @@
 /** Runs of the OpenAI Agents SDK whose tool pays, through a gate over its own store. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Agent, type FunctionTool, Runner, type RunResult, RunState, StreamedRunResult, tool } from '@openai/agents';
 import { assistantMessage, functionCall, modelResponder, ScriptedModel } from '@openai/agents/testing';
-import { onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { type Gate, type HeldCall, openGate } from '#calls';
+import type { Gate, HeldCall } from '#calls';
 import { gatedTools, heldCalls, type OpenAIAgentsOptions } from '#integrations/openai-agents';
-
-export const RULES = `
-id: shop
-tools:
-  shop/look: { class: read }
-  shop/pay: { class: irreversible }
-rules:
-  - { id: look, allow: shop/look }
-  - { id: small, allow: shop/pay, where: [{ path: /cents, max: 100 }] }
-  - { id: large, ask: shop/pay, where: [{ path: /cents, min: 101 }] }
-  - { id: never, deny: shop/pay, where: [{ path: /to, is: mallory }] }
-`;
+import { openShop } from './gated-shop.ts';
 
 export type Paid = { readonly to: string; readonly cents: number };
 export type Call = ReturnType<typeof functionCall>;
@@ -147,27 +132,12 @@ function textOf(output: unknown): string {
 
 export async function deskOf({
   pays = ({ to }) => `paid ${to}`,
-  rules: text = RULES,
+  rules,
   timeoutMs,
   tool: more = {},
   ...options
 }: PayOptions = {}): Promise<Desk> {
-  const folder = mkdtempSync(join(tmpdir(), 'assize-openai-agents-'));
-  const rules = join(folder, 'assize.yaml');
-  writeFileSync(rules, text);
-  const gates: Gate[] = [];
-  const open = async (): Promise<Gate> => {
-    const gate = await openGate({
-      ...{ store: `sqlite:${join(folder, 'calls.db')}`, rules, agent: 'ada', server: 'shop', inFlightMs: 50, env: {} },
-      ...(timeoutMs !== undefined && { approvals: { timeoutMs } }),
-    });
-    gates.push(gate);
-    return gate;
-  };
-  onTestFinished(async () => {
-    for (const gate of gates) await gate.close();
-    rmSync(folder, { recursive: true });
-  });
+  const { gate, open } = await openShop({ rules, timeoutMs });
   const made: Paid[] = [];
   const payTool = tool({
     ...{ name: 'pay', description: 'Pays.', parameters: z.object({ to: z.string(), cents: z.number() }) },
@@ -177,7 +147,7 @@ export async function deskOf({
     },
     ...more,
   });
-  return new Desk({ open, gate: await open(), made, options, tool: payTool as PayTool });
+  return new Desk({ open, gate, made, options, tool: payTool as PayTool });
 }
 
 /** Records the decision of a person in the ledger. */

@@ -122,3 +122,11 @@ test('a subagent’s session has its parent, and ended sessions are dropped', as
   await act('tidy', {});
   expect(Object.keys(state().sessions)).toEqual(['s1']);
 });
+
+test('a call that Assize makes itself cannot be begun by its caller', async () => {
+  const { call, act, state } = await desk(RULES);
+  const rules = JSON.parse(state().rules.text) as object;
+  expect(said(await act('configure', { rules, runs: ['bank.look'] }))).toBe('committed');
+  expect(said(await call('ada', 'bank/look', {}, once))).toContain('Assize makes the calls of bank/look itself');
+  expect(state().calls).toEqual({});
+});

@@ -5,7 +5,8 @@ import type { Gate } from '#calls';
 import { createAssize } from '#config';
 import { gateway } from '#domains/gateway';
 import type { Domain } from '#kernel';
-import { decide, openShop, type Shop } from '../../../tests/support/mastra/shop.ts';
+import { openShop, type Shop } from '../../../tests/support/gated-shop.ts';
+import { decide } from '../../../tests/support/mastra/decide.ts';
 import { type AssizeSuspension, answerTo, gatedTools, type MastraOptions, type ToolContext } from './index.ts';
 
 const SCHEMA = z.object({

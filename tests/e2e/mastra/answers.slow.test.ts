@@ -2,9 +2,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, expect, test } from 'vitest';
 import { type AssizeSuspension, answerTo } from '#integrations/mastra';
+import { decide } from '../../support/mastra/decide.ts';
 import { agentKind, endOfStream, named, pay, runOf, workflowKind } from '../../support/mastra/mastra-runs.ts';
 import { hasMastra } from '../../support/mastra/packages.ts';
-import { decide } from '../../support/mastra/shop.ts';
 
 const wrongly = ({ assize }: AssizeSuspension, more: object) => ({
   decision: 'approve',

@@ -1,9 +1,9 @@
 /** Tool calls of agents and workflows of Mastra, through the gate. */
 import { describe, expect, test } from 'vitest';
 import { answerTo } from '#integrations/mastra';
+import { decide } from '../../support/mastra/decide.ts';
 import { agentKind, named, pay, runOf, workflowKind } from '../../support/mastra/mastra-runs.ts';
 import { hasMastra } from '../../support/mastra/packages.ts';
-import { decide } from '../../support/mastra/shop.ts';
 
 describe.skipIf(!hasMastra)('Mastra (absent without npm ci --prefix peers)', () => {
   describe.each([

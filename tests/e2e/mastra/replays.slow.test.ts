@@ -1,6 +1,7 @@
 /** Runs of Mastra that are resumed twice, retried, sent back in time or tampered with. */
 import { describe, expect, test } from 'vitest';
 import { answerTo } from '#integrations/mastra';
+import { decide } from '../../support/mastra/decide.ts';
 import {
   agentKind,
   endOfWorkflow,
@@ -11,7 +12,6 @@ import {
   workflowKind,
 } from '../../support/mastra/mastra-runs.ts';
 import { hasMastra } from '../../support/mastra/packages.ts';
-import { decide } from '../../support/mastra/shop.ts';
 
 /** Sends the workflow of a run back to its step. */
 async function back(it: Run, inputData?: object) {

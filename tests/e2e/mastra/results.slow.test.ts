@@ -2,9 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type AssizeSuspension, answerTo, gatedTools } from '#integrations/mastra';
+import { openShop } from '../../support/gated-shop.ts';
 import { agentKind, named, pay, runOf, workflowKind } from '../../support/mastra/mastra-runs.ts';
 import { hasMastra, mastraPackages } from '../../support/mastra/packages.ts';
-import { openShop } from '../../support/mastra/shop.ts';
 
 interface Given {
   readonly writer: { write(part: unknown): Promise<void> };

@@ -7,6 +7,7 @@ import type { Gate } from '#calls';
 import { type AssizeSuspension, gatedTools, type MastraOptions } from '#integrations/mastra';
 import { observationsOf } from '#ledger';
 import { openStore } from '#stores';
+import { openShop, type Shop } from '../gated-shop.ts';
 import { payloads } from '../ledger/desk.ts';
 import {
   type MastraAgent,
@@ -17,7 +18,6 @@ import {
   type WorkflowEnd,
 } from './packages.ts';
 import { type ModelCall, scriptedModel } from './scripted-model.ts';
-import { openShop, type Shop } from './shop.ts';
 
 export interface Paid {
   readonly to: string;

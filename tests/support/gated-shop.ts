@@ -4,9 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type Gate, openGate } from '#calls';
-import type { AssizeSuspension } from '#integrations/mastra';
 
-const RULES = `
+export const SHOP_RULES = `
 id: shop
 tools:
   shop/look: { class: read }
@@ -27,11 +26,17 @@ export interface Shop {
   open(): Promise<Gate>;
 }
 
-/** @param timeoutMs - how long a question waits for a person */
-export async function openShop({ timeoutMs }: { readonly timeoutMs?: number } = {}): Promise<Shop> {
-  const folder = mkdtempSync(join(tmpdir(), 'assize-mastra-'));
+export interface ShopOptions {
+  /** The text of the rules. */
+  readonly rules?: string | undefined;
+  /** How long a question waits for a person. */
+  readonly timeoutMs?: number | undefined;
+}
+
+export async function openShop({ rules: text = SHOP_RULES, timeoutMs }: ShopOptions = {}): Promise<Shop> {
+  const folder = mkdtempSync(join(tmpdir(), 'assize-gated-'));
   const rules = join(folder, 'assize.yaml');
-  writeFileSync(rules, RULES);
+  writeFileSync(rules, text);
   const gates: Gate[] = [];
   const store = `sqlite:${join(folder, 'calls.db')}`;
   const open = async (): Promise<Gate> => {
@@ -47,16 +52,4 @@ export async function openShop({ timeoutMs }: { readonly timeoutMs?: number } = 
     rmSync(folder, { recursive: true });
   });
   return { folder, store, gate: await open(), open };
-}
-
-/** Records the decision of a person in the ledger, as the console does. */
-export async function decide(
-  gate: Gate,
-  { assize }: AssizeSuspension,
-  decision: 'approve' | 'reject',
-  reason?: string,
-): Promise<void> {
-  const { approval, digest } = assize;
-  const by = { by: 'manager:grace', method: 'console', digest };
-  await gate.port.decide(approval, { decision, ...by, ...(reason !== undefined && { reason }) });
 }
