@@ -445,13 +445,14 @@ interface Pending {
 async function mayDecide(caller: Caller, service: Service, { trajectoryId, id, payload }: Pending): Promise<boolean> {
   if (!caller.kinds.includes('counselor') || isEffectPending(payload)) return false;
   const trajectory = await service.assize.open(trajectoryId);
-  const among = await trajectory.approvals
-    .decidersAmong(id, [caller.name])
-    .then(({ deciders }) => deciders, decidedMeanwhile);
-  return among.length > 0;
+  const among = await decidersAmong(trajectory, id, [caller.name]);
+  return among !== undefined && among.length > 0;
 }
 
-/** The document of a pending proposal. Undefined for a caller that may not see it. */
+/**
+ * The document of a pending proposal. Undefined for a caller that may not see it, and for a proposal
+ * that was never recorded.
+ */
 async function shownTo(
   caller: Caller,
   service: Service,
@@ -463,9 +464,8 @@ async function shownTo(
     .map(({ name }) => name);
   const asked = caller.kinds.includes('counselor') ? [...new Set([...names, caller.name])] : names;
   const isOpen = !isEffectPending(payload) && !isExpired(payload, service.clock.now());
-  const among = isOpen
-    ? await trajectory.approvals.decidersAmong(id, asked).then(({ deciders }) => deciders, decidedMeanwhile)
-    : [];
+  const among = isOpen ? await decidersAmong(trajectory, id, asked) : [];
+  if (among === undefined) return undefined;
   const { writ_id } = payload.proposal;
   const requester = Trajectory.writOf(trajectory, writ_id)?.writ.subject ?? '';
   const grantors = await grantorsOf(service, trajectory, writ_id);
@@ -516,9 +516,22 @@ async function observationOf(
   return { name, ...('value' in read && { value: read.value }) };
 }
 
-function decidedMeanwhile(error: unknown): readonly string[] {
-  if (isAssizeError(error, 'not_pending') || isAssizeError(error, 'erased')) return [];
-  throw error;
+/**
+ * Those of `principals` that may decide; none for a proposal that was decided meanwhile. Undefined
+ * if the proposal was in memory only: an entry of another server overtook it, so it has another id.
+ */
+async function decidersAmong(
+  trajectory: Trajectory,
+  id: string,
+  principals: readonly string[],
+): Promise<readonly string[] | undefined> {
+  try {
+    return (await trajectory.approvals.decidersAmong(id, principals)).deciders;
+  } catch (error) {
+    if (isAssizeError(error, 'never_pending')) return undefined;
+    if (isAssizeError(error, 'not_pending') || isAssizeError(error, 'erased')) return [];
+    throw error;
+  }
 }
 
 export const approvals: readonly Operation[] = [list, decideMany, get, judge, approve, reject];
