@@ -5,7 +5,7 @@ import { canonicalize } from '#canon';
 import type { CallableTool, CounselorPredicate, Domain } from '#kernel';
 import { call, defineDomain } from '#kernel';
 import { applyBegin, beginArgs } from './actions/begin.ts';
-import { applyCall, callArgs, type RulesInForce } from './actions/call.ts';
+import { applyCall, approveCall, callArgs, type RulesInForce } from './actions/call.ts';
 import { applyConfigure, configureArgs, configured, rulesDigest } from './actions/configure.ts';
 import { applyPin, pinArgs } from './actions/pin.ts';
 import { applyReport, reportArgs } from './actions/report.ts';
@@ -104,6 +104,7 @@ function domainOf(
         args: callArgs,
         scopes: ({ server, tool }) => [`tool:${segment(server)}:${segment(tool)}`],
         apply: (state, args, { role, at }) => applyCall(state, args, { agent: role.agent, at }, inForce(state)),
+        onApprove: (state, args) => approveCall(state, args),
         calls: ({ rules: { runs } }, { server, tool, args }) => {
           const name = registeredName(server, tool);
           return runs.includes(name) ? [call(asJudged(callable.get(name) ?? recorded(name), args), args)] : [];

@@ -59,6 +59,25 @@ test('an approval with other arguments is for these alone', async () => {
   expect(said(await begin(3))).toBe('committed');
 });
 
+test.each([3, 500])('an approval with %i cents lets a call be begun that the rules would allow', async (cents) => {
+  const { call, act, trajectory, state } = await desk(`
+id: once
+tools: { bank/pay: { class: irreversible } }
+rules:
+  - { id: large, ask: bank/pay, where: [{ path: /cents, min: 100 }] }
+  - { id: small, allow: bank/pay }
+`);
+  const asked = await call('ada', 'bank/pay', { cents: 900 }, once);
+  if (asked.ruling !== 'escalated') throw new Error(asked.ruling);
+  const args = { id: 'c1', server: 'bank', tool: 'pay', args: { cents }, once: true };
+  const approval = { principal: 'human:grace', method: 'test', args };
+  expect((await trajectory.approvals.approve(asked.pending, approval)).ruling).toBe('committed');
+  expect(state().calls['c1']?.begunAt).toBeUndefined();
+  const given = { call: 'c1', digest: callDigest({ args: { cents } }) };
+  expect(said(await act('begin', given, 'ada'))).toBe('committed');
+  expect(said(await act('begin', given, 'ada'))).toContain('was begun already');
+});
+
 test('an approval ends with the rules under which it was given', async () => {
   const { call, act, approve, configure, state, clock } = await desk(RULES);
   await approve(await call('ada', 'bank/pay', {}, once));

@@ -127,6 +127,15 @@ export function applyCall(
   if (row.run === 'assize') touch(state, row, at);
 }
 
+/**
+ * A call that a person approves is begun by its agent, also one with other arguments that the rules
+ * let through by themselves.
+ */
+export function approveCall({ calls }: GatewayState, { id, once }: CallArgs): void {
+  const row = id === undefined ? undefined : calls[id];
+  if (row !== undefined && once === true) delete row.begunAt;
+}
+
 /** Marks a call as taken back by another one of its agent. */
 function takeBack(
   state: GatewayState,
