@@ -1,4 +1,4 @@
-import { isAssizeError } from '#base';
+import { isAssizeError, isRecord } from '#base';
 import type { Hash } from '#ledger';
 import { currentTracer } from '#traces';
 import type { AskedCall } from './asked-call.ts';
@@ -145,8 +145,7 @@ export class HttpPort implements CallPort {
 function documentOf(text: string): Document | undefined {
   try {
     const document: unknown = JSON.parse(text);
-    const isRecord = typeof document === 'object' && document !== null && !Array.isArray(document);
-    return isRecord ? (document as Document) : undefined;
+    return isRecord(document) ? (document as Document) : undefined;
   } catch {
     return undefined;
   }
