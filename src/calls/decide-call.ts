@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { isAssizeError, type Json } from '#base';
+import { isAssizeError } from '#base';
 import { addMicros, type Instant } from '#canon';
 import { type CallRow, callDigest, canBegin, type GatewayState, isToBegin, openRows } from '#domains/gateway';
 import { type Hash, isEffectPending, type PendingPayload, readRow } from '#ledger';
@@ -7,6 +7,7 @@ import type { FinalRuling, Ruling } from '#runtime';
 import { traced } from '#traces';
 import { type AskedCall, type CallContent, hasHiddenMember, keyOf } from './asked-call.ts';
 import type { CallWorld, Observed } from './call-world.ts';
+import { pastCall } from './past-call.ts';
 import { askStep } from './steps.ts';
 
 /** The answer to a call that an agent is about to make. */
@@ -157,8 +158,8 @@ function otherContent(id: string): Decision {
 
 /** Under a fixed id, no second question can be asked. */
 function lapsed(id: string): Decision {
-  const why = 'more than a day ago, or under other rules or another definition';
-  return { kind: 'denied', reason: `the call ${id} was let through ${why}; give the call another id` };
+  const why = 'it was let through more than a day ago, or under other rules or another definition, and was not made';
+  return { kind: 'denied', reason: `the call ${id} has lapsed: ${why}; propose it again under another id` };
 }
 
 function begunBefore(call: string, { class: toolClass, outcome }: Pick<CallRow, 'class' | 'outcome'>): Decision {
@@ -301,8 +302,7 @@ async function ready(
       }
     );
   });
-  // A closed call of a past day is no longer in the state.
-  if (row === undefined) return { kind: 'begun', call, reason: `the call ${call} is of a past day; make a new one` };
+  if (row === undefined) return ofPastDay(world, call);
   if (row.agent !== world.agent || row.tool !== `${asked.server}/${asked.tool}`) return otherContent(call);
   const isAmended = match === 'id' && row.digest !== digestOf(asked);
   const args = isAmended ? await amendmentOf(world, asked) : asked.args;
@@ -310,6 +310,15 @@ async function ready(
   if (row.before !== undefined) return row.before;
   if (row.isLapsed && match === 'id') return lapsed(call);
   return { kind: 'ready', call, class: row.class, args, isAmended };
+}
+
+/** The answer to a call that was let through, and that the state no longer has. */
+async function ofPastDay(world: CallWorld, call: string): Promise<Decision> {
+  const { mayBeMade, outcome: found } = await pastCall(world, call);
+  if (!mayBeMade && found === undefined) return lapsed(call);
+  const { outcome } = found ?? {};
+  const reason = `the call ${call} is of a past day; its outcome: ${outcome ?? 'not known'}; make a new one`;
+  return { kind: 'begun', call, ...(outcome !== undefined && { outcome }), reason };
 }
 
 /** Begins a call that was let through. Of several attempts, one begins it. */
@@ -339,13 +348,4 @@ async function amendmentOf(world: CallWorld, asked: AskedCall): Promise<AskedCal
   const approved = (await world.valueOf(payload, payload.action.args)) as unknown as AskedCall | undefined;
   const isSameTool = approved?.server === asked.server && approved.tool === asked.tool;
   return isSameTool ? approved.args : undefined;
-}
-
-/** The arguments of the agent's committed proposal under a key. Undefined if they are erased. */
-export async function argsUnder(world: CallWorld, key: string): Promise<{ readonly [name: string]: Json } | undefined> {
-  const ruling = await world.trajectory.rulingOf(key, world.principal);
-  if (ruling?.ruling !== 'committed') return undefined;
-  const { payload } = readRow(ruling.entry);
-  if (payload.kind !== 'commit') return undefined;
-  return (await world.valueOf(payload, payload.action.args)) as { readonly [name: string]: Json } | undefined;
 }

@@ -5,6 +5,7 @@
  * Guarantees: each call is begun at most once, in any process; an approval is for exactly one call.
  * Never: makes a call by itself. `Gate` makes one that it is given, after the ledger has begun it.
  */
+export { argsUnder } from './args-under.ts';
 export { type AskedCall, type CallContent, callIdOf, hasHiddenMember, runCallIdOf, sessionIdOf } from './asked-call.ts';
 export type { CallPart } from './call-part.ts';
 export type { CallPort, PersonsDecision, ShownCall } from './call-port.ts';

@@ -1,14 +1,12 @@
 import { z } from 'zod';
 import type { Json } from '#base';
-import { type AskedCall, attend, closeCall, decideCall, judgeCall, type Observed, outcomeOf } from '#calls';
+import { type AskedCall, argsUnder, attend, closeCall, decideCall, judgeCall, type Observed, outcomeOf } from '#calls';
 import { type GatewayState, openCalls, undoCallOf } from '#domains/gateway';
-import { readRow } from '#ledger';
 import { Trajectory } from '#runtime';
 import { ServerError } from '../errors.ts';
 import { GatewayDesk } from '../hooks/gateway-desk.ts';
-import { callerTrajectory, type Reaching, replayerOf } from '../reach.ts';
+import { callerTrajectory, type Reaching } from '../reach.ts';
 import { rulingDocument } from '../rulings.ts';
-import type { Service } from '../service.ts';
 import { hash, instant, json, name, observationsForm, rulingForm } from './forms.ts';
 import { type Operation, operation, READERS } from './operation.ts';
 
@@ -205,11 +203,11 @@ const undo = operation({
   params: z.strictObject({ trajectory: name, call: name }),
   answer: z.strictObject({ server: z.string(), tool: z.string(), args: json }),
   run: async (request) => {
-    const { path, caller, service } = request;
-    const trajectory = await callerTrajectory(request, path.trajectory);
-    const called = await argsUnder(service, trajectory, path.call, caller.name);
-    const reported = await argsUnder(service, trajectory, reportKey(path.call), caller.name);
-    const state = trajectory.state() as unknown as GatewayState;
+    const { path, caller } = request;
+    const desk = await GatewayDesk.open(request, path.trajectory);
+    const called = await argsUnder(desk, path.call);
+    const reported = await argsUnder(desk, `report-done-${path.call}`);
+    const state = desk.trajectory.state() as unknown as GatewayState;
     if (called !== undefined && reported === undefined && state.calls[path.call]?.outcome === 'done')
       throw new ServerError(
         'no_such_value',
@@ -224,25 +222,5 @@ const undo = operation({
     throw new ServerError('no_such_value', `The call ${path.call} cannot be undone: ${found}.`);
   },
 });
-
-/** The key under which a gateway reports that a call is done. */
-function reportKey(call: string): string {
-  return `report-done-${call}`;
-}
-
-/** The arguments of the committed proposal of a principal with a key. */
-async function argsUnder(
-  service: Service,
-  trajectory: Trajectory,
-  key: string,
-  principal: string,
-): Promise<{ readonly [member: string]: Json } | undefined> {
-  const ruling = await trajectory.rulingOf(key, principal);
-  if (ruling?.ruling !== 'committed') return undefined;
-  const { payload } = readRow(ruling.entry);
-  if (payload.kind !== 'commit') return undefined;
-  const read = await replayerOf(service).values.read(payload, payload.action.args);
-  return 'value' in read ? (read.value as { readonly [member: string]: Json }) : undefined;
-}
 
 export const calls: readonly Operation[] = [ask, open, report, outcome, settle, undo];
