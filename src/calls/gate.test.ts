@@ -321,6 +321,18 @@ describe.each([
     expect(it.made).toEqual([1]);
   });
 
+  test('of two processes that ask at the same time, one makes the call', async () => {
+    const it = await shopAt(place);
+    const other = await it.other();
+    const call = { run: 'r1', tool: 'pay', args: { to: 'bob', cents: 5 } };
+    const make = async () => it.made.push(1);
+    // Both know the session, so neither reads what the other one has recorded.
+    for (const gate of [it.gate, other]) await gate.run({ ...call, id: 'c0' }, make);
+    for (const id of ['c1', 'c2', 'c3', 'c4'])
+      await Promise.all([it.gate, other].map((gate) => gate.run({ ...call, id }, make)));
+    expect(it.made).toHaveLength(5);
+  });
+
   test('of two processes that know an approval, one makes the call', async () => {
     const it = await shopAt(place);
     const held = { args: { to: 'bob', cents: 500 } };

@@ -56,7 +56,7 @@ const ask = operation({
   id: 'calls.ask',
   method: 'post',
   path: '/v1/trajectories/{trajectory}/calls',
-  summary: 'Ask whether a tool call may be made. An allowed call is begun, and is never allowed again.',
+  summary: 'Ask whether a tool call may be made. An allowed call is begun, and no other attempt is allowed again.',
   kinds: ['agent'],
   params: z.strictObject({ trajectory: name }),
   query: z.strictObject({
@@ -71,6 +71,11 @@ const ask = operation({
       args: z.record(z.string(), json),
       observations: observationsForm.optional().describe('where and how the call was asked for'),
       later: z.literal(true).optional().describe('judge the call, and do not begin it; ask again to make it'),
+      attempt: z
+        .string()
+        .regex(/^[0-9a-f]{32}$/, 'write 32 random hex digits in lower case')
+        .optional()
+        .describe('made anew for each question: the same one gets the same `allowed` after a lost answer'),
       known: z.literal(true).optional().describe('deny a call that was not asked about before'),
     })
     .meta({ id: 'AskedCall' }),
@@ -80,7 +85,7 @@ const ask = operation({
   run: async (request) => {
     const { path, query, body } = request;
     const desk = await GatewayDesk.open(request, path.trajectory);
-    const { session, observations, later, known, ...call } = body;
+    const { session, observations, later, known, attempt, ...call } = body;
     if (session !== undefined) await attend(desk, { id: session });
     const asked = { ...call, ...(session !== undefined && { session }) } as AskedCall;
     const options = {
@@ -89,7 +94,9 @@ const ask = operation({
       observations: (observations ?? []) as Observed[],
       isKnown: known === true,
     } as const;
-    const { kind, ...more } = await (later === true ? judgeCall : decideCall)(desk, asked, options);
+    const { kind, ...more } = await (later === true
+      ? judgeCall(desk, asked, options)
+      : decideCall(desk, asked, { ...options, ...(attempt !== undefined && { attempt }) }));
     return { body: { decision: kind, ...more } as z.input<typeof decisionForm> };
   },
 });
