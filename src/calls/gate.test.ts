@@ -360,6 +360,22 @@ describe.each([
       });
   });
 
+  test('a reported result that no entry can hold is recorded by its hash', async () => {
+    const it = await shopAt(place);
+    for (const [id, bytes] of [
+      ['c1', 1_000_100],
+      ['c2', 1_040_001],
+      ['c3', 4_000_000],
+    ] as const) {
+      const call = { id: `r1.${id}`, session: 'r1', server: 'shop', tool: 'pay', args: { to: 'bob', cents: 5 } };
+      expect(await it.gate.port.ask(call, { waitMs: 0, match: 'id' })).toMatchObject({ kind: 'allowed' });
+      const result = 'x'.repeat(bytes - 2);
+      expect(await it.gate.port.report(call.id, { outcome: 'done', result })).toBe(true);
+      const kept = bytes < 1_040_000 ? result : { bytes, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) };
+      expect(await it.gate.port.outcomeOf(call.id)).toEqual({ outcome: 'done', result: kept });
+    }
+  });
+
   test('a run and an id of any text are a call', async () => {
     const it = await shopAt(place);
     const call = { run: 'user 7/ä', id: 'call 1', args: { to: 'bob', cents: 5 } };

@@ -10,7 +10,7 @@ export { type AskedCall, type CallContent, callIdOf, hasHiddenMember, runCallIdO
 export type { CallPart } from './call-part.ts';
 export type { CallPort, PersonsDecision, ShownCall } from './call-port.ts';
 export type { AgentAction, CallWorld, EntryPlace, Observed, ProposeOptions } from './call-world.ts';
-export { closeCall, closeCallsOf, type Outcome } from './close-call.ts';
+export { closeCall, closeCallsOf, type Outcome, REPORTED_BYTES_MAX } from './close-call.ts';
 export { type DecideOptions, type Decision, decideCall, digestOf, type Judgement, judgeCall } from './decide-call.ts';
 export { CallError, type CallErrorCode } from './errors.ts';
 export {

@@ -1,6 +1,16 @@
 import { z } from 'zod';
 import type { Json } from '#base';
-import { type AskedCall, argsUnder, attend, closeCall, decideCall, judgeCall, type Observed, outcomeOf } from '#calls';
+import {
+  type AskedCall,
+  argsUnder,
+  attend,
+  closeCall,
+  decideCall,
+  judgeCall,
+  type Observed,
+  outcomeOf,
+  REPORTED_BYTES_MAX,
+} from '#calls';
 import { type GatewayState, openCalls, undoCallOf } from '#domains/gateway';
 import { Trajectory } from '#runtime';
 import { ServerError } from '../errors.ts';
@@ -10,7 +20,7 @@ import { rulingDocument } from '../rulings.ts';
 import { hash, instant, json, name, observationsForm, rulingForm } from './forms.ts';
 import { type Operation, operation, READERS } from './operation.ts';
 
-/** The most bytes of an outcome with its result. */
+/** The most bytes of a report. Of a result that no entry can hold, the entry keeps the hash. */
 const REPORT_BYTES = 5 * 1_048_576;
 
 const openForm = z
@@ -109,7 +119,10 @@ const report = operation({
   kinds: ['agent'],
   params: z.strictObject({ trajectory: name, call: name }),
   body: z
-    .strictObject({ outcome: z.enum(['done', 'failed', 'unknown']), result: json.optional() })
+    .strictObject({
+      outcome: z.enum(['done', 'failed', 'unknown']),
+      result: json.optional().describe('of a result above 1,040,000 bytes, the ledger keeps the hash'),
+    })
     .meta({ id: 'ReportedOutcome' }),
   bodyBytes: REPORT_BYTES,
   answer: z.strictObject({ recorded: z.boolean().describe('whether the outcome was recorded now') }),
@@ -119,7 +132,7 @@ const report = operation({
     const desk = await GatewayDesk.open(request, path.trajectory);
     const { outcome, result } = body;
     const given = { outcome, ...(result !== undefined && { result: result as Json }) };
-    return { body: { recorded: await closeCall(desk, path.call, given, { bytesMax: REPORT_BYTES }) } };
+    return { body: { recorded: await closeCall(desk, path.call, given, { bytesMax: REPORTED_BYTES_MAX }) } };
   },
 });
 
@@ -127,7 +140,7 @@ const outcome = operation({
   id: 'calls.outcome',
   method: 'get',
   path: '/v1/trajectories/{trajectory}/calls/{call}/outcome',
-  summary: 'The outcome of a call of the agent, with the result that it reported.',
+  summary: 'The outcome of a call of the agent, however old, with the result that it reported.',
   kinds: ['agent'],
   params: z.strictObject({ trajectory: name, call: name }),
   answer: z.strictObject({
