@@ -1,4 +1,5 @@
 import { AssizeError } from './errors.ts';
+import { isRecord } from './is-record.ts';
 
 /**
  * The code of every public function for an argument of the wrong type, if the function has no code
@@ -73,7 +74,7 @@ export const arg = Object.freeze({
   wholeFrom,
   flag: formOf('true or false', (value) => typeof value === 'boolean'),
   code: formOf('a function', (value) => typeof value === 'function'),
-  object: formOf('an object', isObject),
+  object: formOf('an object', isRecord),
   /** A list, or any other iterable object. A string is not accepted. */
   iterable: formOf('a list', (value) => typeof value === 'object' && value !== null && Symbol.iterator in value),
 
@@ -117,7 +118,7 @@ export const arg = Object.freeze({
 
   /** An object with fields that all have this form. */
   record(of: ArgumentSchema): ArgumentSchema {
-    return (value) => (isObject(value) ? unfitAmong(value, Object.keys(value), () => of) : NO_OBJECT);
+    return (value) => (isRecord(value) ? unfitAmong(value, Object.keys(value), () => of) : NO_OBJECT);
   },
 
   /**
@@ -165,7 +166,7 @@ export const arg = Object.freeze({
   /** An object with these members. Other members are not checked. */
   members(forms: Readonly<Record<string, ArgumentSchema>>): ArgumentSchema {
     const names = Object.keys(forms);
-    return (value) => (isObject(value) ? unfitAmong(value, names, (name) => forms[name] as ArgumentSchema) : NO_OBJECT);
+    return (value) => (isRecord(value) ? unfitAmong(value, names, (name) => forms[name] as ArgumentSchema) : NO_OBJECT);
   },
 
   /**
@@ -174,7 +175,7 @@ export const arg = Object.freeze({
    * specialise.
    */
   row<Row extends object>(unfitIn: (row: Row) => ArgumentIssue | undefined): ArgumentSchema {
-    return (value) => (isObject(value) ? unfitIn(value as Row) : NO_OBJECT);
+    return (value) => (isRecord(value) ? unfitIn(value as Row) : NO_OBJECT);
   },
 
   /** The fault of the value, at a member of this name. */
@@ -190,7 +191,7 @@ function noOtherField(names: readonly string[]): ArgumentSchema {
     wanted: `left out, because it is not a known field (${names.join(', ')})`,
   };
   return (value) => {
-    if (!isObject(value)) return NO_OBJECT;
+    if (!isRecord(value)) return NO_OBJECT;
     // Inherited fields too: they are read like own fields.
     for (const name in value) if (!known.has(name)) return below(name, unknown);
     return undefined;
@@ -232,7 +233,3 @@ export function checkArgument(
 }
 
 const badArgument: ArgumentRefusal = (message, details) => new ArgumentError('bad_argument', message, details);
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

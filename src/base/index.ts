@@ -22,6 +22,7 @@ export { deepFreeze } from './deep-freeze.ts';
 export { defineOwn } from './define-own.ts';
 export { AssizeError, type ErrorDetails, isAssizeError, type Json } from './errors.ts';
 export { GenerationalMap } from './generational-map.ts';
+export { isRecord } from './is-record.ts';
 export { LruCache } from './lru-cache.ts';
 export { nearestName } from './nearest-name.ts';
 export { NodeError, type NodeErrorCode } from './node-version.ts';

@@ -1,7 +1,7 @@
 import type { Json } from '#base';
 import type { Instant } from '#canon';
 import type { GatewayState } from '#domains/gateway';
-import type { Hash, Stored } from '#ledger';
+import type { EntryRow, Hash, Stored } from '#ledger';
 import type { FinalRuling, Ruling, Trajectory } from '#runtime';
 
 /** The actions of an agent in the gateway domain. */
@@ -45,6 +45,8 @@ export interface CallWorld {
    * @throws the errors of `Approvals.awaitDecision`, such as `still_pending`
    */
   decision(pending: Hash, until: Instant): Promise<FinalRuling>;
+  /** The entries of the trajectory from a position on, in order, at most `limit`. */
+  entries(from: number, limit: number): Promise<readonly EntryRow[]>;
   /** A value of an entry. Undefined if it is erased. */
   valueOf(entry: EntryPlace, stored: Stored): Promise<Json | undefined>;
 }

@@ -14,6 +14,9 @@ export interface Outcome {
 /** The largest result of a hook that an entry keeps. Of a larger one it keeps the hash. */
 const RESULT_BYTES_MAX = 262_144;
 
+/** The largest result that fits in the proposal of its report, which has at most 1 MiB. */
+export const REPORTED_BYTES_MAX = 1_040_000;
+
 /** Above the size of every event that the server reads. */
 const EVENT_BYTES_MAX = 64 * 1_048_576;
 

@@ -1,12 +1,13 @@
-import { randomBytes } from 'node:crypto';
-import { isAssizeError, type Json } from '#base';
+import { isAssizeError } from '#base';
 import { addMicros, type Instant } from '#canon';
 import { type CallRow, callDigest, canBegin, type GatewayState, isToBegin, openRows } from '#domains/gateway';
 import { type Hash, isEffectPending, type PendingPayload, readRow } from '#ledger';
 import type { FinalRuling, Ruling } from '#runtime';
 import { traced } from '#traces';
 import { type AskedCall, type CallContent, hasHiddenMember, keyOf } from './asked-call.ts';
+import { beginKey, hasBegun, newAttempt, observed } from './attempt.ts';
 import type { CallWorld, Observed } from './call-world.ts';
+import { pastCall } from './past-call.ts';
 import { askStep } from './steps.ts';
 
 /** The answer to a call that an agent is about to make. */
@@ -50,6 +51,11 @@ export interface DecideOptions {
    * and no person is asked about it.
    */
   readonly isKnown?: boolean;
+  /**
+   * A text that nobody can guess: the same attempt gets the same `allowed` again, if the answer was
+   * lost on its way. Default: another one each time.
+   */
+  readonly attempt?: string;
 }
 
 /**
@@ -64,21 +70,21 @@ export function decideCall(world: CallWorld, call: AskedCall, options: DecideOpt
     () => askStep(world, call, 'ask'),
     async () => {
       const found = await judged(world, call, options);
-      return found.kind === 'ready' ? begin(world, call, found) : found;
+      return found.kind === 'ready' ? begin(world, call, found, options.attempt) : found;
     },
   );
 }
 
 /**
  * The same for a call that its agent does not make yet: it is judged and asked about, and not
- * begun. `decideCall` begins it later, under the same id.
+ * begun. `decideCall` begins it later, under the same id, as an attempt of its own.
  *
  * @throws the errors of `decideCall`
  */
 export function judgeCall(
   world: CallWorld,
   call: AskedCall,
-  options: Omit<DecideOptions, 'match'>,
+  options: Omit<DecideOptions, 'match' | 'attempt'>,
 ): Promise<Judgement> {
   return traced(
     () => askStep(world, call, 'judge'),
@@ -103,12 +109,12 @@ interface Ready extends Pick<CallRow, 'class'> {
 }
 
 async function judged(world: CallWorld, call: AskedCall, options: JudgeOptions): Promise<Decision | Ready> {
-  const { match = 'content', isKnown = false } = options;
+  const { match = 'content', isKnown = false, attempt } = options;
   if (hasHiddenMember(call.args) || hasHiddenMember(call.parts))
     return { kind: 'denied', reason: `the arguments of the call ${call.id} have a member named __proto__` };
   const now = world.now();
   const found = world.read((state) => earlier(state, { agent: world.agent, call, now, match }));
-  if (found !== undefined) return 'kind' in found ? found : ready(world, call, found.id, match);
+  if (found !== undefined) return 'kind' in found ? found : ready(world, call, { id: found.id, match, attempt });
   if (isKnown && (await world.trajectory.rulingOf(keyOf(call), world.principal)) === undefined)
     return { kind: 'denied', reason: `the call ${call.id} was not asked for before` };
   const until = addMicros(now, options.waitMs * 1_000);
@@ -118,7 +124,7 @@ async function judged(world: CallWorld, call: AskedCall, options: JudgeOptions):
     if ('kind' in asked) return asked;
     const ruling = await waited(world, asked.waitsFor, until);
     if (ruling === undefined) return { kind: 'pending', approval: asked.waitsFor, reason: asked.detail };
-    if (asked.id !== undefined) return decided(world, call, ruling, { id: asked.id, match });
+    if (asked.id !== undefined) return decided(world, call, ruling, { id: asked.id, match, attempt });
   }
 }
 
@@ -144,8 +150,7 @@ function earlier(
   const { calls } = state;
   const isSame = contentMatcher(agent, call);
   const own = Object.hasOwn(calls, call.id) ? calls[call.id] : undefined;
-  if (own !== undefined && isSame(own)) return isToBegin(own) ? { id: call.id } : begunBefore(call.id, own);
-  if (own !== undefined) return match === 'id' ? { id: call.id } : otherContent(call.id);
+  if (own !== undefined) return match === 'id' || isSame(own) ? { id: call.id } : otherContent(call.id);
   if (match === 'id') return undefined;
   const ready = openRows(state).find(([, row]) => canBegin(state, row, now) && isSame(row));
   return ready && { id: ready[0] };
@@ -157,8 +162,8 @@ function otherContent(id: string): Decision {
 
 /** Under a fixed id, no second question can be asked. */
 function lapsed(id: string): Decision {
-  const why = 'more than a day ago, or under other rules or another definition';
-  return { kind: 'denied', reason: `the call ${id} was let through ${why}; give the call another id` };
+  const why = 'it was let through more than a day ago, or under other rules or another definition, and was not made';
+  return { kind: 'denied', reason: `the call ${id} has lapsed: ${why}; propose it again under another id` };
 }
 
 function begunBefore(call: string, { class: toolClass, outcome }: Pick<CallRow, 'class' | 'outcome'>): Decision {
@@ -203,7 +208,7 @@ function isSameCall(asked: CallContent, call: CallContent): boolean {
 async function ask(
   world: CallWorld,
   call: AskedCall,
-  { observations = [], match = 'content', isLater = false }: JudgeOptions,
+  { observations = [], match = 'content', isLater = false, attempt }: JudgeOptions,
 ): Promise<Waiting | Decision | Ready> {
   const { id, session, server, tool, args, parts } = call;
   const wanted = {
@@ -212,17 +217,25 @@ async function ask(
     ...(parts === undefined ? {} : { parts }),
     ...(isLater && { later: true }),
   };
-  const { ruling, isRepeated } = await proposed(world, wanted, observations);
+  const mark = observed(attempt ?? newAttempt());
+  const { ruling, isRepeated } = await proposed(world, wanted, [...observations, mark]);
   if (isRepeated && !(await isAbout(world, ruling, call))) return otherContent(id);
   if (ruling.ruling === 'escalated') return { id, waitsFor: ruling.pending, detail: ruling.detail };
   if (ruling.ruling === 'frozen') return { waitsFor: ruling.by, detail: ruling.detail };
-  if (isRepeated || isLater || ruling.ruling === 'rejected') return decided(world, call, ruling, { id, match });
-  return { kind: 'allowed', call: id, class: world.read(({ calls }) => (calls[id] as CallRow).class) };
+  const asked = { id, match, attempt };
+  if (isRepeated || isLater || ruling.ruling === 'rejected') return decided(world, call, ruling, asked);
+  const row = world.read(({ calls }) => {
+    const { class: of, outcome } = (Object.hasOwn(calls, id) ? calls[id] : undefined) ?? {};
+    return { of, outcome };
+  });
+  // A repeated attempt may find its call closed, or of a past day.
+  if (row.of === undefined || row.outcome !== undefined) return ready(world, call, asked);
+  return { kind: 'allowed', call: id, class: row.of };
 }
 
 /**
- * Proposes the call. Each attempt has content of its own, so that a repeated question under the
- * same key never takes the permission of the first one.
+ * Proposes the call. Each attempt observes a mark of its own, so that a question of another attempt
+ * under the same key never takes the permission of the first one.
  */
 async function proposed(
   world: CallWorld,
@@ -230,9 +243,8 @@ async function proposed(
   observations: readonly Observed[],
 ): Promise<{ readonly ruling: Ruling; readonly isRepeated: boolean }> {
   const key = keyOf(args);
-  const attempt = { name: 'attempt', value: randomBytes(8).toString('hex') };
   try {
-    const ruling = await world.propose('call', args, { key, observations: [...observations, attempt] });
+    const ruling = await world.propose('call', args, { key, observations });
     return { ruling, isRepeated: false };
   } catch (error) {
     if (!isAssizeError(error, 'idempotency_conflict')) throw error;
@@ -269,6 +281,7 @@ async function waited(world: CallWorld, pending: Hash, until: Instant): Promise<
 /** A call that was asked about, and how earlier questions count for it. */
 interface Ruled extends Required<Pick<DecideOptions, 'match'>> {
   readonly id: string;
+  readonly attempt: string | undefined;
 }
 
 /** The answer to a decision about the call `id`, which a person or an earlier question caused. */
@@ -276,17 +289,16 @@ async function decided(
   world: CallWorld,
   call: AskedCall,
   ruling: FinalRuling,
-  { id, match }: Ruled,
+  ruled: Ruled,
 ): Promise<Decision | Ready> {
-  return ruling.ruling === 'rejected' ? { kind: 'denied', reason: ruling.detail } : ready(world, call, id, match);
+  return ruling.ruling === 'rejected' ? { kind: 'denied', reason: ruling.detail } : ready(world, call, ruled);
 }
 
 /** A call that was let through, with the approved arguments, if it can be begun. */
 async function ready(
   world: CallWorld,
   asked: AskedCall,
-  call: string,
-  match: 'content' | 'id',
+  { id: call, match, attempt }: Ruled,
 ): Promise<Decision | Ready> {
   const now = world.now();
   const row = world.read((state) => {
@@ -296,20 +308,31 @@ async function ready(
     return (
       found && {
         ...{ agent: found.agent, tool: found.tool, class: found.class, digest: found.digest },
+        outcome: found.outcome,
         before,
         isLapsed,
       }
     );
   });
-  // A closed call of a past day is no longer in the state.
-  if (row === undefined) return { kind: 'begun', call, reason: `the call ${call} is of a past day; make a new one` };
+  if (row === undefined) return ofPastDay(world, call);
   if (row.agent !== world.agent || row.tool !== `${asked.server}/${asked.tool}`) return otherContent(call);
   const isAmended = match === 'id' && row.digest !== digestOf(asked);
   const args = isAmended ? await amendmentOf(world, asked) : asked.args;
   if (args === undefined) return otherContent(call);
+  const isOwn = row.before !== undefined && row.outcome === undefined && (await hasBegun(world, call, attempt));
+  if (isOwn) return { kind: 'allowed', call, class: row.class, ...(isAmended && { args }) };
   if (row.before !== undefined) return row.before;
   if (row.isLapsed && match === 'id') return lapsed(call);
   return { kind: 'ready', call, class: row.class, args, isAmended };
+}
+
+/** The answer to a call that was let through, and that the state no longer has. */
+async function ofPastDay(world: CallWorld, call: string): Promise<Decision> {
+  const { mayBeMade, outcome: found } = await pastCall(world, call);
+  if (!mayBeMade && found === undefined) return lapsed(call);
+  const { outcome } = found ?? {};
+  const reason = `the call ${call} is of a past day; its outcome: ${outcome ?? 'not known'}; make a new one`;
+  return { kind: 'begun', call, ...(outcome !== undefined && { outcome }), reason };
 }
 
 /** Begins a call that was let through. Of several attempts, one begins it. */
@@ -317,10 +340,12 @@ async function begin(
   world: CallWorld,
   asked: AskedCall,
   { call, class: of, args, isAmended }: Ready,
+  attempt: string | undefined,
 ): Promise<Decision> {
   const { id: as } = asked;
   const digest = digestOf({ ...asked, args });
-  const ruling = await world.propose('begin', { call, digest, ...(as === call ? {} : { as }) });
+  const key = attempt === undefined ? {} : { key: beginKey(call, attempt) };
+  const ruling = await world.propose('begin', { call, digest, ...(as === call ? {} : { as }) }, key);
   if (ruling.ruling === 'committed') return { kind: 'allowed', call, class: of, ...(isAmended && { args }) };
   // Another process may have begun it since the state was read.
   const begun = world.read(({ calls }) => {
@@ -339,13 +364,4 @@ async function amendmentOf(world: CallWorld, asked: AskedCall): Promise<AskedCal
   const approved = (await world.valueOf(payload, payload.action.args)) as unknown as AskedCall | undefined;
   const isSameTool = approved?.server === asked.server && approved.tool === asked.tool;
   return isSameTool ? approved.args : undefined;
-}
-
-/** The arguments of the agent's committed proposal under a key. Undefined if they are erased. */
-export async function argsUnder(world: CallWorld, key: string): Promise<{ readonly [name: string]: Json } | undefined> {
-  const ruling = await world.trajectory.rulingOf(key, world.principal);
-  if (ruling?.ruling !== 'committed') return undefined;
-  const { payload } = readRow(ruling.entry);
-  if (payload.kind !== 'commit') return undefined;
-  return (await world.valueOf(payload, payload.action.args)) as { readonly [name: string]: Json } | undefined;
 }

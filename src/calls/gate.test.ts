@@ -321,6 +321,18 @@ describe.each([
     expect(it.made).toEqual([1]);
   });
 
+  test('of two processes that ask at the same time, one makes the call', async () => {
+    const it = await shopAt(place);
+    const other = await it.other();
+    const call = { run: 'r1', tool: 'pay', args: { to: 'bob', cents: 5 } };
+    const make = async () => it.made.push(1);
+    // Both know the session, so neither reads what the other one has recorded.
+    for (const gate of [it.gate, other]) await gate.run({ ...call, id: 'c0' }, make);
+    for (const id of ['c1', 'c2', 'c3', 'c4'])
+      await Promise.all([it.gate, other].map((gate) => gate.run({ ...call, id }, make)));
+    expect(it.made).toHaveLength(5);
+  });
+
   test('of two processes that know an approval, one makes the call', async () => {
     const it = await shopAt(place);
     const held = { args: { to: 'bob', cents: 500 } };
@@ -346,6 +358,22 @@ describe.each([
       expect(await it.gate.run({ ...call, id: 'c2' }, async () => result)).toEqual({
         ...{ end: 'done', call: 'r1.c2', result, isRecorded },
       });
+  });
+
+  test('a reported result that no entry can hold is recorded by its hash', async () => {
+    const it = await shopAt(place);
+    for (const [id, bytes] of [
+      ['c1', 1_000_100],
+      ['c2', 1_040_001],
+      ['c3', 4_000_000],
+    ] as const) {
+      const call = { id: `r1.${id}`, session: 'r1', server: 'shop', tool: 'pay', args: { to: 'bob', cents: 5 } };
+      expect(await it.gate.port.ask(call, { waitMs: 0, match: 'id' })).toMatchObject({ kind: 'allowed' });
+      const result = 'x'.repeat(bytes - 2);
+      expect(await it.gate.port.report(call.id, { outcome: 'done', result })).toBe(true);
+      const kept = bytes < 1_040_000 ? result : { bytes, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) };
+      expect(await it.gate.port.outcomeOf(call.id)).toEqual({ outcome: 'done', result: kept });
+    }
   });
 
   test('a run and an id of any text are a call', async () => {

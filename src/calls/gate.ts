@@ -91,7 +91,7 @@ export type JudgedEnd =
   | Extract<CallEnd<never>, { readonly end: 'refused' }>
   | PendingEnd;
 
-/** The most bytes of a result that the ledger keeps. A report has at most 1 MiB. */
+/** The most bytes of a result that the ledger keeps. Its report fits in a proposal of 1 MiB. */
 const RESULT_BYTES_MAX = 1_000_000;
 /** How often an idempotent call is made anew. */
 const ATTEMPTS_MAX = 5;

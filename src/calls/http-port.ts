@@ -1,7 +1,9 @@
-import { isAssizeError } from '#base';
+import { setTimeout as pause } from 'node:timers/promises';
+import { isAssizeError, isRecord } from '#base';
 import type { Hash } from '#ledger';
 import { currentTracer } from '#traces';
 import type { AskedCall } from './asked-call.ts';
+import { newAttempt } from './attempt.ts';
 import type { CallPort, PersonsDecision, ShownCall } from './call-port.ts';
 import type { Outcome } from './close-call.ts';
 import type { DecideOptions, Decision, Judgement } from './decide-call.ts';
@@ -22,8 +24,11 @@ export interface HttpPortOptions {
 /** The longest wait of one request. */
 const WAIT_SECONDS_MAX = 50;
 
-/** A server that is silent for longer than its longest wait does not answer. */
-const ANSWER_MS_MAX = (WAIT_SECONDS_MAX + 30) * 1_000;
+/** A server that is silent for so long, beside the wait of the request, does not answer. */
+const SILENT_SECONDS_MAX = 30;
+
+/** The pauses before a question is sent again whose answer was lost. */
+const ASK_PAUSES_MS = [100, 500];
 
 /** Judges and records calls at a server. */
 export class HttpPort implements CallPort {
@@ -34,7 +39,8 @@ export class HttpPort implements CallPort {
   }
 
   ask(call: AskedCall, options: DecideOptions): Promise<Decision> {
-    return this.#asked(call, options, {}) as Promise<Decision>;
+    const { attempt = newAttempt() } = options;
+    return this.#asked(call, options, { attempt }) as Promise<Decision>;
   }
 
   judge(call: AskedCall, options: DecideOptions): Promise<Judgement> {
@@ -44,17 +50,29 @@ export class HttpPort implements CallPort {
   async #asked(
     { id, session, server, tool, args }: AskedCall,
     { waitMs, observations, isKnown }: DecideOptions,
-    when: { readonly later?: true },
+    when: { readonly later?: true; readonly attempt?: string },
   ): Promise<Decision | Judgement> {
     const until = performance.now() + waitMs;
     const place = { ...(session !== undefined && { session }), ...(observations !== undefined && { observations }) };
     const body = { id, server, tool, args, ...place, ...when, ...(isKnown === true && { known: true }) };
     for (;;) {
+      const isLast = until - performance.now() <= WAIT_SECONDS_MAX * 1_000;
+      const decision = readDecision(await this.#question(body, until), id);
+      if (decision.kind !== 'pending' || isLast) return decision;
+    }
+  }
+
+  /** Sends a question, and again after a lost answer. With the same attempt, it is the same one. */
+  async #question(body: object, until: number): Promise<Document> {
+    for (let lost = 0; ; lost++) {
       const left = Math.max(0, until - performance.now());
       const wait = Math.min(WAIT_SECONDS_MAX, Math.ceil(left / 1_000));
-      const answer = await this.#send('POST', `${this.#calls()}?wait=${wait}`, body);
-      const decision = readDecision(answer, id);
-      if (decision.kind !== 'pending' || left <= WAIT_SECONDS_MAX * 1_000) return decision;
+      try {
+        return await this.#send('POST', `${this.#calls()}?wait=${wait}`, body, { wait });
+      } catch (error) {
+        if (lost === ASK_PAUSES_MS.length || !isAssizeError(error, 'no_answer')) throw error;
+        await pause(ASK_PAUSES_MS[lost]);
+      }
     }
   }
 
@@ -85,7 +103,7 @@ export class HttpPort implements CallPort {
       ...(args !== undefined && { args: { ...(await this.#argsOf(approval)), args } }),
     };
     try {
-      await this.#send('POST', `/v1/approvals/${approval}/${decision}`, body, token);
+      await this.#send('POST', `/v1/approvals/${approval}/${decision}`, body, { token });
     } catch (error) {
       // Another decision came first, and counts.
       if (!isAssizeError(error, 'server_refused') || error.evidence['code'] !== 'not_pending') throw error;
@@ -112,25 +130,27 @@ export class HttpPort implements CallPort {
     method: 'GET' | 'POST',
     path: string,
     body?: object,
-    token: string = this.#options.token,
+    { token = this.#options.token, wait = WAIT_SECONDS_MAX }: { readonly token?: string; readonly wait?: number } = {},
   ): Promise<Document> {
     const url = new URL(path, this.#options.url);
     const traceparent = currentTracer()?.traceparent();
-    const answer = await fetch(url, {
+    const { answer, text } = await fetch(url, {
       method,
       redirect: 'error',
-      signal: AbortSignal.timeout(ANSWER_MS_MAX),
+      signal: AbortSignal.timeout((wait + SILENT_SECONDS_MAX) * 1_000),
       headers: {
         authorization: `Bearer ${token}`,
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...(traceparent !== undefined && { traceparent }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
-    }).catch((cause: unknown) => {
-      const text = `The server ${url.origin} does not answer. Start it with assize serve.`;
-      throw new CallError('no_answer', text, { cause, retryable: true });
-    });
-    const document = documentOf(await answer.text().catch(() => ''));
+    })
+      .then(async (answer) => ({ answer, text: await answer.text() }))
+      .catch((cause: unknown) => {
+        const text = `The server ${url.origin} does not answer. Start it with assize serve.`;
+        throw new CallError('no_answer', text, { cause, retryable: true });
+      });
+    const document = documentOf(text);
     if (answer.ok && document !== undefined) return document;
     if (answer.ok) throw badAnswer(path);
     const { code = 'no_problem', detail = `status ${answer.status}` } = document ?? {};
@@ -145,8 +165,7 @@ export class HttpPort implements CallPort {
 function documentOf(text: string): Document | undefined {
   try {
     const document: unknown = JSON.parse(text);
-    const isRecord = typeof document === 'object' && document !== null && !Array.isArray(document);
-    return isRecord ? (document as Document) : undefined;
+    return isRecord(document) ? (document as Document) : undefined;
   } catch {
     return undefined;
   }

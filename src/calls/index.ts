@@ -5,11 +5,12 @@
  * Guarantees: each call is begun at most once, in any process; an approval is for exactly one call.
  * Never: makes a call by itself. `Gate` makes one that it is given, after the ledger has begun it.
  */
+export { argsUnder } from './args-under.ts';
 export { type AskedCall, type CallContent, callIdOf, hasHiddenMember, runCallIdOf, sessionIdOf } from './asked-call.ts';
 export type { CallPart } from './call-part.ts';
 export type { CallPort, PersonsDecision, ShownCall } from './call-port.ts';
 export type { AgentAction, CallWorld, EntryPlace, Observed, ProposeOptions } from './call-world.ts';
-export { closeCall, closeCallsOf, type Outcome } from './close-call.ts';
+export { closeCall, closeCallsOf, type Outcome, REPORTED_BYTES_MAX } from './close-call.ts';
 export { type DecideOptions, type Decision, decideCall, digestOf, type Judgement, judgeCall } from './decide-call.ts';
 export { CallError, type CallErrorCode } from './errors.ts';
 export {

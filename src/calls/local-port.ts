@@ -3,14 +3,11 @@ import { type Hash, isEffectPending } from '#ledger';
 import { Trajectory } from '#runtime';
 import type { AskedCall } from './asked-call.ts';
 import type { CallPort, PersonsDecision, ShownCall } from './call-port.ts';
-import { closeCall, type Outcome } from './close-call.ts';
+import { closeCall, type Outcome, REPORTED_BYTES_MAX } from './close-call.ts';
 import { type DecideOptions, type Decision, decideCall, type Judgement, judgeCall } from './decide-call.ts';
 import type { LocalWorld } from './local-world.ts';
 import { outcomeOf } from './outcome-of.ts';
 import { attend } from './sessions.ts';
-
-/** The most bytes of a result that an entry keeps. */
-const RESULT_BYTES_MAX = 5 * 1_048_576;
 
 /** Judges and records calls in this process, in a store that other processes may use too. */
 export class LocalPort implements CallPort {
@@ -34,7 +31,7 @@ export class LocalPort implements CallPort {
   }
 
   async report(call: string, outcome: Outcome): Promise<boolean> {
-    return closeCall(this.#world, call, outcome, { bytesMax: RESULT_BYTES_MAX });
+    return closeCall(this.#world, call, outcome, { bytesMax: REPORTED_BYTES_MAX });
   }
 
   async outcomeOf(call: string): Promise<Outcome | undefined> {

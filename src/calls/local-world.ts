@@ -2,7 +2,7 @@ import type { Writ } from '#authority';
 import type { Json } from '#base';
 import type { Instant } from '#canon';
 import type { GatewayState } from '#domains/gateway';
-import { type Hash, Replayer, type Stored } from '#ledger';
+import { type EntryRow, type Hash, Replayer, type Stored } from '#ledger';
 import type { Clock } from '#oracle';
 import { type FinalRuling, type Ruling, Trajectory } from '#runtime';
 import type { Store } from '#stores';
@@ -54,6 +54,10 @@ export class LocalWorld implements CallWorld {
 
   decision(pending: Hash, until: Instant): Promise<FinalRuling> {
     return this.trajectory.approvals.awaitDecision(pending, { until });
+  }
+
+  entries(from: number, limit: number): Promise<readonly EntryRow[]> {
+    return this.#parts.store.entries(this.trajectory.id, { from, limit });
   }
 
   async valueOf(entry: EntryPlace, stored: Stored): Promise<Json | undefined> {

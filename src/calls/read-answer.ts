@@ -1,4 +1,4 @@
-import type { Json } from '#base';
+import { isRecord, type Json } from '#base';
 import type { Outcome } from './close-call.ts';
 import type { Decision, Judgement } from './decide-call.ts';
 import { CallError } from './errors.ts';
@@ -49,8 +49,4 @@ export function readOutcome(document: Document, id: string): Outcome | undefined
 export function badAnswer(about: string): CallError {
   const text = `The server has answered about ${about} in no form of the API. See that the address is that of assize serve.`;
   return new CallError('bad_answer', text);
-}
-
-function isRecord(value: Json): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -12,7 +12,7 @@ const GUIDES: Readonly<Record<string, readonly string[]>> = {
 };
 
 test.each(Object.entries(GUIDES))('%s.md holds a call, and makes it once after its approval', (name, packages) => {
-  const { commands, printed, shown } = runGuide(`${name}.md`, { packages });
+  const { commands, printed, shown } = runGuide(`${name}.md`, { packages, timeoutMs: 300_000 });
   expect(commands.length).toBeGreaterThan(3);
   expect(printed).toEqual(shown);
 });

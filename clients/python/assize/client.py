@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -36,6 +37,11 @@ ASK_WAIT_MAX = 50
 WAIT_MAX = 300
 
 ABSENT: Any = object()
+
+
+def new_attempt() -> str:
+    """A new attempt to make a call. No other process can guess it, also after a fork."""
+    return secrets.token_hex(16)
 
 
 class Client:
@@ -97,14 +103,17 @@ class Calls(_Part):
         session: str | None = None,
         observations: Sequence[Observation] = (),
         wait: float = 0.0,
+        attempt: str | None = None,
         stop: Stop | None = None,
     ) -> Decision:
-        """Asks whether a call may be made. An allowed call is begun, and never allowed again.
+        """Asks whether a call may be made. An allowed call is begun, and no other attempt is allowed.
 
-        `stop`: ends the request from another thread.
+        `attempt`: 32 random hex digits, by default new ones. The same attempt gets the same
+        `allowed` again, as after a lost answer. `stop`: ends the request from another thread.
         """
         seconds = _whole(wait, ASK_WAIT_MAX)
         body: dict[str, object] = {"id": id, "server": server, "tool": tool, "args": dict(args)}
+        body["attempt"] = new_attempt() if attempt is None else attempt
         if session is not None:
             body["session"] = session
         if observations:

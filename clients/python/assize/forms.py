@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 
-ToolClass: TypeAlias = Literal["read", "reversible", "irreversible"]
-OutcomeName: TypeAlias = Literal["done", "failed", "unknown"]
-
-
 #: How the rules declare a tool.
 ToolClass: TypeAlias = Literal["read", "reversible", "irreversible"]
+OutcomeName: TypeAlias = Literal["done", "failed", "unknown"]
 
 #: The call is begun: make it now, once. `args`: a person has approved these instead.
 Allowed = TypedDict(

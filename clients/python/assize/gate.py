@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar, cast
 
 from .canonical import content_hash, copied
-from .client import ASK_WAIT_MAX, Client
+from .client import ASK_WAIT_MAX, Client, new_attempt
 from .ends import (
     BegunCall,
     CallEnd,
@@ -323,7 +323,7 @@ class Gate:
     def _ask(self, call: str, work: _Work, stop: Stop) -> Decision:
         """Asks, and asks again while a person may still decide in time."""
         until = time.monotonic() + work.wait
-        wait = work.wait
+        wait, attempt = work.wait, new_attempt()
         while True:
             decision = self.client.calls.ask(
                 self.trajectory,
@@ -334,6 +334,7 @@ class Gate:
                 args=work.args,
                 observations=work.observations,
                 wait=wait,
+                attempt=attempt,
                 stop=stop,
             )
             wait = until - time.monotonic()

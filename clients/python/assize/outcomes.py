@@ -11,7 +11,7 @@ from .ends import CallEnd, Done, Doubt, Failed, told
 from .errors import CallFailed, NotJson
 from .forms import Outcome
 
-#: The most bytes of a result that the ledger keeps for a repetition. A report has at most 1 MiB.
+#: The most bytes of a result that the ledger keeps for a repetition. Its report fits in 1 MiB.
 RESULT_BYTES_MAX = 1_000_000
 _INTERRUPTIONS = frozenset({"TimeoutError", "Timeout", "TimeoutException", "CancelledError", "AbortError"})
 

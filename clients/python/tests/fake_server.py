@@ -104,10 +104,10 @@ class FakeServer:
         tool_class = "read" if call["asked"]["tool"] == "look" else "irreversible"
         if call["waits"]:
             return {"decision": "pending", "approval": APPROVAL, "reason": "the rule asks"}
-        if call.get("begun"):
+        if call.get("begun") and (call.get("outcome") or call["attempt"] != asked["attempt"]):
             reason = f"the call {id} was let through already"
             return {"decision": "begun", "call": id, "class": tool_class, "reason": reason}
-        call["begun"] = True
+        call.update(begun=True, attempt=asked["attempt"])
         amended = {"args": call["args"]} if "args" in call else {}
         return {"decision": "allowed", "call": id, "class": tool_class, **amended}
 

@@ -188,6 +188,16 @@ class OnceTest(FakeCase):
         assert isinstance(end, Doubt)
         self.assertEqual(end.settled, "done")
 
+    def test_a_call_is_made_once_after_lost_answers(self) -> None:
+        with mock.patch("assize.transport.time.sleep"):
+            self.server.fault("POST", loses_answer, times=2)
+            self.assertEqual(self.pay(), Done("r1.c1", {"receipt": 1}, recorded=False))
+            self.server.fault("POST", loses_answer, times=3)
+            with self.assertRaises(NoAnswer):
+                self.pay("c2")
+        self.assertIsInstance(self.pay("c2"), Doubt)
+        self.assertEqual(len(self.made), 1)
+
     def test_an_outcome_that_is_not_recorded_is_no_failure(self) -> None:
         refusals = [answers(403, problem("forbidden", "No.")), answers(200, b"<html>"), loses_answer]
         for i, fault in enumerate(refusals):

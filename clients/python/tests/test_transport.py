@@ -30,6 +30,7 @@ class TransportTest(FakeCase):
         self.assertEqual((method, path), ("POST", "/v1/trajectories/calls/calls?wait=0"))
         self.assertEqual(headers["authorization"], f"Bearer {TOKEN}")
         self.assertEqual(headers["content-type"], "application/json")
+        self.assertRegex(body.pop("attempt"), "^[0-9a-f]{32}$")
         self.assertEqual(body, {"id": "r1.c1", "session": "r1", "server": "bank", "tool": "pay", "args": {"cents": 5}})
 
     def test_names_are_one_segment_of_a_path(self) -> None:
@@ -72,12 +73,17 @@ class TransportTest(FakeCase):
         self.assertTrue(refused.exception.retryable)
         self.assertEqual(len(self.server.requests), 3)
 
-    def test_a_lost_answer_never_becomes_a_second_permission(self) -> None:
+    def test_a_lost_permission_is_given_again_to_its_attempt_alone(self) -> None:
         for lose in [loses_answer, cuts_answer]:
             self.server.calls.clear()
+            self.server.requests.clear()
             with mock.patch("assize.transport.time.sleep"):
                 self.server.fault("POST", lose)
-                self.assertEqual(self.ask()["decision"], "begun")
+                self.assertEqual(self.ask()["decision"], "allowed")
+            self.assertEqual(self.ask()["decision"], "begun")
+            first, repeated, other = [body["attempt"] for _, _, _, body in self.server.requests]
+            self.assertEqual(first, repeated)
+            self.assertNotEqual(first, other)
 
     def test_a_decision_of_a_person_is_sent_once(self) -> None:
         for fault, kind in [(loses_answer, NoAnswer), (answers(503, BUSY), Problem)]:

@@ -8,7 +8,7 @@
  * Not promised: that a caller which only asks makes the call, makes it once, or reports it. Such a
  * call is listed as open until its report.
  */
-export { canBegin } from './actions/begin.ts';
+export { BEGIN_HOURS, canBegin } from './actions/begin.ts';
 export { type CallArgs, callArgs, callDigest, PARTS_MAX } from './actions/call.ts';
 export { type Configuration, rulesDigest } from './actions/configure.ts';
 export { definitionHash } from './actions/pin.ts';

@@ -1,4 +1,4 @@
-import { arg, checkArgument, type Json } from '#base';
+import { arg, checkArgument, isRecord, type Json } from '#base';
 import type { AgUiInterrupt, AssizeInterrupt } from './pause.ts';
 
 /** A decision about a held call, in the words of LangChain. */
@@ -120,8 +120,4 @@ function named(about: AnsweredCall | null): { readonly about?: AnsweredCall } {
 
 function reasonOf(reason: unknown): { readonly reason?: string } {
   return typeof reason === 'string' && reason.trim() !== '' ? { reason } : {};
-}
-
-function isRecord(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

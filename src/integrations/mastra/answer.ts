@@ -1,5 +1,5 @@
-import { arg, checkArgument } from '#base';
-import { type AssizeSuspension, isRecord, readSuspension } from './pause.ts';
+import { arg, checkArgument, isRecord } from '#base';
+import { type AssizeSuspension, readSuspension } from './pause.ts';
 
 /** The decision of a person about a suspended call. */
 export interface CallDecision {

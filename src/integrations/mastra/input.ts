@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Json } from '#base';
+import { isRecord, type Json } from '#base';
 import { MastraToolError } from './errors.ts';
 import { asJson } from './json.ts';
-import { isRecord } from './pause.ts';
 import type { CheckingSchema } from './tool.ts';
 
 /** The arguments of a call in the ledger. */

@@ -1,4 +1,4 @@
-import type { Json } from '#base';
+import { isRecord, type Json } from '#base';
 import type { HeldCall } from '#calls';
 
 /** A call that waits for a person, as the pause tells it. */
@@ -25,8 +25,4 @@ export function readSuspension(payload: unknown): AssizeSuspension | undefined {
   const { call, approval, digest } = payload['assize'];
   const isNamed = [call, approval, digest].every((name) => typeof name === 'string');
   return isNamed ? (payload as unknown as AssizeSuspension) : undefined;
-}
-
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

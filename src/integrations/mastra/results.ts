@@ -1,6 +1,5 @@
-import type { Json } from '#base';
+import { isRecord, type Json } from '#base';
 import { asJson } from './json.ts';
-import { isRecord } from './pause.ts';
 
 /** A result of a tool, as the ledger keeps it. */
 export type KeptResult = { readonly value?: Json } | { readonly unkept: string };

@@ -1,4 +1,4 @@
-import type { Json } from '#base';
+import { isRecord, type Json } from '#base';
 
 type Args = Readonly<Record<string, Json>>;
 
@@ -12,7 +12,7 @@ export function argsOf(input: string): Args {
 
 /** The arguments of a call, from the value that a tool is given. */
 export function namedArgs(value: unknown): Args {
-  return isRecord(value) ? value : { [INPUT]: value as Json };
+  return isRecord(value) ? (value as Args) : { [INPUT]: value as Json };
 }
 
 /** Whether the model's text has arguments with names. */
@@ -35,8 +35,4 @@ function parsed(input: string): unknown {
   } catch {
     return input;
   }
-}
-
-function isRecord(value: unknown): value is Args {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

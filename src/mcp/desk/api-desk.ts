@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { isAssizeError, type Json } from '#base';
+import { isAssizeError, isRecord, type Json } from '#base';
 import { contentHash } from '#canon';
 import { McpError } from '../errors.ts';
 import type {
@@ -225,8 +225,8 @@ async function asked(ask: Ask, path: string, asking: Asked): Promise<Readonly<Re
 }
 
 async function documentOf(answer: Answer): Promise<Readonly<Record<string, unknown>>> {
-  const found = (await answer.json().catch(() => undefined)) as Readonly<Record<string, unknown>> | null | undefined;
-  const isDocument = typeof found === 'object' && found !== null && !Array.isArray(found);
+  const found: unknown = await answer.json().catch(() => undefined);
+  const isDocument = isRecord(found);
   if (answer.ok && isDocument) return found;
   const unread = `status ${answer.status}${answer.ok ? ' without a JSON document. Check its address.' : ''}`;
   const { code = 'no_problem', detail = unread } = isDocument ? found : {};

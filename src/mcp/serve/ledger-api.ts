@@ -1,4 +1,4 @@
-import { isInstance } from '#base';
+import { isInstance, isRecord } from '#base';
 import type { ApiRequest } from './operation-tool.ts';
 
 /** A request to the API, whose answer can be read in part. The token is the sender's concern. */
@@ -93,7 +93,7 @@ function answerOf(status: number, text: string): ApiAnswer {
 function documentOf(text: string): Document | undefined {
   try {
     const read: unknown = JSON.parse(text);
-    return typeof read === 'object' && read !== null && !Array.isArray(read) ? (read as Document) : undefined;
+    return isRecord(read) ? (read as Document) : undefined;
   } catch (error) {
     if (isInstance(error, SyntaxError)) return undefined;
     throw error;

@@ -2,7 +2,7 @@ import type { Json } from '#base';
 import type { AgentAction, CallWorld, EntryPlace, ProposeOptions } from '#calls';
 import type { Instant } from '#canon';
 import type { GatewayState } from '#domains/gateway';
-import type { Hash, Stored } from '#ledger';
+import type { EntryRow, Hash, Stored } from '#ledger';
 import { type FinalRuling, type Ruling, Trajectory, type WritChain } from '#runtime';
 import { awaitDecision, type Waiting } from '../await-decision.ts';
 import { ServerError } from '../errors.ts';
@@ -59,6 +59,10 @@ export class GatewayDesk implements CallWorld {
 
   async decision(pending: Hash, until: Instant): Promise<FinalRuling> {
     return awaitDecision(this.request, this.trajectory, { pending, until, writ: await this.writ('call') });
+  }
+
+  entries(from: number, limit: number): Promise<readonly EntryRow[]> {
+    return this.request.service.store.entries(this.trajectory.id, { from, limit });
   }
 
   async valueOf(entry: EntryPlace, stored: Stored): Promise<Json | undefined> {

@@ -1,18 +1,26 @@
 import { z } from 'zod';
 import type { Json } from '#base';
-import { type AskedCall, attend, closeCall, decideCall, judgeCall, type Observed, outcomeOf } from '#calls';
+import {
+  type AskedCall,
+  argsUnder,
+  attend,
+  closeCall,
+  decideCall,
+  judgeCall,
+  type Observed,
+  outcomeOf,
+  REPORTED_BYTES_MAX,
+} from '#calls';
 import { type GatewayState, openCalls, undoCallOf } from '#domains/gateway';
-import { readRow } from '#ledger';
 import { Trajectory } from '#runtime';
 import { ServerError } from '../errors.ts';
 import { GatewayDesk } from '../hooks/gateway-desk.ts';
-import { callerTrajectory, type Reaching, replayerOf } from '../reach.ts';
+import { callerTrajectory, type Reaching } from '../reach.ts';
 import { rulingDocument } from '../rulings.ts';
-import type { Service } from '../service.ts';
 import { hash, instant, json, name, observationsForm, rulingForm } from './forms.ts';
 import { type Operation, operation, READERS } from './operation.ts';
 
-/** The most bytes of an outcome with its result. */
+/** The most bytes of a report. Of a result that no entry can hold, the entry keeps the hash. */
 const REPORT_BYTES = 5 * 1_048_576;
 
 const openForm = z
@@ -58,7 +66,7 @@ const ask = operation({
   id: 'calls.ask',
   method: 'post',
   path: '/v1/trajectories/{trajectory}/calls',
-  summary: 'Ask whether a tool call may be made. An allowed call is begun, and is never allowed again.',
+  summary: 'Ask whether a tool call may be made. An allowed call is begun, and no other attempt is allowed again.',
   kinds: ['agent'],
   params: z.strictObject({ trajectory: name }),
   query: z.strictObject({
@@ -73,6 +81,11 @@ const ask = operation({
       args: z.record(z.string(), json),
       observations: observationsForm.optional().describe('where and how the call was asked for'),
       later: z.literal(true).optional().describe('judge the call, and do not begin it; ask again to make it'),
+      attempt: z
+        .string()
+        .regex(/^[0-9a-f]{32}$/, 'write 32 random hex digits in lower case')
+        .optional()
+        .describe('made anew for each question: the same one gets the same `allowed` after a lost answer'),
       known: z.literal(true).optional().describe('deny a call that was not asked about before'),
     })
     .meta({ id: 'AskedCall' }),
@@ -82,7 +95,7 @@ const ask = operation({
   run: async (request) => {
     const { path, query, body } = request;
     const desk = await GatewayDesk.open(request, path.trajectory);
-    const { session, observations, later, known, ...call } = body;
+    const { session, observations, later, known, attempt, ...call } = body;
     if (session !== undefined) await attend(desk, { id: session });
     const asked = { ...call, ...(session !== undefined && { session }) } as AskedCall;
     const options = {
@@ -91,7 +104,9 @@ const ask = operation({
       observations: (observations ?? []) as Observed[],
       isKnown: known === true,
     } as const;
-    const { kind, ...more } = await (later === true ? judgeCall : decideCall)(desk, asked, options);
+    const { kind, ...more } = await (later === true
+      ? judgeCall(desk, asked, options)
+      : decideCall(desk, asked, { ...options, ...(attempt !== undefined && { attempt }) }));
     return { body: { decision: kind, ...more } as z.input<typeof decisionForm> };
   },
 });
@@ -104,7 +119,10 @@ const report = operation({
   kinds: ['agent'],
   params: z.strictObject({ trajectory: name, call: name }),
   body: z
-    .strictObject({ outcome: z.enum(['done', 'failed', 'unknown']), result: json.optional() })
+    .strictObject({
+      outcome: z.enum(['done', 'failed', 'unknown']),
+      result: json.optional().describe('of a result above 1,040,000 bytes, the ledger keeps the hash'),
+    })
     .meta({ id: 'ReportedOutcome' }),
   bodyBytes: REPORT_BYTES,
   answer: z.strictObject({ recorded: z.boolean().describe('whether the outcome was recorded now') }),
@@ -114,7 +132,7 @@ const report = operation({
     const desk = await GatewayDesk.open(request, path.trajectory);
     const { outcome, result } = body;
     const given = { outcome, ...(result !== undefined && { result: result as Json }) };
-    return { body: { recorded: await closeCall(desk, path.call, given, { bytesMax: REPORT_BYTES }) } };
+    return { body: { recorded: await closeCall(desk, path.call, given, { bytesMax: REPORTED_BYTES_MAX }) } };
   },
 });
 
@@ -122,7 +140,7 @@ const outcome = operation({
   id: 'calls.outcome',
   method: 'get',
   path: '/v1/trajectories/{trajectory}/calls/{call}/outcome',
-  summary: 'The outcome of a call of the agent, with the result that it reported.',
+  summary: 'The outcome of a call of the agent, however old, with the result that it reported.',
   kinds: ['agent'],
   params: z.strictObject({ trajectory: name, call: name }),
   answer: z.strictObject({
@@ -205,11 +223,11 @@ const undo = operation({
   params: z.strictObject({ trajectory: name, call: name }),
   answer: z.strictObject({ server: z.string(), tool: z.string(), args: json }),
   run: async (request) => {
-    const { path, caller, service } = request;
-    const trajectory = await callerTrajectory(request, path.trajectory);
-    const called = await argsUnder(service, trajectory, path.call, caller.name);
-    const reported = await argsUnder(service, trajectory, reportKey(path.call), caller.name);
-    const state = trajectory.state() as unknown as GatewayState;
+    const { path, caller } = request;
+    const desk = await GatewayDesk.open(request, path.trajectory);
+    const called = await argsUnder(desk, path.call);
+    const reported = await argsUnder(desk, `report-done-${path.call}`);
+    const state = desk.trajectory.state() as unknown as GatewayState;
     if (called !== undefined && reported === undefined && state.calls[path.call]?.outcome === 'done')
       throw new ServerError(
         'no_such_value',
@@ -224,25 +242,5 @@ const undo = operation({
     throw new ServerError('no_such_value', `The call ${path.call} cannot be undone: ${found}.`);
   },
 });
-
-/** The key under which a gateway reports that a call is done. */
-function reportKey(call: string): string {
-  return `report-done-${call}`;
-}
-
-/** The arguments of the committed proposal of a principal with a key. */
-async function argsUnder(
-  service: Service,
-  trajectory: Trajectory,
-  key: string,
-  principal: string,
-): Promise<{ readonly [member: string]: Json } | undefined> {
-  const ruling = await trajectory.rulingOf(key, principal);
-  if (ruling?.ruling !== 'committed') return undefined;
-  const { payload } = readRow(ruling.entry);
-  if (payload.kind !== 'commit') return undefined;
-  const read = await replayerOf(service).values.read(payload, payload.action.args);
-  return 'value' in read ? (read.value as { readonly [member: string]: Json }) : undefined;
-}
 
 export const calls: readonly Operation[] = [ask, open, report, outcome, settle, undo];

@@ -6,6 +6,7 @@ export const BASE: Readonly<Record<string, Case | Exempt>> = {
   checkArgument: exempt('makes these errors'),
   errorMessage: exempt('takes anything that was thrown (thrown.test.ts)'),
   isInstance: exempt('takes anything that was thrown (thrown.test.ts)'),
+  isRecord: takes(base.isRecord, [{}]),
   isUnwantedPromise: exempt('takes anything that a callback returned'),
   thrownText: exempt('takes anything that was thrown (thrown.test.ts)'),
   deepFreeze: exempt('freezes data of the package'),

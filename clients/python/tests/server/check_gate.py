@@ -9,6 +9,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from assize import (
     BegunCall,
@@ -18,10 +19,12 @@ from assize import (
     Doubt,
     Failed,
     GateCall,
+    NoAnswer,
     Pending,
     Problem,
     Refused,
 )
+from assize.transport import Transport
 
 from .real_case import RealCase
 
@@ -67,6 +70,26 @@ class GateCheck(RealCase):
         self.assertEqual(sum(isinstance(end, Done) and not end.recorded for end in ends), 1, ends)
         self.assertIsInstance(self.pay(500), Done)
         self.assertEqual(self.paid, ["bob 500"])
+
+    def test_a_call_is_made_once_after_a_lost_answer(self) -> None:
+        once, lost = Transport._once, list[str]()
+
+        def lossy(self: Transport, method: str, target: str, *rest: Any) -> Any:
+            answer = once(self, method, target, *rest)
+            if "/calls?" in target and len(lost) < 2:
+                lost.append(answer["decision"])
+                raise NoAnswer("lost")
+            return answer
+
+        self.decide(self.pay(500), approve=True)
+        for id, cents in [("c1", 500), ("c2", 5)]:
+            lost.clear()
+            with mock.patch.object(Transport, "_once", lossy), mock.patch("assize.transport.time.sleep"):
+                end = self.pay(cents, id=id)
+            assert isinstance(end, Done)
+            self.assertEqual((end.recorded, lost), (False, ["allowed", "allowed"]))
+            self.assertIsInstance(self.pay(cents, id=id), Done)
+        self.assertEqual(self.paid, ["bob 500", "bob 5"])
 
     def test_the_agent_may_not_approve_its_own_call(self) -> None:
         held = self.pay(500)
