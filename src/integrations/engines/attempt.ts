@@ -12,6 +12,7 @@ import {
   type MakeOptions,
 } from '#calls';
 import { canonicalize } from '#canon';
+import type { DoubtfulCall } from './doubtful-call.ts';
 import { EngineError } from './errors.ts';
 import type { CallArgs, MakeOnce, OnceOptions } from './once-call.ts';
 
@@ -20,7 +21,12 @@ export type AttemptEnd =
   | { readonly end: 'done'; readonly result?: Json }
   /** A person has to decide. `held` is absent if the question is being decided now. */
   | { readonly end: 'pending'; readonly message: string; readonly held?: HeldCall }
+  /** The outcome is not known. A later attempt gets it, or the settlement by a person. */
+  | { readonly end: 'doubt'; readonly message: string; readonly doubtful: DoubtfulCall }
   | LostEnd;
+
+/** The end of an attempt after which the run waits, and asks again. */
+export type WaitingEnd = Extract<AttemptEnd, { readonly end: 'pending' | 'doubt' }>;
 
 /** The end of a call without a result: an error that no repetition mends. */
 export interface LostEnd {
@@ -61,9 +67,18 @@ export async function attempt<Args extends CallArgs, T extends Json | undefined>
     isUnknown,
     ...(waitMs !== undefined && { waitMs }),
   };
-  const end = await gate.run(call, makeKept, options);
+  const run = async (): Promise<CallEnd<Json>> => {
+    const end = await gate.run(call, makeKept, options);
+    if (end.end !== 'done' && thrown !== undefined && passesOn(thrown.error)) throw thrown.error;
+    return end;
+  };
+  let end = await run();
+  if (isUnsettled(end)) {
+    if (!(await isClosed(gate, end))) return doubtEnd(call, end);
+    // It was closed in the meantime, or its result was not kept.
+    end = await run();
+  }
   if (end.end === 'done') return madeEnd(end.call, end.result);
-  if (thrown !== undefined && passesOn(thrown.error)) throw thrown.error;
   if (end.end === 'pending') {
     const held = await gate.held(call, end);
     return { end: 'pending', message: errorText(end), ...(held !== undefined && { held }) };
@@ -79,6 +94,22 @@ export function lostError({ code, message, evidence }: LostEnd): AssizeError {
   return code === 'result_not_json'
     ? new EngineError(code, message, { evidence })
     : new CallError(code, message, { evidence });
+}
+
+type DoubtEnd = Extract<CallEnd<unknown>, { readonly end: 'doubt' }>;
+
+function isUnsettled(end: CallEnd<unknown>): end is DoubtEnd {
+  return end.end === 'doubt' && end.settled === undefined;
+}
+
+async function isClosed(gate: Gate, { call }: DoubtEnd): Promise<boolean> {
+  const known = await gate.port.outcomeOf(call);
+  return known !== undefined && known.outcome !== 'unknown';
+}
+
+function doubtEnd({ run, id, tool, args }: GateCall, end: DoubtEnd): WaitingEnd {
+  const { call, reason } = end;
+  return { end: 'doubt', message: errorText(end), doubtful: { run, id, tool, args, call, reason } };
 }
 
 /** The result as the ledger keeps it, also for the first run: a repetition gets an equal value. */
