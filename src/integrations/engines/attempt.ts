@@ -1,5 +1,6 @@
 import type { AssizeError, Json } from '#base';
 import {
+  type BegunCall,
   type CallEnd,
   CallError,
   type CallErrorCode,
@@ -8,13 +9,13 @@ import {
   type GateCall,
   type HeldCall,
   isInterruption,
-  type Make,
   type MakeOptions,
 } from '#calls';
 import { canonicalize } from '#canon';
+import { notKept, runTool } from '../tool-calls/index.ts';
 import type { DoubtfulCall } from './doubtful-call.ts';
 import { EngineError } from './errors.ts';
-import type { CallArgs, MakeOnce, OnceOptions } from './once-call.ts';
+import type { BegunOnce, CallArgs, MakeOnce, OnceOptions } from './once-call.ts';
 
 /** The end of an attempt, as JSON that an engine keeps in its journal. */
 export type AttemptEnd =
@@ -53,14 +54,9 @@ export async function attempt<Args extends CallArgs, T extends Json | undefined>
   make: MakeOnce<Args, T>,
   { idempotent = false, isUnknown = isInterruption, waitMs, passesOn = () => false }: AttemptOptions,
 ): Promise<AttemptEnd> {
-  let thrown: { readonly error: unknown } | undefined;
-  const makeKept: Make<Json> = async (begun) => {
-    try {
-      return kept(await make(begun as typeof begun & { readonly args: Args }));
-    } catch (error) {
-      thrown = { error };
-      throw error;
-    }
+  const tool = {
+    make: (begun: BegunCall) => make(begun as BegunOnce<Args>),
+    toRecord: kept,
   };
   const options: MakeOptions = {
     ...(idempotent && { isIdempotent: true }),
@@ -68,8 +64,8 @@ export async function attempt<Args extends CallArgs, T extends Json | undefined>
     ...(waitMs !== undefined && { waitMs }),
   };
   const run = async (): Promise<CallEnd<Json>> => {
-    const end = await gate.run(call, makeKept, options);
-    if (end.end !== 'done' && thrown !== undefined && passesOn(thrown.error)) throw thrown.error;
+    const { end, live } = await runTool(gate, call, tool, options);
+    if (live !== undefined && 'thrown' in live && passesOn(live.thrown)) throw live.thrown;
     return end;
   };
   let end = await run();
@@ -133,7 +129,7 @@ const BYTES_MAX = 64 * 1_048_576;
 function madeEnd(call: string, result: Json): AttemptEnd {
   const { json, [UNKEPT]: unkept } = result as { readonly json?: Json; readonly [UNKEPT]?: true };
   if (unkept === undefined) return { end: 'done', ...(json !== undefined && { result: json }) };
-  const message = `The call ${call} was made, and its function returned no JSON. Return JSON.`;
+  const message = `The call ${call} was made, and ${notKept()}. Return JSON.`;
   return { end: 'lost', code: 'result_not_json', message, evidence: { call } };
 }
 
