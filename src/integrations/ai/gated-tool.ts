@@ -136,7 +136,7 @@ export class GatedTool {
     });
   }
 
-  /** Records the decision of a named person about what the person was shown. */
+  /** Records the decision of a named person about the call that the person was shown. */
   async #answered(
     call: GateCall,
     end: PendingEnd,

@@ -46,9 +46,9 @@ export type DbosOnce = <const Args extends CallArgs, T extends Json | undefined>
  * the ledger at once. In a step, which cannot wait, the function throws `call_pending`, or
  * `call_in_doubt` with `retryable`.
  *
- * The function that it returns throws CallError `call_refused`, `call_failed`; `call_in_doubt` with
- * the settlement of a person; EngineError; and the errors of the store or the server after the
- * retries of DBOS.
+ * The function that it returns throws CallError `call_refused`, `call_failed`, or `call_in_doubt`
+ * with the settlement of a person. It throws EngineError, and the errors of the store or the server
+ * after the retries of DBOS.
  *
  * @throws ArgumentError `bad_argument`
  */

@@ -2,9 +2,9 @@
  * Calls in the steps of durable engines, made once: Restate, DBOS, Temporal, and others by `once`.
  * No package is imported: a program passes the engine that it has.
  *
- * Guarantees: a call is made at most once for its run and its key, whatever the engine repeats. A
- * run waits for a person, or for an outcome that is not known, by the engine's own means. The ledger
- * alone decides.
+ * Guarantees: a call is made at most once for its run and its key, also if the engine repeats its
+ * step. A run waits for a person, or for an outcome that is not known, by the engine's own means.
+ * The ledger alone decides.
  *
  * Never: an approval by a message of an engine. It only makes the ledger be asked again.
  */

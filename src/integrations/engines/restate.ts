@@ -33,9 +33,8 @@ export type RestateOnce = <const Args extends CallArgs, T extends Json | undefin
  * whose outcome is not known, suspends the invocation. The signal `assize:KEY` to the invocation
  * makes it ask the ledger at once.
  *
- * The function that it returns throws a TerminalError with the code as `metadata.code` for a call
- * that was refused, has failed, or was settled by a person; and errors of the ledger that Restate
- * retries.
+ * The function that it returns throws a TerminalError for a call that was refused, has failed, or
+ * was settled by a person. The code is its `metadata.code`. Restate retries errors of the ledger.
  *
  * @throws ArgumentError `bad_argument`
  */

@@ -38,9 +38,9 @@ export type TemporalOnce = <const Args extends CallArgs, T extends Json | undefi
 
 /**
  * `once` for activities of Temporal. The run is the run of the workflow. A call that waits for a
- * person fails its attempt with `call_pending` and `nextRetryDelay`, and a call whose outcome is
- * not known fails it with `call_in_doubt`. So the retry policy of the activity has to allow the
- * attempts.
+ * person fails its attempt with `call_pending`. A call whose outcome is not known fails it with
+ * `call_in_doubt`. Both failures have a `nextRetryDelay`, so the retry policy of the activity has
+ * to allow the attempts.
  *
  * The function that it returns throws an ApplicationFailure. The types `call_pending`, and
  * `call_in_doubt` until a person has settled the call, are retried. The types `call_refused`,

@@ -49,8 +49,8 @@ export interface News {
 }
 
 /**
- * The result of a call, after every wait for a person or for an outcome. The steps depend only on their own results,
- * so a replay repeats them in the same order.
+ * The result of a call, after every wait for a person or for an outcome. The steps depend only on
+ * their own results, so a replay repeats them in the same order.
  *
  * @throws the error of a call without a result
  */

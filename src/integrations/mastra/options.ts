@@ -12,8 +12,8 @@ export interface CallIdentity {
 
 export interface MastraOptions extends ToolOptions<unknown, ToolContext> {
   /**
-   * Names a call. Default: for an agent, its run and the model's id of the call; for a step of a
-   * workflow, its run, the tool and the input.
+   * Names a call. Default for an agent: its run and the model's id of the call. Default for a step
+   * of a workflow: its run, the tool and the input.
    */
   readonly identity?: (input: unknown, context: ToolContext) => CallIdentity | undefined;
 }

@@ -24,7 +24,7 @@ const ANSWERS = new WeakMap<RunContext<any>, RunAnswers>();
 const BY_USAGE = new WeakMap<object, RunAnswers>();
 
 /**
- * Takes the answers to paused calls of gated tools from now on, so that the SDK sees none: the call
+ * Takes the answers to paused calls of gated tools from now on, so that the SDK sees none. The call
  * stays undecided in the state until the ledger has decided. An answer of another process, which a
  * state may bring along, is not taken.
  */

@@ -7,9 +7,9 @@ import type { ToolCalls } from './tool-calls.ts';
 export const STATE: ArgumentSchema = arg.of('a RunState of @openai/agents', (value) => isInstance(value, RunState));
 
 /**
- * The paused calls of gated tools that wait for a person, as each is shown: with its arguments, the
- * rule that asks, its digest, and its page in the console. The answers to the state count from now
- * on, also if it was restored with a context of your own.
+ * The paused calls of gated tools that wait for a person. Each has its arguments, the rule that
+ * asks, its digest, and its page in the console. The answers to the state count from now on, also
+ * if it was restored with a context of your own.
  *
  * @throws ArgumentError `bad_argument`; OpenAIAgentsError `no_run`; the errors of `Gate.judge`
  */

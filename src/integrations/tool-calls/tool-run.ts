@@ -11,7 +11,7 @@ interface RecordedTool<T, Kept extends Json> {
 /** The end of a call. */
 export interface ToolRun<T, Kept extends Json = Json> {
   readonly end: CallEnd<Kept>;
-  /** The value that the tool gave now, or the error that it threw. Absent: it was not called now. */
+  /** The value of the tool, or the error that it threw. Absent: it was not called now. */
   readonly live?: { readonly value: T } | { readonly thrown: unknown };
 }
 
