@@ -24,6 +24,7 @@ const BENCHES: Readonly<Record<string, (peer?: PeerFigures) => Promise<BenchResu
   contention: async () => (await import('./contention.ts')).contentionBench(),
   hooks: async () => (await import('./hooks.ts')).hooksBench(),
   gate: async () => (await import('./gate.ts')).gateBench(),
+  frameworks: async () => (await import('./frameworks.ts')).frameworksBench(),
   traces: async () => (await import('./traces.ts')).tracesBench(),
   mcp: async () => (await import('./mcp.ts')).mcpBench(),
   verify: async () => (await import('./verify.ts')).verifyBench(),

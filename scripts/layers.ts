@@ -59,6 +59,9 @@ export const WORKSPACES: readonly string[] = ['domains', 'ontology', 'experiment
 /** Folders with subfolders that do not import each other. */
 const APART: readonly string[] = ['src/integrations', 'src/domains', 'domains'];
 
+/** The subfolders that those beside them may import. */
+const SHARED: readonly string[] = ['src/integrations/tool-calls'];
+
 /**
  * Layers with pure rules: they import no module of Node. `canon` hashes, and `oracle` has the
  * system's clock and random numbers.
@@ -226,7 +229,7 @@ function apartOf(file: string): string | undefined {
 
 function isApart(file: string, target: string): boolean {
   const own = apartOf(file);
-  return own !== undefined && !target.startsWith(`${own}/`);
+  return own !== undefined && ![own, ...SHARED].some((folder) => target.startsWith(`${folder}/`));
 }
 
 /** Tarjan's algorithm: the sets of files of which each reaches each other. */

@@ -7,8 +7,6 @@ import {
   errorOf,
   type Gate,
   type GateCall,
-  type HeldCall,
-  isInterruption,
   type JudgedEnd,
   type MakeOptions,
   ofPlain,
@@ -16,6 +14,7 @@ import {
   runCallIdOf,
   toPlain,
 } from '#calls';
+import { makeOptions, notKept, personOf, runTool } from '../tool-calls/index.ts';
 import { answerIn, type GivenAnswer, isResumed } from './asked-in.ts';
 import { AiSdkError } from './errors.ts';
 import type { AiSdkOptions, CallPlace } from './options.ts';
@@ -99,25 +98,19 @@ export class GatedTool {
   async execute(input: unknown, options: ToolExecutionOptions<unknown>, take?: Take): Promise<unknown> {
     options.abortSignal?.throwIfAborted();
     const place = { ...options, context: options.context };
-    let live: { readonly result: unknown } | undefined;
-    let thrown: { readonly error: unknown } | undefined;
     const call = this.callOf(input, place);
     const refused = this.#refused.get(runCallIdOf(call.run, call.id));
     if (refused !== undefined) throw errorOf(refused);
-    const make = async ({ args }: BegunCall): Promise<Json> => {
-      try {
-        const given = isDeepStrictEqual(args, call.args) ? input : await this.#validated(args);
-        live = { result: await this.#made(given, options, take) };
-      } catch (error) {
-        thrown = { error };
-        throw error;
-      }
-      return toPlain(live.result) ?? UNKEPT;
+    const make = async ({ args }: BegunCall): Promise<unknown> => {
+      const given = isDeepStrictEqual(args, call.args) ? input : await this.#validated(args);
+      return this.#made(given, options, take);
     };
-    const end = await this.gate.run(call, make, this.#optionsAt(place, options.abortSignal));
-    if (live !== undefined) return live.result;
-    if (thrown !== undefined) throw thrown.error;
-    return recorded(end, take);
+    const toRecord = (result: unknown): Json => toPlain(result) ?? UNKEPT;
+    const given = this.#optionsAt(place, options.abortSignal);
+    const { end, live } = await runTool(this.gate, call, { make, toRecord }, given);
+    if (live === undefined) return recorded(end, take);
+    if ('thrown' in live) throw live.thrown;
+    return live.value;
   }
 
   callOf(input: unknown, place: CallPlace): GateCall {
@@ -131,13 +124,7 @@ export class GatedTool {
   }
 
   #optionsAt({ messages, toolCallId }: CallPlace, signal?: AbortSignal): MakeOptions {
-    const { idempotent = [], waitMs } = this.#options;
-    return {
-      ...(idempotent.includes(this.name) && { isIdempotent: true }),
-      isKnown: isResumed(messages, toolCallId),
-      isUnknown: (error) => signal?.aborted === true || isInterruption(error),
-      ...(waitMs !== undefined && { waitMs }),
-    };
+    return { ...makeOptions(this.name, this.#options, signal), isKnown: isResumed(messages, toolCallId) };
   }
 
   #runOf(place: CallPlace): string {
@@ -149,7 +136,7 @@ export class GatedTool {
     });
   }
 
-  /** Records the decision of a named person about what the person was shown. */
+  /** Records the decision of a named person about the call that the person was shown. */
   async #answered(
     call: GateCall,
     end: PendingEnd,
@@ -160,7 +147,7 @@ export class GatedTool {
     if (held === undefined) return true;
     if ((digestIn(request.reason) ?? held.digest) !== held.digest || typeof response.approved !== 'boolean')
       return false;
-    const by = await this.#personOf(response, held, place);
+    const by = await personOf(this.#options.approver, { answer: response, held, context: place });
     if (by === undefined) return false;
     const { approved, reason } = response;
     await this.gate.port.decide(end.approval, {
@@ -168,11 +155,6 @@ export class GatedTool {
       ...(typeof reason === 'string' && reason.trim() !== '' && { reason }),
     });
     return true;
-  }
-
-  async #personOf(response: GivenAnswer['response'], held: HeldCall, place: CallPlace): Promise<string | undefined> {
-    const person: unknown = await this.#options.approver?.(response, held, place);
-    return typeof person === 'string' && person !== '' ? person : undefined;
   }
 
   /** The input that a person has approved instead, checked by the schema of the tool. */
@@ -200,10 +182,8 @@ export class GatedTool {
 function recorded(end: CallEnd<Json>, take: Take | undefined): unknown {
   if (end.end !== 'done') throw errorOf(end);
   const { call, result } = end;
-  if (isDeepStrictEqual(result, UNKEPT)) {
-    const reason = 'it is done, and its result is of a form that the ledger cannot keep';
-    throw errorOf({ end: 'doubt', call, reason, settled: 'done' });
-  }
+  if (isDeepStrictEqual(result, UNKEPT))
+    throw errorOf({ end: 'doubt', call, reason: `it is done, and ${notKept()}`, settled: 'done' });
   const value = ofPlain(result);
   take?.(value);
   return value;

@@ -56,7 +56,7 @@ describe.each([
     const { parts } = await it.start([pay('c1', 'bob', 5)]);
     expect(parts.find(({ type }) => type === 'tool-result')).toBeDefined();
     expect((await it.start([pay('c1', 'bob', 5)])).told).toMatchObject({
-      c1: { type: 'error-text', value: expect.stringContaining('cannot keep') },
+      c1: { type: 'error-text', value: expect.stringContaining('was not kept') },
     });
     expect(it.made).toHaveLength(1);
   });

@@ -23,7 +23,7 @@ export const TEXT_MAX = 1_048_576;
 
 /**
  * The Cedar requests for a proposal, or the reason why there are none. A proposal has one request.
- * If the schema shows calls and the proposal has some, it has one request for each call: Cedar has
+ * If the schema shows calls and the proposal has some, it has one request for each call. Cedar has
  * no condition on one record of a set.
  *
  * - principal: `Principal::"agent:ada"`, in `Role::"spender"` if the schema declares it; action:
@@ -152,7 +152,7 @@ function taken<A extends Attribute>(
 /**
  * The value at a place of the arguments or of an input, or undefined if there is none.
  *
- * @throws NotShown if a container above it has no such place: a lenient reader could find a
+ * @throws NotShown if a container above it has no such place. A lenient reader could find a
  * forbidden value there, and the rule would not apply
  */
 function valueAt(given: Json, { name, path }: Argument, { whole, part }: Words): Json | undefined {

@@ -1,5 +1,6 @@
 import type { AssizeError, Json } from '#base';
 import {
+  type BegunCall,
   type CallEnd,
   CallError,
   type CallErrorCode,
@@ -8,19 +9,25 @@ import {
   type GateCall,
   type HeldCall,
   isInterruption,
-  type Make,
   type MakeOptions,
 } from '#calls';
 import { canonicalize } from '#canon';
+import { notKept, runTool } from '../tool-calls/index.ts';
+import type { DoubtfulCall } from './doubtful-call.ts';
 import { EngineError } from './errors.ts';
-import type { CallArgs, MakeOnce, OnceOptions } from './once-call.ts';
+import type { BegunOnce, CallArgs, MakeOnce, OnceOptions } from './once-call.ts';
 
 /** The end of an attempt, as JSON that an engine keeps in its journal. */
 export type AttemptEnd =
   | { readonly end: 'done'; readonly result?: Json }
   /** A person has to decide. `held` is absent if the question is being decided now. */
   | { readonly end: 'pending'; readonly message: string; readonly held?: HeldCall }
+  /** The outcome is not known. A later attempt gets it, or the settlement by a person. */
+  | { readonly end: 'doubt'; readonly message: string; readonly doubtful: DoubtfulCall }
   | LostEnd;
+
+/** The end of an attempt after which the run waits, and asks again. */
+export type WaitingEnd = Extract<AttemptEnd, { readonly end: 'pending' | 'doubt' }>;
 
 /** The end of a call without a result: an error that no repetition mends. */
 export interface LostEnd {
@@ -47,23 +54,27 @@ export async function attempt<Args extends CallArgs, T extends Json | undefined>
   make: MakeOnce<Args, T>,
   { idempotent = false, isUnknown = isInterruption, waitMs, passesOn = () => false }: AttemptOptions,
 ): Promise<AttemptEnd> {
-  let thrown: { readonly error: unknown } | undefined;
-  const makeKept: Make<Json> = async (begun) => {
-    try {
-      return kept(await make(begun as typeof begun & { readonly args: Args }));
-    } catch (error) {
-      thrown = { error };
-      throw error;
-    }
+  const tool = {
+    make: (begun: BegunCall) => make(begun as BegunOnce<Args>),
+    toRecord: kept,
   };
   const options: MakeOptions = {
     ...(idempotent && { isIdempotent: true }),
     isUnknown,
     ...(waitMs !== undefined && { waitMs }),
   };
-  const end = await gate.run(call, makeKept, options);
+  const run = async (): Promise<CallEnd<Json>> => {
+    const { end, live } = await runTool(gate, call, tool, options);
+    if (live !== undefined && 'thrown' in live && passesOn(live.thrown)) throw live.thrown;
+    return end;
+  };
+  let end = await run();
+  if (isUnsettled(end)) {
+    if (!(await isClosed(gate, end))) return doubtEnd(call, end);
+    // It was closed in the meantime, or its result was not kept.
+    end = await run();
+  }
   if (end.end === 'done') return madeEnd(end.call, end.result);
-  if (thrown !== undefined && passesOn(thrown.error)) throw thrown.error;
   if (end.end === 'pending') {
     const held = await gate.held(call, end);
     return { end: 'pending', message: errorText(end), ...(held !== undefined && { held }) };
@@ -79,6 +90,22 @@ export function lostError({ code, message, evidence }: LostEnd): AssizeError {
   return code === 'result_not_json'
     ? new EngineError(code, message, { evidence })
     : new CallError(code, message, { evidence });
+}
+
+type DoubtEnd = Extract<CallEnd<unknown>, { readonly end: 'doubt' }>;
+
+function isUnsettled(end: CallEnd<unknown>): end is DoubtEnd {
+  return end.end === 'doubt' && end.settled === undefined;
+}
+
+async function isClosed(gate: Gate, { call }: DoubtEnd): Promise<boolean> {
+  const known = await gate.port.outcomeOf(call);
+  return known !== undefined && known.outcome !== 'unknown';
+}
+
+function doubtEnd({ run, id, tool, args }: GateCall, end: DoubtEnd): WaitingEnd {
+  const { call, reason } = end;
+  return { end: 'doubt', message: errorText(end), doubtful: { run, id, tool, args, call, reason } };
 }
 
 /** The result as the ledger keeps it, also for the first run: a repetition gets an equal value. */
@@ -102,7 +129,7 @@ const BYTES_MAX = 64 * 1_048_576;
 function madeEnd(call: string, result: Json): AttemptEnd {
   const { json, [UNKEPT]: unkept } = result as { readonly json?: Json; readonly [UNKEPT]?: true };
   if (unkept === undefined) return { end: 'done', ...(json !== undefined && { result: json }) };
-  const message = `The call ${call} was made, and its function returned no JSON. Return JSON.`;
+  const message = `The call ${call} was made, and ${notKept()}. Return JSON.`;
   return { end: 'lost', code: 'result_not_json', message, evidence: { call } };
 }
 

@@ -41,12 +41,14 @@ export type DbosOnce = <const Args extends CallArgs, T extends Json | undefined>
 
 /**
  * `once` for workflows of DBOS. The run is the workflow, or the workflow that it was forked from at
- * first. A call that waits for a person is the event `assize:KEY` of its workflow, which waits in
- * `DBOS.recv`; a message with this topic makes it ask the ledger at once. In a step, which cannot
- * wait, the function throws `call_pending`.
+ * first. A call that waits for a person, or whose outcome is not known, is the event `assize:KEY`
+ * of its workflow. The workflow waits in `DBOS.recv`, and a message with this topic makes it ask
+ * the ledger at once. In a step, which cannot wait, the function throws `call_pending`, or
+ * `call_in_doubt` with `retryable`.
  *
- * The function that it returns throws CallError `call_refused`, `call_failed`, `call_in_doubt`;
- * EngineError; and the errors of the store or the server after the retries of DBOS.
+ * The function that it returns throws CallError `call_refused`, `call_failed`, or `call_in_doubt`
+ * with the settlement of a person. It throws EngineError, and the errors of the store or the server
+ * after the retries of DBOS.
  *
  * @throws ArgumentError `bad_argument`
  */
@@ -77,11 +79,9 @@ export function dbosOnce(gate: Gate, dbos: DbosSdk, options: DbosOptions = {}): 
             },
             { ...config, name },
           ),
-        tell: async (held) => {
-          await dbos.setEvent(wakeTopic(key), held);
-          const { onPending } = waiting;
-          if (onPending !== undefined)
-            await dbos.runStep(async () => void (await onPending(held)), { name: `${key} waits` });
+        tell: async ({ step: name, call: told, tell }) => {
+          await dbos.setEvent(wakeTopic(key), told);
+          if (tell !== undefined) await dbos.runStep(async () => void (await tell()), { name });
         },
         wait: async (ms) => void (await dbos.recv(wakeTopic(key), ms / 1_000)),
       },
@@ -114,6 +114,7 @@ const DBOS: ArgumentSchema = arg.of('the class DBOS of @dbos-inc/dbos-sdk', (val
 
 const OPTIONS = arg.options<DbosOptions>({
   onPending: arg.optional(arg.code),
+  onDoubt: arg.optional(arg.code),
   askAgainMs: arg.optional(arg.number),
   askAgainMaxMs: arg.optional(arg.number),
   retries: arg.optional(arg.object),

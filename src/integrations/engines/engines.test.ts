@@ -8,9 +8,10 @@ import {
   fakeRestate,
   fakeTemporal,
   type MakeFake,
+  settledOf,
 } from '../../../tests/support/engines/fakes.ts';
 import { Shop } from '../../../tests/support/engines/shop.ts';
-import type { WaitingOptions } from './index.ts';
+import type { DoubtfulCall, WaitingOptions } from './index.ts';
 
 interface Opened {
   readonly shop: Shop;
@@ -66,7 +67,28 @@ describe.each([
     expect(made).toHaveLength(1);
   });
 
-  test('a call without a result is in doubt for another process', async () => {
+  test('a repetition waits for the end of an attempt that still runs', async () => {
+    const { shop, engine, pay, made } = await opened(make);
+    const begun = Promise.withResolvers<void>();
+    const end = Promise.withResolvers<void>();
+    const first = engine.run('w1', {}, async (call) => {
+      begun.resolve();
+      await end.promise;
+      return pay(call);
+    });
+    await begun.promise;
+    const other = make(await shop.gate(), { askAgainMs: 10 });
+    other.beforeWakeUp = async () => {
+      end.resolve();
+      await first;
+    };
+    expect(await other.run('w1', {}, pay)).toEqual({ receipt: 1 });
+    expect(other.waits).toEqual([10]);
+    expect(made).toHaveLength(1);
+  });
+
+  test('a call in doubt waits until a person settles it', async () => {
+    const doubtful: DoubtfulCall[] = [];
     const { shop, engine, pay, made } = await opened(make);
     const begun = Promise.withResolvers<void>();
     void engine.run('w1', {}, () => {
@@ -74,8 +96,18 @@ describe.each([
       return new Promise(() => {});
     });
     await begun.promise;
-    const other = make(await shop.gate());
-    expect(await endOf(other.run('w1', {}, pay))).toBe('call_in_doubt');
+    const other = make(await shop.gate(), {
+      ...{ askAgainMs: 10, askAgainMaxMs: 25 },
+      onDoubt: (call) => void doubtful.push(call),
+    });
+    other.beforeWakeUp = async () => {
+      if (other.waits.length === 4) await shop.settle('w1.pay', 'failed');
+    };
+    const error = await other.run('w1', {}, pay).catch((thrown: unknown) => thrown);
+    expect([codeOf(error), settledOf(error)]).toEqual(['call_in_doubt', 'failed']);
+    expect(other.waits).toEqual([10, 20, 25, 25]);
+    expect(doubtful[0]).toMatchObject({ run: 'w1', id: 'pay', tool: 'pay', args: { cents: 50 }, call: 'w1.pay' });
+    expect(doubtful).toHaveLength(name === 'Temporal' ? 4 : 1);
     expect(await other.run('w1', { key: 'again' }, pay)).toEqual({ receipt: 1 });
     expect(made).toHaveLength(1);
   });
@@ -148,10 +180,22 @@ describe.each([
     expect(tries).toBe(5);
   });
 
-  test('a time-out of the call leaves it in doubt', async () => {
-    const { engine } = await opened(make);
+  test('a call whose time ran out waits until a person settles it', async () => {
+    const { shop, engine } = await opened(make);
     const late = () => Promise.reject(new DOMException('late', 'TimeoutError'));
-    expect(await endOf(engine.run('w1', {}, late))).toBe('call_in_doubt');
+    engine.beforeWakeUp = () => shop.settle('w1.pay', 'done');
+    const error = await engine.run('w1', {}, late).catch((thrown: unknown) => thrown);
+    expect([codeOf(error), settledOf(error)]).toEqual(['call_in_doubt', 'done']);
+    expect(engine.waits).toHaveLength(1);
+  });
+
+  test('a call that is done does not wait for a result that is too large', async () => {
+    const { engine, shop } = await opened(make);
+    const large = () => 'x'.repeat(1_100_000);
+    expect(await engine.run('w1', {}, large)).toBe(large());
+    const other = make(await shop.gate());
+    other.beforeWakeUp = () => Promise.reject(new TypeError('it waits'));
+    expect(await endOf(other.run('w1', {}, large))).toBe('call_in_doubt');
   });
 
   test('a ledger that does not answer is asked again', async () => {

@@ -39,14 +39,13 @@ test('a call that a person has settled says so', async () => {
   const { shop, gate } = await opened();
   const aborted = () => Promise.reject(new DOMException('aborted', 'AbortError'));
   await expect(once(gate, small, aborted)).rejects.toMatchObject({
-    code: 'call_in_doubt',
-    evidence: { call: 'order-7.pay' },
+    ...{ code: 'call_in_doubt', retryable: true },
+    evidence: { call: 'order-7.pay', tool: 'pay', args: small.args },
   });
-  // As a person does, without a result.
-  await gate.port.report('order-7.pay', { outcome: 'done' });
+  await shop.settle('order-7.pay', 'done');
   const other = await shop.gate();
   await expect(once(other, small, () => 'paid')).rejects.toMatchObject({
-    ...{ code: 'call_in_doubt', evidence: { call: 'order-7.pay', settled: 'done' } },
+    ...{ code: 'call_in_doubt', retryable: false, evidence: { call: 'order-7.pay', settled: 'done' } },
   });
 });
 

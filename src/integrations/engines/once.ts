@@ -4,13 +4,13 @@ import { attempt, lostError } from './attempt.ts';
 import { type CallArgs, checkCall, checkGate, type MakeOnce, type OnceCall, type OnceOptions } from './once-call.ts';
 
 /**
- * Makes a call once in a step of any engine, whatever the engine repeats: the rules judge it, a
- * person approves it where they ask, and a repetition in the same run gets the recorded result. An
- * error with `retryable` is one after which the step may be repeated.
+ * Makes a call once in a step of any engine that repeats steps. The rules judge it, and a person
+ * approves it where they ask. A repetition in the same run gets the recorded result. The step may
+ * be repeated after an error with `retryable`.
  *
- * @throws CallError `call_pending`, retryable; `call_failed`, retryable if the call is idempotent;
- * `call_refused`, `call_in_doubt`; EngineError `result_not_json`; ArgumentError `bad_argument`; the
- * errors of `Gate.run`
+ * @throws CallError `call_pending`, retryable; `call_in_doubt`, retryable until a person has
+ * settled the call; `call_failed`, retryable if the call is idempotent; `call_refused`; EngineError
+ * `result_not_json`; ArgumentError `bad_argument`; the errors of `Gate.run`
  */
 export async function once<const Args extends CallArgs, T extends Json | undefined>(
   gate: Gate,
@@ -24,8 +24,10 @@ export async function once<const Args extends CallArgs, T extends Json | undefin
   const end = await attempt(gate, { run, id, tool, args }, make, options);
   if (end.end === 'done') return end.result as T;
   if (end.end === 'lost') throw lostError(end);
-  const { message, held } = end;
-  throw new CallError('call_pending', message, { evidence: { ...held }, retryable: true });
+  const { message } = end;
+  if (end.end === 'doubt')
+    throw new CallError('call_in_doubt', message, { evidence: { ...end.doubtful }, retryable: true });
+  throw new CallError('call_pending', message, { evidence: { ...end.held }, retryable: true });
 }
 
 /** Whether a step may be repeated after an error of `once`. */

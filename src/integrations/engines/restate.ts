@@ -29,12 +29,12 @@ export type RestateOnce = <const Args extends CallArgs, T extends Json | undefin
 ) => Promise<T>;
 
 /**
- * `once` for handlers of Restate. The run is the invocation. A call that waits for a person
- * suspends the invocation; the signal `assize:KEY` to the invocation makes it ask the ledger at
- * once. What the engine repeats, the ledger makes once.
+ * `once` for handlers of Restate. The run is the invocation. A call that waits for a person, or
+ * whose outcome is not known, suspends the invocation. The signal `assize:KEY` to the invocation
+ * makes it ask the ledger at once.
  *
- * The function that it returns throws a TerminalError with the code as `metadata.code` for a call
- * that was refused, failed or is in doubt; and errors of the ledger that Restate retries.
+ * The function that it returns throws a TerminalError for a call that was refused, has failed, or
+ * was settled by a person. The code is its `metadata.code`. Restate retries errors of the ledger.
  *
  * @throws ArgumentError `bad_argument`
  */
@@ -57,9 +57,8 @@ export function restateOnce(gate: Gate, restate: RestateSdk, options: WaitingOpt
             await ctx.run<AttemptEnd>(name, () =>
               terminal(restate, attempt(gate, { run, id: key, tool, args, observations }, make, { ...more, passesOn })),
             ),
-          tell: async (held) => {
-            const { onPending } = options;
-            if (onPending !== undefined) await ctx.run(`${key} waits`, async () => void (await onPending(held)));
+          tell: async ({ step, tell }) => {
+            if (tell !== undefined) await ctx.run(step, async () => void (await tell()));
           },
           wait: async (ms) => {
             try {

@@ -1,9 +1,9 @@
 import { type ArgumentSchema, arg, checkArgument, isAssizeError, isInstance, type Json } from '#base';
 import type { Gate } from '#calls';
-import { type AttemptEnd, attempt, lostError } from './attempt.ts';
+import { attempt, lostError, type WaitingEnd } from './attempt.ts';
 import { EngineError } from './errors.ts';
 import { type CallArgs, checkCall, checkGate, type MakeOnce, type OnceCall, type OnceOptions } from './once-call.ts';
-import { delayOf, type WaitingOptions } from './waiting.ts';
+import { type AskingOptions, delayOf } from './waiting.ts';
 
 /** The part of `@temporalio/activity` that is needed here. */
 export interface TemporalSdk {
@@ -38,20 +38,18 @@ export type TemporalOnce = <const Args extends CallArgs, T extends Json | undefi
 
 /**
  * `once` for activities of Temporal. The run is the run of the workflow. A call that waits for a
- * person fails its attempt with `call_pending` and `nextRetryDelay`, so the retry policy of the
- * activity has to allow the attempts.
+ * person fails its attempt with `call_pending`. A call whose outcome is not known fails it with
+ * `call_in_doubt`. Both failures have a `nextRetryDelay`, so the retry policy of the activity has
+ * to allow the attempts.
  *
- * The function that it returns throws an ApplicationFailure of the type `call_pending`, which is
- * retried; of the types `call_refused`, `call_failed`, `call_in_doubt`, which are not; and errors
- * of the ledger that Temporal retries.
+ * The function that it returns throws an ApplicationFailure. The types `call_pending`, and
+ * `call_in_doubt` until a person has settled the call, are retried. The types `call_refused`,
+ * `call_failed`, and `call_in_doubt` with a settlement are not. Temporal retries errors of the
+ * ledger.
  *
  * @throws ArgumentError `bad_argument`
  */
-export function temporalOnce(
-  gate: Gate,
-  temporal: TemporalSdk,
-  options: Omit<WaitingOptions, 'onPending'> = {},
-): TemporalOnce {
+export function temporalOnce(gate: Gate, temporal: TemporalSdk, options: AskingOptions = {}): TemporalOnce {
   checkGate(gate);
   checkArgument(TEMPORAL, temporal, 'temporal');
   checkArgument(OPTIONS, options, 'options');
@@ -70,22 +68,20 @@ export function temporalOnce(
       const end = await attempt(gate, asked, make, { ...more, passesOn });
       if (end.end === 'done') return end.result as never;
       if (end.end === 'lost') throw lostError(end);
-      throw pending(temporal, end, delayOf(tries, options));
+      throw waits(temporal, end, delayOf(tries, options));
     } catch (error) {
       throw ofTemporal(temporal, error);
     }
   };
 }
 
-function pending(
-  temporal: TemporalSdk,
-  { message, held }: Extract<AttemptEnd, { readonly end: 'pending' }>,
-  nextRetryDelay: number,
-): Error {
-  const details = held === undefined ? [] : [held];
-  return temporal.ApplicationFailure.create({
-    ...{ message, type: 'call_pending', nonRetryable: false, details, nextRetryDelay },
-  });
+/** The failure of an attempt after which Temporal makes another one. */
+function waits(temporal: TemporalSdk, end: WaitingEnd, nextRetryDelay: number): Error {
+  const { message } = end;
+  const type = end.end === 'pending' ? 'call_pending' : 'call_in_doubt';
+  const told = end.end === 'pending' ? end.held : end.doubtful;
+  const details = told === undefined ? [] : [told];
+  return temporal.ApplicationFailure.create({ message, type, nonRetryable: false, details, nextRetryDelay });
 }
 
 function ofTemporal(temporal: TemporalSdk, error: unknown): unknown {
@@ -103,7 +99,7 @@ const TEMPORAL: ArgumentSchema = arg.of('the module @temporalio/activity', (valu
   );
 });
 
-const OPTIONS = arg.options<Omit<WaitingOptions, 'onPending'>>({
+const OPTIONS = arg.options<AskingOptions>({
   askAgainMs: arg.optional(arg.number),
   askAgainMaxMs: arg.optional(arg.number),
 });

@@ -2,16 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { ToolMessage } from '@langchain/core/messages';
 import { interrupt, isGraphBubbleUp, isGraphInterrupt } from '@langchain/langgraph';
 import { isAssizeError, type Json } from '#base';
-import {
-  type BegunCall,
-  type CallEnd,
-  errorOf,
-  type Gate,
-  type GateCall,
-  type HeldCall,
-  isInterruption,
-  type PendingEnd,
-} from '#calls';
+import { errorOf, type Gate, type GateCall, type PendingEnd } from '#calls';
+import { makeOptions, notKept, personOf, runTool, type ToolRun } from '../tool-calls/index.ts';
 import { nodeOf } from './answers.ts';
 import { LangChainError } from './errors.ts';
 import { type GivenAnswer, GivenAnswers } from './given-answers.ts';
@@ -38,13 +30,6 @@ export interface GraphCall {
 
 /** Makes a call, with the arguments that are approved. */
 export type MakeCall = (args: Readonly<Record<string, Json>>) => Promise<ToolResult>;
-
-/** An attempt of a call. `live` and `thrown` are what its tool gave now. */
-interface Attempt {
-  readonly end: CallEnd<Json>;
-  readonly live?: ToolResult;
-  readonly thrown?: { readonly error: unknown };
-}
 
 /**
  * Judges a call, pauses the graph while it waits for a person, and makes it once.
@@ -93,47 +78,32 @@ class GatedCall {
 
   async #result(): Promise<ToolResult> {
     for (;;) {
-      const attempt = await this.#run();
-      const { end } = attempt;
-      if (end.end !== 'pending') return this.#ended(attempt);
+      const run = await this.#run();
+      const { end } = run;
+      if (end.end !== 'pending') return this.#ended(run);
       const answer = this.#answers.next(end);
       if (answer === undefined) await this.#pause(end);
       else await this.#answered(end, answer);
     }
   }
 
-  async #run(): Promise<Attempt> {
-    const { tool } = this.#call;
-    const { idempotent = [], waitMs } = this.#options;
-    let live: ToolResult | undefined;
-    let thrown: Attempt['thrown'];
-    const make = async ({ args }: BegunCall): Promise<Json> => {
-      try {
-        live = await this.#make(args);
-      } catch (error) {
-        thrown = { error };
-        throw error;
-      }
-      return toRecord(live);
-    };
-    const end = await this.#gate.run(this.#asked, make, {
-      ...(idempotent.includes(tool) && { isIdempotent: true }),
-      isUnknown: (error) => this.#call.signal?.aborted === true || isInterruption(error),
-      ...(waitMs !== undefined && { waitMs }),
-    });
-    return { end, ...(live !== undefined && { live }), ...(thrown !== undefined && { thrown }) };
+  #run(): Promise<ToolRun<ToolResult>> {
+    const { tool, signal } = this.#call;
+    const make = ({ args }: Pick<GateCall, 'args'>): Promise<ToolResult> => this.#make(args);
+    return runTool(this.#gate, this.#asked, { make, toRecord }, makeOptions(tool, this.#options, signal));
   }
 
   /** The result of a call that was made, now or before. */
-  async #ended({ end, live, thrown }: Attempt): Promise<ToolResult> {
-    if (thrown !== undefined) this.#passOn(end.call, thrown.error);
-    if (live !== undefined) return live;
+  async #ended({ end, live }: ToolRun<ToolResult>): Promise<ToolResult> {
+    if (live !== undefined) {
+      if ('value' in live) return live.value;
+      this.#passOn(end.call, live.thrown);
+    }
     if (end.end === 'refused') return this.#told(`The call was refused: ${end.reason}`);
     if (end.end === 'failed') return this.#call.failed(errorOf(end));
     if (end.end === 'done') {
       const result = await fromRecord(end.result);
-      const reason = `The call ${end.call} was made, and its result is of a form that the ledger cannot keep.`;
-      return result ?? this.#told(reason);
+      return result ?? this.#told(`The call ${end.call} was made, and ${notKept()}.`);
     }
     if (end.end === 'doubt' && end.settled !== undefined) return this.#told(`The call was not made now: ${end.reason}`);
     throw errorOf(end as Exclude<typeof end, { readonly end: 'done' }>);
@@ -156,7 +126,8 @@ class GatedCall {
     if (name !== this.#call.tool) return;
     const held = await this.#gate.held(this.#asked, end);
     if (held === undefined || (read.about?.digest ?? held.digest) !== held.digest) return;
-    const by = await this.#personOf(raw, held);
+    const { configurable, context } = this.#call;
+    const by = await personOf(this.#options.approver, { answer: raw, held, context: { configurable, context } });
     if (by === undefined) return;
     const isEdit = args !== undefined && !isDeepStrictEqual(args, held.args);
     try {
@@ -171,12 +142,6 @@ class GatedCall {
       if (!isEdit || !isAssizeError(error) || error.retryable) throw error;
       this.#refusedEdit = error.message;
     }
-  }
-
-  async #personOf(raw: unknown, held: HeldCall): Promise<string | undefined> {
-    const { configurable, context } = this.#call;
-    const person: unknown = await this.#options.approver?.(raw, held, { configurable, context });
-    return typeof person === 'string' && person !== '' ? person : undefined;
   }
 
   /** Ends this run of the node. Returns if the call is decided in the meantime. */

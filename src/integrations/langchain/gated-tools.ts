@@ -9,8 +9,8 @@ import type { Configurable } from './place.ts';
 import type { ToolResult } from './results.ts';
 
 /**
- * The same tools, of which every tool call goes through the gate: for a `ToolNode`, or for a node
- * that invokes tools with the calls of the model. Names, schemas and types stay as they are.
+ * The same tools, of which every tool call goes through the gate. They are for a `ToolNode`, or for
+ * a node that invokes tools with the calls of the model. Names, schemas and types stay as they are.
  *
  * @throws ArgumentError `bad_argument`
  */

@@ -54,7 +54,7 @@ export class GivenAnswers {
 
   /**
    * An answer without the name of a call is about the only call of a message, if it came under the
-   * id of its interrupt: another one could be a repetition, for an earlier call.
+   * id of its interrupt. Another answer could be a repetition, for an earlier call.
    */
   #isAbout({ read, isById }: GivenAnswer, call: string, approval: string): boolean {
     const { about } = read ?? {};

@@ -11,8 +11,8 @@ import type { ToolResult } from './results.ts';
 const BRAND = Symbol.for('AgentMiddleware');
 
 /**
- * A middleware of `createAgent` that lets every tool call through the gate: it is judged, approved
- * by a person where the rules ask, made once, and recorded.
+ * A middleware of `createAgent` that lets every tool call through the gate. A call is judged,
+ * approved by a person where the rules ask, made once, and recorded.
  *
  * @throws ArgumentError `bad_argument`
  */

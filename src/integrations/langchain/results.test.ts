@@ -52,7 +52,7 @@ describe.each([
     });
     expect((await it.start([pay('c1', 'bob', 5)])).told).toMatchObject([{ content: 'paid', artifact }]);
     const again = await it.resume(undefined, await it.before('tools'));
-    expect(again.told).toMatchObject([{ status: 'error', content: expect.stringContaining('cannot keep') }]);
+    expect(again.told).toMatchObject([{ status: 'error', content: expect.stringContaining('was not kept') }]);
     expect(it.made).toHaveLength(1);
   });
 

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type BegunCall, type CallEnd, errorOf, type Gate, type GateCall, type HeldCall, isInterruption } from '#calls';
+import { type BegunCall, errorOf, type Gate, type GateCall, type HeldCall } from '#calls';
+import { makeOptions, notKept, personOf, runTool, type ToolRun } from '../tool-calls/index.ts';
 import { readAnswer } from './answer.ts';
 import { MastraToolError } from './errors.ts';
 import { argsOf, type CallArgs, inputOf, readInput } from './input.ts';
@@ -21,9 +22,6 @@ export interface ToolCall {
   readonly execute: (input: unknown, context: ToolContext) => Promise<unknown>;
 }
 
-/** The result that the tool gave now. */
-type Live = { readonly value: unknown } | { readonly thrown: unknown };
-
 /**
  * Judges a call, suspends it while it waits for a person, and makes it once.
  *
@@ -44,7 +42,6 @@ class GatedCall {
   readonly #args: CallArgs;
   readonly #call: GateCall;
   readonly #isIdempotent: boolean;
-  #live: Live | undefined;
   /** Whether the tool has paused itself. */
   #isSuspended: boolean = false;
   #isAnswered: boolean = false;
@@ -65,8 +62,9 @@ class GatedCall {
   async result(): Promise<unknown> {
     let unknown: string | undefined;
     for (;;) {
-      const end = await this.#run();
-      if (end.end !== 'pending') return this.#ended(end);
+      const run = await this.#run();
+      const { end } = run;
+      if (end.end !== 'pending') return this.#ended(run);
       const held = await this.#gate.held(this.#call, end);
       if (held === undefined) {
         // Decided in the meantime, or a question that is not about a call holds it up.
@@ -76,26 +74,21 @@ class GatedCall {
     }
   }
 
-  #run(): Promise<CallEnd<KeptResult>> {
-    const { waitMs } = this.#options;
-    const { abortSignal } = this.#of.context;
-    return this.#gate.run<never>(this.#call, (begun) => this.#make(begun) as Promise<never>, {
-      ...(this.#isIdempotent && { isIdempotent: true }),
-      isUnknown: (error) => abortSignal?.aborted === true || isInterruption(error),
-      ...(waitMs !== undefined && { waitMs }),
-    });
+  #run(): Promise<ToolRun<unknown, KeptResult>> {
+    const { tool, context } = this.#of;
+    const options = makeOptions(tool, this.#options, context.abortSignal);
+    const toRecord = (result: unknown): KeptResult => this.#kept(result);
+    return runTool(this.#gate, this.#call, { make: (begun) => this.#make(begun), toRecord }, options);
   }
 
-  async #make(begun: BegunCall): Promise<KeptResult> {
-    this.#live = await this.#called(begun);
-    if ('thrown' in this.#live) throw this.#live.thrown;
+  #kept(result: unknown): KeptResult {
     if (this.#isSuspended) throw new Error('The tool has suspended itself.');
-    const misfit = misfitOf(this.#live.value);
+    const misfit = misfitOf(result);
     if (misfit !== undefined) throw new Error(misfit);
-    return toRecord(this.#live.value);
+    return toRecord(result);
   }
 
-  async #called({ call, args }: BegunCall): Promise<Live> {
+  #make({ call, args }: BegunCall): Promise<unknown> {
     const { context, execute } = this.#of;
     const isAmended = !isDeepStrictEqual(args, this.#args);
     const given = contextFor(context, {
@@ -103,11 +96,7 @@ class GatedCall {
       isNew: isAmended,
       suspend: (suspend) => this.#pauseOfTool(call, suspend),
     });
-    try {
-      return { value: await execute(isAmended ? inputOf(args, this.#input) : this.#input, given) };
-    } catch (thrown) {
-      return { thrown };
-    }
+    return execute(isAmended ? inputOf(args, this.#input) : this.#input, given);
   }
 
   /** A tool that pauses itself is made again after the pause, and gets the answer to it. */
@@ -126,17 +115,19 @@ class GatedCall {
   }
 
   /** The result of a call that was made, now or before. */
-  #ended(end: Exclude<CallEnd<KeptResult>, { readonly end: 'pending' }>): unknown {
-    const live = this.#live;
-    // Mastra ends an aborted call in its own way.
-    if (live !== undefined && 'thrown' in live && this.#of.context.abortSignal?.aborted === true) throw live.thrown;
-    if (live !== undefined && 'value' in live) return live.value;
+  #ended({ end, live }: ToolRun<unknown, KeptResult>): unknown {
+    if (live !== undefined) {
+      if ('value' in live) return live.value;
+      // Mastra ends an aborted call in its own way.
+      if (this.#of.context.abortSignal?.aborted === true) throw live.thrown;
+    }
     if (end.end !== 'done') throw errorOf(end);
     const { result } = end;
     if (!('unkept' in result)) return result.value;
     const { call } = end;
-    const text = `The call ${call} was made, and its result is not JSON at ${result.unkept}, so it is not kept.`;
-    throw new MastraToolError('result_not_kept', text, { evidence: { call, at: result.unkept } });
+    throw new MastraToolError('result_not_kept', `The call ${call} was made, and ${notKept(result.unkept)}.`, {
+      evidence: { call, at: result.unkept },
+    });
   }
 
   /** Records the decision of a named person. Returns whether there is one. */
@@ -150,8 +141,8 @@ class GatedCall {
     if (answer === undefined || pauseBefore(context)?.assize.approval !== held.approval) return false;
     const { call, approval, digest } = answer.assize;
     if (call !== held.call || approval !== held.approval || digest !== held.digest) return false;
-    const by: unknown = await this.#options.approver?.(given, held, context);
-    if (typeof by !== 'string' || by === '') return false;
+    const by = await personOf(this.#options.approver, { answer: given, held, context });
+    if (by === undefined) return false;
     const { decision, reason } = answer;
     const told = reason === undefined ? {} : { reason };
     await this.#gate.port.decide(held.approval, { decision, by, method: 'mastra', digest: held.digest, ...told });

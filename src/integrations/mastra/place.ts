@@ -17,7 +17,7 @@ interface Named {
 
 /**
  * The identity of a call. A step of a workflow has no id of its calls, so there it is the tool with
- * its arguments: the same call in one run is made once.
+ * its arguments. The same call in one run is made once.
  *
  * @throws MastraToolError `no_call_id`
  */

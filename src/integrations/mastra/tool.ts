@@ -6,7 +6,7 @@ export interface MastraTool {
   readonly execute?: ((input: never, context: never) => Promise<unknown>) | undefined;
 }
 
-/** How a call pauses, and with what it is resumed. */
+/** How a call pauses, and the answer with which it is resumed. */
 export interface Suspendable {
   readonly suspend?: (payload: unknown, options?: object) => Promise<unknown>;
   /** The answer to the last pause. A model can write one too. */

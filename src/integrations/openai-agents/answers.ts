@@ -24,7 +24,7 @@ const ANSWERS = new WeakMap<RunContext<any>, RunAnswers>();
 const BY_USAGE = new WeakMap<object, RunAnswers>();
 
 /**
- * Takes the answers to paused calls of gated tools from now on, so that the SDK sees none: the call
+ * Takes the answers to paused calls of gated tools from now on, so that the SDK sees none. The call
  * stays undecided in the state until the ledger has decided. An answer of another process, which a
  * state may bring along, is not taken.
  */
@@ -83,7 +83,7 @@ export function gatedIn<Calls extends object>(item: RunToolApprovalItem): Calls 
 }
 
 /** The model's id of a paused call. */
-export function callIdOf({ rawItem }: RunToolApprovalItem): string {
+export function modelCallIdOf({ rawItem }: RunToolApprovalItem): string {
   return rawItem.type === 'function_call' ? rawItem.callId : '';
 }
 
@@ -98,6 +98,6 @@ function took(answers: RunAnswers, item: RunToolApprovalItem, answer: StateAnswe
   // The SDK itself asks about arguments that are no object, and only its own record answers that.
   if (!answers.agents.has(item.agent) || !hasNamedArgs(item.arguments ?? '')) return false;
   const given = answers.byCalls.get(calls) ?? new Map<string, StateAnswer>();
-  answers.byCalls.set(calls, given.set(callIdOf(item), answer));
+  answers.byCalls.set(calls, given.set(modelCallIdOf(item), answer));
   return true;
 }

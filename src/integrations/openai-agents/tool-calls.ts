@@ -7,15 +7,15 @@ import {
 } from '@openai/agents';
 import { isInstance, type Json } from '#base';
 import {
-  type BegunCall,
   type CallEnd,
   errorOf,
   type Gate,
   type GateCall,
   type HeldCall,
-  isInterruption,
   type JudgedEnd,
+  type MakeOptions,
 } from '#calls';
+import { makeOptions, personOf, runTool } from '../tool-calls/index.ts';
 import { answerTo } from './answers.ts';
 import { argsOf, inputOf, namedArgs } from './call-args.ts';
 import { OpenAIAgentsError } from './errors.ts';
@@ -27,12 +27,12 @@ type AnyTool = FunctionTool<any, any, any>;
 type Context = RunContext<any>;
 type Details = NonNullable<Parameters<AnyTool['invoke']>[2]>;
 
-/** The errors of a call whose outcome is open. */
 /** The calls of one tool: judged before the SDK makes them, and made once. */
 export class ToolCalls {
   readonly #gate: Gate;
   readonly #tool: AnyTool;
   readonly #options: OpenAIAgentsOptions;
+  readonly #asking: MakeOptions;
   /** The rulings that the SDK has not acted on yet. */
   readonly #judged: WeakMap<Context, Map<string, JudgedEnd>> = new WeakMap();
 
@@ -40,6 +40,7 @@ export class ToolCalls {
     this.#gate = gate;
     this.#tool = tool;
     this.#options = options;
+    this.#asking = makeOptions(tool.name, options);
   }
 
   /**
@@ -85,26 +86,21 @@ export class ToolCalls {
     const { signal, toolCall } = details ?? {};
     signal?.throwIfAborted();
     const call = this.#callOf(context, toolCall?.callId, argsOf(input));
-    let live: { readonly output: unknown } | undefined;
-    let thrown: { readonly error: unknown } | undefined;
-    const make = async ({ args }: BegunCall): Promise<Json> => {
-      try {
-        const output = await this.#made(context, { input, details }, args, call.args);
-        live = { output };
+    const tool = {
+      make: ({ args }: Pick<GateCall, 'args'>) => this.#made(context, { input, details }, args, call.args),
+      toRecord: (output: unknown): Json => {
         if (this.#tool.outputSchema === undefined && isFailureText(output)) throw new ToldFailure(output);
         return toRecord(output);
-      } catch (error) {
-        thrown = { error };
-        throw error;
-      }
+      },
     };
-    const end = await this.#gate.run(call, make, {
-      ...this.#asking(),
-      isUnknown: (error) => !isInstance(error, ToldFailure) && (signal?.aborted === true || isInterruption(error)),
+    const options = makeOptions(call.tool, this.#options, signal);
+    const { end, live } = await runTool(this.#gate, call, tool, {
+      ...options,
+      isUnknown: (error) => !isInstance(error, ToldFailure) && options.isUnknown(error),
     });
-    if (live !== undefined) return live.output;
-    if (thrown !== undefined) throw thrown.error;
-    return this.#ended(end);
+    if (live === undefined) return this.#ended(end);
+    if ('thrown' in live) throw live.thrown;
+    return live.value;
   }
 
   /**
@@ -114,24 +110,24 @@ export class ToolCalls {
    */
   async held(context: Context, id: string, input: string, group?: string): Promise<HeldCall | undefined> {
     const call = this.#callOf(context, id, argsOf(input), group);
-    const end = await this.#gate.judge(call, { ...this.#asking(), waitMs: 0 });
+    const end = await this.#gate.judge(call, { ...this.#asking, waitMs: 0 });
     return end.end === 'pending' ? this.#gate.held(call, end) : undefined;
   }
 
   async #judge(context: Context, call: GateCall, answer?: StateAnswer): Promise<JudgedEnd> {
-    const end = await this.#gate.judge(call, this.#asking());
+    const end = await this.#gate.judge(call, this.#asking);
     if (end.end !== 'pending' || answer === undefined) return end;
     const held = await this.#gate.held(call, end);
     if (held !== undefined) {
-      const by: unknown = await this.#options.approver?.(answer, held, context);
-      if (typeof by !== 'string' || by === '') return end;
+      const by = await personOf(this.#options.approver, { answer, held, context });
+      if (by === undefined) return end;
       const { type: decision, message } = answer as StateAnswer & { readonly message?: string };
       await this.#gate.port.decide(end.approval, {
         ...{ decision, by, method: 'openai-agents', digest: held.digest },
         ...(message !== undefined && { reason: message }),
       });
     }
-    return this.#gate.judge(call, { ...this.#asking(), waitMs: 0 });
+    return this.#gate.judge(call, { ...this.#asking, waitMs: 0 });
   }
 
   /** The arguments of the model reach the tool as they are, and amended ones in their place. */
@@ -172,15 +168,6 @@ export class ToolCalls {
     if (typeof run === 'string' && run !== '') return { run, id, tool, args };
     const text = `The run that calls ${tool} has no id. Pass runId in the context, or \`run\` in the options.`;
     throw new OpenAIAgentsError('no_run', text, { evidence: { tool } });
-  }
-
-  /** A tool that the options do not name is idempotent as the rules say. */
-  #asking(): { readonly isIdempotent?: true; readonly waitMs?: number } {
-    const { idempotent = [], waitMs } = this.#options;
-    return {
-      ...(idempotent.includes(this.#tool.name) && { isIdempotent: true }),
-      ...(waitMs !== undefined && { waitMs }),
-    };
   }
 
   #remember(context: Context, id: string, judged: JudgedEnd): void {

@@ -3,6 +3,7 @@
  * line of JSON, and dies where its test wants it.
  */
 import { DBOS } from '@dbos-inc/dbos-sdk';
+import type { AssizeError } from '#base';
 import { connectGate } from '#calls';
 import { dbosOnce } from '#integrations/engines';
 import { type Death, dyingGate, pay } from './dying.ts';
@@ -35,6 +36,7 @@ const once = dbosOnce(gate, DBOS, {
   askAgainMaxMs: askAgainMs,
   retries: { maxAttempts: 2, intervalSeconds: 0.01 },
   onPending: (held) => say({ held }),
+  onDoubt: (doubtful) => say({ doubtful }),
 });
 
 async function bill(payment: { readonly to: string; readonly cents: number }): Promise<unknown> {
@@ -59,7 +61,7 @@ async function ended(handle: { getResult(): Promise<unknown> }): Promise<void> {
   try {
     say({ result: await handle.getResult() });
   } catch (error) {
-    const { name, message, code } = error as Error & { readonly code?: string };
-    say({ error: { name, message, code } });
+    const { name, message, code, evidence } = error as Partial<AssizeError>;
+    say({ error: { name, message, code, evidence } });
   }
 }

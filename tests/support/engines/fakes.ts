@@ -2,7 +2,7 @@
  * Engines of a few lines, with the shapes of Restate, DBOS and Temporal: they keep the results of
  * steps as JSON, and repeat what has no result.
  */
-import { isAssizeError, type Json } from '#base';
+import { type AssizeError, isAssizeError, type Json } from '#base';
 import type { Gate } from '#calls';
 import {
   type DbosSdk,
@@ -69,15 +69,24 @@ class Journals {
   beforeWakeUp = async (): Promise<void> => undefined;
   losses = 0;
   readonly #kept: Map<string, Json | undefined> = new Map();
+  /** How many steps of each name the run has passed. */
+  readonly #passed: Map<string, number> = new Map();
+
+  /** Starts a run, or its repetition. */
+  begin(): void {
+    this.#passed.clear();
+  }
 
   async step<T>(run: string, name: string, action: () => Promise<T>): Promise<T> {
-    const place = `${run} ${name}`;
-    if (this.#kept.has(place)) return this.#kept.get(place) as T;
-    const result = await action();
-    if (this.losses-- > 0) throw new Died();
-    const kept = result === undefined ? undefined : (JSON.parse(JSON.stringify(result)) as Json);
-    this.#kept.set(place, kept);
-    return kept as T;
+    const nth = this.#passed.get(name) ?? 0;
+    const place = `${run} ${name} ${nth}`;
+    if (!this.#kept.has(place)) {
+      const result = await action();
+      if (this.losses-- > 0) throw new Died();
+      this.#kept.set(place, result === undefined ? undefined : (JSON.parse(JSON.stringify(result)) as Json));
+    }
+    this.#passed.set(name, nth + 1);
+    return this.#kept.get(place) as T;
   }
 
   async wait(ms: number): Promise<void> {
@@ -116,7 +125,10 @@ export const fakeRestate: MakeFake = (gate, options) => {
       }),
     };
     return journals.repeated(
-      () => once(ctx, callOf(asked), make, more),
+      () => {
+        journals.begin();
+        return once(ctx, callOf(asked), make, more);
+      },
       (error) => error instanceof TerminalError,
     );
   });
@@ -150,6 +162,7 @@ export const fakeDbos: MakeFake = (gate, options) => {
     journals.repeated(
       () => {
         workflow = id;
+        journals.begin();
         return once(callOf(asked), make, more);
       },
       () => true,
@@ -188,7 +201,7 @@ export class CancelledFailure extends Error {
   override readonly name = 'CancelledFailure';
 }
 
-export const fakeTemporal: MakeFake = (gate, { onPending, ...options } = {}) => {
+export const fakeTemporal: MakeFake = (gate, { onPending, onDoubt, ...options } = {}) => {
   const journals = new Journals();
   return fake('Temporal', journals, (id, asked, make, more) => {
     let attempt = 0;
@@ -200,11 +213,12 @@ export const fakeTemporal: MakeFake = (gate, { onPending, ...options } = {}) => 
     return journals.repeated(
       async () => {
         attempt++;
+        journals.begin();
         try {
           return await journals.step(id, 'activity', () => once(callOf(asked), make, more));
         } catch (error) {
           if (!(error instanceof ApplicationFailure) || error.nextRetryDelay === undefined) throw error;
-          await onPending?.(error.details[0] as never);
+          await (error.type === 'call_pending' ? onPending : onDoubt)?.(error.details[0] as never);
           await journals.wait(error.nextRetryDelay);
           throw error;
         }
@@ -219,6 +233,13 @@ export function codeOf(error: unknown): string | undefined {
   if (error instanceof TerminalError) return error.metadata['code'];
   if (error instanceof ApplicationFailure) return error.nonRetryable ? error.type : undefined;
   return isAssizeError(error) ? error.code : undefined;
+}
+
+/** The outcome that a person has recorded of a call, by its error. */
+export function settledOf(error: unknown): unknown {
+  if (error instanceof TerminalError) return error.metadata['settled'];
+  const evidence = error instanceof ApplicationFailure ? error.details[0] : (error as AssizeError).evidence;
+  return (evidence as { readonly settled?: unknown }).settled;
 }
 
 export { TerminalError };

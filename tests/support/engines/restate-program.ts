@@ -33,6 +33,7 @@ const gate =
 const once = restateOnce(gate, restate, {
   ...{ askAgainMs, askAgainMaxMs: askAgainMs },
   onPending: (held) => say({ held }),
+  onDoubt: (doubtful) => say({ doubtful }),
 });
 
 const bills = restate.service({

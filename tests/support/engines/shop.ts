@@ -68,6 +68,12 @@ export class Shop {
     await gate.port.decide(approval, { decision, by: 'manager:grace', method: 'test', digest });
   }
 
+  /** Records what a person found out about a call in doubt, without a result. */
+  async settle(call: string, outcome: 'done' | 'failed'): Promise<void> {
+    const gate = await this.gate();
+    await gate.port.report(call, { outcome });
+  }
+
   async close(): Promise<void> {
     for (const gate of this.#gates) await gate.close();
     rmSync(this.folder, { recursive: true, force: true });
