@@ -12,7 +12,7 @@ const EFFECT = 'effect({ run, call: id, tool, args })';
 const SAME = '[asked.tool, asked.args], [tool, args]';
 const START = '(write(run, calls), goOn(run))';
 const FORGET =
-  "for (const of of ['asked', 'begun', 'result']) process.getBuiltinModule('fs').rmSync(path(of, run, id), { force: true });";
+  "for (const kind of ['asked', 'begun', 'result']) process.getBuiltinModule('fs').rmSync(path(kind, run, id), { force: true });";
 
 const FAULTS: readonly (readonly [fault: string, from: Fault, fails: readonly string[]])[] = [
   [
