@@ -450,7 +450,7 @@ describe('conformance', () => {
     const { code, err } = await assize('conformance', ...given, path);
     expect(code).toBe(1);
     expect(err).toContain('no key');
-    const table = readFileSync(path, 'utf8').split('\n');
+    const table = readFileSync(join(here.folder, path), 'utf8').split('\n');
     expect(table).toContain('|  | echo no key >&2 |');
     expect(table.filter((row) => row.startsWith('| `')).map((row) => row.split('|').at(-2))).toEqual([
       ' error ',

@@ -18,7 +18,7 @@ import { readText } from '../files/input-file.ts';
 import { repeatable, withoutStore } from '../files/options.ts';
 import { replaceFile } from '../files/replace-file.ts';
 import { inSession, type Session, type StorelessOptions } from '../store/session.ts';
-import { bold, dim, green, line, type Printable, red } from '../terminal/printable.ts';
+import { bold, dim, green, line, type Printable, printable, red } from '../terminal/printable.ts';
 
 /** The other runtimes, beside the sources. The published package does not contain them. */
 const PEERS = join(import.meta.dirname, '../../../peers');
@@ -152,7 +152,7 @@ function printAll(
     const { verdicts: rows = [] } = columns[0] ?? {};
     const cellIn = ({ verdicts }: ConformanceReport, name: string): Printable => {
       const found = verdicts.find(({ scenario }) => scenario === name);
-      return found === undefined ? '' : paintedCell(found);
+      return found === undefined ? printable('') : paintedCell(found);
     };
     out.table(
       [{ title: 'scenario' }, ...columns.map(({ driver }) => ({ title: driver }))],
