@@ -3,17 +3,17 @@ import { serveDriver } from 'assize/conformance';
 import { assizeAnswers, assizeApproval, assizeTools } from 'assize/integrations/ai';
 import { AI_SDK_VERSIONS, aiSdkHandlers } from './support/ai-sdk.ts';
 import { gateFor } from './support/gate.ts';
+import { hookOr } from './support/hook.ts';
 import { versionsOf } from './support/versions.ts';
 
 await serveDriver(async (setup) => {
   const gate = await gateFor(setup);
-  const never = () => new Promise<never>(() => undefined);
   return {
     name: 'AI SDK with Assize',
     versions: { ...versionsOf('assize'), ...AI_SDK_VERSIONS },
     ...aiSdkHandlers(setup, {
       toolsOf: (run, tools, person) =>
-        assizeTools(gate, tools, { run, approver: setup.settings.hook === 'silent' ? never : () => person }),
+        assizeTools(gate, tools, { run, approver: hookOr(setup, () => person as string) }),
       toolApproval: assizeApproval,
       answered: async (tools, messages) => {
         const { waiting, messages: next } = await assizeAnswers(tools, messages);

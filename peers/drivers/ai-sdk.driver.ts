@@ -4,16 +4,17 @@
  */
 import { serveDriver } from 'assize/conformance';
 import { AI_SDK_VERSIONS, aiSdkHandlers } from './support/ai-sdk.ts';
+import { hookOr } from './support/hook.ts';
 
 await serveDriver(async (setup) => {
-  const never = () => new Promise<never>(() => undefined);
+  const toolApproval = hookOr<unknown>(setup, 'user-approval');
   return {
     name: 'AI SDK',
     versions: AI_SDK_VERSIONS,
-    cannot: { expiry: 'a question has no expiry' },
+    cannot: { expiry: 'a question has no expiry', person: 'an answer names no person' },
     ...aiSdkHandlers(setup, {
       toolsOf: (_run, tools) => tools,
-      toolApproval: { pay: setup.settings.hook === 'silent' ? never : 'user-approval' },
+      toolApproval: { pay: toolApproval, refund: toolApproval },
     }),
   };
 });

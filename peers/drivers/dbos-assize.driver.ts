@@ -4,11 +4,11 @@ import type { HeldCall } from 'assize/calls';
 import { serveDriver } from 'assize/conformance';
 import { dbosOnce } from 'assize/integrations/engines';
 import { DBOS_VERSIONS, dbosHandlers } from './support/dbos.ts';
-import { gateFor, isUnknown } from './support/gate.ts';
+import { gateFor } from './support/gate.ts';
 import { versionsOf } from './support/versions.ts';
 
 await serveDriver(async (setup) => {
-  const gate = await gateFor(setup, { silentServer: setup.settings.hook === 'silent' });
+  const gate = await gateFor(setup, { hasJudge: true });
   const once = dbosOnce(gate, DBOS);
   const heldOf = async (workflow: string, call: string): Promise<HeldCall | undefined> => {
     const held = await DBOS.getEvent<HeldCall>(workflow, `assize:${call}`, 0);
@@ -20,10 +20,8 @@ await serveDriver(async (setup) => {
     ...dbosHandlers(setup, {
       workflow: async ({ run, id, tool, args }) => {
         try {
-          const text = await once(
-            { run, key: id, tool, args },
-            ({ args, key }) => setup.effect({ run, call: id, tool, args, key }),
-            { isUnknown },
+          const text = await once({ run, key: id, tool, args }, ({ args, key }) =>
+            setup.effect({ run, call: id, tool, args, key }),
           );
           return { call: id, isError: false, text };
         } catch (error) {
@@ -39,9 +37,9 @@ await serveDriver(async (setup) => {
       answer: async (workflow, call, answer) => {
         const held = await DBOS.getEvent<HeldCall>(workflow, `assize:${call}`, 0);
         const { decision, person } = answer ?? {};
-        if (held === null || typeof decision !== 'string' || person === undefined) return;
+        if (held === null) return;
         const { approval, digest } = held;
-        await gate.port.decide(approval, { decision, by: person, method: 'dbos', digest });
+        await gate.port.decide(approval, { decision, by: person, method: 'dbos', digest } as never);
         await DBOS.send(workflow, 'decided', `assize:${call}`);
       },
     }),

@@ -12,10 +12,10 @@ const FOREVER_MS = 86_400_000;
 await serveDriver(async (setup) => ({
   name: 'DBOS',
   versions: DBOS_VERSIONS,
-  cannot: { hook: 'no function of the program takes part in a decision' },
+  cannot: { hook: 'no function of the program takes part in a decision', person: 'an answer names no person' },
   ...dbosHandlers(setup, {
     workflow: async ({ run, id, tool, args }) => {
-      if (tool === 'pay') {
+      if (tool !== 'note') {
         // The time runs before a person is asked.
         const deadlineEpochMS = (await DBOS.now()) + (setup.settings.expiresMs ?? FOREVER_MS);
         await DBOS.setEvent('waiting', { call: id, tool, args });

@@ -1,7 +1,7 @@
 /** Assize without a framework: a program that makes the calls of its model through a `Gate`. */
 import type { GateCall, HeldCall } from 'assize/calls';
 import { type Answers, type Progress, serveDriver, type Told, type WantedCall } from 'assize/conformance';
-import { gateFor, isUnknown } from './support/gate.ts';
+import { gateFor } from './support/gate.ts';
 import { JsonFiles } from './support/json-file.ts';
 import { versionsOf } from './support/versions.ts';
 
@@ -12,7 +12,7 @@ interface Kept {
 }
 
 await serveDriver(async (setup) => {
-  const gate = await gateFor(setup, { silentServer: setup.settings.hook === 'silent' });
+  const gate = await gateFor(setup, { hasJudge: true });
   const runs = new JsonFiles<Kept>(setup.folder, 'run');
 
   async function goOn(run: string): Promise<Progress> {
@@ -23,9 +23,7 @@ await serveDriver(async (setup) => {
     const doubts: string[] = [];
     const ends = kept.calls.map(async ({ id, tool, args }) => {
       const asked: GateCall = { run, id, tool, args };
-      const made = await gate.run(asked, ({ args, key }) => setup.effect({ run, call: id, tool, args, key }), {
-        isUnknown,
-      });
+      const made = await gate.run(asked, ({ args, key }) => setup.effect({ run, call: id, tool, args, key }));
       if (made.end === 'pending') {
         const shown = await gate.held(asked, made);
         if (shown !== undefined) held.push(shown);
@@ -43,9 +41,9 @@ await serveDriver(async (setup) => {
 
   async function decide(run: string, answers: Answers): Promise<void> {
     for (const { id, approval, digest } of runs.read(run)?.held ?? []) {
+      if (!(id in answers)) continue;
       const { decision, person } = answers[id] ?? {};
-      if (typeof decision !== 'string' || person === undefined) continue;
-      await gate.port.decide(approval, { decision, by: person, method: 'conformance', digest });
+      await gate.port.decide(approval, { decision, by: person, method: 'conformance', digest } as never);
     }
   }
 
@@ -62,10 +60,10 @@ await serveDriver(async (setup) => {
     },
     retry: ({ run }) => goOn(run),
     fork: ({ run }) => goOn(run),
-    tamper: async ({ run, call, args }) => {
+    tamper: async ({ run, call, tool, args }) => {
       const kept = runs.read(run);
       if (kept === undefined) return 0;
-      const calls = kept.calls.map((each) => (each.id === call ? { ...each, args } : each));
+      const calls = kept.calls.map((each) => (each.id === call ? { ...each, tool, args } : each));
       runs.write(run, { ...kept, calls });
       return 1;
     },

@@ -3,14 +3,14 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { serveDriver } from 'assize/conformance';
 import { type AssizeSuspension, gatedTools } from 'assize/integrations/mastra';
 import { gateFor } from './support/gate.ts';
+import { hookOr } from './support/hook.ts';
 import { MASTRA_VERSIONS, mastraHandlers, NO_FORK } from './support/mastra.ts';
 import { versionsOf } from './support/versions.ts';
 
 await serveDriver(async (setup) => {
   const gate = await gateFor(setup);
-  const deciding = new AsyncLocalStorage<string | undefined>();
-  const never = () => new Promise<never>(() => undefined);
-  const approver = () => (setup.settings.hook === 'silent' ? never() : deciding.getStore());
+  const deciding = new AsyncLocalStorage<unknown>();
+  const approver = hookOr(setup, () => deciding.getStore() as string | undefined);
   const pauseOf = (payload: unknown) => payload as AssizeSuspension;
   return {
     name: 'Mastra with Assize',

@@ -6,28 +6,32 @@ import { serveDriver } from 'assize/conformance';
 import { MASTRA_VERSIONS, mastraHandlers, NO_FORK } from './support/mastra.ts';
 
 await serveDriver(async (setup) => {
-  const never = () => new Promise<never>(() => undefined);
-  const asking = (pay: any): object => {
+  const asking = (tool: any): object => {
     const execute = async (args: unknown, context: any) => {
       const { resumeData, suspend } = context.agent;
-      if (setup.settings.hook === 'silent') await never();
-      if (typeof resumeData?.approved !== 'boolean') return suspend({ tool: 'pay', args });
+      if (typeof resumeData?.approved !== 'boolean') return suspend({ tool: tool.id, args });
       if (!resumeData.approved) throw new Error('Tool call was not approved by the user');
-      return pay.execute(args, context);
+      return tool.execute(args, context);
     };
-    return Object.assign(Object.create(Object.getPrototypeOf(pay)), pay, { execute });
+    return Object.assign(Object.create(Object.getPrototypeOf(tool)), tool, { execute });
   };
   return {
     name: 'Mastra, suspend in the tool',
     versions: MASTRA_VERSIONS,
-    cannot: { expiry: 'a question has no expiry', fork: NO_FORK },
+    cannot: {
+      expiry: 'a question has no expiry',
+      fork: NO_FORK,
+      hook: 'the tool itself asks',
+      person: 'an answer names no person',
+    },
     ...mastraHandlers(setup, {
-      tools: ({ pay, ...tools }: any) => ({ ...tools, pay: asking(pay) }),
+      tools: ({ pay, refund, ...tools }: any) => ({ ...tools, pay: asking(pay), refund: asking(refund) }),
       shownOf: ({ suspendPayload }) => suspendPayload as never,
       answer: (agent, { runId, toolCallId, answer }) => {
         const place = { runId, ...(toolCallId !== undefined && { toolCallId }) };
         const { decision } = answer ?? {};
-        const given = decision == null ? (answer === null ? null : {}) : { approved: decision === 'approve' };
+        const approved = decision === 'approve' ? true : decision === 'reject' ? false : (decision ?? undefined);
+        const given = answer === null ? null : { approved };
         return agent.resumeStream(given as never, place) as never;
       },
     }),

@@ -3,21 +3,22 @@
  * with the id of their call by `approveToolCall` and `declineToolCall`.
  */
 import { serveDriver } from 'assize/conformance';
+import { hookOr } from './support/hook.ts';
 import { MASTRA_VERSIONS, mastraHandlers, NO_FORK } from './support/mastra.ts';
 
 await serveDriver(async (setup) => {
-  const never = () => new Promise<boolean>(() => undefined);
   return {
     name: 'Mastra',
     versions: MASTRA_VERSIONS,
     cannot: {
       expiry: 'a question has no expiry',
       fork: NO_FORK,
+      person: 'an answer names no person',
       together: 'calls with requireApproval are asked about one at a time',
     },
     ...mastraHandlers(setup, {
       tools: (tools) => tools,
-      pay: { requireApproval: setup.settings.hook === 'silent' ? never : true },
+      asking: { requireApproval: hookOr<unknown>(setup, true) },
       shownOf: ({ toolName, args }) => ({ tool: toolName, args: args as never }),
       answer: (agent, { runId, toolCallId, answer }) => {
         const place = { runId, ...(toolCallId !== undefined && { toolCallId }) };

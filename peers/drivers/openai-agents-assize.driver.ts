@@ -3,19 +3,19 @@ import { RunContext, RunState } from '@openai/agents';
 import { serveDriver } from 'assize/conformance';
 import { gatedTools, heldCalls } from 'assize/integrations/openai-agents';
 import { gateFor } from './support/gate.ts';
+import { hookOr } from './support/hook.ts';
 import { OPENAI_AGENTS_VERSIONS, openAIAgentsHandlers } from './support/openai-agents.ts';
 import { versionsOf } from './support/versions.ts';
 
 await serveDriver(async (setup) => {
   const gate = await gateFor(setup);
-  const never = () => new Promise<never>(() => undefined);
   return {
     name: 'OpenAI Agents with Assize',
     versions: { ...versionsOf('assize'), ...OPENAI_AGENTS_VERSIONS },
     ...openAIAgentsHandlers(setup, {
       tools: (tools) =>
         gatedTools(gate, tools, {
-          approver: (_answer, _held, { context }) => (setup.settings.hook === 'silent' ? never() : context.user),
+          approver: hookOr(setup, (_answer: unknown, _held: unknown, { context }: any) => context.user),
         }),
       restore: async (agent, text, { run, user }) => {
         const context = new RunContext({ runId: run, user });

@@ -4,17 +4,17 @@
  */
 import { RunState } from '@openai/agents';
 import { serveDriver } from 'assize/conformance';
+import { hookOr } from './support/hook.ts';
 import { interruptionsOf, OPENAI_AGENTS_VERSIONS, openAIAgentsHandlers } from './support/openai-agents.ts';
 
 await serveDriver(async (setup) => {
-  const never = () => new Promise<boolean>(() => undefined);
   return {
     name: 'OpenAI Agents',
     versions: OPENAI_AGENTS_VERSIONS,
-    cannot: { expiry: 'a question has no expiry' },
+    cannot: { expiry: 'a question has no expiry', person: 'an answer names no person' },
     ...openAIAgentsHandlers(setup, {
       tools: (tools) => tools,
-      needsApproval: setup.settings.hook === 'silent' ? never : async () => true,
+      needsApproval: hookOr(setup, async () => true),
       restore: (agent, text) => RunState.fromString(agent, text),
       shown: interruptionsOf,
     }),

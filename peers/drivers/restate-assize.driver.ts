@@ -3,13 +3,13 @@ import * as restate from '@restatedev/restate-sdk';
 import type { HeldCall } from 'assize/calls';
 import { serveDriver } from 'assize/conformance';
 import { restateOnce } from 'assize/integrations/engines';
-import { gateFor, isUnknown } from './support/gate.ts';
+import { gateFor } from './support/gate.ts';
 import { JsonFiles } from './support/json-file.ts';
 import { RESTATE_VERSIONS, type RunCall, restateHandlers } from './support/restate.ts';
 import { versionsOf } from './support/versions.ts';
 
 await serveDriver(async (setup) => {
-  const gate = await gateFor(setup, { silentServer: setup.settings.hook === 'silent' });
+  const gate = await gateFor(setup, { hasJudge: true });
   const questions = new JsonFiles<HeldCall>(setup.folder, 'question');
   const keyOf = ({ run, id }: Pick<RunCall, 'run' | 'id'>): string => `${run}.${id}`;
   const once = restateOnce(gate, restate, { onPending: (held) => questions.write(keyOf(held), held) });
@@ -20,15 +20,12 @@ await serveDriver(async (setup) => {
   return {
     name: 'Restate with Assize',
     versions: { ...versionsOf('assize'), ...RESTATE_VERSIONS },
-    cannot: { tamper: 'the journal is in the files of the server, which no client can change' },
+    cannot: { tamper: 'no client of the server can change its journal' },
     ...restateHandlers(setup, {
       handler: async (ctx, { run, id, tool, args }) => {
         try {
-          const text = await once(
-            ctx,
-            { run, key: id, tool, args },
-            ({ args, key }) => setup.effect({ run, call: id, tool, args, key }),
-            { isUnknown },
+          const text = await once(ctx, { run, key: id, tool, args }, ({ args, key }) =>
+            setup.effect({ run, call: id, tool, args, key }),
           );
           return { call: id, isError: false, text };
         } catch (error) {
@@ -44,9 +41,9 @@ await serveDriver(async (setup) => {
       answer: async (call, answer, { id, post }) => {
         const held = questions.read(keyOf(call));
         const { decision, person } = answer ?? {};
-        if (held === undefined || typeof decision !== 'string' || person === undefined) return;
+        if (held === undefined) return;
         const { approval, digest } = held;
-        await gate.port.decide(approval, { decision, by: person, method: 'restate', digest });
+        await gate.port.decide(approval, { decision, by: person, method: 'restate', digest } as never);
         await post('/calls/decided', { invocation: id, call: call.id });
       },
     }),

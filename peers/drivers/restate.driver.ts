@@ -23,12 +23,13 @@ await serveDriver(async (setup) => {
     versions: RESTATE_VERSIONS,
     cannot: {
       hook: 'no function of the program takes part in a decision',
-      tamper: 'the journal is in the files of the server, which no client can change',
+      person: 'an answer names no person',
+      tamper: 'no client of the server can change its journal',
     },
     ...restateHandlers(setup, {
       handler: async (ctx, call) => {
         const { run, id, tool, args } = call;
-        if (tool === 'pay') {
+        if (tool !== 'note') {
           const { id: awakeable, promise } = ctx.awakeable<PersonAnswer>();
           // The time runs before a person is asked.
           const { expiresMs } = setup.settings;

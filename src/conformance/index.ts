@@ -30,6 +30,7 @@ export {
   runConformance,
   type ScenarioVerdict,
 } from './run-conformance.ts';
-export { SCENARIOS } from './scenarios/all.ts';
+export { CORE_SCENARIOS, SCENARIOS } from './scenarios/all.ts';
 export type { Effect } from './sink/effect.ts';
 export { cellOf, conformanceMarkdown, conformanceSummary } from './table.ts';
+export { unjudgedReport } from './unjudged-report.ts';

@@ -1,11 +1,15 @@
 import { expect, test } from 'vitest';
 import type { DriverCommand } from './driver/driver-process.ts';
+import { ABILITIES } from './protocol/messages.ts';
 import { type ConformanceOptions, runConformance, type ScenarioVerdict } from './run-conformance.ts';
+import { CORE_SCENARIOS } from './scenarios/all.ts';
+
+const LACKING = { restart: 'it has no state', turns: 'it has one turn', expiry: 'it has no clock' };
 
 /** A driver that keeps its state in memory and has no framework. `step` is its answer to a step. */
-function driverWith(step: string): DriverCommand {
+function driverWith(step: string, lacking: object = LACKING): DriverCommand {
   const program = `
-    const lacks = { restart: 'it has no state', turns: 'it has one turn' };
+    const lacks = ${JSON.stringify(lacking)};
     const runs = {};
     let sink;
     const answers = {
@@ -45,10 +49,44 @@ test('a driver is judged by the sink, and has its name and versions', async () =
     onVerdict: ({ scenario, verdict }) => heard.push(`${scenario}: ${verdict}`),
   });
   expect(heard).toEqual(['approved-once: pass', 'no-decision: pass', 'stale-answer: n.a.', 'double-resume: n.a.']);
-  expect(report).toMatchObject({ driver: 'Memory', versions: { memory: '1.0.0' }, isConforming: true });
+  expect(report).toMatchObject({ driver: 'Memory', versions: { memory: '1.0.0' } });
   const paid = { run: 'run-1', call: 'p1', tool: 'pay', args: { to: 'bob', cents: 500 } };
   expect(report.verdicts[0]!.effects).toEqual([paid]);
   expect(report.verdicts[2]!.reasons).toEqual(['it has one turn']);
+});
+
+const lackingAll = Object.fromEntries(ABILITIES.map((ability) => [ability, 'no']));
+
+test('a driver that lacks an ability of the core does not conform', async () => {
+  const scenarios = ['no-decision', 'double-resume'];
+  const { verdicts, isConforming } = await runConformance({ driver: driverWith(SOUND, lackingAll), scenarios });
+  expect(verdicts.map(({ verdict }) => verdict)).toEqual(['pass', 'pass', 'n.a.']);
+  expect(isConforming).toBe(false);
+});
+
+test('a driver that lacks another ability conforms', async () => {
+  const scenarios = ['no-decision', 'expired', 'siblings'];
+  const { verdicts, isConforming } = await runConformance({ driver: driverWith(SOUND, lackingAll), scenarios });
+  expect(verdicts.map(({ verdict }) => verdict)).toEqual(['pass', 'pass', 'n.a.', 'n.a.']);
+  expect(isConforming).toBe(true);
+});
+
+test('the core has a scenario of each guarantee', () => {
+  expect(CORE_SCENARIOS.map(({ name }) => name)).toEqual([
+    ...['approved-once', 'double-resume', 'other-run', 'concurrent-approvals', 'denied-then-approved'],
+    ...['no-decision', 'unusable-answer', 'crash-reserved', 'crash-sent', 'crash-reply-lost', 'retry-after-timeout'],
+  ]);
+});
+
+test('scenarios that run at once have the verdicts and the order of those that do not', async () => {
+  const heard: string[] = [];
+  const onVerdict = ({ scenario }: ScenarioVerdict) => heard.push(scenario);
+  const scenarios = ['no-decision', 'other-run', 'unusable-answer', 'expired'];
+  const each = [];
+  for (const concurrency of [1, 3]) each.push(await verdictsOf(SOUND, { scenarios, concurrency, onVerdict }));
+  expect(each[1]).toEqual(each[0]);
+  expect(heard.slice(5)).toEqual(heard.slice(0, 5));
+  expect(heard.slice(0, 5)).toEqual(['approved-once', ...scenarios]);
 });
 
 test('the control is judged first, and without it no other scenario', async () => {
@@ -100,6 +138,7 @@ test.each<readonly [string, object]>([
   ['a folder of another kind', { driver: 'true', cwd: 1 }],
   ['scenarios as a text', { driver: 'true', scenarios: 'expired' }],
   ['no time', { driver: 'true', timeoutMs: 0 }],
+  ['nothing at once', { driver: 'true', concurrency: 0 }],
   ['a listener of another kind', { driver: 'true', onVerdict: 'log' }],
   ['a signal of another kind', { driver: 'true', signal: {} }],
   ['an unknown option', { driver: 'true', scenario: ['expired'] }],

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { arg, checkArgument, isAssizeError, isInstance } from '#base';
-import { type DriverCommand, DriverProcess } from './driver/driver-process.ts';
+import { type DriverCommand, DriverProcess, type DriverStart } from './driver/driver-process.ts';
 import { ConformanceError } from './errors.ts';
 import { type Finding, judge } from './judge.ts';
 import { type DriverIdentity, PROTOCOL } from './protocol/messages.ts';
-import { SCENARIOS } from './scenarios/all.ts';
+import { CORE_SCENARIOS, SCENARIOS } from './scenarios/all.ts';
 import type { Scenario } from './scenarios/scenario.ts';
 import type { Effect } from './sink/effect.ts';
 import { Sink } from './sink/sink.ts';
@@ -21,7 +21,9 @@ export interface ConformanceOptions {
   readonly scenarios?: readonly string[];
   /** The longest time of one step. Default: 20,000. */
   readonly timeoutMs?: number;
-  /** Hears of each verdict as it comes. */
+  /** How many scenarios run at once. Default: 2. */
+  readonly concurrency?: number;
+  /** Hears of each verdict, in the order of the scenarios. */
   readonly onVerdict?: (verdict: ScenarioVerdict) => void;
   /** Ends the driver's processes, and the suite with the reason of the signal. */
   readonly signal?: AbortSignal;
@@ -45,7 +47,12 @@ export interface ConformanceReport {
   readonly driver: string;
   readonly versions: Readonly<Record<string, string>>;
   readonly verdicts: readonly ScenarioVerdict[];
-  /** Whether no scenario failed, and at least one passed. */
+  /**
+   * Whether every scenario passed or is not applicable, and each of the core passed: `approved-once`,
+   * `double-resume`, `other-run`, `concurrent-approvals`, `denied-then-approved`, `no-decision`,
+   * `unusable-answer`, `crash-reserved`, `crash-sent`, `crash-reply-lost` and `retry-after-timeout`.
+   * With the option `scenarios`, only the chosen ones count.
+   */
   readonly isConforming: boolean;
 }
 
@@ -59,22 +66,23 @@ export interface ConformanceReport {
  */
 export async function runConformance(options: ConformanceOptions): Promise<ConformanceReport> {
   checkArgument(OPTIONS, options, 'options');
-  const { driver, cwd, timeoutMs = 20_000, onVerdict, signal, scenarios: names } = options;
+  const { driver, cwd, timeoutMs = 20_000, concurrency = 2, onVerdict, signal, scenarios: names } = options;
   const [control] = SCENARIOS;
-  const chosen = names === undefined ? SCENARIOS : [...new Set([control, ...names.map(scenarioNamed)])];
+  const chosen = new Set(names === undefined ? SCENARIOS : names.map(scenarioNamed));
+  const others = [...chosen].filter((each) => each !== control);
   const scratch = mkdtempSync(join(tmpdir(), 'assize-conformance-'));
-  const parts = { driver, cwd, timeoutMs, scratch, signal };
+  const start = { cwd, compileCache: join(scratch, 'compiled') };
+  const parts = { driver, start, timeoutMs, scratch, signal };
+  const verdicts: ScenarioVerdict[] = [];
+  const take = (verdict: ScenarioVerdict): void => {
+    verdicts.push(verdict);
+    onVerdict?.(verdict);
+  };
   try {
     const identity = await identityOf(parts);
-    const verdicts: ScenarioVerdict[] = [];
-    for (const scenario of chosen) {
-      signal?.throwIfAborted();
-      const isJudged = verdicts[0] === undefined || verdicts[0].verdict === 'pass';
-      const verdict = isJudged ? await verdictOn(scenario, identity, parts) : notJudged(scenario, control);
-      signal?.throwIfAborted();
-      onVerdict?.(verdict);
-      verdicts.push(verdict);
-    }
+    await judgeInOrder([control], identity, parts, { concurrency, take });
+    if (verdicts[0]?.verdict === 'pass') await judgeInOrder(others, identity, parts, { concurrency, take });
+    else for (const each of others) take(notJudged(each, control));
     const { name, versions } = identity;
     return { driver: name, versions, verdicts, isConforming: isConforming(verdicts) };
   } finally {
@@ -82,9 +90,46 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
   }
 }
 
+interface InOrder {
+  readonly concurrency: number;
+  /** Gets each verdict, in the order of the scenarios. */
+  readonly take: (verdict: ScenarioVerdict) => void;
+}
+
+/** Judges so many scenarios at once. The first error ends them all. */
+async function judgeInOrder(
+  scenarios: readonly Scenario[],
+  identity: DriverIdentity,
+  parts: Parts,
+  { concurrency, take }: InOrder,
+): Promise<void> {
+  const failure = new AbortController();
+  const signal = parts.signal === undefined ? failure.signal : AbortSignal.any([parts.signal, failure.signal]);
+  const ends: ScenarioVerdict[] = [];
+  const queue = scenarios.entries();
+  let taken = 0;
+  const work = async (): Promise<void> => {
+    for (const [i, scenario] of queue) {
+      signal.throwIfAborted();
+      ends[i] = await verdictOn(scenario, identity, { ...parts, signal });
+      signal.throwIfAborted();
+      for (let next = ends[taken]; next !== undefined; next = ends[++taken]) take(next);
+    }
+  };
+  const workers = Array.from({ length: concurrency }, () =>
+    work().catch((error: unknown) => {
+      failure.abort(error);
+      throw error;
+    }),
+  );
+  // Each has ended its processes before the folder is removed.
+  await Promise.allSettled(workers);
+  await Promise.all(workers);
+}
+
 function isConforming(verdicts: readonly ScenarioVerdict[]): boolean {
-  const isGood = verdicts.every(({ verdict }) => verdict === 'pass' || verdict === 'n.a.');
-  return isGood && verdicts.some(({ verdict }) => verdict === 'pass');
+  const core = new Set(CORE_SCENARIOS.map(({ name }) => name));
+  return verdicts.every(({ scenario, verdict }) => verdict === 'pass' || (verdict === 'n.a.' && !core.has(scenario)));
 }
 
 /** A runtime that makes no approved call would pass all others. */
@@ -104,14 +149,14 @@ function scenarioNamed(name: string): Scenario {
 
 interface Parts {
   readonly driver: DriverCommand;
-  readonly cwd: string | undefined;
+  readonly start: DriverStart;
   readonly timeoutMs: number;
   readonly scratch: string;
   readonly signal: AbortSignal | undefined;
 }
 
-async function identityOf({ driver, cwd, timeoutMs, scratch }: Parts): Promise<DriverIdentity> {
-  const process = await DriverProcess.start(driver, cwd);
+async function identityOf({ driver, start, timeoutMs, scratch }: Parts): Promise<DriverIdentity> {
+  const process = await DriverProcess.start(driver, start);
   try {
     const hello = { protocol: PROTOCOL, folder: scratch, sink: 'http://127.0.0.1:9', settings: {} };
     return await process.ask('hello', hello, timeoutMs);
@@ -132,9 +177,9 @@ async function verdictOn(scenario: Scenario, { cannot }: DriverIdentity, parts: 
       effects: [],
     };
   const folder = mkdtempSync(join(parts.scratch, `${name}-`));
-  const sink = await Sink.start(join(folder, 'effects.jsonl'));
-  const { driver: command, cwd, timeoutMs, signal } = parts;
-  const stage = new Stage({ command, cwd, sink, folder, timeoutMs });
+  const sink = await Sink.start(join(folder, 'effects.jsonl'), parts.start.compileCache);
+  const { driver: command, start, timeoutMs, signal } = parts;
+  const stage = new Stage({ command, start, sink, folder, timeoutMs });
   const stop = (): void => void stage.close();
   signal?.addEventListener('abort', stop, { once: true });
   try {
@@ -178,6 +223,7 @@ const OPTIONS = arg.options<ConformanceOptions>({
   cwd: arg.optional(arg.text),
   scenarios: arg.optional(arg.list(arg.text)),
   timeoutMs: arg.optional(arg.wholeFrom(1)),
+  concurrency: arg.optional(arg.wholeFrom(1)),
   onVerdict: arg.optional(arg.code),
   signal: arg.optional(arg.of('an AbortSignal', (value) => isInstance(value, AbortSignal))),
 });

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isAssizeError } from '#base';
-import { type DriverCommand, DriverProcess } from './driver/driver-process.ts';
+import { type DriverCommand, DriverProcess, type DriverStart } from './driver/driver-process.ts';
 import { ConformanceError } from './errors.ts';
 import type { FindingKind, InRun } from './judge.ts';
 import {
@@ -31,8 +31,7 @@ export type StepEnd = Progress | { readonly state: 'ended' | 'silent'; readonly 
 
 export interface StageOptions {
   readonly command: DriverCommand;
-  /** The folder in which the driver's command is started. */
-  readonly cwd?: string | undefined;
+  readonly start: DriverStart;
   readonly sink: Sink;
   /** The folder of the scenario. */
   readonly folder: string;
@@ -48,6 +47,7 @@ export class Stage {
   readonly #options: StageOptions;
   readonly #drivers: DriverProcess[] = [];
   #isClosed: boolean = false;
+  #isSeeing: boolean = true;
 
   constructor(options: StageOptions) {
     this.sink = options.sink;
@@ -61,15 +61,25 @@ export class Stage {
 
   /** Starts another process of the driver, over the same state. @throws ConformanceError */
   async open(settings: DriverSettings = {}): Promise<StagedDriver> {
-    const { command, cwd, folder, sink, timeoutMs } = this.#options;
+    const { command, start, folder, sink, timeoutMs } = this.#options;
     const state = join(folder, 'state');
     mkdirSync(state, { recursive: true });
-    const process = await DriverProcess.start(command, cwd);
+    const process = await DriverProcess.start(command, start);
     this.#drivers.push(process);
     if (this.#isClosed) await process.kill();
     const hello = { protocol: PROTOCOL, folder: state, sink: sink.url, settings };
     const identity = await process.ask('hello', hello, timeoutMs);
     return new StagedDriver(this, process, identity);
+  }
+
+  /** Takes down a question to a person. */
+  see(question: InRun<WaitingCall>): void {
+    if (this.#isSeeing) this.shown.push(question);
+  }
+
+  /** Later questions are about other calls with the same ids, and not about the effects so far. */
+  seeNoMore(): void {
+    this.#isSeeing = false;
   }
 
   /** Ends every process of the driver, also one that is opened later. */
@@ -107,9 +117,13 @@ export class StagedDriver {
     return this.#step('fork', { run });
   }
 
-  /** @throws ConformanceError `driver_failed` if nothing was changed */
-  async tamper(run: string, call: string, args: WantedCall['args']): Promise<void> {
-    const { changed } = await this.#process.ask('tamper', { run, call, args }, this.#stage.timeoutMs);
+  /**
+   * Puts another call in the place of the stored one with its id.
+   *
+   * @throws ConformanceError `driver_failed` if nothing was changed
+   */
+  async tamper(run: string, { id: call, tool, args }: WantedCall): Promise<void> {
+    const { changed } = await this.#process.ask('tamper', { run, call, tool, args }, this.#stage.timeoutMs);
     if (changed > 0) return;
     const text = 'The driver changed nothing in its stored state at tamper. Change it, or say in `cannot` why not.';
     throw new ConformanceError('driver_failed', text, { evidence: { op: 'tamper' } });
@@ -145,7 +159,7 @@ export class StagedDriver {
   }
 
   #see(run: string, waiting: readonly WaitingCall[]): void {
-    for (const of of waiting) this.#stage.shown.push({ run, of });
+    for (const of of waiting) this.#stage.see({ run, of });
   }
 }
 

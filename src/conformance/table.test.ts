@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ConformanceReport } from './run-conformance.ts';
 import { conformanceMarkdown, conformanceSummary } from './table.ts';
+import { unjudgedReport } from './unjudged-report.ts';
 
 const none = { findings: [], effects: [], reasons: [] };
 
@@ -43,4 +44,18 @@ test('a summary has a row for each driver, with its failures', () => {
 | A\\|B | 1 of 1 |  |
 | C | 1 of 2 | made twice: \`expired\` |
 `);
+});
+
+test('a driver that did not run is a column of errors, and a row', () => {
+  const lost = unjudgedReport({ driver: 'D', reason: 'it ended', scenarios: ['expired'] });
+  const [first] = reports as [ConformanceReport];
+  expect(conformanceMarkdown([first, lost])).toBe(`|  | A\\|B | D |
+| --- | --- | --- |
+| \`approved-once\`: a call is approved | pass | error |
+| \`expired\`: the approval comes after the question has expired | n.a. | error |
+
+- **A|B**: \`a\` 1.0.0; \`expired\`: it has no expiry.
+- **D**: the driver did not run.
+`);
+  expect(conformanceSummary([lost])).toContain('| D | 0 of 2 | error: `approved-once`, `expired` |');
 });

@@ -61,6 +61,7 @@ function failuresOf(verdicts: readonly ScenarioVerdict[]): string {
 /** The versions of a driver, and its reasons for scenarios that are not applicable. */
 function notesOf({ driver, versions, verdicts }: ConformanceReport): string[] {
   const packages = Object.entries(versions).map(([name, version]) => `\`${name}\` ${version}`);
+  if (packages.length === 0) packages.push('the driver did not run');
   const reasons = verdicts
     .filter(({ verdict }) => verdict === 'n.a.')
     .map(({ scenario, reasons }) => `\`${scenario}\`: ${reasons.join(', ')}`);

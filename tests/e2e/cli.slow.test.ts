@@ -443,6 +443,22 @@ describe('conformance', () => {
     expect(err).toContain('no key');
   });
 
+  test('writes a driver that cannot run into the table as an error', async () => {
+    const marks = ['<!-- conformance: begin -->', '<!-- conformance: end -->'];
+    const path = file('table.md', `${marks.join('\n')}\n`);
+    const given = ['--driver', 'echo no key >&2', '--scenario', 'expired', '--markdown'];
+    const { code, err } = await assize('conformance', ...given, path);
+    expect(code).toBe(1);
+    expect(err).toContain('no key');
+    const table = readFileSync(join(here.folder, path), 'utf8').split('\n');
+    expect(table).toContain('|  | echo no key >&2 |');
+    expect(table.filter((row) => row.startsWith('| `')).map((row) => row.split('|').at(-2))).toEqual([
+      ' error ',
+      ' error ',
+    ]);
+    expect(table).toContain('- **echo no key >&2**: the driver did not run.');
+  });
+
   test('writes no table into a file without marks', async () => {
     const path = file('page.md', '# A page\n');
     await refused(['conformance', '--driver', 'true', '--markdown', path], /page.md has no marks/);

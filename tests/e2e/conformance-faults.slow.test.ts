@@ -4,9 +4,15 @@ import { runConformance, SCENARIOS } from '#conformance';
 import { type Fault, guideDriver } from '../support/conformance/guide-driver.ts';
 import { someOf } from '../support/some-of.ts';
 
-const DECISION = 'const decision = answers[id]?.decision;';
+const ANSWER = 'const { decision, person } = answers[id] ?? {};';
+const ASKS = "if ((await asks()) !== true) return told('the program does not say who decides');";
+const DECIDED = "const isApproved = read(path('decided', run, id));";
 const BEGIN = "if (first(path('begun', run, id), true)) first(";
 const EFFECT = 'effect({ run, call: id, tool, args })';
+const SAME = '[asked.tool, asked.args], [tool, args]';
+const START = '(write(run, calls), goOn(run))';
+const FORGET =
+  "for (const kind of ['asked', 'begun', 'result']) process.getBuiltinModule('fs').rmSync(path(kind, run, id), { force: true });";
 
 const FAULTS: readonly (readonly [fault: string, from: Fault, fails: readonly string[]])[] = [
   [
@@ -24,30 +30,58 @@ const FAULTS: readonly (readonly [fault: string, from: Fault, fails: readonly st
   ],
   [
     'takes every answer for an approval',
-    [DECISION, "const decision = 'approve';"],
-    ['denied-then-approved', 'no-decision', 'one-of-two', 'other-run', 'stale-answer'],
+    [ANSWER, "const { decision, person } = { decision: 'approve', person: 'boss:ann' };"],
+    [
+      ...['denied-then-approved', 'no-decision', 'no-person', 'one-of-two', 'other-run', 'stale-answer'],
+      'unusable-answer',
+    ],
   ],
   [
     'takes null for an approval',
-    [DECISION, "const decision = id in answers ? (answers[id]?.decision ?? 'approve') : undefined;"],
+    [`${ANSWER}\n`, `const person = answers[id]?.person, decision = answers[id]?.decision ?? (person && 'approve');\n`],
     ['no-decision'],
   ],
   [
     'takes an answer for the call that waits',
-    [DECISION, 'const decision = Object.values(answers)[0]?.decision;'],
+    [ANSWER, 'const { decision, person } = Object.values(answers)[0] ?? {};'],
     ['one-of-two', 'other-run', 'stale-answer'],
   ],
-  ['trusts the stored arguments', ["read(path('asked', run, id)).args, args", 'args, args'], ['tampered-arguments']],
+  [
+    'takes every word for an approval',
+    ["decision === 'approve' ? true", "decision && decision !== 'reject' ? true"],
+    ['unusable-answer'],
+  ],
+  ['takes an approval of no person', [' && isNamed', ''], ['no-person']],
+  ['trusts the stored arguments', [SAME, 'asked.tool, tool'], ['tampered-arguments']],
+  ['trusts the stored tool', [SAME, 'asked.args, args'], ['other-tool']],
+  [
+    'forgets a call with its message, and not its approval',
+    [START, `(calls.forEach(({ id }) => { ${FORGET} }), ${START.slice(1)}`],
+    ['repeated-id'],
+  ],
+  [
+    'takes an approval for later calls too',
+    [DECIDED, `${DECIDED.slice(0, -1)} ?? (read(path('decided', run, 'p1')) || undefined);`],
+    ['new-id-after-error'],
+  ],
   [
     'takes the last decision',
-    ["first(path('decided', run, id), decision)", "writeFileSync(path('decided', run, id), JSON.stringify(decision))"],
+    [
+      "first(path('decided', run, id), isApproved)",
+      "writeFileSync(path('decided', run, id), JSON.stringify(isApproved))",
+    ],
     ['denied-then-approved'],
   ],
   ['has no expiry', [' && !isLate', ''], ['expired']],
   [
     'goes on without a silent hook',
-    ['await new Promise(() => {});', `return told(await ${EFFECT}, false);`],
+    [ASKS, `if (settings.hook === 'silent') return told(await ${EFFECT}, false);`],
     ['silent-hook'],
+  ],
+  [
+    'goes on with an answer of the hook that it does not know',
+    [ASKS, `if ((await asks()) !== true) return told(await ${EFFECT}, false);`],
+    ['unusable-hook'],
   ],
   [
     'shows other arguments',
@@ -102,12 +136,12 @@ describe('a driver without a sound approval is not judged further', () => {
     [
       'makes a call before it asks',
       [
-        'if (decided === undefined) return undefined;',
-        `if (decided === undefined) return first(path('begun', run, id), true) && first(path('result', run, id), await ${EFFECT}), undefined;`,
+        'if (isApproved === undefined) return undefined;',
+        `if (isApproved === undefined) return first(path('begun', run, id), true) && first(path('result', run, id), await ${EFFECT}), undefined;`,
       ],
       'made before its approval',
     ],
-    ['asks no person', ["if (tool === 'pay')", "if (tool === 'note')"], 'has to wait for a person about p1'],
+    ['asks no person', ["if (tool !== 'note')", "if (tool === 'note')"], 'has to wait for a person about p1'],
   ])('%s', async (_, fault, why) => {
     const { file } = guideDriver(fault);
     const { verdicts, isConforming } = await runConformance({

@@ -15,9 +15,11 @@ id: conformance
 tools:
   suite/note: { class: irreversible }
   suite/pay: { class: irreversible }
+  suite/refund: { class: irreversible }
 rules:
   - { id: note, allow: suite/note }
   - { id: pay, ask: suite/pay }
+  - { id: refund, ask: suite/refund }
 `;
 
 /** A configuration whose questions expire after a second, if it says so. */

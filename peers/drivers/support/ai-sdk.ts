@@ -11,19 +11,33 @@ import {
   tool,
 } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
-import type { Answers, DriverHandlers, DriverSetup, Progress, Told, WaitingCall, WantedCall } from 'assize/conformance';
+import type {
+  Answers,
+  DriverHandlers,
+  DriverSetup,
+  PersonAnswer,
+  Progress,
+  Told,
+  ToolName,
+  WaitingCall,
+  WantedCall,
+} from 'assize/conformance';
 import { z } from 'zod';
 import { JsonFiles } from './json-file.ts';
 import { versionsOf } from './versions.ts';
 
 export interface AiSdkParts {
   /** The tools of a run, for the person that the program has authenticated. */
-  readonly toolsOf: (run: string, tools: ToolSet, person: string | undefined) => ToolSet;
+  readonly toolsOf: (run: string, tools: ToolSet, person: Person) => ToolSet;
   readonly toolApproval: unknown;
+  /** Signs the requests for an approval. Absent: they are not signed. */
+  readonly secret?: string;
   /** The messages to go on with, or undefined while calls wait. Default: the messages as they are. */
   readonly answered?: (tools: ToolSet, messages: ModelMessage[]) => Promise<ModelMessage[] | undefined>;
 }
 
+/** As an answer has it: of any kind. */
+type Person = NonNullable<PersonAnswer>['person'];
 type Handlers = Omit<DriverHandlers, 'name' | 'versions' | 'cannot'>;
 type Part = Exclude<AssistantContent, string>[number] | ToolContent[number];
 
@@ -31,15 +45,13 @@ export const AI_SDK_VERSIONS = versionsOf('ai');
 
 /** The operations of runs with these tools. */
 export function aiSdkHandlers({ folder, effect }: DriverSetup, parts: AiSdkParts): Handlers {
-  const { toolsOf, toolApproval, answered = async (_tools, messages) => messages } = parts;
+  const { toolsOf, toolApproval, secret, answered = async (_tools, messages) => messages } = parts;
   const wanted = new JsonFiles<readonly WantedCall[]>(folder, 'calls');
   const stored = new JsonFiles<ModelMessage[]>(folder, 'messages');
 
-  const schemas = {
-    pay: z.object({ to: z.string(), cents: z.number() }),
-    note: z.object({ text: z.string() }),
-  };
-  const made = (run: string, name: 'pay' | 'note') =>
+  const money = z.object({ to: z.string(), cents: z.number() });
+  const schemas = { pay: money, refund: money, note: z.object({ text: z.string() }) };
+  const toolOf = (run: string, name: ToolName) =>
     tool<any, any>({
       inputSchema: schemas[name],
       execute: async (args: any, { toolCallId, abortSignal }: any) =>
@@ -47,14 +59,16 @@ export function aiSdkHandlers({ folder, effect }: DriverSetup, parts: AiSdkParts
     });
 
   /** Goes on with messages that are stored, and stores what is said. */
-  async function goOn(run: string, messages: ModelMessage[], person?: string): Promise<Progress> {
-    const tools = toolsOf(run, { pay: made(run, 'pay'), note: made(run, 'note') } as ToolSet, person);
+  async function goOn(run: string, messages: ModelMessage[], person?: Person): Promise<Progress> {
+    const made = { pay: toolOf(run, 'pay'), refund: toolOf(run, 'refund'), note: toolOf(run, 'note') } as ToolSet;
+    const tools = toolsOf(run, made, person);
     const given = await answered(tools, messages);
     if (given === undefined) return progressOf(messages);
     const { responseMessages } = await generateText({
       model: modelOf(wanted.read(run) ?? []),
       ...{ tools, messages: given, maxRetries: 0, stopWhen: stepCountIs(5) },
       toolApproval: toolApproval as never,
+      ...(secret !== undefined && { experimental_toolApprovalSecret: secret }),
     });
     const all = [...given, ...responseMessages];
     stored.write(run, all);
@@ -62,7 +76,7 @@ export function aiSdkHandlers({ folder, effect }: DriverSetup, parts: AiSdkParts
   }
 
   /** The messages with the responses of a client. Messages that the SDK refuses are not kept. */
-  async function respond(run: string, content: ToolContent, person: string | undefined): Promise<Progress> {
+  async function respond(run: string, content: ToolContent, person: Person): Promise<Progress> {
     const before = stored.read(run) ?? [];
     const messages: ModelMessage[] = [...before, { role: 'tool', content }];
     stored.write(run, messages);
@@ -93,12 +107,12 @@ export function aiSdkHandlers({ folder, effect }: DriverSetup, parts: AiSdkParts
       );
       return goOn(run, messages.slice(0, at));
     },
-    tamper: async ({ run, call, args }) => {
+    tamper: async ({ run, call, tool: toolName, args }) => {
       let changed = 0;
       const messages = JSON.parse(JSON.stringify(stored.read(run)), (_, member) => {
         if (member?.type !== 'tool-call' || member.toolCallId !== call) return member;
         changed++;
-        return { ...member, input: args };
+        return { ...member, toolName, input: args };
       });
       stored.write(run, messages);
       return changed;
@@ -126,14 +140,14 @@ function modelOf(calls: readonly WantedCall[]): MockLanguageModelV4 {
   });
 }
 
-/** The answers as a client sends them. One without a decision has no `approved`. */
+/** The answers as a client sends them. Another decision is sent as it is. */
 function responsesTo(requests: readonly ToolApprovalRequest[], answers: Answers): ToolContent {
   return Object.entries(answers).flatMap(([call, answer]) => {
     const request = requests.find(({ toolCallId }) => toolCallId === call);
     if (request === undefined) return [];
     const { approvalId } = request;
     const decision = answer?.decision;
-    const approved = decision === 'approve' ? true : decision === 'reject' ? false : (null as never);
+    const approved = decision === 'approve' ? true : decision === 'reject' ? false : ((decision ?? null) as never);
     return [{ type: 'tool-approval-response', approvalId, approved }];
   });
 }

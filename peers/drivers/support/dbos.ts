@@ -22,6 +22,11 @@ export interface RunCall extends WantedCall {
   readonly run: string;
 }
 
+/** A call with the id of its newest workflow. */
+interface StartedCall extends WantedCall {
+  readonly workflow: string;
+}
+
 export interface DbosParts {
   /** The workflow of a call. Returns what the model is told. */
   readonly workflow: (call: RunCall) => Promise<Told>;
@@ -41,7 +46,7 @@ export function workflowOf(run: string, call: string): string {
 }
 
 export function dbosHandlers({ folder }: DriverSetup, { workflow, waitingOf, answer }: DbosParts): Handlers {
-  const runs = new JsonFiles<readonly WantedCall[]>(folder, 'calls');
+  const runs = new JsonFiles<readonly StartedCall[]>(folder, 'calls');
   // A process that starts again has its name again, and recovers its own workflows.
   const executorID = placeIn(folder);
   const registered = DBOS.registerWorkflow(workflow, { name: 'call' });
@@ -66,7 +71,7 @@ export function dbosHandlers({ folder }: DriverSetup, { workflow, waitingOf, ans
 
   /** The workflows of a run, in the order of its messages. */
   const workflowsOf = (run: string): [string, WantedCall][] =>
-    (runs.read(run) ?? []).map((call) => [workflowOf(run, call.id), call]);
+    (runs.read(run) ?? []).map(({ workflow: id, ...call }) => [id, call]);
 
   async function progress(run: string): Promise<Progress> {
     await launch();
@@ -99,7 +104,8 @@ export function dbosHandlers({ folder }: DriverSetup, { workflow, waitingOf, ans
   return {
     async start({ run, calls }) {
       await launch();
-      runs.write(run, [...(runs.read(run) ?? []), ...calls]);
+      const started = calls.map((call) => ({ ...call, workflow: workflowOf(run, call.id) }));
+      runs.write(run, [...(runs.read(run) ?? []), ...started]);
       for (const call of calls)
         await DBOS.startWorkflow(registered, { workflowID: workflowOf(run, call.id) })({ run, ...call });
       return progress(run);
@@ -126,23 +132,24 @@ export function dbosHandlers({ folder }: DriverSetup, { workflow, waitingOf, ans
     },
     async fork({ run }) {
       await launch();
-      const forks = await Promise.all(workflowsOf(run).map(([id]) => DBOS.forkWorkflow<Told>(id, 0)));
-      const isSettled = async (fork: string, call: string): Promise<boolean> =>
-        OVER.includes((await DBOS.getWorkflowStatus(fork))?.status ?? '') ||
-        (await waitingOf(fork, call)) !== undefined;
-      for (const [i, { workflowID }] of forks.entries())
-        while (!(await isSettled(workflowID, workflowsOf(run)[i]?.[1].id ?? ''))) await sleep(25);
-      return { state: 'done' };
+      const fork = async ([id, call]: [string, WantedCall]): Promise<StartedCall> => {
+        const { workflowID } = await DBOS.forkWorkflow<Told>(id, 0);
+        return { ...call, workflow: workflowID };
+      };
+      runs.write(run, await Promise.all(workflowsOf(run).map(fork)));
+      return progress(run);
     },
-    async tamper({ run, call, args }) {
-      const was = runs.read(run)?.find(({ id }) => id === call)?.args;
+    async tamper({ run, call, tool, args }) {
+      const was = runs.read(run)?.find(({ id }) => id === call);
+      const stored = (given: Pick<WantedCall, 'tool' | 'args'> | undefined): string =>
+        `"tool":${JSON.stringify(given?.tool)},"args":${JSON.stringify(given?.args)}`;
       const client = new Client({ connectionString: await database() });
       await client.connect();
       try {
         const { rowCount } = await client.query(
           `UPDATE dbos.workflow_input SET inputs = replace(inputs, $2, $3)
            WHERE workflow_uuid = $1 AND position($2 in inputs) > 0`,
-          [workflowOf(run, call), JSON.stringify(was), JSON.stringify(args)],
+          [workflowOf(run, call), stored(was), stored({ tool, args })],
         );
         return rowCount ?? 0;
       } finally {

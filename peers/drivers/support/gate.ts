@@ -1,25 +1,38 @@
 /** The gate of every driver with Assize: its rules, its store in the state folder, its settings. */
-
 import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { connectGate, type Gate, openGate } from 'assize/calls';
-import type { DriverSetup } from 'assize/conformance';
+import type { DriverSettings, DriverSetup } from 'assize/conformance';
 
 const RULES = `
 id: conformance
 tools:
   suite/note: { class: irreversible }
   suite/pay: { class: irreversible }
+  suite/refund: { class: irreversible }
 rules:
   - { id: note, allow: suite/note }
   - { id: pay, ask: suite/pay }
+  - { id: refund, ask: suite/refund }
 `;
 
-/** Opens the gate. With a silent hook, its judge is a server that takes requests and never answers. */
-export async function gateFor({ folder, settings }: DriverSetup, { silentServer = false } = {}): Promise<Gate> {
-  if (silentServer) return connectGate({ url: await silentUrl(), token: 'none', server: 'suite' });
+/** The answers of a judge that is a server with a fault. */
+const JUDGED: Readonly<Record<NonNullable<DriverSettings['hook']>, string | undefined>> = {
+  silent: undefined,
+  word: '"perhaps"',
+  object: '{}',
+};
+
+/**
+ * Opens the gate. If the hook has a fault, the judge of the gate is a server that has it. A driver
+ * without a judge has another function that can be silent.
+ */
+export async function gateFor({ folder, settings }: DriverSetup, { hasJudge = false } = {}): Promise<Gate> {
+  const { hook } = settings;
+  if (hook !== undefined && (hasJudge || hook !== 'silent'))
+    return connectGate({ url: await judgeUrl(JUDGED[hook]), token: 'none', server: 'suite' });
   const rules = join(folder, 'rules.yaml');
   writeFileSync(rules, RULES);
   return openGate({
@@ -28,14 +41,12 @@ export async function gateFor({ folder, settings }: DriverSetup, { silentServer 
   });
 }
 
-/** An error of `fetch` leaves it open if the sink has taken the call. A refusal of the sink does not. */
-export function isUnknown(error: unknown): boolean {
-  return error instanceof TypeError || (error instanceof Error && /^(AbortError|TimeoutError)$/.test(error.name));
-}
-
-function silentUrl(): Promise<string> {
+/** The address of a server that gives this answer to every request. Undefined: it gives none. */
+function judgeUrl(answer: string | undefined): Promise<string> {
   return new Promise((resolve) => {
-    const server = createServer(() => undefined).listen(0, '127.0.0.1', () => {
+    const server = createServer((_, response) => {
+      if (answer !== undefined) response.setHeader('content-type', 'application/json').end(answer);
+    }).listen(0, '127.0.0.1', () => {
       server.unref();
       resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
     });

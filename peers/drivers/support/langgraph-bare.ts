@@ -1,19 +1,18 @@
 import type { DriverHandlers, DriverSetup } from 'assize/conformance';
 import { humanInTheLoopMiddleware } from 'langchain';
+import { hookOr } from './hook.ts';
 import { LANGGRAPH_VERSIONS, langGraphHandlers } from './langgraph.ts';
 
 /** `createAgent` with `humanInTheLoopMiddleware` and a checkpointer in SQLite. */
 export function bareLangGraph(setup: DriverSetup, isUnnamed: boolean): Omit<DriverHandlers, 'name'> {
-  const never = () => new Promise<boolean>(() => undefined);
+  const when = hookOr<unknown>(setup, undefined);
+  const asking = { allowedDecisions: ['approve', 'reject'], ...(when !== undefined && { when }) };
   const middleware = humanInTheLoopMiddleware({
-    interruptOn: {
-      pay: { allowedDecisions: ['approve', 'reject'], ...(setup.settings.hook === 'silent' && { when: never }) },
-      note: false,
-    },
+    interruptOn: { pay: asking, refund: asking, note: false },
   } as never);
   return {
     versions: LANGGRAPH_VERSIONS,
-    cannot: { expiry: 'a question has no expiry' },
+    cannot: { expiry: 'a question has no expiry', person: 'an answer names no person' },
     ...langGraphHandlers(setup, {
       middleware: middleware as never,
       callsOf: (_question, asking) => asking.map(({ id }) => id),

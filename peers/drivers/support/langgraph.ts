@@ -10,6 +10,7 @@ import type {
   PersonAnswer,
   Progress,
   Told,
+  ToolName,
   WaitingCall,
   WantedCall,
 } from 'assize/conformance';
@@ -40,6 +41,7 @@ export interface LangGraphParts {
   readonly isUnnamed?: boolean;
 }
 
+type OtherCall = Pick<WantedCall, 'tool' | 'args'>;
 type Handlers = Omit<DriverHandlers, 'name' | 'versions' | 'cannot'>;
 
 export const LANGGRAPH_VERSIONS = versionsOf(
@@ -59,11 +61,9 @@ export function langGraphHandlers(
   const sqlite = new NodeSqlite(join(folder, 'checkpoints.db'));
   const checkpointer = new SqliteSaver(sqlite as never);
 
-  const schemas = {
-    pay: z.object({ to: z.string(), cents: z.number() }),
-    note: z.object({ text: z.string() }),
-  };
-  const tools = (['pay', 'note'] as const).map((name) =>
+  const money = z.object({ to: z.string(), cents: z.number() });
+  const schemas = { pay: money, refund: money, note: z.object({ text: z.string() }) };
+  const tools = (['pay', 'refund', 'note'] as const).map((name) =>
     tool(
       async (args: any, { toolCall, configurable, signal }: any) =>
         effect({ run: configurable.thread_id, call: toolCall.id, tool: name, args }, { signal }),
@@ -87,8 +87,8 @@ export function langGraphHandlers(
   async function waitingOf(run: string): Promise<readonly ShownCall[]> {
     const { tasks, values } = await agentOf(run).getState({ configurable: { thread_id: run } });
     const last = ((values as { messages?: BaseMessage[] }).messages ?? []).findLast((message) => message.type === 'ai');
-    const asking = ((last as AIMessage | undefined)?.tool_calls ?? []).filter(({ name }) => name === 'pay');
-    const calls = asking.map(({ id = '', args }) => ({ id, tool: 'pay' as const, args }));
+    const asking = ((last as AIMessage | undefined)?.tool_calls ?? []).filter(({ name }) => name !== 'note');
+    const calls = asking.map(({ id = '', name, args }) => ({ id, tool: name as ToolName, args }));
     return tasks
       .flatMap(({ interrupts }) => interrupts as unknown as Question[])
       .flatMap((question) => {
@@ -148,8 +148,11 @@ export function langGraphHandlers(
         ];
       });
       const person = named.map((call) => answers[call]?.person).find((each) => each !== undefined);
-      const command = new Command({ resume: isUnnamed ? resume[0]?.[1] : Object.fromEntries(resume) });
-      return invoke(run, command, { user: person });
+      if (!isUnnamed) return invoke(run, new Command({ resume: Object.fromEntries(resume) }), { user: person });
+      // An answer without the id of a question is one answer.
+      let progress: Progress = { state: 'done' };
+      for (const [, given] of resume) progress = await invoke(run, new Command({ resume: given }), { user: person });
+      return progress;
     },
     retry: ({ run }) => invoke(run, null),
     async fork({ run }) {
@@ -158,7 +161,7 @@ export function langGraphHandlers(
         if (next.includes('tools')) return invoke(run, null, { checkpoint_id: config.configurable?.['checkpoint_id'] });
       throw new Error('no checkpoint is before the tools');
     },
-    tamper: async ({ call, args }) => tamper(sqlite, call, args),
+    tamper: async ({ call, tool, args }) => tamper(sqlite, call, { tool, args }),
     shown: async ({ run }) => (await waitingOf(run)).map(({ call, tool, args }) => ({ call, tool, args })),
   };
 }
@@ -167,8 +170,8 @@ function decisionOf(answer: PersonAnswer): unknown {
   return answer === null ? null : { type: answer.decision };
 }
 
-/** Changes the arguments of a call in every checkpoint and every write. */
-function tamper({ database }: NodeSqlite, call: string, args: WantedCall['args']): number {
+/** Changes a call in every checkpoint and every write. */
+function tamper({ database }: NodeSqlite, call: string, other: OtherCall): number {
   let changed = 0;
   for (const [table, column] of [
     ['checkpoints', 'checkpoint'],
@@ -177,7 +180,7 @@ function tamper({ database }: NodeSqlite, call: string, args: WantedCall['args']
     const rows = database.prepare(`SELECT rowid AS row, ${column} AS bytes FROM ${table}`).all();
     for (const { row, bytes } of rows) {
       const text = typeof bytes === 'string' ? bytes : new TextDecoder().decode(bytes as Uint8Array);
-      const found = text === '' ? { changed: 0, value: null } : withArgs(JSON.parse(text), call, args);
+      const found = text === '' ? { changed: 0, value: null } : replaced(JSON.parse(text), call, other);
       if (found.changed === 0) continue;
       changed += found.changed;
       const blob = new TextEncoder().encode(JSON.stringify(found.value));
@@ -187,12 +190,16 @@ function tamper({ database }: NodeSqlite, call: string, args: WantedCall['args']
   return changed;
 }
 
-function withArgs(value: unknown, call: string, args: object): { readonly changed: number; readonly value: unknown } {
+function replaced(
+  value: unknown,
+  call: string,
+  { tool: name, args }: OtherCall,
+): { readonly changed: number; readonly value: unknown } {
   let changed = 0;
   const text = JSON.stringify(value, (_, member) => {
     if (typeof member !== 'object' || member === null || member.id !== call || !('args' in member)) return member;
     changed++;
-    return { ...member, args };
+    return { ...member, name, args };
   });
   return { changed, value: JSON.parse(text) };
 }

@@ -13,6 +13,7 @@ import type {
   PersonAnswer,
   Progress,
   Told,
+  ToolName,
   WaitingCall,
   WantedCall,
 } from 'assize/conformance';
@@ -37,8 +38,8 @@ export interface ShownCall extends WaitingCall {
 export interface MastraParts {
   /** Changes the tools, such as by a gate. */
   readonly tools: <T extends Record<string, object>>(tools: T) => T;
-  /** Members of the tool that pays. */
-  readonly pay?: object;
+  /** Members of the tools that ask. */
+  readonly asking?: object;
   /** The call as a person is shown it. */
   readonly shownOf: (listed: SuspendedCall) => Omit<WaitingCall, 'call'>;
   /** Hands an answer to the run that waits. */
@@ -56,6 +57,7 @@ export interface GivenAnswer {
 }
 
 type Streamed = Awaited<ReturnType<Agent['stream']>>;
+type OtherCall = Pick<WantedCall, 'tool' | 'args'>;
 type Handlers = Omit<DriverHandlers, 'name' | 'versions' | 'cannot'>;
 
 export const MASTRA_VERSIONS = versionsOf('@mastra/core', '@mastra/libsql');
@@ -73,14 +75,15 @@ export function mastraHandlers({ folder, effect }: DriverSetup, parts: MastraPar
   const storage = new LibSQLStore({ id: 'state', url: `file:${file}` });
 
   function agentOf(run: string): Agent {
-    const made = (id: 'pay' | 'note', inputSchema: z.ZodType, more: object = {}) =>
+    const made = (id: ToolName, inputSchema: z.ZodType, more: object = {}) =>
       createTool({
         ...{ id, description: id, inputSchema, outputSchema: z.string(), ...more },
         execute: async (args: any, { agent, abortSignal }: any) =>
           effect({ run, call: agent.toolCallId, tool: id, args }, { signal: abortSignal }),
       } as never);
-    const pay = made('pay', z.object({ to: z.string(), cents: z.number() }), parts.pay);
-    const tools = parts.tools({ pay, note: made('note', z.object({ text: z.string() })) });
+    const asking = (id: ToolName) => made(id, z.object({ to: z.string(), cents: z.number() }), parts.asking);
+    const note = made('note', z.object({ text: z.string() }));
+    const tools = parts.tools({ pay: asking('pay'), refund: asking('refund'), note });
     const model = modelOf(() => wanted.read(run) ?? []);
     const agent = new Agent({
       id: 'payer',
@@ -159,7 +162,7 @@ export function mastraHandlers({ folder, effect }: DriverSetup, parts: MastraPar
       const waiting = await waitingOf(run);
       return waiting.length === 0 ? { state: 'done' } : { state: 'paused', waiting: waiting.map(plain) };
     },
-    tamper: async ({ call, args }) => tamper(file, call, args),
+    tamper: async ({ call, tool, args }) => tamper(file, call, { tool, args }),
     shown: async ({ run }) => (await waitingOf(run)).map(plain),
   };
 }
@@ -203,14 +206,14 @@ function modelOf(calls: () => readonly WantedCall[]) {
   } as never);
 }
 
-/** Changes the arguments of a call in every snapshot. */
-function tamper(file: string, call: string, args: WantedCall['args']): number {
+/** Changes a call in every snapshot. */
+function tamper(file: string, call: string, other: OtherCall): number {
   const database = new DatabaseSync(file, { timeout: 5_000 });
   try {
     let changed = 0;
     const rows = database.prepare('SELECT rowid AS row, json(snapshot) AS text FROM mastra_workflow_snapshot').all();
     for (const { row, text } of rows) {
-      const found = withArgs(JSON.parse(text as string), call, args);
+      const found = replaced(JSON.parse(text as string), call, other);
       if (found.changed === 0) continue;
       changed += found.changed;
       const change = database.prepare('UPDATE mastra_workflow_snapshot SET snapshot = jsonb(?) WHERE rowid = ?');
@@ -222,13 +225,18 @@ function tamper(file: string, call: string, args: WantedCall['args']): number {
   }
 }
 
-function withArgs(value: unknown, call: string, args: object): { readonly changed: number; readonly value: unknown } {
+function replaced(
+  value: unknown,
+  call: string,
+  { tool, args }: OtherCall,
+): { readonly changed: number; readonly value: unknown } {
   let changed = 0;
   const text = JSON.stringify(value, (_, member) => {
     if (typeof member !== 'object' || member === null || member.toolCallId !== call) return member;
     const names = ['args', 'input'].filter((name) => typeof member[name] === 'object');
     changed += names.length;
-    return { ...member, ...Object.fromEntries(names.map((name) => [name, args])) };
+    const named = typeof member.toolName === 'string' && { toolName: tool };
+    return { ...member, ...named, ...Object.fromEntries(names.map((name) => [name, args])) };
   });
   return { changed, value: JSON.parse(text) };
 }

@@ -14,6 +14,7 @@ import type {
   Answers,
   DriverHandlers,
   DriverSetup,
+  PersonAnswer,
   Progress,
   Told,
   ToolName,
@@ -38,9 +39,13 @@ interface Kept {
 export interface OpenAIAgentsParts {
   /** The tools of the agent, from those of the driver. */
   readonly tools: (tools: readonly AnyTool[]) => readonly AnyTool[];
-  /** The policy of the tool `pay`. */
+  /** The policy of the tools that ask. */
   readonly needsApproval?: () => Promise<boolean>;
-  readonly restore: (agent: AnyAgent, text: string, place: { run: string; user?: string }) => Promise<State>;
+  readonly restore: (
+    agent: AnyAgent,
+    text: string,
+    place: { run: string; user?: NonNullable<PersonAnswer>['person'] },
+  ) => Promise<State>;
   /** The calls that wait, as a person is shown them. */
   readonly shown: (state: State) => Promise<readonly WaitingCall[]>;
 }
@@ -58,11 +63,12 @@ export function openAIAgentsHandlers(
   const wanted = new JsonFiles<readonly WantedCall[]>(folder, 'calls');
   const states = new JsonFiles<Kept>(folder, 'state');
   const runner = new Runner({ tracingDisabled: true });
-  const schemas = { pay: z.object({ to: z.string(), cents: z.number() }), note: z.object({ text: z.string() }) };
+  const money = z.object({ to: z.string(), cents: z.number() });
+  const schemas = { pay: money, refund: money, note: z.object({ text: z.string() }) };
   const toolOf = (name: ToolName): AnyTool =>
     tool({
       ...{ name, description: name, parameters: schemas[name] as never },
-      ...(name === 'pay' && needsApproval !== undefined && { needsApproval }),
+      ...(name !== 'note' && needsApproval !== undefined && { needsApproval }),
       execute: async (args: any, context: RunContext<any> | undefined, details: Details) => {
         const { toolCall, signal } = details ?? {};
         return effect({ run: context?.context.runId, call: toolCall?.callId ?? '', tool: name, args }, { signal });
@@ -76,7 +82,7 @@ export function openAIAgentsHandlers(
         : (wanted.read(run) ?? []).map(({ id, tool, args }) => functionCall(tool, { ...args }, { callId: id })),
     );
     const model = new ScriptedModel(Array.from({ length: 20 }, () => responder));
-    return new Agent({ name: 'suite', model, tools: [...toolsOf([toolOf('pay'), toolOf('note')])] });
+    return new Agent({ name: 'suite', model, tools: [...toolsOf([toolOf('pay'), toolOf('refund'), toolOf('note')])] });
   }
 
   async function go(run: string, agent: AnyAgent, input: State | AgentInputItem[], context: object): Promise<Progress> {
@@ -133,16 +139,15 @@ export function openAIAgentsHandlers(
     },
     resume: ({ run, answers }) => resume(run, kept(run).state, answers),
     retry: ({ run }) => resume(run, kept(run).state, {}),
-    // A state of the SDK is a snapshot. The older one goes on with the answers that it got.
+    // A state of the SDK is a snapshot. The older one asks a person again.
     fork: async ({ run }) => {
       const before = kept(run).asked.at(-1);
       if (before === undefined) throw new Error('no state is from before the calls');
-      const ids = (wanted.read(run) ?? []).filter(({ tool }) => tool === 'pay').map(({ id }) => id);
-      return resume(run, before, Object.fromEntries(ids.map((id) => [id, { decision: 'approve' }])));
+      return resume(run, before, {});
     },
-    tamper: async ({ run, call, args }) => {
+    tamper: async ({ run, call, tool, args }) => {
       const { state, asked } = kept(run);
-      const changed = [state, ...asked].map((text) => withArgs(text, call, args));
+      const changed = [state, ...asked].map((text) => replaced(text, call, { tool, args }));
       const [newest, ...others] = changed.map(({ text }) => text) as [string, ...string[]];
       states.write(run, { state: newest, asked: others });
       return changed.reduce((sum, each) => sum + each.changed, 0);
@@ -166,13 +171,23 @@ function textOf(output: unknown): string {
   return typeof output === 'string' ? output : String((output as { readonly text?: unknown }).text);
 }
 
-/** Changes the arguments of a call wherever a state has them. */
-function withArgs(text: string, call: string, args: object): { readonly changed: number; readonly text: string } {
+/** Changes a call wherever a state has it. */
+function replaced(
+  text: string,
+  call: string,
+  { tool: name, args }: Pick<WantedCall, 'tool' | 'args'>,
+): { readonly changed: number; readonly text: string } {
   let changed = 0;
   const value = JSON.parse(text, (_, member) => {
+    // The question about the call, and the tool that was found for it.
+    if (member?.rawItem?.callId === call && 'toolName' in member) {
+      const [kind] = JSON.parse(member.functionToolStateKey);
+      return { ...member, toolName: name, functionToolStateKey: JSON.stringify([kind, name]) };
+    }
+    if (member?.toolCall?.callId === call && 'tool' in member) return { ...member, tool: { ...member.tool, name } };
     if (typeof member?.arguments !== 'string' || member.callId !== call) return member;
     changed++;
-    return { ...member, arguments: JSON.stringify(args) };
+    return { ...member, name, arguments: JSON.stringify(args) };
   });
   return { changed, text: JSON.stringify(value) };
 }

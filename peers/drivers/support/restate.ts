@@ -149,13 +149,15 @@ export function restateHandlers({ folder }: DriverSetup, { handler, waitingOf, a
     retry: ({ run }) => progress(run),
     async fork({ run }) {
       const { admin } = await launch();
+      const forks: StartedCall[] = [];
       for (const call of runs.read(run) ?? []) {
         const answer = await fetch(`${admin}/invocations/${call.invocation}/restart-as-new`, { method: 'PATCH' });
         if (!answer.ok) throw new Error(await answer.text());
-        const { new_invocation_id: id } = (await answer.json()) as { readonly new_invocation_id: string };
-        while (!(await isOver(id)) && (await waitingOf({ run, ...call })) === undefined) await sleep(25);
+        const { new_invocation_id: invocation } = (await answer.json()) as { readonly new_invocation_id: string };
+        forks.push({ ...call, invocation });
       }
-      return { state: 'done' };
+      runs.write(run, forks);
+      return progress(run);
     },
     async shown({ run }) {
       await launch();

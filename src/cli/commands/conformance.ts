@@ -1,5 +1,5 @@
 import { existsSync, globSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Command } from 'commander';
 import { isAssizeError } from '#base';
 import {
@@ -11,13 +11,14 @@ import {
   runConformance,
   SCENARIOS,
   type ScenarioVerdict,
+  unjudgedReport,
 } from '#conformance';
 import { CliError, EXIT, type ExitCode, note } from '../errors.ts';
 import { readText } from '../files/input-file.ts';
 import { repeatable, withoutStore } from '../files/options.ts';
 import { replaceFile } from '../files/replace-file.ts';
 import { inSession, type Session, type StorelessOptions } from '../store/session.ts';
-import { bold, dim, green, line, type Printable, red } from '../terminal/printable.ts';
+import { bold, dim, green, line, type Printable, printable, red } from '../terminal/printable.ts';
 
 /** The other runtimes, beside the sources. The published package does not contain them. */
 const PEERS = join(import.meta.dirname, '../../../peers');
@@ -72,39 +73,48 @@ function listScenarios({ json, out }: Session): ExitCode {
   return EXIT.ok;
 }
 
-/** One report a driver. A driver that cannot run does not end the others. */
+/** One report a driver. A driver that cannot run is an error in the table, and does not end the others. */
 async function judgeDrivers(
   { json, out, progress, interruption }: Session,
   drivers: readonly DriverCommand[],
-  { scenario: scenarios, markdown, peers = false }: Options,
+  { scenario, markdown, peers = false }: Options,
 ): Promise<ExitCode> {
   // The verdicts take minutes, so a page without marks is refused before.
   const files = Array.isArray(markdown) ? markdown : [];
   for (const file of files) readMarked(file);
+  const scenarios = scenario.length > 0 ? scenario : undefined;
   const reports: ConformanceReport[] = [];
+  const columns: ConformanceReport[] = [];
   const failed: { readonly command: string; readonly code: string; readonly message: string }[] = [];
   for (const driver of drivers) {
     const command = typeof driver === 'string' ? driver : driver.join(' ');
     try {
       const report = await runConformance({
         driver,
-        ...(scenarios.length > 0 && { scenarios }),
+        ...(scenarios !== undefined && { scenarios }),
         signal: interruption,
-        onVerdict: ({ scenario }) => progress.announce(`${command}: ${scenario}`),
+        onVerdict: (verdict) => progress.announce(`${command}: ${verdict.scenario}`),
       });
       reports.push(report);
+      columns.push(report);
     } catch (error) {
       if (!isAssizeError(error) || error.code === 'unknown_scenario') throw error;
       failed.push({ command, code: error.code, message: error.message });
+      columns.push(unjudgedReport({ driver: nameOf(driver), reason: error.message, scenarios }));
     }
   }
   progress.end();
   if (json) out.document({ reports, failed });
-  else if (markdown === true) await out.piece(conformanceMarkdown(reports));
-  else if (files.length > 0) for (const file of files) putBetweenMarks(file, reports);
-  else printAll(out, reports);
+  else if (markdown === true) await out.piece(conformanceMarkdown(columns));
+  else if (files.length > 0) for (const file of files) putBetweenMarks(file, columns);
+  else printAll(out, reports, columns);
   for (const { command, message } of failed) note(`${command}: ${message}`);
   return failed.length === 0 && reports.every(isAsWanted(peers)) ? EXIT.ok : EXIT.negative;
+}
+
+/** The name of a driver that has not told its own. */
+function nameOf(driver: DriverCommand): string {
+  return typeof driver === 'string' ? driver : basename(driver.at(-1) ?? driver[0]);
 }
 
 /** The marks of the table, and of the summary. */
@@ -132,21 +142,27 @@ function isAsWanted(peers: boolean): (report: ConformanceReport) => boolean {
 }
 
 /** One driver with the reasons of its verdicts, or several side by side. */
-function printAll(out: Session['out'], reports: readonly ConformanceReport[]): void {
-  const [first, ...others] = reports;
-  if (first === undefined) return;
-  if (others.length > 0)
+function printAll(
+  out: Session['out'],
+  reports: readonly ConformanceReport[],
+  columns: readonly ConformanceReport[],
+): void {
+  const isAlone = columns.length === 1;
+  if (!isAlone) {
+    const { verdicts: rows = [] } = columns[0] ?? {};
+    const cellIn = ({ verdicts }: ConformanceReport, name: string): Printable => {
+      const found = verdicts.find(({ scenario }) => scenario === name);
+      return found === undefined ? printable('') : paintedCell(found);
+    };
     out.table(
-      [{ title: 'scenario' }, ...reports.map(({ driver }) => ({ title: driver }))],
-      first.verdicts.map(({ scenario }, i) => [
-        scenario,
-        ...reports.map(({ verdicts }) => paintedCell(verdicts[i] as ScenarioVerdict)),
-      ]),
+      [{ title: 'scenario' }, ...columns.map(({ driver }) => ({ title: driver }))],
+      rows.map(({ scenario }) => [scenario, ...columns.map((column) => cellIn(column, scenario))]),
     );
+  }
   for (const { driver, versions, verdicts } of reports) {
     const packages = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
     out.line(line`${bold(driver)} ${dim(packages.join(', '))}`);
-    const rows = others.length === 0 ? verdicts : verdicts.filter(({ verdict }) => verdict !== 'pass');
+    const rows = isAlone ? verdicts : verdicts.filter(({ verdict }) => verdict !== 'pass');
     if (rows.length > 0)
       out.table(
         [{ title: 'scenario' }, { title: 'verdict' }, { title: 'because' }],

@@ -8,6 +8,13 @@ import { ANSWERS, answerLine, type Operation } from '../protocol/messages.ts';
 /** A command line for the shell, or a program with its arguments. */
 export type DriverCommand = string | readonly [program: string, ...args: string[]];
 
+export interface DriverStart {
+  /** The folder in which the command is started. Default: the folder of this process. */
+  readonly cwd?: string | undefined;
+  /** The folder in which drivers of Node keep compiled code. Default: that of the environment. */
+  readonly compileCache?: string;
+}
+
 /** The part of standard error that an error shows. */
 const STDERR_CHARS_MAX = 2_000;
 
@@ -38,11 +45,12 @@ export class DriverProcess {
   }
 
   /** @throws ConformanceError `cannot_start` */
-  static async start(command: DriverCommand, cwd?: string): Promise<DriverProcess> {
+  static async start(command: DriverCommand, { cwd, compileCache }: DriverStart = {}): Promise<DriverProcess> {
     // Its own group, so that a kill also ends the children of a shell.
     const options = {
       stdio: 'pipe',
       detached: process.platform !== 'win32',
+      env: { ...(compileCache !== undefined && { NODE_COMPILE_CACHE: compileCache }), ...process.env },
       ...(cwd !== undefined && { cwd }),
     } as const;
     const child =

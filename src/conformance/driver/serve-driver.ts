@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module';
 import { createInterface } from 'node:readline';
 import { arg, checkArgument, isInstance } from '#base';
 import {
@@ -44,12 +45,16 @@ export interface DriverHandlers extends Omit<DriverIdentity, 'cannot'> {
   readonly retry?: Step<{ readonly run: string }>;
   /** Goes on from before the calls of the last message. */
   readonly fork?: Step<{ readonly run: string }>;
-  /** Changes the arguments of a call in the stored state. Returns the number of changed places. */
-  readonly tamper?: (given: {
-    readonly run: string;
-    readonly call: string;
-    readonly args: WantedCall['args'];
-  }) => Promise<number>;
+  /**
+   * Gives a call another tool and other arguments in the stored state, with the access that this
+   * process has. Returns the number of changed places.
+   */
+  readonly tamper?: (
+    given: Pick<WantedCall, 'tool' | 'args'> & {
+      readonly run: string;
+      readonly call: string;
+    },
+  ) => Promise<number>;
   /** The calls that wait, as a person is shown them now. */
   readonly shown?: (given: { readonly run: string }) => Promise<readonly WaitingCall[]>;
 }
@@ -96,6 +101,8 @@ async function answered(op: Operation, request: unknown, { made, get }: Made): P
     const effect: DriverSetup['effect'] = (given, options) =>
       sendEffect(sink, given, { ...options, timeoutMs: settings.timeoutMs });
     const { name, versions, cannot = {} } = await made({ folder, sink, settings, effect });
+    // The suite kills this process, so that its end writes nothing.
+    flushCompileCache();
     return { name, versions, cannot };
   }
   const handlers = get();

@@ -26,6 +26,8 @@ export const ABILITIES = [
   'hook',
   /** The calls that wait can be read without an answer. */
   'shown',
+  /** An approval names the person that gives it. */
+  'person',
 ] as const;
 
 export type Ability = (typeof ABILITIES)[number];
@@ -33,8 +35,8 @@ export type Ability = (typeof ABILITIES)[number];
 /** The operations of the protocol. */
 export type Operation = 'hello' | 'start' | 'resume' | 'retry' | 'fork' | 'tamper' | 'shown';
 
-/** The tools of every driver: `pay` asks a person, `note` is made without one. */
-export const TOOLS = ['pay', 'note'] as const;
+/** The tools of every driver: `pay` and `refund` ask a person, `note` is made without one. */
+export const TOOLS = ['pay', 'refund', 'note'] as const;
 
 export type ToolName = (typeof TOOLS)[number];
 
@@ -51,16 +53,14 @@ export interface WantedCall {
   readonly args: Readonly<Record<string, Json>>;
 }
 
-const answer = z.union([
-  z.null(),
-  z.object({ decision: z.enum(['approve', 'reject']).nullable().optional(), person: name.optional() }),
-]);
+const answer = z.union([z.null(), z.object({ decision: json.optional(), person: json.optional() })]);
 
-/** The decision of a person about a call, and forms that decide nothing. */
+/** The answer of a person about a call. Every other value decides nothing. */
 export type PersonAnswer = {
-  readonly decision?: 'approve' | 'reject' | null | undefined;
+  /** `approve` or `reject`. */
+  readonly decision?: Json | undefined;
   /** The person, as the program has authenticated them, such as `manager:grace`. */
-  readonly person?: string | undefined;
+  readonly person?: Json | undefined;
 } | null;
 
 /** The answers by the ids of the calls that they are about. */
@@ -69,7 +69,7 @@ export type Answers = Readonly<Record<string, PersonAnswer>>;
 const settings = z.object({
   expiresMs: z.number().int().positive().optional(),
   timeoutMs: z.number().int().positive().optional(),
-  hook: z.literal('silent').optional(),
+  hook: z.enum(['silent', 'word', 'object']).optional(),
 });
 
 export interface DriverSettings {
@@ -77,8 +77,11 @@ export interface DriverSettings {
   readonly expiresMs?: number | undefined;
   /** The time after which a tool stops waiting for the sink. Absent: it waits. */
   readonly timeoutMs?: number | undefined;
-  /** `silent`: the function of the program that takes part in a decision never answers. */
-  readonly hook?: 'silent' | undefined;
+  /**
+   * The answer of the function that takes part in a decision. `silent`: there is none. `word`: the
+   * text `perhaps`. `object`: an object without members.
+   */
+  readonly hook?: 'silent' | 'word' | 'object' | undefined;
 }
 
 /** The form of each request, by its operation. */
@@ -88,7 +91,7 @@ export const REQUESTS = {
   resume: z.object({ run: name, answers: z.record(z.string(), answer) }),
   retry: z.object({ run: name }),
   fork: z.object({ run: name }),
-  tamper: z.object({ run: name, call: name, args }),
+  tamper: z.object({ run: name, call: name, tool: z.enum(TOOLS), args }),
   shown: z.object({ run: name }),
 } as const satisfies Readonly<Record<Operation, z.ZodType>>;
 

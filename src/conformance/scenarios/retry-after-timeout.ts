@@ -1,7 +1,8 @@
 import { assertPaused } from '../stage.ts';
 import { approve, expected, pay, RUN, type Scenario } from './scenario.ts';
 
-const TIMEOUT_MS = 400;
+/** Long enough for a request to arrive, also on a busy machine. */
+const TIMEOUT_MS = 1_000;
 
 export const retryAfterTimeout: Scenario = {
   name: 'retry-after-timeout',
@@ -11,7 +12,7 @@ export const retryAfterTimeout: Scenario = {
   needs: ['retry'],
   async run(stage) {
     const call = pay('p1', 'bob', 500);
-    await stage.sink.behave(call.id, { does: 'late', ms: TIMEOUT_MS * 4 });
+    await stage.sink.behave(call.id, { does: 'late', ms: TIMEOUT_MS * 3 });
     const driver = await stage.open({ timeoutMs: TIMEOUT_MS });
     assertPaused(await driver.start(RUN, [call]), [call]);
     await driver.resume(RUN, approve(call));

@@ -27,6 +27,11 @@ export function pay(id: string, to: string, cents: number): WantedCall {
   return { id, tool: 'pay', args: { to, cents } };
 }
 
+/** Another tool with the arguments of a payment, which asks a person too. */
+export function refund(id: string, to: string, cents: number): WantedCall {
+  return { id, tool: 'refund', args: { to, cents } };
+}
+
 /** A note, which is an effect too and asks no person. */
 export function note(id: string, text: string): WantedCall {
   return { id, tool: 'note', args: { text } };

@@ -13,7 +13,7 @@ export const tamperedArguments: Scenario = {
     assertPaused(await first.start(RUN, [call]), [call]);
     await first.kill();
     const second = await stage.open();
-    await second.tamper(RUN, call.id, { to: 'mallory', cents: 99_900 });
+    await second.tamper(RUN, pay('p1', 'mallory', 99_900));
     await second.resume(RUN, approve(call));
     return [expected('at-most-once', call)];
   },

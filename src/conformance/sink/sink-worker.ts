@@ -2,6 +2,7 @@
  * The sink as a process of its own. The parent sends the path of a file, gets the address, and then
  * sends commands.
  */
+import { flushCompileCache } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import type { SinkCommand } from './effect.ts';
 import { SinkServer } from './sink-server.ts';
@@ -14,6 +15,8 @@ process.once('message', (file: string) => {
     process.on('message', ({ id, command }: { id: number; command: SinkCommand }) => {
       process.send?.({ id, state: sink.do(command) });
     });
+    // The suite kills this process, so that its end writes nothing.
+    flushCompileCache();
     process.send?.({ url: `http://127.0.0.1:${port}` });
   });
 });

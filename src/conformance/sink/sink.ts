@@ -32,12 +32,14 @@ export class Sink {
    * Starts the process.
    *
    * @param file - gets a line of JSON for each effect
+   * @param compileCache - the folder of compiled code. Default: that of the environment
    * @throws ConformanceError `no_sink`
    */
-  static async start(file: string): Promise<Sink> {
+  static async start(file: string, compileCache?: string): Promise<Sink> {
     const child = fork(new URL('./sink-worker.ts', import.meta.url), {
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       execArgv: [],
+      env: { ...(compileCache !== undefined && { NODE_COMPILE_CACHE: compileCache }), ...process.env },
     });
     const ended = once(child, 'exit').then(() => {
       throw new ConformanceError('no_sink', 'The process of the sink ended before it listened.');

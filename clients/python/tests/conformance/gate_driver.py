@@ -10,9 +10,11 @@ import json
 import os
 import platform
 import socket
+import threading
 import urllib.parse
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, cast
 
 from assize import BegunCall, CallEnd, Client, Done, Doubt, Failed, Gate, GateCall, HeldCall, Pending, content_hash
 
@@ -42,8 +44,9 @@ class GateDriver(Driver):
         for held in self._read(run)["held"]:
             answer: dict[str, Any] = answers.get(held["id"]) or {}
             decision, person = answer.get("decision"), answer.get("person")
-            if decision in ("approve", "reject") and person is not None:
-                self._gate.decide(HeldCall(**held["held"]), approve=decision == "approve", by=person)
+            if decision in ("approve", "reject"):
+                # A person of any kind: the gate refuses one that it does not know.
+                self._gate.decide(HeldCall(**held["held"]), approve=decision == "approve", by=cast(str, person))
         return self._go_on(run)
 
     def retry(self, run: str) -> dict[str, Any]:
@@ -52,9 +55,10 @@ class GateDriver(Driver):
     def fork(self, run: str) -> dict[str, Any]:
         return self._go_on(run)
 
-    def tamper(self, run: str, call: str, args: dict[str, Any]) -> dict[str, Any]:
+    def tamper(self, run: str, call: str, tool: str, args: dict[str, Any]) -> dict[str, Any]:
         kept = self._read(run)
-        self._write(run, [{**one, "args": args} if one["id"] == call else one for one in kept["calls"]], kept["held"])
+        other = {"id": call, "tool": tool, "args": args}
+        self._write(run, [other if one["id"] == call else one for one in kept["calls"]], kept["held"])
         return {"changed": 1}
 
     def shown(self, run: str) -> dict[str, Any]:
@@ -101,10 +105,13 @@ class GateDriver(Driver):
 
     def _server(self) -> list[str]:
         settings = self._setup.settings
-        if settings.get("hook") == "silent":
+        hook = settings.get("hook")
+        if hook == "silent":
             # The judge takes requests, and never answers.
             self._silent = socket.create_server(("127.0.0.1", 0), backlog=16)
             return [f"http://127.0.0.1:{self._silent.getsockname()[1]}", "none", "none"]
+        if hook is not None:
+            return [_judge_that_says('"perhaps"' if hook == "word" else "{}"), "none", "none"]
         found: list[str] = json.loads(
             os.environ["CONFORMANCE_EXPIRING" if "expiresMs" in settings else "CONFORMANCE_PLAIN"]
         )
@@ -126,6 +133,22 @@ class GateDriver(Driver):
 
     def _file(self, run: str) -> Any:
         return self._setup.folder / f"run-{urllib.parse.quote(run, safe='')}.json"
+
+
+def _judge_that_says(answer: str) -> str:
+    """The URL of a server that gives this JSON to every request."""
+
+    class Judge(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.end_headers()
+            self.wfile.write(answer.encode())
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Judge)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return f"http://127.0.0.1:{server.server_address[1]}"
 
 
 def _members(held: HeldCall) -> dict[str, Any]:
