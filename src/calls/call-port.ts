@@ -1,3 +1,4 @@
+import { type ArgumentSchema, arg } from '#base';
 import type { Hash } from '#ledger';
 import type { AskedCall } from './asked-call.ts';
 import type { Outcome } from './close-call.ts';
@@ -24,6 +25,16 @@ export interface PersonsDecision {
   readonly args?: AskedCall['args'];
 }
 
+/** The form of a decision. */
+export const PERSONS_DECISION: ArgumentSchema = arg.options<PersonsDecision>({
+  decision: arg.oneOf(['approve', 'reject']),
+  by: arg.text,
+  method: arg.text,
+  digest: arg.text,
+  reason: arg.optional(arg.text),
+  args: arg.optional(arg.object),
+});
+
 /** The judge and the record of one agent's calls: in this process, or at a server. */
 export interface CallPort {
   /** Decides about a call. `allowed`: it is begun. */
@@ -37,9 +48,10 @@ export interface CallPort {
   /** The content that a person is shown of a pending call. Undefined if it is decided. */
   shown(approval: Hash): Promise<ShownCall | undefined>;
   /**
-   * Records the decision of a person. Of several decisions, the first counts.
+   * Records the decision of a person. Of several decisions, the first counts. An approval of a call
+   * that the rules now refuse is recorded as its rejection: ask again to see what counts.
    *
-   * @throws the errors of `Approvals.approve`, such as `invalid_amendment` for other arguments that
+   * @throws ArgumentError `bad_argument`; the errors of `Approvals.approve`, such as `invalid_amendment` for other arguments that
    * the rules refuse; at a server CallError `server_refused` with that code
    */
   decide(approval: Hash, decision: PersonsDecision): Promise<void>;

@@ -44,6 +44,10 @@ interface Opened extends Pick<Shop, 'settle' | 'amend' | 'observed'> {
 
 type Place = () => Promise<Opened>;
 
+const CALL = { run: 'r1', id: 'c9', tool: 'pay', args: { to: 'bob', cents: 5 } };
+const DECISION = { decision: 'approve', by: 'manager:grace', method: 'test', digest: 'ab' } as const;
+const made = async () => ({ receipt: 1 });
+
 const here: Place = async () => {
   const folder = mkdtempSync(join(tmpdir(), 'assize-gate-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -189,7 +193,7 @@ describe.each([
       { run: 'a.b', id: 'c' },
       { run: 'a', id: 'b.c' },
       { run: 'a', id: 'b.c:2' },
-      { run: 'a b', id: '' },
+      { run: 'a b', id: ' ' },
       { run: 'r'.repeat(300), id: 'c' },
       { run: 'r'.repeat(150), id: 'c'.repeat(48) },
     ];
@@ -265,6 +269,29 @@ describe.each([
     expect(await it.run(held)).toMatchObject({ end: 'done', result: { receipt: 1 }, isRecorded: true });
     expect(await it.run({ ...held, args: { to: 'bob', cents: 400 } })).toMatchObject({ end: 'done', isRecorded: true });
     expect(it.made).toEqual([{ to: 'bob', cents: 400 }]);
+  });
+
+  test('a call is made with approved arguments that the rules let through', async () => {
+    const it = await shopAt(place);
+    const held = { id: 'c2', args: { to: 'bob', cents: 500 } };
+    await it.amend(await it.run(held), { to: 'bob', cents: 5 });
+    expect(await it.run(held)).toMatchObject({ end: 'done', isRecorded: false });
+    it.gate = await it.other();
+    expect(await it.run(held)).toMatchObject({ end: 'done', isRecorded: true });
+    expect(it.made).toEqual([{ to: 'bob', cents: 5 }]);
+  });
+
+  test.each<[string, (gate: Gate) => Promise<unknown>]>([
+    ['a run', (gate) => gate.run({ ...CALL, run: undefined as never }, made)],
+    ['an empty id', (gate) => gate.run({ ...CALL, id: '' }, made)],
+    ['an id that is a number', (gate) => gate.judge({ ...CALL, id: 7 as never })],
+    ['the function', (gate) => gate.run(CALL, undefined as never)],
+    ['an option with a wrong name', (gate) => gate.run(CALL, made, { idempotent: true } as never)],
+    ['a decision with a wrong word', (gate) => gate.port.decide('ab' as never, { ...DECISION, decision: 'ok' as never })],
+  ])('a wrong argument is refused before anything is recorded: %s', async (_, ask) => {
+    const { gate } = await shopAt(place);
+    await expect(ask(gate)).rejects.toMatchObject({ code: 'bad_argument' });
+    expect(await gate.run(CALL, made)).toMatchObject({ end: 'done', isRecorded: false });
   });
 
   test('a call that failed is not made again, unless it is idempotent', async () => {

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type ArgumentSchema, arg, isAssizeError, isInstance, type Json } from '#base';
+import { type ArgumentSchema, arg, checkArgument, isAssizeError, isInstance, type Json } from '#base';
 import { canonicalize, hashText } from '#canon';
 import type { Hash } from '#ledger';
 import { traced } from '#traces';
@@ -42,7 +42,10 @@ export interface MakeOptions {
   readonly isIdempotent?: boolean;
   /** Whether a call that was not asked about before is refused. */
   readonly isKnown?: boolean;
-  /** Whether an error leaves it open if the call took effect. Default: aborts and time-outs do. */
+  /**
+   * Whether an error leaves it open if the call took effect. Default: aborts, time-outs, cut
+   * connections and faults of a server do.
+   */
   readonly isUnknown?: (error: unknown) => boolean;
 }
 
@@ -91,6 +94,23 @@ export type JudgedEnd =
   | Extract<CallEnd<never>, { readonly end: 'refused' }>
   | PendingEnd;
 
+const NAME: ArgumentSchema = arg.of('a text that is not empty', (value) => typeof value === 'string' && value !== '');
+
+const CALL = arg.options<GateCall>({
+  run: NAME,
+  id: NAME,
+  tool: NAME,
+  args: arg.object,
+  observations: arg.optional(arg.list(arg.object)),
+});
+
+const MAKE_OPTIONS = arg.options<MakeOptions>({
+  waitMs: arg.optional(arg.wholeFrom(0)),
+  isIdempotent: arg.optional(arg.flag),
+  isKnown: arg.optional(arg.flag),
+  isUnknown: arg.optional(arg.code),
+});
+
 /** The most bytes of a result that the ledger keeps. Its report fits in a proposal of 1 MiB. */
 const RESULT_BYTES_MAX = 1_000_000;
 /** How often an idempotent call is made anew. */
@@ -120,9 +140,17 @@ export class Gate {
   /**
    * Asks about a call and makes it, once. A refusal, a wait for a person and a doubt are results.
    *
-   * @throws the errors of the store or the server, before the call is made
+   * @throws ArgumentError `bad_argument`; the errors of the store or the server, before the call is
+   * made
    */
-  run<T extends Json | undefined>(call: GateCall, make: Make<T>, options: MakeOptions = {}): Promise<CallEnd<T>> {
+  async run<T extends Json | undefined>(
+    call: GateCall,
+    make: Make<T>,
+    options: MakeOptions = {},
+  ): Promise<CallEnd<T>> {
+    checkArgument(CALL, call, 'call');
+    checkArgument(arg.code, make, 'make');
+    checkArgument(MAKE_OPTIONS, options, 'options');
     return traced(
       () => callStep(this.#options.server, call),
       () => this.#run(call, make, options),
@@ -144,12 +172,14 @@ export class Gate {
   /**
    * Judges a call and asks about it, before it is made. It is not begun: `run` begins and makes it.
    *
-   * @throws the errors of the store or the server
+   * @throws ArgumentError `bad_argument`; the errors of the store or the server
    */
   async judge(
     call: GateCall,
     options: Pick<MakeOptions, 'waitMs' | 'isIdempotent' | 'isKnown'> = {},
   ): Promise<JudgedEnd> {
+    checkArgument(CALL, call, 'call');
+    checkArgument(MAKE_OPTIONS, options, 'options');
     const first = runCallIdOf(call.run, call.id);
     for (let attempt = 1; ; attempt++) {
       const id = attempt === 1 ? first : `${first}:${attempt}`;

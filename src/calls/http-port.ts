@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { isAssizeError, isRecord } from '#base';
+import { checkArgument, isAssizeError, isRecord } from '#base';
 import type { Hash } from '#ledger';
 import { currentTracer } from '#traces';
 import type { AskedCall } from './asked-call.ts';
 import { newAttempt } from './attempt.ts';
-import type { CallPort, PersonsDecision, ShownCall } from './call-port.ts';
+import { type CallPort, PERSONS_DECISION, type PersonsDecision, type ShownCall } from './call-port.ts';
 import type { Outcome } from './close-call.ts';
 import type { DecideOptions, Decision, Judgement } from './decide-call.ts';
 import { CallError } from './errors.ts';
@@ -90,7 +90,9 @@ export class HttpPort implements CallPort {
     return shown as ShownCall | undefined;
   }
 
-  async decide(approval: Hash, { decision, by, digest, reason, args }: PersonsDecision): Promise<void> {
+  async decide(approval: Hash, persons: PersonsDecision): Promise<void> {
+    checkArgument(PERSONS_DECISION, persons, 'decision');
+    const { decision, by, digest, reason, args } = persons;
     const token = Object.hasOwn(this.#options.people, by) ? this.#options.people[by] : undefined;
     if (token === undefined)
       throw new CallError('no_credential', `This program has no token of ${by}. Pass it in \`people\`.`, {

@@ -1,8 +1,8 @@
-import { isAssizeError } from '#base';
+import { checkArgument, isAssizeError } from '#base';
 import { type Hash, isEffectPending } from '#ledger';
 import { Trajectory } from '#runtime';
 import type { AskedCall } from './asked-call.ts';
-import type { CallPort, PersonsDecision, ShownCall } from './call-port.ts';
+import { type CallPort, PERSONS_DECISION, type PersonsDecision, type ShownCall } from './call-port.ts';
 import { closeCall, type Outcome, REPORTED_BYTES_MAX } from './close-call.ts';
 import { type DecideOptions, type Decision, decideCall, type Judgement, judgeCall } from './decide-call.ts';
 import type { LocalWorld } from './local-world.ts';
@@ -46,7 +46,9 @@ export class LocalPort implements CallPort {
     return { digest, detail };
   }
 
-  async decide(approval: Hash, { decision, by, method, digest, reason, args }: PersonsDecision): Promise<void> {
+  async decide(approval: Hash, persons: PersonsDecision): Promise<void> {
+    checkArgument(PERSONS_DECISION, persons, 'decision');
+    const { decision, by, method, digest, reason, args } = persons;
     const { approvals } = this.#world.trajectory;
     const input = { principal: by, method, digest, ...(reason !== undefined && { reason }) };
     try {

@@ -2,7 +2,15 @@ import { readFileSync } from 'node:fs';
 import { issueWrit, segment, type Writ } from '#authority';
 import { arg, checkArgument } from '#base';
 import { createAssize, DEFAULT_PERIOD, type Environment, rootKeyOf } from '#config';
-import { configuration, type GatewayState, gateway, isConfigured, readRules } from '#domains/gateway';
+import {
+  agentName,
+  configuration,
+  type GatewayState,
+  gateway,
+  isConfigured,
+  readRules,
+  serverName,
+} from '#domains/gateway';
 import type { Domain } from '#kernel';
 import { systemClock } from '#oracle';
 import type { AssizeOptions, Trajectory } from '#runtime';
@@ -122,14 +130,25 @@ function isToken(value: unknown): boolean {
   return typeof value === 'string' && /^[\x21-\x7e]+$/.test(value);
 }
 
+const SERVER = arg.of('a server of letters, digits and _ : @ -, such as shop', (value) => isNamed(serverName, value));
+const AGENT = arg.of('an agent of letters, digits and _ . : @ + -, such as ada', (value) => isNamed(agentName, value));
+
+function isNamed(form: typeof serverName, value: unknown): boolean {
+  return form.safeParse(value).success;
+}
+
+const GATE_OPTIONS = {
+  server: SERVER,
+  waitMs: arg.optional(arg.wholeFrom(0)),
+  inFlightMs: arg.optional(arg.wholeFrom(0)),
+} as const;
+
 const OPTIONS = arg.options<OpenGateOptions>({
+  ...GATE_OPTIONS,
   store: arg.optional(arg.text),
   rules: arg.optional(arg.text),
-  agent: arg.optional(arg.text),
+  agent: arg.optional(AGENT),
   trajectory: arg.optional(arg.text),
-  server: arg.text,
-  waitMs: arg.optional(arg.number),
-  inFlightMs: arg.optional(arg.number),
   approvals: arg.any,
   env: arg.optional(arg.object),
 });
@@ -139,7 +158,5 @@ const CONNECT_OPTIONS = arg.options<ConnectGateOptions>({
   token: arg.of('a token of visible letters, without a line break', isToken),
   trajectory: arg.optional(arg.text),
   people: arg.optional(arg.object),
-  server: arg.text,
-  waitMs: arg.optional(arg.number),
-  inFlightMs: arg.optional(arg.number),
+  ...GATE_OPTIONS,
 });

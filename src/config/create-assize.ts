@@ -3,7 +3,7 @@ import { arg, checkArgument, isAssizeError } from '#base';
 import { hashText } from '#canon';
 import type { Domain } from '#kernel';
 import { Assize, type AssizeOptions, type Proposal, type Ruling, type Trajectory } from '#runtime';
-import { openStore, type Store } from '#stores';
+import { checkStoreUrl, openStore, type Store } from '#stores';
 import { anchorRoot } from './anchors-file.ts';
 import { DEFAULT_AGENT, defaultWrit } from './default-writ.ts';
 import type { Environment } from './environment.ts';
@@ -100,6 +100,7 @@ export class AssizeWorld<D extends Domain = Domain> {
 export async function createAssize<D extends Domain>(options: CreateAssizeOptions<D>): Promise<AssizeWorld<D>> {
   checkArgument(OPTIONS, options, 'options');
   const { store: url = DEFAULT_STORE, domain, agent = DEFAULT_AGENT, env } = options;
+  checkStoreUrl(url);
   const root = rootKeyOf(url, env);
   if (root.created) sayCreated(root);
   anchorRoot(url, root.publicKey);

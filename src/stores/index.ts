@@ -6,7 +6,7 @@ export type { Adoptable, Adoption } from './adoption.ts';
 export { StoreError, type StoreErrorCode } from './errors.ts';
 export type { Followable, StoreEvent } from './follow.ts';
 export { MemoryStore } from './memory/index.ts';
-export { checkpointFile, openStore, type Store } from './open.ts';
+export { checkpointFile, checkStoreUrl, openStore, type Store } from './open.ts';
 export type { Durability, OpenMode, Scrubbing, VectorSearch } from './options.ts';
 export type { PostgresOptions, PostgresStore } from './postgres/index.ts';
 export type { Retirable, Retirement } from './retirement.ts';

@@ -71,17 +71,28 @@ async function openByUrl(url: string, options: Omit<StoreOptions, 'checkpoint'>)
   const scheme = url.slice(0, colon + 1);
   const path = url.slice(colon + 1);
   refuseOptionsIn(scheme, path);
-  if (scheme === 'sqlite:' && path !== '' && path !== ':memory:' && !path.startsWith('//')) {
-    return openSqlite({ ...those(options, OF_SQLITE), path });
-  }
-  if (['postgres:', 'postgresql:'].includes(scheme) && path.startsWith('//')) {
-    const { openPostgres } = await import('./postgres/index.ts');
-    return openPostgres({ ...those(options, OF_POSTGRES), url });
-  }
-  if (scheme === 'memory:' && path === '') {
+  checkStoreUrl(url);
+  if (scheme === 'sqlite:') return openSqlite({ ...those(options, OF_SQLITE), path });
+  if (scheme === 'memory:') {
     checkInput(CLOCK, options.clock, 'options.clock');
     return new MemoryStore({ clock: options.clock });
   }
+  const { openPostgres } = await import('./postgres/index.ts');
+  return openPostgres({ ...those(options, OF_POSTGRES), url });
+}
+
+/**
+ * Refuses a URL that names no kind of store. Opens nothing.
+ *
+ * @throws StoreError `store_unknown`
+ */
+export function checkStoreUrl(url: string): void {
+  const colon = url.indexOf(':');
+  const scheme = url.slice(0, colon + 1);
+  const path = url.slice(colon + 1);
+  if (scheme === 'sqlite:' && path !== '' && path !== ':memory:' && !path.startsWith('//')) return;
+  if (['postgres:', 'postgresql:'].includes(scheme) && path.startsWith('//')) return;
+  if (scheme === 'memory:' && path === '') return;
   // Only the scheme: the rest of a URL can contain a password.
   throw new StoreError(
     'store_unknown',

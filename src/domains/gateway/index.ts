@@ -18,6 +18,7 @@ export { configuration, type GatewayTool, isConfigured } from './configuration.t
 export { GatewayError, type GatewayErrorCode } from './errors.ts';
 export { type GatewayOptions, gateway, gatewayDomain, gatewayUnder, isApprover } from './gateway.ts';
 export { READING_PROGRAMS } from './judge/reading-programs.ts';
+export { agentName, serverName } from './name-forms.ts';
 export { isAlwaysDenied, type PinnedTool, pinnedTools, type WaitingCall, waitingCalls } from './one-server.ts';
 export { isToBegin, type OpenCall, openCalls, openRows, SILENT_MS } from './open-calls.ts';
 export { rulesIn } from './rule-text.ts';

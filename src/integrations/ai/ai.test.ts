@@ -10,6 +10,7 @@ import {
   runOf,
   streamedWay,
 } from '../../../tests/support/ai-runs.ts';
+import { assizeApproval } from './index.ts';
 
 const large = pay('c1', 'bob', 500);
 
@@ -61,4 +62,18 @@ describe.each([
     expect(told).toMatchObject({ c1: { value: 'paid bob' } });
     expect(it.made).toHaveLength(1);
   });
+});
+
+test('a set of tools that no gate has is refused', async () => {
+  const tool = { inputSchema: {}, execute: () => 'made' };
+  const asked = (tools: object) =>
+    assizeApproval({
+      toolCall: { toolName: 'pay', toolCallId: 'c1', input: {} },
+      tools: tools as never,
+      toolsContext: undefined,
+      messages: [],
+    });
+  await expect(asked({ pay: tool })).rejects.toMatchObject({ code: 'no_gated_tool' });
+  // Tools that are made elsewhere need no gate.
+  expect(await asked({ pay: { inputSchema: {} } })).toBe('not-applicable');
 });

@@ -1,6 +1,7 @@
 import type { ToolApprovalStatus, ToolSet } from 'ai';
-import { arg, checkArgument } from '#base';
+import { arg, checkArgument, isRecord } from '#base';
 import { gateOf } from './assize-tools.ts';
+import { AiSdkError } from './errors.ts';
 import { questionOf } from './question.ts';
 
 /** A call that the SDK asks about, before it is made. */
@@ -26,12 +27,23 @@ export async function assizeApproval(asked: ApprovalAsked): Promise<ToolApproval
   const tool = ownOf(tools, toolName);
   const place = { toolCallId, messages, context: ownOf(toolsContext, toolName) };
   const gated = gateOf(tool);
-  if (gated === undefined) return ownApproval(tool, input, place);
+  if (gated === undefined) {
+    requireGated(tools);
+    return ownApproval(tool, input, place);
+  }
   const end = await gated.judge(input, place);
   if (end.end === 'refused') return { type: 'denied', reason: end.reason };
   if (end.end !== 'pending') return 'not-applicable';
   const held = await gated.gate.held(gated.callOf(input, place), end);
   return { type: 'user-approval', reason: held === undefined ? end.reason : questionOf(held) };
+}
+
+/** A set in which no gate has any tool was forgotten, and would be made without its rules. */
+function requireGated(tools: ToolSet | undefined): void {
+  const all: readonly unknown[] = Object.values(tools ?? {});
+  const isMadeHere = (tool: unknown): boolean => isRecord(tool) && typeof tool['execute'] === 'function';
+  if (!all.some(isMadeHere) || all.some((tool) => gateOf(tool) !== undefined)) return;
+  throw new AiSdkError('no_gated_tool', 'No tool of the call is gated. Pass the tools that assizeTools returns.');
 }
 
 const ASKED = arg.members({

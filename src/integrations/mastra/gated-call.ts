@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isAssizeError } from '#base';
 import { type BegunCall, errorOf, type Gate, type GateCall, type HeldCall } from '#calls';
 import { makeOptions, notKept, personOf, runTool, type ToolRun } from '../tool-calls/index.ts';
 import { readAnswer } from './answer.ts';
@@ -45,6 +46,8 @@ class GatedCall {
   /** Whether the tool has paused itself. */
   #isSuspended: boolean = false;
   #isAnswered: boolean = false;
+  /** The reason for which the answer was refused. */
+  #refusal: string | undefined;
 
   constructor(gate: Gate, of: ToolCall, options: MastraOptions) {
     const { tool, inputSchema, input, context } = of;
@@ -145,8 +148,15 @@ class GatedCall {
     if (by === undefined) return false;
     const { decision, reason } = answer;
     const told = reason === undefined ? {} : { reason };
-    await this.#gate.port.decide(held.approval, { decision, by, method: 'mastra', digest: held.digest, ...told });
-    return true;
+    try {
+      await this.#gate.port.decide(held.approval, { decision, by, method: 'mastra', digest: held.digest, ...told });
+      return true;
+    } catch (error) {
+      // Mastra would tell the model, and end the run without the call.
+      if (!isAssizeError(error) || error.retryable) throw error;
+      this.#refusal = error.message;
+      return false;
+    }
   }
 
   #suspend(held: HeldCall): Promise<unknown> {
@@ -158,6 +168,6 @@ class GatedCall {
         `The call waits for a person (${reason}), and cannot be suspended here. Call it in an agent or a workflow.`,
         { evidence: { call, approval } },
       );
-    return paused.suspend(suspensionOf(held), { resumeSchema: ANSWER_FORM });
+    return paused.suspend(suspensionOf(held, this.#refusal), { resumeSchema: ANSWER_FORM });
   }
 }

@@ -8,15 +8,24 @@ export type SuspendedCall = Pick<HeldCall, 'call' | 'approval' | 'digest' | 'rea
 export interface AssizeSuspension {
   readonly tool: string;
   readonly args: Readonly<Record<string, Json>>;
-  /** The rules that ask, and why; then the page of the call, if there is a server. */
+  /** The rules that ask, and why; a refused answer; and the page of the call at a server. */
   readonly message: string;
   readonly assize: SuspendedCall;
 }
 
-/** The payload of a pause for a held call. */
-export function suspensionOf({ tool, args, call, approval, digest, reason, page }: HeldCall): AssizeSuspension {
+/**
+ * The payload of a pause for a held call.
+ *
+ * @param refusal - the reason for which the last answer was refused
+ */
+export function suspensionOf(
+  { tool, args, call, approval, digest, reason, page }: HeldCall,
+  refusal?: string,
+): AssizeSuspension {
   const assize = { call, approval, digest, reason, ...(page !== undefined && { page }) };
-  return { tool, args, message: page === undefined ? reason : `${reason}\n\n${page}`, assize };
+  const refused = refusal === undefined ? [] : [`The answer was refused: ${refusal}`];
+  const message = [reason, ...refused, ...(page === undefined ? [] : [page])].join('\n\n');
+  return { tool, args, message, assize };
 }
 
 /** A payload of Assize, as Mastra has kept it. Undefined for the payload of a tool. */

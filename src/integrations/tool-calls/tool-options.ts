@@ -12,6 +12,11 @@ export interface ToolOptions<Answer = unknown, Context = unknown> {
   readonly idempotent?: readonly string[];
   /** How long a call waits for a person before the framework pauses. Default: as the gate. */
   readonly waitMs?: number;
+  /**
+   * Whether an error of a tool leaves it open if the call took effect. Default: aborts, time-outs,
+   * cut connections and faults of a server do.
+   */
+  readonly isUnknown?: (error: unknown) => boolean;
 }
 
 /** The forms of these options. */
@@ -19,6 +24,7 @@ export const TOOL_OPTIONS = {
   approver: arg.optional(arg.code),
   idempotent: arg.optional(arg.list(arg.text)),
   waitMs: arg.optional(arg.number),
+  isUnknown: arg.optional(arg.code),
 } as const;
 
 /**
@@ -27,12 +33,12 @@ export const TOOL_OPTIONS = {
  */
 export function makeOptions(
   tool: string,
-  { idempotent = [], waitMs }: Pick<ToolOptions, 'idempotent' | 'waitMs'>,
+  { idempotent = [], waitMs, isUnknown = isInterruption }: Pick<ToolOptions, 'idempotent' | 'waitMs' | 'isUnknown'>,
   signal?: AbortSignal,
 ): MakeOptions & Required<Pick<MakeOptions, 'isUnknown'>> {
   return {
     ...(idempotent.includes(tool) && { isIdempotent: true }),
-    isUnknown: (error) => signal?.aborted === true || isInterruption(error),
+    isUnknown: (error) => signal?.aborted === true || isUnknown(error),
     ...(waitMs !== undefined && { waitMs }),
   };
 }

@@ -50,6 +50,18 @@ describe.skipIf(!hasMastra)('Mastra (absent without npm ci --prefix peers)', () 
       expect(it.made).toEqual([]);
     });
 
+    test('an answer of a person without the right pauses again, and says why', async () => {
+      let person = 'guest:mallory';
+      const it = await runOf(kind, { approver: () => person });
+      const { pauses } = await it.start([pay('c1', 'bob', 500)]);
+      const answer = answerTo(pauses[0]!, { decision: 'approve' });
+      const again = await it.resume(answer);
+      expect(again.pauses).toMatchObject([{ assize: pauses[0]!.assize, message: expect.stringContaining('mallory') }]);
+      person = 'manager:grace';
+      expect((await it.resume(answer)).told).toMatchObject([{ result: { paid: 'bob' } }]);
+      expect(it.made).toHaveLength(1);
+    });
+
     test('a rejection is an error with its reason, and a later approval is none', async () => {
       const it = await runOf(kind, named);
       const { pauses } = await it.start([pay('c1', 'bob', 500)]);

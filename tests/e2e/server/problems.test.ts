@@ -26,7 +26,7 @@ const FAULTS_OF_THE_SERVER: Readonly<Record<string, readonly string[]>> = {
     'signer_needed',
     'too_many_questions',
   ],
-  AiSdkError: ['answered_before', 'bad_call', 'no_run', 'not_data', 'own_approval'],
+  AiSdkError: ['answered_before', 'bad_call', 'no_gated_tool', 'no_run', 'not_data', 'own_approval'],
   CanonError: ['not_canonical', 'unreadable', 'unstable'],
   CedarError: ['bad_schema', 'missing_peer'],
   CliError: ['no_peers', 'not_packaged', 'unreadable_file'],
