@@ -171,11 +171,15 @@ function begunBefore(call: string, { class: toolClass, outcome }: Pick<CallRow, 
   return { kind: 'begun', call, class: toolClass, ...(outcome !== undefined && { outcome }), reason };
 }
 
+/** The digest of the call is made for the first row that needs it: most calls are new. */
 function contentMatcher(agent: string, call: AskedCall): (row: CallRow) => boolean {
-  const { server, tool } = call;
-  const digest = digestOf(call);
-  const key = `${server}/${tool}`;
-  return (row) => row.agent === agent && row.tool === key && row.digest === digest && row.once === true;
+  const key = `${call.server}/${call.tool}`;
+  let digest: string | undefined;
+  return (row) => {
+    if (row.agent !== agent || row.tool !== key || row.once !== true) return false;
+    digest ??= digestOf(call);
+    return row.digest === digest;
+  };
 }
 
 /** The hash by which rows of calls name their content. */

@@ -122,6 +122,34 @@ test('calls are planned again if the state has changed meanwhile', async () => {
   expect(bank.paid.toSorted()).toEqual([1, 1, 100]);
 });
 
+test('an action whose last commit made no call is applied once', async () => {
+  const bank = new Bank();
+  const { actions, ...declared } = payments(bank).declared as any;
+  let applied = 0;
+  const counted = {
+    ...actions.pay,
+    apply: (state: object, args: object) => {
+      applied += 1;
+      actions.pay.apply(state, args);
+    },
+    calls: (state: object, args: { cents: number }) => (args.cents < 10 ? [] : actions.pay.calls(state, args)),
+  };
+  const domain = defineDomain({ ...declared, actions: { pay: counted } }) as any;
+  const assize = runtimeOver(new MemoryStore(), [domain], { tools: [bank.pay, bank.wire] });
+  const trajectory = await assize.create(domain, { trajectoryId: 't', writs: [writ] });
+  const appliedFor = async (cents: number): Promise<number> => {
+    applied = 0;
+    expect(committed(await trajectory.propose(pay(cents) as never)).calls ?? []).toHaveLength(cents < 10 ? 0 : 1);
+    return applied;
+  };
+  expect([await appliedFor(1), await appliedFor(2), await appliedFor(3)]).toEqual([2, 1, 1]);
+  // Its calls are planned when the ruling finds them, and before it from then on.
+  expect([await appliedFor(300), await appliedFor(400)]).toEqual([3, 2]);
+  expect([await appliedFor(4), await appliedFor(5)]).toEqual([2, 1]);
+  expect(bank.paid).toEqual([300, 400]);
+  await assize.close();
+});
+
 test('an upgrade by another process to an action with calls plans them', async () => {
   const bank = new Bank();
   const store = new MemoryStore({ shared: true });

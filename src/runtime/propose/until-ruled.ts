@@ -7,16 +7,22 @@ import { withOutcomes } from '../transactions/body/await-outcome.ts';
 import { proposeCalls } from '../transactions/body/declared-calls.ts';
 import { COMMIT_ATTEMPTS_MAX } from '../writer/prepared.ts';
 import { type Planned, type RulingStep, untilCommitted } from '../writer/until-committed.ts';
+import type { Writer } from '../writer/writer.ts';
 import { callsNow, declaresCalls, NO_CALLS } from './decide/calls-now.ts';
 import type { Precondition } from './decide/precondition.ts';
 import type { ProposalPorts, RulingPorts } from './decide/proposal-ports.ts';
 import { rule } from './rule.ts';
 import { previousRuling } from './rulings-by-key.ts';
 
+/** The actions of a trajectory whose last commit made no call, though they can declare some. */
+const SILENT: WeakMap<Writer, Set<string>> = new WeakMap();
+
 /**
  * The ruling on an action and the calls that it declares. The calls are planned on the current
  * state, and again if the state of the ruling declares others. So they are planned also if another
  * process upgrades to a version whose action declares calls.
+ *
+ * Planning applies the action once more. If its last commit made no call, none is expected at first.
  */
 export async function untilCallsRuled(
   ports: ProposalPorts,
@@ -25,13 +31,16 @@ export async function untilCallsRuled(
   precondition: Precondition | undefined,
 ): Promise<Ruling> {
   const { writer, effects } = ports;
+  const { action } = gathered.intent;
+  const silent = silentIn(writer);
   for (let tries = 0; tries < COMMIT_ATTEMPTS_MAX; tries++) {
     if (writer.stale) await writer.ready();
-    const isDeclaring = declaresCalls(writer.parts.domain, gathered.intent.action);
+    const isDeclaring = declaresCalls(writer.parts.domain, action);
     // A repetition gets the outcomes of its calls, also while one in doubt blocks new calls.
     const before = isDeclaring ? await previousRuling(writer, gathered, key) : undefined;
     if (before !== undefined && before.ruling !== 'escalated') return withOutcomesOf(ports, before, key);
-    const calls = isDeclaring ? callsNow(writer, gathered) : NO_CALLS;
+    const isPlanned = isDeclaring && !(tries === 0 && silent.has(action));
+    const calls = isPlanned ? callsNow(writer, gathered) : NO_CALLS;
     let isCalled = false;
     try {
       const ruling =
@@ -42,12 +51,26 @@ export async function untilCallsRuled(
               const commitPlan = { ...plan, isProposed: true };
               return untilRuled(ports, { ...gathered, commitPlan }, key, precondition);
             });
+      if (isPlanned && ruling.ruling === 'committed') note(silent, action, calls.length === 0);
       return isDeclaring ? await withOutcomesOf(ports, ruling, key) : ruling;
     } catch (error) {
       if (!isAssizeError(error, 'stale') || !(isCalled || calls.length === 0)) throw error;
     }
   }
   throw await writer.conflictError();
+}
+
+function silentIn(writer: Writer): Set<string> {
+  const known = SILENT.get(writer);
+  if (known !== undefined) return known;
+  const made = new Set<string>();
+  SILENT.set(writer, made);
+  return made;
+}
+
+function note(silent: Set<string>, action: string, isSilent: boolean): void {
+  if (isSilent) silent.add(action);
+  else silent.delete(action);
 }
 
 /** Adds the outcomes of the calls to the ruling of a repeated key. */
