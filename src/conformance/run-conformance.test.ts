@@ -71,6 +71,12 @@ test('a driver that lacks another ability conforms', async () => {
   expect(isConforming).toBe(true);
 });
 
+test('a runtime may ask about a repeated id as about a new call', async () => {
+  const driver = driverWith(SOUND, { restart: 'it has no state' });
+  const { verdicts } = await runConformance({ driver, scenarios: ['repeated-id'] });
+  expect(verdicts).toMatchObject([{ verdict: 'pass' }, { scenario: 'repeated-id', verdict: 'pass', findings: [] }]);
+});
+
 test('the core has a scenario of each guarantee', () => {
   expect(CORE_SCENARIOS.map(({ name }) => name)).toEqual([
     ...['approved-once', 'double-resume', 'other-run', 'concurrent-approvals', 'denied-then-approved'],

@@ -48,10 +48,10 @@ export interface ConformanceReport {
   readonly versions: Readonly<Record<string, string>>;
   readonly verdicts: readonly ScenarioVerdict[];
   /**
-   * Whether every scenario passed or is not applicable, and each of the core passed: `approved-once`,
-   * `double-resume`, `other-run`, `concurrent-approvals`, `denied-then-approved`, `no-decision`,
-   * `unusable-answer`, `crash-reserved`, `crash-sent`, `crash-reply-lost` and `retry-after-timeout`.
-   * With the option `scenarios`, only the chosen ones count.
+   * Whether every scenario passed or is not applicable, and each of the core passed. The core is
+   * `approved-once`, `double-resume`, `other-run`, `concurrent-approvals`, `denied-then-approved`,
+   * `no-decision`, `unusable-answer`, `crash-reserved`, `crash-sent`, `crash-reply-lost` and
+   * `retry-after-timeout`. With the option `scenarios`, only the chosen ones count.
    */
   readonly isConforming: boolean;
 }

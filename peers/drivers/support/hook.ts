@@ -8,7 +8,7 @@ const FAULTY: Readonly<Record<Hook, () => Promise<unknown>>> = {
   object: async () => ({}),
 };
 
-/** The function that takes part in a decision: the faulty one that the settings ask for, or the sound one. */
+/** The function that takes part in a decision: a faulty one if the settings say so. */
 export function hookOr<T>({ settings: { hook } }: DriverSetup, sound: T): T {
   return hook === undefined ? sound : (FAULTY[hook] as T);
 }

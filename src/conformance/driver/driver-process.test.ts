@@ -24,6 +24,15 @@ test('an answer is read by its id, and other lines are not', async () => {
   expect(await driver.ask('hello', hello, 5_000)).toEqual(identity);
 });
 
+test('a driver of Node keeps compiled code in the folder of the suite', async () => {
+  const answer = `JSON.stringify({ id: 1, answer: { name: process.env.NODE_COMPILE_CACHE, versions: {} } })`;
+  const program = `process.stdin.on('data', () => console.log(${answer}))`;
+  const driver = await DriverProcess.start([process.execPath, '-e', program], { compileCache: '/tmp/compiled' });
+  onTestFinished(() => driver.kill());
+  const own = process.env['NODE_COMPILE_CACHE'];
+  expect(await driver.ask('hello', hello, 5_000)).toMatchObject({ name: own ?? '/tmp/compiled' });
+});
+
 test.each([
   ['no JSON', '{"id": 1,'],
   ['no id', '{"answer": {}}'],

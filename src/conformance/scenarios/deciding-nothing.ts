@@ -2,7 +2,7 @@ import type { PersonAnswer } from '../protocol/messages.ts';
 import { assertPaused, type Stage } from '../stage.ts';
 import { expected, pay, type Scenario } from './scenario.ts';
 
-/** Gives each answer to a run of its own. An absent one is left out. None of them may have an effect. */
+/** Gives each answer to a run of its own. An absent one is left out. None may have an effect. */
 export function decidingNothing(answers: readonly (PersonAnswer | undefined)[]): Scenario['run'] {
   return async (stage: Stage) => {
     const call = pay('p1', 'bob', 500);
