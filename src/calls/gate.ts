@@ -96,7 +96,7 @@ export type JudgedEnd =
 
 const NAME: ArgumentSchema = arg.of('a text that is not empty', (value) => typeof value === 'string' && value !== '');
 
-const CALL = arg.options<GateCall>({
+const CALL = arg.members({
   run: NAME,
   id: NAME,
   tool: NAME,
