@@ -83,7 +83,7 @@ export type CallEnd<T> =
       readonly end: 'doubt';
       readonly call: string;
       readonly reason: string;
-      /** The outcome that a person has recorded since, without a result. */
+      /** The outcome, of which the ledger has no result: a person has recorded it, say. */
       readonly settled?: 'done' | 'failed';
     };
 
@@ -448,7 +448,7 @@ function endOf<T>(call: string, { outcome, result }: Outcome, reason: string): C
   const { value, error, omitted } = result as { readonly [member in 'value' | 'error' | 'omitted']?: Json };
   if (outcome === 'failed') return { end: 'failed', call, error: error ?? { message: reason }, isRecorded: true };
   if (omitted !== undefined)
-    return { end: 'doubt', call, reason: 'it is done, and its result was not kept: too large, or no JSON' };
+    return { end: 'doubt', call, reason: 'its result was not kept: too large, or no JSON', settled: 'done' };
   return { end: 'done', call, result: value as T, isRecorded: true };
 }
 
