@@ -9,7 +9,6 @@
  *
  * Never: an approval without a person that the program names, or that the ledger has recorded.
  */
-
 export type { ToolOptions } from '../tool-calls/index.ts';
 export { assizeAnswers, type LedgerAnswers } from './answers.ts';
 export { type ApprovalAsked, assizeApproval } from './approval.ts';

@@ -8,7 +8,6 @@
  *
  * Never: an approval without a person that the program names, or that the ledger has recorded.
  */
-
 export type { ToolOptions } from '../tool-calls/index.ts';
 export { answerTo, type CallAnswer, type CallDecision, type Paused } from './answer.ts';
 export { LangChainError, type LangChainErrorCode } from './errors.ts';

@@ -8,7 +8,6 @@
  *
  * Never: an approval without a person that the program names, or that the ledger has recorded.
  */
-
 export type { ToolOptions } from '../tool-calls/index.ts';
 export { answerTo, type CallAnswer, type CallDecision } from './answer.ts';
 export { MastraToolError, type MastraToolErrorCode } from './errors.ts';

@@ -8,7 +8,6 @@
  *
  * Never: an approval without a person that the program names, or that the ledger has recorded.
  */
-
 export type { ToolOptions } from '../tool-calls/index.ts';
 export { OpenAIAgentsError, type OpenAIAgentsErrorCode } from './errors.ts';
 export { gatedTools } from './gated-tools.ts';
