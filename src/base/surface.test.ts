@@ -18,6 +18,7 @@ test('the names of the floor, which only a decision changes', () => {
     'isAssizeError',
     'isComputed',
     'isInstance',
+    'isRecord',
     'isUnwantedPromise',
     'markOwnPackage',
     'nearestName',

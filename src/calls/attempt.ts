@@ -9,7 +9,7 @@ export function newAttempt(): string {
   return randomBytes(16).toString('hex');
 }
 
-/** The mark of an attempt in its question. The ledger has only the hash, so no reader can repeat it. */
+/** The mark of an attempt in its question: a hash, so no reader of the ledger can repeat it. */
 export function observed(attempt: string): Observed {
   return { name: NAME, value: hashText(attempt) };
 }

@@ -52,8 +52,8 @@ export interface DecideOptions {
    */
   readonly isKnown?: boolean;
   /**
-   * A text that nobody can guess: the same attempt gets the same `allowed` again, if the answer was
-   * lost on its way. Default: another one each time.
+   * A random text: the same attempt gets the same `allowed` again, if the answer was lost on its
+   * way. Default: another one each time.
    */
   readonly attempt?: string;
 }

@@ -20,8 +20,8 @@ const PAGE = 500;
 const HOUR_MICROS = 3_600_000_000;
 
 /**
- * What the ledger has of a past call. A report of the agent has a key. A settlement has none, so
- * the entries after the call are searched for it.
+ * The end of a past call, from the ledger. A report of the agent has a key. A settlement has none,
+ * so the entries after the call are searched for it.
  */
 export async function pastCall(world: CallWorld, call: string): Promise<PastCall> {
   const reported = await reportedOutcome(world, call);

@@ -22,7 +22,7 @@ const SILENT: WeakMap<Writer, Set<string>> = new WeakMap();
  * state, and again if the state of the ruling declares others. So they are planned also if another
  * process upgrades to a version whose action declares calls.
  *
- * Planning applies the action once more. If its last commit made no call, none is expected at first.
+ * Planning applies the action once more. If its last commit made no call, none is expected first.
  */
 export async function untilCallsRuled(
   ports: ProposalPorts,
