@@ -287,7 +287,10 @@ describe.each([
     ['an id that is a number', (gate) => gate.judge({ ...CALL, id: 7 as never })],
     ['the function', (gate) => gate.run(CALL, undefined as never)],
     ['an option with a wrong name', (gate) => gate.run(CALL, made, { idempotent: true } as never)],
-    ['a decision with a wrong word', (gate) => gate.port.decide('ab' as never, { ...DECISION, decision: 'ok' as never })],
+    [
+      'a decision with a wrong word',
+      (gate) => gate.port.decide('ab' as never, { ...DECISION, decision: 'ok' as never }),
+    ],
   ])('a wrong argument is refused before anything is recorded: %s', async (_, ask) => {
     const { gate } = await shopAt(place);
     await expect(ask(gate)).rejects.toMatchObject({ code: 'bad_argument' });

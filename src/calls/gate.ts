@@ -143,11 +143,7 @@ export class Gate {
    * @throws ArgumentError `bad_argument`; the errors of the store or the server, before the call is
    * made
    */
-  async run<T extends Json | undefined>(
-    call: GateCall,
-    make: Make<T>,
-    options: MakeOptions = {},
-  ): Promise<CallEnd<T>> {
+  async run<T extends Json | undefined>(call: GateCall, make: Make<T>, options: MakeOptions = {}): Promise<CallEnd<T>> {
     checkArgument(CALL, call, 'call');
     checkArgument(arg.code, make, 'make');
     checkArgument(MAKE_OPTIONS, options, 'options');
