@@ -23,6 +23,8 @@ const COMMANDS = [
   'pending',
   'approve',
   'reject',
+  'calls',
+  'calls settle',
   'memory assert',
   'memory change',
   'memory correct',
@@ -407,6 +409,7 @@ describe('no store', () => {
     ['branch', 't', '0', '--note', 'n'],
     ['diff', 'a', 'b'],
     ['pending'],
+    ['calls'],
     ['approve', 'deadbeef', '--as', 'md:x', '--anchors', 'keys.json'],
     ['reject', 'deadbeef', '--as', 'md:x', '--reason', 'r'],
   ])('%s says so and makes none', async (...args) => {

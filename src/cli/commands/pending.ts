@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import type { Json } from '#base';
-import type { ResolvedConfig } from '#config';
 import { approvalsOf, type Halt, isEffectPending, isExpired, type PendingPayload, Replayer } from '#ledger';
 import { systemClock } from '#oracle';
 import { withdrawnSourceOf } from '#runtime';
@@ -11,7 +10,7 @@ import { withSharedOptions } from '../files/options.ts';
 import { printEffect, printProposal } from '../render/proposal-text.ts';
 import { printQuestions, printWithdrawn } from '../render/questions.ts';
 import { headOf } from '../store/entries.ts';
-import { project } from '../store/project.ts';
+import { onlyCounselor, project } from '../store/project.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import { watchedStore } from '../store/watched-store.ts';
 import { dim, line, yellow } from '../terminal/printable.ts';
@@ -33,7 +32,10 @@ export function pending(program: Command): void {
       .option('--channel <kind>', 'only proposals for this kind of counselor')
       .option('--full', 'in text, show every proposal and every value in full'),
   )
-    .addHelpText('after', 'Negative: a trajectory does not verify.')
+    .addHelpText(
+      'after',
+      'Calls of agents without a known outcome: assize calls.\nNegative: a trajectory does not verify.',
+    )
     .action(
       inSession((session, { channel, full = false }: Options, trajectory?: string) =>
         session.withStore('readonly', async (store) => {
@@ -166,16 +168,9 @@ async function print(
   const modules = config === undefined ? ' --domain FILE' : '';
   const calls = config === undefined ? tools : '';
   const id = open.length === 1 ? shortId((open[0] as Open).id) : 'ID';
-  const by = counselorOf(config);
+  const by = onlyCounselor(config) ?? 'PRINCIPAL';
   out.line(dim(line`assize show ${id}${again}`));
   out.line(dim(line`assize approve ${id} --as ${by}${modules}${calls}${again}`));
   out.line(dim(line`assize reject ${id} --as ${by} --reason TEXT${modules}${again}`));
   if (config === undefined) out.line(dim(line`A shipped domain needs no --domain.`));
-}
-
-/** The only counselor of the config, or the word for one. */
-function counselorOf(config: ResolvedConfig | undefined): string {
-  const counselors = [...(config?.principals.values() ?? [])].filter(({ kinds }) => kinds.includes('counselor'));
-  const [one, ...more] = counselors;
-  return one === undefined || more.length > 0 ? 'PRINCIPAL' : one.name;
 }

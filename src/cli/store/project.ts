@@ -12,6 +12,12 @@ export function project(): ResolvedConfig | undefined {
   return current;
 }
 
+/** The name of the only counselor of a config. */
+export function onlyCounselor(config: ResolvedConfig | undefined): string | undefined {
+  const counselors = [...(config?.principals.values() ?? [])].filter(({ kinds }) => kinds.includes('counselor'));
+  return counselors.length === 1 ? counselors[0]?.name : undefined;
+}
+
 /** The options of which a configuration can fill in the store. */
 interface ProjectOptions {
   readonly config?: string;

@@ -55,6 +55,24 @@ export function requireLocal(storeUrl: string, instead: string): void {
 }
 
 /**
+ * The root key that signs the report of a person about a call.
+ *
+ * @throws CliError `usage` for a store on a server, where people must be authenticated, and without
+ * a root key; ConfigError
+ */
+export function rootKeyToSettle(storeUrl: string): RootKey {
+  requireLocal(
+    storeUrl,
+    'a server must authenticate its people. Run assize serve, and settle with assize api calls.settle.',
+  );
+  const root = findRootKey(storeUrl);
+  if (root === undefined)
+    throw new CliError('usage', 'The store has no root key. Name the file of its root key in ASSIZE_ROOT_KEY_FILE.');
+  anchorRoot(storeUrl, root.publicKey);
+  return root;
+}
+
+/**
  * The root key that signs the writ of an upgrade without `--key`.
  *
  * @throws CliError `usage` without a root key; ConfigError
