@@ -77,6 +77,11 @@ export type StoreErrorCode =
    */
   | 'store_copied'
   /**
+   * The server lacks an entry that it had answered as committed: a standby without it was promoted,
+   * or a backup was restored. Stop the writers, and bring back the old primary.
+   */
+  | 'store_rewound'
+  /**
    * An erasure is committed, but the files may still hold the erased bytes. Open the store for
    * writing again; the error is retryable.
    */

@@ -127,6 +127,7 @@ const STATUS: Readonly<Partial<Record<ErrorStatus, readonly string[]>>> = {
       'store_changed_schema',
       'store_denied',
       'store_copied',
+      'store_rewound',
       'tool_failed',
       'witness_failed',
     ],

@@ -1,6 +1,7 @@
 import type { Readers } from './connection/readers.ts';
 import type { Session } from './connection/session.ts';
 import type { Leases } from './effects/lease.ts';
+import type { AnsweredWrites } from './writer/answered-writes.ts';
 import type { ScrubberOptions } from './writer/scrub.ts';
 import type { WriteLocks } from './writer/write-turns.ts';
 import type { Writer } from './writer/writer.ts';
@@ -13,6 +14,8 @@ export interface Connections {
   readonly readers: Readers;
   /** Undefined in a read-only store. */
   readonly writer: Writer | undefined;
+  /** Undefined if no answered write is promised to last. */
+  readonly answered: AnsweredWrites | undefined;
   /** The write locks of the writing process. */
   readonly turns: WriteLocks;
   readonly tenures: Leases;

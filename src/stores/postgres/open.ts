@@ -2,11 +2,12 @@ import { arg, checkArgument, isAssizeError } from '#base';
 import { checkInput } from '../check-input.ts';
 import { StoreError } from '../errors.ts';
 import { POSTGRES_OPTIONS } from '../option-names.ts';
-import { DURABILITY, MODE, SCRUBBING, WRITE_LOCK_WAIT_MS } from '../options.ts';
-import { badUrl, readUrl } from './connection/connection-url.ts';
-import { loadDriver } from './connection/driver.ts';
+import { DURABILITY, MODE, type OpenMode, SCRUBBING, WRITE_LOCK_WAIT_MS } from '../options.ts';
+import { badUrl, readUrl, type StoreUrl, type Target } from './connection/connection-url.ts';
+import { type DriverClient, loadDriver } from './connection/driver.ts';
 import { Readers } from './connection/readers.ts';
-import { newClient, Session, type SessionOptions } from './connection/session.ts';
+import { Servers } from './connection/servers.ts';
+import { newClient, type Session, type SessionOptions } from './connection/session.ts';
 import { LEASE_WAIT_MS, Leases } from './effects/lease.ts';
 import { storeError } from './errors.ts';
 import type { PostgresOptions } from './options.ts';
@@ -14,6 +15,7 @@ import { refuseRetired } from './retirement.ts';
 import { requireSchema } from './schema/check-schema.ts';
 import { checkMark, migrate, readMark, SCHEMA_VERSION } from './schema/migrate.ts';
 import { PostgresStore } from './store.ts';
+import { AnsweredWrites } from './writer/answered-writes.ts';
 import { REWRITE_TIMEOUT_MS } from './writer/scrub.ts';
 import { WRITE_LOCKS_MAX, WriteLocks } from './writer/write-turns.ts';
 import { Writer } from './writer/writer.ts';
@@ -57,23 +59,25 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
   checkInput(MODE, mode, 'options.mode');
   checkInput(DURABILITY, durability, 'options.durability');
   checkInput(SCRUBBING, scrub, 'options.scrub');
-  const { url, schema } = readUrl(options.url);
+  const named = readUrl(options.url);
+  const { url, schema } = named;
   checkInput(COUNT, attempts, 'options.connectAttempts');
   checkInput(COUNT, max, 'options.readers');
-  const settings = await settle(options, url, schema);
+  const settings = await settle(options, named);
   const { path } = settings;
-  const open = (): Promise<Session> => Session.open(settings);
+  const servers = new Servers({ urls: named.servers, target: targetOf(named, mode), path });
+  const open = (): Promise<Session> => servers.open(settings);
   const session = await open();
   try {
     await checkServer(session, path);
     const mark = await readMark(session, schema);
     checkMark(mark, path, mode);
     const readers = new Readers({ path, max, attempts, open });
-    const waitForTurn = (): Promise<Session> => Session.open({ ...settings, lockTimeoutMs: WRITE_LOCK_WAIT_MS });
+    const waitForTurn = (): Promise<Session> => servers.open({ ...settings, lockTimeoutMs: WRITE_LOCK_WAIT_MS });
     const turns = new WriteLocks(new Readers({ path, max: WRITE_LOCKS_MAX, attempts: 1, open: waitForTurn }), schema);
     const statementTimeoutMs = Math.max(settings.statementTimeoutMs, 2 * LEASE_WAIT_MS);
     const waitForTenure = (): Promise<Session> =>
-      Session.open({ ...settings, statementTimeoutMs, lockTimeoutMs: LEASE_WAIT_MS });
+      servers.open({ ...settings, statementTimeoutMs, lockTimeoutMs: LEASE_WAIT_MS });
     const tenures = new Leases({ path, schema, attempts, open: waitForTenure });
     if (mode === 'readonly') {
       readers.add(session);
@@ -83,6 +87,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
         schema,
         readers,
         writer: undefined,
+        answered: undefined,
         scrubbing: undefined,
         turns,
         tenures,
@@ -90,14 +95,22 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
         open,
       });
     }
-    const check = async (again: Session): Promise<void> => checkMark(await readMark(again, schema), path, 'readonly');
-    const openToRewrite = (): Promise<Session> => Session.open({ ...settings, statementTimeoutMs: REWRITE_TIMEOUT_MS });
+    // Without durability a crash of the server may lose answered writes.
+    const answered = durability === 'full' ? new AnsweredWrites(schema, path) : undefined;
+    const check = async (again: Session): Promise<void> => {
+      checkMark(await readMark(again, schema), path, 'readonly');
+      await answered?.check(again);
+    };
+    const openToRewrite = (): Promise<Session> => servers.open({ ...settings, statementTimeoutMs: REWRITE_TIMEOUT_MS });
     const writer = await Writer.over(session, { path, durability, attempts, open, check });
     if (mark.is !== 'ours' || mark.version < SCHEMA_VERSION) await migrate(session, schema, path, mode);
     const scrubbing = scrub === 'later' ? undefined : { lockTimeoutMs: settings.lockTimeoutMs, open: openToRewrite };
     await refuseRetired(session, schema, path);
     await requireSchema(session, schema, path);
-    const store = new PostgresStore({ url, path, schema, readers, writer, scrubbing, turns, tenures, tell, open });
+    const store = new PostgresStore({
+      ...{ url, path, schema, readers, writer, answered },
+      ...{ scrubbing, turns, tenures, tell, open },
+    });
     await goOnErasing(store);
     return store;
   } catch (error) {
@@ -119,10 +132,14 @@ async function goOnErasing(store: PostgresStore): Promise<void> {
   }
 }
 
-async function settle(options: PostgresOptions, url: string, schema: string): Promise<SessionOptions> {
+/** A store that writes looks for the primary among several servers. */
+function targetOf({ servers, target }: StoreUrl, mode: OpenMode): Target {
+  return target ?? (servers.length === 1 || mode === 'readonly' ? 'any' : 'read-write');
+}
+
+async function settle(options: PostgresOptions, { servers, schema }: StoreUrl): Promise<Omit<SessionOptions, 'url'>> {
   const settings = {
     driver: await loadDriver(),
-    url,
     applicationName: options.applicationName ?? 'assize',
     lockTimeoutMs: options.lockTimeoutMs ?? LOCK_TIMEOUT_MS,
     statementTimeoutMs: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
@@ -131,7 +148,7 @@ async function settle(options: PostgresOptions, url: string, schema: string): Pr
   checkInput(arg.wholeFrom(0, INT_MAX), settings.lockTimeoutMs, 'options.lockTimeoutMs');
   checkInput(COUNT, settings.statementTimeoutMs, 'options.statementTimeoutMs');
   checkInput(COUNT, settings.connectTimeoutMs, 'options.connectTimeoutMs');
-  return { ...settings, path: pathOf({ ...settings, path: '' }, schema) };
+  return { ...settings, path: pathOf(settings, servers, schema) };
 }
 
 /** The greatest setting of the server, and the greatest delay of a timer. */
@@ -139,12 +156,20 @@ const INT_MAX = 2 ** 31 - 1;
 const COUNT = arg.wholeFrom(1, INT_MAX);
 
 /** Names the store without user, password and settings. */
-function pathOf(settings: SessionOptions, schema: string): string {
+function pathOf(settings: Omit<SessionOptions, 'url' | 'path'>, servers: readonly string[], schema: string): string {
+  const clients = servers.map((url) => clientOf({ ...settings, url, path: '' }));
+  const { host, port, database = '' } = clients[0]!;
+  if (host.startsWith('/')) return `postgres:///${database}?host=${host}&port=${port}&schema=${schema}`;
+  const hosts = clients.map((client) => {
+    const name = client.host.includes(':') ? `[${client.host}]` : client.host;
+    return `${name}:${client.port}`;
+  });
+  return `postgres://${hosts.join(',')}/${database}?schema=${schema}`;
+}
+
+function clientOf(settings: SessionOptions): DriverClient {
   try {
-    const { host, port, database = '' } = newClient(settings);
-    const name = host.includes(':') ? `[${host}]` : host;
-    const where = host.startsWith('/') ? `/${database}?host=${host}&port=${port}&` : `${name}:${port}/${database}?`;
-    return `postgres://${where}schema=${schema}`;
+    return newClient(settings);
   } catch (error) {
     // The error is not kept as a cause, because it can show the URL. Only the path of an unreadable
     // file is safe to show.

@@ -23,7 +23,7 @@ export function makeCluster(workshop: Workshop, data: string): void {
   if (as.uid !== undefined) chownSync(folder, as.uid, as.gid!);
   const kept = process.env[KEPT];
   if (kept !== undefined && existsSync(kept)) {
-    copy(kept, data);
+    copyCluster(kept, data);
   } else {
     initialise(workshop, data);
     if (kept !== undefined) keep(data, kept);
@@ -39,7 +39,7 @@ function initialise({ folder, initdb, as }: Workshop, data: string): void {
 /** Whole or not at all, and once: others may be at it as well. */
 function keep(data: string, kept: string): void {
   const mine = `${kept}-${process.pid}`;
-  copy(data, mine);
+  copyCluster(data, mine);
   try {
     renameSync(mine, kept);
   } catch (error) {
@@ -48,8 +48,8 @@ function keep(data: string, kept: string): void {
   }
 }
 
-/** With owner and rights. */
-function copy(from: string, to: string): void {
+/** Copies the data of a server with owner and rights. */
+export function copyCluster(from: string, to: string): void {
   const made = spawnSync('cp', ['-a', from, to], { encoding: 'utf8' });
   if (made.status !== 0) throw new Error(`data of a server could not be copied: ${made.error ?? made.stderr}`);
 }

@@ -5,8 +5,9 @@ import { type AddressInfo, createServer } from 'node:net';
 import { platform } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
 import { makeWorkshop, type Workshop } from './binaries.ts';
-import { makeCluster } from './cluster.ts';
+import { copyCluster, makeCluster } from './cluster.ts';
 
 /** How long a start may take before it counts as failed. */
 const START_TIMEOUT_MS = 60_000;
@@ -29,6 +30,7 @@ const HBA = `
 local all all trust
 host  all ${GUARDED_USER} 127.0.0.1/32 scram-sha-256
 host  all all 127.0.0.1/32 trust
+host  replication all 127.0.0.1/32 trust
 `;
 
 export interface ServerOptions {
@@ -57,10 +59,19 @@ export class PostgresServer {
   }
 
   /** A server with no databases of its own. */
-  static async start(options: ServerOptions = {}): Promise<PostgresServer> {
+  static start(options: ServerOptions = {}): Promise<PostgresServer> {
+    return PostgresServer.#started((server) => server.#initialise(options));
+  }
+
+  /** A standby that follows a running server, and applies its log within moments. */
+  static standbyOf(primary: PostgresServer): Promise<PostgresServer> {
+    return PostgresServer.#started((server) => server.#copy(primary));
+  }
+
+  static async #started(fill: (server: PostgresServer) => void | Promise<void>): Promise<PostgresServer> {
     const server = new PostgresServer(makeWorkshop());
     try {
-      server.#initialise(options);
+      await fill(server);
       for (let tries = 1; ; tries += 1) {
         server.#port = await freePort();
         try {
@@ -134,20 +145,75 @@ export class PostgresServer {
     rmSync(this.#workshop.folder, { recursive: true, force: true });
   }
 
+  /** Runs statements with every right on one connection; the rows of the last one. */
+  async query(...statements: readonly string[]): Promise<Record<string, any>[]> {
+    const client = new Client({ connectionString: this.url });
+    await client.connect();
+    try {
+      let rows: Record<string, any>[] = [];
+      for (const text of statements) ({ rows } = await client.query(text));
+      return rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  get url(): string {
+    return `postgres://postgres@127.0.0.1:${this.#port}/postgres`;
+  }
+
+  /** Stops every process of the server where it stands, as a machine that hangs. Linux only. */
+  freeze(): void {
+    for (const pid of this.#processes()) process.kill(pid, 'SIGSTOP');
+  }
+
+  thaw(): void {
+    for (const pid of this.#processes()) process.kill(pid, 'SIGCONT');
+  }
+
+  /** The first process and its children. */
+  #processes(): readonly number[] {
+    const children = readFileSync(`/proc/${this.#pid}/task/${this.#pid}/children`, 'utf8');
+    return [this.#pid, ...children.split(' ').filter(Boolean).map(Number)];
+  }
+
+  /** Makes a standby of a running server from its files. */
+  async #copy(primary: PostgresServer): Promise<void> {
+    const { as, folder } = this.#workshop;
+    if (as.uid !== undefined) chownSync(folder, as.uid, as.gid!);
+    const client = new Client({ connectionString: primary.url });
+    await client.connect();
+    try {
+      await client.query("SELECT pg_backup_start('standby', true)");
+      copyCluster(primary.#data, this.#data);
+      const { rows } = await client.query('SELECT labelfile FROM pg_backup_stop(false)');
+      rmSync(join(this.#data, 'postmaster.pid'));
+      this.#write('backup_label', rows[0].labelfile);
+      this.#write('standby.signal', '');
+      const conninfo = `host=127.0.0.1 port=${primary.port} user=postgres application_name=standby`;
+      const settings = readFileSync(join(this.#data, 'postgresql.auto.conf'), 'utf8');
+      this.#write('postgresql.auto.conf', `${settings}primary_conninfo = '${conninfo}'\n`);
+    } finally {
+      await client.end();
+    }
+  }
+
+  #write(name: string, text: string): void {
+    const { as } = this.#workshop;
+    const path = join(this.#data, name);
+    writeFileSync(path, text, { mode: 0o600 });
+    if (as.uid !== undefined) chownSync(path, as.uid, as.gid!);
+  }
+
   get #logPath(): string {
     return join(this.#workshop.folder, 'log');
   }
 
   #initialise({ settings = {}, files = () => ({}) }: ServerOptions): void {
     makeCluster(this.#workshop, this.#data);
-    const { as } = this.#workshop;
     const lines = Object.entries({ ...QUICK, ...settings }).map(([name, value]) => `${name} = '${value}'\n`);
     const all = { ...files(), 'postgresql.auto.conf': lines.join(''), 'pg_hba.conf': HBA };
-    for (const [name, text] of Object.entries(all)) {
-      const path = join(this.#data, name);
-      writeFileSync(path, text, { mode: 0o600 });
-      if (as.uid !== undefined) chownSync(path, as.uid, as.gid!);
-    }
+    for (const [name, text] of Object.entries(all)) this.#write(name, text);
   }
 
   /**

@@ -10,7 +10,19 @@ test.each([
   ['postgres:///d?host=/var/run/postgresql', 'assize'],
   ['postgres://', 'assize'],
 ])('%s has schema %s', (url, schema) => {
-  expect(readUrl(url)).toEqual({ url, schema });
+  expect(readUrl(url)).toEqual({ url, servers: [url], schema, target: undefined });
+});
+
+test('a URL with several hosts names a server for each', () => {
+  const url = 'postgresql://u:p,q@a,[::1]:5433,c:5434/d?target_session_attrs=prefer-standby&schema=x';
+  expect(readUrl(url)).toEqual({
+    url,
+    servers: ['a', '[::1]:5433', 'c:5434'].map(
+      (host) => `postgresql://u:p,q@${host}/d?target_session_attrs=prefer-standby&schema=x`,
+    ),
+    schema: 'x',
+    target: 'prefer-standby',
+  });
 });
 
 describe('an invalid store URL is refused before any I/O, and not in the error', () => {
@@ -33,6 +45,10 @@ describe('an invalid store URL is refused before any I/O, and not in the error',
     'postgres://u:secret@h/d?schema=1a',
     'postgres://u:secret@h/d?schema=pg_temp',
     'postgres://u:secret@h/d?schema=information_schema',
+    'postgres://u:secret@h,/d',
+    'postgres://u:secret@h,i/d?host=/run',
+    'postgres://u:secret@h,i:port/d',
+    'postgres://u:secret@h/d?target_session_attrs=master',
     `postgres://u:secret@h/d?schema=${'a'.repeat(64)}`,
   ])('%s', async (url) => {
     const error = await openPostgres({ url }).catch((thrown: unknown) => thrown);

@@ -14,6 +14,15 @@ export interface SessionOptions {
   readonly statementTimeoutMs: number;
 }
 
+/** The role of a server when the connection was opened. */
+export interface ServerRole {
+  /** Whether the server replays another server's log. */
+  readonly isStandby: boolean;
+  readonly isReadOnly: boolean;
+  /** Raised by each promotion. Undefined at a standby. */
+  readonly timeline: number | undefined;
+}
+
 /** A statement for the server. A named statement is planned once per connection. */
 export interface Statement {
   readonly name?: string;
@@ -45,6 +54,7 @@ export class Session {
   readonly #client: DriverClient;
   readonly #socket: Socket;
   readonly #patienceMs: number;
+  #role: ServerRole | undefined;
   #end: unknown;
   #hasFailedToWrite = false;
   #isAsked = false;
@@ -71,7 +81,7 @@ export class Session {
     const session = new Session(client, socket, options.statementTimeoutMs + GRACE_MS);
     try {
       await client.connect();
-      await session.run({ text: SET });
+      session.#role = roleIn(await session.run({ text: SET }));
     } catch (error) {
       socket.destroy();
       throw storeError(error, options.path, 'Connecting to');
@@ -81,6 +91,10 @@ export class Session {
 
   get isOpen(): boolean {
     return this.#end === undefined;
+  }
+
+  get role(): ServerRole {
+    return this.#role!;
   }
 
   /** The reason why the connection has ended; undefined while it is open. */
@@ -153,6 +167,11 @@ export class Session {
     }
   }
 
+  /** Ends the connection at once. Its statement, if any, has an unknown outcome. */
+  cut(why: Error): void {
+    this.#cut(why);
+  }
+
   #cut(why: unknown): void {
     this.#ended(why);
     this.#socket.destroy();
@@ -169,14 +188,27 @@ export class Session {
 // They cover the text form of strings, hashes and lists, the search path and the isolation level.
 // They also disable the timeouts that would end idle connections. They are not startup parameters,
 // because poolers refuse those. `transaction_timeout` exists from PostgreSQL 17 on.
+// The first eight digits of the current file of the log are the timeline.
 const SET = `
-SELECT pg_catalog.set_config(s.name, s.value, false)
+SELECT pg_catalog.set_config(s.name, s.value, false), pg_catalog.pg_is_in_recovery(),
+  pg_catalog.current_setting('transaction_read_only'),
+  CASE WHEN NOT pg_catalog.pg_is_in_recovery()
+    THEN pg_catalog.left(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 8) END
 FROM (VALUES ('array_nulls', 'on'), ('bytea_output', 'hex'), ('client_encoding', 'UTF8'), ('DateStyle', 'ISO'),
   ('default_transaction_isolation', 'read committed'), ('extra_float_digits', '1'), ('gin_fuzzy_search_limit', '0'),
   ('idle_in_transaction_session_timeout', '0'), ('idle_session_timeout', '0'), ('quote_all_identifiers', 'off'),
   ('search_path', 'pg_catalog, pg_temp'), ('standard_conforming_strings', 'on'), ('TimeZone', 'UTC'), ('transaction_timeout', '0'),
   ('transform_null_equals', 'off')) AS s (name, value)
 WHERE pg_catalog.current_setting(s.name, true) IS NOT NULL`;
+
+function roleIn([row]: readonly Row[]): ServerRole {
+  const [, standby, readonly, timeline] = row!;
+  return {
+    isStandby: standby === 't',
+    isReadOnly: readonly === 'on',
+    timeline: timeline === null ? undefined : Number.parseInt(timeline!, 16),
+  };
+}
 
 /** A driver's client that is not connected yet. */
 export function newClient(options: SessionOptions, socket: Socket = new Socket()): DriverClient {

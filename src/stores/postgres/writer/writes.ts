@@ -1,6 +1,7 @@
 import type { Lease } from '#ledger';
 import type { Writes } from '../../native-port.ts';
 import { rebuild } from '../../rebuild.ts';
+import type { Connections } from '../connections.ts';
 import { keepFacts, prepareOfferClaimKey, rebuildSteps } from '../facts/facts.ts';
 import { putVectors } from '../facts/texts.ts';
 import { prepareAdopt } from '../ledger/adoption.ts';
@@ -12,7 +13,7 @@ import type { GroupCommit } from './group-commit.ts';
 /** `writable` is called before each step of a rebuild, which can be long. */
 export function prepareWrites(
   group: GroupCommit,
-  { schema, path }: { readonly schema: string; readonly path: string },
+  { schema, path, answered }: Pick<Connections, 'schema' | 'path' | 'answered'>,
   by: {
     hold(signal: AbortSignal | undefined): Promise<Lease>;
     writable(): GroupCommit;
@@ -25,9 +26,17 @@ export function prepareWrites(
   const offerClaimKey = prepareOfferClaimKey(schema);
   const sidePut = prepareSidePut(schema);
   return {
-    commit: (batch) => group.commit(batch),
+    commit: async (batch) => {
+      const result = await group.commit(batch);
+      if (result.status === 'committed') answered?.committed(batch);
+      return result;
+    },
     oraclePut: (row, within) => group.put(row, within),
-    integrate: (step) => group.run(integrate(step)),
+    integrate: async (step) => {
+      const isDone = await group.run(integrate(step));
+      if (isDone) answered?.integrated(step);
+      return isDone;
+    },
     putSnapshot: (row, erasures) => group.run(putSnapshot(row, erasures)),
     dropSnapshots: () => group.run(dropSnapshots),
     leaseEffects: by.hold,
