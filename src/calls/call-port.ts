@@ -51,8 +51,9 @@ export interface CallPort {
    * Records the decision of a person. Of several decisions, the first counts. An approval of a call
    * that the rules now refuse is recorded as its rejection: ask again to see what counts.
    *
-   * @throws ArgumentError `bad_argument`; the errors of `Approvals.approve`, such as `invalid_amendment` for other arguments that
-   * the rules refuse; at a server CallError `server_refused` with that code
+   * @throws ArgumentError `bad_argument`; the errors of `Approvals.approve`, such as
+   * `invalid_amendment` for other arguments that the rules refuse; at a server CallError
+   * `server_refused` with that code
    */
   decide(approval: Hash, decision: PersonsDecision): Promise<void>;
   /** The page of a pending call for people. Undefined without a server. */

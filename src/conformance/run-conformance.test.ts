@@ -84,7 +84,7 @@ test('the core has a scenario of each guarantee', () => {
   ]);
 });
 
-test('scenarios that run at once have the verdicts and the order of those that do not', async () => {
+test('scenarios that run at once have the same verdicts and order', async () => {
   const heard: string[] = [];
   const onVerdict = ({ scenario }: ScenarioVerdict) => heard.push(scenario);
   const scenarios = ['no-decision', 'other-run', 'unusable-answer', 'expired'];

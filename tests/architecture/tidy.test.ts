@@ -18,8 +18,9 @@ const BANS: readonly { where: RegExp; not?: RegExp; what: RegExp; instead: strin
   },
   {
     where: /^(src|ontology|experiments)\/(?!cli\/)/,
-    // An example is a program, and prints. The configuration has one place that reads variables.
-    not: /\/example\.ts$|^src\/config\/environment\.ts$/,
+    // An example is a program, and prints. The configuration has one place that reads variables,
+    // and the drivers of conformance inherit them.
+    not: /\/example\.ts$|^src\/config\/environment\.ts$|^src\/conformance\/child-environment\.ts$/,
     what: /\bprocess\.env\b|\bconsole\.(log|error|warn)\(/,
     instead: 'settings are arguments; only the CLI talks',
   },

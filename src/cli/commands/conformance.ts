@@ -73,7 +73,7 @@ function listScenarios({ json, out }: Session): ExitCode {
   return EXIT.ok;
 }
 
-/** One report a driver. One that cannot run is an error in the table, and does not end the others. */
+/** One report a driver. A driver that cannot run is an error in the table, and ends no other. */
 async function judgeDrivers(
   { json, out, progress, interruption }: Session,
   drivers: readonly DriverCommand[],

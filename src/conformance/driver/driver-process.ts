@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { z } from 'zod';
+import { childEnvironment } from '../child-environment.ts';
 import { ConformanceError } from '../errors.ts';
 import { ANSWERS, answerLine, type Operation } from '../protocol/messages.ts';
 
@@ -50,7 +51,7 @@ export class DriverProcess {
     const options = {
       stdio: 'pipe',
       detached: process.platform !== 'win32',
-      env: { ...(compileCache !== undefined && { NODE_COMPILE_CACHE: compileCache }), ...process.env },
+      env: childEnvironment(compileCache),
       ...(cwd !== undefined && { cwd }),
     } as const;
     const child =

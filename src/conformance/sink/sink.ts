@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
+import { childEnvironment } from '../child-environment.ts';
 import { ConformanceError } from '../errors.ts';
 import type { Behaviour, SinkCommand, SinkState } from './effect.ts';
 
@@ -39,7 +40,7 @@ export class Sink {
     const child = fork(new URL('./sink-worker.ts', import.meta.url), {
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       execArgv: [],
-      env: { ...(compileCache !== undefined && { NODE_COMPILE_CACHE: compileCache }), ...process.env },
+      env: childEnvironment(compileCache),
     });
     const ended = once(child, 'exit').then(() => {
       throw new ConformanceError('no_sink', 'The process of the sink ended before it listened.');

@@ -59,7 +59,7 @@ test('an approval with other arguments is for these alone', async () => {
   expect(said(await begin(3))).toBe('committed');
 });
 
-test.each([3, 500])('an approval with %i cents lets a call be begun that the rules would allow', async (cents) => {
+test.each([3, 500])('an approval with %i cents lets the agent begin an allowed call', async (cents) => {
   const { call, act, trajectory, state } = await desk(`
 id: once
 tools: { bank/pay: { class: irreversible } }

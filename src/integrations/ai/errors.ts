@@ -11,7 +11,9 @@ export type AiSdkErrorCode =
    * decide about every call. Evidence `{tool}`.
    */
   | 'own_approval'
-  /** `assizeApproval` is given tools that no gate has. Pass the tools that `assizeTools` returns. */
+  /**
+   * `assizeApproval` is given tools that no gate has. Pass the tools that `assizeTools` returns.
+   */
   | 'no_gated_tool'
   /**
    * The input of a call is no object of data, so it cannot be judged. Use a schema that gives

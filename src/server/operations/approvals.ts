@@ -450,8 +450,8 @@ async function mayDecide(caller: Caller, service: Service, { trajectoryId, id, p
 }
 
 /**
- * The document of a pending proposal. Undefined for a caller that may not see it, and for a proposal
- * that was never recorded.
+ * The document of a pending proposal. Undefined for a caller that may not see it, and for a
+ * proposal that was never recorded.
  */
 async function shownTo(
   caller: Caller,
