@@ -129,11 +129,11 @@ test('a call whose agent reports a time-out is settled at once', async () => {
 });
 
 test.each([
-  ['an agent', FINDING.with(5, 'agent:ada'), /agent:ada is no counselor/],
+  ['by an agent', FINDING.with(5, 'agent:ada'), /agent:ada is no counselor/],
   ['another outcome', FINDING.with(1, 'unknown'), /Allowed choices are done, failed/],
   ['no evidence', FINDING.with(3, ''), /1 to 4,096 characters/],
   ['no trajectory', [...FINDING, '--trajectory', 'none'], /no trajectory none/],
-])('a settlement by or with %s is refused', async (_, finding, message) => {
+])('a settlement is refused: %s', async (_, finding, message) => {
   const { assize, json, open } = place();
   await timedOut(await open());
   expect(await assize('calls', 'settle', 'r1.c2', ...finding)).toMatchObject({

@@ -63,7 +63,7 @@ withPostgres(
         await expect.poll(() => primary.query(inSync)).toHaveLength(1);
       }
 
-      /** Appends entries one by one until `isOver`. Returns those that are answered as committed. */
+      /** Appends entries one by one until `isOver`. Returns those that were committed. */
       async function append(store: PostgresStore, isOver: () => boolean): Promise<EntryRow[]> {
         const answered: EntryRow[] = [];
         while (!isOver()) {
