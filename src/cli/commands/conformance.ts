@@ -104,10 +104,10 @@ async function judgeDrivers(
     }
   }
   progress.end();
+  for (const file of files) putBetweenMarks(file, columns);
   if (json) out.document({ reports, failed });
   else if (markdown === true) await out.piece(conformanceMarkdown(columns));
-  else if (files.length > 0) for (const file of files) putBetweenMarks(file, columns);
-  else printAll(out, reports, columns);
+  else if (files.length === 0) printAll(out, reports, columns);
   for (const { command, message } of failed) note(`${command}: ${message}`);
   return failed.length === 0 && reports.every(isAsWanted(peers)) ? EXIT.ok : EXIT.negative;
 }
