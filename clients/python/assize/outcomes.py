@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from typing import Any, Literal, cast
+from urllib.error import HTTPError
 
 from .canonical import canonicalize, hash_text
 from .ends import CallEnd, Done, Doubt, Failed, told
@@ -13,7 +14,12 @@ from .forms import Outcome
 
 #: The most bytes of a result that the ledger keeps for a repetition. Its report fits in 1 MiB.
 RESULT_BYTES_MAX = 1_000_000
-_INTERRUPTIONS = frozenset({"TimeoutError", "Timeout", "TimeoutException", "CancelledError", "AbortError"})
+_INTERRUPTIONS = frozenset(
+    {
+        *("TimeoutError", "Timeout", "TimeoutException", "CancelledError", "AbortError"),
+        *("ConnectionResetError", "ConnectionAbortedError", "BrokenPipeError", "IncompleteRead"),
+    }
+)
 
 log = logging.getLogger("assize")
 
@@ -57,16 +63,35 @@ def end_of(call: str, outcome: Outcome, reason: str, decode: Callable[[Any], Any
     if said == "failed":
         return Failed(call, _recorded_error(call, result.get("error"), reason), recorded=True)
     if "omitted" in result:
-        return Doubt(call, "it is done, and its result was not kept")
+        return Doubt(call, "its result was not kept", settled="done")
     value = result.get("value")
     return Done(call, value if decode is None else decode(value), recorded=True)
 
 
 def is_interruption(error: BaseException) -> bool:
-    """Whether an error leaves it open if the call took effect: time-outs, aborts, ends of programs."""
+    """Whether an error leaves it open if the call took effect.
+
+    Time-outs, aborts, cut connections and ends of programs do, and so does an answer of HTTP with the
+    status 408 or from 500 on (`urllib`, `requests` and `httpx`). `urllib` has its reason in `reason`.
+    """
     if not isinstance(error, Exception):
         return True
+    reason = getattr(error, "reason", None)
+    if isinstance(reason, Exception) and reason is not error and is_interruption(reason):
+        return True
+    if any(_is_open_status(status) for status in _statuses_of(error)):
+        return True
     return any(kind.__name__ in _INTERRUPTIONS for kind in type(error).__mro__)
+
+
+def _statuses_of(error: Exception) -> tuple[object, object]:
+    of_urllib = error.code if isinstance(error, HTTPError) else None
+    return of_urllib, getattr(getattr(error, "response", None), "status_code", None)
+
+
+def _is_open_status(status: object) -> bool:
+    """The request may have been served: a time-out, or any fault of a server or a proxy."""
+    return isinstance(status, int) and (status == 408 or 500 <= status < 600) and status != 501
 
 
 def _recorded_error(call: str, error: object, reason: str) -> CallFailed:

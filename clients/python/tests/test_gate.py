@@ -11,8 +11,11 @@ import time
 import unittest
 import warnings
 from collections.abc import Callable
+from email.message import Message
+from types import SimpleNamespace
 from typing import Any
 from unittest import mock
+from urllib.error import HTTPError, URLError
 
 from assize import (
     BegunCall,
@@ -31,6 +34,8 @@ from assize import (
     Problem,
     Refused,
 )
+
+from assize.outcomes import is_interruption
 
 from .fake_case import FakeCase
 from .fake_server import APPROVAL, answers, loses_answer, problem, waits_for
@@ -164,6 +169,22 @@ class OnceTest(FakeCase):
             self.assertIsInstance(self.gate.once(call, late), Doubt)
         self.assertEqual(len(self.made), 2)
 
+    def test_a_cut_connection_or_a_fault_of_a_server_leaves_a_call_in_doubt(self) -> None:
+        class StatusError(Exception):
+            """As packages for HTTP make it."""
+
+            def __init__(self, status: int) -> None:
+                super().__init__(f"status {status}")
+                self.response = SimpleNamespace(status_code=status)
+
+        def http(status: int) -> HTTPError:
+            return HTTPError("http://bank.example", status, "no", Message(), None)
+
+        opens: list[Exception] = [ConnectionResetError(), URLError(TimeoutError()), http(504), StatusError(500)]
+        fails: list[Exception] = [ConnectionRefusedError(), URLError(OSError()), http(422), http(501), StatusError(404)]
+        self.assertEqual([error for error in opens if not is_interruption(error)], [])
+        self.assertEqual([error for error in fails if is_interruption(error)], [])
+
     def test_the_program_may_say_which_errors_leave_it_open(self) -> None:
         def fail(_: BegunCall) -> Any:
             raise OSError("reset")
@@ -219,6 +240,7 @@ class OnceTest(FakeCase):
         end = self.pay()
         assert isinstance(end, Doubt)
         self.assertIn("not kept", end.reason)
+        self.assertEqual(end.settled, "done")
 
     def test_a_result_that_is_not_json_or_too_large_is_returned_once(self) -> None:
         large = "x" * 1_000_000
@@ -228,7 +250,7 @@ class OnceTest(FakeCase):
                 if result is not large:
                     logs.enter_context(self.assertLogs("assize", "WARNING"))
                 self.assertEqual(self.gate.once(call, returning(result)), Done(f"r1.n{i}", result, False))
-            self.assertEqual(self.gate.once(call, lambda _: "other"), Doubt(f"r1.n{i}", mock.ANY))
+            self.assertEqual(self.gate.once(call, lambda _: "other"), Doubt(f"r1.n{i}", mock.ANY, settled="done"))
 
     def test_a_result_is_converted_to_json_and_back(self) -> None:
         for _ in range(2):
