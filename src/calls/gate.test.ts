@@ -297,6 +297,17 @@ describe.each([
     expect(await gate.run(CALL, made)).toMatchObject({ end: 'done', isRecorded: false });
   });
 
+  test('a tool that makes its own call again is not waited for', async () => {
+    const { gate } = await shopAt(place);
+    const other = { ...CALL, id: 'c10' };
+    const again = await gate.run(CALL, async () => {
+      const inner = await gate.run(other, async () => (await gate.run(CALL, made)).end);
+      return inner.end === 'done' ? inner.result : inner.end;
+    });
+    expect(again).toMatchObject({ end: 'done', result: 'doubt' });
+    expect(await gate.run(CALL, made)).toMatchObject({ end: 'done', result: 'doubt', isRecorded: true });
+  });
+
   test('a call that failed is not made again, unless it is idempotent', async () => {
     let error: Error | undefined = new Error('no money');
     const it = await shopAt(place, () => error);

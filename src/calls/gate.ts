@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type ArgumentSchema, arg, checkArgument, isAssizeError, isInstance, type Json } from '#base';
 import { canonicalize, hashText } from '#canon';
@@ -234,8 +235,9 @@ export class Gate {
     const digest = `${asked.tool} ${digestOf(asked)}`;
     const running = this.#running.get(asked.id);
     if (running !== undefined) return repeated(asked.id, digest, running);
-    const attempt = this.#decided(asked, work);
-    this.#running.set(asked.id, { digest, attempt });
+    const mark = {};
+    const attempt = MAKING.run([...(MAKING.getStore() ?? []), mark], () => this.#decided(asked, work));
+    this.#running.set(asked.id, { mark, digest, attempt });
     const forget = (): boolean => this.#running.delete(asked.id);
     try {
       const made = await attempt;
@@ -385,14 +387,22 @@ interface Attempt<T> {
 
 /** An attempt that this process makes, or whose outcome it records. */
 interface Running {
+  readonly mark: object;
   readonly digest: string;
   readonly attempt: Promise<Attempt<unknown>>;
 }
 
+/** The marks of the attempts that the running code belongs to. */
+const MAKING = new AsyncLocalStorage<readonly object[]>();
+
 /** The end of the same call, which is being made. */
 async function repeated<T>(call: string, digest: string, running: Running): Promise<Attempt<T>> {
   const reason = `the call ${call} was asked for with other arguments`;
-  if (running.digest !== digest) return { end: { end: 'refused', call, reason }, isNow: false, isIdempotent: false };
+  const known = { isNow: false, isIdempotent: false };
+  if (running.digest !== digest) return { ...known, end: { end: 'refused', call, reason } };
+  // It would wait for itself.
+  if (MAKING.getStore()?.includes(running.mark))
+    return { ...known, end: { end: 'doubt', call, reason: 'it is being made, and its tool calls it again' } };
   const attempt = (await running.attempt) as Attempt<T>;
   const { end } = attempt;
   return 'isRecorded' in end ? { ...attempt, end: { ...end, isRecorded: true } } : attempt;
@@ -411,7 +421,7 @@ export function errorOf(end: Exclude<CallEnd<unknown>, { readonly end: 'done' }>
     return new CallError('call_refused', `The call was refused: ${end.reason}`, { evidence: { call } });
   if (end.end === 'doubt') {
     const then =
-      end.settled === undefined ? '. See whether it took effect, and settle it with assize api calls.settle.' : '.';
+      end.settled === undefined ? '. See whether it took effect, and settle it with assize calls settle.' : '.';
     return new CallError('call_in_doubt', `The call ${call} is not made again: ${end.reason}${then}`, {
       evidence: { call },
     });
