@@ -106,7 +106,7 @@ withChromium('a form in a browser', (browser) => {
         [asked, queryable],
       ] as const) {
         const shop = await shopOf(fault);
-        const { left, isCommitted } = await sent(make(shop, fault === 'hang' ? { timeoutMs: 1_500 } : {}));
+        const { left, isCommitted } = await sent(make(shop, fault === 'hang' ? { timeoutMs: 5_000 } : {}));
         expect(isCommitted).toBe(true);
         expect([shop.orders.length, left.map(({ phase }) => phase)]).toEqual(expected);
       }
@@ -231,7 +231,7 @@ withChromium('a form in a browser', (browser) => {
 
   test('a call that takes too long is stopped, and sends nothing afterwards', async () => {
     const shop = await shopOf('hang');
-    const { left } = await sent(declared(shop, { timeoutMs: 60_000 }), LAMP, 1_500);
+    const { left } = await sent(declared(shop, { timeoutMs: 60_000 }), LAMP, 5_000);
     expect([shop.orders.length, left.map(({ phase }) => phase)]).toEqual([1, ['in_doubt']]);
     const slow = await shopOf();
     const dead = await sent(
