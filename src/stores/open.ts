@@ -84,9 +84,10 @@ async function openByUrl(url: string, options: Omit<StoreOptions, 'checkpoint'>)
 /**
  * Refuses a URL that names no kind of store. Opens nothing.
  *
- * @throws StoreError `store_unknown`
+ * @throws StoreError `store_unknown`; ArgumentError `bad_argument`
  */
 export function checkStoreUrl(url: string): void {
+  checkArgument(arg.text, url, 'url');
   const colon = url.indexOf(':');
   const scheme = url.slice(0, colon + 1);
   const path = url.slice(colon + 1);

@@ -35,6 +35,7 @@ import { SCHEDULES } from './bad-input/schedules.ts';
 import { STORES } from './bad-input/stores.ts';
 import { publicNames } from './bad-input/surface.ts';
 import { TABLES as EXPERIMENT_TABLES } from './bad-input/tables.ts';
+import { TOOL_CALLS } from './bad-input/tool-calls.ts';
 import { TOOLS } from './bad-input/tools.ts';
 
 const TABLES: Readonly<Record<string, Readonly<Record<string, Case | Exempt>>>> = {
@@ -56,7 +57,7 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, Case | Exempt>>>> 
   tools: TOOLS,
   experiments: { ...EXPERIMENT_TABLES, ...SCHEDULES },
   conformance: CONFORMANCE,
-  integrations: { ...AI_SDK, ...CEDAR, ...ENGINES, ...LANGCHAIN, ...MASTRA, ...OPENAI_AGENTS, ...OTEL },
+  integrations: { ...AI_SDK, ...CEDAR, ...ENGINES, ...LANGCHAIN, ...MASTRA, ...OPENAI_AGENTS, ...OTEL, ...TOOL_CALLS },
   domains: DOMAINS,
 };
 

@@ -207,6 +207,7 @@ export const STORES: Readonly<Record<string, Case | Exempt>> = {
     ]),
   ),
   checkpointFile: takes(stores.checkpointFile, ['sqlite:./x.db']),
+  checkStoreUrl: takes(stores.checkStoreUrl, ['sqlite:./x.db']),
   openSqlite: takes(
     (options) => closing(stores.openSqlite(options)),
     () => [{ path: fresh(), mode: 'create', durability: 'full', lockTimeoutMs: 10, vectors: 'exact' }],
