@@ -420,8 +420,8 @@ export function errorOf(end: Exclude<CallEnd<unknown>, { readonly end: 'done' }>
   if (end.end === 'refused')
     return new CallError('call_refused', `The call was refused: ${end.reason}`, { evidence: { call } });
   if (end.end === 'doubt') {
-    const then =
-      end.settled === undefined ? '. See whether it took effect, and settle it with assize calls settle.' : '.';
+    const how = 'assize calls settle, or at a server with assize api calls.settle';
+    const then = end.settled === undefined ? `. See whether it took effect, and settle it with ${how}.` : '.';
     return new CallError('call_in_doubt', `The call ${call} is not made again: ${end.reason}${then}`, {
       evidence: { call },
     });
