@@ -155,12 +155,12 @@ export class Servers {
   #keep(session: Session): void {
     for (const one of this.#sessions) if (!one.isOpen) this.#sessions.delete(one);
     this.#sessions.add(session);
-    const { timeline } = session.role;
-    if (timeline === undefined || timeline <= this.#timeline) return;
-    this.#timeline = timeline;
+    const newest = Math.max(this.#timeline, session.role.timeline ?? 0);
+    this.#timeline = newest;
+    // Also the new one: another connection may have seen a promotion since it was accepted.
     for (const one of this.#sessions)
-      if (one.role.timeline !== undefined && one.role.timeline < timeline)
-        one.cut(new Error(`another server was promoted to timeline ${timeline}`));
+      if ((one.role.timeline ?? newest) < newest)
+        one.cut(new Error(`another server was promoted to timeline ${newest}`));
   }
 }
 
