@@ -1,5 +1,5 @@
-import { assertPaused } from '../stage.ts';
-import { approve, expected, pay, RUN, refund, type Scenario } from './scenario.ts';
+import { expected, pay, refund, type Scenario } from './scenario.ts';
+import { approveTampered } from './tampered.ts';
 
 export const otherTool: Scenario = {
   name: 'other-tool',
@@ -9,12 +9,7 @@ export const otherTool: Scenario = {
   needs: ['restart', 'tamper'],
   async run(stage) {
     const call = pay('p1', 'bob', 500);
-    const first = await stage.open();
-    assertPaused(await first.start(RUN, [call]), [call]);
-    await first.kill();
-    const second = await stage.open();
-    await second.tamper(RUN, refund('p1', 'bob', 500));
-    await second.resume(RUN, approve(call));
+    await approveTampered(stage, call, refund('p1', 'bob', 500));
     return [expected('at-most-once', call)];
   },
 };

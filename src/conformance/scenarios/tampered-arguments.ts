@@ -1,5 +1,5 @@
-import { assertPaused } from '../stage.ts';
-import { approve, expected, pay, RUN, type Scenario } from './scenario.ts';
+import { expected, pay, type Scenario } from './scenario.ts';
+import { approveTampered } from './tampered.ts';
 
 export const tamperedArguments: Scenario = {
   name: 'tampered-arguments',
@@ -9,12 +9,7 @@ export const tamperedArguments: Scenario = {
   needs: ['restart', 'tamper'],
   async run(stage) {
     const call = pay('p1', 'bob', 500);
-    const first = await stage.open();
-    assertPaused(await first.start(RUN, [call]), [call]);
-    await first.kill();
-    const second = await stage.open();
-    await second.tamper(RUN, pay('p1', 'mallory', 99_900));
-    await second.resume(RUN, approve(call));
+    await approveTampered(stage, call, pay('p1', 'mallory', 99_900));
     return [expected('at-most-once', call)];
   },
 };

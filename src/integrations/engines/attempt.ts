@@ -63,17 +63,9 @@ export async function attempt<Args extends CallArgs, T extends Json | undefined>
     isUnknown,
     ...(waitMs !== undefined && { waitMs }),
   };
-  const run = async (): Promise<CallEnd<Json>> => {
-    const { end, live } = await runTool(gate, call, tool, options);
-    if (live !== undefined && 'thrown' in live && passesOn(live.thrown)) throw live.thrown;
-    return end;
-  };
-  let end = await run();
-  if (isUnsettled(end)) {
-    if (!(await isClosed(gate, end))) return doubtEnd(call, end);
-    // It was closed in the meantime, or its result was not kept.
-    end = await run();
-  }
+  const { end, live } = await runTool(gate, call, tool, options);
+  if (live !== undefined && 'thrown' in live && passesOn(live.thrown)) throw live.thrown;
+  if (isUnsettled(end)) return doubtEnd(call, end);
   if (end.end === 'done') return madeEnd(end.call, end.result);
   if (end.end === 'pending') {
     const held = await gate.held(call, end);
@@ -96,11 +88,6 @@ type DoubtEnd = Extract<CallEnd<unknown>, { readonly end: 'doubt' }>;
 
 function isUnsettled(end: CallEnd<unknown>): end is DoubtEnd {
   return end.end === 'doubt' && end.settled === undefined;
-}
-
-async function isClosed(gate: Gate, { call }: DoubtEnd): Promise<boolean> {
-  const known = await gate.port.outcomeOf(call);
-  return known !== undefined && known.outcome !== 'unknown';
 }
 
 function doubtEnd({ run, id, tool, args }: GateCall, end: DoubtEnd): WaitingEnd {

@@ -226,6 +226,7 @@ const undo = operation({
     const { path, caller } = request;
     const desk = await GatewayDesk.open(request, path.trajectory);
     const called = await argsUnder(desk, path.call);
+    // The key of the MCP gateway, which reports the calls that it forwards.
     const reported = await argsUnder(desk, `report-done-${path.call}`);
     const state = desk.trajectory.state() as unknown as GatewayState;
     if (called !== undefined && reported === undefined && state.calls[path.call]?.outcome === 'done')
