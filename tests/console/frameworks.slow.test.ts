@@ -14,14 +14,24 @@ import { startAiSdk } from '../support/frameworks/ai-sdk.ts';
 import { ASKED, LAST_WORDS, type Payment, type StartHeld } from '../support/frameworks/held-run.ts';
 import { startLangChain } from '../support/frameworks/langchain.ts';
 import { startMastra } from '../support/frameworks/mastra.ts';
+import { startOnce } from '../support/frameworks/once.ts';
 import { startOpenAIAgents } from '../support/frameworks/openai-agents.ts';
+import { startPython } from '../support/frameworks/python.ts';
 import { hasMastra } from '../support/mastra/packages.ts';
+import { hasPython } from '../support/process/python-verifier.ts';
 
 const FRAMEWORKS: Readonly<Record<string, StartHeld>> = {
   langchain: startLangChain,
   'ai-sdk': startAiSdk,
   'openai-agents': startOpenAIAgents,
   mastra: startMastra,
+  once: startOnce,
+  python: startPython,
+};
+/** The frameworks that a machine may lack, with how they are told. */
+const ABSENT: Readonly<Record<string, string>> = {
+  ...(!hasMastra && { mastra: 'Mastra (absent without npm ci --prefix peers)' }),
+  ...(!hasPython && { python: 'Python (absent without python3)' }),
 };
 
 const { rules } = readRules(`
@@ -43,12 +53,14 @@ withConsole(({ serve, open }) => {
       domains: [gateway({ rules }) as unknown as Domain],
       rules,
     });
-    const gate = connectGate({ url: server.url, token: await server.tokenFor('agent:ada'), server: 'bank' });
+    const place = { url: server.url, token: await server.tokenFor('agent:ada') };
+    const gate = connectGate({ ...place, server: 'bank' });
     const paid: Payment[] = [];
-    const held = await run(gate, async (payment) => {
+    const pay = async (payment: Payment) => {
       paid.push(payment);
       return `paid ${payment.euros} to ${payment.to}`;
-    });
+    };
+    const held = await run(gate, pay, place);
     const page = await open(server, 'manager:grace', new URL(held.page).pathname);
     await page.getByRole('button', { name: /^Approve/ }).waitFor();
     await page.getByText('eve').first().waitFor();
@@ -70,8 +82,7 @@ withConsole(({ serve, open }) => {
     expect((await verifyStore(server.store)).map(({ valid }) => valid)).toEqual([true]);
   };
   for (const [name, run] of Object.entries(FRAMEWORKS)) {
-    const isAbsent = name === 'mastra' && !hasMastra;
-    const title = isAbsent ? 'Mastra (absent without npm ci --prefix peers)' : name;
-    test.skipIf(isAbsent)(`${title}: a payment is approved in the console`, () => made(name, run));
+    const title = ABSENT[name] ?? name;
+    test.skipIf(name in ABSENT)(`${title}: a payment is approved in the console`, () => made(name, run));
   }
 });

@@ -180,6 +180,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
     why: 'there is no python3',
     holds: lacks('python3', '--version'),
     files: [
+      'tests/console/frameworks.slow.test.ts',
       'tests/e2e/bench-peer.slow.test.ts',
       'tests/e2e/conformance-guide.slow.test.ts',
       'tests/e2e/guides.slow.test.ts',

@@ -14,8 +14,15 @@ export interface HeldRun {
   resume(): Promise<string>;
 }
 
+/** The server of the gate, for a program of another language. */
+export interface Place {
+  readonly url: string;
+  /** The token of the agent. */
+  readonly token: string;
+}
+
 /** Starts an agent of a framework whose model asks for a payment of 900 euros to eve. */
-export type StartHeld = (gate: Gate, pay: (payment: Payment) => Promise<string>) => Promise<HeldRun>;
+export type StartHeld = (gate: Gate, pay: (payment: Payment) => Promise<string>, place: Place) => Promise<HeldRun>;
 
 /** The payment that each agent asks for, and its last words. */
 export const ASKED: Payment = { to: 'eve', euros: 900 };
