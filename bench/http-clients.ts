@@ -1,5 +1,5 @@
 /**
- * The clients of `http.ts`, in a process of their own. The parent sends a `Turn`, and gets a
+ * The clients of `http.ts` and `servers.ts`, in a process of their own. The parent sends a `Turn`, and gets a
  * `Measured` when all its requests are answered.
  */
 import { Agent, request } from 'node:http';
@@ -7,7 +7,8 @@ import { percentile } from './measure.ts';
 import { visit } from './shop.ts';
 
 export interface Turn {
-  readonly port: number;
+  /** Of the servers, which get the requests in turn. */
+  readonly ports: readonly number[];
   readonly token: string;
   /** Requests at once. */
   readonly clients: number;
@@ -25,7 +26,7 @@ export interface Measured {
 
 const agent = new Agent({ keepAlive: true, maxSockets: 256 });
 
-async function run({ port, token, clients, requests, members, first }: Turn): Promise<Measured> {
+async function run({ ports, token, clients, requests, members, first }: Turn): Promise<Measured> {
   const latencies: number[] = [];
   let next = 0;
   const start = performance.now();
@@ -34,7 +35,7 @@ async function run({ port, token, clients, requests, members, first }: Turn): Pr
       while (next < requests) {
         const n = first + next++;
         const sentAt = performance.now();
-        await propose(port, token, n, JSON.stringify(visit(n, members)));
+        await propose(ports[n % ports.length]!, token, n, JSON.stringify(visit(n, members)));
         latencies.push(performance.now() - sentAt);
       }
     }),
@@ -59,7 +60,11 @@ function propose(port: number, token: string, n: number, body: string): Promise<
       else reject(new Error(`unexpected: ${response.statusCode} ${text}`));
     });
   });
-  sent.on('error', reject);
+  sent.on('error', (error) => {
+    // The server closed an idle connection at that moment.
+    if (sent.reusedSocket) propose(port, token, n, body).then(resolve, reject);
+    else reject(error);
+  });
   sent.end(body);
   return promise;
 }

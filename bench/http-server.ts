@@ -1,6 +1,8 @@
 /**
- * A server process of `http.ts`: `node http-server.ts assize|bare STORE`. Both answer the same
- * requests with the same validation of the body. The bare server inserts one row a request.
+ * A server process of `http.ts` and `servers.ts`: `node http-server.ts assize|bare STORE`, or
+ * `routed STORE SEED`, one of several servers with the root key of a seed that forward requests to
+ * each other; `unrouted STORE SEED` is one that does not. All answer the same requests with the
+ * same validation of the body. The bare server inserts one row a request.
  */
 
 import type { AddressInfo } from 'node:net';
@@ -14,7 +16,7 @@ import type { Domain } from '#kernel';
 import { systemClock } from '#oracle';
 import { credentialsOf, OPERATIONS, serve } from '#server';
 import { openStore } from '#stores';
-import { MEMBERS } from './http.ts';
+import { MEMBERS } from './http-process.ts';
 import { shop, shopState } from './shop.ts';
 
 /** The message of a server that accepts requests. */
@@ -28,9 +30,9 @@ const AGENT = 'agent:bench';
 const READER = 'auditor:bench';
 const NO_LIMITS = { requestsPerSecond: 1e9, concurrency: 1e6, streams: 1e6, bodyBytes: 1_048_576 };
 
-async function serveAssize(url: string): Promise<Ready> {
+async function serveAssize(url: string, seed: string | undefined, peerUrl: string | undefined): Promise<Ready> {
   const store = await openStore(url);
-  const root = generateKeys();
+  const root = generateKeys(seed === undefined ? undefined : Buffer.from(seed, 'hex'));
   const { tokens } = credentialsOf(store, root);
   const tokenOf = async (principal: string): Promise<string> => {
     const terms = {
@@ -51,7 +53,7 @@ async function serveAssize(url: string): Promise<Ready> {
       ...defaults,
       worlds: { t: { domain: shop.name, initial: shopState(MEMBERS) } },
       principals: new Map(principals.map((one) => [one.name, one])),
-      server: { ...defaults.server, port: 0, limits: NO_LIMITS },
+      server: { ...defaults.server, port: 0, peerUrl, limits: NO_LIMITS },
     },
     ...{ store, domains: [shop as Domain], root: { ...root, origin: 'environment', created: false } },
     policyOf: () => {
@@ -95,11 +97,12 @@ async function intoPostgres(url: string): Promise<Insert> {
   return async (key, text) => Number((await pool.query({ ...statement, values: [key, text] })).rows[0].id);
 }
 
-const [kind, url = ''] = process.argv.slice(2);
+const [kind, url = '', seed] = process.argv.slice(2);
 process.on('message', () => {
   global.gc?.();
   const { rss, heapUsed } = process.memoryUsage();
   process.send?.({ rss, heapUsed });
 });
 process.on('disconnect', () => process.exit());
-process.send?.(kind === 'assize' ? await serveAssize(url) : await serveBare(url));
+const peerUrl = kind === 'routed' ? 'http://127.0.0.1:0' : undefined;
+process.send?.(kind === 'bare' ? await serveBare(url) : await serveAssize(url, seed, peerUrl));

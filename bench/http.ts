@@ -4,20 +4,17 @@
  * together in one transaction; the bare server does not. Clients are in a process of their own, and
  * each server too. Then what a thousand idle event streams cost.
  */
-import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { whyNoServer } from '../tests/support/postgres/binaries.ts';
 import { PostgresServer } from '../tests/support/postgres/server.ts';
-import type { Measured, Turn } from './http-clients.ts';
-import type { Ready } from './http-server.ts';
+import type { Measured } from './http-clients.ts';
+import { BenchProcess } from './http-process.ts';
 import { type BenchResult, formatTable, median, rateResult } from './measure.ts';
 
-export const MEMBERS = 1_000;
 const CLIENTS = [1, 16, 64];
 /** Requests of each server before the first measured turn, so that its code is compiled. */
 const WARM_REQUESTS = 4_000;
@@ -53,9 +50,9 @@ export async function httpBench(): Promise<BenchResult[]> {
 
 async function measure(where: string, urlOf: (name: string) => string): Promise<BenchResult[]> {
   const [own, bare, clients] = [
-    await Process.server('assize', urlOf('own')),
-    await Process.server('bare', urlOf('bare')),
-    Process.clients(),
+    await BenchProcess.server('assize', urlOf('own')),
+    await BenchProcess.server('bare', urlOf('bare')),
+    BenchProcess.clients(),
   ];
   try {
     const results: BenchResult[] = [];
@@ -70,12 +67,12 @@ async function measure(where: string, urlOf: (name: string) => string): Promise<
 async function compareAt(
   where: string,
   count: number,
-  own: Process,
-  bare: Process,
-  clients: Process,
+  own: BenchProcess,
+  bare: BenchProcess,
+  clients: BenchProcess,
 ): Promise<BenchResult[]> {
   const measured: Record<'own' | 'bare', Measured[]> = { own: [], bare: [] };
-  const turn = (server: Process) => clients.propose(server, count, REQUESTS[count]!);
+  const turn = (server: BenchProcess) => clients.propose(server, count, REQUESTS[count]!);
   for (let round = -1; round < ROUNDS; round++) {
     const turns = [async () => measured.bare.push(await turn(bare)), async () => measured.own.push(await turn(own))];
     for (const each of round % 2 === 0 ? turns : turns.reverse()) await each();
@@ -100,7 +97,7 @@ async function compareAt(
 
 /** Streams of another trajectory are idle, whatever is proposed. */
 async function measureStreams(url: string): Promise<BenchResult[]> {
-  const [own, clients] = [await Process.server('assize', url), Process.clients()];
+  const [own, clients] = [await BenchProcess.server('assize', url), BenchProcess.clients()];
   const sockets: Socket[] = [];
   try {
     const turn = () => clients.propose(own, 16, REQUESTS[16]!);
@@ -130,7 +127,7 @@ async function measureStreams(url: string): Promise<BenchResult[]> {
   }
 }
 
-async function openStream({ ready }: Process): Promise<Socket> {
+async function openStream({ ready }: BenchProcess): Promise<Socket> {
   const { port, readerToken } = ready!;
   const socket = connect(port, '127.0.0.1');
   const lines = [
@@ -141,74 +138,6 @@ async function openStream({ ready }: Process): Promise<Socket> {
   socket.write(`${lines.join('\r\n')}\r\n\r\n`);
   await once(socket, 'data');
   return socket.resume();
-}
-
-/** A server, or the clients. */
-class Process {
-  readonly #child: ChildProcess;
-  readonly ready: Ready | undefined;
-  #next = 0;
-
-  static async server(kind: 'assize' | 'bare', url: string): Promise<Process> {
-    const child = start('./http-server.ts', [kind, url]);
-    return new Process(child, await answerOf<Ready>(child));
-  }
-
-  static clients(): Process {
-    return new Process(start('./http-clients.ts', []));
-  }
-
-  private constructor(child: ChildProcess, ready?: Ready) {
-    this.#child = child;
-    this.ready = ready;
-  }
-
-  async propose({ ready }: Process, clients: number, requests: number): Promise<Measured> {
-    const { port, token } = ready!;
-    const turn: Turn = { port, token, clients, requests, members: MEMBERS, first: this.#next };
-    this.#next += requests;
-    this.#child.send(turn);
-    return answerOf(this.#child);
-  }
-
-  /** After a collection of garbage. */
-  async memory(): Promise<{ readonly rss: number; readonly heapUsed: number }> {
-    this.#child.send('memory');
-    return answerOf(this.#child);
-  }
-
-  async end(): Promise<void> {
-    if (this.#child.exitCode !== null) return;
-    const ended = once(this.#child, 'exit');
-    this.#child.disconnect();
-    await ended;
-  }
-}
-
-function start(file: string, args: readonly string[]): ChildProcess {
-  // The log of a server is dropped behind a pipe, as a collector of logs reads it.
-  const child = fork(fileURLToPath(new URL(file, import.meta.url)), args, {
-    execArgv: ['--expose-gc'],
-    stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
-  });
-  let log = '';
-  child.stderr!.setEncoding('utf8').on('data', (text: string) => (log = (log + text).slice(-4_000)));
-  child.once('exit', (code) => {
-    if (code !== 0) console.error(log);
-  });
-  return child;
-}
-
-async function answerOf<T>(child: ChildProcess): Promise<T> {
-  const answered = new AbortController();
-  const { signal } = answered;
-  const ended = once(child, 'exit', { signal }).then(() => {
-    throw new Error('a process of the benchmark has ended');
-  });
-  const [answer] = (await Promise.race([once(child, 'message', { signal }), ended])) as [T];
-  ended.catch(() => undefined);
-  answered.abort();
-  return answer;
 }
 
 if (import.meta.main) console.log(formatTable(await httpBench()));

@@ -21,6 +21,7 @@ const BENCHES: Readonly<Record<string, (peer?: PeerFigures) => Promise<BenchResu
   recovery: async () => (await import('./recovery.ts')).recoveryBench(),
   speculation: async (peer) => (await import('./speculation.ts')).speculationBench(peer),
   http: async () => (await import('./http.ts')).httpBench(),
+  servers: async () => (await import('./servers.ts')).serversBench(),
   contention: async () => (await import('./contention.ts')).contentionBench(),
   hooks: async () => (await import('./hooks.ts')).hooksBench(),
   gate: async () => (await import('./gate.ts')).gateBench(),

@@ -125,6 +125,13 @@ export interface ServerConfig {
   readonly port?: number;
   /** The address that clients use, such as https://assize.example.com. Default: `http://host:port`. */
   readonly publicUrl?: string;
+  /**
+   * The address at which the other servers of the store reach this one, such as
+   * https://10.0.0.5:4517. Each trajectory is then written by one of these servers, and the others
+   * forward requests to it. Without TLS the network must be private, which `behindProxy` states.
+   * Default: none, and no request is forwarded.
+   */
+  readonly peerUrl?: string;
   /** States that a proxy in front of the server terminates TLS. Default: false. */
   readonly behindProxy?: boolean;
   readonly tls?: { readonly certFile: string; readonly keyFile: string };

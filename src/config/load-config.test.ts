@@ -93,6 +93,7 @@ test('a project without a config has every default', async () => {
       host: '127.0.0.1',
       port: 4517,
       publicUrl: undefined,
+      peerUrl: undefined,
       behindProxy: false,
       limits: { requestsPerSecond: 50, concurrency: 32, streams: 16, bodyBytes: 1_048_576 },
       writSeconds: 3_600,

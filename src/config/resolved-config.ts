@@ -47,6 +47,8 @@ export interface ResolvedServer {
   readonly port: number;
   /** Undefined: the address that the server listens on. */
   readonly publicUrl: string | undefined;
+  /** Undefined: requests are not forwarded. */
+  readonly peerUrl: string | undefined;
   readonly behindProxy: boolean;
   readonly tls: NonNullable<ServerConfig['tls']> | undefined;
   readonly limits: Required<LimitsConfig>;
@@ -164,6 +166,7 @@ function resolveServer(given: ServerConfig, inFolder: (path: string) => string, 
     host: given.host ?? '127.0.0.1',
     port: given.port ?? 4517,
     publicUrl: given.publicUrl,
+    peerUrl: given.peerUrl,
     behindProxy: given.behindProxy ?? false,
     tls: tls && { certFile: inFolder(tls.certFile), keyFile: inFolder(tls.keyFile) },
     limits: { ...LIMITS, ...definedOf(given.limits) },

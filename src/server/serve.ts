@@ -27,7 +27,9 @@ import { Authenticator } from './principals/authenticator.ts';
 import { JwtVerifier } from './principals/jwt.ts';
 import { OidcSignIn } from './principals/oidc.ts';
 import { Standings } from './principals/standings.ts';
-import { publicAddress, signInLink } from './public-address.ts';
+import { peerAddress, publicAddress, signInLink } from './public-address.ts';
+import type { Router } from './routing/router.ts';
+import { routingOf, startRouting } from './routing/routing.ts';
 import type { ServeOptions } from './serve-options.ts';
 import type { Service } from './service.ts';
 import { startService } from './start-service.ts';
@@ -95,13 +97,16 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     throw error;
   });
   const url = publicAddress({ ...server, port });
-  const addresses = addressesOf(url, server.host, port);
+  const peerUrl = peerAddress({ ...server, port });
+  const addresses = addressesOf(url, server.host, port, peerUrl);
+  const routing = peerUrl === undefined ? undefined : routingOf(options, { store, url: peerUrl, clock, onFailure });
   app = appOf(
     service,
-    { logger, metrics, addresses, open, tail, stopping: stopping.signal },
+    { logger, metrics, addresses, open, tail, stopping: stopping.signal, router: routing?.router },
     { console: options.console, mcp, closers },
   );
   await tail.start();
+  if (routing !== undefined) await startRouting(routing, metrics);
   const sender = new NoticeSender({
     ...{ store, receivers, mail: config.mail, onFailure, clock },
     openProposals: openProposalsIn(assize, store, onFailure),
@@ -136,13 +141,14 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       const within = (ms: number, work: Promise<unknown>) => settled(Math.min(ms, end - performance.now()), work);
       logger.event('stopping');
       stopping.abort(stopped());
-      const work = Promise.all([tail.stop(), sender.stop(), kept()]).catch(onFailure);
+      const work = Promise.all([routing?.members.stop(), tail.stop(), sender.stop(), kept()]).catch(onFailure);
       const closing = closed(http);
       await within(REQUESTS_MS, closing);
       open.end(stopped());
       await within(ANSWERS_MS, Promise.all(closers.map((close) => close())));
       await within(ANSWERS_MS, closing);
       http.closeAllConnections();
+      routing?.forwarder.close();
       await within(WORK_MS, work);
       await within(STOP_MS, assize.close({ timeoutMs: CALLS_MS }));
       await within(STOP_MS, watchdog.stop());
@@ -158,6 +164,7 @@ interface AppPorts {
   readonly open: OpenRequests;
   readonly tail: LogTail;
   readonly stopping: AbortSignal;
+  readonly router: Router | undefined;
 }
 
 /** The pages of the app, its MCP servers, and the ends of those. */
@@ -197,10 +204,21 @@ const NOTICE_GAUGES = [
 
 /** @throws ServerError `public_without_tls` */
 function requireSafeAddress({ server }: ResolvedConfig): void {
+  requireSafePeerUrl(server);
   if (isLoopback(server.host) || server.tls !== undefined || server.behindProxy) return;
   throw new ServerError(
     'public_without_tls',
     `The address ${server.host} is public, and tokens would be sent in plain text. Set server.tls, or server.behindProxy if a proxy ends TLS.`,
+  );
+}
+
+function requireSafePeerUrl({ peerUrl, behindProxy }: ResolvedConfig['server']): void {
+  if (peerUrl === undefined || behindProxy) return;
+  const { protocol, hostname } = new URL(peerUrl);
+  if (protocol === 'https:' || isLoopback(hostname)) return;
+  throw new ServerError(
+    'public_without_tls',
+    `Other servers would send tokens to ${peerUrl} in plain text. Use an https address for server.peerUrl, or set server.behindProxy if the network of the servers is private.`,
   );
 }
 

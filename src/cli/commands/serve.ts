@@ -21,6 +21,7 @@ interface Options extends SharedOptions {
   readonly config?: string;
   readonly port?: number;
   readonly host?: string;
+  readonly peerUrl?: string;
   readonly signIn?: string;
   readonly tour?: boolean;
   readonly fresh?: boolean;
@@ -33,6 +34,7 @@ export function serve(program: Command): void {
       .description('run the HTTP server: agents propose, people decide')
       .option('--port <n>', 'port (default: 4517; 0: a free one)', portOf)
       .option('--host <address>', 'address to listen on (default: 127.0.0.1)')
+      .option('--peer-url <url>', 'address at which other servers of the store reach this one', peerUrlOf)
       .option('--sign-in <principal>', 'print a link that signs this principal in, once')
       .option('--tour', 'serve sample worlds from ./assize-tour.db, and say what to try')
       .option('--fresh', 'with --tour: begin the sample worlds anew'),
@@ -57,6 +59,7 @@ export function serve(program: Command): void {
             ...loaded.server,
             ...(options.port !== undefined && { port: options.port }),
             ...(options.host !== undefined && { host: options.host }),
+            ...(options.peerUrl !== undefined && { peerUrl: options.peerUrl }),
           },
         };
         if (config.principals.size === 0) note(withoutPrincipals(config));
@@ -141,6 +144,12 @@ function stopped(interruption: AbortSignal): Promise<void> {
   if (interruption.aborted) done.resolve();
   interruption.addEventListener('abort', () => done.resolve(), { once: true });
   return done.promise;
+}
+
+function peerUrlOf(text: string): string {
+  const { origin, href, protocol } = URL.parse(text) ?? {};
+  if ((protocol === 'http:' || protocol === 'https:') && href === `${origin}/`) return text;
+  throw new InvalidArgumentError('It must be an http or https URL without user, path and query.');
 }
 
 function portOf(text: string): number {

@@ -56,7 +56,7 @@ const secure: Form = fits('an https URL, or an http URL of a loopback host', (va
   return url !== undefined && (url.protocol === 'https:' || isLoopback(url.hostname));
 });
 
-const publicUrl: Form = fits('an http or https URL with no user, path, query or fragment', (value) => {
+const origin: Form = fits('an http or https URL with no user, path, query or fragment', (value) => {
   const url = urlOf(value, ['http:', 'https:']);
   return url !== undefined && url.pathname === '/' && url.username === '' && url.search === '' && url.hash === '';
 });
@@ -101,7 +101,8 @@ export const server: Form = all(
   object<ServerConfig>({
     host: optional(fits('a host name or an IP address', (value) => typeof value === 'string' && isHost(value))),
     port: optional(whole(0, 65_535)),
-    publicUrl: optional(publicUrl),
+    publicUrl: optional(origin),
+    peerUrl: optional(origin),
     behindProxy: optional(flag),
     tls: optional(object<NonNullable<ServerConfig['tls']>>({ certFile: text, keyFile: text })),
     limits: optional(limits),

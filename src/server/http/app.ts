@@ -11,8 +11,10 @@ import type { Authenticator } from '../principals/authenticator.ts';
 import { type Caller, isOfKind } from '../principals/caller.ts';
 import type { Standings } from '../principals/standings.ts';
 import { type Problem, problemOf } from '../problems/problem.ts';
+import { FORWARDED_BY } from '../routing/forwarder.ts';
+import type { Router } from '../routing/router.ts';
 import type { Service } from '../service.ts';
-import { readBody } from './body.ts';
+import { parseBody, readBytes } from './body.ts';
 import { type Addresses, checkHost, checkOrigin, securityHeaders } from './guards.ts';
 import type { Limits, RateLimiter } from './limits.ts';
 import type { OpenRequests } from './open-requests.ts';
@@ -37,6 +39,8 @@ export interface AppParts {
   /** Ends when the server begins to stop. */
   readonly stopping: AbortSignal;
   readonly open: OpenRequests;
+  /** Absent: no request is forwarded. */
+  readonly router?: Router | undefined;
   /** Adds the routes that are not operations: sign-in, events, pages. */
   readonly more?: (app: Hono, parts: AppParts) => void;
 }
@@ -128,8 +132,8 @@ async function runOperation(
   });
   // A request without an answer in time counts until its work ends, and a stream until it ends.
   work.then(
-    ({ lines }) => {
-      if (lines === undefined || isAnswered) leave();
+    (answer) => {
+      if (!('lines' in answer) || answer.lines === undefined || isAnswered) leave();
     },
     (error: unknown) => {
       leave();
@@ -152,16 +156,21 @@ interface Given {
   readonly requireStanding: () => Promise<void>;
 }
 
-/** Checks the request and runs its operation. */
+/** Checks the request, and runs its operation or forwards it to the server that is to run it. */
 async function answerOf(
   one: Operation,
   { request, path, caller, waitSeconds, requireStanding }: Given,
-  { service, limits, addresses }: AppParts,
+  { service, limits, addresses, router }: AppParts,
   signalOf: () => AbortSignal,
-): Promise<Answer> {
+): Promise<Answer | Response> {
   requireKind(caller, one.kinds);
-  const body =
-    one.body === undefined ? undefined : await readBody(request, Math.max(limits.bodyBytes, one.bodyBytes ?? 0));
+  const bytesMax = Math.max(limits.bodyBytes, one.bodyBytes ?? 0);
+  const bytes = one.body === undefined ? undefined : await readBytes(request, bytesMax);
+  if (router !== undefined && one.isRouted === true && bytes !== undefined && !request.headers.has(FORWARDED_BY)) {
+    const forwarded = await router.forwarded(path['trajectory']!, request, bytes, signalOf());
+    if (forwarded !== undefined) return forwarded;
+  }
+  const body = bytes && parseBody(bytes, bytesMax);
   const given = checkedParts(one, { path, query: queryOf(request.url), body });
   const key = request.headers.get('idempotency-key') ?? '';
   if (one.needsKey === true && key === '')
@@ -182,7 +191,13 @@ async function answerOf(
 }
 
 /** `onEnd`: called at the end of a stream. */
-function answered(answer: Answer, request: Request, requireStanding: () => Promise<void>, onEnd: () => void): Response {
+function answered(
+  answer: Answer | Response,
+  request: Request,
+  requireStanding: () => Promise<void>,
+  onEnd: () => void,
+): Response {
+  if (isInstance(answer, Response)) return answer;
   const { status = 200, headers = {}, body, bytes, lines, etag } = answer;
   const tag = etag === undefined ? undefined : `"${etag}"`;
   const own = { ...headers, ...(tag !== undefined && { etag: tag }) };

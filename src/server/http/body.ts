@@ -8,17 +8,29 @@ const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
 /**
  * The body of a request as JSON. A text that two readers could read differently is refused.
  *
- * @throws ServerError `unsupported_media_type`, `body_too_large`; CanonError for a text that is not
- * strict JSON
+ * @throws the errors of `readBytes` and `parseBody`
  */
 export async function readBody(request: Request, bytesMax: number): Promise<Json> {
+  return parseBody(await readBytes(request, bytesMax), bytesMax);
+}
+
+/** The bytes of a body of JSON. @throws ServerError `unsupported_media_type`, `body_too_large` */
+export async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array> {
   const type = request.headers.get('content-type') ?? '';
   if (!JSON_TYPE.test(type))
     throw new ServerError(
       'unsupported_media_type',
       'The body must be JSON. Send it with the header Content-Type: application/json.',
     );
-  const bytes = await readBytes(request, bytesMax);
+  return bytesOf(request, bytesMax);
+}
+
+/**
+ * A body as JSON. A text that two readers could read differently is refused.
+ *
+ * @throws CanonError for a text that is not strict JSON
+ */
+export function parseBody(bytes: Uint8Array, bytesMax: number): Json {
   try {
     return parseStrict(bytes, { bytesMax });
   } catch (error) {
@@ -29,7 +41,7 @@ export async function readBody(request: Request, bytesMax: number): Promise<Json
   }
 }
 
-async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array> {
+async function bytesOf(request: Request, bytesMax: number): Promise<Uint8Array> {
   const length = request.headers.get('content-length');
   if (length !== null && Number(length) > bytesMax) throw tooLarge(bytesMax);
   // The parser of HTTP takes no more bytes than the announced ones.

@@ -9,11 +9,15 @@ export interface Addresses {
   readonly hosts: ReadonlySet<string>;
 }
 
-/** The addresses of a server. A loopback server also answers to `localhost`. */
-export function addressesOf(publicUrl: string, host: string, port: number): Addresses {
+/**
+ * The addresses of a server. A loopback server also answers to `localhost`. `peerUrl`: its address
+ * for other servers.
+ */
+export function addressesOf(publicUrl: string, host: string, port: number, peerUrl?: string): Addresses {
   const { origin, host: named } = new URL(publicUrl);
   const loopback = isLoopback(host) ? [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`] : [];
-  return { origin, hosts: new Set([named, ...loopback]) };
+  const peer = peerUrl === undefined ? [] : [new URL(peerUrl).host];
+  return { origin, hosts: new Set([named, ...loopback, ...peer]) };
 }
 
 /**

@@ -90,6 +90,7 @@ const ask = operation({
     })
     .meta({ id: 'AskedCall' }),
   refusesHidden: true,
+  isRouted: true,
   answer: decisionForm,
   errors: ['halted', 'too_many_pending', 'conflict'],
   run: async (request) => {
@@ -125,6 +126,7 @@ const report = operation({
     })
     .meta({ id: 'ReportedOutcome' }),
   bodyBytes: REPORT_BYTES,
+  isRouted: true,
   answer: z.strictObject({ recorded: z.boolean().describe('whether the outcome was recorded now') }),
   errors: ['halted'],
   run: async (request) => {

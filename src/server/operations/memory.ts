@@ -58,6 +58,7 @@ const assert = operation({
   params: place,
   body: statement,
   needsKey: true,
+  isRouted: true,
   answer: rulingForm,
   statuses: [200, 202],
   errors: ['unknown_predicate', 'idempotency_conflict', 'conflict'],

@@ -88,6 +88,11 @@ export interface Operation<
   readonly statuses?: readonly (200 | 201 | 202)[];
   /** Whether the header `Idempotency-Key` is required. */
   readonly needsKey?: boolean;
+  /**
+   * Whether a server may forward the request to the writer of the trajectory in its path. A
+   * repetition of the request must be the same request: without an answer it is executed here too.
+   */
+  readonly isRouted?: true;
   /** Whether the answer is JSON Lines, each of the form `answer`. */
   readonly isLines?: boolean;
   /** The media type of an answer that is a file. Its `answer` is `fileForm`. */

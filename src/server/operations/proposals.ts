@@ -37,6 +37,7 @@ const create = operation({
   params: z.strictObject({ trajectory: name }),
   body: proposalBody,
   needsKey: true,
+  isRouted: true,
   answer: z.union([rulingForm, interruptForm]),
   statuses: [200, 202],
   errors: ['idempotency_conflict', 'conflict', 'halted', 'too_many_pending', 'domain_stuck'],

@@ -36,8 +36,7 @@ export interface PostgresOptions {
   readonly readers?: number;
   /**
    * Whether commits notify the followers of the store (default true). The server serializes the
-   * commits of transactions that notify. Many processes that write constantly are therefore faster
-   * without notifications.
+   * commits of transactions that notify, so a process that writes constantly notifies at intervals.
    */
   readonly notify?: boolean;
   /**

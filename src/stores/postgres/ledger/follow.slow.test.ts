@@ -90,6 +90,21 @@ withPostgres(
       await store.close();
     });
 
+    test('a busy writer notifies at intervals, and after its last commit', async () => {
+      const url = postgres.url();
+      const [writer, reader] = [await openPostgres({ url }), await openPostgres({ url, mode: 'readonly' })];
+      const ear = new Ear();
+      await reader.follow(ear.listen);
+      const chain = chainOf('t', 300);
+      for (const row of chain.slice(0, -1)) await writer.commit(batchOf(row));
+      const before = ear.heard.length;
+      await writer.commit(batchOf(chain.at(-1)!));
+      await ear.until((heard) => heard.length > before && heard.at(-1)?.kind === 'missed');
+      expect(ear.heard.length).toBeLessThan(250);
+      await writer.close();
+      await reader.close();
+    });
+
     test('a store that does not tell', async () => {
       const url = postgres.url();
       const [quiet, store] = [await openPostgres({ url, notify: false }), await openPostgres({ url })];

@@ -82,6 +82,10 @@ export class Group {
     return this.#sent;
   }
 
+  get hasEntries(): boolean {
+    return this.#batches.length > 0;
+  }
+
   /** The number of calls to the server for this group. */
   get calls(): number {
     return this.#calls;

@@ -9,6 +9,7 @@ import { PartitionCache } from '../facts/partition-cache.ts';
 import { AdaptiveBatchSize } from './batch-size.ts';
 import { type Appends, Group, prepareAppend } from './commit.ts';
 import { BatchJob, type Job, OperationJob, OracleJob, type RowsJob } from './job.ts';
+import { NotificationRate } from './notification-rate.ts';
 import type { Writer } from './writer.ts';
 
 /** The rows and bytes at which a group is full, so no caller waits for an endless group. */
@@ -25,7 +26,7 @@ export interface GroupCommitOptions {
   readonly path: string;
   readonly schema: string;
   readonly writer: Writer;
-  /** Whether followers are notified of new heads. */
+  /** Whether followers are notified of commits. */
   readonly tell: boolean;
 }
 
@@ -44,6 +45,7 @@ export class GroupCommit {
   /** The cached partitions after reads and commits, for the next change. */
   readonly knownFacts: PartitionCache = new PartitionCache();
   readonly #pace = new AdaptiveBatchSize();
+  readonly #notifications = new NotificationRate(() => this.run(announceIn(this.#options.schema)));
   #waiting: Job[] = [];
   /** The number of callers without an answer. */
   #asking = 0;
@@ -74,8 +76,13 @@ export class GroupCommit {
     return this.#asked((resolve, reject) => new OperationJob(step, resolve, reject));
   }
 
-  /** Resolves when no job waits any more. */
-  idle(): Promise<void> {
+  /** Resolves when no job waits any more, and the followers are notified. */
+  async idle(): Promise<void> {
+    await this.#worked();
+    await this.#notifications.flush();
+  }
+
+  #worked(): Promise<void> {
     if (!this.#isAtWork) return Promise.resolve();
     return new Promise((resolve) => this.#whenIdle.push(resolve));
   }
@@ -166,9 +173,10 @@ export class GroupCommit {
 
   /** False if some jobs have no answer from the server. */
   async #group(session: Session, group: Group): Promise<boolean> {
+    const tells = this.#options.tell && group.hasEntries && this.#notifications.next();
     for (let calls = 1; ; calls += 1) {
       try {
-        if (await group.write(session, this.#append, this.#options.tell)) return true;
+        if (await group.write(session, this.#append, tells)) return true;
         if (calls === CALLS_MAX) throw new Error(`other writers committed first ${calls} times`);
       } catch (error) {
         if (isSerializationFailure(error) && calls < CALLS_MAX) continue;
@@ -212,4 +220,9 @@ export class GroupCommit {
     }
     return size;
   }
+}
+
+/** Tells the followers that they may have missed commits. */
+function announceIn(schema: string): (session: Session) => Promise<unknown> {
+  return (session) => session.run({ text: 'SELECT pg_notify($1, $2)' }, [schema, '']);
 }
