@@ -28,7 +28,7 @@ export interface Ready {
 
 const AGENT = 'agent:bench';
 const READER = 'auditor:bench';
-const NO_LIMITS = { requestsPerSecond: 1e9, concurrency: 1e6, streams: 1e6, bodyBytes: 1_048_576 };
+const NO_LIMITS = { requestsPerSecond: 1e9, concurrency: 1e6, streams: 1e6, bodyBytes: 1_048_576, backlog: 1e6 };
 
 async function serveAssize(url: string, seed: string | undefined, peerUrl: string | undefined): Promise<Ready> {
   const store = await openStore(url);

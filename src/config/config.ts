@@ -98,7 +98,7 @@ export interface NoticesConfig {
   readonly mail?: MailConfig;
 }
 
-/** The limits of one principal. */
+/** The limits of one principal, and of one process. */
 export interface LimitsConfig {
   /** Requests a second, on average. Default 50. */
   readonly requestsPerSecond?: number;
@@ -108,6 +108,11 @@ export interface LimitsConfig {
   readonly streams?: number;
   /** Bytes of a request body. Default 1 MiB. */
   readonly bodyBytes?: number;
+  /**
+   * Proposals in progress in one process. Above it a principal with more than an equal share gets
+   * 429. Default 1,000.
+   */
+  readonly backlog?: number;
 }
 
 /** A witness that cosigns the checkpoints of the server (c2sp.org/tlog-witness). */

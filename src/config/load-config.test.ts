@@ -95,7 +95,7 @@ test('a project without a config has every default', async () => {
       publicUrl: undefined,
       peerUrl: undefined,
       behindProxy: false,
-      limits: { requestsPerSecond: 50, concurrency: 32, streams: 16, bodyBytes: 1_048_576 },
+      limits: { requestsPerSecond: 50, concurrency: 32, streams: 16, bodyBytes: 1_048_576, backlog: 1_000 },
       writSeconds: 3_600,
       watchdogMs: 10_000,
       jwt: [],

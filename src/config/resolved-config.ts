@@ -95,7 +95,13 @@ export interface ConfigSources {
   readonly env: Environment;
 }
 
-const LIMITS: Required<LimitsConfig> = { requestsPerSecond: 50, concurrency: 32, streams: 16, bodyBytes: 1_048_576 };
+const LIMITS: Required<LimitsConfig> = {
+  requestsPerSecond: 50,
+  concurrency: 32,
+  streams: 16,
+  bodyBytes: 1_048_576,
+  backlog: 1_000,
+};
 
 /** Fills in the defaults of a checked config. The store is that of the first source with one. */
 export function resolveConfig(config: AssizeConfig, { file, folder, store, env }: ConfigSources): ResolvedConfig {

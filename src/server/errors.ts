@@ -25,6 +25,8 @@ export type ServerErrorCode =
   | 'precondition_failed'
   /** The principal sends too many requests. Wait for the seconds of `Retry-After`. */
   | 'too_fast'
+  /** The server has too many proposals in progress. Wait for the seconds of `Retry-After`. */
+  | 'too_busy'
   /** The principal has too many open event streams. Close one. */
   | 'too_many_streams'
   /** The host name is not one of this server. Use the address of `server.publicUrl`. */

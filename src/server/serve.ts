@@ -5,6 +5,7 @@ import { eventOf } from './events/event-stream.ts';
 import { LogTail } from './events/log-tail.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createApp, stopped } from './http/app.ts';
+import { Backlog } from './http/backlog.ts';
 import { addConsole, addUnknownPage } from './http/console.ts';
 import type { ConsoleFiles } from './http/console-files.ts';
 import { addEvents } from './http/events.ts';
@@ -175,7 +176,7 @@ interface AppEnds {
 }
 
 function appOf(service: Service, { tail, ...ports }: AppPorts, { console: files, mcp, closers }: AppEnds): Hono {
-  const { tokens, sessions, names, clock, config } = service;
+  const { tokens, sessions, names, clock, config, metrics } = service;
   const { limits, oidc, jwt } = config.server;
   const nowMs = (): number => performance.now();
   const authenticator = new Authenticator({ config, tokens, sessions, jwt: new JwtVerifier(jwt), names, clock });
@@ -184,6 +185,7 @@ function appOf(service: Service, { tail, ...ports }: AppPorts, { console: files,
     ...{ service, operations: OPERATIONS, authenticator, limits, ...ports },
     standings: new Standings(authenticator, nowMs),
     limiter: new RateLimiter(limits, nowMs),
+    backlog: backlogOf(limits, metrics, nowMs),
     requestMs: REQUEST_MS,
     more: (app, all) => {
       addEvents(app, all, tail);
@@ -194,6 +196,16 @@ function appOf(service: Service, { tail, ...ports }: AppPorts, { console: files,
       if (files !== undefined) addUnknownPage(app, files, signIn !== undefined);
     },
   });
+}
+
+function backlogOf({ backlog: limit }: ResolvedConfig['server']['limits'], metrics: Metrics, nowMs: () => number) {
+  const backlog = new Backlog(limit, nowMs);
+  metrics.gauge({
+    name: 'assize_backlog',
+    help: 'Proposals in progress; above server.limits.backlog some get 429.',
+    read: () => backlog.size,
+  });
+  return backlog;
 }
 
 const NOTICE_GAUGES = [

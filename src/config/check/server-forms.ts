@@ -66,6 +66,7 @@ const limits: Form = object<LimitsConfig>({
   concurrency: optional(whole(1, 1_000_000)),
   streams: optional(whole(0, 1_000_000)),
   bodyBytes: optional(whole(1_024, BODY_BYTES_MAX)),
+  backlog: optional(whole(1, 1_000_000)),
 });
 
 const oidc: Form = object<OidcConfig>({

@@ -10,6 +10,7 @@ import { Metrics } from '../log/metrics.ts';
 import { ANYBODY, type Answer, operation } from '../operations/operation.ts';
 import type { Caller } from '../principals/caller.ts';
 import { createApp } from './app.ts';
+import { Backlog } from './backlog.ts';
 import { DEFAULT_LIMITS, RateLimiter } from './limits.ts';
 import { OpenRequests } from './open-requests.ts';
 
@@ -33,6 +34,7 @@ function appWith(run: () => Promise<Answer>, requestMs = 60_000) {
     authenticator: { callerOf: async () => CALLER, credentialOf: () => ({ kind: 'token', text: '' }) } as never,
     standings: { callerNow: async () => CALLER } as never,
     limiter: new RateLimiter(limits, () => performance.now()),
+    backlog: new Backlog(limits.backlog, () => performance.now()),
     limits,
     requestMs,
     addresses: { origin: ORIGIN, hosts },

@@ -14,6 +14,7 @@ import { type Problem, problemOf } from '../problems/problem.ts';
 import { FORWARDED_BY } from '../routing/forwarder.ts';
 import type { Router } from '../routing/router.ts';
 import type { Service } from '../service.ts';
+import type { Backlog } from './backlog.ts';
 import { parseBody, readBytes } from './body.ts';
 import { type Addresses, checkHost, checkOrigin, securityHeaders } from './guards.ts';
 import type { Limits, RateLimiter } from './limits.ts';
@@ -30,6 +31,7 @@ export interface AppParts {
   readonly authenticator: Authenticator;
   readonly standings: Standings;
   readonly limiter: RateLimiter;
+  readonly backlog: Backlog;
   readonly limits: Limits;
   /** The time limit of a request, without its wait. */
   readonly requestMs: number;
@@ -160,7 +162,7 @@ interface Given {
 async function answerOf(
   one: Operation,
   { request, path, caller, waitSeconds, requireStanding }: Given,
-  { service, limits, addresses, router }: AppParts,
+  { service, limits, limiter, backlog, addresses, router }: AppParts,
   signalOf: () => AbortSignal,
 ): Promise<Answer | Response> {
   requireKind(caller, one.kinds);
@@ -178,16 +180,28 @@ async function answerOf(
       'idempotency_key_missing',
       'A proposal needs an idempotency key. Send the header Idempotency-Key, the same again for a repetition.',
     );
+  const weight = one.weightOf?.(given.body as never) ?? 1;
+  if (weight > 1) limiter.charge(caller.name, weight - 1);
   const wantsInterrupts = (request.headers.get('accept') ?? '').includes(INTERRUPTS);
-  return one.run({
-    ...{ ...given, caller, service, key, waitSeconds, wantsInterrupts, requireStanding },
-    origin: addresses.origin,
-    traceparent: traceparentFrom(request.headers),
-    get signal() {
-      return signalOf();
-    },
-    hasAnswer: (etag) => isNamed(`"${etag}"`, request.headers.get('if-none-match') ?? ''),
-  });
+  const run = () =>
+    one.run({
+      ...{ ...given, caller, service, key, waitSeconds, wantsInterrupts, requireStanding },
+      origin: addresses.origin,
+      traceparent: traceparentFrom(request.headers),
+      get signal() {
+        return signalOf();
+      },
+      hasAnswer: (etag) => isNamed(`"${etag}"`, request.headers.get('if-none-match') ?? ''),
+    });
+  const isProposal = one.needsKey === true || one.weightOf !== undefined;
+  // A proposal that waits for a decision takes no time of the server.
+  if (!isProposal || waitSeconds > 0) return run();
+  const leave = backlog.enter(caller.name, weight);
+  try {
+    return await run();
+  } finally {
+    leave();
+  }
 }
 
 /** `onEnd`: called at the end of a stream. */

@@ -1,11 +1,13 @@
 import { ServerError } from '../errors.ts';
 
-/** Each default is for one principal. */
+/** Each default but `backlog` is for one principal. */
 export interface Limits {
   readonly requestsPerSecond: number;
   readonly concurrency: number;
   readonly streams: number;
   readonly bodyBytes: number;
+  /** Proposals in progress of all principals. */
+  readonly backlog: number;
 }
 
 export const DEFAULT_LIMITS: Limits = {
@@ -13,6 +15,7 @@ export const DEFAULT_LIMITS: Limits = {
   concurrency: 32,
   streams: 16,
   bodyBytes: 1_048_576,
+  backlog: 1_000,
 };
 
 /** A principal may save requests of this many seconds. */
@@ -63,6 +66,22 @@ export class RateLimiter {
     return once(() => {
       use.running -= 1;
     });
+  }
+
+  /**
+   * Counts a request as so many more. A request that exceeds the burst passes when nothing of the
+   * burst is used, and its principal then waits for longer.
+   *
+   * @throws ServerError `too_fast`
+   */
+  charge(principal: string, requests: number): void {
+    const use = this.#use(principal);
+    const { requestsPerSecond } = this.#limits;
+    // The request itself has been counted.
+    const needed = Math.min(requests, requestsPerSecond * BURST_SECONDS - 1);
+    if (use.saved < needed)
+      throw tooFast(`${principal} sends too many proposals`, Math.ceil((needed - use.saved) / requestsPerSecond));
+    use.saved -= requests;
   }
 
   /**

@@ -86,6 +86,8 @@ export interface Operation<
   /** The form of the answer, with its status codes. Default: 200. */
   readonly answer: Out;
   readonly statuses?: readonly (200 | 201 | 202)[];
+  /** The number of requests as which the limits count a request with this body. Default: 1. */
+  readonly weightOf?: (body: Body extends z.ZodType ? z.output<Body> : undefined) => number;
   /** Whether the header `Idempotency-Key` is required. */
   readonly needsKey?: boolean;
   /**

@@ -7,12 +7,13 @@ import { awaitDecision, type Wait, type Waiting } from '../await-decision.ts';
 import { ServerError } from '../errors.ts';
 import { agentWrit } from '../principals/agent-writ.ts';
 import { isOfKind } from '../principals/caller.ts';
+import { problemOf } from '../problems/problem.ts';
 import { proposeOnce } from '../propose-once.ts';
 import { callerTrajectory, entryNamed, type Reaching } from '../reach.ts';
 import { interruptDocument, rulingDocument } from '../rulings.ts';
-import { hash, interruptForm, json, name, observationsForm, roleForm, rulingForm, writForm } from './forms.ts';
+import { documentForm, hash, interruptForm, json, name, observationsForm, roleForm, rulingForm, writForm } from './forms.ts';
 import { judgementDocument, judgementForm } from './judgements.ts';
-import { ANYBODY, INTERRUPTS, type Operation, operation, READERS, type Request } from './operation.ts';
+import { ANYBODY, INTERRUPTS, type Operation, operation, READERS } from './operation.ts';
 
 const proposalBody = z
   .strictObject({
@@ -42,20 +43,11 @@ const create = operation({
   statuses: [200, 202],
   errors: ['idempotency_conflict', 'conflict', 'halted', 'too_many_pending', 'domain_stuck'],
   run: async (request) => {
-    const { path, body, caller, service, key, waitSeconds } = request;
+    const { path, body, service, key, waitSeconds } = request;
     const trajectory = await callerTrajectory(request, path.trajectory);
     const now = service.clock.now();
-    const writ = await writOf(request, trajectory.id);
-    const input: ProposalInput = {
-      action: body.action,
-      role: body.role,
-      args: body.args,
-      writ,
-      principal: caller.name,
-      idempotencyKey: key,
-      ...(body.observations !== undefined && { observations: body.observations as never }),
-      ...(body.precondition !== undefined && { precondition: body.precondition }),
-    };
+    const input = await inputOf(request, trajectory.id, body, key);
+    const { writ } = input;
     await service.gateways.ready(trajectory);
     const proposed = await proposeOnce(request, trajectory, input);
     const until = addMicros(now, waitSeconds * 1_000_000);
@@ -71,17 +63,80 @@ const create = operation({
   },
 });
 
+const MANY_MAX = 100;
+
+const createMany = operation({
+  id: 'proposals.create_many',
+  method: 'post',
+  path: '/v1/trajectories/{trajectory}/proposals/many',
+  summary: 'Propose up to 100 actions at once. Each is ruled on alone, in any order, and has its own key.',
+  kinds: ['agent'],
+  params: z.strictObject({ trajectory: name }),
+  body: z
+    .strictObject({
+      proposals: z
+        .array(proposalBody.omit({ writ: true }).extend({ key: name.describe('the idempotency key of the proposal') }))
+        .min(1)
+        .max(MANY_MAX),
+    })
+    .meta({ id: 'ManyProposals' }),
+  bodyBytes: 8 * 1_048_576,
+  isRouted: true,
+  weightOf: ({ proposals }) => proposals.length,
+  answer: z.strictObject({
+    results: z
+      .array(z.strictObject({ key: name, ruling: rulingForm.optional(), problem: documentForm.optional() }))
+      .describe('in the order of the proposals'),
+  }),
+  errors: ['halted', 'domain_stuck'],
+  run: async (request) => {
+    const { path, body, service } = request;
+    const trajectory = await callerTrajectory(request, path.trajectory);
+    await service.gateways.ready(trajectory);
+    const results = await Promise.allSettled(
+      body.proposals.map(async ({ key, ...proposal }) => {
+        const ruling = await proposeOnce(request, trajectory, await inputOf(request, trajectory.id, proposal, key));
+        service.metrics.ruling(ruling.ruling);
+        return rulingDocument(ruling);
+      }),
+    );
+    return { body: { results: results.map((result, i) => resultOf(body.proposals[i]!.key, result)) } };
+  },
+});
+
+/** @throws an error of unknown origin; a repetition of the request finds the rulings by their keys */
+function resultOf(key: string, result: PromiseSettledResult<ReturnType<typeof rulingDocument>>) {
+  if (result.status === 'fulfilled') return { key, ruling: result.value };
+  if (!isAssizeError(result.reason)) throw result.reason;
+  return { key, problem: { ...problemOf(result.reason) } };
+}
+
+async function inputOf(
+  reaching: Pick<Reaching, 'caller' | 'service'>,
+  trajectoryId: string,
+  { action, role, args, observations, precondition, writ }: z.output<typeof proposalBody>,
+  key: string,
+): Promise<ProposalInput & { readonly writ: WritChain }> {
+  return {
+    ...{ action, role, args, principal: reaching.caller.name, idempotencyKey: key },
+    writ: await writOf(reaching, trajectoryId, action, writ),
+    ...(observations !== undefined && { observations: observations as never }),
+    ...(precondition !== undefined && { precondition }),
+  };
+}
+
 /**
  * The writ of a proposal. A given writ must be the caller's own.
  *
  * @throws ServerError `forbidden`
  */
 async function writOf(
-  { body, caller, service }: Request<z.ZodObject, undefined, typeof proposalBody>,
+  { caller, service }: Pick<Reaching, 'caller' | 'service'>,
   trajectoryId: string,
+  action: string,
+  writ: z.output<typeof proposalBody>['writ'],
 ): Promise<WritChain> {
-  const { writ } = body;
-  if (writ === undefined) return agentWrit({ caller, service }, trajectoryId, body.action);
+  if (writ === undefined) return agentWrit({ caller, service }, trajectoryId, action);
   if (writ.writ.subject === caller.name && caller.writ === undefined) return writ as unknown as WritChain;
   throw new ServerError('forbidden', `The writ is not for ${caller.name}. Pass a writ with this subject, or none.`);
 }
@@ -190,4 +245,4 @@ const get = operation({
   },
 });
 
-export const proposals: readonly Operation[] = [create, judge, get];
+export const proposals: readonly Operation[] = [create, createMany, judge, get];

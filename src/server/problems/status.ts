@@ -96,7 +96,7 @@ const STATUS: Readonly<Partial<Record<ErrorStatus, readonly string[]>>> = {
   415: ['unsupported_media_type'],
   421: ['bad_host'],
   422: ['domain_stuck'],
-  429: ['too_fast', 'too_many_streams', 'too_many_pending'],
+  429: ['too_fast', 'too_busy', 'too_many_streams', 'too_many_pending'],
   503: [
     ...[
       'stopping',

@@ -70,6 +70,9 @@ test('each operation answers in the form of its schema', async () => {
     findings: [{ pointer: '/amount' }],
   });
   const small = { action: 'pay', role: role('e'), args: { amount: 1 } };
+  const several = { proposals: [{ ...small, role: role('f'), key: 'many' }] };
+  const ruled = await ok('proposals.create_many', { as: 'agent:scout', path: MAIN, body: several });
+  expect(ruled.results).toMatchObject([{ key: 'many', ruling: { ruling: 'committed' } }]);
   const foreseen = await ok('proposals.judge', { as: 'agent:scout', path: MAIN, body: small });
   expect(foreseen).toEqual({ ruling: 'committed', calls: [], statements: [], cost: foreseen.cost });
   const then = { ...small, role: role('b'), at: committed.entry_id, principal: 'agent:scout' };

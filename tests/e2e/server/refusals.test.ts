@@ -172,6 +172,7 @@ const SMALLEST: Readonly<Record<string, unknown>> = {
   'hooks.claude_code': { hook_event_name: 'Stop' },
   'hooks.codex': { hook_event_name: 'Stop' },
   'proposals.create': { action: 'pay', role: 'clerk', args: {} },
+  'proposals.create_many': { proposals: [{ key: 'k', action: 'pay', role: 'clerk', args: {} }] },
   'proposals.judge': { action: 'pay', role: 'clerk', args: {} },
   'approvals.approve': { digest: '0'.repeat(64) },
   'approvals.reject': { reason: 'no' },
