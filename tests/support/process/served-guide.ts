@@ -79,9 +79,16 @@ export class ServedGuide {
     return [...this.#ports].reduce((text, [shown, port]) => text.replaceAll(port, shown), printed);
   }
 
+  /** Stops the server. */
+  async stop(): Promise<number | null | undefined> {
+    const code = await this.#server?.end('SIGTERM');
+    this.#server = undefined;
+    return code;
+  }
+
   /** Stops the server, and removes the folder. */
   async end(): Promise<number | null | undefined> {
-    const code = await this.#server?.end('SIGTERM');
+    const code = await this.stop();
     this.#provider?.kill();
     rmSync(this.folder, { recursive: true, force: true });
     return code;
