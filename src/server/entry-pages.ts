@@ -65,8 +65,13 @@ function matcherOf({ ruling, text }: EntryQuery): (summary: Summary) => boolean 
 
 /** Each text of a summary in which a search looks. */
 export function textsOf(summary: Summary): string[] {
-  const { id, ruling, action, role, args, reason, invariant_id, detail, counselor, overrides = [] } = summary;
+  const { id, ruling, action, role, role_params = {}, args, reason, invariant_id, detail, counselor } = summary;
+  const { overrides = [] } = summary;
   const overridden = overrides.flatMap(({ violations }) => violations.map(({ invariant_id }) => invariant_id));
   const texts = [id, ruling, action, role, args, reason, invariant_id, detail, counselor];
-  return [...texts, ...(overrides.length > 0 ? ['override', ...overridden] : [])].filter((text) => text !== undefined);
+  return [
+    ...texts.filter((text) => text !== undefined),
+    ...Object.values(role_params),
+    ...(overrides.length > 0 ? ['override', ...overridden] : []),
+  ];
 }

@@ -11,7 +11,7 @@ import { settlementCases } from '../../tests/support/ledger/settlement-cases.ts'
 import { textsOf } from './entry-pages.ts';
 import { mayMatch } from './may-match.ts';
 
-const role = { name: 'Clerk "A"', params: {} };
+const role = { name: 'Clerk "A"', params: { desk: 'Desk "Z"\\9' } };
 
 /** Entries of every kind with a ruling, with texts that JSON escapes, and a damaged one. */
 async function rowsOfAllKinds() {
@@ -33,7 +33,7 @@ async function rowsOfAllKinds() {
 test('no entry with a matching summary is left out', async () => {
   const rows = await rowsOfAllKinds();
   const summaries = rows.map((row) => summaryOf(row));
-  expect(summaries.flatMap(textsOf)).toEqual(expect.arrayContaining(['override', 'OVER "S"']));
+  expect(summaries.flatMap(textsOf)).toEqual(expect.arrayContaining(['override', 'OVER "S"', role.params.desk]));
   const parts = summaries
     .flatMap(textsOf)
     .flatMap((text) => [text, text.slice(3), text.slice(1, 6), text.slice(12, 22), text.slice(-4)]);

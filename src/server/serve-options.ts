@@ -28,6 +28,8 @@ export interface ServeOptions {
   readonly policyOf: (rules: Json) => Policy;
   /** The pages of the console. Absent: the server has the API and a plain start page. */
   readonly console?: ConsoleFiles | undefined;
+  /** Whether the start prints sign-in links for its people. Default: false. */
+  readonly linksAtStart?: boolean;
   /** The verifiers that proof bundles contain. Default: none. */
   readonly verifiers?: BundleVerifiers | undefined;
   /** Receives the lines of the log. */

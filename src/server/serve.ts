@@ -104,7 +104,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   app = appOf(
     service,
     { logger, metrics, addresses, open, tail, stopping: stopping.signal, router: routing?.router },
-    { console: options.console, mcp, closers },
+    { console: options.console, linksAtStart: options.linksAtStart ?? false, mcp, closers },
   );
   await tail.start();
   if (routing !== undefined) await startRouting(routing, metrics);
@@ -171,16 +171,19 @@ interface AppPorts {
 /** The pages of the app, its MCP servers, and the ends of those. */
 interface AppEnds {
   readonly console: ConsoleFiles | undefined;
+  readonly linksAtStart: boolean;
   readonly mcp: McpEnds | undefined;
   readonly closers: (() => Promise<void>)[];
 }
 
-function appOf(service: Service, { tail, ...ports }: AppPorts, { console: files, mcp, closers }: AppEnds): Hono {
+function appOf(service: Service, { tail, ...ports }: AppPorts, ends: AppEnds): Hono {
+  const { console: files, linksAtStart, mcp, closers } = ends;
   const { tokens, sessions, names, clock, config, metrics } = service;
   const { limits, oidc, jwt } = config.server;
   const nowMs = (): number => performance.now();
   const authenticator = new Authenticator({ config, tokens, sessions, jwt: new JwtVerifier(jwt), names, clock });
   const signIn = oidc === undefined ? undefined : new OidcSignIn(oidc, sessions);
+  const way = signIn !== undefined ? 'oidc' : linksAtStart ? 'start' : 'link';
   return createApp({
     ...{ service, operations: OPERATIONS, authenticator, limits, ...ports },
     standings: new Standings(authenticator, nowMs),
@@ -191,9 +194,9 @@ function appOf(service: Service, { tail, ...ports }: AppPorts, { console: files,
       addEvents(app, all, tail);
       if (mcp !== undefined) addMcp(app, all, mcp);
       closers.push(addLedgerMcp(app, all));
-      if (files !== undefined) addConsole(app, files, signIn !== undefined);
-      addSignIn(app, all, sessions, signIn);
-      if (files !== undefined) addUnknownPage(app, files, signIn !== undefined);
+      if (files !== undefined) addConsole(app, files, way);
+      addSignIn(app, all, { sessions, oidc: signIn, way });
+      if (files !== undefined) addUnknownPage(app, files, way);
     },
   });
 }

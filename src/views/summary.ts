@@ -9,6 +9,7 @@ import {
   isErasure,
   type Patch,
   type Payload,
+  type RoleRef,
   revocationArgs,
   type SettlementArgs,
   type Stored,
@@ -29,6 +30,8 @@ export interface Summary {
   readonly at: string;
   readonly action?: string;
   readonly role?: string;
+  /** The parameters of the role. Absent if there are none. */
+  readonly role_params?: RoleRef['params'];
   /** The start of the proposed arguments. Absent for values that are stored apart. */
   readonly args?: string;
   /** The outcome of the entry. */
@@ -98,8 +101,7 @@ function ruledOf(
       const { reason, detail, invariant_id, intent } = payload;
       return {
         ruling: 'rejected',
-        action: intent.action,
-        role: intent.role.name,
+        ...actionOf({ name: intent.action, role: intent.role }),
         reason,
         ...optional({ invariant_id }),
         detail: `${detail}${undoingOf(payload)}`,
@@ -182,8 +184,14 @@ function undoingOf(payload: Payload): string {
   return costs.length === 0 ? '' : `; compensation cost ${costs.map((cost) => canonicalize(cost)).join(' and ')}`;
 }
 
-function actionOf({ name, role }: { name: string; role: { name: string } }): { action: string; role: string } {
-  return { action: name, role: role.name };
+function actionOf({
+  name,
+  role: { name: role, params },
+}: {
+  readonly name: string;
+  readonly role: RoleRef;
+}): Pick<Summary, 'action' | 'role' | 'role_params'> {
+  return { action: name, role, ...(Object.keys(params).length > 0 && { role_params: params }) };
 }
 
 function resolutionOf({

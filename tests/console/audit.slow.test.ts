@@ -16,6 +16,9 @@ async function paid(server: TestServer, times: number): Promise<void> {
   for (let n = 0; n < times; n += 1) await succeed(server, 'proposals.create', pay('a', 1, `k${n}`));
 }
 
+/** A period whose end is before its start. */
+const BACKWARDS = 'bundle=period&from=2026-03-02T00:00:00.000000Z&to=2026-03-01T00:00:00.000000Z';
+
 withConsole(({ serve, open }) => {
   test('an auditor signs a checkpoint, and newer entries show at once', async () => {
     const server = await serve();
@@ -141,7 +144,9 @@ withConsole(({ serve, open }) => {
     const server = await serve();
     await succeed(server, 'checkpoints.create');
     for (const width of [1280, 820, 360]) {
-      const page = await open(server, 'admin:ann', '/audit', { scheme, width });
+      const page = await open(server, 'admin:ann', `/audit?${BACKWARDS}`, { scheme, width });
+      await page.getByText('Give a time after “From”.').waitFor();
+      expect(await page.getByRole('button', { name: 'Download the proof bundle' }).isDisabled()).toBe(true);
       await page.getByRole('button', { name: 'Verify now' }).click();
       await page.getByText(/all valid/).waitFor();
       await expectAccessible(page);

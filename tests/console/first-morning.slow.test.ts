@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { unzipSync } from 'fflate';
 import type { Download } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { withConsole } from '../support/console/browser.ts';
+import { expectAccessible, withConsole } from '../support/console/browser.ts';
 import { follow, type GuideStep, stepsOf } from '../support/console/guide-steps.ts';
 import { startTour, type Tour } from '../support/console/tour.ts';
 
@@ -32,6 +32,9 @@ withConsole(({ blank, openOffline }) => {
       ['auditor:iris', tour.links.auditor],
     ]);
     let page = await blank();
+    await page.goto(tour.url);
+    await page.getByText('Open a link that the server printed at its start.').waitFor();
+    await expectAccessible(page);
     const downloads: Download[] = [];
     page.on('download', (download) => downloads.push(download));
     const take = async (step: GuideStep) => {

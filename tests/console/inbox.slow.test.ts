@@ -66,7 +66,7 @@ withConsole(({ blank, serve, open }) => {
     expect(JSON.stringify(entry)).toContain('too much');
     const timeline = await open(server, 'boss:ada', '/timeline/main');
     const row = timeline.getByRole('link', { name: /Rejected/ });
-    await row.getByText('rejected by boss:ada: too much').waitFor();
+    await row.getByText('as clerk (a), rejected by boss:ada: too much').waitFor();
     expect(await row.textContent()).not.toContain('LARGE');
   });
 
@@ -279,7 +279,10 @@ withConsole(({ blank, serve, open }) => {
     const server = await serve();
     for (let n = 0; n < 100; n += 1) await waiting(server, `desk${n}`);
     const page = await open(server, 'boss:ada', '/inbox');
+    await page.getByText('100 like this: pay, LARGE, amount: 20000 in all').waitFor();
+    await page.getByText('as clerk (desk: desk99)').waitFor();
     await page.getByLabel('Mark all 100 of pay').check();
+    await page.getByText('100 marked, amount: 20000 in all').waitFor();
     await page.getByLabel('Reason for all').fill('the day’s payments');
     await page.getByRole('button', { name: 'Approve 100' }).click();
     await page.getByText('Nothing waits').waitFor();

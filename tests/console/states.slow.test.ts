@@ -96,6 +96,7 @@ withConsole(({ serve, open }) => {
       '/memory': 'No trajectory has a memory',
       '/agents': 'No trajectory',
       '/audit': 'No checkpoint is signed yet',
+      '/nowhere': 'Go to the inbox',
     };
     const found = async (page: Page, path: string): Promise<void> => {
       await page

@@ -4,10 +4,13 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openStore } from '#stores';
 import type { BankLine } from '../../src/cli/tour/bank-sink.ts';
 import { builtPackage } from '../support/built.ts';
+import { runtimeOver } from '../support/ledger/runtime.ts';
 import { runProcess } from '../support/process/command.ts';
 import { type ListeningServer, startServer } from '../support/process/listening-server.ts';
+import { till } from '../support/server/till.ts';
 
 let folder: string;
 let server: ListeningServer;
@@ -135,7 +138,9 @@ describe('the tour', () => {
         body: JSON.stringify({ code: new URL(link).hash.slice(1) }),
       });
     expect((await send()).status).toBe(201);
-    expect((await send()).status).toBe(401);
+    const again = await send();
+    expect(again.status).toBe(401);
+    expect(await again.text()).toContain('Stop the server and start it again: it prints new links.');
   });
 
   test('Ctrl-C ends it with 0, and the next start has the same worlds', async () => {
@@ -161,6 +166,20 @@ describe('the tour', () => {
     expect(payments()).toHaveLength(3);
     expect(run('list')).toMatchObject([{ approvals: [{ channel: 'manager' }] }]);
     expect(existsSync(at(other))).toBe(true);
+  });
+
+  test('worlds of another version stop the start, with the way to new ones', async () => {
+    const other = mkdtempSync(join(tmpdir(), 'assize-tour-'));
+    try {
+      const store = await openStore(`sqlite:${join(other, 'assize-tour.db')}`);
+      await runtimeOver(store, [till]).create(till, { trajectoryId: 'expenses' });
+      await store.close();
+      const { code, err } = await runProcess(other, undefined, 'serve', '--tour', '--port', '0');
+      expect([code, err]).toEqual([2, expect.stringMatching(/^assize: Another version .* npm start -- --fresh/)]);
+      expect(existsSync(join(other, 'assize-tour.db'))).toBe(true);
+    } finally {
+      rmSync(other, { recursive: true });
+    }
   });
 
   test('a start that is interrupted is continued by the next one', async () => {

@@ -199,6 +199,7 @@ class EntrySummary(TypedDict):
     ruling: str
     action: NotRequired[str]
     role: NotRequired[str]
+    role_params: NotRequired[dict[str, str]]
     args: NotRequired[str]
     reason: NotRequired[str]
     detail: NotRequired[str]

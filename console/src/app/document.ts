@@ -6,5 +6,8 @@ function metaOf(name: string): string {
 /** The nonce of the style elements that the library of components adds. */
 export const styleNonce = metaOf('nonce');
 
-/** Whether people can sign in at a provider. Otherwise a link of the command line signs in. */
+/** Whether people can sign in at a provider. Otherwise a link signs in. */
 export const hasProvider = metaOf('sign-in') === 'oidc';
+
+/** Whether the start of the server printed links, as that of the tour does. */
+export const hasLinksOfStart = metaOf('sign-in') === 'start';

@@ -5,10 +5,12 @@ interface InstantInputProps {
   readonly instant?: string | undefined;
   readonly onChange: (instant: string | undefined) => void;
   readonly isDisabled?: boolean;
+  /** The fault of the given instant. */
+  readonly error?: string | undefined;
 }
 
 /** A field for an instant in UTC, to the second. */
-export function InstantInput({ label, instant = '', onChange, isDisabled = false }: InstantInputProps) {
+export function InstantInput({ label, instant = '', onChange, isDisabled = false, error }: InstantInputProps) {
   return (
     <TextInput
       size="xs"
@@ -16,6 +18,7 @@ export function InstantInput({ label, instant = '', onChange, isDisabled = false
       step={1}
       label={label}
       disabled={isDisabled}
+      error={error}
       value={isDisabled ? '' : instant.slice(0, 19)}
       onChange={(event) => onChange(instantOf(event.currentTarget.value))}
     />

@@ -1,7 +1,8 @@
-import { Alert, Button, Center, Code, Loader, Stack, Text, Title } from '@mantine/core';
+import { Alert, Anchor, Button, Center, Code, Loader, Stack, Text, Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
+import { Link } from 'wouter';
 import { codeOf, isOffline } from '../api/problem.ts';
-import { hasProvider } from '../app/document.ts';
+import { hasLinksOfStart, hasProvider } from '../app/document.ts';
 import classes from './states.module.css';
 import { keepWanted } from './wanted-page.ts';
 
@@ -42,7 +43,10 @@ export function Loading({ what }: { readonly what: string }) {
 export function NotFound() {
   return (
     <Empty isPage title="There is no such page">
-      Choose a page on the left, or press Ctrl K.
+      <Anchor component={Link} href="/inbox" underline="always">
+        Go to the inbox
+      </Anchor>
+      , choose another page, or press Ctrl K.
     </Empty>
   );
 }
@@ -96,9 +100,16 @@ export function SignedOut() {
             Sign in
           </Button>
         )}
-        <span>
-          {hasProvider ? 'Or ask' : 'Ask'} an administrator for a link: <Code>assize token sign-in NAME</Code>
-        </span>
+        {hasLinksOfStart ? (
+          <span>
+            Open a link that the server printed at its start. Each signs in once, within ten minutes. Stop the server
+            and start it again for new ones: it keeps its worlds.
+          </span>
+        ) : (
+          <span>
+            {hasProvider ? 'Or ask' : 'Ask'} an administrator for a link: <Code>assize token sign-in NAME</Code>
+          </span>
+        )}
       </Stack>
     </Empty>
   );

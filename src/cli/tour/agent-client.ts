@@ -1,4 +1,6 @@
 import type { Json } from '#base';
+import { CliError } from '../errors.ts';
+import { FRESH_ADVICE } from './earlier-tour.ts';
 
 /** The answer of a proposal. */
 export interface RulingDocument {
@@ -22,7 +24,7 @@ export class AgentClient {
     this.#token = token;
   }
 
-  /** @throws Error for a refused request, TypeError for a server that ended */
+  /** @throws CliError `bad_input` for a refused request, TypeError for a server that ended */
   propose(trajectory: string, key: string, proposal: Json): Promise<RulingDocument> {
     return this.#post(`${trajectory}/proposals`, proposal, key);
   }
@@ -48,7 +50,8 @@ export class AgentClient {
       body: JSON.stringify(body),
     });
     const answer = (await response.json()) as T & { readonly detail?: string };
-    if (!response.ok) throw new Error(`The server refused a step of the tour: ${answer.detail}`);
+    if (!response.ok)
+      throw new CliError('bad_input', `The server refused a step of the tour: ${answer.detail} ${FRESH_ADVICE}`);
     return answer;
   }
 }

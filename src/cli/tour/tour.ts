@@ -12,6 +12,7 @@ import type { Output } from '../terminal/output.ts';
 import { AgentClient } from './agent-client.ts';
 import { BankSink, readBankLog } from './bank-sink.ts';
 import { DISCLOSURE_WORLD, discloseAdvisories } from './disclose-advisories.ts';
+import { checkWorlds, withFreshAdvice } from './earlier-tour.ts';
 import { ruledPayments } from './payment-log.ts';
 import { payCutReceipt, playExpenses } from './play-expenses.ts';
 import { playUdt } from './play-udt.ts';
@@ -39,10 +40,18 @@ const TOKEN_NOTE = 'tour';
  * Fills the worlds that are not filled yet, serves them, and says what to try. Resolves when the
  * interruption has stopped the server.
  *
- * @throws the errors of `openStore` and `serve`; the reason of an interruption before the server
- * listens
+ * @throws CliError `bad_input` for worlds that another version filled; the errors of `openStore`
+ * and `serve`; the reason of an interruption before the server listens
  */
 export async function runTour(options: TourOptions): Promise<void> {
+  try {
+    await fillAndServe(options);
+  } catch (error) {
+    throw withFreshAdvice(error);
+  }
+}
+
+async function fillAndServe(options: TourOptions): Promise<void> {
   const { interruption, json, out } = options;
   if (options.fresh) removeTour();
   const root = rootKeyOf(TOUR_STORE, {});
@@ -54,6 +63,7 @@ export async function runTour(options: TourOptions): Promise<void> {
     const store = await openStore(TOUR_STORE);
     try {
       const config = tourConfig(bank.address, options);
+      await checkWorlds(store, config.domains, root);
       const credentials = credentialsOf(store, root);
       await playUdt(store, root);
       await discloseAdvisories(store, root);
@@ -62,6 +72,7 @@ export async function runTour(options: TourOptions): Promise<void> {
       const serving = await serve({
         ...{ config, store, root, domains: config.domains },
         console: await building,
+        linksAtStart: true,
         verifiers: await bundleVerifiers(),
         policyOf: (rules) => ruleTable(parseRuleTable(rules)),
         log: (text) => appendFileSync(SERVER_LOG, text, { mode: 0o600 }),

@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
+import type { SignInWay } from './sign-in-way.ts';
 
 /** A static file of the console. */
 export interface ConsoleFile {
@@ -13,8 +14,7 @@ export interface ConsoleFile {
 export interface PageParts {
   /** The nonce of the style elements. */
   readonly nonce: string;
-  /** Whether people can sign in at a provider. */
-  readonly hasOidc: boolean;
+  readonly signIn: SignInWay;
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -48,8 +48,8 @@ export class ConsoleFiles {
   }
 
   /** The document of every page. */
-  page({ nonce, hasOidc }: PageParts): string {
-    return this.#document.replace('{{nonce}}', nonce).replace('{{sign-in}}', hasOidc ? 'oidc' : 'link');
+  page({ nonce, signIn }: PageParts): string {
+    return this.#document.replace('{{nonce}}', nonce).replace('{{sign-in}}', signIn);
   }
 }
 

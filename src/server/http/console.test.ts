@@ -23,9 +23,9 @@ beforeAll(async () => {
     writeFileSync(join(folder, 'assets', name), text);
   app = new Hono();
   const files = await ConsoleFiles.read(folder);
-  addConsole(app, files, true);
+  addConsole(app, files, 'oidc');
   app.get('/sign-in', (context) => context.text('sign in'));
-  addUnknownPage(app, files, true);
+  addUnknownPage(app, files, 'oidc');
 });
 
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Hono } from 'hono';
 import type { ConsoleFiles } from './console-files.ts';
 import { consoleHeaders } from './guards.ts';
+import type { SignInWay } from './sign-in-way.ts';
 
 /** The pages of the console. Each has the same document, which shows the page of its address. */
 const NAMES = ['inbox', 'timeline', 'what-if', 'effects', 'memory', 'agents', 'audit'];
@@ -11,8 +12,8 @@ const PAGES = ['/', ...NAMES.flatMap((name) => [`/${name}`, `/${name}/*`])];
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
 /** Adds the pages of the console and their files. Its data comes from the API, with a session. */
-export function addConsole(app: Hono, files: ConsoleFiles, hasOidc: boolean): void {
-  for (const page of PAGES) app.get(page, () => documentOf(files, hasOidc, 200));
+export function addConsole(app: Hono, files: ConsoleFiles, signIn: SignInWay): void {
+  for (const page of PAGES) app.get(page, () => documentOf(files, signIn, 200));
   app.get('/assets/:name', (context) => {
     const file = files.file(context.req.param('name'));
     if (file === undefined) return context.notFound();
@@ -35,15 +36,15 @@ export function addConsole(app: Hono, files: ConsoleFiles, hasOidc: boolean): vo
  * Adds the answer to a browser at an address that no other route has: that there is no such page,
  * with the navigation. Call it after all other routes.
  */
-export function addUnknownPage(app: Hono, files: ConsoleFiles, hasOidc: boolean): void {
+export function addUnknownPage(app: Hono, files: ConsoleFiles, signIn: SignInWay): void {
   app.get('*', async (context, next) => {
     const looksForPage = /\btext\/html\b/.test(context.req.header('accept') ?? '');
-    return looksForPage && !context.req.path.startsWith('/v1/') ? documentOf(files, hasOidc, 404) : next();
+    return looksForPage && !context.req.path.startsWith('/v1/') ? documentOf(files, signIn, 404) : next();
   });
 }
 
-function documentOf(files: ConsoleFiles, hasOidc: boolean, status: 200 | 404): Response {
+function documentOf(files: ConsoleFiles, signIn: SignInWay, status: 200 | 404): Response {
   const nonce = randomBytes(16).toString('base64');
   const headers = { ...consoleHeaders(nonce), 'content-type': 'text/html; charset=utf-8' };
-  return new Response(files.page({ nonce, hasOidc }), { status, headers });
+  return new Response(files.page({ nonce, signIn }), { status, headers });
 }

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { securityHeaders } from './guards.ts';
+import { linkAdvice, type SignInWay } from './sign-in-way.ts';
 
 /** Signs in with the code of the link. The code is in the fragment, which browsers do not send. */
-const SIGN_IN_SCRIPT = `
+const signInScript = (way: SignInWay): string => `
 const say = (text) => { document.querySelector('p').textContent = text; };
 const code = location.hash.slice(1);
 history.replaceState(null, '', location.pathname);
-if (code === '') say('The link has no code. Create one with: assize token sign-in NAME');
+if (code === '') say('The link has no code. ${linkAdvice(way)}');
 else fetch('/v1/session', {
   method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ code }),
 }).then(async (answer) => {
@@ -18,15 +19,22 @@ else fetch('/v1/session', {
 const STYLE = 'body{font:16px/1.5 system-ui;margin:3rem auto;max-width:40rem;padding:0 1rem}';
 
 /** The page of a sign-in link. */
-export function signInPage(): Response {
-  return page('Sign in', '<h1>Assize</h1><p>Signing in…</p>', SIGN_IN_SCRIPT);
+export function signInPage(way: SignInWay): Response {
+  return page('Sign in', '<h1>Assize</h1><p>Signing in…</p>', signInScript(way));
 }
 
+/** The advice of the start page. */
+const WAYS: Readonly<Record<SignInWay, string>> = {
+  oidc: '<a href="/sign-in/oidc">Sign in</a>, or use a link of <code>assize token sign-in NAME</code>',
+  link: 'Use a link of <code>assize token sign-in NAME</code>',
+  start: 'Use a link that the server printed at its start',
+};
+
 /** The start page. It has no script. */
-export function startPage(principal: string | undefined, hasOidc: boolean): Response {
+export function startPage(principal: string | undefined, way: SignInWay): Response {
   const who =
     principal === undefined
-      ? `<p>Not signed in. ${hasOidc ? '<a href="/sign-in/oidc">Sign in</a>, or use' : 'Use'} a link of <code>assize token sign-in NAME</code>.</p>`
+      ? `<p>Not signed in. ${WAYS[way]}.</p>`
       : `<p>Signed in as <b>${escaped(principal)}</b>.</p><ul>
 <li><a href="/v1/approvals">/v1/approvals</a>: proposals that wait for a decision</li>
 <li><a href="/v1/trajectories">/v1/trajectories</a>: the trajectories</li>

@@ -12,13 +12,21 @@ import { clientAddress } from './client-address.ts';
 import { checkOrigin } from './guards.ts';
 import { signInPage, startPage } from './pages.ts';
 import { SignInLimiter } from './sign-in-limiter.ts';
+import { linkAdvice, type SignInWay } from './sign-in-way.ts';
 
 const codeBody = z.strictObject({
   code: z.string().regex(/^[0-9a-f]{64}$/, 'must be the code of a sign-in link: 64 hex digits'),
 });
 
-/** Adds the start page and the sign-in of browsers: by a code of the command line, and by OIDC. */
-export function addSignIn(app: Hono, parts: AppParts, sessions: Sessions, oidc: OidcSignIn | undefined): void {
+/** The sessions of people, and the ways to them. */
+export interface SignInPorts {
+  readonly sessions: Sessions;
+  readonly oidc: OidcSignIn | undefined;
+  readonly way: SignInWay;
+}
+
+/** Adds the start page and the sign-in of browsers: by the code of a link, and by OIDC. */
+export function addSignIn(app: Hono, parts: AppParts, { sessions, oidc, way }: SignInPorts): void {
   const { service, addresses, authenticator } = parts;
   const now = () => service.clock.now();
   const isTls = () => addresses.origin.startsWith('https:');
@@ -39,10 +47,10 @@ export function addSignIn(app: Hono, parts: AppParts, sessions: Sessions, oidc: 
       sessionCookieOf(context.req.raw, isTls()) === undefined
         ? undefined
         : await authenticator.callerOf(context.req.raw).catch(unknownCaller);
-    return startPage(caller?.name, oidc !== undefined);
+    return startPage(caller?.name, way);
   });
 
-  app.get('/sign-in', () => signInPage());
+  app.get('/sign-in', () => signInPage(way));
 
   app.post('/v1/session', async (context) => {
     const leave = entered(context);
@@ -51,10 +59,7 @@ export function addSignIn(app: Hono, parts: AppParts, sessions: Sessions, oidc: 
       const { data } = codeBody.safeParse(await readBody(context.req.raw, 1_024));
       const principal = data === undefined ? undefined : await sessions.useCode(data.code, now());
       if (principal === undefined || !service.config.principals.has(principal))
-        throw new ServerError(
-          'sign_in_failed',
-          'The code is unknown, was used, or has expired. Create one with: assize token sign-in NAME.',
-        );
+        throw new ServerError('sign_in_failed', `The code is unknown, was used, or has expired. ${linkAdvice(way)}`);
       const cookie = await sessions.start({ principal, method: 'session' }, now());
       await endBefore(context);
       return context.json({ name: principal }, 201, { 'set-cookie': cookieText(cookie, addresses.origin) });

@@ -71,6 +71,8 @@ const questionForm = z
   })
   .meta({ id: 'Question', description: 'A contradiction between claims. The claim of one member wins.' });
 
+const heldRoleForm = z.strictObject({ name: z.string(), params: z.record(z.string(), z.string()).readonly() });
+
 const approvalForm = z
   .looseObject({
     id: hash,
@@ -79,7 +81,7 @@ const approvalForm = z
     at: instant,
     digest: hash,
     action: z
-      .strictObject({ name: z.string(), role: json, args: json.optional() })
+      .strictObject({ name: z.string(), role: heldRoleForm, args: json.optional() })
       .describe('without `args` after an erasure'),
     changes: z
       .array(patchForm)

@@ -33,6 +33,7 @@ const summaryForm = z
     ruling: z.enum(RULINGS),
     action: z.string().optional(),
     role: z.string().optional(),
+    role_params: z.record(z.string(), z.string()).readonly().optional().describe('absent if there are none'),
     args: z.string().optional().describe('the start of the proposed arguments; absent if they are stored apart'),
     reason: z.string().optional(),
     invariant_id: z.string().optional(),

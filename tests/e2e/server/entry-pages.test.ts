@@ -9,7 +9,7 @@ const PAID = 7;
 /** A trajectory of a root, payments, and one payment that waits. */
 async function paid(): Promise<TestServer> {
   const server = await start();
-  for (let n = 0; n < PAID; n++) await succeed(server, 'proposals.create', pay('a', 1, `k${n}`));
+  for (let n = 0; n < PAID; n++) await succeed(server, 'proposals.create', pay('kiosk', 1, `k${n}`));
   await succeed(server, 'proposals.create', pay('b', 200, 'big'));
   return server;
 }
@@ -35,6 +35,7 @@ test('a ruling and a text choose entries, in both orders', async () => {
   expect(await seqsOf(server, { ruling: 'begun', before: '100' })).toEqual({ seqs: [0] });
   expect(await seqsOf(server, { ruling: 'committed', limit: '2' })).toEqual({ seqs: [1, 2], next: '3' });
   expect(await seqsOf(server, { text: 'PAY', before: '8', limit: '2' })).toEqual({ seqs: [7, 6], next: '6' });
+  expect(await seqsOf(server, { text: 'KIOSK', limit: '2' })).toEqual({ seqs: [1, 2], next: '3' });
   expect(await seqsOf(server, { text: 'pay', ruling: 'rejected' })).toEqual({ seqs: [] });
   const bad = await callOperation(server, 'entries.list', { as: 'boss:ada', path: PATH, query: { ruling: 'x' } });
   expect(bad.status).toBe(400);

@@ -37,12 +37,18 @@ export function useBundleAddress(): BundleAddress {
   };
 }
 
-/** The scope to ask for. Undefined while a needed field is empty. */
+/** Whether a period has no time in it, because it ends at its start or before. */
+export function isBackwards({ from = '', to = '' }: Pick<BundleAddress, 'from' | 'to'>): boolean {
+  return Date.parse(from) >= Date.parse(to);
+}
+
+/** The scope to ask for. Undefined while a needed field is empty, or the period is backwards. */
 export function scopeOf(address: BundleAddress): BundleScope | undefined {
   const { kind, entry, approval, person, from, to, trajectory } = address;
   if (kind === 'entry') return entry === undefined ? undefined : { entry: entry.trim() };
   if (kind === 'approval') return approval === undefined ? undefined : { approval: approval.trim() };
   const hasPeriod = from !== undefined && to !== undefined;
+  if (isBackwards(address)) return undefined;
   if (kind === 'period' ? !hasPeriod : person === undefined) return undefined;
   // Half of a period is not complete, and a person needs none.
   if (!hasPeriod && (from !== undefined || to !== undefined)) return undefined;

@@ -5,7 +5,7 @@ import { BundleButton } from '../../parts/bundle-button.tsx';
 import { InstantInput } from '../../parts/instant-input.tsx';
 import { Section } from '../../parts/section.tsx';
 import classes from './audit-page.module.css';
-import { type BundleAddress, KINDS, type Kind, scopeOf, useBundleAddress } from './bundle-address.ts';
+import { type BundleAddress, isBackwards, KINDS, type Kind, scopeOf, useBundleAddress } from './bundle-address.ts';
 import { useKnownPeople } from './known-people.ts';
 
 const NAMES: Readonly<Record<Kind, string>> = {
@@ -86,6 +86,7 @@ function Fields({ address }: { readonly address: BundleAddress }) {
           <InstantInput
             label={kind === 'person' ? 'Until (optional, UTC)' : 'Until (UTC)'}
             instant={to}
+            error={isBackwards(address) ? 'Give a time after “From”.' : undefined}
             onChange={(next) => set({ to: next })}
           />
           <TrajectoryField address={address} />

@@ -14,7 +14,7 @@ import { Part } from '../../parts/part.tsx';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
 import { DecisionForm } from './decision-form.tsx';
 import { GatedCall } from './gated-call.tsx';
-import { gatedCallOf, namedAction } from './gated-call-of.ts';
+import { askedAs, gatedCallOf, namedAction } from './gated-call-of.ts';
 import { Observations } from './observations.tsx';
 import { Questions } from './questions.tsx';
 import { Statements } from './statements.tsx';
@@ -87,6 +87,7 @@ function Shown({ approval, draft }: { readonly approval: Approval; readonly draf
         </Group>
         <Text size="sm" c="dimmed">
           <Inert>{requester}</Inert> asked <Ago at={at} /> in <Inert>{trajectory_id}</Inert>
+          <Inert>{askedAs(action)}</Inert>
         </Text>
       </header>
       <Part title="Why a person is asked">

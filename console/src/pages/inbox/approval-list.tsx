@@ -4,8 +4,9 @@ import { CutText } from '../../parts/cut-text.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
 import { Ago } from '../../parts/instant.tsx';
 import classes from './approval-list.module.css';
-import { namedAction } from './gated-call-of.ts';
+import { askedAs, namedAction } from './gated-call-of.ts';
 import type { ApprovalGroup } from './group-approvals.ts';
+import { SumText } from './sum-text.tsx';
 
 /** More letters never fit in a row. */
 const ARGS_MAX = 160;
@@ -65,6 +66,7 @@ function GroupHead({
             , <Inert>{first.invariant_id}</Inert>
           </>
         )}
+        <SumText approvals={approvals} />
       </Text>
     </Group>
   );
@@ -114,6 +116,7 @@ function Row({
         <Group gap={6} mt={2}>
           <CutText size="xs" c="dimmed">
             <Inert>{requester}</Inert> in <Inert>{trajectory_id}</Inert>
+            <Inert>{askedAs(approval.action)}</Inert>
           </CutText>
           {approvals > 1 && (
             <Badge size="xs" variant="default">

@@ -6,6 +6,7 @@ import { Inert } from '../../parts/inert-text.tsx';
 import { tell } from '../../parts/tell.ts';
 import { useDecideMany } from './approvals-query.ts';
 import { DecisionError } from './decision-error.tsx';
+import { SumText } from './sum-text.tsx';
 
 interface DecideManyProps {
   readonly approvals: readonly Approval[];
@@ -32,6 +33,7 @@ export function DecideMany({ approvals, onDone }: DecideManyProps) {
     <Stack gap="xs" mt="sm">
       <Text size="sm" fw={600}>
         {items.length} marked{approvals.length > items.length ? ` of ${approvals.length}` : ''}
+        <SumText approvals={items} />
       </Text>
       <TextInput
         size="xs"

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { gatedCallOf, namedAction } from './gated-call-of.ts';
+import { askedAs, gatedCallOf, namedAction } from './gated-call-of.ts';
 
 test('a call of the gateway is recognised by its form, and nothing else is', () => {
   const call = { server: 'bank', tool: 'pay', args: { cents: 5 } };
@@ -14,4 +14,11 @@ test('a call of the gateway is named by its tool', () => {
   expect(namedAction({ name: 'call', args })).toEqual({ name: 'bank/pay', args: { cents: 5 } });
   expect(namedAction({ name: 'pay', args })).toEqual({ name: 'pay', args });
   expect(namedAction({ name: 'call' })).toEqual({ name: 'call', args: undefined });
+});
+
+test('a proposal shows its role, and a call of the gateway does not', () => {
+  const args = { id: 'c', server: 'bank', tool: 'pay', args: { cents: 5 } };
+  const agent = { name: 'agent', params: { agent: 'ada' } };
+  expect(askedAs({ name: 'call', role: agent, args })).toBe('');
+  expect(askedAs({ name: 'pay', role: { name: 'clerk', params: { desk: 'a' } }, args })).toBe(' as clerk (desk: a)');
 });

@@ -1,3 +1,6 @@
+import type { Approval } from '../../api/queries.ts';
+import { roleText } from '../../parts/role-text.ts';
+
 /** A call that an agent program makes itself after the approval, in the domain `gateway`. */
 export interface GatedCallArgs {
   readonly server: string;
@@ -21,4 +24,12 @@ export function namedAction({ name, args }: { readonly name: string; readonly ar
 } {
   const gated = gatedCallOf(name, args);
   return gated === undefined ? { name, args } : { name: `${gated.server}/${gated.tool}`, args: gated.args };
+}
+
+/**
+ * The role of a proposal after its requester: ` as clerk (desk: a)`. Empty for a call of an agent
+ * program, whose role names the requester again.
+ */
+export function askedAs({ name, role, args }: Approval['action']): string {
+  return gatedCallOf(name, args) === undefined ? ` as ${roleText(role)}` : '';
 }

@@ -2,6 +2,7 @@ import { useElementSize } from '@mantine/hooks';
 import { useId } from 'react';
 import { useLocation } from 'wouter';
 import { OPEN_END, OPEN_START, periodText, shortInstant } from '../../parts/times.ts';
+import { beginning } from './beginning.ts';
 import classes from './bitemporal-plot.module.css';
 import { type Scale, scaleOf } from './scale.ts';
 import { objectText, type Standing, type Version } from './versions.ts';
@@ -185,11 +186,6 @@ function Rectangle({ version, box, hatch }: { readonly version: Version; readonl
       />
     </>
   );
-}
-
-/** The letters that fill a box. Its edge cuts off the last one, and the link speaks all of them. */
-function beginning(text: string, letters: number): string {
-  return [...text.slice(0, letters * 2)].slice(0, letters).join('');
 }
 
 function spoken(version: Version): string {

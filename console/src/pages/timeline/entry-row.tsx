@@ -1,6 +1,7 @@
 import { Link } from 'wouter';
 import { useCutTitle } from '../../parts/cut-text.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
+import { shortRoleText } from '../../parts/role-text.ts';
 import { RulingMark } from '../../parts/ruling-mark.tsx';
 import type { EntrySummary } from './entries-query.ts';
 import classes from './entry-list.module.css';
@@ -63,7 +64,8 @@ function Content({ entry }: { readonly entry: EntrySummary }) {
 
 /** The people, the rule and the detail. A rejection by a person has no rule: the person ruled. */
 function Why({ entry }: { readonly entry: EntrySummary }) {
-  const { role, counselor, invariant_id, detail, reason, overrides = [] } = entry;
+  const { role: name, role_params: params, counselor, invariant_id, detail, reason, overrides = [] } = entry;
+  const role = name === undefined ? undefined : shortRoleText({ name, params });
   const by = role === undefined ? '' : `as ${role}, `;
   if (reason === 'counselor_rejected' && counselor !== undefined)
     return <Inert>{`${by}rejected by ${counselor}: ${detail ?? ''}`}</Inert>;

@@ -3,6 +3,7 @@ import { Fact, Facts } from '../../parts/facts.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
 import { ObservedValue } from '../../parts/observed-value.tsx';
 import { Part } from '../../parts/part.tsx';
+import { roleText } from '../../parts/role-text.ts';
 import { withoutTrace } from '../../parts/without-trace.ts';
 import { askedOf } from './asked-of.ts';
 import { type EntryDocument, payloadOf, valueAt } from './entry-query.ts';
@@ -17,16 +18,13 @@ export function Proposed({ entry }: { readonly entry: EntryDocument }) {
   // The trace is the last one, so the others keep their places.
   const observations = withoutTrace(asked.observations);
   const { trace } = entry;
-  const params = Object.entries(role.params);
   const amended = payloadOf(entry, 'commit')?.amended;
   return (
     <>
       <Part title={isOfRuntime(asked) ? 'What was recorded' : 'What was asked'}>
         <Facts>
           <Fact name="Action">{action}</Fact>
-          <Fact name="Role">
-            {`${role.name}${params.length === 0 ? '' : ` (${params.map(([name, value]) => `${name}: ${value}`).join(', ')})`}`}
-          </Fact>
+          <Fact name="Role">{roleText(role)}</Fact>
           {trace !== undefined && (
             <Fact name="Trace">
               {trace.url === undefined ? trace.trace_id : <Anchor href={trace.url}>{trace.trace_id}</Anchor>}
