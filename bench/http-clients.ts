@@ -1,6 +1,6 @@
 /**
- * The clients of `http.ts` and `servers.ts`, in a process of their own. The parent sends a `Turn`, and gets a
- * `Measured` when all its requests are answered.
+ * The clients of `http.ts` and `servers.ts`, in a process of their own. The parent sends a `Turn`,
+ * and gets a `Measured` when all its requests are answered.
  */
 import { Agent, request } from 'node:http';
 import { percentile } from './measure.ts';

@@ -9,9 +9,10 @@ export type StoreEvent =
 export interface Followable {
   /**
    * Calls `listener` after every commit of any process, including this one, from when the promise
-   * resolves until `stop`. One call can cover several commits: a process that commits often notifies
-   * at intervals, with `missed`. If it dies in an interval, the next commit notifies, so a listener
-   * that must not wait for one also reads the store now and then. The listener must not throw.
+   * resolves until `stop`. One call can cover several commits: a process that commits often
+   * notifies at intervals, with `missed`. If it dies in an interval, the next commit notifies.
+   * Therefore a listener that must not wait for one also reads the store now and then. The listener
+   * must not throw.
    */
   follow(listener: (news: StoreEvent) => void): Promise<() => Promise<void>>;
 }

@@ -44,7 +44,13 @@ const config: ResolvedConfig = {
     port: Number(httpPort),
     peerUrl: 'http://127.0.0.1:0',
     writSeconds: Number(writSeconds),
-    limits: { requestsPerSecond: 1_000_000, concurrency: 10_000, streams: 10_000, bodyBytes: 1_048_576, backlog: 100_000 },
+    limits: {
+      requestsPerSecond: 1_000_000,
+      concurrency: 10_000,
+      streams: 10_000,
+      bodyBytes: 1_048_576,
+      backlog: 100_000,
+    },
   },
 };
 const store = await openStore(url);

@@ -14,7 +14,11 @@ async function spend(url: string, token: string, key: string): Promise<{ ruling:
   const answer = await fetch(`${url}/v1/trajectories/trip/proposals`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'idempotency-key': key },
-    body: JSON.stringify({ action: 'spend', role: { name: 'spender', params: { agent: 'scout' } }, args: { amount: 5 } }),
+    body: JSON.stringify({
+      action: 'spend',
+      role: { name: 'spender', params: { agent: 'scout' } },
+      args: { amount: 5 },
+    }),
   });
   return answer.json() as never;
 }
@@ -34,7 +38,7 @@ withPostgres('scale.md', () => {
       const hosts = `127.0.0.1:${primary.port},127.0.0.1:${standby.port}`;
       const store = `postgres://postgres@${hosts}/postgres`;
       guide.sh(blockOf(PAGE, 'sh move').replace(/ASSIZE_STORE=\S+/, `ASSIZE_STORE='${store}'`));
-      expect(() => guide.sh('assize create late --domain budget --store sqlite:./assize.db')).toThrow('store_retired');
+      expect(() => guide.sh('assize create late --domain budget --store sqlite:./assize.db')).toThrow('was retired on');
 
       await primary.query("ALTER SYSTEM SET synchronous_standby_names = 'standby'", 'SELECT pg_reload_conf()');
       const inSync = "SELECT FROM pg_stat_replication WHERE sync_state = 'sync'";
@@ -77,7 +81,7 @@ withPostgres('scale.md', () => {
   });
 });
 
-test('the compose file is valid, and its command has the options of assize serve', async () => {
+test('the compose file is valid, and uses options of assize serve', async () => {
   const { services, secrets, volumes } = parse(blockOf(PAGE, 'yaml compose.yaml'));
   expect(Object.keys(services)).toEqual(['assize', 'balancer', 'db1']);
   for (const { secrets: used = [], volumes: mounted = [] } of Object.values<any>(services)) {

@@ -11,7 +11,17 @@ import { problemOf } from '../problems/problem.ts';
 import { proposeOnce } from '../propose-once.ts';
 import { callerTrajectory, entryNamed, type Reaching } from '../reach.ts';
 import { interruptDocument, rulingDocument } from '../rulings.ts';
-import { documentForm, hash, interruptForm, json, name, observationsForm, roleForm, rulingForm, writForm } from './forms.ts';
+import {
+  documentForm,
+  hash,
+  interruptForm,
+  json,
+  name,
+  observationsForm,
+  roleForm,
+  rulingForm,
+  writForm,
+} from './forms.ts';
 import { judgementDocument, judgementForm } from './judgements.ts';
 import { ANYBODY, INTERRUPTS, type Operation, operation, READERS } from './operation.ts';
 
@@ -104,7 +114,7 @@ const createMany = operation({
   },
 });
 
-/** @throws an error of unknown origin; a repetition of the request finds the rulings by their keys */
+/** @throws an error of unknown origin. A repetition of the request finds the rulings by keys. */
 function resultOf(key: string, result: PromiseSettledResult<ReturnType<typeof rulingDocument>>) {
   if (result.status === 'fulfilled') return { key, ruling: result.value };
   if (!isAssizeError(result.reason)) throw result.reason;

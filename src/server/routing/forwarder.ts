@@ -1,4 +1,4 @@
-import { Agent as HttpAgent, type IncomingMessage, request as httpRequest, type RequestOptions } from 'node:http';
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isInstance } from '#base';
 import type { Member } from './members.ts';
@@ -42,7 +42,12 @@ export class Forwarder {
    * not be reached, is stopping, or counts as dead before it answered. It may then have executed
    * the request.
    */
-  async send({ url, gone }: Member, request: Request, body: Uint8Array, signal: AbortSignal): Promise<Response | undefined> {
+  async send(
+    { url, gone }: Member,
+    request: Request,
+    body: Uint8Array,
+    signal: AbortSignal,
+  ): Promise<Response | undefined> {
     const ended = AbortSignal.any([gone, signal]);
     const place = new URL(pathOf(request.url), url);
     const headers = { ...headersOf(request), 'content-length': body.byteLength, [FORWARDED_BY]: this.#id };

@@ -1,5 +1,5 @@
 import { instantToMillis, type KeyPair } from '#canon';
-import { SealedRows, type SealedRow, sideSecretOf } from '#config';
+import { type SealedRow, SealedRows, sideSecretOf } from '#config';
 import type { SideStore } from '#ledger';
 import type { Clock, Random } from '#oracle';
 

@@ -11,7 +11,7 @@ function propose(server: TestServer, proposals: readonly object[]) {
   return callOperation(server, 'proposals.create_many', { as: 'agent:scout', path: MAIN, body: { proposals } });
 }
 
-test('each of many proposals is ruled on alone, and a repetition finds its rulings', async () => {
+test('each of many proposals is ruled on alone, and once', async () => {
   const server = await start();
   const proposals = [proposal('k1', 1), proposal('k2', -1), proposal('k3', 200)];
   const { status, body } = await propose(server, proposals);

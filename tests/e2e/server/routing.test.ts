@@ -102,7 +102,7 @@ test('a server that can not be reached is left out', async () => {
   await withdraw();
 });
 
-test('a server that dies with a request is replaced, and the request is ruled once', async () => {
+test('a request of a server that dies is ruled once, by another server', async () => {
   const store = new MemoryStore();
   const withdraw = await announce(store, await silent());
   const server = await start({ store, server: LOOPBACK });
