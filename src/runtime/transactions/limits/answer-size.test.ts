@@ -103,12 +103,12 @@ function sharedLists(doublings: number): unknown {
   return list;
 }
 
-/** At 23 doublings a copy fits into the memory of a process; at 60 into no memory. */
-const DOUBLINGS = [23, 60] as const;
+/** A copy fits into no memory. */
+const DOUBLINGS = 60;
 
 describe.each<Sink>(['keyed', 'queryable', 'blind'])('shared lists as the answer of a %s sink', (sort) => {
-  test.each(DOUBLINGS)('are too long even to compensate the call: %i doublings', async (doublings) => {
-    const { trajectory, all, assize, log } = await staged(sort, 'externalised', () => sharedLists(doublings));
+  test('are too long even to compensate the call', async () => {
+    const { trajectory, all, assize, log } = await staged(sort, 'externalised', () => sharedLists(DOUBLINGS));
     expect(await codeOf(trajectory.transaction(all, (tx) => tx.call('box.put', {})))).toBe('too_much');
     expect(log).toEqual(['put']);
     expect(await assize.recoverEffects()).toMatchObject([{ phase: 'unresolved', why: 'answer_too_long' }]);
@@ -117,8 +117,9 @@ describe.each<Sink>(['keyed', 'queryable', 'blind'])('shared lists as the answer
 
 test('a recovery that repeats a call with shared lists as its answer ends', async () => {
   let repeated = 0;
-  for (let endAt = 1; ; endAt++) {
-    const { isDead, left, log } = await crashed(endAt, () => sharedLists(60), 'keyed');
+  // Each answer is looked through, which takes long. Other tests end at each step.
+  for (let endAt = 2; ; endAt += 2) {
+    const { isDead, left, log } = await crashed(endAt, () => sharedLists(DOUBLINGS), 'keyed');
     expect(log).not.toContain('taken by another answer');
     expect(left.map(({ why }) => why)).toEqual(log.length === 0 ? [] : ['answer_too_long']);
     if (log.length > 1) repeated++;
@@ -224,8 +225,8 @@ describe.each<Sink>(['keyed', 'blind'])('an oversized residue of a compensation,
     expect(await undone(residue())).toEqual({ times: { undone: 1, mitigated: 0 }, left: { unknown } });
   });
 
-  test.each(DOUBLINGS)('of shared lists is said to be so: %i doublings', async (doublings) => {
-    const mitigated = await undone(sharedLists(doublings), (given) => given);
+  test('of shared lists is said to be so', async () => {
+    const mitigated = await undone(sharedLists(DOUBLINGS), (given) => given);
     expect(mitigated).toEqual({
       times: { undone: 1, mitigated: 1 },
       left: { mitigated: { unknown }, residue: { unknown } },
@@ -233,7 +234,7 @@ describe.each<Sink>(['keyed', 'blind'])('an oversized residue of a compensation,
   });
 
   test('of shared lists as its mitigation is said to be so', async () => {
-    const { left } = await undone('the residue', () => sharedLists(60));
+    const { left } = await undone('the residue', () => sharedLists(DOUBLINGS));
     expect(left).toEqual({ mitigated: { unknown }, residue: 'the residue' });
   });
 
