@@ -114,6 +114,11 @@ export function isSerializationFailure(error: unknown): boolean {
   return state === '40001' || state === '40P01' || state === '23P01';
 }
 
+/** Whether a row with the same key was there before. */
+export function isUniqueViolation(error: unknown): boolean {
+  return sqlState(error) === '23505';
+}
+
 /**
  * The store's error for an error of the driver or the server. A StoreError is returned unchanged.
  */

@@ -7,6 +7,7 @@ import { COMMITTED } from '../../native-port.ts';
 import { bytea } from '../connection/row.ts';
 import type { Session, Statement } from '../connection/session.ts';
 import { EffectPlan, type EffectReport, KnownEffects } from '../effects/effect-plan.ts';
+import { isUniqueViolation } from '../errors.ts';
 import { FactPlan, partitionsOf, prepareFactStates } from '../facts/fact-plan.ts';
 import type { PartitionCache } from '../facts/partition-cache.ts';
 import { BatchJob, OracleJob, type RowsJob } from './job.ts';
@@ -142,6 +143,12 @@ export class Group {
           ? [erasing, [...values, ...erasedValues(erased)]]
           : [append, values];
     const beside = extraStatements(plan, this.#puts);
+    if (statement === append && beside.length === 0 && (await this.#appendLone(session, appends, plan, tell))) {
+      this.#sent = [];
+      plan.answer();
+      this.#batches = [];
+      return true;
+    }
     this.#calls += 1;
     const began = performance.now();
     const [reply] =
@@ -170,6 +177,25 @@ export class Group {
     this.#batches = [];
     this.#puts = [];
     return true;
+  }
+
+  /** Whether the plan has one entry alone, and the server has written it. */
+  async #appendLone(session: Session, { lone }: Appends, plan: Plan, tell: boolean): Promise<boolean> {
+    const entry = this.#hasFailed || this.#puts.length > 0 ? undefined : plan.loneEntry;
+    if (entry === undefined) return false;
+    const { trajectory_id, seq, id, parent, kind, payload } = entry;
+    this.#calls += 1;
+    const began = performance.now();
+    try {
+      const values = [trajectory_id, seq, bytea(id), parent && bytea(parent), kind, payload, tell, plan.notBefore];
+      const [row] = await session.run(lone, values);
+      return row?.[0] === 't';
+    } catch (error) {
+      if (isUniqueViolation(error)) return false;
+      throw error;
+    } finally {
+      this.#lastMs = performance.now() - began;
+    }
   }
 
   /** Adds the entry that erased an answer: an empty answer was usually erased. */
@@ -253,6 +279,14 @@ class Plan {
   /** Whether the plan needs no call: the server's reports already refuse all remaining batches. */
   get asksNothing(): boolean {
     return this.accepted.length === 0 && this.assumed.size === 0 && !this.effects.asks;
+  }
+
+  /** The entry of a plan that writes one entry after another one, and nothing else. */
+  get loneEntry(): EntryRow | undefined {
+    const [job, ...others] = this.accepted;
+    if (job === undefined || others.length > 0 || this.assumed.size !== 1) return undefined;
+    const { entries, blobs } = job.batch;
+    return entries.length === 1 && blobs.length === 0 && entries[0]!.seq > 0 ? entries[0] : undefined;
   }
 
   /** Answers the jobs. Call this after the write. */
@@ -373,6 +407,7 @@ export function prepareAppend(schema: string, path: string): Appends {
   };
   return {
     append: { name: 'assize append', text: call('append', 16) },
+    lone: { name: 'assize append one', text: `SELECT "${schema}".append_one($1, $2, $3, $4, $5, $6, $7, $8)` },
     erasing: { text: call('append_erasing', 18) },
     acting: { name: 'assize append effects', text: call('append_effects', 33) },
     believing: { name: 'assize append facts', text: call('append_facts', 22) },
@@ -423,6 +458,8 @@ function extraStatements({ accepted }: Plan, puts: readonly OracleJob[]): ExtraS
  */
 export interface Appends {
   readonly append: Statement;
+  /** Of one entry after another one, with nothing else. */
+  readonly lone: Statement;
   readonly erasing: Statement;
   readonly acting: Statement;
   readonly believing: Statement;
