@@ -32,10 +32,20 @@ export async function serversBench(): Promise<BenchResult[]> {
     return [
       ...(await compare('routed', `${SERVERS} servers that forward requests`, url, GOAL)),
       ...(await compare('unrouted', `${SERVERS} servers that do not`, url)),
+      await bytesOfEntry(postgres),
     ];
   } finally {
     await postgres.remove();
   }
+}
+
+/** The tables of a store with their indexes, for each entry. */
+async function bytesOfEntry(postgres: PostgresServer): Promise<BenchResult> {
+  const [row] = await postgres.query(
+    `SELECT (SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class AS c WHERE c.relnamespace = 'one_routed'::regnamespace
+      AND c.relkind = 'r')::float8 / (SELECT count(*) FROM one_routed.entry) AS bytes`,
+  );
+  return { name: 'PostgreSQL: an entry of a small proposal, with its indexes', value: Math.round(row!['bytes']), unit: 'bytes' };
 }
 
 async function compare(
