@@ -132,9 +132,10 @@ export interface ServerConfig {
   readonly publicUrl?: string;
   /**
    * The address at which the other servers of the store reach this one, such as
-   * https://10.0.0.5:4517. Each trajectory is then written by one of these servers, and the others
-   * forward requests to it. Without TLS the network must be private, which `behindProxy` states.
-   * Default: none, and no request is forwarded.
+   * https://10.0.0.5:4517. It differs between the servers, as `assize serve --peer-url` does. Each
+   * trajectory is then written by one of these servers, and the others forward requests to it.
+   * Without TLS the network must be private, which `behindProxy` states. Default: none, and no
+   * request is forwarded.
    */
   readonly peerUrl?: string;
   /** States that a proxy in front of the server terminates TLS. Default: false. */

@@ -100,7 +100,8 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const url = publicAddress({ ...server, port });
   const peerUrl = peerAddress({ ...server, port });
   const addresses = addressesOf(url, server.host, port, peerUrl);
-  const routing = peerUrl === undefined ? undefined : routingOf(options, { store, url: peerUrl, clock, onFailure });
+  const { root } = options;
+  const routing = peerUrl === undefined ? undefined : routingOf({ side: store, root, url: peerUrl, clock, onFailure });
   app = appOf(
     service,
     { logger, metrics, addresses, open, tail, stopping: stopping.signal, router: routing?.router },

@@ -11,7 +11,6 @@ import type { Authenticator } from '../principals/authenticator.ts';
 import { type Caller, isOfKind } from '../principals/caller.ts';
 import type { Standings } from '../principals/standings.ts';
 import { type Problem, problemOf } from '../problems/problem.ts';
-import { FORWARDED_BY } from '../routing/forwarder.ts';
 import type { Router } from '../routing/router.ts';
 import type { Service } from '../service.ts';
 import type { Backlog } from './backlog.ts';
@@ -21,7 +20,7 @@ import type { Limits, RateLimiter } from './limits.ts';
 import type { OpenRequests } from './open-requests.ts';
 import { checkedParts } from './parts.ts';
 import { RequestEnd } from './request-end.ts';
-import { requestIdOf } from './request-id.ts';
+import { adoptRequestId, isForwarded, requestIdOf } from './request-id.ts';
 import { traceparentFrom } from './traceparent-from.ts';
 
 /** The parts of the HTTP surface. */
@@ -55,6 +54,10 @@ const WAIT_SECONDS_MAX = 300;
 const REQUEST_ID = 'x-request-id';
 const SECURITY_HEADERS = securityHeaders();
 
+const NOTHING = (): void => undefined;
+/** A signal that does not end. */
+const NEVER = new AbortController().signal;
+
 /** The answers that already have the headers of every answer. */
 const complete = new WeakSet<Response>();
 
@@ -66,6 +69,8 @@ export function createApp(parts: AppParts): Hono {
   const app = new Hono();
   const { operations, addresses, stopping, service, metrics } = parts;
   app.use(async (context, next) => {
+    const forwardedId = parts.router?.forwardedId(context.req.raw);
+    if (forwardedId !== undefined) adoptRequestId(context.req.raw, forwardedId);
     const requestId = requestIdOf(context.req.raw);
     const startedAt = performance.now();
     await next();
@@ -123,7 +128,8 @@ async function runOperation(
   known(caller);
   if (caller.sessionId !== undefined) checkOrigin(request, parts.addresses);
   const requireStanding = standingOf(parts, request, one.kinds);
-  const leave = parts.limiter.enter(caller.name);
+  // The server that forwarded a request has counted it.
+  const leave = isForwarded(request) ? NOTHING : parts.limiter.enter(caller.name);
   const waitSeconds = waitOf(request);
   const limitMs = parts.requestMs + waitSeconds * 1_000;
   let ending: RequestEnd | undefined;
@@ -162,14 +168,19 @@ interface Given {
 async function answerOf(
   one: Operation,
   { request, path, caller, waitSeconds, requireStanding }: Given,
-  { service, limits, limiter, backlog, addresses, router }: AppParts,
+  { service, limits, limiter, backlog, addresses, router, requestMs, stopping }: AppParts,
   signalOf: () => AbortSignal,
 ): Promise<Answer | Response> {
   requireKind(caller, one.kinds);
+  const startedAt = performance.now();
   const bytesMax = Math.max(limits.bodyBytes, one.bodyBytes ?? 0);
   const bytes = one.body === undefined ? undefined : await readBytes(request, bytesMax);
-  if (router !== undefined && one.isRouted === true && bytes !== undefined && !request.headers.has(FORWARDED_BY)) {
-    const forwarded = await router.forwarded(path['trajectory']!, request, bytes, signalOf());
+  const isRouted = router !== undefined && one.isRouted === true && bytes !== undefined;
+  if (isRouted && !isForwarded(request) && !stopping.aborted) {
+    // A server that stops waits for the requests that it has forwarded.
+    const end = new RequestEnd(request.signal, NEVER, requestMs + waitSeconds * 1_000);
+    const forwarding = { request, requestId: requestIdOf(request), body: bytes, signal: end.signal };
+    const forwarded = await router.forwarded(path['trajectory']!, forwarding).finally(() => end.release());
     if (forwarded !== undefined) return forwarded;
   }
   const body = bytes && parseBody(bytes, bytesMax);
@@ -181,11 +192,16 @@ async function answerOf(
       'A proposal needs an idempotency key. Send the header Idempotency-Key, the same again for a repetition.',
     );
   const weight = one.weightOf?.(given.body as never) ?? 1;
-  if (weight > 1) limiter.charge(caller.name, weight - 1);
+  const isProposal = one.needsKey === true || one.weightOf !== undefined;
+  const leave = isProposal ? backlog.enter(caller.name, weight) : NOTHING;
   const wantsInterrupts = (request.headers.get('accept') ?? '').includes(INTERRUPTS);
-  const run = () =>
-    one.run({
-      ...{ ...given, caller, service, key, waitSeconds, wantsInterrupts, requireStanding },
+  try {
+    if (weight > 1) limiter.charge(caller.name, weight - 1);
+    const passed = Math.floor((performance.now() - startedAt) / 1_000);
+    return await one.run({
+      ...{ ...given, caller, service, key, wantsInterrupts, requireStanding, waits: leave },
+      waitSeconds: Math.max(0, waitSeconds - passed),
+      ...(isRouted && { attempt: requestIdOf(request).replaceAll('-', '') }),
       origin: addresses.origin,
       traceparent: traceparentFrom(request.headers),
       get signal() {
@@ -193,12 +209,6 @@ async function answerOf(
       },
       hasAnswer: (etag) => isNamed(`"${etag}"`, request.headers.get('if-none-match') ?? ''),
     });
-  const isProposal = one.needsKey === true || one.weightOf !== undefined;
-  // A proposal that waits for a decision takes no time of the server.
-  if (!isProposal || waitSeconds > 0) return run();
-  const leave = backlog.enter(caller.name, weight);
-  try {
-    return await run();
   } finally {
     leave();
   }

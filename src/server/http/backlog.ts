@@ -29,7 +29,7 @@ export class Backlog {
   }
 
   /**
-   * Counts proposals of a principal, and returns the function that ends them.
+   * Counts proposals of a principal, and returns the function that ends them, once.
    *
    * @throws ServerError `too_busy`
    */
@@ -40,7 +40,10 @@ export class Backlog {
     const isOverShare = own > 0 && own + proposals > this.#limit / principals;
     if (this.#total + proposals > this.#limit && isOverShare) throw this.#tooBusy(principal);
     this.#add(principal, proposals);
+    let hasLeft = false;
     return () => {
+      if (hasLeft) return;
+      hasLeft = true;
       this.#add(principal, -proposals);
       this.#measure(proposals);
     };

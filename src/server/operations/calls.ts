@@ -96,7 +96,7 @@ const ask = operation({
   run: async (request) => {
     const { path, query, body } = request;
     const desk = await GatewayDesk.open(request, path.trajectory);
-    const { session, observations, later, known, attempt, ...call } = body;
+    const { session, observations, later, known, attempt = request.attempt, ...call } = body;
     if (session !== undefined) await attend(desk, { id: session });
     const asked = { ...call, ...(session !== undefined && { session }) } as AskedCall;
     const options = {

@@ -44,7 +44,6 @@ const HOOK = {
   params: z.strictObject({ trajectory: name }),
   body: hookBody,
   bodyBytes: BODY_BYTES,
-  isRouted: true,
   answer: documentForm,
   errors: ['halted', 'too_many_pending', 'conflict'],
 } as const;

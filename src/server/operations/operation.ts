@@ -22,6 +22,13 @@ export interface Request<Path extends Part, Query extends Part, Body extends z.Z
   readonly service: Service;
   /** The header `Idempotency-Key`. Given where the operation requires it. */
   readonly key: string;
+  /**
+   * 32 hex digits that an execution of the same request by another server has too: an answer that
+   * was lost between the servers is given again. Only where the server forwards requests.
+   */
+  readonly attempt?: string | undefined;
+  /** Ends the part of the request that counts as in progress: from now on it waits for a person. */
+  readonly waits: () => void;
   /** The header `traceparent`, if it has the form of W3C. */
   readonly traceparent?: string | undefined;
   /** Seconds of `Prefer: wait=N`: how long the client waits for a decision. */
@@ -91,8 +98,8 @@ export interface Operation<
   /** Whether the header `Idempotency-Key` is required. */
   readonly needsKey?: boolean;
   /**
-   * Whether a server may forward the request to the writer of the trajectory in its path. A
-   * repetition of the request must be the same request: without an answer it is executed here too.
+   * Whether a server may forward the request to the writer of the trajectory in its path. Without
+   * an answer it is executed here too, so its keys must make a repetition the same request.
    */
   readonly isRouted?: true;
   /** Whether the answer is JSON Lines, each of the form `answer`. */

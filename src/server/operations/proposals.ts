@@ -61,6 +61,7 @@ const create = operation({
     await service.gateways.ready(trajectory);
     const proposed = await proposeOnce(request, trajectory, input);
     const until = addMicros(now, waitSeconds * 1_000_000);
+    request.waits();
     const ruling = waitSeconds === 0 ? proposed : await decided(request, trajectory, input, proposed, { until, writ });
     service.metrics.ruling(ruling.ruling);
     if (ruling.ruling !== 'escalated') return { body: rulingDocument(ruling) };

@@ -1,22 +1,21 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isInstance } from '#base';
+import { FORWARDED, type ForwardMark, pathOf } from './forward-mark.ts';
 import type { Member } from './members.ts';
-
-/** Names the server that forwarded a request. Such a request is not forwarded again. */
-export const FORWARDED_BY = 'assize-forwarded-by';
 
 /** A connection must be made within this time. */
 const CONNECT_MS = 1_000;
-/** Connections to one server, each for one request at a time. */
-const CONNECTIONS_MAX = 256;
-const AGENT = { keepAlive: true, maxSockets: CONNECTIONS_MAX, maxFreeSockets: CONNECTIONS_MAX } as const;
+/** Idle connections to one server. */
+const IDLE_MAX = 256;
+const AGENT = { keepAlive: true, maxFreeSockets: IDLE_MAX } as const;
 
-/** Headers of one connection, and those that the HTTP library sets. */
+/** Headers of one connection, and those that the HTTP library or the mark sets. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([
   'connection',
   'content-length',
   'expect',
+  FORWARDED,
   'host',
   'keep-alive',
   'proxy-connection',
@@ -26,41 +25,48 @@ const OWN_HEADERS: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
+/** Codes of answers by which a server says that it has not executed a request. */
+const NOT_EXECUTED: ReadonlySet<unknown> = new Set(['bad_host', 'stopping', 'unknown_operation']);
+
+/** The parts of a request for another server. */
+export interface Forwarding {
+  readonly request: Request;
+  readonly requestId: string;
+  readonly body: Uint8Array;
+  /** Ends when the client leaves, or its time is over. */
+  readonly signal: AbortSignal;
+}
+
 /** Sends requests of clients on to other servers of the store. */
 export class Forwarder {
   readonly #http: HttpAgent = new HttpAgent(AGENT);
   readonly #https: HttpsAgent = new HttpsAgent(AGENT);
-  readonly #id: string;
+  readonly #mark: ForwardMark;
 
-  /** `id`: of this server. */
-  constructor(id: string) {
-    this.#id = id;
+  constructor(mark: ForwardMark) {
+    this.#mark = mark;
   }
 
   /**
    * The answer of a server to a request with a body. Undefined if there is none: the server could
-   * not be reached, is stopping, or counts as dead before it answered. It may then have executed
-   * the request.
+   * not be reached, refuses every request, or counts as dead before it answered. It may then have
+   * executed the request.
    */
-  async send(
-    { url, gone }: Member,
-    request: Request,
-    body: Uint8Array,
-    signal: AbortSignal,
-  ): Promise<Response | undefined> {
-    const ended = AbortSignal.any([gone, signal]);
-    const place = new URL(pathOf(request.url), url);
-    const headers = { ...headersOf(request), 'content-length': body.byteLength, [FORWARDED_BY]: this.#id };
-    const options = { method: request.method, headers, signal: ended };
-    for (;;) {
-      try {
-        const response = await this.#exchange(place, options, body);
-        return response.status === 503 ? undefined : response;
-      } catch (error) {
-        if (!isInstance(error, ExchangeError)) throw error;
-        // The server closed an idle connection at the moment of the request.
-        if (!error.wasReused || ended.aborted) return undefined;
-      }
+  async send({ url, gone }: Member, forwarding: Forwarding): Promise<Response | undefined> {
+    const { request, requestId, body, signal } = forwarding;
+    const path = pathOf(request.url);
+    const mark = this.#mark.of(requestId, request.method, path);
+    const headers = { ...headersOf(request), 'content-length': body.byteLength, [FORWARDED]: mark };
+    const options = { method: request.method, headers, signal: AbortSignal.any([gone, signal]) };
+    const place = new URL(path, url);
+    try {
+      return await this.#exchange(place, options, body).catch((error: unknown) => {
+        if (!isInstance(error, ExchangeError) || !error.wasClosedIdle || options.signal.aborted) throw error;
+        return this.#exchange(place, { ...options, agent: false }, body);
+      });
+    } catch (error) {
+      if (isInstance(error, ExchangeError)) return undefined;
+      throw error;
     }
   }
 
@@ -69,13 +75,14 @@ export class Forwarder {
     this.#https.destroy();
   }
 
-  #exchange(place: URL, options: RequestOptions, body: Uint8Array): Promise<Response> {
-    const { promise, resolve, reject } = Promise.withResolvers<Response>();
+  #exchange(place: URL, options: RequestOptions, body: Uint8Array): Promise<Response | undefined> {
+    const { promise, resolve, reject } = Promise.withResolvers<Response | undefined>();
     const isTls = place.protocol === 'https:';
     const sent = isTls
-      ? httpsRequest(place, { ...options, agent: this.#https })
-      : httpRequest(place, { ...options, agent: this.#http });
-    const failed = (cause: unknown) => reject(new ExchangeError(cause, sent.reusedSocket));
+      ? httpsRequest(place, { agent: this.#https, ...options })
+      : httpRequest(place, { agent: this.#http, ...options });
+    let isAnswered = false;
+    const failed = (cause: unknown) => reject(new ExchangeError(cause, sent.reusedSocket && !isAnswered));
     sent.once('socket', (socket) => {
       if (!socket.connecting) return;
       const timer = setTimeout(() => sent.destroy(new Error(`no connection within ${CONNECT_MS} ms`)), CONNECT_MS);
@@ -83,7 +90,10 @@ export class Forwarder {
       socket.once(isTls ? 'secureConnect' : 'connect', settled).once('close', settled);
     });
     sent.once('error', failed);
-    sent.once('response', (response) => void answerOf(response).then(resolve, failed));
+    sent.once('response', (response) => {
+      isAnswered = true;
+      void answerOf(response).then(resolve, failed);
+    });
     sent.end(body);
     return promise;
   }
@@ -91,30 +101,38 @@ export class Forwarder {
 
 /** The connection ended before the answer was complete. */
 class ExchangeError extends Error {
-  /** Whether the connection had carried an earlier request. */
-  readonly wasReused: boolean;
+  /** Whether the server closed a connection that waited for a request, perhaps before this one. */
+  readonly wasClosedIdle: boolean;
 
-  constructor(cause: unknown, wasReused: boolean) {
+  constructor(cause: unknown, wasClosedIdle: boolean) {
     super('the server did not answer', { cause });
-    this.wasReused = wasReused;
+    this.wasClosedIdle = wasClosedIdle;
   }
 }
 
-async function answerOf(response: IncomingMessage): Promise<Response> {
+/** Undefined if the server says that it has not executed the request. */
+async function answerOf(response: IncomingMessage): Promise<Response | undefined> {
   const pieces: Buffer[] = [];
   for await (const piece of response) pieces.push(piece as Buffer);
-  const headers = Object.entries(response.headersDistinct).flatMap(([name, values = []]) =>
+  const body = Buffer.concat(pieces);
+  const { statusCode: status = 502, headersDistinct } = response;
+  if ((status === 404 || status === 421 || status === 503) && NOT_EXECUTED.has(codeIn(body))) return undefined;
+  const headers = Object.entries(headersDistinct).flatMap(([name, values = []]) =>
     OWN_HEADERS.has(name) ? [] : values.map((value): [string, string] => [name, value]),
   );
-  const status = response.statusCode ?? 502;
-  return new Response(status === 204 || status === 304 ? null : Buffer.concat(pieces), { status, headers });
+  return new Response(status === 204 || status === 304 ? null : body, { status, headers });
+}
+
+/** The code of a problem document. */
+function codeIn(body: Buffer): unknown {
+  try {
+    return (JSON.parse(body.toString()) as { readonly code?: unknown } | null)?.code;
+  } catch (error) {
+    if (isInstance(error, SyntaxError)) return undefined;
+    throw error;
+  }
 }
 
 function headersOf(request: Request): Record<string, string> {
   return Object.fromEntries([...request.headers].filter(([name]) => !OWN_HEADERS.has(name)));
-}
-
-/** The path of a URL with its query, which is sent unchanged. */
-function pathOf(url: string): string {
-  return url.slice(url.indexOf('/', url.indexOf('://') + 3));
 }

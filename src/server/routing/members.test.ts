@@ -27,7 +27,7 @@ function member(side: MemoryStore, name: string, { root = ROOT, aheadMs = 0 } = 
 
 const urls = (members: Members): string[] =>
   members
-    .others()
+    .reachable()
     .map(({ url }) => url)
     .toSorted();
 
@@ -41,7 +41,7 @@ test('servers of a store find each other, and a stopped one is gone', async () =
     ['http://a', 'http://c'],
     ['http://a', 'http://b'],
   ]);
-  const gone = a.others().find(({ id }) => id === b.id)!.gone;
+  const gone = a.reachable().find(({ id }) => id === b.id)!.gone;
   await b.stop();
   await vi.advanceTimersByTimeAsync(RENEW_MS);
   expect(urls(a)).toEqual(['http://c']);
@@ -76,7 +76,7 @@ test('a server that does not answer is avoided, for longer each time', async () 
   for (let failure = 0; failure < 8; failure++) {
     a.answered(b.id, false);
     let ms = 0;
-    for (; a.others().length === 0; ms += 100) await vi.advanceTimersByTimeAsync(100);
+    for (; a.reachable().length === 0; ms += 100) await vi.advanceTimersByTimeAsync(100);
     avoided.push(ms);
   }
   expect(avoided).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
@@ -94,11 +94,14 @@ test('attack 70: a database writer directs requests to its address: none', async
   await side.sidePut([{ kind: KIND, key: 'f', expected: null, body: canonicalize(forged) }]);
   const foreign = member(side, 'foreign', { root: generateKeys(new Uint8Array(32).fill(2)) });
   await foreign.start();
-  // A row of a server that ended, put back again and again.
+  // A row of a server that ended, put back; and a server with the address of this one.
   const rows = new SealedRows(side, KIND, sideSecretOf(ROOT));
   await rows.put('old', null, { at: Date.now() - 601_000, url: 'http://old' });
+  await rows.put('same', null, { at: Date.now(), url: 'http://a' });
   await vi.advanceTimersByTimeAsync(RENEW_MS);
   expect(urls(a)).toEqual([]);
+  await vi.advanceTimersByTimeAsync(70_000);
+  expect((await side.sideList(KIND, { limit: 10 })).map(({ key }) => key)).not.toContain('old');
   await Promise.all([a.stop(), foreign.stop()]);
 });
 
@@ -109,6 +112,20 @@ test('a server whose row was deleted announces itself again', async () => {
   const [row] = (await side.sideList(KIND, { limit: 10 })).filter(({ key }) => key === b.id);
   await side.sidePut([{ kind: KIND, key: b.id, expected: row!.version, body: null }]);
   await vi.advanceTimersByTimeAsync(3 * RENEW_MS);
+  expect(urls(a)).toEqual(['http://b']);
+  await Promise.all([a.stop(), b.stop()]);
+});
+
+test('a server that could not read for long counts the others as live', async () => {
+  const side = store();
+  const [a, b] = [member(side, 'a'), member(side, 'b')];
+  for (const each of [a, b]) await each.start();
+  await vi.advanceTimersByTimeAsync(RENEW_MS);
+  const [{ gone }] = a.reachable() as [{ gone: AbortSignal }];
+  // The process was suspended: its clock goes on, and no timer ran.
+  vi.setSystemTime(Date.now() + 10 * LIVE_MS);
+  await vi.advanceTimersByTimeAsync(2 * RENEW_MS);
+  expect(gone.aborted).toBe(false);
   expect(urls(a)).toEqual(['http://b']);
   await Promise.all([a.stop(), b.stop()]);
 });

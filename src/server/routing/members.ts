@@ -34,9 +34,11 @@ interface MemberRow {
 /** A row as this process has watched it. */
 interface Watched {
   readonly url: string;
+  /** Ended while the server does not count as live. */
   readonly gone: AbortController;
   version: number;
-  changedAt: number;
+  /** How long the row has not changed, of the time in which this process could read it. */
+  silentMs: number;
   /** Requests in a row without an answer. */
   failures: number;
   avoidedUntil: number;
@@ -71,6 +73,7 @@ export class Members {
   #timer: NodeJS.Timeout | undefined;
   #renewing: Promise<void> | undefined;
   #version: number | null = null;
+  #readAt: number | undefined;
 
   /** The id of this server: new at each start. */
   readonly id: string;
@@ -100,11 +103,20 @@ export class Members {
     await this.#rows.delete(this.id);
   }
 
-  /** The other servers that count as live now. */
-  others(): Member[] {
+  /** The other servers that count as live. */
+  get live(): readonly Member[] {
+    return this.#membersOf(() => true);
+  }
+
+  /** The live servers that answered their last request, or have not been asked for a while. */
+  reachable(): readonly Member[] {
     const now = this.#options.nowMs();
+    return this.#membersOf(({ avoidedUntil }) => avoidedUntil <= now);
+  }
+
+  #membersOf(isWanted: (watched: Watched) => boolean): readonly Member[] {
     return [...this.#watched]
-      .filter(([, { avoidedUntil, gone }]) => !gone.signal.aborted && avoidedUntil <= now)
+      .filter(([, watched]) => !watched.gone.signal.aborted && isWanted(watched))
       .map(([id, { url, gone }]) => ({ id, url, gone: gone.signal }));
   }
 
@@ -119,17 +131,18 @@ export class Members {
 
   async #renew(): Promise<void> {
     await this.#announce();
+    const rows: SealedRow<MemberRow>[] = [];
+    for await (const row of this.#rows.list()) if (row.key !== this.id) rows.push(row);
     const now = this.#options.nowMs();
-    const present = new Set<string>();
-    for await (const row of this.#rows.list()) {
-      present.add(row.key);
-      if (row.key !== this.id) this.#watch(row, now);
-    }
+    // While this process could not read, the rows of the others may have changed unseen.
+    const sinceMs = Math.min(now - (this.#readAt ?? now), 2 * RENEW_MS);
+    this.#readAt = now;
+    const present = new Set(rows.map(({ key }) => key));
+    for (const row of rows) this.#watch(row, sinceMs);
     for (const [id, watched] of this.#watched) {
-      const silentMs = now - watched.changedAt;
-      if (silentMs > LIVE_MS || !present.has(id)) watched.gone.abort();
+      if (watched.silentMs > LIVE_MS || !present.has(id)) watched.gone.abort();
       if (!present.has(id)) this.#watched.delete(id);
-      else if (silentMs > FORGET_MS) await this.#rows.delete(id);
+      else if (watched.silentMs > FORGET_MS) await this.#rows.delete(id);
     }
   }
 
@@ -140,13 +153,20 @@ export class Members {
     this.#version = (await this.#rows.get(this.id))?.version ?? null;
   }
 
-  #watch({ key, version, value: { url, at } }: SealedRow<MemberRow>, now: number): void {
+  /** A row that does not count is watched too, so that it is deleted when its server has died. */
+  #watch({ key, version, value: { url, at } }: SealedRow<MemberRow>, sinceMs: number): void {
     const watched = this.#watched.get(key);
-    if (watched?.version === version) return;
-    const isFresh = Math.abs(instantToMillis(this.#options.clock.now()) - at) <= SEAL_MS;
-    if (!isFresh) return;
-    const before = watched?.gone.signal.aborted === false && watched.url === url ? watched : undefined;
+    if (watched?.version === version) {
+      watched.silentMs += sinceMs;
+      return;
+    }
+    const { url: own, clock } = this.#options;
+    // The address of this server would lead back to it, or to another program of this machine.
+    const counts = url !== own && Math.abs(instantToMillis(clock.now()) - at) <= SEAL_MS;
+    const isSame = watched?.url === url && watched.gone.signal.aborted !== counts;
     const fresh = { url, gone: new AbortController(), failures: 0, avoidedUntil: 0 };
-    this.#watched.set(key, { ...(before ?? fresh), version, changedAt: now });
+    const next = { ...(isSame ? watched : fresh), version, silentMs: 0 };
+    if (!counts) next.gone.abort();
+    this.#watched.set(key, next);
   }
 }

@@ -1,6 +1,6 @@
 import { systemRandom } from '#oracle';
 import type { Metrics } from '../log/metrics.ts';
-import type { ServeOptions } from '../serve-options.ts';
+import { ForwardMark } from './forward-mark.ts';
 import { Forwarder } from './forwarder.ts';
 import { Members, type MembersOptions } from './members.ts';
 import { Router } from './router.ts';
@@ -12,15 +12,11 @@ export interface Routing {
   readonly router: Router;
 }
 
-/** `url`: the address of this server for other servers. `store`: has the side log. */
-export function routingOf(
-  { root }: Pick<ServeOptions, 'root'>,
-  { store, ...ports }: Pick<MembersOptions, 'url' | 'clock' | 'onFailure'> & { readonly store: MembersOptions['side'] },
-): Routing {
-  const nowMs = (): number => performance.now();
-  const members = new Members({ ...ports, side: store, root, random: systemRandom, nowMs });
-  const forwarder = new Forwarder(members.id);
-  return { members, forwarder, router: new Router(members, forwarder) };
+export function routingOf(options: Omit<MembersOptions, 'random' | 'nowMs'>): Routing {
+  const members = new Members({ ...options, random: systemRandom, nowMs: () => performance.now() });
+  const mark = new ForwardMark(options.root);
+  const forwarder = new Forwarder(mark);
+  return { members, forwarder, router: new Router(members, forwarder, mark) };
 }
 
 /** Announces the server, once it listens. @throws the errors of the store */

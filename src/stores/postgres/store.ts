@@ -145,7 +145,7 @@ export class PostgresStore extends CheckedStore implements SharedEffectStore, Fo
   async #close(): Promise<void> {
     this.#connections.tenures.refuse(closedError(this.path));
     await this.#scrubber?.idle();
-    await this.#group?.idle();
+    await this.#group?.close();
     await this.#connections.tenures.end();
     await this.#connections.turns.close();
     for (const following of this.#followings) await following.stop();

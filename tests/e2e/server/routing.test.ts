@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock, systemRandom } from '#oracle';
 import { MemoryStore } from '#stores';
-import { FORWARDED_BY } from '../../../src/server/routing/forwarder.ts';
+import { FORWARDED, ForwardMark } from '../../../src/server/routing/forward-mark.ts';
 import { Members } from '../../../src/server/routing/members.ts';
 import { callOperation, pay, succeed } from '../../support/server/calling.ts';
 import { ROOT, start, type TestServer } from '../../support/server/serving.ts';
@@ -73,6 +73,8 @@ test('a forwarded request has the answer of the writer, also a refusal', async (
     const { request_id: first, ...problem } = one!.body;
     const { request_id: second, ...same } = two!.body;
     expect([two!.status, same]).toEqual([one!.status, problem]);
+    for (const { status, body, headers } of [one!, two!])
+      if (status >= 400) expect(body.request_id).toBe(headers.get('x-request-id'));
     for (const name of ['content-type', 'location', 'cache-control', 'content-security-policy'])
       expect(two!.headers.get(name)).toBe(one!.headers.get(name));
   }
@@ -121,7 +123,8 @@ test('a forwarded request is not forwarded again', async () => {
   const server = await start({ store, server: LOOPBACK });
   await expect.poll(() => gauge(server, 'servers'), { timeout: 10_000 }).toBe(OTHERS + 1);
   for (const trajectory of ['main', 'spare']) {
-    const headers = { [FORWARDED_BY]: 'another' };
+    const path = `/v1/trajectories/${trajectory}/proposals`;
+    const headers = { [FORWARDED]: new ForwardMark(ROOT).of(`of-${trajectory}`, 'POST', path) };
     await succeed(server, 'proposals.create', pay('a', 1, 'k', { path: { trajectory }, headers }));
   }
   expect(await gauge(server, 'forwarded_unanswered')).toBe(0);

@@ -4,8 +4,8 @@
  */
 export const appendOne = `
 -- Writes one entry after its parent, without anything else: the commit of a lone caller. Returns
--- false and writes nothing if the parent is not there, or if the server's time is before
--- not_before. Fails with unique_violation if the position or the id is taken. The caller then asks
+-- false and writes nothing if the parent is not the head, or if the server's time is before
+-- not_before. Fails with unique_violation if another writer commits first, or if the id is taken. The caller then asks
 -- append(), which says why. It has no block that catches errors, because each takes a
 -- subtransaction.
 --
@@ -28,6 +28,11 @@ BEGIN
   SELECT t.key INTO place FROM trajectory AS t WHERE t.hash = sha256(convert_to(named, 'UTF8'));
   PERFORM FROM entry AS e WHERE e.trajectory = place AND e.seq = at_seq - 1 AND e.id = parent_id;
   IF NOT FOUND THEN
+    RETURN false;
+  END IF;
+  -- Another writer was first. The insert would fail, and leave a dead row and a line in the log.
+  PERFORM FROM entry AS e WHERE e.trajectory = place AND e.seq = at_seq;
+  IF FOUND THEN
     RETURN false;
   END IF;
   INSERT INTO entry (trajectory, seq, id, parent, kind, payload)

@@ -278,7 +278,7 @@ export const CATALOGUE: Readonly<Record<string, string>> = {
   'function append_erasing': '6302cefb0584ab989ac59d92b3560bb5d1e6b16236e1fcfed1403438fa711014',
   'function append_facts': 'd6ef98734195196b1409486dd4b5eb190084a549063e9f9305e7710f78d831fe',
   'function append_facts_and_more': '0abd368d510692a7287aad9cb51da2cd0bd249b8a57dd27938474532fd106d44',
-  'function append_one': '295758e9fc88e5ee110716201a9810597cfc4dd026ce36fb62f3f8a79a8c0662',
+  'function append_one': 'a5b6d6da0c8554ddfdebc1160cc0654931a33b07741d787946e02ae1e198731b',
   'function await_facts': '45539fd5cddd0ce1704b14d96f82e01bf970065aeb0d69bdee14c87f448c9559',
   'function begin_fact_rows': 'f0802bd8a23d3f70a940e1acfac1bbdfb3948e45bc1e9100f374bd10d3df2868',
   'function begin_facts': 'd1d5c8d9ccb3231b12fb6630320f781b8ed9bcc010a1184da257b635e3fe394c',

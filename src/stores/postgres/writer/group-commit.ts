@@ -77,12 +77,12 @@ export class GroupCommit {
   }
 
   /** Resolves when no job waits any more, and the followers are notified. */
-  async idle(): Promise<void> {
-    await this.#worked();
-    await this.#notifications.flush();
+  async close(): Promise<void> {
+    await this.#idle();
+    await this.#notifications.close();
   }
 
-  #worked(): Promise<void> {
+  #idle(): Promise<void> {
     if (!this.#isAtWork) return Promise.resolve();
     return new Promise((resolve) => this.#whenIdle.push(resolve));
   }

@@ -17,6 +17,7 @@ export class NotificationRate {
   #at: number;
   #timer: NodeJS.Timeout | undefined;
   #announcing: Promise<void> | undefined;
+  #isClosed = false;
 
   /**
    * `announce`: notifies the followers of commits that they may have missed. `nowMs`: a monotonic
@@ -41,6 +42,12 @@ export class NotificationRate {
     return false;
   }
 
+  /** Announces once more, if a commit did not notify. Nothing is announced later. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.flush();
+  }
+
   /** Announces the commits that did not notify. An announcement that fails is made again later. */
   async flush(): Promise<void> {
     if (this.#timer === undefined) return this.#announcing;
@@ -49,6 +56,7 @@ export class NotificationRate {
     this.#announcing = this.#announce().then(
       () => undefined,
       () => {
+        if (this.#isClosed) return;
         this.#timer ??= setTimeout(() => void this.flush(), GAP_MS * BURST).unref();
       },
     );
