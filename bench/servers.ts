@@ -45,7 +45,11 @@ async function bytesOfEntry(postgres: PostgresServer): Promise<BenchResult> {
     `SELECT (SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class AS c WHERE c.relnamespace = 'one_routed'::regnamespace
       AND c.relkind = 'r')::float8 / (SELECT count(*) FROM one_routed.entry) AS bytes`,
   );
-  return { name: 'PostgreSQL: an entry of a small proposal, with its indexes', value: Math.round(row!['bytes']), unit: 'bytes' };
+  return {
+    name: 'PostgreSQL: an entry of a small proposal, with its indexes',
+    value: Math.round(row!['bytes']),
+    unit: 'bytes',
+  };
 }
 
 async function compare(
