@@ -8,7 +8,9 @@ import { Forwarder } from './forwarder.ts';
 const MARK = new ForwardMark(generateKeys(new Uint8Array(32).fill(1)));
 const BODY = Buffer.from('{"amount":1}');
 const closers: (() => void)[] = [];
-afterEach(() => closers.splice(0).forEach((close) => close()));
+afterEach(() => {
+  for (const close of closers.splice(0)) close();
+});
 
 type Answer = (request: IncomingMessage, response: ServerResponse, n: number) => void;
 
