@@ -150,7 +150,10 @@ export { TRACEPARENT, traceparentIn, traceparentOf } from './entry/traceparent.t
 export { domainFrom, isUpgrade, UPGRADE_ACTION, type UpgradeArgs, type UpgradePayload } from './entry/upgrade.ts';
 export { type Fault, type FaultCode, LedgerFault } from './errors.ts';
 export {
+  blobLine,
   EXPORT_FORMAT,
+  entryLine,
+  erasedLine,
   ExportError,
   type ExportErrorCode,
   type ExportedEntry,

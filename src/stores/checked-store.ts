@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { arg } from '#base';
+import { arg, isAssizeError } from '#base';
 import type {
   Batch,
   BlobRow,
@@ -40,6 +40,13 @@ import type {
 } from '#ledger';
 import type { OracleRow, OracleStore } from '#oracle';
 import type { Adoptable, Adoption } from './adoption.ts';
+import type { ArchiveAccess } from './archive/archive-entries.ts';
+import { type ArchivePlace, archivePlace } from './archive/place.ts';
+import type { ArchiveReads } from './archive/port.ts';
+import { ArchivedTexts, isArchivedBlob, isArchivedRow } from './archive/archived-texts.ts';
+import { ArchiveError } from './archive/errors.ts';
+import { SegmentReader } from './archive/segment-reader.ts';
+import { isScrubDue, notScrubbed, scrubArchive } from './archive/scrub-archive.ts';
 import { checkInput, HASH, POSITIVE, SIGNAL, TEXT } from './check-input.ts';
 import { effectAnswer } from './effects.ts';
 import {
@@ -80,11 +87,22 @@ export abstract class CheckedStore
   implements LedgerStore, LogStore, OracleStore, SnapshotStore, EffectStore, FactStore, SideStore, Adoptable
 {
   readonly #access: NativePort;
+  readonly #place: ArchivePlace | undefined;
+  readonly #segments: SegmentReader | undefined;
+  readonly #texts: ArchivedTexts;
 
   abstract readonly readonly: boolean;
 
-  constructor(access: NativePort) {
+  /**
+   * `archive`: the place of the store's archive.
+   *
+   * @throws ArchiveError `archive_unknown`
+   */
+  constructor(access: NativePort, archive?: string) {
     this.#access = access;
+    this.#place = archive === undefined ? undefined : archivePlace(archive);
+    this.#segments = this.#place && new SegmentReader(this.#place);
+    this.#texts = new ArchivedTexts((step) => this.#readArchive(step), this.#segments);
   }
 
   abstract close(): Promise<void>;
@@ -102,18 +120,18 @@ export abstract class CheckedStore
 
   async resolve(id: Hash): Promise<EntryRow | undefined> {
     checkInput(HASH, id, 'id');
-    return this.#access.read((reads) => reads.resolve(id));
+    return this.#whole(await this.#access.read((reads) => reads.resolve(id)));
   }
 
   async entries(trajectoryId: string, options?: { from?: number; limit?: number }): Promise<EntryRow[]> {
     checkInput(TEXT, trajectoryId, 'trajectoryId');
     const { from, limit } = checkPage(options);
-    return longRead(this.#access.read((reads) => reads.entries(trajectoryId, from, limit)));
+    return this.#wholes(await longRead(this.#access.read((reads) => reads.entries(trajectoryId, from, limit))));
   }
 
   async head(trajectoryId: string): Promise<EntryRow | undefined> {
     checkInput(TEXT, trajectoryId, 'trajectoryId');
-    return this.#access.read((reads) => reads.head(trajectoryId));
+    return this.#whole(await this.#access.read((reads) => reads.head(trajectoryId)));
   }
 
   async trajectories(): Promise<TrajectoryInfo[]> {
@@ -130,7 +148,9 @@ export abstract class CheckedStore
 
   async blob(hash: Hash): Promise<string | undefined> {
     checkInput(HASH, hash, 'hash');
-    return this.#access.read((reads) => reads.blob(hash));
+    const read = (): Promise<string | undefined> | string | undefined => this.#access.read((reads) => reads.blob(hash));
+    const text = await read();
+    return text !== undefined && isArchivedBlob(hash, text) ? this.#texts.blob(hash, text, read) : text;
   }
 
   async erasedBy(hash: Hash): Promise<Hash | undefined> {
@@ -140,7 +160,7 @@ export abstract class CheckedStore
 
   async find(prefix: string): Promise<EntryRow[]> {
     const lower = checkPrefix(prefix);
-    return this.#access.read((reads) => reads.find(lower));
+    return this.#wholes(await this.#access.read((reads) => reads.find(lower)));
   }
 
   async oracleGet(key: string): Promise<OracleRow | undefined> {
@@ -196,7 +216,7 @@ export abstract class CheckedStore
   async logged(from: number, limit: number): Promise<EntryRow[]> {
     checkInput(arg.whole, from, 'from');
     checkInput(POSITIVE, limit, 'limit');
-    return longRead(this.#access.read((reads) => reads.logged(from, limit)));
+    return this.#wholes(await longRead(this.#access.read((reads) => reads.logged(from, limit))));
   }
 
   async snapshot(trajectoryId: string): Promise<SnapshotRow | undefined> {
@@ -351,6 +371,88 @@ export abstract class CheckedStore
     const writes = this.#access.writes();
     const checked = checkSideChanges(changes);
     return checked.length === 0 || writes.sidePut(checked);
+  }
+
+  /**
+   * The parts that an archiving run of this store works with.
+   *
+   * @throws ArchiveError `archive_not_named`, `archive_refused`
+   */
+  protected archiveAccess(): ArchiveAccess {
+    const { archived } = this.#access.writes();
+    if (archived === undefined) throw new ArchiveError('archive_refused', 'This store has no archive.');
+    if (this.#place === undefined || this.#segments === undefined) throw this.#texts.notNamed();
+    return {
+      store: this,
+      storedBlob: async (hash) => this.#access.read((reads) => reads.blob(hash)),
+      reads: this.#archiveReads(),
+      writes: archived,
+      place: this.#place,
+      reader: this.#segments,
+    };
+  }
+
+  /** Removes erased texts from the archive. @throws StoreError `store_not_scrubbed` */
+  protected async scrubArchive(): Promise<void> {
+    const reads = this.#archiveReads();
+    if (!(await isScrubDue({ reads }))) return;
+    if (this.#place === undefined) throw notScrubbed('the archive was not named.');
+    await scrubArchive(this.archiveAccess());
+  }
+
+  /** The faults of the files of segments. Reads every file. */
+  protected async archiveFaults(): Promise<string[]> {
+    const reads = this.#archiveReads();
+    const faults = (await isScrubDue({ reads }))
+      ? ['files of the archive may have erased texts; open the store for writing with the archive']
+      : [];
+    const state = await reads.archive();
+    if (state === undefined || state.segments === 0) return faults;
+    if (this.#segments === undefined) return [...faults, this.#texts.notNamed(state).message];
+    for (let segment = 0; segment < state.segments; segment++) {
+      const files = await reads.segmentFiles(segment, 1);
+      if (files.length === 0) faults.push(`segment ${segment} of the archive has no files in the database`);
+      for (const file of files) {
+        const fault = await faultOf(this.#segments.check(file));
+        if (fault !== undefined) faults.push(fault);
+      }
+    }
+    return faults;
+  }
+
+  #readArchive<T>(step: (reads: ArchiveReads) => T | Promise<T>): T | Promise<T> {
+    return this.#access.read(({ archived }) => {
+      if (archived === undefined) throw new ArchiveError('archive_refused', 'This store has no archive.');
+      return step(archived);
+    });
+  }
+
+  #archiveReads(): ArchiveReads {
+    return {
+      archive: () => this.#readArchive((reads) => reads.archive()),
+      segmentFiles: (from, limit) => this.#readArchive((reads) => reads.segmentFiles(from, limit)),
+      filesToRewrite: () => this.#readArchive((reads) => reads.filesToRewrite()),
+      filesToRemove: () => this.#readArchive((reads) => reads.filesToRemove()),
+    };
+  }
+
+  /** The rows with the payloads of archived entries. */
+  #wholes(rows: EntryRow[]): EntryRow[] | Promise<EntryRow[]> {
+    return rows.some(isArchivedRow) ? this.#texts.rows(rows) : rows;
+  }
+
+  async #whole(row: EntryRow | undefined): Promise<EntryRow | undefined> {
+    return row === undefined || !isArchivedRow(row) ? row : (await this.#texts.rows([row]))[0];
+  }
+}
+
+async function faultOf(checked: Promise<void>): Promise<string | undefined> {
+  try {
+    await checked;
+    return undefined;
+  } catch (error) {
+    if (!isAssizeError(error)) throw error;
+    return error.message;
   }
 }
 

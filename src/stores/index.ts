@@ -3,6 +3,8 @@
 // commit is never lost. Of two commits for one position, exactly one succeeds. The stores neither
 // read nor adjudicate the contents of rows.
 export type { Adoptable, Adoption } from './adoption.ts';
+export type { Archivable, ArchiveOptions, ArchiveReport } from './archive/archive-entries.ts';
+export { ArchiveError, type ArchiveErrorCode } from './archive/errors.ts';
 export { StoreError, type StoreErrorCode } from './errors.ts';
 export type { Followable, StoreEvent } from './follow.ts';
 export { MemoryStore } from './memory/index.ts';

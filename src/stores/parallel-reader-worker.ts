@@ -16,8 +16,9 @@ interface Page {
   readonly position: number;
 }
 
-const { url, ranges, reached, port } = workerData as ParallelReadTask;
-const store = await openStore(url, { mode: 'readonly', checkpoint: false });
+const { store: name, ranges, reached, port } = workerData as ParallelReadTask;
+const archive = name.archive === undefined ? {} : { archive: name.archive };
+const store = await openStore(name.url, { mode: 'readonly', checkpoint: false, ...archive });
 try {
   for (const [start, pages] of windowsOf(ranges)) {
     if (!isAwaited(start)) break;

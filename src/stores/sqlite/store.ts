@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { arg, markOwnPackage } from '#base';
 import type { FactHit, FactReads, FactText, FactTextQuery, Lease, ParallelReader, RowRange } from '#ledger';
 import { checkInput, POSITIVE, TEXT } from '../check-input.ts';
+import { type Archivable, archiveEntries, type ArchiveOptions, type ArchiveReport } from '../archive/archive-entries.ts';
 import { CheckedStore } from '../checked-store.ts';
 import { closedError } from '../errors.ts';
 import { checkTextQuery } from '../fact-input.ts';
@@ -32,6 +33,8 @@ export interface Connection {
   readonly lockTimeoutMs: number;
   /** `sqlite-vec` if the connection has loaded its functions. */
   readonly vectors: VectorSearch;
+  /** The place of the store's archive, if the caller named one. */
+  readonly archive: string | undefined;
   /**
    * The result of `make` for one more connection, which only reads. The function closes the
    * connection if `make` throws.
@@ -51,7 +54,7 @@ export interface Connection {
  * can hold throw `store_invalid_input`. A damaged file throws `store_corrupt`. A lock that another
  * process holds for too long throws `store_locked`.
  */
-export class SqliteStore extends CheckedStore implements Retirable {
+export class SqliteStore extends CheckedStore implements Retirable, Archivable {
   static {
     markOwnPackage(SqliteStore.prototype);
   }
@@ -62,6 +65,7 @@ export class SqliteStore extends CheckedStore implements Retirable {
   readonly #db: DatabaseSync;
   readonly #lockTimeoutMs: number;
   readonly #vectors: VectorSearch;
+  readonly #archive: string | undefined;
   readonly #another: Connection['another'];
   readonly #reads: SqliteReads;
   readonly #writing: FileWriter;
@@ -95,20 +99,31 @@ export class SqliteStore extends CheckedStore implements Retirable {
         }),
       keepFacts: () => writing.step('keepFacts'),
       sidePut: (changes) => writing.step('sidePut', changes),
-    };
-    super({
-      // Every SQLite read answers synchronously.
-      read: <T>(step: (reads: Reads) => T | Promise<T>) => this.#read(() => step(reads) as T),
-      writes: () => {
-        this.#checkWritable();
-        return writes;
+      archived: {
+        beginFiles: (archive, files) => writing.step('beginFiles', archive, files),
+        archiveSegment: (step) => writing.step('archiveSegment', step),
+        replaceFile: (files) => writing.step('replaceFile', files),
+        discardFiles: (files) => writing.step('discardFiles', files),
+        forgetFiles: (files) => writing.step('forgetFiles', files),
       },
-    });
+    };
+    super(
+      {
+        // Every SQLite read answers synchronously.
+        read: <T>(step: (reads: Reads) => T | Promise<T>) => this.#read(() => step(reads) as T),
+        writes: () => {
+          this.#checkWritable();
+          return writes;
+        },
+      },
+      connection.archive,
+    );
     this.path = path;
     this.readonly = readonly;
     this.#db = db;
     this.#lockTimeoutMs = lockTimeoutMs;
     this.#vectors = vectors;
+    this.#archive = connection.archive;
     this.#another = connection.another;
     this.#reads = reads;
     this.#writing = writing;
@@ -188,7 +203,12 @@ export class SqliteStore extends CheckedStore implements Retirable {
 
   async scrub(): Promise<void> {
     this.#checkWritable();
-    return this.#writing.scrub();
+    await this.#writing.scrub();
+    await this.scrubArchive();
+  }
+
+  async archiveEntries(options: ArchiveOptions): Promise<ArchiveReport> {
+    return archiveEntries(this.archiveAccess(), options);
   }
 
   async acquireWriteLock(trajectoryId: string): Promise<(() => void) | undefined> {
@@ -199,11 +219,11 @@ export class SqliteStore extends CheckedStore implements Retirable {
 
   readInParallel(ranges: readonly RowRange[]): ParallelReader {
     this.#checkUsable();
-    return readInParallel(`sqlite:${this.path}`, ranges);
+    return readInParallel({ url: `sqlite:${this.path}`, archive: this.#archive }, ranges);
   }
 
   async selfCheck(): Promise<string[]> {
-    return this.#read(() => this.#reads.selfCheck());
+    return [...(await this.#read(() => this.#reads.selfCheck())), ...(await this.archiveFaults())];
   }
 
   close(): Promise<void> {
