@@ -46,7 +46,7 @@ import type { ArchiveReads } from './archive/port.ts';
 import { ArchivedTexts, isArchivedBlob, isArchivedRow } from './archive/archived-texts.ts';
 import { ArchiveError } from './archive/errors.ts';
 import { SegmentReader } from './archive/segment-reader.ts';
-import { isScrubDue, notScrubbed, scrubArchive } from './archive/scrub-archive.ts';
+import { notScrubbed, scrubArchive } from './archive/scrub-archive.ts';
 import { checkInput, HASH, POSITIVE, SIGNAL, TEXT } from './check-input.ts';
 import { effectAnswer } from './effects.ts';
 import {
@@ -394,8 +394,7 @@ export abstract class CheckedStore
 
   /** Removes erased texts from the archive. @throws StoreError `store_not_scrubbed` */
   protected async scrubArchive(): Promise<void> {
-    const reads = this.#archiveReads();
-    if (!(await isScrubDue({ reads }))) return;
+    if ((await this.#archiveReads().filesDue()).length === 0) return;
     if (this.#place === undefined) throw notScrubbed('the archive was not named.');
     await scrubArchive(this.archiveAccess());
   }
@@ -403,7 +402,7 @@ export abstract class CheckedStore
   /** The faults of the files of segments. Reads every file. */
   protected async archiveFaults(): Promise<string[]> {
     const reads = this.#archiveReads();
-    const faults = (await isScrubDue({ reads }))
+    const faults = (await reads.filesDue()).length > 0
       ? ['files of the archive may have erased texts; open the store for writing with the archive']
       : [];
     const state = await reads.archive();
@@ -431,8 +430,7 @@ export abstract class CheckedStore
     return {
       archive: () => this.#readArchive((reads) => reads.archive()),
       segmentFiles: (from, limit) => this.#readArchive((reads) => reads.segmentFiles(from, limit)),
-      filesToRewrite: () => this.#readArchive((reads) => reads.filesToRewrite()),
-      filesToRemove: () => this.#readArchive((reads) => reads.filesToRemove()),
+      filesDue: () => this.#readArchive((reads) => reads.filesDue()),
     };
   }
 

@@ -12,6 +12,12 @@ export interface ArchiveState {
   readonly segments: number;
 }
 
+/** A file in use with erased texts (`rewrite`), or a discarded one (`remove`). */
+export interface FileDue {
+  readonly file: SegmentFile;
+  readonly due: 'rewrite' | 'remove';
+}
+
 /** The lines of one segment, and the files with them. */
 export interface SegmentStep {
   readonly segment: number;
@@ -39,10 +45,8 @@ export interface ArchiveReads {
   archive(): Answer<ArchiveState | undefined>;
   /** The files in use of one segment, or of all segments from one on, by segment, part and line. */
   segmentFiles(from: number, limit: number): Answer<SegmentFile[]>;
-  /** The files in use with erased texts. */
-  filesToRewrite(): Answer<SegmentFile[]>;
-  /** The files that no read needs: unfinished, or replaced. */
-  filesToRemove(): Answer<SegmentFile[]>;
+  /** The files that an erasure or a crash left work for. */
+  filesDue(): Answer<FileDue[]>;
 }
 
 /** The writes of the tables of an archive, each in one transaction. */

@@ -15,8 +15,8 @@ import { removeFiles, writeFiles } from './write-files.ts';
  */
 export async function scrubArchive(access: ArchiveAccess): Promise<void> {
   try {
-    for (let due = await access.reads.filesToRewrite(); due.length > 0; due = await access.reads.filesToRewrite())
-      for (const file of due) await rewrite(access, file);
+    for (let files = await withErased(access); files.length > 0; files = await withErased(access))
+      for (const file of files) await rewrite(access, file);
     await removeFiles(access);
   } catch (cause) {
     if (!isAssizeError(cause)) throw cause;
@@ -24,9 +24,8 @@ export async function scrubArchive(access: ArchiveAccess): Promise<void> {
   }
 }
 
-/** Whether files of the archive have erased texts, or wait for their deletion. */
-export async function isScrubDue({ reads }: Pick<ArchiveAccess, 'reads'>): Promise<boolean> {
-  return (await reads.filesToRewrite()).length + (await reads.filesToRemove()).length > 0;
+async function withErased({ reads }: ArchiveAccess): Promise<SegmentFile[]> {
+  return (await reads.filesDue()).flatMap(({ file, due }) => (due === 'rewrite' ? [file] : []));
 }
 
 export function notScrubbed(why: string, cause?: unknown): StoreError {

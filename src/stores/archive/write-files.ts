@@ -32,8 +32,8 @@ export async function removeFiles({
   writes,
   place,
 }: Pick<ArchiveAccess, 'reads' | 'writes' | 'place'>): Promise<void> {
-  const files = await reads.filesToRemove();
-  if (files.length === 0) return;
-  for (const file of files) await place.remove(fileName(file));
-  await writes.forgetFiles(files.map(({ n }) => n));
+  const discarded = (await reads.filesDue()).filter(({ due }) => due === 'remove');
+  if (discarded.length === 0) return;
+  for (const { file } of discarded) await place.remove(fileName(file));
+  await writes.forgetFiles(discarded.map(({ file }) => file.n));
 }

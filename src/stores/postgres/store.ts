@@ -1,6 +1,7 @@
 import { arg, markOwnPackage } from '#base';
 import type { FactReads, Membership, ParallelReader, RowRange, SharedEffectStore } from '#ledger';
 import { checkInput, TEXT } from '../check-input.ts';
+import { type Archivable, archiveEntries, type ArchiveOptions, type ArchiveReport } from '../archive/archive-entries.ts';
 import { CheckedStore } from '../checked-store.ts';
 import { closedError } from '../errors.ts';
 import type { Followable, StoreEvent } from '../follow.ts';
@@ -36,7 +37,7 @@ import { prepareWrites } from './writer/writes.ts';
  * `store_invalid_input`, and an unreachable server throws `store_unreachable`. `errors.ts` defines
  * the other refusals.
  */
-export class PostgresStore extends CheckedStore implements SharedEffectStore, Followable, Retirable {
+export class PostgresStore extends CheckedStore implements SharedEffectStore, Followable, Retirable, Archivable {
   static {
     markOwnPackage(PostgresStore.prototype);
   }
@@ -63,13 +64,16 @@ export class PostgresStore extends CheckedStore implements SharedEffectStore, Fo
         hold: (signal) => this.#working(() => connections.tenures.acquire(() => group.run(raise), signal), signal),
         writable: () => this.#writable(),
       });
-    super({
-      read: (step) => this.#asked('Reading', () => step(reads)),
-      writes: () => {
-        this.#writable();
-        return writes!;
+    super(
+      {
+        read: (step) => this.#asked('Reading', () => step(reads)),
+        writes: () => {
+          this.#writable();
+          return writes!;
+        },
       },
-    });
+      connections.archive,
+    );
     this.path = path;
     this.readonly = writer === undefined;
     this.#connections = connections;
@@ -106,11 +110,19 @@ export class PostgresStore extends CheckedStore implements SharedEffectStore, Fo
 
   async scrub(): Promise<void> {
     this.#writable();
-    return this.#scrubber?.scrub();
+    try {
+      await this.scrubArchive();
+    } finally {
+      await this.#scrubber?.scrub();
+    }
+  }
+
+  async archiveEntries(options: ArchiveOptions): Promise<ArchiveReport> {
+    return archiveEntries(this.archiveAccess(), options);
   }
 
   async selfCheck(): Promise<string[]> {
-    return this.#asked('Reading', this.#selfCheck);
+    return [...(await this.#asked('Reading', this.#selfCheck)), ...(await this.archiveFaults())];
   }
 
   async acquireWriteLock(trajectoryId: string): Promise<(() => void) | undefined> {
@@ -121,7 +133,8 @@ export class PostgresStore extends CheckedStore implements SharedEffectStore, Fo
 
   readInParallel(ranges: readonly RowRange[]): ParallelReader {
     this.#checkOpen();
-    return readInParallel(this.#connections.url, ranges);
+    const { url, archive } = this.#connections;
+    return readInParallel({ url, archive }, ranges);
   }
 
   /**

@@ -203,8 +203,12 @@ export class SqliteStore extends CheckedStore implements Retirable, Archivable {
 
   async scrub(): Promise<void> {
     this.#checkWritable();
-    await this.#writing.scrub();
-    await this.scrubArchive();
+    // First, because the counters of erasures show the rest of the work until the end of all of it.
+    try {
+      await this.scrubArchive();
+    } finally {
+      await this.#writing.scrub();
+    }
   }
 
   async archiveEntries(options: ArchiveOptions): Promise<ArchiveReport> {

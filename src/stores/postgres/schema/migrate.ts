@@ -3,6 +3,7 @@ import type { OpenMode } from '../../options.ts';
 import { checkVersion, migrationsIn, versionAfter } from '../../schema-version.ts';
 import type { Session } from '../connection/session.ts';
 import { schema as schemaSql } from './0001-schema.ts';
+import { archive } from './0002-archive.ts';
 
 /**
  * The first key of every advisory lock of a store: `ASZE`, as a number. The second key names the
@@ -11,7 +12,7 @@ import { schema as schemaSql } from './0001-schema.ts';
 export const APPLICATION_ID = 0x41535a45;
 
 /** Every migration, in order. A released migration never changes. */
-export const MIGRATIONS: readonly string[] = [schemaSql];
+export const MIGRATIONS: readonly string[] = [schemaSql, archive];
 
 /** The schema version that this program reads and writes; in the table `mark`. */
 export const SCHEMA_VERSION: number = versionAfter(MIGRATIONS.length);

@@ -5,6 +5,7 @@ import {
   type ArchiveReads,
   type ArchiveState,
   type FileColumns,
+  type FileDue,
   membersText,
   type ReplacedFile,
   type SegmentStep,
@@ -27,13 +28,15 @@ export function prepareArchiveReads(db: DatabaseSync): ArchiveReads {
     return (...values) => (statement.all(...values) as unknown as FileColumns[]).map(segmentFile);
   };
   const ofSegments = files("state = 'live' AND segment >= ? AND segment < ? ORDER BY segment, part, first");
-  const toRewrite = files("state = 'live' AND erasures > 0 ORDER BY n");
-  const toRemove = files("state = 'old' ORDER BY n");
+  const withErased = files("state = 'live' AND erasures > 0 ORDER BY n");
+  const discarded = files("state = 'old' ORDER BY n");
   return {
     archive: () => state.get() as unknown as ArchiveState | undefined,
     segmentFiles: (from, limit) => ofSegments(from, from + limit),
-    filesToRewrite: () => toRewrite(),
-    filesToRemove: () => toRemove(),
+    filesDue: () => [
+      ...withErased().map((file): FileDue => ({ file, due: 'rewrite' })),
+      ...discarded().map((file): FileDue => ({ file, due: 'remove' })),
+    ],
   };
 }
 
