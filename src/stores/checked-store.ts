@@ -42,7 +42,7 @@ import type { OracleRow, OracleStore } from '#oracle';
 import type { Adoptable, Adoption } from './adoption.ts';
 import type { ArchiveAccess } from './archive/archive-entries.ts';
 import { type ArchivePlace, archivePlace } from './archive/place.ts';
-import type { ArchiveReads } from './archive/port.ts';
+import type { ArchiveReads, ArchiveState } from './archive/port.ts';
 import { ArchivedTexts, isArchivedBlob, isArchivedRow } from './archive/archived-texts.ts';
 import { ArchiveError } from './archive/errors.ts';
 import { SegmentReader } from './archive/segment-reader.ts';
@@ -371,6 +371,10 @@ export abstract class CheckedStore
     const writes = this.#access.writes();
     const checked = checkSideChanges(changes);
     return checked.length === 0 || writes.sidePut(checked);
+  }
+
+  async archiveState(): Promise<ArchiveState | undefined> {
+    return this.#archiveReads().archive();
   }
 
   /**

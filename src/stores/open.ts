@@ -48,7 +48,7 @@ export async function openStore(url: string, given: StoreOptions = {}): Promise<
   checkArgument(arg.text, url, 'url');
   checkArgument(STORE_OPTIONS, given, 'options');
   const { checkpoint, archive = defaultArchive(url), ...options } = given;
-  const store = await openByUrl(url, { ...options, ...(archive !== undefined && { archive }) });
+  const store = await openByUrl(url, { ...options, archive });
   const file = checkpoint ?? checkpointFile(url);
   try {
     if (typeof file === 'string') await requireCheckpoint(store, file);

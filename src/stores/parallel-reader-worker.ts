@@ -17,8 +17,7 @@ interface Page {
 }
 
 const { store: name, ranges, reached, port } = workerData as ParallelReadTask;
-const archive = name.archive === undefined ? {} : { archive: name.archive };
-const store = await openStore(name.url, { mode: 'readonly', checkpoint: false, ...archive });
+const store = await openStore(name.url, { mode: 'readonly', checkpoint: false, archive: name.archive });
 try {
   for (const [start, pages] of windowsOf(ranges)) {
     if (!isAwaited(start)) break;

@@ -21,7 +21,7 @@ import { Frontier, inclusionProof, leafHash, verifyInclusion } from '#merkle';
 import { ArchiveError } from './errors.ts';
 import { isMarker, lettersOf } from './marker.ts';
 import type { ArchivePlace } from './place.ts';
-import type { ArchiveReads, ArchiveWrites } from './port.ts';
+import type { ArchiveReads, ArchiveState, ArchiveWrites } from './port.ts';
 import { type SealedFile, sealLines } from './segment-file.ts';
 import type { SegmentReader } from './segment-reader.ts';
 import { removeFiles, writeFiles } from './write-files.ts';
@@ -68,6 +68,8 @@ export interface Archivable {
    * @throws the errors of `archiveEntries`; ArchiveError `archive_not_named`
    */
   archiveEntries(options: ArchiveOptions): Promise<ArchiveReport>;
+  /** What the database records of the archive. Undefined if no run has begun. */
+  archiveState(): Promise<ArchiveState | undefined>;
 }
 
 const OPTIONS: ArgumentSchema = arg.members({

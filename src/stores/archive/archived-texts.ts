@@ -72,7 +72,7 @@ export class ArchivedTexts {
     const start = ENTRY_START.length + row.id.length + ENTRY_MIDDLE.length;
     const payload = line.subarray(start, -1);
     if (
-      line.latin1Slice(0, start) !== `${ENTRY_START}${row.id}${ENTRY_MIDDLE}` ||
+      line.toString('latin1', 0, start) !== `${ENTRY_START}${row.id}${ENTRY_MIDDLE}` ||
       Buffer.from(hashBytes(payload)).toString('hex') !== row.id
     )
       throw this.#named().damaged(file, `its line ${index % width} is not the entry ${row.id}`);

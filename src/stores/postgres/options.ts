@@ -49,7 +49,7 @@ export interface PostgresOptions {
    */
   readonly scrub?: Scrubbing;
   /** The place of the store's archive: `file:FOLDER`, or `s3:BUCKET/PREFIX`. */
-  readonly archive?: string;
+  readonly archive?: string | undefined;
   /** The name of the connections in the server's own views. */
   readonly applicationName?: string;
 }

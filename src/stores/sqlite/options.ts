@@ -21,5 +21,5 @@ export interface SqliteOptions {
   /** Default `exact`. `sqlite-vec` requires the package of that name. */
   readonly vectors?: VectorSearch;
   /** The place of the store's archive: `file:FOLDER`, or `s3:BUCKET/PREFIX`. */
-  readonly archive?: string;
+  readonly archive?: string | undefined;
 }
