@@ -1,5 +1,5 @@
 import { isAssizeError } from '#base';
-import { hashBytes, hashText } from '#canon';
+import { hashText } from '#canon';
 import type { EntryRow, Hash } from '#ledger';
 import { ArchiveError } from './errors.ts';
 import { isMarker, markedBlob, markedEntry } from './marker.ts';
@@ -14,8 +14,8 @@ const SEGMENTS_MAX = 10_000;
 export type ArchiveAsked = <T>(step: (reads: ArchiveReads) => T | Promise<T>) => T | Promise<T>;
 
 /**
- * Puts archived texts in the place of their markers. A text is used only if it has the hash of its
- * row, so a changed archive is found as a changed database is.
+ * Puts archived texts in the place of their markers. Each file has the hash in its row of the
+ * database, and each line the id or hash of its row, so a changed archive is found and named.
  */
 export class ArchivedTexts {
   readonly #ask: ArchiveAsked;
@@ -36,8 +36,19 @@ export class ArchivedTexts {
    */
   async rows(rows: readonly EntryRow[]): Promise<EntryRow[]> {
     const { level } = await this.#archive();
+    const width = 2 ** level;
     const whole: EntryRow[] = [];
-    for (const row of rows) whole.push(isArchivedRow(row) ? await this.#row(row, 2 ** level) : row);
+    for (const row of rows) {
+      if (!isMarker(row.payload)) {
+        whole.push(row);
+        continue;
+      }
+      const index = requireIndex(row);
+      const segment = Math.floor(index / width);
+      // Most lines are in memory, and an await for each would take longer than the rest.
+      const found = this.#known(segment, 'entries', index % width);
+      whole.push(this.#row(row, found ?? (await this.#read(segment, 'entries', index % width)), index % width));
+    }
     return whole;
   }
 
@@ -64,23 +75,16 @@ export class ArchivedTexts {
     }
   }
 
-  async #row(row: EntryRow, width: number): Promise<EntryRow> {
-    const index = markedEntry(row.payload)!;
-    const segment = Math.floor(index / width);
-    const found = this.#known(segment, 'entries', index % width) ?? (await this.#read(segment, 'entries', index % width));
-    const { file, line } = found;
-    const start = ENTRY_START.length + row.id.length + ENTRY_MIDDLE.length;
-    const payload = line.subarray(start, -1);
-    if (
-      line.toString('latin1', 0, start) !== `${ENTRY_START}${row.id}${ENTRY_MIDDLE}` ||
-      Buffer.from(hashBytes(payload)).toString('hex') !== row.id
-    )
-      throw this.#named().damaged(file, `its line ${index % width} is not the entry ${row.id}`);
-    return { ...row, payload: payload.toString() };
+  /** Readers compare the payload with its id, as they do for a payload of the database. */
+  #row({ id, trajectory_id, parent, seq, kind }: EntryRow, { file, line }: FoundLine, at: number): EntryRow {
+    if (line.toString('latin1', ENTRY_START.length, ENTRY_START.length + id.length) !== id)
+      throw this.#named().damaged(file, `its line ${at} is not the entry ${id}`);
+    const payload = line.toString('utf8', ENTRY_START.length + id.length + ENTRY_MIDDLE.length, line.length - 1);
+    return { id, trajectory_id, parent, seq, kind, payload };
   }
 
   async #blob(hash: Hash, marker: string): Promise<string> {
-    const { segment, line: at } = markedBlob(marker)!;
+    const { segment, line: at } = requirePlace(marker);
     const { file, line } = this.#known(segment, 'blobs', at) ?? (await this.#read(segment, 'blobs', at));
     const text = line.subarray(BLOB_START.length, -(BLOB_MIDDLE.length + hash.length + 2)).toString();
     if (hashText(text) !== hash) throw this.#named().damaged(file, `its line ${at} is not the blob ${hash}`);
@@ -162,11 +166,31 @@ function isIn(file: SegmentFile, part: SegmentPart, line: number): boolean {
   return file.part === part && line >= file.first && line < file.first + file.lines;
 }
 
-/** Whether the row has a marker for its payload. A payload that has its id is no marker. */
-export function isArchivedRow({ id, payload }: EntryRow): boolean {
-  return isMarker(payload) && markedEntry(payload) !== undefined && hashText(payload) !== id;
+/** Whether the row has a marker for its payload. */
+export function isArchivedRow({ payload }: EntryRow): boolean {
+  return isMarker(payload);
 }
 
+/** Whether the text is a marker. A store accepts any text as a blob, also one that looks like one. */
 export function isArchivedBlob(hash: Hash, text: string): boolean {
-  return isMarker(text) && markedBlob(text) !== undefined && hashText(text) !== hash;
+  return isMarker(text) && hashText(text) !== hash;
+}
+
+function requireIndex({ payload, trajectory_id, seq }: EntryRow): number {
+  const index = markedEntry(payload);
+  if (index !== undefined) return index;
+  throw badMarker(`entry ${seq} of ${trajectory_id}`, payload);
+}
+
+function requirePlace(marker: string): { readonly segment: number; readonly line: number } {
+  const place = markedBlob(marker);
+  if (place !== undefined) return place;
+  throw badMarker('a blob', marker);
+}
+
+function badMarker(what: string, marker: string): ArchiveError {
+  return new ArchiveError(
+    'archive_damaged',
+    `The database has the text ${JSON.stringify(marker.slice(0, 40))} for ${what}, which is no marker of an archived text. Restore the database from a backup.`,
+  );
 }

@@ -52,6 +52,9 @@ const FILE_BYTES: number = 8 * 2 ** 20;
 
 const NEWLINE = 10;
 
+/** The smallest chunk that zlib accepts. */
+const CHUNK_BYTES_MIN = 64;
+
 /**
  * The name of a file: everything in it is a number, a word of this program or a hash. A name from
  * the database therefore never leads out of the archive.
@@ -144,8 +147,11 @@ export class MemberLines {
 
   /** @throws if the bytes are not those of the member */
   constructor(file: Buffer, { line, lines, offset, bytes, size }: Member) {
-    // The limit keeps a forged file from filling the memory.
-    this.#bytes = gunzipSync(file.subarray(offset, offset + bytes), { maxOutputLength: Math.max(size, 1) });
+    // The limit keeps a forged file from filling the memory. One chunk takes half of the time of many.
+    this.#bytes = gunzipSync(file.subarray(offset, offset + bytes), {
+      maxOutputLength: Math.max(size, 1),
+      chunkSize: Math.max(size, CHUNK_BYTES_MIN),
+    });
     this.#first = line;
     const ends: number[] = [];
     for (let at = this.#bytes.indexOf(NEWLINE); at >= 0; at = this.#bytes.indexOf(NEWLINE, at + 1)) ends.push(at);
