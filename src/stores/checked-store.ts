@@ -40,8 +40,9 @@ import type {
 } from '#ledger';
 import type { OracleRow, OracleStore } from '#oracle';
 import type { Adoptable, Adoption } from './adoption.ts';
-import type { ArchiveAccess } from './archive/archive-entries.ts';
-import { type ArchivePlace, archivePlace } from './archive/place.ts';
+import type { ArchiveAccess } from './archive/access.ts';
+import { archivePlace } from './archive/open-place.ts';
+import type { ArchivePlace } from './archive/place.ts';
 import type { ArchiveReads, ArchiveState } from './archive/port.ts';
 import { ArchivedTexts, isArchivedBlob, isArchivedRow } from './archive/archived-texts.ts';
 import { ArchiveError } from './archive/errors.ts';

@@ -3,7 +3,7 @@ import type { EffectStore, FactStore, LedgerStore, LogStore, SideStore, Snapshot
 import type { OracleStore } from '#oracle';
 import type { Adoptable } from './adoption.ts';
 import type { Archivable } from './archive/archive-entries.ts';
-import { defaultArchive } from './archive/place.ts';
+import { defaultArchive } from './archive/open-place.ts';
 import { checkInput } from './check-input.ts';
 import { StoreError } from './errors.ts';
 import type { Followable } from './follow.ts';

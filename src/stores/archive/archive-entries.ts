@@ -20,10 +20,9 @@ import {
 import { Frontier, inclusionProof, leafHash, verifyInclusion } from '#merkle';
 import { ArchiveError } from './errors.ts';
 import { isMarker, lettersOf } from './marker.ts';
-import type { ArchivePlace } from './place.ts';
-import type { ArchiveReads, ArchiveState, ArchiveWrites } from './port.ts';
+import type { ArchiveAccess } from './access.ts';
+import type { ArchiveState } from './port.ts';
 import { type SealedFile, sealLines } from './segment-file.ts';
-import type { SegmentReader } from './segment-reader.ts';
 import { removeFiles, writeFiles } from './write-files.ts';
 
 /** The level of an archive's segments: 4,096 entries each. */
@@ -87,17 +86,6 @@ export const LEVEL_MAX = 16;
 const ATTEMPTS = 5;
 
 const PAGE = 1_000;
-
-/** The parts of a store that an archive works with. */
-export interface ArchiveAccess {
-  readonly store: LedgerStore & LogStore;
-  /** The stored text of a blob: a marker for an archived one. */
-  readonly storedBlob: (hash: Hash) => Promise<string | undefined>;
-  readonly reads: ArchiveReads;
-  readonly writes: ArchiveWrites;
-  readonly place: ArchivePlace;
-  readonly reader: SegmentReader;
-}
 
 /** One segment, read from the database and checked. */
 interface Gathered {

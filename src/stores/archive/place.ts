@@ -1,7 +1,3 @@
-import { existsSync } from 'node:fs';
-import { ArchiveError } from './errors.ts';
-import { FolderPlace } from './folder-place.ts';
-
 /**
  * The files of an archive. A name has only letters, digits, `-` and `.`, and starts with a digit. A
  * file never changes. Failures are ArchiveErrors.
@@ -15,29 +11,4 @@ export interface ArchivePlace {
   write(name: string, bytes: Uint8Array): Promise<void>;
   /** Deletes a file durably. Does nothing if there is none. */
   remove(name: string): Promise<void>;
-}
-
-/**
- * The archive at `file:FOLDER` or `s3:BUCKET/PREFIX`. Opens nothing.
- *
- * @throws ArchiveError `archive_unknown`
- */
-export function archivePlace(name: string): ArchivePlace {
-  if (name.startsWith('file:') && name.length > 'file:'.length && !name.includes('\0'))
-    return new FolderPlace(name.slice('file:'.length));
-  throw new ArchiveError(
-    'archive_unknown',
-    `'${name}' is not the place of an archive. Write file:FOLDER or s3:BUCKET/PREFIX.`,
-    { evidence: { archive: name } },
-  );
-}
-
-/**
- * The default archive of the store at a URL: the folder `<file>.archive` next to a SQLite file, if
- * there is one.
- */
-export function defaultArchive(url: string): string | undefined {
-  if (!url.startsWith('sqlite:')) return undefined;
-  const folder = `${url.slice('sqlite:'.length)}.archive`;
-  return existsSync(folder) ? `file:${folder}` : undefined;
 }

@@ -1,7 +1,7 @@
 import { isAssizeError } from '#base';
 import { blobLine, erasedLine, type Hash } from '#ledger';
 import { StoreError } from '../errors.ts';
-import type { ArchiveAccess } from './archive-entries.ts';
+import type { ArchiveAccess } from './access.ts';
 import { ArchiveError } from './errors.ts';
 import { type Member, MemberLines, resealed, type SegmentFile } from './segment-file.ts';
 import { removeFiles, writeFiles } from './write-files.ts';

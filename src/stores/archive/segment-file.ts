@@ -44,7 +44,7 @@ export interface SealedFile {
 }
 
 /** A member ends with the line that reaches one of these limits. */
-const MEMBER_LINES = 64;
+const MEMBER_LINES = 32;
 const MEMBER_BYTES: number = 256 * 2 ** 10;
 
 /** A file ends with the member that reaches this number of bytes of lines. */

@@ -1,4 +1,4 @@
-import type { ArchiveAccess } from './archive-entries.ts';
+import type { ArchiveAccess } from './access.ts';
 import { fileName, type SealedFile } from './segment-file.ts';
 
 /**
