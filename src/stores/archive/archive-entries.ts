@@ -2,12 +2,15 @@ import { type ArgumentSchema, arg, checkArgument } from '#base';
 import { hashText } from '#canon';
 import {
   askNodes,
+  type BlobRow,
   blobLine,
   checkRow,
   compareWithHead,
   comparisonFault,
   type EntryRow,
+  type ErasedRow,
   entryLine,
+  erasedLine,
   type Hash,
   type Instant,
   type LedgerStore,
@@ -21,7 +24,7 @@ import { Frontier, inclusionProof, leafHash, verifyInclusion } from '#merkle';
 import { ArchiveError } from './errors.ts';
 import { isMarker, lettersOf } from './marker.ts';
 import type { ArchiveAccess } from './access.ts';
-import type { ArchiveState } from './port.ts';
+import type { ArchiveState, SegmentStep } from './port.ts';
 import { type SealedFile, sealLines } from './segment-file.ts';
 import { removeFiles, writeFiles } from './write-files.ts';
 
@@ -91,7 +94,7 @@ const PAGE = 1_000;
 interface Gathered {
   readonly sealed: readonly SealedFile[];
   readonly letters: readonly string[];
-  readonly blobs: readonly Hash[];
+  readonly blobs: SegmentStep['blobs'];
   /** The time of the youngest entry. */
   readonly last: Instant;
 }
@@ -201,11 +204,11 @@ async function gather(access: ArchiveAccess, { segment, level, checkpoint }: Seg
       ...sealLines(
         segment,
         'blobs',
-        blobs.map((blob) => blobLine(blob)),
+        blobs.map((blob) => ('text' in blob ? blobLine(blob) : erasedLine(blob))),
       ),
     ],
     letters: entries.map(({ row, payload }) => lettersOf(row.payload, payload)),
-    blobs: blobs.map(({ hash }) => hash),
+    blobs: blobs.flatMap((blob, line) => ('text' in blob ? [{ hash: blob.hash, line }] : [])),
     last: entries.reduce((last, { payload }) => (payload.at > last ? payload.at : last), ''),
   };
 }
@@ -244,19 +247,27 @@ async function requireInCheckpoint(
   );
 }
 
-/** The blobs in the database that the entries name, in the order of an export. */
+/**
+ * The blobs that the entries name and no earlier segment has, in the order of an export. An erased
+ * one has a line too: a reader of the files alone then knows that it is not missing.
+ */
 async function blobsOf(
-  { storedBlob }: ArchiveAccess,
+  { store, storedBlob }: ArchiveAccess,
   payloads: readonly Payload[],
-): Promise<{ readonly hash: Hash; readonly text: string }[]> {
+): Promise<(BlobRow | ErasedRow)[]> {
   const seen = new Set<Hash>();
-  const blobs: { readonly hash: Hash; readonly text: string }[] = [];
+  const blobs: (BlobRow | ErasedRow)[] = [];
   const take = async (hash: Hash): Promise<string | undefined> => {
     if (seen.has(hash)) return undefined;
     seen.add(hash);
     const text = await storedBlob(hash);
-    // An earlier segment has the blob, or the blob was erased.
-    if (text === undefined || isMarker(text)) return undefined;
+    if (text === undefined) {
+      const by = await store.erasedBy(hash);
+      if (by !== undefined) blobs.push({ hash, by });
+      return undefined;
+    }
+    // An earlier segment has the blob.
+    if (isMarker(text)) return undefined;
     if (hashText(text) !== hash || text.includes('\n'))
       throw refused(`The text of the blob ${hash} was changed. Check the store with assize fsck.`);
     blobs.push({ hash, text });

@@ -25,8 +25,8 @@ export interface SegmentStep {
   readonly files: readonly number[];
   /** The letters of the entries in log order (`marker.ts`), one for each entry of the segment. */
   readonly letters: readonly string[];
-  /** The blobs in the order of their lines. */
-  readonly blobs: readonly Hash[];
+  /** The blobs whose texts are in the files, each with its line. */
+  readonly blobs: readonly { readonly hash: Hash; readonly line: number }[];
 }
 
 /** A file of blobs written anew, without texts that were erased. */

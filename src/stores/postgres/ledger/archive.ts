@@ -66,11 +66,12 @@ export function prepareArchiveWrites(group: GroupCommit, schema: string): Archiv
       return numbers === null ? undefined : (JSON.parse(numbers) as number[]);
     },
     archiveSegment: async ({ segment, files, letters, blobs }) =>
-      (await ask(`SELECT "${schema}".archive_segment($1, $2, $3, $4)`, [
+      (await ask(`SELECT "${schema}".archive_segment($1, $2, $3, $4, $5)`, [
         segment,
         files,
         letters,
-        blobs.map(bytea),
+        blobs.map(({ hash }) => bytea(hash)),
+        blobs.map(({ line }) => line),
       ])) === 't',
     replaceFile: async ({ old, fresh, erasures }) =>
       (await ask(`SELECT "${schema}".replace_archive_file($1, $2, $3)`, [old, fresh, erasures])) === 't',

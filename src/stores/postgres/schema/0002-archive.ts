@@ -74,9 +74,10 @@ BEGIN
 END
 $$;
 
--- Replaces the texts of a segment by markers. Returns false, and writes nothing, if the segment is
+-- Replaces the texts of a segment by markers. "places": the line of each blob. Returns false, and writes nothing, if the segment is
 -- not the next one, a file was discarded or a blob was erased. Returns true if it was done before.
-CREATE FUNCTION archive_segment(which bigint, files bigint[], letters text[], hashes bytea[]) RETURNS boolean
+CREATE FUNCTION archive_segment(which bigint, files bigint[], letters text[], hashes bytea[], places bigint[])
+RETURNS boolean
 LANGUAGE plpgsql SET search_path FROM CURRENT
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off
 AS $$
@@ -106,8 +107,8 @@ BEGIN
   IF written <> cardinality(letters) THEN
     PERFORM refuse_partial_write();
   END IF;
-  UPDATE blob AS b SET text = '@' || which || '.' || (x.n - 1)
-  FROM unnest(hashes) WITH ORDINALITY AS x (hash, n) WHERE b.hash = x.hash;
+  UPDATE blob AS b SET text = '@' || which || '.' || x.place
+  FROM unnest(hashes, places) AS x (hash, place) WHERE b.hash = x.hash;
   GET DIAGNOSTICS written = ROW_COUNT;
   IF written <> cardinality(hashes) THEN
     PERFORM refuse_partial_write();

@@ -84,13 +84,13 @@ export function prepareArchiveOperations(db: DatabaseSync, blobs: HashIndex): Ar
       });
     },
     archiveSegment: ({ segment, files, letters, blobs }) => {
-      const positions = blobs.map(positionOf);
+      const positions = blobs.map(({ hash }) => positionOf(hash));
       if (count(segments) !== segment || positions.includes(undefined)) return false;
       if (files.some((n) => count(countNew, n) !== 1)) return false;
       for (const n of files) requireRows(setState.run('live', n, 'new'), 1);
       const first = segment * 2 ** (level.get()?.['level'] as number);
       letters.forEach((each, at) => void requireRows(mark.run(entryMarker(first + at, each), first + at), 1));
-      positions.forEach((at, line) => void requireRows(markBlob.run(blobMarker(segment, line), at!), 1));
+      blobs.forEach(({ line }, n) => void requireRows(markBlob.run(blobMarker(segment, line), positions[n]!), 1));
       return true;
     },
     replaceFile: ({ old, fresh, erasures }) => {
