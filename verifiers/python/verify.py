@@ -3034,6 +3034,7 @@ class Archive:
         self.tree = Tree()
         self.files: Dict[Tuple[int, str], Dict[int, str]] = {}                           # of a segment: by first line
         self.blobs: Dict[str, Tuple[bytes, Any]] = {}    # lines that no entry has needed yet; the writ above
+        self.seen: Set[str] = set()                      # an erased blob has a line in each segment that names it
         for name in sorted(os.listdir(folder)):
             match = segment_file(name)
             if match:
@@ -3050,15 +3051,13 @@ class Archive:
         for segment in range(1 + max((number for number, _ in self.files), default=-1)):
             for line in self.lines(segment, "blobs"):
                 self.keep_blob(line)
-            entries = 0
             for line in self.lines(segment, "entries"):
-                entries += 1
                 for needed in self.needed(line):
                     into.write(needed)
                 into.write(line)
                 self.tree.add(line[ENTRY_TEXT:-2])
                 root = self.tree.root() if self.tree.size == size else root
-            if not entries:
+            if (segment, "entries") not in self.files:
                 self.faults.append("segment %d has no file of entries" % segment)
         into.write(b'{"entries":%d,"root":"%s"}\n' % (self.tree.size, self.tree.root().encode()))
         return root
@@ -3095,17 +3094,16 @@ class Archive:
         return [line + b"\n" for line in bytes(text)[:-1].split(b"\n")]
 
     def keep_blob(self, line: bytes) -> None:
-        if line.startswith(b'{"blob":'):
-            above = None
-            if line.startswith(b'{"blob":{'):
-                try:
-                    value = json.loads(line)["blob"]
-                    above = value.get("parent")
-                except (ValueError, RecursionError):
-                    pass
-            self.blobs[line[-67:-3].decode("ascii", "replace")] = (line, above)
-        else:
-            self.blobs[line[-67:-3].decode("ascii", "replace")] = (line, None)
+        name, above = line[-67:-3].decode("ascii", "replace"), None
+        if name in self.seen:
+            return
+        self.seen.add(name)
+        if line.startswith(b'{"blob":{'):
+            try:
+                above = json.loads(line)["blob"].get("parent")
+            except (ValueError, RecursionError):
+                pass                                     # the verifier says that the line is not canonical
+        self.blobs[name] = (line, above)
 
     def needed(self, line: bytes) -> List[bytes]:
         """The blobs that an export has before an entry."""
