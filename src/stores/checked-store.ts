@@ -45,7 +45,7 @@ import { archivePlace } from './archive/open-place.ts';
 import type { ArchivePlace } from './archive/place.ts';
 import type { ArchiveReads, ArchiveState } from './archive/port.ts';
 import { ArchivedTexts, isArchivedBlob, isArchivedRow } from './archive/archived-texts.ts';
-import { ArchiveError } from './archive/errors.ts';
+import { StoreError } from './errors.ts';
 import { SegmentReader } from './archive/segment-reader.ts';
 import { notScrubbed, scrubArchive } from './archive/scrub-archive.ts';
 import { checkInput, HASH, POSITIVE, SIGNAL, TEXT } from './check-input.ts';
@@ -97,7 +97,7 @@ export abstract class CheckedStore
   /**
    * `archive`: the place of the store's archive.
    *
-   * @throws ArchiveError `archive_unknown`
+   * @throws StoreError `archive_unknown`
    */
   constructor(access: NativePort, archive?: string) {
     this.#access = access;
@@ -374,18 +374,19 @@ export abstract class CheckedStore
     return checked.length === 0 || writes.sidePut(checked);
   }
 
-  async archiveState(): Promise<ArchiveState | undefined> {
+  /** What the database records of the archive. */
+  protected async readArchiveState(): Promise<ArchiveState | undefined> {
     return this.#archiveReads().archive();
   }
 
   /**
    * The parts that an archiving run of this store works with.
    *
-   * @throws ArchiveError `archive_not_named`, `archive_refused`
+   * @throws StoreError `archive_not_named`, `archive_refused`
    */
   protected archiveAccess(): ArchiveAccess {
     const { archived } = this.#access.writes();
-    if (archived === undefined) throw new ArchiveError('archive_refused', 'This store has no archive.');
+    if (archived === undefined) throw new StoreError('archive_refused', 'This store has no archive.');
     if (this.#place === undefined || this.#segments === undefined) throw this.#texts.notNamed();
     return {
       store: this,
@@ -426,7 +427,7 @@ export abstract class CheckedStore
 
   #readArchive<T>(step: (reads: ArchiveReads) => T | Promise<T>): T | Promise<T> {
     return this.#access.read(({ archived }) => {
-      if (archived === undefined) throw new ArchiveError('archive_refused', 'This store has no archive.');
+      if (archived === undefined) throw new StoreError('archive_refused', 'This store has no archive.');
       return step(archived);
     });
   }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
+import { isInstance } from '#base';
 import { readCheckpoint } from '#runtime';
-import type { Archivable, ArchiveOptions, Store } from '#stores';
+import { type Archivable, type ArchiveOptions, SqliteStore, type Store } from '#stores';
 import { counted } from '#views';
 import { CliError, EXIT } from '../errors.ts';
 import { count, upTo, withSharedOptions } from '../files/options.ts';
@@ -16,6 +17,7 @@ interface Options extends SharedOptions {
   readonly keep?: number;
   readonly before?: string;
   readonly segmentLevel?: number;
+  readonly vacuum?: boolean;
 }
 
 export function archive(program: Command): void {
@@ -28,6 +30,7 @@ export function archive(program: Command): void {
       .addOption(logKeyOption)
       .option('--keep <n>', 'keep at least the last n entries in the database (default: 0)', count)
       .option('--before <instant>', 'move only entries older than this instant', instantOrDay)
+      .option('--vacuum', 'then give the free space of the SQLite file back to the disk; writers wait meanwhile')
       .option('--segment-level <n>', 'a new archive has 2^n entries in a segment (default: 12)', upTo(16)),
   )
     .addHelpText(
@@ -36,7 +39,7 @@ export function archive(program: Command): void {
         'The command moves whole segments, the oldest first. A segment leaves the database when its files are on disk\n' +
         'and were read back. An interrupted command loses nothing, and can be repeated.\n' +
         'The archive is part of the store: back it up, and name it to every program that opens the store.\n' +
-        'docs/guide/archive.md says how the database file becomes smaller.',
+        'The space of moved entries serves new ones. --vacuum makes the file smaller, and needs free space of its size.',
     )
     .action(
       inSession(async (session, options: Options) => {
@@ -54,14 +57,20 @@ export function archive(program: Command): void {
           ...(before !== undefined && { before }),
           ...(level !== undefined && { level }),
         };
-        return session.withStore('existing', (store) => moved(session, requireArchivable(store), wanted), {
+        return session.withStore('existing', (store) => moved(session, requireArchivable(store, options), wanted), {
           archive: placeOf(session, options),
         });
       }),
     );
 }
 
-async function moved(session: Session, store: Archivable, wanted: ArchiveOptions): Promise<typeof EXIT.ok> {
+interface Archiving {
+  readonly store: Archivable;
+  /** Makes the database smaller, if that is wanted. */
+  readonly vacuum: () => Promise<void>;
+}
+
+async function moved(session: Session, { store, vacuum }: Archiving, wanted: ArchiveOptions): Promise<typeof EXIT.ok> {
   const { json, out, progress, interruption } = session;
   const report = await store.archiveEntries({
     ...wanted,
@@ -71,6 +80,7 @@ async function moved(session: Session, store: Archivable, wanted: ArchiveOptions
   progress.end();
   // A segment that was moved before the signal stays moved.
   interruption.throwIfAborted();
+  await vacuum();
   if (json) out.document(report);
   else {
     out.line(line`${counted(report.moved, 'entry')} moved to ${report.archive}, in ${counted(report.bytes, 'byte')}`);
@@ -79,9 +89,13 @@ async function moved(session: Session, store: Archivable, wanted: ArchiveOptions
   return EXIT.ok;
 }
 
-function requireArchivable(store: Store): Archivable {
-  const { archiveEntries } = store;
-  if (archiveEntries !== undefined) return store as Store & Archivable;
+function requireArchivable(store: Store, { vacuum = false }: Options): Archiving {
+  if (vacuum && !isInstance(store, SqliteStore))
+    throw new CliError('usage', '--vacuum is for SQLite stores. PostgreSQL reuses the space after its autovacuum.');
+  const shrunk = async (): Promise<void> => {
+    if (vacuum) await (store as SqliteStore).vacuum();
+  };
+  if (store.archiveEntries !== undefined) return { store: store as Store & Archivable, vacuum: shrunk };
   throw new CliError('usage', 'A store in memory has no archive. Pass the store of a file or a server with --store.');
 }
 

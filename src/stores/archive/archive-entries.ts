@@ -21,7 +21,7 @@ import {
   writsNamedBy,
 } from '#ledger';
 import { Frontier, inclusionProof, leafHash, verifyInclusion } from '#merkle';
-import { ArchiveError } from './errors.ts';
+import { StoreError } from '../errors.ts';
 import { isMarker, lettersOf } from './marker.ts';
 import type { ArchiveAccess } from './access.ts';
 import type { ArchiveState, SegmentStep } from './port.ts';
@@ -67,7 +67,7 @@ export interface Archivable {
   /**
    * Moves the texts of the log's first entries to the archive that the store was opened with.
    *
-   * @throws the errors of `archiveEntries`; ArchiveError `archive_not_named`
+   * @throws the errors of `archiveEntries`; StoreError `archive_not_named`
    */
   archiveEntries(options: ArchiveOptions): Promise<ArchiveReport>;
   /** What the database records of the archive. Undefined if no run has begun. */
@@ -104,7 +104,7 @@ interface Gathered {
  * checkpoint, in the order of the log. A segment leaves the database only when its files are
  * durable and were read back. A run that is interrupted loses nothing, and the next run goes on.
  *
- * @throws ArchiveError; LedgerFault for an entry that does not verify; ArgumentError `bad_argument`
+ * @throws StoreError; LedgerFault for an entry that does not verify; ArgumentError `bad_argument`
  */
 export async function archiveEntries(access: ArchiveAccess, options: ArchiveOptions): Promise<ArchiveReport> {
   checkArgument(OPTIONS, options, 'options');
@@ -176,7 +176,7 @@ async function archived(access: ArchiveAccess, plan: SegmentPlan): Promise<numbe
     await removeFiles(access);
     const segments = (await access.reads.archive())?.segments ?? 0;
     if (segments !== segment || attempt === ATTEMPTS) {
-      throw new ArchiveError(
+      throw new StoreError(
         'archive_refused',
         `Another process archives this store, or erases values of segment ${segment}. Repeat the command when it is done.`,
         { evidence: { segment, segments } },
@@ -285,6 +285,6 @@ async function blobsOf(
   return blobs;
 }
 
-function refused(message: string): ArchiveError {
-  return new ArchiveError('archive_refused', message);
+function refused(message: string): StoreError {
+  return new StoreError('archive_refused', message);
 }

@@ -16,7 +16,7 @@ import {
   second,
 } from '../../../tests/support/ledger/rows.ts';
 import { type Databases, onEveryDatabase, type Place } from '../../../tests/support/ledger/stores.ts';
-import type { ArchiveReport, Store } from '../index.ts';
+import type { ArchiveReport, OpenMode, SqliteStore, Store } from '../index.ts';
 import { FolderPlace } from './folder-place.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'assize-archive-'));
@@ -34,7 +34,7 @@ class Archived {
     this.place = stores.newPlace();
   }
 
-  open(mode: 'existing' | 'readonly' = 'existing'): Promise<Store> {
+  open(mode: OpenMode = 'existing'): Promise<Store> {
     return this.place.open({ archive: `file:${this.folder}`, mode });
   }
 
@@ -185,6 +185,25 @@ onEveryDatabase((stores) => {
       expect(await store.blob(known!.hash)).toBe(known!.text);
       await integrateLog(store);
       await store.close();
+    });
+
+    test.runIf(stores.kind === 'sqlite')('leaves a smaller file after a vacuum', async () => {
+      const archived = new Archived(stores);
+      const store = await archived.open('create');
+      const rows = new ChainWriter('large');
+      rows.add('root', rootMembers({ n: 0, text: 'x'.repeat(200_000) }));
+      await store.commit({ entries: rows.rows, blobs: [] });
+      await store.close();
+      await archived.fill();
+      const size = async (): Promise<number> => (await archived.place.everything()).length;
+      const before = await archived.answers();
+      await archived.archive();
+      const full = await size();
+      const again = (await archived.open()) as SqliteStore;
+      await again.vacuum();
+      await again.close();
+      expect(await size()).toBeLessThan(full - 200_000);
+      expect(await archived.answers()).toEqual(before);
     });
 
     test('without its archive says which option is missing', async () => {

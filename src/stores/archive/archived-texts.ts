@@ -1,7 +1,7 @@
 import { isAssizeError } from '#base';
 import { hashText } from '#canon';
 import type { EntryRow, Hash } from '#ledger';
-import { ArchiveError } from './errors.ts';
+import { StoreError } from '../errors.ts';
 import { isMarker, markedBlob, markedEntry } from './marker.ts';
 import type { ArchiveReads, ArchiveState } from './port.ts';
 import { memberOf, type MemberLines, type SegmentFile, type SegmentPart } from './segment-file.ts';
@@ -32,7 +32,7 @@ export class ArchivedTexts {
   /**
    * The rows with their payloads.
    *
-   * @throws ArchiveError
+   * @throws StoreError
    */
   async rows(rows: readonly EntryRow[]): Promise<EntryRow[]> {
     const { level } = await this.#archive();
@@ -56,7 +56,7 @@ export class ArchivedTexts {
    * The text of an archived blob, or undefined if it was erased meanwhile. `again` reads the text
    * of the row once more.
    *
-   * @throws ArchiveError
+   * @throws StoreError
    */
   async blob(
     hash: Hash,
@@ -100,9 +100,9 @@ export class ArchivedTexts {
    * The error for a store whose archive the caller did not name. The place in the database is a hint
    * only: a changed database must not choose the files that a program reads.
    */
-  notNamed(state: ArchiveState | undefined = this.#state): ArchiveError {
+  notNamed(state: ArchiveState | undefined = this.#state): StoreError {
     const hint = state === undefined ? '' : ` The last run wrote to ${JSON.stringify(state.place)}.`;
-    return new ArchiveError(
+    return new StoreError(
       'archive_not_named',
       `Older entries of this store are in an archive, and none was named. Pass --archive PLACE, set ASSIZE_ARCHIVE, or pass the option archive to openStore.${hint}`,
       { evidence: { archive: state?.place ?? null } },
@@ -112,7 +112,7 @@ export class ArchivedTexts {
   async #archive(): Promise<ArchiveState> {
     this.#state ??= await this.#ask((reads) => reads.archive());
     if (this.#state !== undefined) return this.#state;
-    throw new ArchiveError(
+    throw new StoreError(
       'archive_damaged',
       'The database has markers of archived texts and no archive. Restore it from a backup.',
     );
@@ -132,7 +132,7 @@ export class ArchivedTexts {
     const file = (await this.#filesOf(segment)).find((each) => isIn(each, part, line));
     const member = file && memberOf(file, line);
     if (file === undefined || member === undefined) {
-      throw new ArchiveError(
+      throw new StoreError(
         'archive_damaged',
         `The database names line ${line} of the ${part} of segment ${segment}, and no file with it. Restore the database from a backup.`,
         { evidence: { segment, part, line } },
@@ -188,8 +188,8 @@ function requirePlace(marker: string): { readonly segment: number; readonly line
   throw badMarker('a blob', marker);
 }
 
-function badMarker(what: string, marker: string): ArchiveError {
-  return new ArchiveError(
+function badMarker(what: string, marker: string): StoreError {
+  return new StoreError(
     'archive_damaged',
     `The database has the text ${JSON.stringify(marker.slice(0, 40))} for ${what}, which is no marker of an archived text. Restore the database from a backup.`,
   );

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { ArchiveError } from './errors.ts';
+import { StoreError } from '../errors.ts';
 import type { ArchivePlace } from './place.ts';
 
 /** An archive in a folder. Its files can be read by their owner only, as the file of a store. */
@@ -76,8 +76,8 @@ export class FolderPlace implements ArchivePlace {
     }
   }
 
-  #failed(what: string, name: string, cause: unknown): ArchiveError {
-    return new ArchiveError(
+  #failed(what: string, name: string, cause: unknown): StoreError {
+    return new StoreError(
       'archive_failed',
       `The file ${name} could not be ${what} in ${this.name}: ${(cause as Error).message}. Remove the cause, and repeat the command.`,
       { evidence: { archive: this.name, file: name }, cause },

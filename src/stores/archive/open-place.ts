@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
-import { ArchiveError } from './errors.ts';
+import { arg, checkArgument } from '#base';
+import { StoreError } from '../errors.ts';
 import { FolderPlace } from './folder-place.ts';
 import type { ArchivePlace } from './place.ts';
 import { S3Place } from './s3-place.ts';
@@ -10,7 +11,7 @@ const S3 = /^s3:([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:\/(?!\.{1,2}(?:\/|$))[A-Za
 /**
  * The archive at `file:FOLDER` or `s3:BUCKET/PREFIX`. Opens nothing.
  *
- * @throws ArchiveError `archive_unknown`
+ * @throws StoreError `archive_unknown`
  */
 export function archivePlace(name: string): ArchivePlace {
   if (name.startsWith('file:') && name.length > 'file:'.length && !name.includes('\0'))
@@ -19,7 +20,7 @@ export function archivePlace(name: string): ArchivePlace {
   if (bucket !== undefined) return new S3Place(bucket, prefix.slice(1));
   // Only the scheme: the rest can contain a password.
   const scheme = name.slice(0, name.indexOf(':') + 1);
-  throw new ArchiveError(
+  throw new StoreError(
     'archive_unknown',
     `The place of the archive is not valid (${scheme === '' ? 'it has no scheme' : `'${scheme}'`}). Write file:FOLDER or s3:BUCKET/PREFIX.`,
     { evidence: { scheme } },
@@ -29,8 +30,11 @@ export function archivePlace(name: string): ArchivePlace {
 /**
  * The default archive of the store at a URL: the folder `<file>.archive` next to a SQLite file, if
  * there is one.
+ *
+ * @throws ArgumentError `bad_argument`
  */
 export function defaultArchive(url: string): string | undefined {
+  checkArgument(arg.text, url, 'url');
   if (!url.startsWith('sqlite:')) return undefined;
   const folder = `${url.slice('sqlite:'.length)}.archive`;
   return existsSync(folder) ? `file:${folder}` : undefined;

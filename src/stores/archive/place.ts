@@ -1,6 +1,6 @@
 /**
  * The files of an archive. A name has only letters, digits, `-` and `.`, and starts with a digit. A
- * file never changes. Failures are ArchiveErrors.
+ * file never changes. Failures are StoreErrors.
  */
 export interface ArchivePlace {
   /** The place as a caller names it: `file:` with an absolute path, or `s3:`. */

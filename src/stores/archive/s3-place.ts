@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ArchiveError } from './errors.ts';
+import { StoreError } from '../errors.ts';
 import type { ArchivePlace } from './place.ts';
 
 /** An answer of a store of objects is awaited this long. */
@@ -109,8 +109,8 @@ export class S3Place implements ArchivePlace {
       : `${endpoint.replace(/\/+$/, '')}/${this.#bucket}/${key}`;
   }
 
-  #failed(what: string, name: string, why: string, cause?: unknown): ArchiveError {
-    return new ArchiveError(
+  #failed(what: string, name: string, why: string, cause?: unknown): StoreError {
+    return new StoreError(
       'archive_failed',
       `The file ${name} could not be ${what} in ${this.name}: ${why}. Remove the cause, and repeat the command.`,
       { evidence: { archive: this.name, file: name }, retryable: true, cause },
@@ -123,7 +123,7 @@ async function loadAws4fetch(): Promise<typeof import('aws4fetch')> {
     return await import('aws4fetch');
   } catch (cause) {
     if (!(cause instanceof Error) || !('code' in cause) || cause.code !== 'ERR_MODULE_NOT_FOUND') throw cause;
-    throw new ArchiveError(
+    throw new StoreError(
       'archive_failed',
       'The package aws4fetch, which an archive in an object store needs, is not installed. Run npm install aws4fetch.',
       { cause },

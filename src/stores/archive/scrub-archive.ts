@@ -2,7 +2,6 @@ import { isAssizeError } from '#base';
 import { blobLine, erasedLine, type Hash } from '#ledger';
 import { StoreError } from '../errors.ts';
 import type { ArchiveAccess } from './access.ts';
-import { ArchiveError } from './errors.ts';
 import { type Member, MemberLines, resealed, type SegmentFile } from './segment-file.ts';
 import { removeFiles, writeFiles } from './write-files.ts';
 
@@ -42,7 +41,7 @@ async function rewrite(access: ArchiveAccess, file: SegmentFile): Promise<void> 
   for (const member of file.members) texts.set(member, await withoutErased(access, file, member));
   const sealed = resealed(file, (member) => texts.get(member)!);
   const [fresh] = (await writeFiles(access, level, [sealed])) ?? [];
-  if (fresh === undefined) throw new ArchiveError('archive_refused', 'The level of the archive has changed.');
+  if (fresh === undefined) throw new StoreError('archive_refused', 'The level of the archive has changed.');
   // If another value of the file was erased meanwhile, the file is due again.
   if (await access.writes.replaceFile({ old: file.n, fresh, erasures: file.erasures })) return;
   await access.writes.discardFiles([fresh]);

@@ -1,5 +1,5 @@
 import { ByteCache } from './byte-cache.ts';
-import { ArchiveError } from './errors.ts';
+import { StoreError } from '../errors.ts';
 import type { ArchivePlace } from './place.ts';
 import { fileHash, fileName, type Member, MemberLines, type SegmentFile } from './segment-file.ts';
 
@@ -29,7 +29,7 @@ export class SegmentReader {
     return this.#members.get(`${n} ${line}`);
   }
 
-  /** @throws ArchiveError `archive_missing`, `archive_damaged`, `archive_failed` */
+  /** @throws StoreError `archive_missing`, `archive_damaged`, `archive_failed` */
   async lines(file: SegmentFile, member: Member): Promise<MemberLines> {
     const known = this.known(file, member);
     if (known !== undefined) return known;
@@ -45,9 +45,9 @@ export class SegmentReader {
     for (const member of file.members) this.#decompressed(bytes, file, member);
   }
 
-  damaged(file: SegmentFile, why: string, cause?: unknown): ArchiveError {
+  damaged(file: SegmentFile, why: string, cause?: unknown): StoreError {
     const name = fileName(file);
-    return new ArchiveError(
+    return new StoreError(
       'archive_damaged',
       `The file ${name} of ${this.place} is damaged: ${why}. Restore it from a copy of the archive.`,
       { evidence: { archive: this.place, file: name }, cause },
@@ -77,7 +77,7 @@ export class SegmentReader {
     const name = fileName(file);
     const bytes = await this.#place.read(name);
     if (bytes === undefined) {
-      throw new ArchiveError(
+      throw new StoreError(
         'archive_missing',
         `The archive ${this.place} has no file ${name}. Name the archive that the store was written to, or restore the file from a copy.`,
         { evidence: { archive: this.place, file: name } },

@@ -6,7 +6,7 @@ import { fileName, type SealedFile } from './segment-file.ts';
  * file that a later process does not know. Returns the numbers of the files, or undefined if the
  * archive has another level.
  *
- * @throws ArchiveError
+ * @throws StoreError
  */
 export async function writeFiles(
   { writes, place, reader }: Pick<ArchiveAccess, 'writes' | 'place' | 'reader'>,

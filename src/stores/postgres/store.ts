@@ -2,6 +2,7 @@ import { arg, markOwnPackage } from '#base';
 import type { FactReads, Membership, ParallelReader, RowRange, SharedEffectStore } from '#ledger';
 import { checkInput, TEXT } from '../check-input.ts';
 import { type Archivable, archiveEntries, type ArchiveOptions, type ArchiveReport } from '../archive/archive-entries.ts';
+import type { ArchiveState } from '../archive/port.ts';
 import { CheckedStore } from '../checked-store.ts';
 import { closedError } from '../errors.ts';
 import type { Followable, StoreEvent } from '../follow.ts';
@@ -119,6 +120,10 @@ export class PostgresStore extends CheckedStore implements SharedEffectStore, Fo
 
   async archiveEntries(options: ArchiveOptions): Promise<ArchiveReport> {
     return archiveEntries(this.archiveAccess(), options);
+  }
+
+  async archiveState(): Promise<ArchiveState | undefined> {
+    return this.readArchiveState();
   }
 
   async selfCheck(): Promise<string[]> {

@@ -4,6 +4,7 @@ import { arg, markOwnPackage } from '#base';
 import type { FactHit, FactReads, FactText, FactTextQuery, Lease, ParallelReader, RowRange } from '#ledger';
 import { checkInput, POSITIVE, TEXT } from '../check-input.ts';
 import { type Archivable, archiveEntries, type ArchiveOptions, type ArchiveReport } from '../archive/archive-entries.ts';
+import type { ArchiveState } from '../archive/port.ts';
 import { CheckedStore } from '../checked-store.ts';
 import { closedError } from '../errors.ts';
 import { checkTextQuery } from '../fact-input.ts';
@@ -24,6 +25,7 @@ import { prepareReads, type SqliteReads } from './reads.ts';
 import type { Indexes } from './writer/commit.ts';
 import type { WriteOperationName, WriteOperations } from './writer/operations.ts';
 import { WriteLocks } from './writer/write-turns.ts';
+import { vacuum } from './vacuum.ts';
 import type { FileWriter } from './writer/writer.ts';
 
 /** The connection data that `openSqlite` has determined. */
@@ -213,6 +215,25 @@ export class SqliteStore extends CheckedStore implements Retirable, Archivable {
 
   async archiveEntries(options: ArchiveOptions): Promise<ArchiveReport> {
     return archiveEntries(this.archiveAccess(), options);
+  }
+
+  /**
+   * Gives the space of deleted and archived texts back to the disk. The rewrite needs free space of
+   * the size of the file. Writes of other processes wait for it, and this thread does nothing else.
+   *
+   * @throws {StoreError} `store_locked`, `store_failed`
+   */
+  async vacuum(): Promise<void> {
+    this.#checkWritable();
+    try {
+      await vacuum(this.path, this.#lockTimeoutMs);
+    } catch (error) {
+      throw storeError(error, this.path, 'Vacuuming');
+    }
+  }
+
+  async archiveState(): Promise<ArchiveState | undefined> {
+    return this.readArchiveState();
   }
 
   async acquireWriteLock(trajectoryId: string): Promise<(() => void) | undefined> {
