@@ -303,7 +303,7 @@ export const CATALOGUE: Readonly<Record<string, string>> = {
   'function append_erasing': '6302cefb0584ab989ac59d92b3560bb5d1e6b16236e1fcfed1403438fa711014',
   'function append_facts': 'd6ef98734195196b1409486dd4b5eb190084a549063e9f9305e7710f78d831fe',
   'function append_facts_and_more': '0abd368d510692a7287aad9cb51da2cd0bd249b8a57dd27938474532fd106d44',
-  'function archive_segment': '204d159aa5d41be0eff9236daa6d04b6cb41522308be0daef74400ab830201f2',
+  'function archive_segment': 'e6a51f6cee1f84fda04af34317f2ca6bcda0ce49e7f54d3f5bff74bcdd873d02',
   'function await_facts': '45539fd5cddd0ce1704b14d96f82e01bf970065aeb0d69bdee14c87f448c9559',
   'function begin_archive_files': '109e1266569efa07fa6bb1d8a6a3ffc267c62c4995183a9236f1f6ecd502cb08',
   'function begin_fact_rows': 'f0802bd8a23d3f70a940e1acfac1bbdfb3948e45bc1e9100f374bd10d3df2868',
