@@ -105,7 +105,10 @@ function archiveIn(folder: string, archive: string | undefined): string | undefi
 }
 
 /** Fills in the defaults of a checked config. The store is that of the first source with one. */
-export function resolveConfig(config: AssizeConfig, { file, folder, store, archive, env }: ConfigSources): ResolvedConfig {
+export function resolveConfig(
+  config: AssizeConfig,
+  { file, folder, store, archive, env }: ConfigSources,
+): ResolvedConfig {
   const { policy, principals = {}, notices = {}, server = {} } = config;
   const inFolder = (path: string): string => resolve(folder, path);
   return {

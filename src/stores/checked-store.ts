@@ -41,15 +41,15 @@ import type {
 import type { OracleRow, OracleStore } from '#oracle';
 import type { Adoptable, Adoption } from './adoption.ts';
 import type { ArchiveAccess } from './archive/access.ts';
+import { ArchivedTexts, isArchivedBlob, isArchivedRow } from './archive/archived-texts.ts';
 import { archivePlace } from './archive/open-place.ts';
 import type { ArchivePlace } from './archive/place.ts';
 import type { ArchiveReads, ArchiveState } from './archive/port.ts';
-import { ArchivedTexts, isArchivedBlob, isArchivedRow } from './archive/archived-texts.ts';
-import { StoreError } from './errors.ts';
-import { SegmentReader } from './archive/segment-reader.ts';
 import { notScrubbed, scrubArchive } from './archive/scrub-archive.ts';
+import { SegmentReader } from './archive/segment-reader.ts';
 import { checkInput, HASH, POSITIVE, SIGNAL, TEXT } from './check-input.ts';
 import { effectAnswer } from './effects.ts';
+import { StoreError } from './errors.ts';
 import {
   checkBranchPartitionQuery,
   checkFactQuery,
@@ -408,9 +408,10 @@ export abstract class CheckedStore
   /** The faults of the files of segments. Reads every file. */
   protected async archiveFaults(): Promise<string[]> {
     const reads = this.#archiveReads();
-    const faults = (await reads.filesDue()).length > 0
-      ? ['files of the archive may have erased texts; open the store for writing with the archive']
-      : [];
+    const faults =
+      (await reads.filesDue()).length > 0
+        ? ['files of the archive may have erased texts; open the store for writing with the archive']
+        : [];
     const state = await reads.archive();
     if (state === undefined || state.segments === 0) return faults;
     if (this.#segments === undefined) return [...faults, this.#texts.notNamed(state).message];

@@ -16,7 +16,14 @@ import { amendmentCases } from '../support/ledger/amendment-cases.ts';
 import { approvalCases } from '../support/ledger/approval-cases.ts';
 import { beliefCases } from '../support/ledger/belief-cases.ts';
 import { desk } from '../support/ledger/desk.ts';
-import { erasureCases, faultsByName, type Ledger, linesOf, readable, verdictsOf } from '../support/ledger/erasure-cases.ts';
+import {
+  erasureCases,
+  faultsByName,
+  type Ledger,
+  linesOf,
+  readable,
+  verdictsOf,
+} from '../support/ledger/erasure-cases.ts';
 import { haltCases } from '../support/ledger/halt-cases.ts';
 import { importedStore, inheritedCases } from '../support/ledger/inherited-cases.ts';
 import { keyCases } from '../support/ledger/key-cases.ts';

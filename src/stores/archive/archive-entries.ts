@@ -13,7 +13,6 @@ import {
   erasedLine,
   type Hash,
   type Instant,
-  type LedgerStore,
   type LogStore,
   type Payload,
   referencesOf,
@@ -22,8 +21,8 @@ import {
 } from '#ledger';
 import { Frontier, inclusionProof, leafHash, verifyInclusion } from '#merkle';
 import { StoreError } from '../errors.ts';
-import { isMarker, lettersOf } from './marker.ts';
 import type { ArchiveAccess } from './access.ts';
+import { isMarker, lettersOf } from './marker.ts';
 import type { ArchiveState, SegmentStep } from './port.ts';
 import { type SealedFile, sealLines } from './segment-file.ts';
 import { removeFiles, writeFiles } from './write-files.ts';

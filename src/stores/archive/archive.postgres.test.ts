@@ -176,9 +176,9 @@ onEveryDatabase((stores) => {
       const again = new ChainWriter('new');
       again.add('root', rootMembers({ n: 0 }));
       expect(await store.commit({ entries: again.rows, blobs: [] })).toEqual({ status: 'committed' });
-      expect(await store.commit({ entries: [{ ...again.rows[0]!, trajectory_id: 'more', seq: 3 }], blobs: [] })).toEqual(
-        { status: 'conflict', trajectory_id: 'more', seq: 3 },
-      );
+      expect(
+        await store.commit({ entries: [{ ...again.rows[0]!, trajectory_id: 'more', seq: 3 }], blobs: [] }),
+      ).toEqual({ status: 'conflict', trajectory_id: 'more', seq: 3 });
       expect(head.payload.startsWith('{')).toBe(true);
       const [known] = blobsIn(archived);
       expect(await store.commit({ entries: [], blobs: [known!] })).toEqual({ status: 'committed' });
@@ -217,7 +217,9 @@ onEveryDatabase((stores) => {
         evidence: { archive: `file:${archived.folder}` },
       };
       await expect(store.entries('more')).rejects.toMatchObject(refused);
-      expect(await store.selfCheck!()).toEqual([expect.stringContaining('Older entries of this store are in an archive')]);
+      expect(await store.selfCheck!()).toEqual([
+        expect.stringContaining('Older entries of this store are in an archive'),
+      ]);
       // What the database has is still answered.
       expect(await store.trajectories()).toHaveLength(6);
       await store.close();
@@ -287,7 +289,10 @@ onEveryDatabase((stores) => {
       let count = 0;
       for (const name of METHODS) {
         const original = FolderPlace.prototype[name] as (...args: unknown[]) => Promise<unknown>;
-        vi.spyOn(FolderPlace.prototype, name).mockImplementation(async function (this: FolderPlace, ...args: unknown[]) {
+        vi.spyOn(FolderPlace.prototype, name).mockImplementation(async function (
+          this: FolderPlace,
+          ...args: unknown[]
+        ) {
           count += 1;
           if (count !== at) return original.apply(this, args) as Promise<never>;
           if (when === 'after') await original.apply(this, args);
@@ -329,7 +334,9 @@ onEveryDatabase((stores) => {
 
   describe('an erasure', () => {
     async function eraseBlob(store: Store, hash: string): Promise<void> {
-      expect(await store.commit({ entries: [], blobs: [], erased: [{ hash, by: BY }] })).toEqual({ status: 'committed' });
+      expect(await store.commit({ entries: [], blobs: [], erased: [{ hash, by: BY }] })).toEqual({
+        status: 'committed',
+      });
     }
 
     /** A blob of the archive with a text that no other file has. */
@@ -350,7 +357,9 @@ onEveryDatabase((stores) => {
       const reader = await archived.open();
       for (const blob of blobs) expect(await reader.blob(blob.hash)).toBe(blob.text);
       await eraseBlob(store, hash);
-      expect(await store.selfCheck!()).toContainEqual(expect.stringContaining('files of the archive may have erased texts'));
+      expect(await store.selfCheck!()).toContainEqual(
+        expect.stringContaining('files of the archive may have erased texts'),
+      );
       await store.scrub!();
       expect(isThere(archived, text)).toBe(false);
       expect(await store.selfCheck!()).toEqual([]);

@@ -4,7 +4,7 @@ import type { EntryRow, Hash } from '#ledger';
 import { StoreError } from '../errors.ts';
 import { isMarker, markedBlob, markedEntry } from './marker.ts';
 import type { ArchiveReads, ArchiveState } from './port.ts';
-import { memberOf, type MemberLines, type SegmentFile, type SegmentPart } from './segment-file.ts';
+import { type MemberLines, memberOf, type SegmentFile, type SegmentPart } from './segment-file.ts';
 import type { SegmentReader } from './segment-reader.ts';
 
 /** The number of segments whose files are remembered. */

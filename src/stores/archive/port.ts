@@ -82,10 +82,12 @@ export type FileColumns = readonly [
   erasures: number,
 ];
 
-/** @throws StoreError `store_corrupt` if the members are not those of a file */
+/** @throws StoreError `store_corrupt` if the members are not those of the file */
 export function segmentFile(columns: FileColumns): SegmentFile {
   const [n, segment, part, first, lines, hash, bytes, text, erasures] = columns;
-  return { n, segment, part, first, lines, hash, bytes, members: membersIn(text, n), erasures };
+  const members = membersIn(text);
+  if (members === undefined || !areWhole(members, { first, lines, bytes })) throw badMembers(n);
+  return { n, segment, part, first, lines, hash, bytes, members, erasures };
 }
 
 /** The members as the column `members` has them. */
@@ -93,17 +95,7 @@ export function membersText(members: readonly Member[]): string {
   return JSON.stringify(members.map(({ line, lines, offset, bytes, size }) => [line, lines, offset, bytes, size]));
 }
 
-function membersIn(text: string, n: number): Member[] {
-  const read = readMembers(text);
-  if (read !== undefined) return read;
-  throw new StoreError(
-    'store_corrupt',
-    `The members of file ${n} of the archive are not valid. Restore the database from a backup.`,
-    { evidence: { file: n } },
-  );
-}
-
-function readMembers(text: string): Member[] | undefined {
+function membersIn(text: string): Member[] | undefined {
   let rows: unknown;
   try {
     rows = JSON.parse(text);
@@ -113,6 +105,25 @@ function readMembers(text: string): Member[] | undefined {
   }
   if (!Array.isArray(rows) || !rows.every(isMember)) return undefined;
   return rows.map(([line, lines, offset, bytes, size]) => ({ line, lines, offset, bytes, size }));
+}
+
+/** Whether the members follow each other, and are the file together. */
+function areWhole(members: readonly Member[], file: Pick<SegmentFile, 'first' | 'lines' | 'bytes'>): boolean {
+  let [line, offset] = [file.first, 0];
+  for (const member of members) {
+    if (member.line !== line || member.offset !== offset) return false;
+    line += member.lines;
+    offset += member.bytes;
+  }
+  return line === file.first + file.lines && offset === file.bytes;
+}
+
+function badMembers(n: number): StoreError {
+  return new StoreError(
+    'store_corrupt',
+    `The row of file ${n} of the archive is not valid. Restore the database from a backup.`,
+    { evidence: { file: n } },
+  );
 }
 
 function isMember(row: unknown): row is [number, number, number, number, number] {

@@ -25,7 +25,8 @@ beforeAll(async () => {
     if (signatureOf(request, body) !== /Signature=([0-9a-f]+)/.exec(request.headers.authorization ?? '')?.[1])
       return void response.writeHead(403).end('<Error><Code>SignatureDoesNotMatch</Code></Error>');
     const path = request.url!;
-    if (!path.startsWith('/bucket/')) return void response.writeHead(404).end('<Error><Code>NoSuchBucket</Code></Error>');
+    if (!path.startsWith('/bucket/'))
+      return void response.writeHead(404).end('<Error><Code>NoSuchBucket</Code></Error>');
     if (request.method === 'PUT') objects.set(path, body);
     if (request.method === 'DELETE') objects.delete(path);
     const found = objects.get(path);

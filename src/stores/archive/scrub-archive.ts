@@ -2,7 +2,7 @@ import { isAssizeError } from '#base';
 import { blobLine, erasedLine, type Hash } from '#ledger';
 import { StoreError } from '../errors.ts';
 import type { ArchiveAccess } from './access.ts';
-import { type Member, MemberLines, resealed, type SegmentFile } from './segment-file.ts';
+import { type Member, type MemberLines, resealed, type SegmentFile } from './segment-file.ts';
 import { removeFiles, writeFiles } from './write-files.ts';
 
 /**

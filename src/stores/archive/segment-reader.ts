@@ -1,5 +1,5 @@
-import { ByteCache } from './byte-cache.ts';
 import { StoreError } from '../errors.ts';
+import { ByteCache } from './byte-cache.ts';
 import type { ArchivePlace } from './place.ts';
 import { fileHash, fileName, type Member, MemberLines, type SegmentFile } from './segment-file.ts';
 

@@ -1,8 +1,13 @@
 import { arg, markOwnPackage } from '#base';
 import type { FactReads, Membership, ParallelReader, RowRange, SharedEffectStore } from '#ledger';
-import { checkInput, TEXT } from '../check-input.ts';
-import { type Archivable, archiveEntries, type ArchiveOptions, type ArchiveReport } from '../archive/archive-entries.ts';
+import {
+  type Archivable,
+  type ArchiveOptions,
+  type ArchiveReport,
+  archiveEntries,
+} from '../archive/archive-entries.ts';
 import type { ArchiveState } from '../archive/port.ts';
+import { checkInput, TEXT } from '../check-input.ts';
 import { CheckedStore } from '../checked-store.ts';
 import { closedError } from '../errors.ts';
 import type { Followable, StoreEvent } from '../follow.ts';

@@ -70,7 +70,14 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
     checkMark(path, probe(path), mode);
     const connecting = { mode, durability, extension };
     const another: Connection['another'] = (make) => connect(path, { ...connecting, mode: 'readonly' }, make);
-    const connection = { path, readonly: mode === 'readonly', lockTimeoutMs, vectors, archive: options.archive, another };
+    const connection = {
+      path,
+      readonly: mode === 'readonly',
+      lockTimeoutMs,
+      vectors,
+      archive: options.archive,
+      another,
+    };
     const clock = options.clock ?? systemClock;
     const open = (): SqliteStore => {
       const opened = fileAt(path);

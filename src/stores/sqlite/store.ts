@@ -2,9 +2,14 @@ import { chmodSync, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { arg, markOwnPackage } from '#base';
 import type { FactHit, FactReads, FactText, FactTextQuery, Lease, ParallelReader, RowRange } from '#ledger';
-import { checkInput, POSITIVE, TEXT } from '../check-input.ts';
-import { type Archivable, archiveEntries, type ArchiveOptions, type ArchiveReport } from '../archive/archive-entries.ts';
+import {
+  type Archivable,
+  type ArchiveOptions,
+  type ArchiveReport,
+  archiveEntries,
+} from '../archive/archive-entries.ts';
 import type { ArchiveState } from '../archive/port.ts';
+import { checkInput, POSITIVE, TEXT } from '../check-input.ts';
 import { CheckedStore } from '../checked-store.ts';
 import { closedError } from '../errors.ts';
 import { checkTextQuery } from '../fact-input.ts';
@@ -22,10 +27,10 @@ import { Leases } from './effects/lease.ts';
 import { readonlyError, storeError } from './errors.ts';
 import { snapshotReads } from './facts/snapshot-read.ts';
 import { prepareReads, type SqliteReads } from './reads.ts';
+import { vacuum } from './vacuum.ts';
 import type { Indexes } from './writer/commit.ts';
 import type { WriteOperationName, WriteOperations } from './writer/operations.ts';
 import { WriteLocks } from './writer/write-turns.ts';
-import { vacuum } from './vacuum.ts';
 import type { FileWriter } from './writer/writer.ts';
 
 /** The connection data that `openSqlite` has determined. */
