@@ -1,6 +1,6 @@
 /**
- * A store with all entries in an archive, beside the same store without one: the rate of verify, and
- * the size of the database.
+ * A store with all entries in an archive, beside the same store without one: the rate of verify,
+ * and the size of the database.
  */
 import { cpSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';

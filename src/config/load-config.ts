@@ -22,8 +22,8 @@ export interface LoadOptions {
  * defaults alone.
  *
  * The store is the first of these: `store`, ASSIZE_STORE, that of the config, `sqlite:./assize.db`.
- * The archive is the first of these: `archive`, ASSIZE_ARCHIVE, that of the config. Relative paths of
- * the config are relative to its folder.
+ * The archive is the first of these: `archive`, ASSIZE_ARCHIVE, that of the config. Relative paths
+ * of the config are relative to its folder.
  *
  * @throws ConfigError `config_not_found`, `ambiguous_config`, `foreign_config`,
  * `unloadable_config`, `bad_config`; DuplicatePackageError `duplicate_package`

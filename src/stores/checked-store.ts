@@ -374,7 +374,7 @@ export abstract class CheckedStore
     return checked.length === 0 || writes.sidePut(checked);
   }
 
-  /** What the database records of the archive. */
+  /** The record of the archive in the database. */
   protected async readArchiveState(): Promise<ArchiveState | undefined> {
     return this.#archiveReads().archive();
   }
@@ -415,14 +415,19 @@ export abstract class CheckedStore
     const state = await reads.archive();
     if (state === undefined || state.segments === 0) return faults;
     if (this.#segments === undefined) return [...faults, this.#texts.notNamed(state).message];
+    let texts = 0;
     for (let segment = 0; segment < state.segments; segment++) {
       const files = await reads.segmentFiles(segment, 1);
       if (files.length === 0) faults.push(`segment ${segment} of the archive has no files in the database`);
       for (const file of files) {
-        const fault = await faultOf(this.#segments.check(file));
-        if (fault !== undefined) faults.push(fault);
+        const checked = await faultOf(this.#segments.check(file));
+        if (typeof checked === 'number') texts += checked;
+        else faults.push(checked);
       }
     }
+    const marked = await reads.markedBlobs();
+    if (faults.length === 0 && marked !== texts)
+      faults.push(`the archive has ${texts} texts of blobs, and the database has markers of ${marked}`);
     return faults;
   }
 
@@ -436,6 +441,7 @@ export abstract class CheckedStore
   #archiveReads(): ArchiveReads {
     return {
       archive: () => this.#readArchive((reads) => reads.archive()),
+      markedBlobs: () => this.#readArchive((reads) => reads.markedBlobs()),
       segmentFiles: (from, limit) => this.#readArchive((reads) => reads.segmentFiles(from, limit)),
       filesDue: () => this.#readArchive((reads) => reads.filesDue()),
     };
@@ -451,10 +457,10 @@ export abstract class CheckedStore
   }
 }
 
-async function faultOf(checked: Promise<void>): Promise<string | undefined> {
+/** The result of a check, or its fault. */
+async function faultOf(checked: Promise<number>): Promise<number | string> {
   try {
-    await checked;
-    return undefined;
+    return await checked;
   } catch (error) {
     if (!isAssizeError(error)) throw error;
     return error.message;

@@ -1,4 +1,4 @@
-/** The attacks of docs/design/threats.md on the files of an archive, and by the database that names them. */
+/** The attacks of docs/design/threats.md on the files of an archive, and on their names. */
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -61,7 +61,7 @@ onEveryDatabase((stores) => {
     const unnamed = await place.open({ mode: 'readonly' });
     await expect(verifyStore(unnamed)).rejects.toMatchObject({ code: 'archive_not_named' });
     await unnamed.close();
-    // A name is made of numbers, a word and a hash: no column of the table can lead out of the folder.
+    // A name has numbers, a word and a hash: no column of the table can lead out of the folder.
     for (const change of ["part = '../entries'", "hash = ''", 'segment = -1'])
       await expect(place.sql(`UPDATE archive_file SET ${change} WHERE segment = 0`)).rejects.toThrow();
     const named = await place.open({ mode: 'readonly', archive: `file:${folder}` });

@@ -37,6 +37,8 @@ const THREATS = readFileSync(join(import.meta.dirname, '../../docs/design/threat
 const UNSEEN: Readonly<Record<string, string>> = {
   'blob: swap two rows': '**Order of texts.**',
   adoption: '**Coordination.**',
+  archive: '**The place of an archive.**',
+  'archive_file: change erasures': '**Counters.**',
   effect_key: '**Keys of effects.**',
   effect_record: '**Order of records.**',
   effect_tenure: '**Counters.**',
@@ -66,7 +68,10 @@ const UNSEEN: Readonly<Record<string, string>> = {
   snapshot: '**Caches.**',
 };
 
-/** A ledger with facts, answers, an erasure, tools, vectors, a snapshot, a checkpoint and an archive. */
+/**
+ * A ledger with facts, answers, an erasure, tools, vectors, a snapshot, a checkpoint and an
+ * archive.
+ */
 async function made(place: Place, checkpoint: string, archive: string): Promise<void> {
   const store = await place.open({ archive: `file:${archive}` });
   const { trajectory, assize } = await answered(store);

@@ -69,7 +69,7 @@ export interface Archivable {
    * @throws the errors of `archiveEntries`; StoreError `archive_not_named`
    */
   archiveEntries(options: ArchiveOptions): Promise<ArchiveReport>;
-  /** What the database records of the archive. Undefined if no run has begun. */
+  /** The record of the archive in the database. Undefined if no run has begun. */
   archiveState(): Promise<ArchiveState | undefined>;
 }
 

@@ -187,24 +187,27 @@ onEveryDatabase((stores) => {
       await store.close();
     });
 
-    test.runIf(stores.kind === 'sqlite')('leaves a smaller file after a vacuum', async () => {
-      const archived = new Archived(stores);
-      const store = await archived.open('create');
-      const rows = new ChainWriter('large');
-      rows.add('root', rootMembers({ n: 0, text: 'x'.repeat(200_000) }));
-      await store.commit({ entries: rows.rows, blobs: [] });
-      await store.close();
-      await archived.fill();
-      const size = async (): Promise<number> => (await archived.place.everything()).length;
-      const before = await archived.answers();
-      await archived.archive();
-      const full = await size();
-      const again = (await archived.open()) as SqliteStore;
-      await again.vacuum();
-      await again.close();
-      expect(await size()).toBeLessThan(full - 200_000);
-      expect(await archived.answers()).toEqual(before);
-    });
+    // PostgreSQL itself makes the space free.
+    if (stores.kind === 'sqlite') {
+      test('leaves a smaller file after a vacuum', async () => {
+        const archived = new Archived(stores);
+        const store = await archived.open('create');
+        const rows = new ChainWriter('large');
+        rows.add('root', rootMembers({ n: 0, text: 'x'.repeat(200_000) }));
+        await store.commit({ entries: rows.rows, blobs: [] });
+        await store.close();
+        await archived.fill();
+        const size = async (): Promise<number> => (await archived.place.everything()).length;
+        const before = await archived.answers();
+        await archived.archive();
+        const full = await size();
+        const again = (await archived.open()) as SqliteStore;
+        await again.vacuum();
+        await again.close();
+        expect(await size()).toBeLessThan(full - 200_000);
+        expect(await archived.answers()).toEqual(before);
+      });
+    }
 
     test('without its archive says which option is missing', async () => {
       const archived = new Archived(stores);
@@ -220,7 +223,7 @@ onEveryDatabase((stores) => {
       expect(await store.selfCheck!()).toEqual([
         expect.stringContaining('Older entries of this store are in an archive'),
       ]);
-      // What the database has is still answered.
+      // The rows of the database still answer.
       expect(await store.trajectories()).toHaveLength(6);
       await store.close();
     });
@@ -373,7 +376,7 @@ onEveryDatabase((stores) => {
       await again.close();
     });
 
-    test('that was interrupted is finished by the next store that names the archive', async () => {
+    test('that was interrupted is finished by the next store with the archive', async () => {
       const archived = new Archived(stores);
       await archived.fill();
       await archived.archive();

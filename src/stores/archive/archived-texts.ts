@@ -97,8 +97,8 @@ export class ArchivedTexts {
   }
 
   /**
-   * The error for a store whose archive the caller did not name. The place in the database is a hint
-   * only: a changed database must not choose the files that a program reads.
+   * The error for a store whose archive the caller did not name. The place in the database is only
+   * a hint: a changed database must not choose the files that a program reads.
    */
   notNamed(state: ArchiveState | undefined = this.#state): StoreError {
     const hint = state === undefined ? '' : ` The last run wrote to ${JSON.stringify(state.place)}.`;
@@ -171,7 +171,7 @@ export function isArchivedRow({ payload }: EntryRow): boolean {
   return isMarker(payload);
 }
 
-/** Whether the text is a marker. A store accepts any text as a blob, also one that looks like one. */
+/** Whether the text is a marker. A store accepts any text as a blob, also one of that form. */
 export function isArchivedBlob(hash: Hash, text: string): boolean {
   return isMarker(text) && hashText(text) !== hash;
 }

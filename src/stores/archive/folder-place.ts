@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { StoreError } from '../errors.ts';
@@ -25,8 +24,8 @@ export class FolderPlace implements ArchivePlace {
 
   async write(name: string, bytes: Uint8Array): Promise<void> {
     // The file has its name only when it is complete. A crash leaves at most a file that ends in
-    // `.part`, which nothing reads.
-    const draft = join(this.#folder, `${name}.${randomBytes(4).toString('hex')}.part`);
+    // `.part`, which nothing reads. No other writer has the same name.
+    const draft = join(this.#folder, `${name}.part`);
     try {
       await this.#makeFolder();
       await this.#writeDraft(draft, bytes);
@@ -56,7 +55,7 @@ export class FolderPlace implements ArchivePlace {
   }
 
   async #writeDraft(draft: string, bytes: Uint8Array): Promise<void> {
-    const file = await open(draft, 'wx', 0o600);
+    const file = await open(draft, 'w', 0o600);
     try {
       await file.writeFile(bytes);
       await file.sync();

@@ -45,6 +45,8 @@ export interface ArchiveReads {
   archive(): Answer<ArchiveState | undefined>;
   /** The files in use of one segment, or of all segments from one on, by segment, part and line. */
   segmentFiles(from: number, limit: number): Answer<SegmentFile[]>;
+  /** The number of blobs whose row has a marker. */
+  markedBlobs(): Answer<number>;
   /** The files that an erasure or a crash left work for. */
   filesDue(): Answer<FileDue[]>;
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { StoreError } from '../errors.ts';
 import type { ArchivePlace } from './place.ts';
+import { type S3Environment, s3Environment } from './s3-environment.ts';
 
 /** An answer of a store of objects is awaited this long. */
 const TIMEOUT_MS = 60_000;
@@ -13,12 +14,9 @@ interface Client {
   fetch(url: string, init: RequestInit): Promise<Response>;
 }
 
-/** The variables that the tools of object stores read. */
-export type S3Environment = Readonly<Record<string, string | undefined>>;
-
 /**
  * An archive in a bucket of an S3-compatible object store: one object a file. Requests are signed
- * with the keys of the environment (AWS Signature Version 4). No key is part of a place or a message.
+ * with the keys of the environment (AWS Signature Version 4). No place and no message has a key.
  */
 export class S3Place implements ArchivePlace {
   readonly name: string;
@@ -28,7 +26,7 @@ export class S3Place implements ArchivePlace {
   #client: Promise<Client> | undefined;
 
   /** `env`: default that of the process. */
-  constructor(bucket: string, prefix: string, env: S3Environment = process.env) {
+  constructor(bucket: string, prefix: string, env: S3Environment = s3Environment()) {
     this.#bucket = bucket;
     this.#prefix = prefix === '' ? '' : `${prefix}/`;
     this.#env = env;

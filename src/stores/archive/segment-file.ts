@@ -65,9 +65,9 @@ export function fileName({ n, segment, part, first, hash }: Omit<SegmentFile, 'e
 }
 
 /**
- * Compresses the lines of one part of a segment into files. Each line ends with a newline. Each file
- * is a series of gzip members, so `gunzip -c` gives its lines, and a reader decompresses the member
- * of a line alone.
+ * Compresses the lines of one part of a segment into files. Each line ends with a newline. Each
+ * file is a series of gzip members, so `gunzip -c` gives its lines, and a reader decompresses the
+ * member of a line alone.
  */
 export function sealLines(segment: number, part: SegmentPart, lines: readonly string[]): SealedFile[] {
   const files: SealedFile[] = [];
@@ -147,7 +147,8 @@ export class MemberLines {
 
   /** @throws if the bytes are not those of the member */
   constructor(file: Buffer, { line, lines, offset, bytes, size }: Member) {
-    // The limit keeps a forged file from filling the memory. One chunk takes half of the time of many.
+    // The limit keeps a forged file from filling the memory. One chunk takes half of the time of
+    // many.
     this.#bytes = gunzipSync(file.subarray(offset, offset + bytes), {
       maxOutputLength: Math.max(size, 1),
       chunkSize: Math.max(size, CHUNK_BYTES_MIN),

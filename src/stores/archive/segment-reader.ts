@@ -39,10 +39,16 @@ export class SegmentReader {
     return lines;
   }
 
-  /** Reads the file from the archive, and compares its bytes and lines. Uses no cache. */
-  async check(file: SegmentFile): Promise<void> {
+  /**
+   * Reads the file from the archive, and compares its bytes and lines. Uses no cache. Returns the
+   * number of lines with the text of a blob.
+   */
+  async check(file: SegmentFile): Promise<number> {
     const bytes = await this.#read(file);
-    for (const member of file.members) this.#decompressed(bytes, file, member);
+    let texts = 0;
+    for (const member of file.members)
+      for (const line of this.#decompressed(bytes, file, member).texts()) if (line.startsWith('{"blob":')) texts += 1;
+    return texts;
   }
 
   damaged(file: SegmentFile, why: string, cause?: unknown): StoreError {

@@ -2,8 +2,8 @@ import type { ArchiveAccess } from './access.ts';
 import { fileName, type SealedFile } from './segment-file.ts';
 
 /**
- * Writes files, and reads each back. The database has a row of each file first, so a crash leaves no
- * file that a later process does not know. Returns the numbers of the files, or undefined if the
+ * Writes files, and reads each back. The database has a row of each file first, so a crash leaves
+ * no file that a later process does not know. Returns the numbers of the files, or undefined if the
  * archive has another level.
  *
  * @throws StoreError

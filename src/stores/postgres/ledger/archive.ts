@@ -32,7 +32,12 @@ export function prepareArchiveReads(readers: Readers, schema: string): ArchiveRe
     text: `SELECT ${COLUMNS}, state FROM "${schema}".archive_file
       WHERE state = 'old' OR (state = 'live' AND erasures > 0) ORDER BY n`,
   };
+  const marked: Statement = {
+    name: 'assize marked blobs',
+    text: `SELECT count(*) FROM "${schema}".blob WHERE erased_by IS NULL AND text ~ '^@[0-9]+[.][0-9]+$'`,
+  };
   return {
+    markedBlobs: async () => Number((await readers.run(marked))[0]![0]),
     archive: async () => {
       const [row] = await readers.run(state);
       return row && { level: Number(row[0]), place: row[1] as string, segments: Number(row[2]) };

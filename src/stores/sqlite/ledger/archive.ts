@@ -30,7 +30,9 @@ export function prepareArchiveReads(db: DatabaseSync): ArchiveReads {
   const ofSegments = files("state = 'live' AND segment >= ? AND segment < ? ORDER BY segment, part, first");
   const withErased = files("state = 'live' AND erasures > 0 ORDER BY n");
   const discarded = files("state = 'old' ORDER BY n");
+  const marked = db.prepare("SELECT count(*) AS n FROM blob WHERE erased_by IS NULL AND text GLOB '@[0-9]*.[0-9]*'");
   return {
+    markedBlobs: () => marked.get()?.['n'] as number,
     archive: () => state.get() as unknown as ArchiveState | undefined,
     segmentFiles: (from, limit) => ofSegments(from, from + limit),
     filesDue: () => [

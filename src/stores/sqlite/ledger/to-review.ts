@@ -19,8 +19,8 @@ interface Row {
 /**
  * The trajectories with more pending entries than entries that resolve one, or with a halt, in
  * order of creation. Each entry is read once, some in each call: undefined if more are left. Only a
- * payload whose text has the name `resolves` is parsed. The marker of an archived payload has letters
- * instead (`archive/marker.ts`).
+ * payload whose text has the name `resolves` is parsed. The marker of an archived payload has
+ * letters instead (`archive/marker.ts`).
  */
 export function prepareToReview(db: DatabaseSync): () => string[] | undefined {
   const read = db.prepare(`
