@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { arg, isAssizeError } from '#base';
+import { arg } from '#base';
 import type {
   Batch,
   BlobRow,
@@ -40,16 +40,9 @@ import type {
 } from '#ledger';
 import type { OracleRow, OracleStore } from '#oracle';
 import type { Adoptable, Adoption } from './adoption.ts';
-import type { ArchiveAccess } from './archive/access.ts';
-import { ArchivedTexts, isArchivedBlob, isArchivedRow } from './archive/archived-texts.ts';
-import { archivePlace } from './archive/open-place.ts';
-import type { ArchivePlace } from './archive/place.ts';
-import type { ArchiveReads, ArchiveState } from './archive/port.ts';
-import { notScrubbed, scrubArchive } from './archive/scrub-archive.ts';
-import { SegmentReader } from './archive/segment-reader.ts';
+import { StoreArchive } from './archive/store-archive.ts';
 import { checkInput, HASH, POSITIVE, SIGNAL, TEXT } from './check-input.ts';
 import { effectAnswer } from './effects.ts';
-import { StoreError } from './errors.ts';
 import {
   checkBranchPartitionQuery,
   checkFactQuery,
@@ -88,22 +81,13 @@ export abstract class CheckedStore
   implements LedgerStore, LogStore, OracleStore, SnapshotStore, EffectStore, FactStore, SideStore, Adoptable
 {
   readonly #access: NativePort;
-  readonly #place: ArchivePlace | undefined;
-  readonly #segments: SegmentReader | undefined;
-  readonly #texts: ArchivedTexts;
+  readonly #archive: StoreArchive;
 
   abstract readonly readonly: boolean;
 
-  /**
-   * `archive`: the place of the store's archive.
-   *
-   * @throws StoreError `archive_unknown`
-   */
-  constructor(access: NativePort, archive?: string) {
+  constructor(access: NativePort, archive: StoreArchive = new StoreArchive(access, undefined)) {
     this.#access = access;
-    this.#place = archive === undefined ? undefined : archivePlace(archive);
-    this.#segments = this.#place && new SegmentReader(this.#place);
-    this.#texts = new ArchivedTexts((step) => this.#readArchive(step), this.#segments);
+    this.#archive = archive;
   }
 
   abstract close(): Promise<void>;
@@ -121,18 +105,18 @@ export abstract class CheckedStore
 
   async resolve(id: Hash): Promise<EntryRow | undefined> {
     checkInput(HASH, id, 'id');
-    return this.#whole(await this.#access.read((reads) => reads.resolve(id)));
+    return this.#archive.row(await this.#access.read((reads) => reads.resolve(id)));
   }
 
   async entries(trajectoryId: string, options?: { from?: number; limit?: number }): Promise<EntryRow[]> {
     checkInput(TEXT, trajectoryId, 'trajectoryId');
     const { from, limit } = checkPage(options);
-    return this.#wholes(await longRead(this.#access.read((reads) => reads.entries(trajectoryId, from, limit))));
+    return this.#archive.rows(await longRead(this.#access.read((reads) => reads.entries(trajectoryId, from, limit))));
   }
 
   async head(trajectoryId: string): Promise<EntryRow | undefined> {
     checkInput(TEXT, trajectoryId, 'trajectoryId');
-    return this.#whole(await this.#access.read((reads) => reads.head(trajectoryId)));
+    return this.#archive.row(await this.#access.read((reads) => reads.head(trajectoryId)));
   }
 
   async trajectories(): Promise<TrajectoryInfo[]> {
@@ -149,9 +133,7 @@ export abstract class CheckedStore
 
   async blob(hash: Hash): Promise<string | undefined> {
     checkInput(HASH, hash, 'hash');
-    const read = (): Promise<string | undefined> | string | undefined => this.#access.read((reads) => reads.blob(hash));
-    const text = await read();
-    return text !== undefined && isArchivedBlob(hash, text) ? this.#texts.blob(hash, text, read) : text;
+    return this.#archive.blob(hash, () => this.#access.read((reads) => reads.blob(hash)));
   }
 
   async erasedBy(hash: Hash): Promise<Hash | undefined> {
@@ -161,7 +143,7 @@ export abstract class CheckedStore
 
   async find(prefix: string): Promise<EntryRow[]> {
     const lower = checkPrefix(prefix);
-    return this.#wholes(await this.#access.read((reads) => reads.find(lower)));
+    return this.#archive.rows(await this.#access.read((reads) => reads.find(lower)));
   }
 
   async oracleGet(key: string): Promise<OracleRow | undefined> {
@@ -217,7 +199,7 @@ export abstract class CheckedStore
   async logged(from: number, limit: number): Promise<EntryRow[]> {
     checkInput(arg.whole, from, 'from');
     checkInput(POSITIVE, limit, 'limit');
-    return this.#wholes(await longRead(this.#access.read((reads) => reads.logged(from, limit))));
+    return this.#archive.rows(await longRead(this.#access.read((reads) => reads.logged(from, limit))));
   }
 
   async snapshot(trajectoryId: string): Promise<SnapshotRow | undefined> {
@@ -372,98 +354,6 @@ export abstract class CheckedStore
     const writes = this.#access.writes();
     const checked = checkSideChanges(changes);
     return checked.length === 0 || writes.sidePut(checked);
-  }
-
-  /** The record of the archive in the database. */
-  protected async readArchiveState(): Promise<ArchiveState | undefined> {
-    return this.#archiveReads().archive();
-  }
-
-  /**
-   * The parts that an archiving run of this store works with.
-   *
-   * @throws StoreError `archive_not_named`, `archive_refused`
-   */
-  protected archiveAccess(): ArchiveAccess {
-    const { archived } = this.#access.writes();
-    if (archived === undefined) throw new StoreError('archive_refused', 'This store has no archive.');
-    if (this.#place === undefined || this.#segments === undefined) throw this.#texts.notNamed();
-    return {
-      store: this,
-      storedBlob: async (hash) => this.#access.read((reads) => reads.blob(hash)),
-      reads: this.#archiveReads(),
-      writes: archived,
-      place: this.#place,
-      reader: this.#segments,
-    };
-  }
-
-  /** Removes erased texts from the archive. @throws StoreError `store_not_scrubbed` */
-  protected async scrubArchive(): Promise<void> {
-    if ((await this.#archiveReads().filesDue()).length === 0) return;
-    if (this.#place === undefined) throw notScrubbed('the archive was not named.');
-    await scrubArchive(this.archiveAccess());
-  }
-
-  /** The faults of the files of segments. Reads every file. */
-  protected async archiveFaults(): Promise<string[]> {
-    const reads = this.#archiveReads();
-    const faults =
-      (await reads.filesDue()).length > 0
-        ? ['files of the archive may have erased texts; open the store for writing with the archive']
-        : [];
-    const state = await reads.archive();
-    if (state === undefined || state.segments === 0) return faults;
-    if (this.#segments === undefined) return [...faults, this.#texts.notNamed(state).message];
-    let texts = 0;
-    for (let segment = 0; segment < state.segments; segment++) {
-      const files = await reads.segmentFiles(segment, 1);
-      if (files.length === 0) faults.push(`segment ${segment} of the archive has no files in the database`);
-      for (const file of files) {
-        const checked = await faultOf(this.#segments.check(file));
-        if (typeof checked === 'number') texts += checked;
-        else faults.push(checked);
-      }
-    }
-    const marked = await reads.markedBlobs();
-    if (faults.length === 0 && marked !== texts)
-      faults.push(`the archive has ${texts} texts of blobs, and the database has markers of ${marked}`);
-    return faults;
-  }
-
-  #readArchive<T>(step: (reads: ArchiveReads) => T | Promise<T>): T | Promise<T> {
-    return this.#access.read(({ archived }) => {
-      if (archived === undefined) throw new StoreError('archive_refused', 'This store has no archive.');
-      return step(archived);
-    });
-  }
-
-  #archiveReads(): ArchiveReads {
-    return {
-      archive: () => this.#readArchive((reads) => reads.archive()),
-      markedBlobs: () => this.#readArchive((reads) => reads.markedBlobs()),
-      segmentFiles: (from, limit) => this.#readArchive((reads) => reads.segmentFiles(from, limit)),
-      filesDue: () => this.#readArchive((reads) => reads.filesDue()),
-    };
-  }
-
-  /** The rows with the payloads of archived entries. */
-  #wholes(rows: EntryRow[]): EntryRow[] | Promise<EntryRow[]> {
-    return rows.some(isArchivedRow) ? this.#texts.rows(rows) : rows;
-  }
-
-  async #whole(row: EntryRow | undefined): Promise<EntryRow | undefined> {
-    return row === undefined || !isArchivedRow(row) ? row : (await this.#texts.rows([row]))[0];
-  }
-}
-
-/** The result of a check, or its fault. */
-async function faultOf(checked: Promise<number>): Promise<number | string> {
-  try {
-    return await checked;
-  } catch (error) {
-    if (!isAssizeError(error)) throw error;
-    return error.message;
   }
 }
 

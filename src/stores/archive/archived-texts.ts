@@ -10,22 +10,19 @@ import type { SegmentReader } from './segment-reader.ts';
 /** The number of segments whose files are remembered. */
 const SEGMENTS_MAX = 10_000;
 
-/** Runs a read of the database, with its errors as StoreErrors. */
-export type ArchiveAsked = <T>(step: (reads: ArchiveReads) => T | Promise<T>) => T | Promise<T>;
-
 /**
  * Puts archived texts in the place of their markers. Each file has the hash in its row of the
  * database, and each line the id or hash of its row, so a changed archive is found and named.
  */
 export class ArchivedTexts {
-  readonly #ask: ArchiveAsked;
+  readonly #reads: ArchiveReads;
   readonly #reader: SegmentReader | undefined;
   readonly #files = new Map<number, readonly SegmentFile[]>();
   #state: ArchiveState | undefined;
 
   /** Without a reader, the class throws `archive_not_named` for each archived text. */
-  constructor(ask: ArchiveAsked, reader: SegmentReader | undefined) {
-    this.#ask = ask;
+  constructor(reads: ArchiveReads, reader: SegmentReader | undefined) {
+    this.#reads = reads;
     this.#reader = reader;
   }
 
@@ -110,7 +107,7 @@ export class ArchivedTexts {
   }
 
   async #archive(): Promise<ArchiveState> {
-    this.#state ??= await this.#ask((reads) => reads.archive());
+    this.#state ??= await this.#reads.archive();
     if (this.#state !== undefined) return this.#state;
     throw new StoreError(
       'archive_damaged',
@@ -145,7 +142,7 @@ export class ArchivedTexts {
   async #filesOf(segment: number): Promise<readonly SegmentFile[]> {
     const known = this.#files.get(segment);
     if (known !== undefined) return known;
-    const files = await this.#ask((reads) => reads.segmentFiles(segment, 1));
+    const files = await this.#reads.segmentFiles(segment, 1);
     if (this.#files.size >= SEGMENTS_MAX) this.#files.clear();
     this.#files.set(segment, files);
     return files;

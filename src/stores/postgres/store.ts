@@ -7,11 +7,13 @@ import {
   archiveEntries,
 } from '../archive/archive-entries.ts';
 import type { ArchiveState } from '../archive/port.ts';
+import { StoreArchive } from '../archive/store-archive.ts';
 import { checkInput, TEXT } from '../check-input.ts';
 import { CheckedStore } from '../checked-store.ts';
 import { closedError } from '../errors.ts';
 import type { Followable, StoreEvent } from '../follow.ts';
 import { MEMBERSHIP, RETIREMENT, SNAPSHOT_READ } from '../input.ts';
+import type { NativePort } from '../native-port.ts';
 import { readInParallel } from '../parallel-reader.ts';
 import { factReads } from '../read-snapshot.ts';
 import type { Retirable, Retirement } from '../retirement.ts';
@@ -51,6 +53,7 @@ export class PostgresStore extends CheckedStore implements SharedEffectStore, Fo
   /** The location of the store: a URL without user, password and settings. */
   readonly path: string;
   readonly readonly: boolean;
+  readonly #archive: StoreArchive;
   readonly #connections: Connections;
   readonly #group: GroupCommit | undefined;
   readonly #scrubber: Scrubber | undefined;
@@ -70,16 +73,16 @@ export class PostgresStore extends CheckedStore implements SharedEffectStore, Fo
         hold: (signal) => this.#working(() => connections.tenures.acquire(() => group.run(raise), signal), signal),
         writable: () => this.#writable(),
       });
-    super(
-      {
-        read: (step) => this.#asked('Reading', () => step(reads)),
-        writes: () => {
-          this.#writable();
-          return writes!;
-        },
+    const access: NativePort = {
+      read: (step) => this.#asked('Reading', () => step(reads)),
+      writes: () => {
+        this.#writable();
+        return writes!;
       },
-      connections.archive,
-    );
+    };
+    const archive = new StoreArchive(access, connections.archive);
+    super(access, archive);
+    this.#archive = archive;
     this.path = path;
     this.readonly = writer === undefined;
     this.#connections = connections;
@@ -117,22 +120,22 @@ export class PostgresStore extends CheckedStore implements SharedEffectStore, Fo
   async scrub(): Promise<void> {
     this.#writable();
     try {
-      await this.scrubArchive();
+      await this.#archive.scrub(this);
     } finally {
       await this.#scrubber?.scrub();
     }
   }
 
   async archiveEntries(options: ArchiveOptions): Promise<ArchiveReport> {
-    return archiveEntries(this.archiveAccess(), options);
+    return archiveEntries(this.#archive.access(this), options);
   }
 
   async archiveState(): Promise<ArchiveState | undefined> {
-    return this.readArchiveState();
+    return this.#archive.state();
   }
 
   async selfCheck(): Promise<string[]> {
-    return [...(await this.#asked('Reading', this.#selfCheck)), ...(await this.archiveFaults())];
+    return [...(await this.#asked('Reading', this.#selfCheck)), ...(await this.#archive.faults())];
   }
 
   async acquireWriteLock(trajectoryId: string): Promise<(() => void) | undefined> {

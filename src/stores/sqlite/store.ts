@@ -9,12 +9,13 @@ import {
   archiveEntries,
 } from '../archive/archive-entries.ts';
 import type { ArchiveState } from '../archive/port.ts';
+import { StoreArchive } from '../archive/store-archive.ts';
 import { checkInput, POSITIVE, TEXT } from '../check-input.ts';
 import { CheckedStore } from '../checked-store.ts';
 import { closedError } from '../errors.ts';
 import { checkTextQuery } from '../fact-input.ts';
 import { RETIREMENT, SNAPSHOT_READ } from '../input.ts';
-import type { Reads, Writes } from '../native-port.ts';
+import type { NativePort, Reads, Writes } from '../native-port.ts';
 import type { VectorSearch } from '../options.ts';
 import { readInParallel } from '../parallel-reader.ts';
 import { factReads } from '../read-snapshot.ts';
@@ -72,7 +73,8 @@ export class SqliteStore extends CheckedStore implements Retirable, Archivable {
   readonly #db: DatabaseSync;
   readonly #lockTimeoutMs: number;
   readonly #vectors: VectorSearch;
-  readonly #archive: string | undefined;
+  readonly #archive: StoreArchive;
+  readonly #place: string | undefined;
   readonly #another: Connection['another'];
   readonly #reads: SqliteReads;
   readonly #writing: FileWriter;
@@ -114,23 +116,23 @@ export class SqliteStore extends CheckedStore implements Retirable, Archivable {
         forgetFiles: (files) => writing.step('forgetFiles', files),
       },
     };
-    super(
-      {
-        // Every SQLite read answers synchronously.
-        read: <T>(step: (reads: Reads) => T | Promise<T>) => this.#read(() => step(reads) as T),
-        writes: () => {
-          this.#checkWritable();
-          return writes;
-        },
+    const access: NativePort = {
+      // Every SQLite read answers synchronously.
+      read: <T>(step: (reads: Reads) => T | Promise<T>) => this.#read(() => step(reads) as T),
+      writes: () => {
+        this.#checkWritable();
+        return writes;
       },
-      connection.archive,
-    );
+    };
+    const archive = new StoreArchive(access, connection.archive);
+    super(access, archive);
+    this.#archive = archive;
     this.path = path;
     this.readonly = readonly;
     this.#db = db;
     this.#lockTimeoutMs = lockTimeoutMs;
     this.#vectors = vectors;
-    this.#archive = connection.archive;
+    this.#place = connection.archive;
     this.#another = connection.another;
     this.#reads = reads;
     this.#writing = writing;
@@ -212,14 +214,14 @@ export class SqliteStore extends CheckedStore implements Retirable, Archivable {
     this.#checkWritable();
     // First, because the counters of erasures show the rest of the work until the end of all of it.
     try {
-      await this.scrubArchive();
+      await this.#archive.scrub(this);
     } finally {
       await this.#writing.scrub();
     }
   }
 
   async archiveEntries(options: ArchiveOptions): Promise<ArchiveReport> {
-    return archiveEntries(this.archiveAccess(), options);
+    return archiveEntries(this.#archive.access(this), options);
   }
 
   /**
@@ -238,7 +240,7 @@ export class SqliteStore extends CheckedStore implements Retirable, Archivable {
   }
 
   async archiveState(): Promise<ArchiveState | undefined> {
-    return this.readArchiveState();
+    return this.#archive.state();
   }
 
   async acquireWriteLock(trajectoryId: string): Promise<(() => void) | undefined> {
@@ -249,11 +251,11 @@ export class SqliteStore extends CheckedStore implements Retirable, Archivable {
 
   readInParallel(ranges: readonly RowRange[]): ParallelReader {
     this.#checkUsable();
-    return readInParallel({ url: `sqlite:${this.path}`, archive: this.#archive }, ranges);
+    return readInParallel({ url: `sqlite:${this.path}`, archive: this.#place }, ranges);
   }
 
   async selfCheck(): Promise<string[]> {
-    return [...(await this.#read(() => this.#reads.selfCheck())), ...(await this.archiveFaults())];
+    return [...(await this.#read(() => this.#reads.selfCheck())), ...(await this.#archive.faults())];
   }
 
   close(): Promise<void> {
