@@ -34,6 +34,7 @@ const BENCHES: Readonly<Record<string, (peer?: PeerFigures) => Promise<BenchResu
     ...(await (await import('./closing.ts')).closingBench()),
     ...(await (await import('./pending.ts')).pendingBench()),
   ],
+  archive: async () => (await import('./archive.ts')).archiveBench(),
   million: async () => (await import('./million.ts')).millionBench(),
   facts: async () => [
     ...(await (await import('./facts.ts')).factsBench()),

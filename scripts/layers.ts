@@ -83,6 +83,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   kernel: ['zod'],
   effects: ['zod'],
   'agents/extraction': ['zod'],
+  'stores/archive': ['aws4fetch'],
   'stores/postgres': ['pg'],
   'stores/sqlite': ['sqlite-vec'],
   testing: ['vitest', 'fast-check', 'zod'],

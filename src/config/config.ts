@@ -196,6 +196,11 @@ export interface McpConfig {
 export interface AssizeConfig {
   /** URL of the store. Default: ASSIZE_STORE, else `sqlite:./assize.db`. */
   readonly store?: string;
+  /**
+   * Place of the store's archive: `file:FOLDER` or `s3:BUCKET/PREFIX`. Default: ASSIZE_ARCHIVE,
+   * else the folder `<file>.archive` of a SQLite store, if there is one.
+   */
+  readonly archive?: string;
   /** Domains of one's own. One with the name of a shipped domain replaces it. */
   readonly domains?: readonly Domain[];
   readonly tools?: readonly Tool[];

@@ -6,7 +6,7 @@ import { Assize, type AssizeOptions, type Proposal, type Ruling, type Trajectory
 import { checkStoreUrl, openStore, type Store } from '#stores';
 import { anchorRoot } from './anchors-file.ts';
 import { DEFAULT_AGENT, defaultWrit } from './default-writ.ts';
-import type { Environment } from './environment.ts';
+import { type Environment, ownEnvironment } from './environment.ts';
 import { DEFAULT_STORE } from './resolved-config.ts';
 import { type RootKey, rootKeyOf } from './root-key.ts';
 
@@ -15,6 +15,8 @@ export interface CreateAssizeOptions<D extends Domain = Domain>
   extends Pick<AssizeOptions, 'tools' | 'policy' | 'approvals' | 'effects' | 'memory' | 'ports'> {
   /** URL of the store, which is created if it does not exist. Default: `sqlite:./assize.db`. */
   readonly store?: string;
+  /** Place of the store's archive. Default: ASSIZE_ARCHIVE, else that of `openStore`. */
+  readonly archive?: string;
   readonly domain: D;
   /** Id of the trajectory, which is created if it does not exist. Default: the domain's name. */
   readonly name?: string;
@@ -22,7 +24,7 @@ export interface CreateAssizeOptions<D extends Domain = Domain>
   readonly initial?: unknown;
   /** The agent whose writ `propose` uses. Default: `agent:default`. */
   readonly agent?: string;
-  /** The variables of the root key. Default: those of the process. */
+  /** The variables of the root key and the archive. Default: those of the process. */
   readonly env?: Environment;
 }
 
@@ -104,7 +106,7 @@ export async function createAssize<D extends Domain>(options: CreateAssizeOption
   const root = rootKeyOf(url, env);
   if (root.created) sayCreated(root);
   anchorRoot(url, root.publicKey);
-  const store = await openStore(url);
+  const store = await openStore(url, { archive: options.archive ?? (env ?? ownEnvironment())['ASSIZE_ARCHIVE'] });
   try {
     return await worldIn(store, root, domain, agent, options);
   } catch (error) {
@@ -172,6 +174,7 @@ function defined<T extends object>(members: T): { [Name in keyof T]?: Exclude<T[
 
 const OPTIONS = arg.options<CreateAssizeOptions>({
   store: arg.optional(arg.text),
+  archive: arg.optional(arg.text),
   domain: arg.object,
   name: arg.optional(arg.text),
   initial: arg.any,

@@ -11,6 +11,8 @@ export interface LoadOptions {
   readonly file?: string | undefined;
   /** A store that overrides all others. */
   readonly store?: string | undefined;
+  /** An archive that overrides all others. */
+  readonly archive?: string | undefined;
   /** Default: that of the process. */
   readonly env?: Environment;
 }
@@ -20,14 +22,15 @@ export interface LoadOptions {
  * defaults alone.
  *
  * The store is the first of these: `store`, ASSIZE_STORE, that of the config, `sqlite:./assize.db`.
- * Relative paths of the config are relative to its folder.
+ * The archive is the first of these: `archive`, ASSIZE_ARCHIVE, that of the config. Relative paths
+ * of the config are relative to its folder.
  *
  * @throws ConfigError `config_not_found`, `ambiguous_config`, `foreign_config`,
  * `unloadable_config`, `bad_config`; DuplicatePackageError `duplicate_package`
  */
 export async function loadConfig(options: LoadOptions = {}): Promise<ResolvedConfig> {
-  const { from = '.', store, env = ownEnvironment() } = options;
+  const { from = '.', store, archive, env = ownEnvironment() } = options;
   const file = options.file === undefined ? findConfig(from) : resolve(options.file);
-  if (file === undefined) return resolveConfig({}, { folder: resolve(from), store, env });
-  return resolveConfig(await readConfig(file), { file, folder: dirname(file), store, env });
+  if (file === undefined) return resolveConfig({}, { folder: resolve(from), store, archive, env });
+  return resolveConfig(await readConfig(file), { file, folder: dirname(file), store, archive, env });
 }

@@ -66,6 +66,8 @@ export interface ResolvedConfig {
   /** The folder of relative paths: that of the config file, or the working folder. */
   readonly folder: string;
   readonly store: string;
+  /** The place of the store's archive. Undefined: the default of `openStore`. */
+  readonly archive: string | undefined;
   readonly domains: readonly Domain[];
   readonly tools: readonly Tool[];
   readonly policy: Policy | undefined;
@@ -91,7 +93,9 @@ export interface ConfigSources {
   readonly folder: string;
   /** The store of the command line, which overrides all others. */
   readonly store?: string | undefined;
-  /** The environment: ASSIZE_STORE, ASSIZE_TRACES and ASSIZE_OIDC_CLIENT_SECRET. */
+  /** The archive of the command line, which overrides all others. */
+  readonly archive?: string | undefined;
+  /** The environment: ASSIZE_STORE, ASSIZE_ARCHIVE, ASSIZE_TRACES and ASSIZE_OIDC_CLIENT_SECRET. */
   readonly env: Environment;
 }
 
@@ -103,14 +107,23 @@ const LIMITS: Required<LimitsConfig> = {
   backlog: 1_000,
 };
 
+/** A folder in the config is relative to it. */
+function archiveIn(folder: string, archive: string | undefined): string | undefined {
+  return archive?.startsWith('file:') ? `file:${resolve(folder, archive.slice('file:'.length))}` : archive;
+}
+
 /** Fills in the defaults of a checked config. The store is that of the first source with one. */
-export function resolveConfig(config: AssizeConfig, { file, folder, store, env }: ConfigSources): ResolvedConfig {
+export function resolveConfig(
+  config: AssizeConfig,
+  { file, folder, store, archive, env }: ConfigSources,
+): ResolvedConfig {
   const { policy, principals = {}, notices = {}, server = {} } = config;
   const inFolder = (path: string): string => resolve(folder, path);
   return {
     file,
     folder,
     store: store ?? env['ASSIZE_STORE'] ?? storeIn(folder, config.store ?? DEFAULT_STORE),
+    archive: archive ?? env['ASSIZE_ARCHIVE'] ?? archiveIn(folder, config.archive),
     domains: config.domains ?? [],
     tools: config.tools ?? [],
     policy: typeof policy === 'string' ? undefined : policy,

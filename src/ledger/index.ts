@@ -150,11 +150,14 @@ export { TRACEPARENT, traceparentIn, traceparentOf } from './entry/traceparent.t
 export { domainFrom, isUpgrade, UPGRADE_ACTION, type UpgradeArgs, type UpgradePayload } from './entry/upgrade.ts';
 export { type Fault, type FaultCode, LedgerFault } from './errors.ts';
 export {
+  blobLine,
   EXPORT_FORMAT,
   ExportError,
   type ExportErrorCode,
   type ExportedEntry,
   type ExportOptions,
+  entryLine,
+  erasedLine,
   exportLines,
   IMPORT_GROUP,
   type ImportOptions,

@@ -40,6 +40,7 @@ import type {
 } from '#ledger';
 import type { OracleRow, OracleStore } from '#oracle';
 import type { Adoptable, Adoption } from './adoption.ts';
+import { StoreArchive } from './archive/store-archive.ts';
 import { checkInput, HASH, POSITIVE, SIGNAL, TEXT } from './check-input.ts';
 import { effectAnswer } from './effects.ts';
 import {
@@ -80,11 +81,13 @@ export abstract class CheckedStore
   implements LedgerStore, LogStore, OracleStore, SnapshotStore, EffectStore, FactStore, SideStore, Adoptable
 {
   readonly #access: NativePort;
+  readonly #archive: StoreArchive;
 
   abstract readonly readonly: boolean;
 
-  constructor(access: NativePort) {
+  constructor(access: NativePort, archive: StoreArchive = new StoreArchive(access, undefined)) {
     this.#access = access;
+    this.#archive = archive;
   }
 
   abstract close(): Promise<void>;
@@ -102,18 +105,18 @@ export abstract class CheckedStore
 
   async resolve(id: Hash): Promise<EntryRow | undefined> {
     checkInput(HASH, id, 'id');
-    return this.#access.read((reads) => reads.resolve(id));
+    return this.#archive.row(await this.#access.read((reads) => reads.resolve(id)));
   }
 
   async entries(trajectoryId: string, options?: { from?: number; limit?: number }): Promise<EntryRow[]> {
     checkInput(TEXT, trajectoryId, 'trajectoryId');
     const { from, limit } = checkPage(options);
-    return longRead(this.#access.read((reads) => reads.entries(trajectoryId, from, limit)));
+    return this.#archive.rows(await longRead(this.#access.read((reads) => reads.entries(trajectoryId, from, limit))));
   }
 
   async head(trajectoryId: string): Promise<EntryRow | undefined> {
     checkInput(TEXT, trajectoryId, 'trajectoryId');
-    return this.#access.read((reads) => reads.head(trajectoryId));
+    return this.#archive.row(await this.#access.read((reads) => reads.head(trajectoryId)));
   }
 
   async trajectories(): Promise<TrajectoryInfo[]> {
@@ -130,7 +133,7 @@ export abstract class CheckedStore
 
   async blob(hash: Hash): Promise<string | undefined> {
     checkInput(HASH, hash, 'hash');
-    return this.#access.read((reads) => reads.blob(hash));
+    return this.#archive.blob(hash, () => this.#access.read((reads) => reads.blob(hash)));
   }
 
   async erasedBy(hash: Hash): Promise<Hash | undefined> {
@@ -140,7 +143,7 @@ export abstract class CheckedStore
 
   async find(prefix: string): Promise<EntryRow[]> {
     const lower = checkPrefix(prefix);
-    return this.#access.read((reads) => reads.find(lower));
+    return this.#archive.rows(await this.#access.read((reads) => reads.find(lower)));
   }
 
   async oracleGet(key: string): Promise<OracleRow | undefined> {
@@ -196,7 +199,7 @@ export abstract class CheckedStore
   async logged(from: number, limit: number): Promise<EntryRow[]> {
     checkInput(arg.whole, from, 'from');
     checkInput(POSITIVE, limit, 'limit');
-    return longRead(this.#access.read((reads) => reads.logged(from, limit)));
+    return this.#archive.rows(await longRead(this.#access.read((reads) => reads.logged(from, limit))));
   }
 
   async snapshot(trajectoryId: string): Promise<SnapshotRow | undefined> {

@@ -3,6 +3,9 @@
 // commit is never lost. Of two commits for one position, exactly one succeeds. The stores neither
 // read nor adjudicate the contents of rows.
 export type { Adoptable, Adoption } from './adoption.ts';
+export type { Archivable, ArchiveOptions, ArchiveReport } from './archive/archive-entries.ts';
+export { defaultArchive } from './archive/open-place.ts';
+export type { ArchiveState } from './archive/port.ts';
 export { StoreError, type StoreErrorCode } from './errors.ts';
 export type { Followable, StoreEvent } from './follow.ts';
 export { MemoryStore } from './memory/index.ts';

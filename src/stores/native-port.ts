@@ -29,6 +29,7 @@ import type {
 } from '#ledger';
 import type { OracleRow } from '#oracle';
 import type { Adoption } from './adoption.ts';
+import type { ArchiveReads, ArchiveWrites } from './archive/port.ts';
 
 /** The access to one kind of store. `CheckedStore` implements the ports with it. */
 export interface NativePort {
@@ -49,7 +50,10 @@ type WithDefaults<Query> = Query & { readonly limit: number };
 
 type AnswerPage = { readonly after?: string; readonly limit: number };
 
-/** The reads of the ports, for checked arguments. */
+/**
+ * The reads of the ports, for checked arguments. A row or blob can have the marker of an archived
+ * text (`archive/marker.ts`).
+ */
 export interface Reads {
   resolve(id: Hash): Answer<EntryRow | undefined>;
   entries(trajectoryId: string, from: number, limit: number): Answer<EntryRow[]>;
@@ -87,6 +91,8 @@ export interface Reads {
   textsToEmbed(embedder: string, space: string, limit: number): Answer<FactText[]>;
   sideGet(kind: string, key: string): Answer<SideRow | undefined>;
   sideList(kind: string, page: SidePage): Answer<SideRow[]>;
+  /** Undefined for a store that has no archive. */
+  readonly archived?: ArchiveReads;
 }
 
 /** The writes of the ports, for checked arguments. */
@@ -106,4 +112,5 @@ export interface Writes {
   keepFacts(): Promise<boolean>;
   /** The changes are not empty, and name each row once. */
   sidePut(changes: readonly SideChange[]): Promise<boolean>;
+  readonly archived?: ArchiveWrites;
 }

@@ -2,6 +2,8 @@ import { arg, checkArgument } from '#base';
 import type { EffectStore, FactStore, LedgerStore, LogStore, SideStore, SnapshotStore } from '#ledger';
 import type { OracleStore } from '#oracle';
 import type { Adoptable } from './adoption.ts';
+import type { Archivable } from './archive/archive-entries.ts';
+import { defaultArchive } from './archive/open-place.ts';
 import { checkInput } from './check-input.ts';
 import { StoreError } from './errors.ts';
 import type { Followable } from './follow.ts';
@@ -15,7 +17,7 @@ import type { StoreOptions } from './store-options.ts';
 
 /**
  * All ports of one store. `follow` exists if the database reports commits of other processes
- * (PostgreSQL). `retire` exists unless the store is in memory.
+ * (PostgreSQL). `retire` and `archiveEntries` exist unless the store is in memory.
  */
 export type Store = LedgerStore &
   LogStore &
@@ -26,7 +28,8 @@ export type Store = LedgerStore &
   SideStore &
   Adoptable &
   Partial<Followable> &
-  Partial<Retirable>;
+  Partial<Retirable> &
+  Partial<Archivable>;
 
 /**
  * Opens the store at a URL.
@@ -44,8 +47,8 @@ export type Store = LedgerStore &
 export async function openStore(url: string, given: StoreOptions = {}): Promise<Store> {
   checkArgument(arg.text, url, 'url');
   checkArgument(STORE_OPTIONS, given, 'options');
-  const { checkpoint, ...options } = given;
-  const store = await openByUrl(url, options);
+  const { checkpoint, archive = defaultArchive(url), ...options } = given;
+  const store = await openByUrl(url, { ...options, archive });
   const file = checkpoint ?? checkpointFile(url);
   try {
     if (typeof file === 'string') await requireCheckpoint(store, file);

@@ -40,6 +40,7 @@ export const WRITE_LOCK_WAIT_MS = 1_000;
 /** The clock of a store without a server. */
 export const CLOCK: ArgumentSchema = arg.optional(arg.members({ now: arg.code }));
 
+export const ARCHIVE: ArgumentSchema = arg.optional(arg.text);
 export const MODE = arg.oneOf(['create', 'existing', 'readonly'] satisfies OpenMode[]);
 export const DURABILITY = arg.oneOf(['full', 'normal', 'off'] satisfies Durability[]);
 export const VECTOR_SEARCH = arg.oneOf(['exact', 'sqlite-vec'] satisfies VectorSearch[]);

@@ -16,8 +16,8 @@ interface Page {
   readonly position: number;
 }
 
-const { url, ranges, reached, port } = workerData as ParallelReadTask;
-const store = await openStore(url, { mode: 'readonly', checkpoint: false });
+const { store: name, ranges, reached, port } = workerData as ParallelReadTask;
+const store = await openStore(name.url, { mode: 'readonly', checkpoint: false, archive: name.archive });
 try {
   for (const [start, pages] of windowsOf(ranges)) {
     if (!isAwaited(start)) break;

@@ -3,10 +3,16 @@ import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from '
 import { arg, checkArgument } from '#base';
 import { PAGE, type ParallelReader, pageAt, type RowRange, type VerifiedRun } from '#ledger';
 
+/** A store as a worker opens it. */
+export interface StoreName {
+  readonly url: string;
+  readonly archive: string | undefined;
+}
+
 /** The input of the worker. */
 export interface ParallelReadTask {
-  /** The URL of the store, which the worker opens as read-only. */
-  readonly url: string;
+  /** The store that the worker opens as read-only. */
+  readonly store: StoreName;
   readonly ranges: readonly RowRange[];
   /** One number: the position of the reader. */
   readonly reached: Int32Array;
@@ -28,9 +34,9 @@ const RANGE = arg.members({ trajectory_id: arg.text, entries: arg.whole, positio
  *
  * @throws ArgumentError `bad_argument`
  */
-export function readInParallel(url: string, ranges: readonly RowRange[]): ParallelReader {
+export function readInParallel(store: StoreName, ranges: readonly RowRange[]): ParallelReader {
   checkArgument(arg.list(RANGE), ranges, 'ranges');
-  return new ParallelReaderThread(url, ranges);
+  return new ParallelReaderThread(store, ranges);
 }
 
 class ParallelReaderThread implements ParallelReader {
@@ -39,10 +45,10 @@ class ParallelReaderThread implements ParallelReader {
   readonly #ended: Promise<unknown>;
   readonly #pages: Map<string, VerifiedRun[]> = new Map();
 
-  constructor(url: string, ranges: readonly RowRange[]) {
+  constructor(store: StoreName, ranges: readonly RowRange[]) {
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
-    const task: ParallelReadTask = { url, ranges, reached: this.#reached, port: port2 };
+    const task: ParallelReadTask = { store, ranges, reached: this.#reached, port: port2 };
     // A failed or missing worker sends no pages. The reader then checks every row itself and
     // reports a cause that matters.
     this.#ended = endOf(

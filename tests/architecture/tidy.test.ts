@@ -19,8 +19,8 @@ const BANS: readonly { where: RegExp; not?: RegExp; what: RegExp; instead: strin
   {
     where: /^(src|ontology|experiments)\/(?!cli\/)/,
     // An example is a program, and prints. The configuration has one place that reads variables,
-    // and the drivers of conformance inherit them.
-    not: /\/example\.ts$|^src\/config\/environment\.ts$|^src\/conformance\/child-environment\.ts$/,
+    // the drivers of conformance inherit them, and the keys of an object store are nowhere else.
+    not: /\/example\.ts$|^src\/config\/environment\.ts$|^src\/stores\/archive\/s3-environment\.ts$|^src\/conformance\/child-environment\.ts$/,
     what: /\bprocess\.env\b|\bconsole\.(log|error|warn)\(/,
     instead: 'settings are arguments; only the CLI talks',
   },

@@ -3,7 +3,7 @@
  * row is dropped, doubled, or exchanged with another one. The cases come from the schema, so a new
  * table takes part. `tamper-matrix.*.txt` has what sees each case; the option `-u` writes it again.
  */
-import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -37,6 +37,8 @@ const THREATS = readFileSync(join(import.meta.dirname, '../../docs/design/threat
 const UNSEEN: Readonly<Record<string, string>> = {
   'blob: swap two rows': '**Order of texts.**',
   adoption: '**Coordination.**',
+  archive: '**The place of an archive.**',
+  'archive_file: change erasures': '**Counters.**',
   effect_key: '**Keys of effects.**',
   effect_record: '**Order of records.**',
   effect_tenure: '**Counters.**',
@@ -66,9 +68,12 @@ const UNSEEN: Readonly<Record<string, string>> = {
   snapshot: '**Caches.**',
 };
 
-/** A ledger with facts, answers, an erasure, tools, vectors, a snapshot and a checkpoint. */
-async function made(place: Place, checkpoint: string): Promise<void> {
-  const store = await place.open();
+/**
+ * A ledger with facts, answers, an erasure, tools, vectors, a snapshot, a checkpoint and an
+ * archive.
+ */
+async function made(place: Place, checkpoint: string, archive: string): Promise<void> {
+  const store = await place.open({ archive: `file:${archive}` });
   const { trajectory, assize } = await answered(store);
   await trajectory.erase({
     beliefs: [{ space: 'ward', subject: WHO, predicate: 'triage' }],
@@ -105,7 +110,9 @@ async function made(place: Place, checkpoint: string): Promise<void> {
   await store.putSnapshot(snapshotOf(folded)!, await store.erasures());
   for (const key of ['a', 'b'])
     await store.sidePut([{ kind: 'token', key, expected: null, body: '{"scope":"agent"}' }]);
-  await makeCheckpoint(store, { signer, sinks: [fileSink(checkpoint)] });
+  const { size, root } = await makeCheckpoint(store, { signer, sinks: [fileSink(checkpoint)] });
+  // Half of the entries stay in the database.
+  await store.archiveEntries!({ checkpoint: { origin: signer.name, size, root }, keep: size >> 1, level: 1 });
   await store.close();
 }
 
@@ -129,17 +136,19 @@ interface Case {
 onEveryDatabase(({ kind, newPlace }) => {
   let place: Place;
   let checkpoint: string;
+  const archive = join(folder, `${kind}.archive`);
 
   beforeAll(async () => {
     place = newPlace();
     checkpoint = join(folder, `${kind}.checkpoint`);
-    await made(place, checkpoint);
+    await made(place, checkpoint, archive);
+    cpSync(archive, `${archive}.kept`, { recursive: true });
     if (kind === 'sqlite') copyFileSync(pathOf(place), `${pathOf(place)}.kept`);
     else await place.sql(...tablesOf(place).map(({ name }) => `CREATE TABLE kept_${name} AS TABLE ${name}`));
   });
 
   test('every change of every table is seen, or is named in the threats', async () => {
-    expect(await seenBy(place, checkpoint)).toBe('');
+    expect(await seenBy(place, checkpoint, archive)).toBe('');
     const lines: string[] = [];
     const unnamed: string[] = [];
     for (const table of tablesOf(place)) {
@@ -150,14 +159,14 @@ onEveryDatabase(({ kind, newPlace }) => {
           continue;
         }
         const isDone = await tampered(sql);
-        const seen = isDone ? await seenBy(place, checkpoint) : 'refused by the database';
+        const seen = isDone ? await seenBy(place, checkpoint, archive) : 'refused by the database';
         lines.push(`${name}: ${seen || 'unseen'}`);
         const phrase = UNSEEN[name] ?? UNSEEN[table.name];
         if (seen === '' && !(phrase !== undefined && THREATS.includes(phrase))) unnamed.push(name);
         if (isDone) await restore(table);
       }
     }
-    expect(await seenBy(place, checkpoint)).toBe('');
+    expect(await seenBy(place, checkpoint, archive)).toBe('');
     await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot(`tamper-matrix.${kind}.txt`);
     expect(unnamed).toEqual([]);
   });
@@ -179,6 +188,8 @@ onEveryDatabase(({ kind, newPlace }) => {
   }
 
   async function restore({ name }: Table): Promise<void> {
+    rmSync(archive, { recursive: true });
+    cpSync(`${archive}.kept`, archive, { recursive: true });
     if (kind === 'postgres')
       return place.sql(
         ...before,
@@ -284,12 +295,13 @@ function pathOf({ url }: Place): string {
 }
 
 /** The checks that see a fault in the store. */
-async function seenBy(place: Place, checkpoint: string): Promise<string> {
+async function seenBy(place: Place, checkpoint: string, archive: string): Promise<string> {
   const seen: string[] = [];
-  const opened = await place.open({ checkpoint }).catch(() => undefined);
+  const named = { archive: `file:${archive}` };
+  const opened = await place.open({ checkpoint, ...named }).catch(() => undefined);
   if (opened === undefined) seen.push('open');
   await opened?.close();
-  const store = await openStore(place.url, { checkpoint: false, mode: 'readonly' }).catch(() => undefined);
+  const store = await openStore(place.url, { checkpoint: false, mode: 'readonly', ...named }).catch(() => undefined);
   if (store === undefined) return [...seen, 'verify', 'fsck', 'audit'].join(' ');
   const signed = readFileSync(checkpoint, 'utf8');
   const checks = {

@@ -66,6 +66,19 @@ test.skipIf(!python)('proof-bundles.md, which also needs python3', () => {
     expect(said).toContain(part);
 });
 
+test.skipIf(!python)('archive.md, which also needs python3', () => {
+  const said = shell(blocks('archive.md').join('\n'));
+  for (const part of [
+    '24 entries moved',
+    'archived: 24 of 28 entries in the log',
+    '2 of 2 trajectories are valid, 28 entries',
+    '4 entries moved',
+    'No faults found; compared with the checkpoint of 28 entries',
+    'valid: 28 entries, 2 trajectories',
+  ])
+    expect(said).toContain(part);
+});
+
 test.skipIf(!python)('audit.md, which also needs python3', async () => {
   const said = shell(blocks('audit.md').join('\n'));
   for (const part of [

@@ -3,20 +3,27 @@
  * verdicts.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hashText } from '#canon';
 import { type BlobRow, exportLines, type Fault, importLines, integrateLog, logHead } from '#ledger';
 import { verifyStore } from '#runtime';
-import { MemoryStore } from '#stores';
+import { MemoryStore, openSqlite } from '#stores';
 import { blobLine } from '../../src/ledger/export/lines.ts';
 import { amendmentCases } from '../support/ledger/amendment-cases.ts';
 import { approvalCases } from '../support/ledger/approval-cases.ts';
 import { beliefCases } from '../support/ledger/belief-cases.ts';
 import { desk } from '../support/ledger/desk.ts';
-import { erasureCases, faultsByName, linesOf, readable, verdictsOf } from '../support/ledger/erasure-cases.ts';
+import {
+  erasureCases,
+  faultsByName,
+  type Ledger,
+  linesOf,
+  readable,
+  verdictsOf,
+} from '../support/ledger/erasure-cases.ts';
 import { haltCases } from '../support/ledger/halt-cases.ts';
 import { importedStore, inheritedCases } from '../support/ledger/inherited-cases.ts';
 import { keyCases } from '../support/ledger/key-cases.ts';
@@ -91,10 +98,73 @@ describe.skipIf(!hasPython)('with python3', () => {
     expect(said.findings.map(withRule).sort()).toEqual(await faultsIn(store));
   });
 
-  test('a folder is refused with what to pass', () => {
+  test('a folder without an archive is refused with what to pass', () => {
     const { status, stdout, stderr } = spawnSync('python3', ['-B', verifier, folder], { encoding: 'utf8' });
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
-    expect(stderr).toContain('is a folder. Pass the .zip file of a proof bundle, or an export.');
+    expect(stderr).toContain('is a folder without files of an archive. Pass the folder of an archive,');
+  });
+
+  describe('an archive', () => {
+    /** Archives all but the last entries of the store at the path. */
+    async function archiveOf(path: string, keep: number) {
+      const place = mkdtempSync(join(folder, 'archive-'));
+      const store = await openSqlite({ path, archive: `file:${place}` });
+      await integrateLog(store);
+      const head = await logHead(store);
+      await store.archiveEntries({ checkpoint: { origin: 'test', ...head }, keep, level: 1 });
+      await store.close();
+      return { place, root: Buffer.from(head.root).toString('hex'), size: head.size };
+    }
+
+    async function storeOf({ rows, blobs, erased }: Ledger): Promise<string> {
+      const path = join(mkdtempSync(join(folder, 'store-')), 'ledger.db');
+      const store = await openSqlite({ path });
+      await store.commit({ entries: rows, blobs, erased });
+      await store.close();
+      return path;
+    }
+
+    const verified = async (place: string, ...options: string[]) => {
+      const { code, out } = await python.verify(place, '--json', ...options);
+      return { code, said: JSON.parse(out) };
+    };
+
+    const whole = erasureCases().filter(({ verdict, ledger }) => verdict === 'valid' && ledger.erased.length > 0);
+
+    test.each(whole)('is valid with and without its last entries: $name', async ({ ledger }) => {
+      for (const keep of [0, 2]) {
+        const { place } = await archiveOf(await storeOf(ledger), keep);
+        const entries = (ledger.rows.length - keep) & ~1;
+        expect(await verified(place)).toMatchObject({ code: 0, said: { valid: true, entries, findings: [] } });
+      }
+    });
+
+    test('is compared with a checkpoint, and a flipped byte is named', async () => {
+      const path = join(mkdtempSync(join(folder, 'store-')), 'demo.db');
+      copyFileSync(join(folder, 'demo.db'), path);
+      const { place, root, size } = await archiveOf(path, 0);
+      const at = (hex: string): string[] => ['--size', String(size), '--root', hex];
+      expect(await verified(place, ...at(root))).toMatchObject({ code: 0, said: { entries: size, root } });
+      const wrong = await verified(place, ...at('0'.repeat(64)));
+      expect(wrong).toMatchObject({ code: 1, said: { findings: [{ code: 'bad_checkpoint' }] } });
+      const later = await verified(place, '--size', String(size + 1));
+      expect(later.said.findings).toMatchObject([{ detail: expect.stringContaining(`archive has ${size} entries`) }]);
+      for (const name of readdirSync(place).filter((each) => each.endsWith('.gz'))) {
+        const bytes = readFileSync(join(place, name));
+        const changed = Buffer.from(bytes);
+        changed[changed.length >> 1]! ^= 1;
+        writeFileSync(join(place, name), changed);
+        const { code, said } = await verified(place);
+        expect({ code, details: said.findings.map(({ detail }: any) => detail) }).toMatchObject({
+          code: 1,
+          details: [expect.stringContaining(name)],
+        });
+        writeFileSync(join(place, name), bytes);
+      }
+      const [first] = readdirSync(place).filter((each) => each.includes('-entries-'));
+      rmSync(join(place, first!));
+      expect((await verified(place)).said.findings).toMatchObject([{ detail: 'segment 0 has no file of entries' }]);
+    });
   });
 
   describe('ends its reading at a limit', () => {

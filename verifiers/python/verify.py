@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Independent verifier of exports of the Assize ledger (format assize/export/v1) and of proof bundles.
+"""Independent verifier of exports of the Assize ledger (format assize/export/v1), of archives and of proof bundles.
 
 Written from docs/reference/ledger.md alone; "section" and "rule" below mean that page. The part on proof bundles was
 written from docs/reference/proof-bundle.md. Standard library only.
@@ -1570,6 +1570,7 @@ class Verifier:
         self.line = 0
         self.recognised = False                          # anything that looks like a line of an export
         self.trailer = False
+        self.partial = False                             # entries of the log may follow, as in an archive
         self.cached_blob = functools.lru_cache(maxsize=8)(self.load_blob)
         self.wanted: Dict[Tuple[str, str], int] = {}     # how many branches begin with the state after an entry
         self.shared: Dict[Tuple[str, str], Any] = {}     # those states
@@ -1665,7 +1666,7 @@ class Verifier:
         self.recognised = self.trailer = True
         for blob in self.waiting:
             self.found(Fault("bad_export", "the blob %s before the trailer" % blob.name), line=blob.line)
-        for id in self.erasers:
+        for id in () if self.partial else self.erasers:
             self.found(Fault("bad_export", "the entry %s, which is said to have erased blobs, has not come" % id))
         must_be_same(canonical(value), text)
         must(value["entries"] == self.tree.size, "there are %d entries, not %d" % (self.tree.size, value["entries"]),
@@ -1925,7 +1926,9 @@ class Verifier:
         """That what was erased, of an entry, was so by the commit that is said to have done it (section 4)."""
         for name in salted(p):
             if name in self.erased:
-                must(name in self.erased_by(self.erased[name]), "the blob %s was not erased" % name, "blob_missing")
+                # The eraser can be among the entries that follow.
+                must(self.partial and self.erased[name] in self.erasers or name in self.erased_by(self.erased[name]),
+                     "the blob %s was not erased" % name, "blob_missing")
                 chain.erased.add(name)
 
     def erased_by(self, id: str) -> Set[str]:
@@ -3016,6 +3019,125 @@ def main_bundle(options: argparse.Namespace, parser: argparse.ArgumentParser) ->
     return 0
 
 
+# ------------------------------------------------------------------------ docs/guide/archive.md: archives
+
+ARCHIVE_BYTES = 16_777_216                               # of the lines of a file, beyond one long line
+segment_file = re.compile(r"([0-9]{12})-(entries|blobs)-([0-9]{12})-([0-9]+)-([0-9a-f]{64})\.gz").fullmatch
+
+
+class Archive:
+    """The files of an archive, as the export of the first entries of the log. Every fault names its file."""
+
+    def __init__(self, folder: str, limits: Limits) -> None:
+        self.folder, self.limits = folder, limits
+        self.faults: List[str] = []
+        self.tree = Tree()
+        self.files: Dict[Tuple[int, str], Dict[int, str]] = {}                           # of a segment: by first line
+        self.blobs: Dict[str, Tuple[bytes, Any]] = {}    # lines that no entry has needed yet; the writ above
+        self.seen: Set[str] = set()                      # an erased blob has a line in each segment that names it
+        for name in sorted(os.listdir(folder)):
+            match = segment_file(name)
+            if match:
+                parts = self.files.setdefault((int(match[1]), match[2]), {})
+                older = parts.get(int(match[3]))
+                # A file that was written again has a greater number. Its forerunner is being deleted.
+                if older is None or int(older.split("-")[3]) < int(match[4]):
+                    parts[int(match[3])] = name
+
+    def write(self, into: BinaryIO, size: Optional[int]) -> Optional[str]:
+        """Writes the export. Returns the root of its first `size` entries, if it has so many."""
+        into.write(HEADER + b"\n")
+        root = Tree().root() if size == 0 else None
+        for segment in range(1 + max((number for number, _ in self.files), default=-1)):
+            for line in self.lines(segment, "blobs"):
+                self.keep_blob(line)
+            for line in self.lines(segment, "entries"):
+                for needed in self.needed(line):
+                    into.write(needed)
+                into.write(line)
+                self.tree.add(line[ENTRY_TEXT:-2])
+                root = self.tree.root() if self.tree.size == size else root
+            if (segment, "entries") not in self.files:
+                self.faults.append("segment %d has no file of entries" % segment)
+        into.write(b'{"entries":%d,"root":"%s"}\n' % (self.tree.size, self.tree.root().encode()))
+        return root
+
+    def lines(self, segment: int, part: str) -> List[bytes]:
+        lines: List[bytes] = []
+        for first, name in sorted(self.files.get((segment, part), {}).items()):
+            try:
+                found = self.unpacked(name)
+            except (ValueError, OSError, zlib.error) as error:
+                self.faults.append("%s: %s" % (name, error))
+                continue
+            if first != len(lines):
+                self.faults.append("%s: the lines before it are missing" % name)
+            lines += found
+        return lines
+
+    def unpacked(self, name: str) -> List[bytes]:
+        with open(os.path.join(self.folder, name), "rb") as file:
+            packed = file.read()
+        if hashlib.sha256(packed).hexdigest() != name[-67:-3]:
+            raise ValueError("its bytes do not have the hash in its name")
+        text, most = bytearray(), ARCHIVE_BYTES + self.limits.line
+        while packed:
+            member = zlib.decompressobj(31)
+            text += member.decompress(packed, most + 1 - len(text))
+            if len(text) > most:
+                raise ValueError("it has more than %d bytes of lines" % most)
+            if not member.eof:
+                raise ValueError("it ends before its end")
+            packed = member.unused_data
+        if text[-1:] != b"\n":
+            raise ValueError("its last line has no newline")
+        return [line + b"\n" for line in bytes(text)[:-1].split(b"\n")]
+
+    def keep_blob(self, line: bytes) -> None:
+        name, above = line[-67:-3].decode("ascii", "replace"), None
+        if name in self.seen:
+            return
+        self.seen.add(name)
+        if line.startswith(b'{"blob":{'):
+            try:
+                above = json.loads(line)["blob"].get("parent")
+            except (ValueError, RecursionError):
+                pass                                     # the verifier says that the line is not canonical
+        self.blobs[name] = (line, above)
+
+    def needed(self, line: bytes) -> List[bytes]:
+        """The blobs that an export has before an entry."""
+        try:
+            p = json.loads(line)["payload"]
+            kind = p["kind"]
+            if KINDS[kind](p):
+                return []                                # the verifier says what is wrong with it
+            names = [named["$blob"] for _, named in references(p)]
+            writs = named_writs(p)
+        except (ValueError, KeyError, TypeError, RecursionError):
+            return []
+        found = [self.blobs.pop(name)[0] for name in dict.fromkeys(names) if name in self.blobs]
+        for writ in writs:
+            while type(writ) is str and writ in self.blobs:
+                above, writ = self.blobs.pop(writ)
+                found.append(above)
+        return found
+
+
+def read_signed(path: str, log_key: PublicKey) -> SignedTree:
+    """A checkpoint, with the signature of its log."""
+    with open(path, "rb") as file:
+        text = file.read(NOTE_BYTES + 1).decode("utf-8", "replace")
+    note = read_note(text)
+    tree = read_tree(note.text) if note else None
+    need(note is not None and tree is not None, "bad_checkpoint", "the checkpoint is not of its form")
+    need(tree.origin == log_key.name, "bad_checkpoint", "the checkpoint is of another log")        # type: ignore[union-attr]
+    signed = [value for name, id, value in note.signatures if (name, id) == (log_key.name, log_key.id)]  # type: ignore[union-attr]
+    need(signed and all(len(value) == 64 and is_signed(log_key.key, value, note.text.encode("utf-8")) for value in signed),  # type: ignore[union-attr]
+         "bad_checkpoint", "the log has not signed the checkpoint")
+    return tree                                                                                    # type: ignore[return-value]
+
+
 # ------------------------------------------------------------------------------------------------------ the program
 
 
@@ -3031,15 +3153,17 @@ def counted_entries(count: int) -> str:
 def main(arguments: Optional[List[str]] = None) -> int:
     parser = argparse.ArgumentParser(
         description="Verifies an export of an Assize ledger: lines, hashes, shapes, chains, folds, Merkle root. "
-                    "A file whose name ends with .zip is verified as a proof bundle.",
+                    "A file whose name ends with .zip is verified as a proof bundle, a folder as an archive.",
         epilog="Not checked: " + "; ".join(NOT_CHECKED) + ". Exit: 0 valid, 1 findings, 2 misuse or no export.")
-    parser.add_argument("file", nargs="?", default="-", metavar="FILE", help="the export, or a proof bundle (.zip); - is standard input, an export")
+    parser.add_argument("file", nargs="?", default="-", metavar="FILE", help="the export, a proof bundle (.zip), or the folder of an archive; - is standard input, an export")
     parser.add_argument("--json", action="store_true", help="print a JSON document")
     parser.add_argument("--root", metavar="HEX", help="the root that a checkpoint has, in hex")
     parser.add_argument("--size", metavar="N", type=int, help="the size that a checkpoint has")
     parser.add_argument("--entry-key", metavar="HEX", action="append",
                         help="a public key that may sign the first entry of a trajectory, in hex (repeatable)")
-    parser.add_argument("--log-key", metavar="KEY", help="of a bundle: the public key of the log, from elsewhere")
+    parser.add_argument("--log-key", metavar="KEY",
+                        help="of a bundle, or of --checkpoint: the public key of the log, from elsewhere")
+    parser.add_argument("--checkpoint", metavar="FILE", help="of an archive: a signed checkpoint of its entries")
     parser.add_argument("--witness", metavar="KEY", action="append",
                         help="of a bundle: the public key of a witness that must have cosigned (repeatable)")
     parser.add_argument("--max-line", metavar="N", type=int, default=LINE_BYTES, help="bytes of a line (%(default)s)")
@@ -3053,24 +3177,31 @@ def main(arguments: Optional[List[str]] = None) -> int:
         parser.error("--root is 64 hex digits")
     gc.disable()                                         # there are no cycles worth collecting
     sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")      # type: ignore[union-attr]
-    if os.path.isdir(options.file):
-        print("verify.py: %s is a folder. Pass the .zip file of a proof bundle, or an export." % shown(options.file),
-              file=sys.stderr)
+    is_archive = os.path.isdir(options.file)
+    if is_archive and not any(map(segment_file, os.listdir(options.file))):
+        print("verify.py: %s is a folder without files of an archive. Pass the folder of an archive, the .zip file of a "
+              "proof bundle, or an export." % shown(options.file), file=sys.stderr)
         return 2
+    if options.checkpoint is not None and not (is_archive and options.log_key):
+        parser.error("--checkpoint is for the folder of an archive, and needs --log-key")
     if options.file.endswith(".zip"):
         try:
             return main_bundle(options, parser)
         except OSError as error:
             print("verify.py: %s" % error, file=sys.stderr)
             return 2
-    if options.log_key is not None or options.witness:
+    if options.witness or options.log_key is not None and options.checkpoint is None:
         parser.error("--log-key and --witness are for proof bundles")
+    limits = Limits(options.max_line, options.max_blobs, options.max_bytes)
     try:
         with contextlib.ExitStack() as files:
+            if is_archive:
+                export = files.enter_context(tempfile.TemporaryFile())
+                return main_archive(options, parser, Archive(options.file, limits), export)      # type: ignore[arg-type]
             source = sys.stdin.buffer if options.file == "-" else files.enter_context(open(options.file, "rb"))
             seekable = options.file != "-" and source.seekable()
             verifier = Verifier(source, None if seekable else files.enter_context(tempfile.TemporaryFile()),
-                                options.entry_key, Limits(options.max_line, options.max_blobs, options.max_bytes))
+                                options.entry_key, limits)
             verifier.read()
             if not verifier.recognised:
                 print("verify.py: %s is not an export of an Assize ledger" % options.file, file=sys.stderr)
@@ -3085,6 +3216,42 @@ def main(arguments: Optional[List[str]] = None) -> int:
         verifier.found(Fault("bad_export", "the checkpoint has %d entries, the export %d" % (options.size, size)))
     if options.root is not None and options.root.lower() != root:
         verifier.found(Fault("bad_export", "the checkpoint has the root %s" % options.root.lower()))
+    return report(options, verifier)
+
+
+def main_archive(options: argparse.Namespace, parser: argparse.ArgumentParser, archive: Archive, export: BinaryIO) -> int:
+    """Verifies the files of an archive, and says so."""
+    size, wanted = options.size, options.root and options.root.lower()
+    if options.checkpoint is not None:
+        log_key = read_public_key(options.log_key)
+        if log_key is None or log_key.use != 1:
+            parser.error("--log-key is a public key of a log, NAME+ID+BASE64")
+        try:
+            tree = read_signed(options.checkpoint, log_key)                               # type: ignore[arg-type]
+        except Refusal as refusal:
+            parser.error("%s: %s" % (options.checkpoint, refusal.detail))
+        size, wanted = tree.size, tree.root.hex()
+    root = archive.write(export, size)
+    export.seek(0)
+    verifier = Verifier(export, None, options.entry_key, archive.limits)
+    verifier.partial = True
+    if archive.faults:
+        for fault in archive.faults:
+            verifier.found(Fault("damaged", fault))
+        return report(options, verifier)
+    verifier.read()
+    verifier.verify_chains()
+    verifier.check_inherited()
+    if root is None and (size is not None or wanted is not None):
+        verifier.found(Fault("bad_checkpoint", "the archive has %d entries, and a checkpoint of at most so many can be "
+                             "compared with it" % verifier.tree.size))
+    elif wanted is not None and root != wanted:
+        verifier.found(Fault("bad_checkpoint", "the first %s entries do not have the root of the checkpoint" % size))
+    return report(options, verifier)
+
+
+def report(options: argparse.Namespace, verifier: Verifier) -> int:
+    size, root = verifier.tree.size, verifier.tree.root()
     findings = sorted(verifier.findings, key=lambda f: f.line)
     erased = sum(len(chain.erased) for chain in verifier.chains.values())
     if options.json:
@@ -3096,7 +3263,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
         where = "" if f.trajectory_id is None else " trajectory %s" % shown(f.trajectory_id)
         where += "" if f.seq is None else " seq %d" % f.seq
         named = f.code if f.rule is None else "%s, %s" % (f.code, f.rule)
-        print("line %d:%s%s %s (%s)" % (f.line, where, ":" if where else "", f.detail, named))
+        print("%s%s%s %s (%s)" % ("line %d:" % f.line if f.line else "archive:", where, ":" if where else "", f.detail, named))
     print("%s: %s, %d trajectories, %sroot %s, %d findings; not checked: %s" % (
         "INVALID" if findings else "valid", counted_entries(size), len(verifier.chains), "%d values erased, " % erased if erased else "",
         root, len(findings), "; ".join(NOT_CHECKED)))

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type FsckReport, fsck, readCheckpoint } from '#runtime';
-import { openSqlite } from '#stores';
+import { defaultArchive, openSqlite } from '#stores';
 import { counted } from '#views';
 import { EXIT } from '../errors.ts';
 import { entryKeyOption, withSharedOptions } from '../files/options.ts';
@@ -38,6 +38,7 @@ export function restore(program: Command): void {
     .addHelpText(
       'after',
       'If there is a checkpoint, the backup must have all of its entries.\n' +
+        'A backup of a store with an archive needs a copy of that archive: as <store file>.archive, or by --archive.\n' +
         'Before a runtime with tools opens the restored store, retire the old one: assize store retire.\n' +
         'Negative: the check found a fault, and nothing is restored.',
     )
@@ -67,7 +68,8 @@ async function check(session: Session, options: RestoreOptions, copy: string): P
     signed === undefined
       ? {}
       : { checkpoint: readCheckpoint(signed, readKnownLog(session.storeUrl, options.logKey)).checkpoint };
-  const store = await openSqlite({ path: copy, mode: 'readonly' });
+  const archive = options.archive ?? defaultArchive(session.storeUrl);
+  const store = await openSqlite({ path: copy, mode: 'readonly', archive });
   try {
     const report = await fsck(watchedStore(store, session.interruption), {
       ...kept,

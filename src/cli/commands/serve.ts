@@ -52,7 +52,7 @@ export function serve(program: Command): void {
           return EXIT.ok;
         }
         if (options.fresh === true) throw new CliError('usage', '--fresh belongs to --tour. Pass both, or neither.');
-        const loaded = project() ?? (await loadConfig({ store: storeUrl }));
+        const loaded = project() ?? (await loadConfig({ store: storeUrl, archive: options.archive }));
         const config = {
           ...loaded,
           server: {
@@ -66,7 +66,7 @@ export function serve(program: Command): void {
         const root = rootKeyOf(config.store);
         if (root.created)
           note(`Created the root key ${root.file}. It grants all authority in this store: keep it secret.`);
-        const store = await openStore(config.store);
+        const store = await openStore(config.store, { archive: config.archive });
         try {
           const rules = rulesOf(config);
           const domains = await domainsOf(config, rules);

@@ -10,6 +10,14 @@ export const configOption: Option = new Option(
   'config of the project (default: assize.config.* of this folder, or of a folder above)',
 );
 
+/** The archive of the store. A new option each time, because a command can describe its own. */
+function archiveOption(): Option {
+  return new Option(
+    '--archive <place>',
+    'archive of the older entries: file:FOLDER or s3:BUCKET/PREFIX (default: <store file>.archive)',
+  ).env('ASSIZE_ARCHIVE');
+}
+
 /**
  * Adds the options of every command. `ownStore`: the command works on its own store, regardless of
  * the store of other commands.
@@ -21,7 +29,7 @@ export function withSharedOptions(command: Command, ownStore?: string): Command 
   ).default(ownStore ?? DEFAULT_STORE);
   return withoutStore(
     ownStore === undefined
-      ? command.addOption(store.env('ASSIZE_STORE')).addOption(configOption)
+      ? command.addOption(store.env('ASSIZE_STORE')).addOption(archiveOption()).addOption(configOption)
       : command.addOption(store),
   );
 }

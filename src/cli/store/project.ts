@@ -26,8 +26,8 @@ interface ProjectOptions {
 
 /**
  * Loads the config for a command that has `--config`: the named file, or the one of the working
- * folder or a folder above. Returns the options with the store of the config, unless the command
- * line or the environment names a store.
+ * folder or a folder above. Returns the options with the store and the archive of the config,
+ * unless the command line or the environment names them.
  *
  * @throws ConfigError
  */
@@ -41,14 +41,20 @@ export async function openProject<Options extends { readonly config?: string }>(
   if (file === undefined) return options;
   // A module may print, and standard output is for the result.
   divertPrints();
-  current = await loadConfig({ file, ...storeGiven(command, options) });
-  return { ...options, store: current.store };
+  current = await loadConfig({ file, ...storeGiven(command, options), ...archiveGiven(command) });
+  const { store, archive } = current;
+  return { ...options, store, ...(archive !== undefined && { archive }) };
 }
 
 /** A name that is empty stays so, and is refused later. */
 function storeGiven(command: Command, { store }: ProjectOptions): Pick<ProjectOptions, 'store'> {
   const source = command.getOptionValueSource('store');
   return source === undefined || source === 'default' || store === undefined ? {} : { store };
+}
+
+function archiveGiven(command: Command): { readonly archive?: string } {
+  const archive = command.getOptionValue('archive') as string | undefined;
+  return archive === undefined ? {} : { archive };
 }
 
 /**

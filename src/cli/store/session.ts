@@ -20,6 +20,7 @@ export interface StorelessOptions {
 /** The options that every other command has. */
 export interface SharedOptions extends StorelessOptions {
   readonly store: string;
+  readonly archive?: string;
 }
 
 /** The resources of a command. */
@@ -28,8 +29,8 @@ export interface Session {
   readonly json: boolean;
   readonly storeUrl: string;
   /**
-   * The options of the store and of the config, if the command line has them: ` --store URL`. For
-   * the next commands that a command prints.
+   * The options of the store, its archive and the config, if the command line has them:
+   * ` --store URL`. For the next commands that a command prints.
    */
   readonly again: string;
   readonly out: Output;
@@ -43,7 +44,7 @@ export interface Session {
   withStore<T>(
     mode: 'readonly' | 'existing' | 'create',
     work: (store: Store) => Promise<T>,
-    options?: Pick<StoreOptions, 'checkpoint' | 'vectors'>,
+    options?: Pick<StoreOptions, 'checkpoint' | 'vectors' | 'archive'>,
   ): Promise<T>;
 }
 
@@ -70,7 +71,7 @@ export function inSession<Options extends StorelessOptions>(
 }
 
 function openSession(
-  { json = false, store: storeUrl = DEFAULT_STORE }: Partial<SharedOptions>,
+  { json = false, store: storeUrl = DEFAULT_STORE, archive }: Partial<SharedOptions>,
   command: Command,
 ): Session {
   if (storeUrl === '')
@@ -83,7 +84,7 @@ function openSession(
     progress: new Progress(),
     interruption,
     withStore: async (mode, work, options = {}) => {
-      const store = await openStore(storeUrl, { ...options, mode }).catch((error: unknown) => {
+      const store = await openStore(storeUrl, { archive, ...options, mode }).catch((error: unknown) => {
         throw mode === 'create' ? error : inOurWords(error);
       });
       try {
@@ -101,7 +102,7 @@ function openSession(
 
 /** A URL of a server can have a password, and is not repeated. */
 function givenAgain(command: Command): string {
-  return ['store', 'config']
+  return ['store', 'archive', 'config']
     .filter((name) => command.getOptionValueSource(name) === 'cli')
     .map((name) => {
       const value = String(command.getOptionValue(name));

@@ -206,7 +206,7 @@ test('the nearest name of a misspelt member is in the message', () => {
   expect(() => checkConfig({ principal: {} }, 'The file x')).toThrow(
     'The file x: principal must be left out: no such member exists, and the nearest is principals.',
   );
-  expect(() => checkConfig({ zzzzzzzzz: {} })).toThrow('known: store, domains');
+  expect(() => checkConfig({ zzzzzzzzz: {} })).toThrow('known: store, archive, domains');
 });
 
 test('a config that is not a plain object is refused at the root', () => {

@@ -154,8 +154,14 @@ const store: Form = fits(
   (value) => typeof value === 'string' && /^(?:sqlite:.+|postgres(?:ql)?:\/\/.+|memory:)$/s.test(value),
 );
 
+const archive: Form = fits(
+  'file:FOLDER or s3:BUCKET/PREFIX',
+  (value) => typeof value === 'string' && /^(?:file|s3):.+$/s.test(value),
+);
+
 const CONFIG: Form = object<AssizeConfig>({
   store: optional(store),
+  archive: optional(archive),
   domains: optional(all(list(domain), ownDomains)),
   tools: optional(all(list(tool), ownTools)),
   policy: optional(policy),

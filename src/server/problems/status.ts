@@ -132,6 +132,7 @@ const STATUS: Readonly<Partial<Record<ErrorStatus, readonly string[]>>> = {
       'witness_failed',
     ],
     ...['store_facts_incomplete', 'store_not_scrubbed', 'concurrent_run'],
+    ...['archive_failed', 'archive_missing', 'archive_not_named'],
   ],
 };
 

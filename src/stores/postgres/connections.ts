@@ -20,6 +20,8 @@ export interface Connections {
   readonly turns: WriteLocks;
   readonly tenures: Leases;
   readonly tell: boolean;
+  /** The place of the store's archive, if the caller named one. */
+  readonly archive: string | undefined;
   /** Undefined if another process must remove erased bytes from the files. */
   readonly scrubbing: Pick<ScrubberOptions, 'lockTimeoutMs' | 'open'> | undefined;
   readonly open: () => Promise<Session>;

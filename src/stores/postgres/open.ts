@@ -2,7 +2,7 @@ import { arg, checkArgument, isAssizeError } from '#base';
 import { checkInput } from '../check-input.ts';
 import { StoreError } from '../errors.ts';
 import { POSTGRES_OPTIONS } from '../option-names.ts';
-import { DURABILITY, MODE, type OpenMode, SCRUBBING, WRITE_LOCK_WAIT_MS } from '../options.ts';
+import { ARCHIVE, DURABILITY, MODE, type OpenMode, SCRUBBING, WRITE_LOCK_WAIT_MS } from '../options.ts';
 import { badUrl, readUrl, type StoreUrl, type Target } from './connection/connection-url.ts';
 import { type DriverClient, loadDriver } from './connection/driver.ts';
 import { Readers } from './connection/readers.ts';
@@ -59,6 +59,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
   checkInput(MODE, mode, 'options.mode');
   checkInput(DURABILITY, durability, 'options.durability');
   checkInput(SCRUBBING, scrub, 'options.scrub');
+  checkInput(ARCHIVE, options.archive, 'options.archive');
   const named = readUrl(options.url);
   const { url, schema } = named;
   checkInput(COUNT, attempts, 'options.connectAttempts');
@@ -92,6 +93,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
         turns,
         tenures,
         tell,
+        archive: options.archive,
         open,
       });
     }
@@ -109,7 +111,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
     await requireSchema(session, schema, path);
     const store = new PostgresStore({
       ...{ url, path, schema, readers, writer, answered },
-      ...{ scrubbing, turns, tenures, tell, open },
+      ...{ scrubbing, turns, tenures, tell, archive: options.archive, open },
     });
     await goOnErasing(store);
     return store;

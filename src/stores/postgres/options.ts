@@ -47,6 +47,8 @@ export interface PostgresOptions {
    * that option does the rewrite when it opens the store or erases.
    */
   readonly scrub?: Scrubbing;
+  /** The place of the store's archive: `file:FOLDER`, or `s3:BUCKET/PREFIX`. */
+  readonly archive?: string | undefined;
   /** The name of the connections in the server's own views. */
   readonly applicationName?: string;
 }

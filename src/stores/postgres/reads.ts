@@ -20,6 +20,7 @@ import {
 import type { PartitionCache } from './facts/partition-cache.ts';
 import { prepareFactsByText, prepareFactsByVector, prepareTextsToEmbed } from './facts/texts.ts';
 import { prepareAdopted } from './ledger/adoption.ts';
+import { prepareArchiveReads } from './ledger/archive.ts';
 import { prepareBlob, prepareErasedBy } from './ledger/blob.ts';
 import { prepareEntries } from './ledger/entries.ts';
 import { prepareFind } from './ledger/find.ts';
@@ -50,6 +51,7 @@ export function prepareReads({ readers, writer, schema, path }: Connections, kno
   const resolve = prepareResolve(readers, schema);
   return {
     adopted: prepareAdopted(readers, schema),
+    archived: prepareArchiveReads(readers, schema),
     resolve: async (id) => {
       await writer?.lostStatementsEnded();
       return resolve(id);

@@ -37,7 +37,9 @@ export function prepareSelfCheck(readers: Readers, schema: string): () => Promis
         SELECT FROM "${schema}".effect_record AS r WHERE r.epoch = k.epoch AND position(encode(k.key, 'hex') IN r.record) > 0)),
       (SELECT count(*) FROM "${schema}".oracle_within AS w
         WHERE NOT EXISTS (SELECT FROM "${schema}".oracle AS o WHERE o.key = w.key)),
-      (SELECT count(*) FROM "${schema}".blob WHERE erased_by IS NULL AND hash <> sha256(convert_to(text, 'UTF8'))),
+      (SELECT count(*) FROM "${schema}".blob AS b WHERE erased_by IS NULL AND hash <> sha256(convert_to(text, 'UTF8'))
+        AND NOT EXISTS (SELECT FROM "${schema}".archive_file AS f WHERE f.state = 'live' AND f.part = 'blobs'
+          AND b.text ~ '^@[0-9]{1,15}[.][0-9]{1,15}$' AND f.segment::text = split_part(substr(b.text, 2), '.', 1))),
       (SELECT abs(count(*) - 1) + count(*) FILTER (WHERE erasures = 0 AND (
           EXISTS (SELECT FROM "${schema}".blob WHERE erased_by IS NOT NULL)
           OR EXISTS (SELECT FROM "${schema}".oracle WHERE erased_by IS NOT NULL))) FROM "${schema}".scrub),

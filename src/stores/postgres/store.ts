@@ -1,10 +1,19 @@
 import { arg, markOwnPackage } from '#base';
 import type { FactReads, Membership, ParallelReader, RowRange, SharedEffectStore } from '#ledger';
+import {
+  type Archivable,
+  type ArchiveOptions,
+  type ArchiveReport,
+  archiveEntries,
+} from '../archive/archive-entries.ts';
+import type { ArchiveState } from '../archive/port.ts';
+import { StoreArchive } from '../archive/store-archive.ts';
 import { checkInput, TEXT } from '../check-input.ts';
 import { CheckedStore } from '../checked-store.ts';
 import { closedError } from '../errors.ts';
 import type { Followable, StoreEvent } from '../follow.ts';
 import { MEMBERSHIP, RETIREMENT, SNAPSHOT_READ } from '../input.ts';
+import type { NativePort } from '../native-port.ts';
 import { readInParallel } from '../parallel-reader.ts';
 import { factReads } from '../read-snapshot.ts';
 import type { Retirable, Retirement } from '../retirement.ts';
@@ -36,7 +45,7 @@ import { prepareWrites } from './writer/writes.ts';
  * `store_invalid_input`, and an unreachable server throws `store_unreachable`. `errors.ts` defines
  * the other refusals.
  */
-export class PostgresStore extends CheckedStore implements SharedEffectStore, Followable, Retirable {
+export class PostgresStore extends CheckedStore implements SharedEffectStore, Followable, Retirable, Archivable {
   static {
     markOwnPackage(PostgresStore.prototype);
   }
@@ -44,6 +53,7 @@ export class PostgresStore extends CheckedStore implements SharedEffectStore, Fo
   /** The location of the store: a URL without user, password and settings. */
   readonly path: string;
   readonly readonly: boolean;
+  readonly #archive: StoreArchive;
   readonly #connections: Connections;
   readonly #group: GroupCommit | undefined;
   readonly #scrubber: Scrubber | undefined;
@@ -63,13 +73,16 @@ export class PostgresStore extends CheckedStore implements SharedEffectStore, Fo
         hold: (signal) => this.#working(() => connections.tenures.acquire(() => group.run(raise), signal), signal),
         writable: () => this.#writable(),
       });
-    super({
+    const access: NativePort = {
       read: (step) => this.#asked('Reading', () => step(reads)),
       writes: () => {
         this.#writable();
         return writes!;
       },
-    });
+    };
+    const archive = new StoreArchive(access, connections.archive);
+    super(access, archive);
+    this.#archive = archive;
     this.path = path;
     this.readonly = writer === undefined;
     this.#connections = connections;
@@ -106,11 +119,23 @@ export class PostgresStore extends CheckedStore implements SharedEffectStore, Fo
 
   async scrub(): Promise<void> {
     this.#writable();
-    return this.#scrubber?.scrub();
+    try {
+      await this.#archive.scrub(this);
+    } finally {
+      await this.#scrubber?.scrub();
+    }
+  }
+
+  async archiveEntries(options: ArchiveOptions): Promise<ArchiveReport> {
+    return archiveEntries(this.#archive.access(this), options);
+  }
+
+  async archiveState(): Promise<ArchiveState | undefined> {
+    return this.#archive.state();
   }
 
   async selfCheck(): Promise<string[]> {
-    return this.#asked('Reading', this.#selfCheck);
+    return [...(await this.#asked('Reading', this.#selfCheck)), ...(await this.#archive.faults())];
   }
 
   async acquireWriteLock(trajectoryId: string): Promise<(() => void) | undefined> {
@@ -121,7 +146,8 @@ export class PostgresStore extends CheckedStore implements SharedEffectStore, Fo
 
   readInParallel(ranges: readonly RowRange[]): ParallelReader {
     this.#checkOpen();
-    return readInParallel(this.#connections.url, ranges);
+    const { url, archive } = this.#connections;
+    return readInParallel({ url, archive }, ranges);
   }
 
   /**

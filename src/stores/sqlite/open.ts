@@ -5,7 +5,7 @@ import { systemClock } from '#oracle';
 import { checkInput } from '../check-input.ts';
 import { StoreError } from '../errors.ts';
 import { SQLITE_OPTIONS } from '../option-names.ts';
-import { CLOCK, DURABILITY, type Durability, MODE, type OpenMode, VECTOR_SEARCH } from '../options.ts';
+import { ARCHIVE, CLOCK, DURABILITY, type Durability, MODE, type OpenMode, VECTOR_SEARCH } from '../options.ts';
 import { checkVersion } from '../schema-version.ts';
 import { prepareToWrite, SETTINGS, using } from './connection/connect.ts';
 import { openDatabase } from './connection/database.ts';
@@ -54,6 +54,7 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
   checkInput(VECTOR_SEARCH, vectors, 'options.vectors');
   checkInput(arg.whole, lockTimeoutMs, 'options.lockTimeoutMs');
   checkInput(CLOCK, options.clock, 'options.clock');
+  checkInput(ARCHIVE, options.archive, 'options.archive');
   const path = checkPath(options.path);
   try {
     const extension = vectors === 'sqlite-vec' ? await sqliteVecPath() : undefined;
@@ -69,7 +70,14 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
     checkMark(path, probe(path), mode);
     const connecting = { mode, durability, extension };
     const another: Connection['another'] = (make) => connect(path, { ...connecting, mode: 'readonly' }, make);
-    const connection = { path, readonly: mode === 'readonly', lockTimeoutMs, vectors, another };
+    const connection = {
+      path,
+      readonly: mode === 'readonly',
+      lockTimeoutMs,
+      vectors,
+      archive: options.archive,
+      another,
+    };
     const clock = options.clock ?? systemClock;
     const open = (): SqliteStore => {
       const opened = fileAt(path);

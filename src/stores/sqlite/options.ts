@@ -20,4 +20,6 @@ export interface SqliteOptions {
   readonly clock?: Clock;
   /** Default `exact`. `sqlite-vec` requires the package of that name. */
   readonly vectors?: VectorSearch;
+  /** The place of the store's archive: `file:FOLDER`, or `s3:BUCKET/PREFIX`. */
+  readonly archive?: string | undefined;
 }

@@ -13,6 +13,7 @@ import { RankedRows } from './facts/ranked-rows.ts';
 import { TextReader } from './facts/text-reader.ts';
 import { VectorReader } from './facts/vector-reader.ts';
 import { prepareAdopted } from './ledger/adoption.ts';
+import { prepareArchiveReads } from './ledger/archive.ts';
 import { prepareBlob, prepareErasedBy } from './ledger/blob.ts';
 import { prepareEntries } from './ledger/entries.ts';
 import { prepareFind } from './ledger/find.ts';
@@ -51,6 +52,7 @@ export function prepareReads(
   const byVector = new VectorReader(db, facts, rows, vectors);
   return {
     adopted: prepareAdopted(db),
+    archived: prepareArchiveReads(db),
     resolve: prepareResolve(db, ids),
     entries: prepareEntries(db),
     head: prepareHead(db),

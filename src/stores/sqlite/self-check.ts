@@ -48,7 +48,9 @@ export function prepareSelfCheck(db: DatabaseSync): () => string[] {
     NOT EXISTS (SELECT 1 FROM effect_record AS r WHERE r.epoch = k.epoch AND instr(r.record, lower(hex(k.key))) > 0)
     AND NOT EXISTS (SELECT 1 FROM effect_transaction AS t WHERE t.epoch = k.epoch AND instr(t.first, lower(hex(k.key))) > 0)`);
   const unanswered = db.prepare('SELECT count(*) AS n FROM oracle_within WHERE key NOT IN (SELECT key FROM oracle)');
-  const texts = db.prepare('SELECT lower(hex(hash)) AS hash, text FROM blob WHERE erased_by IS NULL');
+  const texts = db.prepare(`SELECT lower(hex(hash)) AS hash, text FROM blob WHERE erased_by IS NULL
+    AND NOT (text GLOB '@[0-9]*.[0-9]*' AND EXISTS (SELECT 1 FROM archive_file
+      WHERE state = 'live' AND part = 'blobs' AND segment = CAST(substr(text, 2) AS INTEGER)))`);
   const changedTexts = (): number => {
     let changed = 0;
     for (const { hash, text } of texts.iterate()) if (hashText(text as string) !== hash) changed++;

@@ -2,12 +2,20 @@ import { chmodSync, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { arg, markOwnPackage } from '#base';
 import type { FactHit, FactReads, FactText, FactTextQuery, Lease, ParallelReader, RowRange } from '#ledger';
+import {
+  type Archivable,
+  type ArchiveOptions,
+  type ArchiveReport,
+  archiveEntries,
+} from '../archive/archive-entries.ts';
+import type { ArchiveState } from '../archive/port.ts';
+import { StoreArchive } from '../archive/store-archive.ts';
 import { checkInput, POSITIVE, TEXT } from '../check-input.ts';
 import { CheckedStore } from '../checked-store.ts';
 import { closedError } from '../errors.ts';
 import { checkTextQuery } from '../fact-input.ts';
 import { RETIREMENT, SNAPSHOT_READ } from '../input.ts';
-import type { Reads, Writes } from '../native-port.ts';
+import type { NativePort, Reads, Writes } from '../native-port.ts';
 import type { VectorSearch } from '../options.ts';
 import { readInParallel } from '../parallel-reader.ts';
 import { factReads } from '../read-snapshot.ts';
@@ -20,6 +28,7 @@ import { Leases } from './effects/lease.ts';
 import { readonlyError, storeError } from './errors.ts';
 import { snapshotReads } from './facts/snapshot-read.ts';
 import { prepareReads, type SqliteReads } from './reads.ts';
+import { vacuum } from './vacuum.ts';
 import type { Indexes } from './writer/commit.ts';
 import type { WriteOperationName, WriteOperations } from './writer/operations.ts';
 import { WriteLocks } from './writer/write-turns.ts';
@@ -32,6 +41,8 @@ export interface Connection {
   readonly lockTimeoutMs: number;
   /** `sqlite-vec` if the connection has loaded its functions. */
   readonly vectors: VectorSearch;
+  /** The place of the store's archive, if the caller named one. */
+  readonly archive: string | undefined;
   /**
    * The result of `make` for one more connection, which only reads. The function closes the
    * connection if `make` throws.
@@ -51,7 +62,7 @@ export interface Connection {
  * can hold throw `store_invalid_input`. A damaged file throws `store_corrupt`. A lock that another
  * process holds for too long throws `store_locked`.
  */
-export class SqliteStore extends CheckedStore implements Retirable {
+export class SqliteStore extends CheckedStore implements Retirable, Archivable {
   static {
     markOwnPackage(SqliteStore.prototype);
   }
@@ -62,6 +73,8 @@ export class SqliteStore extends CheckedStore implements Retirable {
   readonly #db: DatabaseSync;
   readonly #lockTimeoutMs: number;
   readonly #vectors: VectorSearch;
+  readonly #archive: StoreArchive;
+  readonly #place: string | undefined;
   readonly #another: Connection['another'];
   readonly #reads: SqliteReads;
   readonly #writing: FileWriter;
@@ -95,20 +108,31 @@ export class SqliteStore extends CheckedStore implements Retirable {
         }),
       keepFacts: () => writing.step('keepFacts'),
       sidePut: (changes) => writing.step('sidePut', changes),
+      archived: {
+        beginFiles: (archive, files) => writing.step('beginFiles', archive, files),
+        archiveSegment: (step) => writing.step('archiveSegment', step),
+        replaceFile: (files) => writing.step('replaceFile', files),
+        discardFiles: (files) => writing.step('discardFiles', files),
+        forgetFiles: (files) => writing.step('forgetFiles', files),
+      },
     };
-    super({
+    const access: NativePort = {
       // Every SQLite read answers synchronously.
       read: <T>(step: (reads: Reads) => T | Promise<T>) => this.#read(() => step(reads) as T),
       writes: () => {
         this.#checkWritable();
         return writes;
       },
-    });
+    };
+    const archive = new StoreArchive(access, connection.archive);
+    super(access, archive);
+    this.#archive = archive;
     this.path = path;
     this.readonly = readonly;
     this.#db = db;
     this.#lockTimeoutMs = lockTimeoutMs;
     this.#vectors = vectors;
+    this.#place = connection.archive;
     this.#another = connection.another;
     this.#reads = reads;
     this.#writing = writing;
@@ -188,7 +212,35 @@ export class SqliteStore extends CheckedStore implements Retirable {
 
   async scrub(): Promise<void> {
     this.#checkWritable();
-    return this.#writing.scrub();
+    // First, because the counters of erasures show the rest of the work until the end of all of it.
+    try {
+      await this.#archive.scrub(this);
+    } finally {
+      await this.#writing.scrub();
+    }
+  }
+
+  async archiveEntries(options: ArchiveOptions): Promise<ArchiveReport> {
+    return archiveEntries(this.#archive.access(this), options);
+  }
+
+  /**
+   * Gives the space of deleted and archived texts back to the disk. The rewrite needs free space of
+   * the size of the file. Writes of other processes wait for it, and this thread does nothing else.
+   *
+   * @throws {StoreError} `store_locked`, `store_failed`
+   */
+  async vacuum(): Promise<void> {
+    this.#checkWritable();
+    try {
+      await vacuum(this.path, this.#lockTimeoutMs);
+    } catch (error) {
+      throw storeError(error, this.path, 'Vacuuming');
+    }
+  }
+
+  async archiveState(): Promise<ArchiveState | undefined> {
+    return this.#archive.state();
   }
 
   async acquireWriteLock(trajectoryId: string): Promise<(() => void) | undefined> {
@@ -199,11 +251,11 @@ export class SqliteStore extends CheckedStore implements Retirable {
 
   readInParallel(ranges: readonly RowRange[]): ParallelReader {
     this.#checkUsable();
-    return readInParallel(`sqlite:${this.path}`, ranges);
+    return readInParallel({ url: `sqlite:${this.path}`, archive: this.#place }, ranges);
   }
 
   async selfCheck(): Promise<string[]> {
-    return this.#read(() => this.#reads.selfCheck());
+    return [...(await this.#read(() => this.#reads.selfCheck())), ...(await this.#archive.faults())];
   }
 
   close(): Promise<void> {

@@ -87,6 +87,7 @@ const FAULTS_OF_THE_SERVER: Readonly<Record<string, readonly string[]>> = {
   ],
   ServerError: ['foreign_checkpoint', 'port_in_use', 'public_without_tls', 'rules_refused'],
   StoreError: [
+    ...['archive_damaged', 'archive_refused', 'archive_unknown'],
     ...['store_bad_checkpoint', 'store_behind_checkpoint', 'store_corrupt', 'store_diverged_from_checkpoint'],
     ...['store_newer_schema', 'store_no_driver', 'store_not_recognised', 'store_older_schema'],
   ],

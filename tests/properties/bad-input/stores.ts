@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -186,6 +187,16 @@ export const STORES: Readonly<Record<string, Case | Exempt>> = {
     },
     [{ at: '2026-03-01T00:00:00.000000Z', reason: 'moved' }],
   ),
+  'SqliteStore.archiveEntries': takes(
+    async (options) => {
+      const store = await stores.openSqlite({ path: fresh(), archive: `file:${folder}/archive` });
+      await store.archiveEntries(options).finally(() => store.close());
+    },
+    [{ checkpoint: { origin: 'log', size: 0, root: hash('sha256', '', 'buffer') }, keep: 1, level: 3 }],
+    { '0.checkpoint.size': 'a size is a number or a bigint, and is compared with the log' },
+  ),
+  'SqliteStore.archiveState': exempt('no arguments'),
+  'SqliteStore.vacuum': exempt('no arguments'),
   'SqliteStore.copyInto': takes(
     async (file, accept) => {
       lasting ??= openLasting();
@@ -200,6 +211,8 @@ export const STORES: Readonly<Record<string, Case | Exempt>> = {
       ...Object.keys(storeCases('PostgresStore', async () => new stores.MemoryStore())),
       'PostgresStore.follow',
       'PostgresStore.retire',
+      'PostgresStore.archiveEntries',
+      'PostgresStore.archiveState',
       'PostgresStore.joinEffects',
     ].map((name) => [
       name,
@@ -207,6 +220,7 @@ export const STORES: Readonly<Record<string, Case | Exempt>> = {
     ]),
   ),
   checkpointFile: takes(stores.checkpointFile, ['sqlite:./x.db']),
+  defaultArchive: takes(stores.defaultArchive, ['sqlite:./x.db']),
   checkStoreUrl: takes(stores.checkStoreUrl, ['sqlite:./x.db']),
   openSqlite: takes(
     (options) => closing(stores.openSqlite(options)),

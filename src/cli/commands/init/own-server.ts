@@ -138,7 +138,7 @@ export async function isTokenOf(config: ResolvedConfig, agent: string, token: st
 }
 
 async function withCredentials<T>(config: ResolvedConfig, work: (credentials: Credentials) => Promise<T>): Promise<T> {
-  const store = await openStore(config.store);
+  const store = await openStore(config.store, { archive: config.archive });
   try {
     return await work(credentialsOf(store, rootKeyOf(config.store)));
   } finally {

@@ -3,6 +3,7 @@ import type { OpenMode } from '../../options.ts';
 import { checkVersion, migrationsIn, versionAfter } from '../../schema-version.ts';
 import type { Session } from '../connection/session.ts';
 import { schema as schemaSql } from './0001-schema.ts';
+import { archive } from './0002-archive.ts';
 import { appendOne } from './0003-append-one.ts';
 
 /**
@@ -12,7 +13,7 @@ import { appendOne } from './0003-append-one.ts';
 export const APPLICATION_ID = 0x41535a45;
 
 /** Every migration, in order. A released migration never changes. */
-export const MIGRATIONS: readonly string[] = [schemaSql, appendOne];
+export const MIGRATIONS: readonly string[] = [schemaSql, archive, appendOne];
 
 /** The schema version that this program reads and writes; in the table `mark`. */
 export const SCHEMA_VERSION: number = versionAfter(MIGRATIONS.length);

@@ -5,6 +5,7 @@ import type { Connections } from '../connections.ts';
 import { keepFacts, prepareOfferClaimKey, rebuildSteps } from '../facts/facts.ts';
 import { putVectors } from '../facts/texts.ts';
 import { prepareAdopt } from '../ledger/adoption.ts';
+import { prepareArchiveWrites } from '../ledger/archive.ts';
 import { prepareIntegrate } from '../ledger/log.ts';
 import { prepareSidePut } from '../ledger/side.ts';
 import { prepareDropSnapshots, preparePutSnapshot } from '../ledger/snapshot.ts';
@@ -46,5 +47,6 @@ export function prepareWrites(
     rebuildFacts: (pages) => rebuild(pages, rebuildSteps(by.writable, schema, path)),
     keepFacts: () => group.run(keepFacts(schema)),
     sidePut: (changes) => group.run(sidePut(changes)),
+    archived: prepareArchiveWrites(group, schema),
   };
 }

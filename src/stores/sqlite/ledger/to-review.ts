@@ -19,12 +19,14 @@ interface Row {
 /**
  * The trajectories with more pending entries than entries that resolve one, or with a halt, in
  * order of creation. Each entry is read once, some in each call: undefined if more are left. Only a
- * payload whose text has the name `resolves` is parsed.
+ * payload whose text has the name `resolves` is parsed. The marker of an archived payload has
+ * letters instead (`archive/marker.ts`).
  */
 export function prepareToReview(db: DatabaseSync): () => string[] | undefined {
   const read = db.prepare(`
-    SELECT trajectory, max(instr(payload, '"assize.halt"')) AS halts, sum(kind = 'pending_approval') - sum(
-      CASE WHEN instr(payload, '"resolves":"') = 0 OR NOT json_valid(payload) THEN 0
+    SELECT trajectory, max(instr(payload, '"assize.halt"') + (payload GLOB '@*h*')) AS halts, sum(kind = 'pending_approval') - sum(
+      CASE WHEN payload GLOB '@*r' THEN 1
+        WHEN instr(payload, '"resolves":"') = 0 OR NOT json_valid(payload) THEN 0
         ELSE json_extract(payload, '$.resolves') IS NOT NULL END
     ) AS open FROM entry WHERE position > ? AND position <= ? GROUP BY trajectory`);
   const end = db.prepare('SELECT coalesce(max(position), 0) AS last FROM entry');

@@ -1,12 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { migrationsIn, versionAfter } from '../../schema-version.ts';
 import { schema } from './0001-schema.ts';
+import { archive } from './0002-archive.ts';
 
 /** `ASZE`, at offset 68 of the file: the mark of an Assize store. */
 export const APPLICATION_ID = 0x41535a45;
 
 /** Every migration, in order. A released migration never changes. */
-export const MIGRATIONS: readonly string[] = [schema];
+export const MIGRATIONS: readonly string[] = [schema, archive];
 
 /** The schema version that this program reads and writes; `user_version` in the file. */
 export const SCHEMA_VERSION: number = versionAfter(MIGRATIONS.length);

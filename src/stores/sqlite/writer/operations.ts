@@ -6,6 +6,7 @@ import { factSize } from '../../facts.ts';
 import type { Retirement } from '../../retirement.ts';
 import type { TextWriter } from '../facts/text-writer.ts';
 import { prepareAdopt, prepareRefuseCopied } from '../ledger/adoption.ts';
+import { type ArchiveOperations, prepareArchiveOperations } from '../ledger/archive.ts';
 import { prepareIntegrate, prepareLogSize } from '../ledger/log.ts';
 import { prepareOracleGet, prepareOraclePut } from '../ledger/oracle.ts';
 import { prepareRetire } from '../ledger/retirement.ts';
@@ -16,7 +17,7 @@ import type { Writers } from './commit.ts';
 /**
  * The writes of a store other than batches. Each runs inside a transaction.
  */
-export interface WriteOperations {
+export interface WriteOperations extends ArchiveOperations {
   oraclePut(row: OracleRow, within?: string): OracleRow;
   integrate(step: LogStep): boolean;
   putSnapshot(row: SnapshotRow, erasures: number): void;
@@ -70,6 +71,11 @@ const SIZES: { readonly [Name in WriteOperationName]: (...given: Parameters<Writ
     rows: changes.length,
     bytes: changes.reduce((sum, { body }) => sum + (body?.length ?? 0), 0),
   }),
+  beginFiles: (_, files) => ({ rows: files.length + 1, bytes: 0 }),
+  archiveSegment: ({ files, letters, blobs }) => ({ rows: files.length + letters.length + blobs.length, bytes: 0 }),
+  replaceFile: () => ({ rows: 2, bytes: 0 }),
+  discardFiles: () => ONE_ROW,
+  forgetFiles: (files) => ({ rows: files.length, bytes: 0 }),
 };
 
 export function operationSize<Name extends WriteOperationName>(
@@ -81,7 +87,7 @@ export function operationSize<Name extends WriteOperationName>(
 
 export function prepareOperations(
   db: DatabaseSync,
-  { effects, facts, ids }: Writers,
+  { effects, facts, ids, blobs }: Writers,
   texts: TextWriter,
 ): WriteOperations {
   const path = db.location() as string;
@@ -105,5 +111,6 @@ export function prepareOperations(
     endRebuilding: (run) => facts.endRebuilding(run),
     keepFacts: () => facts.keep(),
     sidePut: prepareSidePut(db),
+    ...prepareArchiveOperations(db, blobs),
   };
 }
