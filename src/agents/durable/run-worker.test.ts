@@ -10,7 +10,7 @@ import {
   payTool,
   workerOver,
 } from '../../../tests/support/ledger/errands.ts';
-import type { DurableAgents, DurableRun, RunWorker, WorkerOptions } from '../index.ts';
+import type { Agent, DurableAgents, DurableRun, RunWorker, WorkerOptions } from '../index.ts';
 
 async function office(options: Partial<WorkerOptions> = {}, names: readonly string[] = ['e1']) {
   const store = new MemoryStore();
@@ -202,27 +202,82 @@ test('a row that is no run is an error with its trajectory', async () => {
   await expect(worker.records.cancel('e1')).rejects.toMatchObject(bad);
 });
 
+/** A worker that ends after its first advance. */
+async function advancedOnce(options: Partial<WorkerOptions>) {
+  const stop = new AbortController();
+  const made = await office({ ...options, onAdvance: () => stop.abort() });
+  await made.worker.run(stop.signal);
+  return made;
+}
+
+const versioned = (version: string, ...decide: Agent['decide'][]): DurableAgents => ({
+  name: 'clerks',
+  version,
+  agents: ({ trajectory }) => decide.map((one, n) => ({ ...clerk(trajectory.id), name: `c${n}`, decide: one })),
+});
+
+const CLOSE = { action: 'close', args: {} };
+
 test('changed agents continue after a ruled turn, and the record lists both versions', async () => {
-  const { worker, assize, store } = await office();
-  const first = working(worker);
-  await until(() => statusOf(worker), 'waiting');
-  first.abort();
-  await approveAll(assize);
-  const changed: DurableAgents = {
-    name: 'clerks',
-    version: '2',
-    agents: ({ trajectory }) => [
-      { ...clerk(trajectory.id), decide: ({ closed }) => (closed ? 'done' : { action: 'close', args: {} }) },
-    ],
-  };
-  const second = workerOver(store, assize, { agents: [changed] });
-  working(second);
-  await until(() => statusOf(second), 'done');
-  const { versions } = await second.records.get('e1');
-  expect(versions.map(({ turn, agents }) => [turn, agents])).toEqual([
+  const { store, assize } = await advancedOnce({ agents: [versioned('1', () => CLOSE)], turnsAtOnce: 1 });
+  const changed = versioned('2', () => 'done');
+  const next = workerOver(store, assize, { agents: [changed] });
+  const ended = await next.runOne('e1', new AbortController().signal);
+  expect(ended).toMatchObject({ status: 'done', turns: 2 });
+  expect(ended!.versions.map(({ turn, agents }) => [turn, agents])).toEqual([
     [0, '1'],
-    [2, '2'],
+    [1, '2'],
   ]);
+});
+
+test('changed agents that decide otherwise about an open turn fail the run', async () => {
+  const pay = { action: 'pay', args: { errand: 'e1', due: '2026-12-01' } };
+  // The first proposal waits for a manager and freezes the second, which so has no entry.
+  const { store, assize } = await advancedOnce({
+    agents: [
+      versioned(
+        '1',
+        () => pay,
+        () => pay,
+      ),
+    ],
+    turnsAtOnce: 2,
+  });
+  const next = workerOver(store, assize, {
+    agents: [
+      versioned(
+        '2',
+        () => pay,
+        () => CLOSE,
+      ),
+    ],
+  });
+  expect(await next.runOne('e1', new AbortController().signal)).toMatchObject({
+    status: 'failed',
+    error: {
+      code: 'nondeterministic_agent',
+      message: expect.stringMatching(/Turn 1 .* c1 .*changed since turn 0, from version 1 to 2\.$/),
+    },
+  });
+});
+
+test('a step that a stopping worker cuts is no failure', async () => {
+  const asked = Promise.withResolvers<void>();
+  const slow: DurableAgents = {
+    ...CLERKS,
+    agents: async ({ signal }) => {
+      asked.resolve();
+      await sleep(60_000, undefined, { signal });
+      return [];
+    },
+  };
+  const { worker } = await office({ agents: [slow] });
+  const stop = working(worker);
+  await asked.promise;
+  expect(await worker.records.get('e1')).toHaveProperty('lease');
+  stop.abort();
+  await until(() => worker.records.get('e1').then(({ lease }) => lease), undefined);
+  expect(await worker.records.get('e1')).toMatchObject({ status: 'ready', failures: 0 });
 });
 
 test('a worker leaves runs of agents that it does not have', async () => {
