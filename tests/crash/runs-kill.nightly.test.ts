@@ -1,0 +1,20 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished, test } from 'vitest';
+import { withPostgres } from '../support/postgres/index.ts';
+import { killWorkers } from './runs-kill.ts';
+
+/** `ASSIZE_CRASH_RUNS=100` for a shorter night. Every fifth run has a kill. */
+const RUNS = Number(process.env['ASSIZE_CRASH_RUNS'] ?? 1_000);
+const MANY = { runs: RUNS, workers: 3, kills: Math.ceil(RUNS / 5), betweenMs: 1_000 };
+
+test('sqlite: durable runs end once through a night of kills', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'assize-runs-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  await killWorkers({ url: `sqlite:${join(folder, 'store.db')}`, ...MANY });
+});
+
+withPostgres('postgres', (postgres) => {
+  test('durable runs end once through a night of kills', () => killWorkers({ url: postgres.url(), ...MANY }));
+});
