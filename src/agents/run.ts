@@ -1,4 +1,4 @@
-import { arg, checkArgument, refuseDuplicatePackage } from '#base';
+import { arg, checkArgument, isInstance, refuseDuplicatePackage } from '#base';
 import { contentHash, type Instant, WORLD_LIMITS } from '#canon';
 import { type Hash, observationsOf, type PendingPayload } from '#ledger';
 import { type Clock, type Oracle, type Random, systemClock, systemRandom, turnNamedBy } from '#oracle';
@@ -316,15 +316,33 @@ class Run {
 
   // ── one turn ──
 
+  /**
+   * The decision of an agent on its slice. If another process decides on the agent's pending
+   * proposal meanwhile, the agent decides again, with the slice after that decision.
+   */
   async #invoke(name: string): Promise<Invoked> {
-    const invoked = this.#trajectory.head;
-    return { decided: await this.#decide(this.#agents.get(name) as Agent, this.#slice(name)), invoked };
+    const agent = this.#agents.get(name) as Agent;
+    for (;;) {
+      const invoked = this.#trajectory.head;
+      try {
+        return { decided: await this.#decide(agent, this.#slice(name)), invoked };
+      } catch (error) {
+        if (!isInstance(error, OlderSlice)) throw error;
+      }
+    }
   }
 
   #decide(agent: Agent, slice: unknown, how: Pick<Invoking, 'anyName'> = {}): Promise<RecordedDecision> {
     const { number } = this.#standing(agent.name);
-    const lastCalls = (): Promise<readonly CallResult[]> => this.#lastCalls(agent);
-    const lastRuling = (): Promise<LastRuling | null> => this.#lastRuling(agent);
+    const pending = this.#ownPending(agent.name);
+    const ofSlice = async <T>(read: Promise<T>): Promise<T> => {
+      const answer = await read;
+      // The answer is newer than the slice, and the agent would see a ruling without its effect.
+      if (pending !== undefined && this.#ownPending(agent.name) !== pending) throw new OlderSlice();
+      return answer;
+    };
+    const lastCalls = (): Promise<readonly CallResult[]> => ofSlice(this.#lastCalls(agent));
+    const lastRuling = (): Promise<LastRuling | null> => ofSlice(this.#lastRuling(agent));
     return decide(
       { agent, trajectory: this.#trajectory.id, number, slice, lastCalls, lastRuling, ...how },
       this.#outside,
@@ -442,6 +460,9 @@ class Run {
     return times.filter((at) => at !== undefined).sort()[0];
   }
 }
+
+/** The agent's pending proposal was decided after its slice was taken. */
+class OlderSlice extends Error {}
 
 function changed(turn: number, agent: string, what: string): AgentError {
   return new AgentError(

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { desk } from '../../tests/support/ledger/newsroom.ts';
-import { writFor } from '../../tests/support/ledger/runtime.ts';
+import { seededRandom } from '#oracle';
+import { desk, newsroom } from '../../tests/support/ledger/newsroom.ts';
+import { runtimeOver, writFor } from '../../tests/support/ledger/runtime.ts';
 import type { Agent, AgentOracle, Decision, LastRuling } from './index.ts';
 
 const NOON = '2026-03-23T12:00:00.000000Z';
@@ -82,6 +83,37 @@ test('a wait ends with the expiry of the own proposal', async () => {
   hand.forward(61_000);
   await run(none, agents);
   expect(seen.length).toBeGreaterThan(length);
+});
+
+test('a ruling of another process comes with the slice after it', async () => {
+  const { run, store, replay } = await withDraft();
+  /** Approves in another process, whose entry the run has not read. */
+  const approve = async (): Promise<void> => {
+    const ports = { random: seededRandom('beside') };
+    const beside = await runtimeOver(store, [newsroom], { oracle: store, ports }).open('desk');
+    const [open] = beside.approvals.pending();
+    if (open !== undefined)
+      await beside.approvals.approve(open.id, { principal: 'chief of desk', method: 'test', reason: 'r' });
+  };
+  let approving: (() => Promise<void>) | undefined = approve;
+  const seen: [printed: number, ruling: string | undefined][] = [];
+  const agents = [
+    agentOf(async ({ printed }, oracle) => {
+      await approving?.();
+      const ruling = await oracle.ruling();
+      seen.push([printed.length, ruling?.ruling]);
+      if (ruling === null) return { action: 'print', args: 'a' };
+      return printed.length > 0 ? 'done' : 'wait';
+    }, 'editor'),
+  ];
+  // A turn of the counselor is one of them.
+  expect(await run(none, agents)).toMatchObject({ ended: 'done', turns: 3 });
+  expect(seen).toEqual([
+    [0, undefined],
+    [1, 'committed'],
+  ]);
+  approving = undefined;
+  expect(await replay({}, agents)).toMatchObject({ same: true });
 });
 
 test('changed agents may go on after a turn with its ruling, if the caller says so', async () => {

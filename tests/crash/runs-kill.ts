@@ -9,6 +9,7 @@ import { seededNumbers } from '../../src/testing/faults.ts';
 import { bundled } from '../support/bundled.ts';
 import { clerk, errandRuntime, errands, payTool } from '../support/ledger/errands.ts';
 import { operator } from '../support/ledger/runtime.ts';
+import { allOf } from '../support/process/async-items.ts';
 import { Outside } from './outside.ts';
 
 export interface KillOptions {
@@ -55,10 +56,10 @@ export async function killWorkers({ url, runs, workers, kills, betweenMs }: Kill
     await exited;
     living[place] = await start();
   }
-  const open = (): Promise<DurableRun[]> => Array.fromAsync(records.list());
+  const open = (): Promise<DurableRun[]> => allOf(records.list());
   await expect.poll(open, { interval: 200, timeout: 60_000 + runs * 500 }).toEqual([]);
 
-  const ended = await Array.fromAsync(records.list({ ended: true }));
+  const ended = await allOf(records.list({ ended: true }));
   expect(ended.map(({ status, trajectoryId }) => [trajectoryId, status])).toEqual(
     names.toSorted().map((name) => [name, 'done']),
   );

@@ -6,7 +6,15 @@ import type { Trajectory } from '#runtime';
 import { AgentError } from '../errors.ts';
 import { type RunReport, runAgents } from '../run.ts';
 import type { CarrierOptions, DurableAgents } from './carrier-options.ts';
-import { type DurableRun, isEnded, isHeld, type RunFailure, type RunVersion, type StoredRun } from './durable-run.ts';
+import {
+  type DurableRun,
+  isEnded,
+  isHeld,
+  type RunFailure,
+  type RunLease,
+  type RunVersion,
+  type StoredRun,
+} from './durable-run.ts';
 import { RunError } from './errors.ts';
 import { cancelledRun, RunRecords } from './run-records.ts';
 
@@ -144,7 +152,7 @@ export class RunCarrier {
 
   // ── the lease ──
 
-  #lease(): DurableRun['lease'] {
+  #lease(): RunLease {
     const { leaseMs = LEASE_MS } = this.#options;
     return { holder: this.#holder, until: addMicros(this.#clock.now(), leaseMs * 1_000) };
   }
@@ -177,7 +185,7 @@ export class RunCarrier {
     if (found === undefined) return 'lost';
     if (found.run.cancelled === true) return 'cancelled';
     // If another process changed the record at the same time, the next renewal is in time.
-    await this.records.replace(found, { ...found.run, lease: this.#lease()! });
+    await this.records.replace(found, { ...found.run, lease: this.#lease() });
     return undefined;
   }
 

@@ -10,6 +10,7 @@ import {
   payTool,
   workerOver,
 } from '../../../tests/support/ledger/errands.ts';
+import { allOf } from '../../../tests/support/process/async-items.ts';
 import type { Agent, DurableAgents, DurableRun, RunWorker, WorkerOptions } from '../index.ts';
 
 async function office(options: Partial<WorkerOptions> = {}, names: readonly string[] = ['e1']) {
@@ -83,7 +84,7 @@ test('a cancelled run that waits ends at once, and its proposal stays open', asy
   await until(() => statusOf(worker), 'waiting');
   expect(await worker.records.cancel('e1')).toMatchObject({ status: 'cancelled' });
   await expect(worker.records.cancel('e1')).rejects.toMatchObject({ code: 'run_ended' });
-  expect(await Array.fromAsync(assize.pending())).toHaveLength(1);
+  expect(await allOf(assize.pending())).toHaveLength(1);
   await approveAll(assize);
   await sleep(200);
   expect(await statusOf(worker)).toBe('cancelled');
@@ -190,8 +191,8 @@ test('a trajectory has one run, of one list of agents and one tenant', async () 
   await expect(records.begin({ trajectoryId: 'e1', agents: 'clerks', tenant: 't' })).rejects.toMatchObject(other);
   await records.cancel('e1');
   await expect(records.begin({ trajectoryId: 'e1', agents: 'others' })).rejects.toMatchObject(other);
-  expect(await Array.fromAsync(records.list())).toEqual([]);
-  expect(await Array.fromAsync(records.list({ ended: true }))).toMatchObject([{ trajectoryId: 'e1' }]);
+  expect(await allOf(records.list())).toEqual([]);
+  expect(await allOf(records.list({ ended: true }))).toMatchObject([{ trajectoryId: 'e1' }]);
 });
 
 test('a row that is no run is an error with its trajectory', async () => {
