@@ -8,7 +8,10 @@ export type RunErrorCode =
    * recorded agents and tenant. Evidence `{trajectory, agents, tenant}`.
    */
   | 'other_run'
-  /** The run has ended, so it can't be cancelled. Evidence `{trajectory, status}`. */
+  /**
+   * The run has ended, so it can't be cancelled. See its end with `assize runs show`. Evidence
+   * `{trajectory, status}`.
+   */
   | 'run_ended'
   /**
    * The run has not failed, so it can't be retried. Only a failed run can. Evidence `{trajectory,

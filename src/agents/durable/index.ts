@@ -9,8 +9,8 @@
  * Never: decides anything. Which turn, ruling or call counts is in the oracle log and the ledger.
  */
 export type { CarrierOptions, DurableAgents, RunGiven, RunStore } from './carrier-options.ts';
-export { type DurableRun, isEnded, isHeld, type RunFailure, type RunStatus, type RunVersion } from './durable-run.ts';
+export type { DurableRun, RunFailure, RunLease, RunStatus, RunVersion } from './durable-run.ts';
 export { RunError, type RunErrorCode } from './errors.ts';
 export { RunCarrier } from './run-carrier.ts';
-export { RUN_TURNS_MAX, RunRecords, type RunTerms } from './run-records.ts';
+export { RunRecords, type RunsQuery, type RunTerms } from './run-records.ts';
 export { RunWorker, type WorkerOptions } from './run-worker.ts';

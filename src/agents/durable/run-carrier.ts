@@ -17,6 +17,7 @@ import {
 } from './durable-run.ts';
 import { RunError } from './errors.ts';
 import { cancelledRun, RunRecords } from './run-records.ts';
+import { RunRows } from './run-rows.ts';
 
 const LEASE_MS = 15_000;
 const ATTEMPTS = 8;
@@ -66,6 +67,7 @@ type Outcome =
  */
 export class RunCarrier {
   readonly records: RunRecords;
+  readonly #rows: RunRows;
   readonly #options: CarrierOptions;
   readonly #agents: ReadonlyMap<string, DurableAgents>;
   readonly #clock: Clock;
@@ -86,19 +88,7 @@ export class RunCarrier {
     this.#tools = new Set(tools);
     this.#holder = Buffer.from(random.bytes(16)).toString('hex');
     this.records = new RunRecords(store, clock);
-  }
-
-  /** Whether the agents of a run are here. */
-  has({ agents }: Pick<DurableRun, 'agents'>): boolean {
-    return this.#agents.has(agents);
-  }
-
-  /** @throws RunError `unknown_agents` */
-  requireAgents({ agents }: Pick<DurableRun, 'agents'>): void {
-    if (this.#agents.has(agents)) return;
-    throw new RunError('unknown_agents', `There are no agents ${agents} here. Name the file that has them.`, {
-      evidence: { agents },
-    });
+    this.#rows = new RunRows(store, clock);
   }
 
   /**
@@ -111,7 +101,8 @@ export class RunCarrier {
    */
   async advance(trajectoryId: string, signal?: AbortSignal): Promise<DurableRun> {
     checkArgument(arg.text, trajectoryId, 'trajectoryId');
-    this.requireAgents(await this.records.get(trajectoryId));
+    checkArgument(arg.optional(SIGNAL), signal, 'signal');
+    requireAgents(this.#options.agents, await this.records.get(trajectoryId));
     const taken = await this.#take(trajectoryId);
     if (taken !== undefined) await this.#carry(taken, signal);
     return this.records.get(trajectoryId);
@@ -119,12 +110,12 @@ export class RunCarrier {
 
   /** Takes the lease. Undefined if another process has it, or if the run has ended. */
   async #take(trajectoryId: string): Promise<DurableRun | undefined> {
-    const found = await this.records.find(trajectoryId);
+    const found = await this.#rows.find(trajectoryId);
     if (found === undefined || isEnded(found.run)) return undefined;
     if (isHeld(found.run, this.#clock.now())) return undefined;
     const { head: _head, wakeAt: _at, pending: _pending, ...run } = found.run;
     const taken: DurableRun = { ...run, status: 'ready', lease: this.#lease() };
-    return (await this.records.replace(found, taken)) ? taken : undefined;
+    return (await this.#rows.replace(found, taken)) ? taken : undefined;
   }
 
   async #carry(run: DurableRun, signal: AbortSignal | undefined): Promise<void> {
@@ -185,12 +176,12 @@ export class RunCarrier {
     if (found === undefined) return 'lost';
     if (found.run.cancelled === true) return 'cancelled';
     // If another process changed the record at the same time, the next renewal is in time.
-    await this.records.replace(found, { ...found.run, lease: this.#lease() });
+    await this.#rows.replace(found, { ...found.run, lease: this.#lease() });
     return undefined;
   }
 
   async #own(trajectoryId: string): Promise<StoredRun | undefined> {
-    const found = await this.records.find(trajectoryId);
+    const found = await this.#rows.find(trajectoryId);
     return found?.run.lease?.holder === this.#holder && !isEnded(found.run) ? found : undefined;
   }
 
@@ -246,7 +237,7 @@ export class RunCarrier {
       // Another process has the run, and records what it comes to.
       if (found === undefined) return;
       const next = this.#after(found.run, outcome);
-      if (!(await this.records.replace(found, next))) continue;
+      if (!(await this.#rows.replace(found, next))) continue;
       if (outcome.is === 'failed' && !isBusy(outcome.error)) this.#options.onFailure?.(outcome.error, next);
       return;
     }
@@ -317,6 +308,14 @@ export class RunCarrier {
   }
 }
 
+/** @throws RunError `unknown_agents` */
+export function requireAgents(here: readonly DurableAgents[], { agents }: DurableRun): void {
+  if (here.some(({ name }) => name === agents)) return;
+  throw new RunError('unknown_agents', `There are no agents ${agents} here. Name the file that has them.`, {
+    evidence: { agents },
+  });
+}
+
 /** Whether the message of an error quotes no data of a trajectory. */
 function isSpoken(error: unknown): boolean {
   if (isInstance(error, AgentError) || isInstance(error, RunError)) return true;
@@ -359,10 +358,15 @@ const FROM_ONE: ArgumentSchema = arg.of(
   (value) => Number.isSafeInteger(value) && (value as number) > 0,
 );
 
+export const SIGNAL: ArgumentSchema = arg.of('an AbortSignal', (value) => isInstance(value, AbortSignal));
+
 /** The forms of the options, for carriers and workers. */
 export const CARRIER_OPTIONS = {
-  store: arg.members({ sideGet: arg.code, sidePut: arg.code, oracleGet: arg.code, head: arg.code }),
-  assize: arg.members({ open: arg.code, release: arg.code }),
+  store: arg.members({
+    ...{ head: arg.code, logSize: arg.code, oracleGet: arg.code, oraclePut: arg.code },
+    ...{ sideGet: arg.code, sideList: arg.code, sidePut: arg.code },
+  }),
+  assize: arg.members({ open: arg.code, release: arg.code, effects: arg.code }),
   agents: arg.list(arg.members({ name: arg.text, version: arg.text })),
   tools: arg.optional(arg.list(arg.text)),
   leaseMs: arg.optional(MS),

@@ -1,21 +1,16 @@
 import { type ArgumentSchema, arg, checkArgument } from '#base';
 import type { Instant } from '#canon';
-import type { SideChange, SideStore } from '#ledger';
+import type { SideStore } from '#ledger';
 import { type Clock, systemClock } from '#oracle';
-import { bodyOf, type DurableRun, isEnded, isHeld, type StoredRun, storedRun } from './durable-run.ts';
+import { type DurableRun, isEnded, isHeld, type StoredRun } from './durable-run.ts';
 import { RunError } from './errors.ts';
-
-/** The kinds of the rows. Ended runs have their own, so that a worker does not read them. */
-const OPEN_KIND = 'run/open';
-const ENDED_KIND = 'run/ended';
-
-const PAGE = 500;
+import { RunRows } from './run-rows.ts';
 
 /** Attempts of a change against other processes. */
 const ATTEMPTS = 20;
 
 /** The default number of turns at which a run fails. */
-export const RUN_TURNS_MAX = 1_000;
+const RUN_TURNS_MAX = 1_000;
 
 /** A run to begin. */
 export interface RunTerms {
@@ -28,16 +23,21 @@ export interface RunTerms {
   readonly turnsMax?: number;
 }
 
+/** Selects runs: by default those that have not ended. */
+export interface RunsQuery {
+  readonly ended?: boolean;
+}
+
 /** The durable runs of a store, in its side log. */
 export class RunRecords {
-  readonly #side: SideStore;
+  readonly #rows: RunRows;
   readonly #clock: Clock;
 
   /** @throws ArgumentError `bad_argument` */
   constructor(side: SideStore, clock: Clock = systemClock) {
     checkArgument(SIDE, side, 'side');
     checkArgument(arg.members({ now: arg.code }), clock, 'clock');
-    this.#side = side;
+    this.#rows = new RunRows(side, clock);
     this.#clock = clock;
   }
 
@@ -55,9 +55,9 @@ export class RunRecords {
       ...{ turns: 0, turnsMax, failures: 0, versions: [] },
     };
     for (let tries = 0; tries < ATTEMPTS; tries++) {
-      const found = await this.find(trajectoryId);
+      const found = await this.#rows.find(trajectoryId);
       if (found === undefined) {
-        if (await this.#side.sidePut([written(OPEN_KIND, made, null)])) return made;
+        if (await this.#rows.insert(made)) return made;
         continue;
       }
       const { run } = found;
@@ -77,9 +77,15 @@ export class RunRecords {
     return (await this.#require(trajectoryId)).run;
   }
 
-  /** The runs by trajectory: those that have not ended, or those that have. */
-  async *list({ ended = false }: { readonly ended?: boolean } = {}): AsyncGenerator<DurableRun> {
-    for await (const { run } of this.stored(ended)) yield run;
+  /**
+   * The runs by trajectory: those that have not ended, or those that have.
+   *
+   * @throws RunError `bad_run`; ArgumentError `bad_argument`
+   */
+  async *list(options: RunsQuery = {}): AsyncGenerator<DurableRun> {
+    checkArgument(QUERY, options, 'options');
+    const { ended = false } = options;
+    for await (const { run } of this.#rows.list(ended)) yield run;
   }
 
   /**
@@ -118,46 +124,17 @@ export class RunRecords {
     });
   }
 
-  /** @internal */
-  async find(trajectoryId: string): Promise<StoredRun | undefined> {
-    // A run moves between the two kinds, so it can be missing in each at the moment of its read.
-    for (const kind of [OPEN_KIND, ENDED_KIND, OPEN_KIND]) {
-      const row = await this.#side.sideGet(kind, trajectoryId);
-      if (row !== undefined) return storedRun(row);
-    }
-    return undefined;
-  }
-
-  /** @internal */
-  async *stored(ended: boolean): AsyncGenerator<StoredRun> {
-    for (let after = ''; ; ) {
-      const rows = await this.#side.sideList(ended ? ENDED_KIND : OPEN_KIND, { after, limit: PAGE });
-      for (const row of rows) yield storedRun(row);
-      if (rows.length < PAGE) return;
-      after = rows.at(-1)!.key;
-    }
-  }
-
-  /** Writes a run in place of the one that was read. False if another process was faster. @internal */
-  replace({ run: before, version }: StoredRun, next: DurableRun): Promise<boolean> {
-    const [from, to] = [before, next].map((run) => (isEnded(run) ? ENDED_KIND : OPEN_KIND)) as [string, string];
-    const changed = { ...next, updated: this.#clock.now() };
-    if (from === to) return this.#side.sidePut([written(to, changed, version)]);
-    const removed: SideChange = { kind: from, key: before.trajectoryId, expected: version, body: null };
-    return this.#side.sidePut([removed, written(to, changed, null)]);
-  }
-
   async #change(trajectoryId: string, next: (run: DurableRun, now: Instant) => DurableRun): Promise<DurableRun> {
     for (let tries = 0; tries < ATTEMPTS; tries++) {
       const found = await this.#require(trajectoryId);
       const changed = next(found.run, this.#clock.now());
-      if (await this.replace(found, changed)) return changed;
+      if (await this.#rows.replace(found, changed)) return changed;
     }
     throw conflict(trajectoryId);
   }
 
   async #require(trajectoryId: string): Promise<StoredRun> {
-    const found = await this.find(trajectoryId);
+    const found = await this.#rows.find(trajectoryId);
     if (found !== undefined) return found;
     throw new RunError(
       'unknown_run',
@@ -175,10 +152,6 @@ export function cancelledRun(run: DurableRun): DurableRun {
   return { ...rest, status: 'cancelled' };
 }
 
-function written(kind: string, run: DurableRun, expected: number | null): SideChange {
-  return { kind, key: run.trajectoryId, expected, body: bodyOf(run) };
-}
-
 function conflict(trajectoryId: string): RunError {
   return new RunError('run_conflict', `Other processes change the run of ${trajectoryId}. Repeat the command.`, {
     evidence: { trajectory: trajectoryId },
@@ -193,6 +166,8 @@ const NAME: ArgumentSchema = arg.of(
   'a text of 1 to 128 characters without control characters',
   (value) => typeof value === 'string' && /^[^\p{Cc}]{1,128}$/u.test(value),
 );
+
+const QUERY = arg.options<RunsQuery>({ ended: arg.optional(arg.flag) });
 
 const TERMS = arg.options<RunTerms>({
   trajectoryId: arg.text,

@@ -4,8 +4,9 @@ import { type Clock, systemClock } from '#oracle';
 import type { CarrierOptions, RunStore } from './carrier-options.ts';
 import { type DurableRun, isEnded, isHeld } from './durable-run.ts';
 import { LogNews } from './news.ts';
-import { CARRIER_OPTIONS, RunCarrier } from './run-carrier.ts';
+import { CARRIER_OPTIONS, RunCarrier, requireAgents, SIGNAL } from './run-carrier.ts';
 import type { RunRecords } from './run-records.ts';
+import { RunRows } from './run-rows.ts';
 import { nextRuns, type QueuedRun } from './schedule.ts';
 
 export interface WorkerOptions extends CarrierOptions {
@@ -34,6 +35,9 @@ export class RunWorker {
   readonly #options: WorkerOptions;
   readonly #store: RunStore;
   readonly #carrier: RunCarrier;
+  readonly #rows: RunRows;
+  /** The names of the agents that are here. */
+  readonly #names: ReadonlySet<string>;
   readonly #clock: Clock;
   readonly #news: LogNews;
   /** The runs in progress here, with their tenants. */
@@ -53,6 +57,8 @@ export class RunWorker {
     this.#store = options.store;
     this.#carrier = new RunCarrier(carrier);
     this.#clock = options.clock ?? systemClock;
+    this.#rows = new RunRows(options.store, this.#clock);
+    this.#names = new Set(options.agents.map(({ name }) => name));
     this.#news = new LogNews(options.store);
   }
 
@@ -67,7 +73,7 @@ export class RunWorker {
    * @throws ArgumentError `bad_argument`
    */
   async run(signal: AbortSignal): Promise<void> {
-    checkArgument(arg.object, signal, 'signal');
+    checkArgument(SIGNAL, signal, 'signal');
     await this.#carry(signal, undefined);
   }
 
@@ -80,8 +86,8 @@ export class RunWorker {
    */
   async runOne(trajectoryId: string, signal: AbortSignal): Promise<DurableRun | undefined> {
     checkArgument(arg.text, trajectoryId, 'trajectoryId');
-    checkArgument(arg.object, signal, 'signal');
-    this.#carrier.requireAgents(await this.records.get(trajectoryId));
+    checkArgument(SIGNAL, signal, 'signal');
+    requireAgents(this.#options.agents, await this.records.get(trajectoryId));
     await this.#carry(signal, trajectoryId);
     const run = await this.records.get(trajectoryId);
     return isEnded(run) ? run : undefined;
@@ -131,7 +137,7 @@ export class RunWorker {
     let hasEnded = only !== undefined;
     for await (const { run, version } of this.#open(only)) {
       hasEnded = false;
-      if (this.#carrying.has(run.trajectoryId) || !this.#carrier.has(run)) continue;
+      if (this.#carrying.has(run.trajectoryId) || !this.#names.has(run.agents)) continue;
       const now = this.#clock.now();
       if (isHeld(run, now)) nextMs = Math.min(nextMs, msUntil(run.lease!.until, now));
       else if (await this.#isDue(run, version, now))
@@ -146,8 +152,8 @@ export class RunWorker {
   }
 
   async *#open(only: string | undefined) {
-    if (only === undefined) yield* this.records.stored(false);
-    const found = only === undefined ? undefined : await this.records.find(only);
+    if (only === undefined) yield* this.#rows.list(false);
+    const found = only === undefined ? undefined : await this.#rows.find(only);
     if (found !== undefined && !isEnded(found.run)) yield found;
   }
 

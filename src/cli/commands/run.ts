@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type DurableAgents, isEnded, type RunReport, RunWorker, runAgents } from '#agents';
+import { type DurableAgents, type RunReport, RunWorker, runAgents } from '#agents';
 import { isInstance } from '#base';
 import type { Tool } from '#effects';
 import { createOracle, systemClock } from '#oracle';
@@ -20,7 +20,7 @@ import {
   withSharedOptions,
 } from '../files/options.ts';
 import { readWritFile } from '../input/writ-file.ts';
-import { runDocument, runStatus, turnDocument, turnLines } from '../render/run-text.ts';
+import { hasEnded, runDocument, runStatus, turnDocument, turnLines } from '../render/run-text.ts';
 import { type AgentsFile, agentsOf, loadAgentsFile } from '../store/agents.ts';
 import { requireAnchors } from '../store/anchors.ts';
 import { chatModelOf } from '../store/chat-model.ts';
@@ -167,7 +167,7 @@ async function durably(
     },
     onFailure: (error) => note(described(error).message),
     onAdvance: (run) => {
-      if (!json && !isEnded(run)) out.line(line`${trajectory} ${runStatus(run)}`);
+      if (!json && !hasEnded(run)) out.line(line`${trajectory} ${runStatus(run)}`);
     },
   });
   const terms = { trajectoryId: trajectory, agents: parts.agents.name, turnsMax };

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type DurableRun, isEnded, RunWorker } from '#agents';
+import { type DurableRun, RunWorker } from '#agents';
 import { described, EXIT, note } from '../errors.ts';
 import {
   anchorsOption,
@@ -14,7 +14,7 @@ import {
   withSharedOptions,
 } from '../files/options.ts';
 import { readWritFile } from '../input/writ-file.ts';
-import { runStatus, turnLines } from '../render/run-text.ts';
+import { hasEnded, runStatus, turnLines } from '../render/run-text.ts';
 import { loadAgentsFile } from '../store/agents.ts';
 import { requireAnchors } from '../store/anchors.ts';
 import { chatModelOf } from '../store/chat-model.ts';
@@ -89,7 +89,7 @@ export function worker(program: Command): void {
             },
             onAdvance: (run) => {
               counts.advances++;
-              if (isEnded(run)) counts[run.status as 'done' | 'failed' | 'cancelled']++;
+              if (hasEnded(run)) counts[run.status as 'done' | 'failed' | 'cancelled']++;
               if (!json) out.line(line`${run.trajectoryId} ${runStatus(run)}`);
             },
             onFailure: (error, run) => note(failureText(error, run)),

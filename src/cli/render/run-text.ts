@@ -52,6 +52,10 @@ export function runDocument({ trajectoryId, turnsMax, wakeAt, lease, ...run }: D
   };
 }
 
+export function hasEnded({ status }: DurableRun): boolean {
+  return status === 'done' || status === 'failed' || status === 'cancelled';
+}
+
 /** The status of a durable run, with the reason why it waits or has failed. */
 export function runStatus({ status, lease, cancelled, pending, wakeAt, error, failures }: DurableRun): string {
   if (cancelled === true) return 'is being cancelled';
