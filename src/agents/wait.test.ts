@@ -116,7 +116,7 @@ test('a ruling of another process comes with the slice after it', async () => {
   expect(await replay({}, agents)).toMatchObject({ same: true });
 });
 
-test('changed agents may go on after a turn with its ruling, if the caller says so', async () => {
+test('changed agents may go on after a ruled turn, if the caller says so', async () => {
   const { run } = await desk();
   const write = (title: string) =>
     agentOf(({ drafts }) =>

@@ -39,7 +39,7 @@ export interface DurableRun {
   readonly cancelled?: true;
   /** The last failure. */
   readonly error?: RunFailure;
-  /** The process that advances the run. A hint: the ledger and the oracle log rule each step once. */
+  /** The process that advances the run. A hint: ledger and oracle log rule each step once. */
   readonly lease?: RunLease;
 }
 

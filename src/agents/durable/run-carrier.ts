@@ -51,7 +51,7 @@ class Stopped extends Error {
   }
 }
 
-/** What an advance came to. */
+/** The result of an advance. */
 type Outcome =
   | { readonly is: 'report'; readonly report: RunReport; readonly trajectory: Trajectory }
   | { readonly is: 'stopped'; readonly why: Stop }
@@ -136,7 +136,7 @@ export class RunCarrier {
     try {
       await this.#settle(trajectoryId, outcome);
     } finally {
-      // The next advance reads the entries of other processes, and a run that waits needs no memory.
+      // The next advance reads entries of other processes, and a run that waits needs no memory.
       this.#options.assize.release(trajectoryId);
     }
   }

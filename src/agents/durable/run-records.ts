@@ -71,7 +71,11 @@ export class RunRecords {
     throw conflict(trajectoryId);
   }
 
-  /** The run of a trajectory. @throws RunError `unknown_run`, `bad_run`; ArgumentError `bad_argument` */
+  /**
+   * The run of a trajectory.
+   *
+   * @throws RunError `unknown_run`, `bad_run`; ArgumentError `bad_argument`
+   */
   async get(trajectoryId: string): Promise<DurableRun> {
     checkArgument(arg.text, trajectoryId, 'trajectoryId');
     return (await this.#require(trajectoryId)).run;

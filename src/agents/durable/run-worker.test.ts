@@ -120,7 +120,7 @@ test('a run that is cancelled during a step ends after it', async () => {
   expect(await worker.records.get('e1')).not.toHaveProperty('error');
 });
 
-test('failures are retried with a pause, then the run has failed, and can be retried', async () => {
+test('a run fails after several failures, and can be retried', async () => {
   let calls = 0;
   let isUp = false;
   const agents: DurableAgents = {
@@ -165,7 +165,7 @@ test('an error that no repetition can mend fails the run at once', async () => {
   });
 });
 
-test('a run that never finishes fails after its turns, and a retry doubles them', async () => {
+test('a run without an end fails after its turns, and a retry doubles them', async () => {
   const restless: DurableAgents = {
     ...CLERKS,
     agents: [{ ...clerk('e1'), decide: () => ({ waitUntil: '2026-01-01' }) }],
@@ -219,7 +219,7 @@ const versioned = (version: string, ...decide: Agent['decide'][]): DurableAgents
 
 const CLOSE = { action: 'close', args: {} };
 
-test('changed agents continue after a ruled turn, and the record lists both versions', async () => {
+test('changed agents continue after a ruled turn; the record lists versions', async () => {
   const { store, assize } = await advancedOnce({ agents: [versioned('1', () => CLOSE)], turnsAtOnce: 1 });
   const changed = versioned('2', () => 'done');
   const next = workerOver(store, assize, { agents: [changed] });

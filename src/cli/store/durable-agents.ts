@@ -7,7 +7,7 @@ import type { WritChain } from '#runtime';
 import { CliError } from '../errors.ts';
 import { type AgentsFile, agentsOf } from './agents.ts';
 
-/** What the command line gives to agents. */
+/** The options of the command line for agents. */
 interface Given {
   readonly model: ChatModel | undefined;
   readonly writs: readonly WritChain[];

@@ -1,4 +1,5 @@
 import { RunCarrier, RunRecords, RunWorker } from '#agents';
+import { canonicalize } from '#canon';
 import { systemClock, systemRandom } from '#oracle';
 import { MemoryStore } from '#stores';
 import { clerk, errandRuntime, errands, payTool } from '../../support/ledger/errands.ts';
@@ -18,6 +19,9 @@ async function office() {
   assize.release('e1');
   const records = new RunRecords(store);
   await records.begin({ trajectoryId: 'e1', agents: 'clerks' });
+  const { trajectoryId: _id, ...open } = await records.get('e1');
+  const body = canonicalize({ ...open, status: 'failed' } as never);
+  await store.sidePut([{ kind: 'run/ended', key: 'e0', expected: null, body }]);
   const agents = [{ name: 'clerks', version: '1', agents: [clerk('e1')] }];
   return { store, records, options: { store, assize, agents, tools: ['errand.pay'] } };
 }
@@ -66,7 +70,7 @@ export const RUNS: Readonly<Record<string, Case | Exempt>> = {
   ),
   'RunRecords.retry': onOffice(
     ({ records }, id) => records.retry(id),
-    () => ['e1'],
+    () => ['e0'],
   ),
   'new RunCarrier': {
     trusted: TRUSTED,

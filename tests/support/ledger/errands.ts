@@ -98,7 +98,9 @@ export function workerOver(store: Store, assize: Assize, options: Partial<Worker
   });
 }
 
-/** Approves all that waits, as a manager, beside other approvers. Returns the number of approvals. */
+/**
+ * Approves all that waits, as a manager, beside other approvers. Returns the number of approvals.
+ */
 export async function approveAll(assize: Assize): Promise<number> {
   let count = 0;
   for await (const { trajectoryId, id, payload } of assize.pending()) {
