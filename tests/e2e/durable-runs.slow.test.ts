@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { withPostgres } from '../support/postgres/index.ts';
 import { type Ended, endOf, runCommand, startCommand } from '../support/process/command.ts';
 import { blocksOf, writeFiles } from '../support/process/guide-files.ts';
 
@@ -67,6 +68,17 @@ test('the guide: a killed worker, an approval, and the end in the next process',
   expect(failures).toContain('is done, and only a failed run can be retried');
   expect(failures).toContain('has ended as done');
   expect(execFileSync(process.execPath, ['carry.ts'], { cwd: folder, encoding: 'utf8' })).toBe(code('text carry.ts'));
+});
+
+withPostgres('DBOS', (postgres) => {
+  test('the guide: a workflow carries a run', () => {
+    const url = new URL(postgres.url());
+    url.search = '';
+    url.pathname = '/guide_of_runs';
+    const env = { ...process.env, DBOS_SYSTEM_DATABASE_URL: url.href };
+    const printed = execFileSync(process.execPath, ['carry-dbos.ts'], { cwd: folder, encoding: 'utf8', env });
+    expect(printed).toBe(code('text carry-dbos.ts'));
+  });
 });
 
 const RUN = ['run', 'refunds.ts', '--durable', '--writ', 'clerk.json'];
