@@ -412,7 +412,8 @@ class Run {
     standing.number++;
     standing.isDone = turn.does === 'done';
     if (turn.does === 'propose') standing.proposed = number;
-    standing.waits = turn.does === 'wait' ? turn : undefined;
+    // A copy, because `onTurn` gets the turn.
+    standing.waits = turn.does === 'wait' ? { ...turn } : undefined;
     standing.frozenBy = ruling?.ruling === 'frozen' ? ruling.by : undefined;
   }
 
