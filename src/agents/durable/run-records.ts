@@ -26,6 +26,8 @@ export interface RunTerms {
 /** Selects runs: by default those that have not ended. */
 export interface RunsQuery {
   readonly ended?: boolean;
+  /** Only runs of trajectories after this one, in the order of code points. */
+  readonly after?: string;
 }
 
 /** The durable runs of a store, in its side log. */
@@ -88,8 +90,8 @@ export class RunRecords {
    */
   async *list(options: RunsQuery = {}): AsyncGenerator<DurableRun> {
     checkArgument(QUERY, options, 'options');
-    const { ended = false } = options;
-    for await (const { run } of this.#rows.list(ended)) yield run;
+    const { ended = false, after = '' } = options;
+    for await (const { run } of this.#rows.list(ended, after)) yield run;
   }
 
   /**
@@ -171,7 +173,7 @@ const NAME: ArgumentSchema = arg.of(
   (value) => typeof value === 'string' && /^[^\p{Cc}]{1,128}$/u.test(value),
 );
 
-const QUERY = arg.options<RunsQuery>({ ended: arg.optional(arg.flag) });
+const QUERY = arg.options<RunsQuery>({ ended: arg.optional(arg.flag), after: arg.optional(arg.text) });
 
 const TERMS = arg.options<RunTerms>({
   trajectoryId: arg.text,

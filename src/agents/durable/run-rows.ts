@@ -32,8 +32,8 @@ export class RunRows {
     return undefined;
   }
 
-  async *list(ended: boolean): AsyncGenerator<StoredRun> {
-    for (let after = ''; ; ) {
+  async *list(ended: boolean, from = ''): AsyncGenerator<StoredRun> {
+    for (let after = from; ; ) {
       const rows = await this.#side.sideList(ended ? ENDED_KIND : OPEN_KIND, { after, limit: PAGE });
       for (const row of rows) yield storedRun(row);
       if (rows.length < PAGE) return;

@@ -85,10 +85,7 @@ const FAULTS_OF_THE_SERVER: Readonly<Record<string, readonly string[]>> = {
     ...['bad_checkpoint', 'invalid_ledger', 'log_diverged', 'log_truncated', 'notification_failed'],
     ...['snapshot_failed', 'wrong_signer'],
   ],
-  RunError: [
-    ...['bad_run', 'other_run', 'run_conflict', 'run_ended', 'run_not_failed', 'turns_used', 'unknown_agents'],
-    'unknown_run',
-  ],
+  RunError: ['bad_run', 'turns_used', 'unknown_agents'],
   ServerError: ['foreign_checkpoint', 'port_in_use', 'public_without_tls', 'rules_refused'],
   StoreError: [
     ...['store_bad_checkpoint', 'store_behind_checkpoint', 'store_corrupt', 'store_diverged_from_checkpoint'],
