@@ -39,7 +39,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     ...['base', 'canon', 'traces', 'authority', 'ledger', 'kernel', 'oracle', 'effects', 'runtime', 'stores'],
     ...['domains', 'config'],
   ],
-  integrations: ['base', 'canon', 'traces', 'authority', 'kernel', 'oracle', 'calls'],
+  integrations: ['base', 'canon', 'traces', 'authority', 'kernel', 'oracle', 'agents', 'calls'],
   mcp: ['base', 'canon'],
   conformance: ['base', 'canon'],
   server: [

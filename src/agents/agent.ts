@@ -1,6 +1,6 @@
 import type { Writ } from '#authority';
 import type { Json } from '#base';
-import type { Instant } from '#canon';
+import type { Instant, Time } from '#canon';
 import type { Domain } from '#kernel';
 import type { Hash, RoleRef } from '#ledger';
 import type { Theta } from '#oracle';
@@ -29,8 +29,16 @@ export interface Agent {
   decide(slice: any, oracle: AgentOracle): Decision | Promise<Decision>;
 }
 
-/** An intent; `wait` until the slice changes; or `done` permanently. */
-export type Decision = AgentIntent | 'wait' | 'done';
+/**
+ * An intent; `wait` until the slice changes, or until the agent's own pending proposal is decided;
+ * the same, but at most until an instant; or `done` permanently.
+ */
+export type Decision = AgentIntent | 'wait' | AgentWait | 'done';
+
+/** A wait with an end: the runner asks again at that instant, if nothing changed before. */
+export interface AgentWait {
+  readonly waitUntil: Time;
+}
 
 /** An agent's intent, in its own role (Definition A.21, 1). */
 export interface AgentIntent {

@@ -1,7 +1,7 @@
 import { deepFreeze, type Json } from '#base';
-import { contentHash, copyJson, WORLD_LIMITS } from '#canon';
+import { contentHash, copyJson, type Instant, readInstant, WORLD_LIMITS } from '#canon';
 import type { ObservationInput } from '#runtime';
-import type { Agent, AgentIntent, Decision } from './agent.ts';
+import type { Agent, AgentIntent, AgentWait, Decision } from './agent.ts';
 import { AgentOracleSession, type Invocation, type OracleSources } from './agent-oracle-session.ts';
 import { AgentError } from './errors.ts';
 
@@ -11,6 +11,8 @@ export interface RecordedDecision {
   readonly does: 'propose' | 'wait' | 'done';
   /** Set if the agent proposes. */
   readonly intent?: AgentIntent;
+  /** Set if the agent waits at most until then. */
+  readonly until?: Instant;
   readonly observations: readonly ObservationInput[];
   /** Hash of the slice. */
   readonly slice: string;
@@ -44,7 +46,7 @@ export async function decide({ agent, slice, ...place }: Invoking, outside: Orac
   const decision = checked(agent.name, answer.decision);
   return {
     agent: agent.name,
-    ...(typeof decision === 'string' ? { does: decision } : { does: 'propose', intent: decision }),
+    ...partsOf(decision),
     observations: consulting.observations(),
     slice: seen,
     decision: contentHash([decision as Json, consulting.consulted()]),
@@ -61,17 +63,27 @@ async function settled(
   }
 }
 
+/** A decision in the form in which it is hashed. */
+type Checked = AgentIntent | { readonly waitUntil: Instant } | 'wait' | 'done';
+
+function partsOf(decision: Checked): Pick<RecordedDecision, 'does' | 'intent' | 'until'> {
+  if (typeof decision === 'string') return { does: decision };
+  return 'waitUntil' in decision ? { does: 'wait', until: decision.waitUntil } : { does: 'propose', intent: decision };
+}
+
 /** Equals the limit of an intent, because an invalid proposal must not become a turn. */
 const ACTION_MAX = 512;
 
 /** @throws AgentError `bad_decision`; CanonError for arguments that are not JSON */
-function checked(agent: string, decision: Decision): AgentIntent | 'wait' | 'done' {
+function checked(agent: string, decision: Decision): Checked {
   if (decision === 'wait' || decision === 'done') return decision;
-  const { action, args } = decision ?? {};
+  const { action, args, waitUntil } = (decision ?? {}) as Partial<AgentIntent & AgentWait>;
+  const until = action === undefined ? readInstant(waitUntil) : undefined;
+  if (until !== undefined) return { waitUntil: until };
   if (typeof action === 'string' && action !== '' && action.length <= ACTION_MAX)
     return { action, args: copyJson(args, { foreign: true }) };
   throw new AgentError(
     'bad_decision',
-    `The decision of ${agent} is not valid. Return an action with args, wait, or done.`,
+    `The decision of ${agent} is not valid. Return an action with args, wait, waitUntil with an instant, or done.`,
   );
 }

@@ -12,9 +12,37 @@
  */
 
 export { COORDINATOR, turnKey } from '#oracle';
-export type { Agent, AgentIntent, AgentOracle, AgentQuestion, CallResult, Decision, LastRuling } from './agent.ts';
+export type {
+  Agent,
+  AgentIntent,
+  AgentOracle,
+  AgentQuestion,
+  AgentWait,
+  CallResult,
+  Decision,
+  LastRuling,
+} from './agent.ts';
 export { QUESTIONS_MAX } from './agent-oracle-session.ts';
 export { type AssertMessagesTerms, assertMessages } from './assert-messages.ts';
+export {
+  type CarrierOptions,
+  type DurableAgents,
+  type DurableRun,
+  RunCarrier,
+  RunError,
+  type RunErrorCode,
+  type RunFailure,
+  type RunGiven,
+  type RunLease,
+  RunRecords,
+  type RunStatus,
+  type RunStore,
+  type RunsQuery,
+  type RunTerms,
+  type RunVersion,
+  RunWorker,
+  type WorkerOptions,
+} from './durable/index.ts';
 export { AgentError, type AgentErrorCode } from './errors.ts';
 export type { ExtractedClaim, LeftOutFact } from './extraction/answer.ts';
 export { ExtractionError, type ExtractionErrorCode } from './extraction/errors.ts';

@@ -1,7 +1,7 @@
-import { arg, checkArgument, refuseDuplicatePackage } from '#base';
-import { contentHash, WORLD_LIMITS } from '#canon';
-import type { Hash, PendingPayload } from '#ledger';
-import { type Clock, type Oracle, type Random, systemClock, systemRandom } from '#oracle';
+import { arg, checkArgument, isInstance, refuseDuplicatePackage } from '#base';
+import { contentHash, type Instant, WORLD_LIMITS } from '#canon';
+import { type Hash, observationsOf, type PendingPayload } from '#ledger';
+import { type Clock, type Oracle, type Random, systemClock, systemRandom, turnNamedBy } from '#oracle';
 import { Trajectory } from '#runtime';
 import {
   type Agent,
@@ -44,6 +44,12 @@ export interface RunOptions {
   readonly concurrent?: boolean;
   /** Maximum number of turns. Default: 1,000, for agents that never finish. */
   readonly maxTurns?: number;
+  /**
+   * Whether changed agents may continue the run after a proposal that has its ruling in the ledger.
+   * That turn is then not decided again. Default: false. The last turn is decided again, and must
+   * be the same.
+   */
+  readonly continueChanged?: boolean;
   /** Ends the run after the turn in progress. */
   readonly signal?: AbortSignal;
   readonly onTurn?: (done: CompletedTurn) => void;
@@ -90,6 +96,8 @@ export interface RunReport {
   /** Number of turns of the run, including earlier calls. */
   readonly turns: number;
   readonly head: Hash;
+  /** The first instant at which an agent that waits is to be asked again. */
+  readonly wakeAt?: Instant;
 }
 
 /**
@@ -119,8 +127,8 @@ export async function runAgents(
 interface AgentStatus {
   /** Number of its decisions so far. */
   number: number;
-  /** `wait`: the hash of the slice that must change. */
-  waits: Hash | undefined;
+  /** `wait`: the hash of the slice that must change, or the instant, or the proposal that ends. */
+  waits: Pick<AgentTurn, 'slice' | 'until' | 'awaits'> | undefined;
   /** The pending proposal that must end first. */
   frozenBy: Hash | undefined;
   isDone: boolean;
@@ -212,11 +220,16 @@ class Run {
     if (turn.does !== 'propose') return {};
     const agent = this.#agents.get(turn.agent);
     if (agent === undefined) throw changed(number, turn.agent, 'is not one of the agents');
+    if (this.#options.continueChanged === true && (await this.#isRuled(agent, number))) return {};
     const slice = await this.#trajectory.sliceAt(turn.invoked, agent.role.name, agent.role.params);
     const decided = await this.#decide(agent, slice, { anyName: true });
     if (decided.decision !== turn.decision || decided.does !== turn.does)
       throw changed(number, turn.agent, 'now decides differently');
     return proposeIn(this.#trajectory, agent, decided, recorded);
+  }
+
+  async #isRuled({ name, writ }: Agent, number: number): Promise<boolean> {
+    return (await Trajectory.rulingOn(this.#trajectory, turnKeyOf(name, number), writ)) !== undefined;
   }
 
   // ── the next agent ──
@@ -249,14 +262,32 @@ class Run {
   }
 
   #candidates(): string[] {
-    const pending = new Set(this.#trajectory.approvals.pending().map(({ id }) => id));
+    const open = this.#trajectory.approvals.pending();
+    const pending = new Set(open.map(({ id }) => id));
     return [...this.#agents.keys()].filter((name) => {
       const { isDone, waits, frozenBy } = this.#standing(name);
       if (isDone || (frozenBy !== undefined && pending.has(frozenBy))) return false;
       // A writ that was revoked, or has expired, shows no slice.
       if (!this.#isGranted(name)) return false;
-      return waits === undefined || waits !== contentHash(this.#slice(name), WORLD_LIMITS);
+      return waits === undefined || this.#isOver(waits, open) || waits.slice !== this.#sliceHash(name);
     });
+  }
+
+  /** Whether the time of a wait has come, or the agent's own pending proposal has ended. */
+  #isOver({ until, awaits }: Pick<AgentTurn, 'until' | 'awaits'>, open: readonly OpenPending[]): boolean {
+    if (until !== undefined && this.#outside.clock.now() >= until) return true;
+    return awaits !== undefined && !open.some(({ payload }) => payload.proposal.proposal_id === awaits);
+  }
+
+  /** The agent's last proposal, if it is pending. */
+  #ownPending(name: string): Hash | undefined {
+    const { proposed } = this.#standing(name);
+    if (proposed === undefined) return undefined;
+    const { approvals, id } = this.#trajectory;
+    const own = approvals
+      .pending()
+      .find(({ payload }) => observationsOf(payload).some((one) => turnNamedBy(id, one) === proposed));
+    return own?.payload.proposal.proposal_id;
   }
 
   async #arbitrate(candidates: readonly string[], otherwise: (names: readonly string[]) => string): Promise<string> {
@@ -285,15 +316,33 @@ class Run {
 
   // ── one turn ──
 
+  /**
+   * The decision of an agent on its slice. If another process decides on the agent's pending
+   * proposal meanwhile, the agent decides again, with the slice after that decision.
+   */
   async #invoke(name: string): Promise<Invoked> {
-    const invoked = this.#trajectory.head;
-    return { decided: await this.#decide(this.#agents.get(name) as Agent, this.#slice(name)), invoked };
+    const agent = this.#agents.get(name) as Agent;
+    for (;;) {
+      const invoked = this.#trajectory.head;
+      try {
+        return { decided: await this.#decide(agent, this.#slice(name)), invoked };
+      } catch (error) {
+        if (!isInstance(error, OlderSlice)) throw error;
+      }
+    }
   }
 
   #decide(agent: Agent, slice: unknown, how: Pick<Invoking, 'anyName'> = {}): Promise<RecordedDecision> {
     const { number } = this.#standing(agent.name);
-    const lastCalls = (): Promise<readonly CallResult[]> => this.#lastCalls(agent);
-    const lastRuling = (): Promise<LastRuling | null> => this.#lastRuling(agent);
+    const pending = this.#ownPending(agent.name);
+    const ofSlice = async <T>(read: Promise<T>): Promise<T> => {
+      const answer = await read;
+      // The answer is newer than the slice, and the agent would see a ruling without its effect.
+      if (pending !== undefined && this.#ownPending(agent.name) !== pending) throw new OlderSlice();
+      return answer;
+    };
+    const lastCalls = (): Promise<readonly CallResult[]> => ofSlice(this.#lastCalls(agent));
+    const lastRuling = (): Promise<LastRuling | null> => ofSlice(this.#lastRuling(agent));
     return decide(
       { agent, trajectory: this.#trajectory.id, number, slice, lastCalls, lastRuling, ...how },
       this.#outside,
@@ -314,8 +363,10 @@ class Run {
   }
 
   async #take({ decided, invoked }: Invoked): Promise<void> {
-    const { agent, does, slice, decision } = decided;
-    const recorded = await this.#record<AgentTurn>({ agent, does, invoked, slice, decision });
+    const { agent, does, slice, decision, until } = decided;
+    const awaits = does === 'wait' ? this.#ownPending(agent) : undefined;
+    const ends = { ...(until !== undefined && { until }), ...(awaits !== undefined && { awaits }) };
+    const recorded = await this.#record<AgentTurn>({ agent, does, invoked, slice, decision, ...ends });
     const outcome = await proposeIn(this.#trajectory, this.#agents.get(agent) as Agent, decided, recorded);
     this.#over(recorded, outcome);
   }
@@ -361,7 +412,8 @@ class Run {
     standing.number++;
     standing.isDone = turn.does === 'done';
     if (turn.does === 'propose') standing.proposed = number;
-    standing.waits = turn.does === 'wait' ? turn.slice : undefined;
+    // A copy, because `onTurn` gets the turn.
+    standing.waits = turn.does === 'wait' ? { ...turn } : undefined;
     standing.frozenBy = ruling?.ruling === 'frozen' ? ruling.by : undefined;
   }
 
@@ -390,15 +442,28 @@ class Run {
     return Trajectory.grantsRole(this.#trajectory, writ, role);
   }
 
+  #sliceHash(name: string): Hash {
+    return contentHash(this.#slice(name), WORLD_LIMITS);
+  }
+
   #slice(name: string): unknown {
     const { role } = this.#agents.get(name) as Agent;
     return this.#trajectory.slice(role.name, role.params);
   }
 
   #report(ended: RunReport['ended']): RunReport {
-    return { ended, turns: this.#turn, head: this.#trajectory.head };
+    const wakeAt = ended === 'done' ? undefined : this.#wakeAt();
+    return { ended, turns: this.#turn, head: this.#trajectory.head, ...(wakeAt !== undefined && { wakeAt }) };
+  }
+
+  #wakeAt(): Instant | undefined {
+    const times = [...this.#standings.values()].map(({ waits }) => waits?.until);
+    return times.filter((at) => at !== undefined).sort()[0];
   }
 }
+
+/** The agent's pending proposal was decided after its slice was taken. */
+class OlderSlice extends Error {}
 
 function changed(turn: number, agent: string, what: string): AgentError {
   return new AgentError(

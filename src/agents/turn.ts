@@ -42,6 +42,10 @@ export interface AgentTurn extends TurnPlace {
   readonly slice: Hash;
   /** Hash of the decision and of its questions and answers. */
   readonly decision: Hash;
+  /** `wait`: the agent is asked again at this instant. */
+  readonly until?: Instant;
+  /** `wait`: the agent's own proposal that was pending. The agent is asked again after its end. */
+  readonly awaits?: Hash;
 }
 
 export interface CounselTurn extends TurnPlace {
@@ -126,6 +130,8 @@ function isTurn(value: Json): boolean {
     (turn.previous === null || isHash(turn.previous)) && isHash(turn.after) && isInstant(turn.at) && isHash(turn.seed);
   if (typeof turn.counsel === 'object') return isPlaced && isHash(turn.counsel?.pending) && isHash(turn.counsel.digest);
   const isDecided = isHash(turn.invoked) && isHash(turn.slice) && isHash(turn.decision);
+  if (turn.until !== undefined && !isInstant(turn.until)) return false;
+  if (turn.awaits !== undefined && !isHash(turn.awaits)) return false;
   return (
     isPlaced && isDecided && typeof turn.agent === 'string' && ['propose', 'wait', 'done'].includes(turn.does ?? '')
   );

@@ -30,6 +30,7 @@ import { OPENAI_AGENTS } from './bad-input/openai-agents.ts';
 import { ORACLE } from './bad-input/oracle.ts';
 import { OTEL } from './bad-input/otel.ts';
 import { AGENTS, CEDAR, DOMAINS, TESTING, WITNESS } from './bad-input/outer.ts';
+import { RUNS } from './bad-input/runs.ts';
 import { RUNTIME } from './bad-input/runtime.ts';
 import { SCHEDULES } from './bad-input/schedules.ts';
 import { STORES } from './bad-input/stores.ts';
@@ -49,7 +50,7 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, Case | Exempt>>>> 
   memory: { ...MEMORY, ...MEMORY_ALGEBRA },
   runtime: RUNTIME,
   stores: STORES,
-  agents: { ...AGENTS, ...EXTRACTION },
+  agents: { ...AGENTS, ...EXTRACTION, ...RUNS },
   models: MODELS,
   witness: WITNESS,
   testing: TESTING,

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
-import { type CompletedTurn, type RunReport, runAgents } from '#agents';
-import { isInstance, type Json } from '#base';
-import { type EntryRow, readRow } from '#ledger';
+import { type DurableAgents, type RunReport, RunWorker, runAgents } from '#agents';
+import { isInstance } from '#base';
+import type { Tool } from '#effects';
 import { createOracle, systemClock } from '#oracle';
 import type { Assize, Trajectory } from '#runtime';
 import type { Store } from '#stores';
-import { shortId } from '#views';
-import { CliError, EXIT, type ExitCode } from '../errors.ts';
+import { counted, shortId } from '#views';
+import { CliError, described, EXIT, type ExitCode, note } from '../errors.ts';
 import {
   anchorsOption,
   domainOption,
@@ -20,17 +20,17 @@ import {
   withSharedOptions,
 } from '../files/options.ts';
 import { readWritFile } from '../input/writ-file.ts';
-import { callLines, findingLines, rulingDocument, rulingLine } from '../render/ruling-text.ts';
+import { hasEnded, runDocument, runStatus, turnDocument, turnLines } from '../render/run-text.ts';
 import { type AgentsFile, agentsOf, loadAgentsFile } from '../store/agents.ts';
 import { requireAnchors } from '../store/anchors.ts';
 import { chatModelOf } from '../store/chat-model.ts';
+import { durableAgents } from '../store/durable-agents.ts';
 import { type RecoveryKeyOptions, readRecoveryKey, recoveryKeyOption } from '../store/recovery-key.ts';
 import { openAssize } from '../store/runtime.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import { loadTools, reportingWaits, untilStopped, whenEffectsFree } from '../store/tools.ts';
 import { Interrupted } from '../terminal/interrupt.ts';
-import { line, type Printable } from '../terminal/printable.ts';
-import { shortJson } from '../terminal/short-json.ts';
+import { line } from '../terminal/printable.ts';
 
 interface Options extends SharedOptions, OpeningOptions, RecoveryKeyOptions {
   readonly trajectory?: string;
@@ -40,6 +40,9 @@ interface Options extends SharedOptions, OpeningOptions, RecoveryKeyOptions {
   readonly writ: readonly string[];
   readonly tools: readonly string[];
   readonly wait: number;
+  readonly durable?: boolean;
+  readonly detach?: boolean;
+  readonly tenant?: string;
 }
 
 const TURNS = 100;
@@ -54,6 +57,9 @@ export function run(program: Command): void {
       .option('--model <model>', 'openai:NAME, openai:NAME@URL or anthropic:NAME; keys come from the environment')
       .option('--text-tools', 'describe actions in the prompt, for servers without tool calls')
       .option('--turns <n>', 'maximum number of turns', positive, TURNS)
+      .option('--durable', 'record the run, so that a worker continues it after the end of this process')
+      .option('--detach', 'with --durable: record the run, and leave it to assize worker')
+      .option('--tenant <name>', 'with --durable: party whose runs share a limit and a turn (default: default)')
       .addOption(repeatable('--writ <file>', 'writ of the agent that is its subject, for agents without a writ'))
       .addOption(domainOption)
       .addOption(anchorsOption)
@@ -67,13 +73,17 @@ export function run(program: Command): void {
       'after',
       '\nExamples:\n' +
         '  assize run desk.ts --model openai:gpt-5 --writ clerk.json\n' +
-        '  assize run desk.ts --model openai:llama3@http://127.0.0.1:11434/v1 --writ clerk.json --turns 20\n\n' +
+        '  assize run desk.ts --model openai:llama3@http://127.0.0.1:11434/v1 --writ clerk.json --turns 20\n' +
+        '  assize run desk.ts --durable --trajectory claim-17\n\n' +
         'Keys: OPENAI_API_KEY and ANTHROPIC_API_KEY for these providers, ASSIZE_MODEL_KEY for any server.\n' +
         'A second run goes on where the first one ended, and asks nothing that was answered.\n' +
-        'Negative: agents wait for a change or for a decision, or the turns are used up.',
+        'With --durable the command waits for decisions and times, until the run has ended.\n' +
+        'Negative: agents wait for a change or for a decision, or the turns are used up.\n' +
+        'With --durable: the run has failed, or was cancelled.',
     )
     .action(
       inSession(async (session, options: Options, file: string) => {
+        checkDurable(options);
         const writs = options.writ.map(readWritFile);
         requireAnchors(session.storeUrl, options.anchors);
         const model = options.model === undefined ? undefined : chatModelOf(options.model, options.textTools === true);
@@ -90,6 +100,16 @@ export function run(program: Command): void {
             if (tools.length > 0) {
               await whenEffectsFree(interruption, options.wait, (signal) => assize.recoverEffects(signal));
               interruption.throwIfAborted();
+            }
+            if (options.durable === true) {
+              // The worker opens the trajectory when it takes the run.
+              assize.release(trajectory.id);
+              const agents = durableAgents(loaded, { model, writs });
+              return await durably(
+                session,
+                { ...options, trajectory: trajectory.id },
+                { store, assize, tools, agents },
+              );
             }
             const given = { model, domain: trajectory.domain, writs, signal: interruption };
             const agents = await agentsOf(loaded, given);
@@ -116,6 +136,51 @@ export function run(program: Command): void {
     );
 }
 
+/** @throws CliError `usage` */
+function checkDurable({ durable, detach, tenant }: Options): void {
+  if (durable === true) return;
+  const option = detach === true ? '--detach' : tenant === undefined ? undefined : '--tenant';
+  if (option !== undefined)
+    throw new CliError('usage', `The option ${option} is for durable runs. Pass --durable too.`);
+}
+
+interface Parts {
+  readonly store: Store;
+  readonly assize: Assize;
+  readonly tools: readonly Tool[];
+  readonly agents: DurableAgents;
+}
+
+/** Records the run, and carries it until it has ended, here or by another worker. */
+async function durably(
+  session: Session,
+  { trajectory, tenant, turns: turnsMax, detach }: Options & { readonly trajectory: string },
+  { tools, ...parts }: Parts,
+): Promise<ExitCode> {
+  const { interruption, json, out } = session;
+  const turns: object[] = [];
+  const worker = new RunWorker({
+    ...{ ...parts, agents: [parts.agents], tools: tools.map(({ name }) => name) },
+    onTurn: (_run, done) => {
+      if (json) turns.push(turnDocument(done));
+      else for (const told of turnLines(done)) out.line(told);
+    },
+    onFailure: (error) => note(described(error).message),
+    onAdvance: (run) => {
+      if (!json && !hasEnded(run)) out.line(line`${trajectory} ${runStatus(run)}`);
+    },
+  });
+  const terms = { trajectoryId: trajectory, agents: parts.agents.name, turnsMax };
+  const begun = await worker.records.begin({ ...terms, ...(tenant !== undefined && { tenant }) });
+  const run = detach === true ? begun : await worker.runOne(trajectory, interruption);
+  if (run === undefined) throw interruption.reason;
+  // The buffered effects run before this returns.
+  await parts.assize.close();
+  if (json) out.document({ ...runDocument(run), rulings: turns });
+  else out.line(line`${trajectory} ${runStatus(run)}, after ${counted(run.turns, 'turn')}.`);
+  return run.status === 'failed' || run.status === 'cancelled' ? EXIT.negative : EXIT.ok;
+}
+
 /** The trajectory of the run. A new one starts in the initial state of the file's domain. */
 async function trajectoryOf(
   assize: Assize,
@@ -129,36 +194,6 @@ async function trajectoryOf(
   if ((await store.head(id)) !== undefined) return domain === undefined ? assize.open(id) : assize.open(id, domain);
   if (domain !== undefined) return assize.create(domain, { trajectoryId: id });
   throw new CliError('not_found', `The store has no trajectory ${id}, and ${path} exports no domain to create it.`);
-}
-
-function turnLines({ number, turn, ruling }: CompletedTurn): Printable[] {
-  if (!('agent' in turn)) return [];
-  const { agent, does } = turn;
-  if (ruling === undefined) return [line`${number} ${agent} ${does === 'done' ? 'is done' : 'waits'}`];
-  const proposed = ruling.ruling === 'frozen' ? 'proposes' : proposalText(ruling.entry);
-  return [line`${number} ${agent} ${proposed}: ${rulingLine(ruling)}`, ...findingLines(ruling), ...callLines(ruling)];
-}
-
-function proposalText(entry: EntryRow): string {
-  const { name, args } = proposalIn(entry);
-  return `${name} ${shortJson(args as Json)}`;
-}
-
-function proposalIn(entry: EntryRow): { readonly name: string; readonly args: unknown } {
-  const { payload } = readRow(entry);
-  if (payload.kind === 'commit') return payload.action;
-  if (payload.kind === 'pending_approval') return payload.proposal.action;
-  const { action: name, args } = (payload as Extract<typeof payload, { kind: 'rejection' }>).intent;
-  return { name, args };
-}
-
-function turnDocument({ number, turn, ruling }: CompletedTurn): object {
-  if (!('agent' in turn)) return { turn: number, does: turn.counsel.do };
-  const made = { turn: number, agent: turn.agent, does: turn.does };
-  if (ruling === undefined) return made;
-  if (ruling.ruling === 'frozen') return { ...made, ...rulingDocument(ruling) };
-  const { name, args } = proposalIn(ruling.entry);
-  return { ...made, action: name, args, ...rulingDocument(ruling) };
 }
 
 const ENDS: Readonly<Record<Exclude<RunReport['ended'], 'aborted'>, string>> = {

@@ -57,10 +57,7 @@ export function dbosOnce(gate: Gate, dbos: DbosSdk, options: DbosOptions = {}): 
   checkArgument(DBOS, dbos, 'dbos');
   checkArgument(OPTIONS, options, 'options');
   const { retries = {}, ...waiting } = options;
-  const config: DbosStepConfig = {
-    ...{ retriesAllowed: true, maxAttempts: 10, shouldRetry: isRetryable },
-    ...retries,
-  };
+  const config: DbosStepConfig = { ...RETRIES, ...retries };
   return async (call, make, more = {}) => {
     checkCall(call, make, more);
     const { key, tool, args } = call;
@@ -106,9 +103,12 @@ async function runOf(dbos: DbosSdk, { run, tool }: OnceCall): Promise<string> {
   }
 }
 
+/** How DBOS repeats a step by default. */
+export const RETRIES: DbosStepConfig = { retriesAllowed: true, maxAttempts: 10, shouldRetry: isRetryable };
+
 const MEMBERS = ['isInWorkflow', 'runStep', 'recv', 'setEvent', 'getWorkflowStatus'] as const;
 
-const DBOS: ArgumentSchema = arg.of('the class DBOS of @dbos-inc/dbos-sdk', (value) =>
+export const DBOS: ArgumentSchema = arg.of('the class DBOS of @dbos-inc/dbos-sdk', (value) =>
   MEMBERS.every((name) => typeof (value as Partial<Record<string, unknown>> | null | undefined)?.[name] === 'function'),
 );
 

@@ -1,5 +1,6 @@
 /**
  * Calls in the steps of durable engines, made once: Restate, DBOS, Temporal, and others by `once`.
+ * Workflows of DBOS and Restate that carry durable runs of agents.
  * No package is imported: a program passes the engine that it has.
  *
  * Guarantees: a call is made at most once for its run and its key, also if the engine repeats its
@@ -8,11 +9,15 @@
  *
  * Never: an approval by a message of an engine. It only makes the ledger be asked again.
  */
+
+export type { RunAdvancer } from './carry-run.ts';
 export { type DbosOnce, type DbosOptions, type DbosSdk, type DbosStepConfig, dbosOnce } from './dbos.ts';
+export { type DbosRunOptions, dbosRuns } from './dbos-runs.ts';
 export type { DoubtfulCall } from './doubtful-call.ts';
 export { EngineError, type EngineErrorCode } from './errors.ts';
 export { once } from './once.ts';
 export type { BegunOnce, CallArgs, MakeOnce, OnceCall, OnceOptions } from './once-call.ts';
 export { type RestateContext, type RestateOnce, type RestateSdk, restateOnce } from './restate.ts';
+export { restateRuns } from './restate-runs.ts';
 export { type ActivityCall, type TemporalOnce, type TemporalSdk, temporalOnce } from './temporal.ts';
 export type { AskingOptions, WaitingOptions } from './waiting.ts';

@@ -76,8 +76,8 @@ export function restateOnce(gate: Gate, restate: RestateSdk, options: WaitingOpt
   };
 }
 
-/** An attempt whose errors Restate retries only if a repetition can mend them. */
-async function terminal(restate: RestateSdk, end: Promise<AttemptEnd>): Promise<AttemptEnd> {
+/** A step whose errors Restate retries only if a repetition can mend them. */
+export async function terminal<T>(restate: RestateSdk, end: Promise<T>): Promise<T> {
   try {
     return await end;
   } catch (error) {
@@ -94,14 +94,19 @@ function ofRestate(restate: RestateSdk, error: unknown): unknown {
 }
 
 /** The status with which a handler ends. */
-const STATUS: Readonly<Record<string, number>> = { bad_argument: 400, call_refused: 403, call_in_doubt: 409 };
+const STATUS: Readonly<Record<string, number>> = {
+  bad_argument: 400,
+  call_refused: 403,
+  unknown_run: 404,
+  call_in_doubt: 409,
+};
 
-const RESTATE: ArgumentSchema = arg.of('the module @restatedev/restate-sdk', (value) => {
+export const RESTATE: ArgumentSchema = arg.of('the module @restatedev/restate-sdk', (value) => {
   const { TerminalError, TimeoutError } = (value ?? {}) as Partial<Record<keyof RestateSdk, unknown>>;
   return typeof TerminalError === 'function' && typeof TimeoutError === 'function';
 });
 
-const CONTEXT: ArgumentSchema = arg.of('the context of a Restate handler', (value) => {
+export const CONTEXT: ArgumentSchema = arg.of('the context of a Restate handler', (value) => {
   const { request, run, signal } = (value ?? {}) as Partial<Record<keyof RestateContext, unknown>>;
   return [request, run, signal].every((member) => typeof member === 'function');
 });

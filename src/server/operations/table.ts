@@ -14,6 +14,7 @@ import type { Operation } from './operation.ts';
 import { outlines } from './outline.ts';
 import { principals } from './principals.ts';
 import { proposals } from './proposals.ts';
+import { runs } from './runs.ts';
 import { servers } from './servers.ts';
 import { trajectories } from './trajectories.ts';
 import { writs } from './writs.ts';
@@ -37,5 +38,6 @@ export const OPERATIONS: readonly Operation[] = [
   ...bundles,
   ...control,
   ...notices,
+  ...runs,
   ...principals,
 ];

@@ -78,7 +78,7 @@ const STATUS: Readonly<Partial<Record<ErrorStatus, readonly string[]>>> = {
       'store_not_found',
       'no_branch',
     ],
-    ...['unknown_proposal', 'no_such_value'],
+    ...['unknown_proposal', 'no_such_value', 'unknown_run'],
   ],
   408: ['request_timeout', 'client_left'],
   409: [
@@ -88,6 +88,7 @@ const STATUS: Readonly<Partial<Record<ErrorStatus, readonly string[]>>> = {
     ...['not_halted', 'concluded', 'nothing_to_resolve', 'open_delegations', 'not_delegated', 'not_open', 'ambiguous'],
     ...['domain_mismatch', 'branch_conflict', 'overlaps_open', 'key_collision', 'stale', 'resource_in_doubt'],
     ...['writ_conflict', 'source_withdrawn', 'not_awaited', 'not_a_ruling'],
+    ...['other_run', 'run_conflict', 'run_ended', 'run_not_failed'],
     ...['duplicate_package', 'import_conflict', 'budget_exhausted', 'second_pivot', 'observation_missing'],
     ...['not_checkpointed', 'erased', 'no_counselor', 'stale_callback', 'invalid_tool', 'imported_trajectory'],
   ],

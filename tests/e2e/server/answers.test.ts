@@ -3,7 +3,9 @@ import { expect, test } from 'vitest';
 import { canonicalize } from '#canon';
 import { gateway, gatewayDomain, readRules } from '#domains/gateway';
 import type { Domain } from '#kernel';
+import { systemClock } from '#oracle';
 import { OPERATIONS } from '#server';
+import { RunRows } from '../../../src/agents/durable/run-rows.ts';
 import { bodyOf, endedKey, FAILED_KIND } from '../../../src/server/notices/queue/delivery-rows.ts';
 import { receiversOf } from '../../../src/server/notices/receivers.ts';
 import { type Calling, callOperation, pay, succeed } from '../../support/server/calling.ts';
@@ -207,6 +209,31 @@ test('each operation answers in the form of its schema', async () => {
   expect((await ok('trajectories.halt', { path: spare, body: { reason: 'stop' } })).ruling.ruling).toBe('committed');
   expect(await ok('trajectories.get', { path: spare })).toMatchObject({ halted: { principal: 'admin:ann' } });
   expect((await ok('trajectories.resume', { path: spare, body: { reason: 'go on' } })).ruling.ruling).toBe('committed');
+
+  const terms = { trajectory_id: 'spare', agents: 'clerks', tenant: 'north', turns_max: 7 };
+  const begun = await ok('runs.begin', { body: terms });
+  expect(begun).toMatchObject({ ...terms, status: 'ready', turns: 0, failures: 0, versions: [] });
+  expect(await ok('runs.begin', { body: terms })).toEqual(begun);
+  const absent = await callOperation(server, 'runs.begin', { body: { ...terms, trajectory_id: 'nowhere' } });
+  expect(absent.body.code).toBe('not_found');
+  const other = await callOperation(server, 'runs.begin', { body: { ...terms, agents: 'others' } });
+  expect([other.status, other.body.code]).toEqual([409, 'other_run']);
+  expect(await ok('runs.get', { path: spare })).toEqual(begun);
+  expect(await ok('runs.list')).toEqual({ runs: [begun] });
+  expect(await ok('runs.list', { query: { cursor: 'spare' } })).toEqual({ runs: [] });
+  expect(await ok('runs.cancel', { path: spare })).toMatchObject({ status: 'cancelled' });
+  const early = await callOperation(server, 'runs.retry', { path: spare });
+  expect([early.status, early.body.code]).toEqual([409, 'run_not_failed']);
+  const missing = await callOperation(server, 'runs.get', { path: { trajectory: 'main' } });
+  expect([missing.status, missing.body.code]).toEqual([404, 'unknown_run']);
+  const {
+    runs: [over],
+  } = await ok('runs.list', { query: { ended: 'true', limit: '1' } });
+  expect(over).toMatchObject({ trajectory_id: 'spare', status: 'cancelled' });
+  const rows = new RunRows(server.service.store, systemClock);
+  const cancelled = (await rows.find('spare'))!;
+  await rows.replace(cancelled, { ...cancelled.run, status: 'failed', failures: 8 });
+  expect(await ok('runs.retry', { path: spare })).toMatchObject({ status: 'ready', failures: 0 });
 
   const token = await ok('tokens.create', { body: { principal: 'agent:scout', days: 1, note: 'spare' } });
   expect((await ok('tokens.list')).tokens.map(({ id }: { id: string }) => id)).toContain(token.id);

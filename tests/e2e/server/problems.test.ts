@@ -85,6 +85,7 @@ const FAULTS_OF_THE_SERVER: Readonly<Record<string, readonly string[]>> = {
     ...['bad_checkpoint', 'invalid_ledger', 'log_diverged', 'log_truncated', 'notification_failed'],
     ...['snapshot_failed', 'wrong_signer'],
   ],
+  RunError: ['bad_run', 'turns_used', 'unknown_agents'],
   ServerError: ['foreign_checkpoint', 'port_in_use', 'public_without_tls', 'rules_refused'],
   StoreError: [
     ...['archive_damaged', 'archive_refused', 'archive_unknown'],

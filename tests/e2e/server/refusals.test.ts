@@ -78,9 +78,14 @@ test.for(withPath)('$id: a name that nothing has is not found', async (one) => {
       ...(one.body !== undefined && { body: SMALLEST[one.id] ?? {} }),
     });
     expect(problemFaults(typed(answer), 404, answer.body?.code), `${one.id} ${name} ${answer.text}`).toEqual([]);
-    expect(['no_such_value', 'unknown_proposal', 'never_pending', 'not_found', 'unknown_effect']).toContain(
-      answer.body.code,
-    );
+    expect([
+      'no_such_value',
+      'unknown_proposal',
+      'unknown_run',
+      'never_pending',
+      'not_found',
+      'unknown_effect',
+    ]).toContain(answer.body.code);
   }
   expect(await server.contents()).toEqual(before);
 });

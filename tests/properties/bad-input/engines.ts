@@ -6,6 +6,7 @@ import { MADE, PORT, takes } from './table.ts';
 const gate = () => connectGate({ url: 'http://127.0.0.1:9', token: 't', server: 'shop' });
 const call = () => ({ key: 'pay', tool: 'pay', args: { to: 'bob' }, run: 'order-7' });
 const waiting = () => ({ askAgainMs: 10, askAgainMaxMs: 20 });
+const carrier = () => ({ advance: () => undefined });
 const dbos = () => ({
   ...{ workflowID: 'w1', stepID: 1, isInWorkflow: () => true, runStep: () => undefined, recv: () => undefined },
   ...{ setEvent: () => undefined, getWorkflowStatus: () => undefined },
@@ -24,6 +25,15 @@ export const ENGINES: Readonly<Record<string, Case | Exempt>> = {
     0: MADE,
     1: PORT,
   }),
+  dbosRuns: takes(engines.dbosRuns as never, () => [carrier(), dbos(), { ...waiting(), retries: { maxAttempts: 2 } }], {
+    0: PORT,
+    1: PORT,
+  }),
+  restateRuns: takes(
+    engines.restateRuns as never,
+    () => [carrier(), { TerminalError: Error, TimeoutError: Error }, waiting()],
+    { 0: PORT, 1: PORT },
+  ),
   restateOnce: takes(
     engines.restateOnce as never,
     () => [gate(), { TerminalError: Error, TimeoutError: Error }, { ...waiting(), onPending: () => undefined }],

@@ -1,0 +1,49 @@
+import type { DurableRun } from '#agents';
+import { arg, checkArgument, isInstance } from '#base';
+import { systemClock } from '#oracle';
+import { type AdvancedRun, advanced, CARRIER, carriedRun, RUN_KEY, type RunAdvancer } from './carry-run.ts';
+import { CONTEXT, RESTATE, type RestateContext, type RestateSdk, terminal } from './restate.ts';
+import { type AskingOptions, wakeTopic } from './waiting.ts';
+
+/**
+ * The body of a Restate handler that carries one durable run to its end, and returns its record. In
+ * a virtual object with the trajectory as its key, one invocation carries a run at a time. The
+ * invocation is suspended while the run waits. The signal `assize:run` makes it look at the run at
+ * once.
+ *
+ * The function that it returns throws a TerminalError for an unknown run or unknown agents. Restate
+ * retries errors of the store.
+ *
+ * @throws ArgumentError `bad_argument`
+ */
+export function restateRuns(
+  carrier: RunAdvancer,
+  restate: RestateSdk,
+  options: AskingOptions = {},
+): (ctx: RestateContext, trajectoryId: string) => Promise<DurableRun> {
+  checkArgument(CARRIER, carrier, 'carrier');
+  checkArgument(RESTATE, restate, 'restate');
+  checkArgument(OPTIONS, options, 'options');
+  return async (ctx, trajectoryId) => {
+    checkArgument(CONTEXT, ctx, 'ctx');
+    const advance = (): Promise<AdvancedRun> => advanced(carrier, trajectoryId, () => systemClock.now());
+    return carriedRun(
+      {
+        advance: async (name) => await ctx.run<AdvancedRun>(name, () => terminal(restate, advance())),
+        wait: async (ms) => {
+          try {
+            await ctx.signal(wakeTopic(RUN_KEY)).orTimeout(ms);
+          } catch (error) {
+            if (!isInstance(error, restate.TimeoutError)) throw error;
+          }
+        },
+      },
+      options,
+    );
+  };
+}
+
+const OPTIONS = arg.options<AskingOptions>({
+  askAgainMs: arg.optional(arg.number),
+  askAgainMaxMs: arg.optional(arg.number),
+});

@@ -1,0 +1,18 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished, test } from 'vitest';
+import { withPostgres } from '../support/postgres/index.ts';
+import { killWorkers } from './runs-kill.ts';
+
+const FEW = { runs: 12, workers: 2, kills: 4, betweenMs: 700 };
+
+test('sqlite: durable runs end once though their workers are killed', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'assize-runs-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  await killWorkers({ url: `sqlite:${join(folder, 'store.db')}`, ...FEW });
+});
+
+withPostgres('postgres', (postgres) => {
+  test('durable runs end once though their workers are killed', () => killWorkers({ url: postgres.url(), ...FEW }));
+});
