@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { type KeyPair, keyedHash } from '#canon';
 import { sideSecretOf } from '#config';
 
-/** The header of a request that one server of a store forwards to another. */
+/** The header of a request that a server forwards to another server of the store. */
 export const FORWARDED = 'assize-forwarded';
 
 /**

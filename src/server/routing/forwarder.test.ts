@@ -96,7 +96,7 @@ test('a server that cuts each request is asked twice at most', async () => {
   expect(asked.length).toBeLessThanOrEqual(6);
 });
 
-test('a server that no longer counts as live, and a client that leaves, end the request', async () => {
+test('a server that is gone, and a client that leaves, end the request', async () => {
   for (const ended of ['gone', 'client'] as const) {
     const { send, asked, ...ends } = await pair(() => undefined);
     const answer = send();
