@@ -88,15 +88,17 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const { assize, clock, gateways, sessions } = service;
   const { server } = config;
   const stopping = new AbortController();
-  const mcp = await mcpEnds(config, (name, text) => logger.event('mcp_warning', { server: name, text }));
+  const orEnd = async (error: unknown): Promise<never> => {
+    await Promise.all([watchdog.stop(), assize.close()]);
+    throw error;
+  };
+  const warn = (name: string, text: string) => logger.event('mcp_warning', { server: name, text });
+  const mcp = await mcpEnds(config, warn).catch(orEnd);
   const open = new OpenRequests();
   let app: Hono | undefined;
   const closers: (() => Promise<void>)[] = mcp === undefined ? [] : [() => mcp.close()];
   const http = httpServer(server, (request, env) => app?.fetch(request, env) ?? new Response(null, { status: 503 }));
-  const port = await listen(http, server).catch(async (error: unknown) => {
-    await Promise.all([watchdog.stop(), assize.close()]);
-    throw error;
-  });
+  const port = await listen(http, server).catch(orEnd);
   const url = publicAddress({ ...server, port });
   const peerUrl = peerAddress({ ...server, port });
   const addresses = addressesOf(url, server.host, port, peerUrl);

@@ -39,13 +39,29 @@ export interface ServicePorts {
  */
 export async function startService(
   options: ServeOptions,
-  { store, metrics, receivers, wakeNotices, onFailure }: ServicePorts,
+  ports: ServicePorts,
 ): Promise<{ readonly service: Service; readonly watchdog: Watchdog }> {
+  const { store, onFailure } = ports;
+  const { config, root } = options;
+  anchorRoot(config.store, root.publicKey);
+  const watchdog = new Watchdog({ store, url: config.store, limitMs: config.server.watchdogMs, onFailure });
+  try {
+    await watchdog.start();
+    return { service: await watchedService(options, ports, watchdog), watchdog };
+  } catch (error) {
+    // It would end a process that goes on without the server.
+    await watchdog.stop();
+    throw error;
+  }
+}
+
+async function watchedService(
+  options: ServeOptions,
+  { store, metrics, receivers, wakeNotices, onFailure }: ServicePorts,
+  watchdog: Watchdog,
+): Promise<Service> {
   const { config, root, domains, policy, rules, clock = systemClock } = options;
   const { server } = config;
-  anchorRoot(config.store, root.publicKey);
-  const watchdog = new Watchdog({ store, url: config.store, limitMs: server.watchdogMs, onFailure });
-  await watchdog.start();
   const assize = new Assize({
     ...{ store, snapshots: store, oracle: store, domains, anchors: [root.publicKey] },
     ...(policy !== undefined && { policy }),
@@ -88,5 +104,5 @@ export async function startService(
   await createWorlds(service, onFailure);
   await withdrawGrants(grants, { root, store, assize, now: clock.now(), onFailure });
   await gateways.start();
-  return { service, watchdog };
+  return service;
 }

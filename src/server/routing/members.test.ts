@@ -86,7 +86,7 @@ test('a server that does not answer is avoided, for longer each time', async () 
   await Promise.all([a.stop(), b.stop()]);
 });
 
-test('attack 70: a database writer directs requests to its address: none', async () => {
+test('a row of another key, an old row and the own address do not count', async () => {
   const side = store();
   const a = member(side, 'a');
   await a.start();
