@@ -1,20 +1,12 @@
 import type { Command } from 'commander';
 import { isAssizeError, type Json } from '#base';
 import type { GivenAnswer, Trajectory } from '#runtime';
-import {
-  anchorsOption,
-  domainOption,
-  entryKeyOption,
-  repeatable,
-  signerOption,
-  toolsOption,
-  waitOption,
-  withSharedOptions,
-} from '../files/options.ts';
+import { repeatable, withSharedOptions } from '../files/options.ts';
 import { jsonOption } from '../input/json-option.ts';
 import { answersTo } from '../render/questions.ts';
+import { withActingOptions } from '../store/acting-options.ts';
 import { requireAnchors } from '../store/anchors.ts';
-import { recoveryKeyOption } from '../store/recovery-key.ts';
+
 import { inSession } from '../store/session.ts';
 import { METHOD, type ResolvingOptions, resolvePending } from './resolution.ts';
 
@@ -27,28 +19,23 @@ interface Options extends ResolvingOptions {
 
 export function approve(program: Command): void {
   withSharedOptions(
-    program
-      .command('approve')
-      .description('approve a pending proposal as a counselor of its domain')
-      .argument('<pending>', 'id of the proposal, or its first 8 digits; or TRAJECTORY@SEQ')
-      .requiredOption('--as <principal>', 'the approving principal; recorded')
-      .option('--override', 'override the invariants that the result fails, except final ones; recorded')
-      .option('--reason <text>', 'reason for the approval; recorded')
-      .option('--args <json>', 'approve the proposal with these arguments instead; recorded', jsonOption)
-      .option('--digest <hex>', 'digest of the inspected proposal, or its first 8 digits; another digest is refused')
-      .addOption(
-        repeatable(
-          '--answer <choice>',
-          'winner of a contradiction: N as numbered by assize pending, REQUEST=N or REQUEST=CLAIM',
+    withActingOptions(
+      program
+        .command('approve')
+        .description('approve a pending proposal as a counselor of its domain')
+        .argument('<pending>', 'id of the proposal, or its first 8 digits; or TRAJECTORY@SEQ')
+        .requiredOption('--as <principal>', 'the approving principal; recorded')
+        .option('--override', 'override the invariants that the result fails, except final ones; recorded')
+        .option('--reason <text>', 'reason for the approval; recorded')
+        .option('--args <json>', 'approve the proposal with these arguments instead; recorded', jsonOption)
+        .option('--digest <hex>', 'digest of the inspected proposal, or its first 8 digits; another digest is refused')
+        .addOption(
+          repeatable(
+            '--answer <choice>',
+            'winner of a contradiction: N as numbered by assize pending, REQUEST=N or REQUEST=CLAIM',
+          ),
         ),
-      )
-      .addOption(domainOption)
-      .addOption(anchorsOption)
-      .addOption(signerOption)
-      .addOption(entryKeyOption)
-      .addOption(toolsOption)
-      .addOption(recoveryKeyOption)
-      .addOption(waitOption),
+    ),
   )
     .addHelpText(
       'after',

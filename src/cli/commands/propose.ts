@@ -5,23 +5,15 @@ import type { Tool } from '#effects';
 import type { Ruling, WritChain } from '#runtime';
 import { shortId } from '#views';
 import { CliError, EXIT, type ExitCode } from '../errors.ts';
-import {
-  anchorsOption,
-  domainOption,
-  entryKeyOption,
-  type OpeningOptions,
-  signerOption,
-  toolsOption,
-  waitOption,
-  withSharedOptions,
-} from '../files/options.ts';
+import { withSharedOptions } from '../files/options.ts';
 import { type ActingIn, actingWrit } from '../input/acting-writ.ts';
 import { jsonOption } from '../input/json-option.ts';
 import { readWritFile } from '../input/writ-file.ts';
 import { callLines, findingLines, rulingDocument, rulingLine } from '../render/ruling-text.ts';
+import { type ActingOptions, withActingOptions } from '../store/acting-options.ts';
 import { requireAnchors } from '../store/anchors.ts';
 import { headOf } from '../store/entries.ts';
-import { type RecoveryKeyOptions, readRecoveryKey, recoveryKeyOption } from '../store/recovery-key.ts';
+import { readRecoveryKey } from '../store/recovery-key.ts';
 import { rootKeyToAct } from '../store/root-key.ts';
 import { openAssize } from '../store/runtime.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
@@ -29,7 +21,7 @@ import { loadTools, reportingWaits, untilStopped, whenEffectsFree } from '../sto
 import { Interrupted } from '../terminal/interrupt.ts';
 import { line } from '../terminal/printable.ts';
 
-interface Options extends SharedOptions, OpeningOptions, RecoveryKeyOptions {
+interface Options extends SharedOptions, ActingOptions {
   readonly role: string;
   readonly params: Json;
   readonly args: Json;
@@ -37,31 +29,24 @@ interface Options extends SharedOptions, OpeningOptions, RecoveryKeyOptions {
   readonly as?: string;
   readonly principal?: string;
   readonly key?: string;
-  readonly tools: readonly string[];
-  readonly wait: number;
 }
 
 export function propose(program: Command): void {
   withSharedOptions(
-    program
-      .command('propose')
-      .description('propose an action, as an agent would')
-      .argument('<trajectory>', 'trajectory of the action')
-      .argument('<action>', 'action of the domain')
-      .requiredOption('--role <name>', 'role that performs the action')
-      .option('--params <json>', 'parameters of the role', jsonOption, {})
-      .requiredOption('--args <json>', 'arguments of the action', jsonOption)
-      .addOption(new Option('--writ <file>', 'writ that authorises the action; - for standard input').conflicts('as'))
-      .option('--as <agent>', `or the agent, in a local store with a root key (default: ${DEFAULT_AGENT})`)
-      .option('--principal <name>', 'the proposing principal (default: the subject of the writ)')
-      .option('--key <text>', 'idempotency key: a repetition with the same content gets the first ruling')
-      .addOption(domainOption)
-      .addOption(anchorsOption)
-      .addOption(signerOption)
-      .addOption(entryKeyOption)
-      .addOption(toolsOption)
-      .addOption(recoveryKeyOption)
-      .addOption(waitOption),
+    withActingOptions(
+      program
+        .command('propose')
+        .description('propose an action, as an agent would')
+        .argument('<trajectory>', 'trajectory of the action')
+        .argument('<action>', 'action of the domain')
+        .requiredOption('--role <name>', 'role that performs the action')
+        .option('--params <json>', 'parameters of the role', jsonOption, {})
+        .requiredOption('--args <json>', 'arguments of the action', jsonOption)
+        .addOption(new Option('--writ <file>', 'writ that authorises the action; - for standard input').conflicts('as'))
+        .option('--as <agent>', `or the agent, in a local store with a root key (default: ${DEFAULT_AGENT})`)
+        .option('--principal <name>', 'the proposing principal (default: the subject of the writ)')
+        .option('--key <text>', 'idempotency key: a repetition with the same content gets the first ruling'),
+    ),
   )
     .addHelpText(
       'after',

@@ -7,39 +7,27 @@ import type { Assize, Trajectory } from '#runtime';
 import type { Store } from '#stores';
 import { counted, shortId } from '#views';
 import { CliError, described, EXIT, type ExitCode, note } from '../errors.ts';
-import {
-  anchorsOption,
-  domainOption,
-  entryKeyOption,
-  type OpeningOptions,
-  positive,
-  repeatable,
-  signerOption,
-  toolsOption,
-  waitOption,
-  withSharedOptions,
-} from '../files/options.ts';
+import { positive, repeatable, withSharedOptions } from '../files/options.ts';
 import { readWritFile } from '../input/writ-file.ts';
 import { hasEnded, runDocument, runStatus, turnDocument, turnLines } from '../render/run-text.ts';
+import { type ActingOptions, withActingOptions } from '../store/acting-options.ts';
 import { type AgentsFile, agentsOf, loadAgentsFile } from '../store/agents.ts';
 import { requireAnchors } from '../store/anchors.ts';
 import { chatModelOf } from '../store/chat-model.ts';
 import { durableAgents } from '../store/durable-agents.ts';
-import { type RecoveryKeyOptions, readRecoveryKey, recoveryKeyOption } from '../store/recovery-key.ts';
+import { readRecoveryKey } from '../store/recovery-key.ts';
 import { openAssize } from '../store/runtime.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import { loadTools, reportingWaits, untilStopped, whenEffectsFree } from '../store/tools.ts';
 import { Interrupted } from '../terminal/interrupt.ts';
 import { line } from '../terminal/printable.ts';
 
-interface Options extends SharedOptions, OpeningOptions, RecoveryKeyOptions {
+interface Options extends SharedOptions, ActingOptions {
   readonly trajectory?: string;
   readonly model?: string;
   readonly textTools?: boolean;
   readonly turns: number;
   readonly writ: readonly string[];
-  readonly tools: readonly string[];
-  readonly wait: number;
   readonly durable?: boolean;
   readonly detach?: boolean;
   readonly tenant?: string;
@@ -49,25 +37,20 @@ const TURNS = 100;
 
 export function run(program: Command): void {
   withSharedOptions(
-    program
-      .command('run')
-      .description('run agents until all are done, with a model if they need one')
-      .argument('<file>', 'module that exports agents, and may export domain and trajectory')
-      .option('--trajectory <id>', 'trajectory of the run; created if it does not exist (default: that of the file)')
-      .option('--model <model>', 'openai:NAME, openai:NAME@URL or anthropic:NAME; keys come from the environment')
-      .option('--text-tools', 'describe actions in the prompt, for servers without tool calls')
-      .option('--turns <n>', 'maximum number of turns', positive, TURNS)
-      .option('--durable', 'record the run, so that a worker continues it after the end of this process')
-      .option('--detach', 'with --durable: record the run, and leave it to assize worker')
-      .option('--tenant <name>', 'with --durable: party whose runs share a limit and a turn (default: default)')
-      .addOption(repeatable('--writ <file>', 'writ of the agent that is its subject, for agents without a writ'))
-      .addOption(domainOption)
-      .addOption(anchorsOption)
-      .addOption(signerOption)
-      .addOption(entryKeyOption)
-      .addOption(toolsOption)
-      .addOption(recoveryKeyOption)
-      .addOption(waitOption),
+    withActingOptions(
+      program
+        .command('run')
+        .description('run agents until all are done, with a model if they need one')
+        .argument('<file>', 'module that exports agents, and may export domain and trajectory')
+        .option('--trajectory <id>', 'trajectory of the run; created if it does not exist (default: that of the file)')
+        .option('--model <model>', 'openai:NAME, openai:NAME@URL or anthropic:NAME; keys come from the environment')
+        .option('--text-tools', 'describe actions in the prompt, for servers without tool calls')
+        .option('--turns <n>', 'maximum number of turns', positive, TURNS)
+        .option('--durable', 'record the run, so that a worker continues it after the end of this process')
+        .option('--detach', 'with --durable: record the run, and leave it to assize worker')
+        .option('--tenant <name>', 'with --durable: party whose runs share a limit and a turn (default: default)')
+        .addOption(repeatable('--writ <file>', 'writ of the agent that is its subject, for agents without a writ')),
+    ),
   )
     .addHelpText(
       'after',

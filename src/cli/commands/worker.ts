@@ -1,36 +1,24 @@
 import type { Command } from 'commander';
 import { type DurableRun, RunWorker } from '#agents';
 import { described, EXIT, note } from '../errors.ts';
-import {
-  anchorsOption,
-  domainOption,
-  entryKeyOption,
-  type OpeningOptions,
-  positive,
-  repeatable,
-  signerOption,
-  toolsOption,
-  waitOption,
-  withSharedOptions,
-} from '../files/options.ts';
+import { positive, repeatable, withSharedOptions } from '../files/options.ts';
 import { readWritFile } from '../input/writ-file.ts';
 import { hasEnded, runStatus, turnLines } from '../render/run-text.ts';
+import { type ActingOptions, withActingOptions } from '../store/acting-options.ts';
 import { loadAgentsFile } from '../store/agents.ts';
 import { requireAnchors } from '../store/anchors.ts';
 import { chatModelOf } from '../store/chat-model.ts';
 import { durableAgents, requireOwnNames } from '../store/durable-agents.ts';
-import { type RecoveryKeyOptions, readRecoveryKey, recoveryKeyOption } from '../store/recovery-key.ts';
+import { readRecoveryKey } from '../store/recovery-key.ts';
 import { openAssize } from '../store/runtime.ts';
 import { inSession, type SharedOptions } from '../store/session.ts';
 import { loadTools, reportingWaits, untilStopped } from '../store/tools.ts';
 import { line } from '../terminal/printable.ts';
 
-interface Options extends SharedOptions, OpeningOptions, RecoveryKeyOptions {
+interface Options extends SharedOptions, ActingOptions {
   readonly model?: string;
   readonly textTools?: boolean;
   readonly writ: readonly string[];
-  readonly tools: readonly string[];
-  readonly wait: number;
   readonly concurrency: number;
   readonly perTenant?: number;
 }
@@ -39,22 +27,21 @@ const CONCURRENCY = 4;
 
 export function worker(program: Command): void {
   withSharedOptions(
-    program
-      .command('worker')
-      .description('carry durable runs of agents, beside any number of other workers')
-      .argument('<files...>', 'modules that export agents; the name of a file is the name of its agents in runs')
-      .option('--concurrency <n>', 'maximum number of runs in progress here', positive, CONCURRENCY)
-      .option('--per-tenant <n>', 'maximum number of runs of one tenant in progress here (default: the half)', positive)
-      .option('--model <model>', 'openai:NAME, openai:NAME@URL or anthropic:NAME; keys come from the environment')
-      .option('--text-tools', 'describe actions in the prompt, for servers without tool calls')
-      .addOption(repeatable('--writ <file>', 'writ of the agent that is its subject, for agents without a writ'))
-      .addOption(domainOption)
-      .addOption(anchorsOption)
-      .addOption(signerOption)
-      .addOption(entryKeyOption)
-      .addOption(toolsOption)
-      .addOption(recoveryKeyOption)
-      .addOption(waitOption),
+    withActingOptions(
+      program
+        .command('worker')
+        .description('carry durable runs of agents, beside any number of other workers')
+        .argument('<files...>', 'modules that export agents; the name of a file is the name of its agents in runs')
+        .option('--concurrency <n>', 'maximum number of runs in progress here', positive, CONCURRENCY)
+        .option(
+          '--per-tenant <n>',
+          'maximum number of runs of one tenant in progress here (default: the half)',
+          positive,
+        )
+        .option('--model <model>', 'openai:NAME, openai:NAME@URL or anthropic:NAME; keys come from the environment')
+        .option('--text-tools', 'describe actions in the prompt, for servers without tool calls')
+        .addOption(repeatable('--writ <file>', 'writ of the agent that is its subject, for agents without a writ')),
+    ),
   )
     .addHelpText(
       'after',
