@@ -23,7 +23,7 @@ async function gauge(server: TestServer, name: string): Promise<number> {
   return Number(new RegExp(`^assize_${name} (\\d+)$`, 'm').exec(text)?.[1]);
 }
 
-/** So many that they own each trajectory of a test, except by a rare chance. */
+/** The number of announced servers: they own each trajectory of a test, but by a rare chance. */
 const OTHERS = 8;
 
 /** Announces servers of the store at an address, and returns the function that withdraws them. */
