@@ -26,6 +26,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   witness: ['base', 'canon', 'merkle'],
   tools: ['base', 'canon', 'authority', 'effects'],
   domains: ['base', 'canon', 'authority', 'kernel', 'runtime', 'stores'],
+  cells: ['base', 'canon', 'merkle', 'ledger', 'authority', 'kernel', 'oracle', 'runtime', 'stores'],
   testing: [
     ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
   ],
@@ -44,11 +45,11 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   conformance: ['base', 'canon'],
   server: [
     ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
-    ...['agents', 'domains', 'config', 'views', 'tools', 'calls', 'mcp'],
+    ...['agents', 'cells', 'domains', 'config', 'views', 'tools', 'calls', 'mcp'],
   ],
   cli: [
     ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
-    ...['agents', 'witness', 'tools', 'integrations', 'domains', 'models', 'config', 'server', 'views', 'mcp'],
+    ...['agents', 'witness', 'cells', 'tools', 'integrations', 'domains', 'models', 'config', 'server', 'views', 'mcp'],
     'conformance',
   ],
 };
@@ -100,6 +101,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   models: ['zod'],
   views: ['zod'],
   conformance: ['zod'],
+  cells: ['yaml', 'zod'],
   config: ['zod'],
   mcp: [
     ...['@modelcontextprotocol/client', '@modelcontextprotocol/client/stdio'],

@@ -65,4 +65,5 @@ export {
   type SchemaIssues,
 } from './json/schema-issues.ts';
 export { textPlace } from './json/text-place.ts';
+export { ownerOf } from './owner-of.ts';
 export { composed, composedJson, normalForm } from './text/normal-form.ts';

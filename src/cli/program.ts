@@ -63,6 +63,7 @@ const COMMANDS: CommandLine['commands'] = {
   audit: async () => (await import('./commands/audit.ts')).audit,
   fsck: async () => (await import('./commands/fsck.ts')).fsck,
   archive: async () => (await import('./commands/archive.ts')).archive,
+  cells: async () => (await import('./commands/cells.ts')).cells,
   backup: async () => (await import('./commands/backup.ts')).backup,
   restore: async () => (await import('./commands/restore.ts')).restore,
   store: async () => (await import('./commands/store/index.ts')).store,

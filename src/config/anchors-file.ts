@@ -2,13 +2,15 @@ import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, write
 import { isAssizeError } from '#base';
 import { assertPublicKey, canonicalize, parseStrict } from '#canon';
 import { ConfigError } from './errors.ts';
+import { fileOfStore } from './file-of-store.ts';
 
 /** A writer of the file can grant authority. */
 const ANCHORS_MODE = 0o644;
 
-/** The file of a store's trusted root keys. Undefined if the store is not a local file. */
+/** The file of a store's trusted root keys. Undefined if the store has no local file. */
 export function anchorsFile(storeUrl: string): string | undefined {
-  return storeUrl.startsWith('sqlite:') ? `${storeUrl.slice('sqlite:'.length)}.anchors.json` : undefined;
+  const file = fileOfStore(storeUrl);
+  return file && `${file}.anchors.json`;
 }
 
 /**

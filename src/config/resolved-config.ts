@@ -202,8 +202,8 @@ function definedOf<T extends object>(given: T | undefined): Partial<T> {
   return Object.fromEntries(Object.entries(given ?? {}).filter(([, member]) => member !== undefined)) as Partial<T>;
 }
 
-/** The path of a SQLite store is relative to the config. Other URLs have no relative path. */
+/** The file of a SQLite store, or of cells, is relative to the config. Other URLs have no path. */
 function storeIn(folder: string, url: string): string {
-  const path = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : '';
-  return path === '' || folder === process.cwd() ? url : `sqlite:${resolve(folder, path)}`;
+  const [, scheme, path = ''] = /^(sqlite:|cells:)(.+)$/s.exec(url) ?? [];
+  return scheme === undefined || folder === process.cwd() ? url : `${scheme}${resolve(folder, path)}`;
 }

@@ -1,6 +1,7 @@
 import { generateKeys, type KeyPair } from '#canon';
 import { type Environment, ownEnvironment } from './environment.ts';
 import { ConfigError } from './errors.ts';
+import { fileOfStore } from './file-of-store.ts';
 import { createKeyFile, readKeyFile, readNamedKeyFile } from './key-file.ts';
 
 /** The key pair that signs root writs of a store, and its origin. Its public key is an anchor. */
@@ -18,10 +19,12 @@ const KEY = 'ASSIZE_ROOT_KEY';
 const KEY_FILE = 'ASSIZE_ROOT_KEY_FILE';
 
 /**
- * The file of the root key beside a store. Undefined if the store is not a local file.
+ * The file of the root key beside a store, or beside the file of its cells. Undefined if neither is
+ * a local file.
  */
 export function rootKeyFile(storeUrl: string): string | undefined {
-  return storeUrl.startsWith('sqlite:') ? `${storeUrl.slice('sqlite:'.length)}.root.key` : undefined;
+  const file = fileOfStore(storeUrl);
+  return file && `${file}.root.key`;
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Policy } from '#authority';
 import type { Json } from '#base';
+import type { Cell } from '#cells';
 import type { ResolvedConfig, RootKey } from '#config';
 import type { Rules } from '#domains/gateway';
 import type { Domain, Migration } from '#kernel';
@@ -18,6 +19,8 @@ export interface ServeOptions {
   /** An open store. The server does not close it. */
   readonly store: Store;
   readonly root: RootKey;
+  /** The cell whose store it is. Absent: the store is a deployment of its own. */
+  readonly cell?: Cell | undefined;
   readonly domains: readonly Domain[];
   readonly policy?: Policy | undefined;
   /** The rules of the worlds of the gateway domain. Default: those in force there. */

@@ -1,5 +1,8 @@
 import type { Hono } from 'hono';
+import type { KeyPair } from '#canon';
+import type { Cell } from '#cells';
 import type { ResolvedConfig } from '#config';
+import { CellRoutes } from './cells/cell-routes.ts';
 import { ServerError } from './errors.ts';
 import { eventOf } from './events/event-stream.ts';
 import { LogTail } from './events/log-tail.ts';
@@ -29,6 +32,8 @@ import { JwtVerifier } from './principals/jwt.ts';
 import { OidcSignIn } from './principals/oidc.ts';
 import { Standings } from './principals/standings.ts';
 import { peerAddress, publicAddress, signInLink } from './public-address.ts';
+import { ForwardMark } from './routing/forward-mark.ts';
+import { Forwarder } from './routing/forwarder.ts';
 import type { Router } from './routing/router.ts';
 import { routingOf, startRouting } from './routing/routing.ts';
 import type { ServeOptions } from './serve-options.ts';
@@ -104,9 +109,19 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const addresses = addressesOf(url, server.host, port, peerUrl);
   const { root } = options;
   const routing = peerUrl === undefined ? undefined : routingOf({ side: store, root, url: peerUrl, clock, onFailure });
+  const cells = options.cell && cellsOf(options.cell, root);
   app = appOf(
     service,
-    { logger, metrics, addresses, open, tail, stopping: stopping.signal, router: routing?.router },
+    {
+      logger,
+      metrics,
+      addresses,
+      open,
+      tail,
+      stopping: stopping.signal,
+      router: routing?.router,
+      cells: cells?.routes,
+    },
     { console: options.console, linksAtStart: options.linksAtStart ?? false, mcp, closers },
   );
   await tail.start();
@@ -146,6 +161,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       logger.event('stopping');
       stopping.abort(stopped());
       const work = Promise.all([routing?.members.stop(), tail.stop(), sender.stop(), kept()]).catch(onFailure);
+      await within(WORK_MS, service.cell?.stop() ?? Promise.resolve());
       const closing = closed(http);
       await within(REQUESTS_MS, closing);
       open.end(stopped());
@@ -153,12 +169,19 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       await within(ANSWERS_MS, closing);
       http.closeAllConnections();
       routing?.forwarder.close();
+      cells?.forwarder.close();
       await within(WORK_MS, work);
       await within(STOP_MS, assize.close({ timeoutMs: CALLS_MS }));
       await within(STOP_MS, watchdog.stop());
       logger.event('stopped');
     },
   };
+}
+
+function cellsOf({ watch }: Cell, root: KeyPair): { readonly routes: CellRoutes; readonly forwarder: Forwarder } {
+  const mark = new ForwardMark(root);
+  const forwarder = new Forwarder(mark);
+  return { routes: new CellRoutes(watch, forwarder, mark), forwarder };
 }
 
 interface AppPorts {
@@ -169,6 +192,7 @@ interface AppPorts {
   readonly tail: LogTail;
   readonly stopping: AbortSignal;
   readonly router: Router | undefined;
+  readonly cells: CellRoutes | undefined;
 }
 
 /** The pages of the app, its MCP servers, and the ends of those. */
@@ -184,7 +208,10 @@ function appOf(service: Service, { tail, ...ports }: AppPorts, ends: AppEnds): H
   const { tokens, sessions, names, clock, config, metrics } = service;
   const { limits, oidc, jwt } = config.server;
   const nowMs = (): number => performance.now();
-  const authenticator = new Authenticator({ config, tokens, sessions, jwt: new JwtVerifier(jwt), names, clock });
+  const authenticator = new Authenticator({
+    ...{ config, tokens, sessions, jwt: new JwtVerifier(jwt), names, clock },
+    requireStanding: service.cell?.requireStanding,
+  });
   const signIn = oidc === undefined ? undefined : new OidcSignIn(oidc, sessions);
   const way = signIn !== undefined ? 'oidc' : linksAtStart ? 'start' : 'link';
   return createApp({

@@ -5,6 +5,7 @@ import type { Domain, Migration } from '#kernel';
 import type { Clock } from '#oracle';
 import type { Assize, DomainWatch } from '#runtime';
 import type { Store } from '#stores';
+import type { CellDuties } from './cells/cell-duties.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import type { GatewayWorlds } from './gateway-worlds.ts';
 import type { Metrics } from './log/metrics.ts';
@@ -43,6 +44,8 @@ export interface Service {
   readonly watch: DomainWatch;
   readonly gateways: GatewayWorlds;
   readonly failedNotices: FailedNotices;
+  /** The duties of a server of a cell. */
+  readonly cell?: CellDuties | undefined;
   /** A policy of a client, for a backtest. @throws AuthorityError `bad_policy` */
   readonly policyOf: (rules: Json) => Policy;
 }

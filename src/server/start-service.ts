@@ -2,6 +2,8 @@ import { anchorRoot, GrantIssuer, recoveryKeyOf, withdrawGrants } from '#config'
 import { systemClock, systemRandom } from '#oracle';
 import { Assize } from '#runtime';
 import { checkpointFile, type Store } from '#stores';
+import { CellDuties } from './cells/cell-duties.ts';
+import { gracedReads } from './cells/graced-reads.ts';
 import { Checkpoints, derivedLogKey, witnessesOf } from './checkpoints.ts';
 import { GatewayWorlds } from './gateway-worlds.ts';
 import { checkpointInFile, checkpointInStore, type LastCheckpoint } from './last-checkpoint.ts';
@@ -60,10 +62,22 @@ async function watchedService(
   { store, metrics, receivers, wakeNotices, onFailure }: ServicePorts,
   watchdog: Watchdog,
 ): Promise<Service> {
-  const { config, root, domains, policy, rules, clock = systemClock } = options;
-  const { server } = config;
+  const { root, domains, policy, rules, cell, clock = systemClock } = options;
+  const { server } = options.config;
+  const offices = new OfficeWrits(root, server.writSeconds);
+  const grants = new GrantIssuer(root, store, {
+    principals: options.config.principals,
+    writSeconds: server.writSeconds,
+    waitMs: options.config.approvals.timeoutMs ?? APPROVAL_TIMEOUT_MS,
+  });
+  const anchors = [root.publicKey];
+  const duties = cell && new CellDuties({ cell, domains, anchors, grants, offices, clock, onFailure });
+  await duties?.start();
+  duties?.measure(metrics);
+  const worlds = await (duties?.worldsHere(options.config.worlds) ?? options.config.worlds);
+  const config = { ...options.config, worlds };
   const assize = new Assize({
-    ...{ store, snapshots: store, oracle: store, domains, anchors: [root.publicKey] },
+    ...{ store, snapshots: store, oracle: store, domains, anchors },
     ...(policy !== undefined && { policy }),
     ...(config.tools.length > 0 && { tools: config.tools }),
     effects: { recoveryKey: recoveryKeyOf(root), onRecoveryFailed: onFailure, ...config.effects },
@@ -76,13 +90,9 @@ async function watchedService(
   const file = checkpointFile(config.store);
   // A row of a local file is read at once, and a row over the network is a round trip a request.
   const isRemote = file === undefined && !config.store.startsWith('memory:');
-  const { tokens, sessions } = credentialsOf(isRemote ? recentSideStore(store) : store, root);
-  const offices = new OfficeWrits(root, server.writSeconds);
-  const grants = new GrantIssuer(root, store, {
-    principals: config.principals,
-    writSeconds: server.writSeconds,
-    waitMs: config.approvals.timeoutMs ?? APPROVAL_TIMEOUT_MS,
-  });
+  // A token counts in every cell.
+  const side = cell === undefined ? store : gracedReads(cell.log.store, cell.file.silenceMs);
+  const { tokens, sessions } = credentialsOf(isRemote ? recentSideStore(side) : side, root);
   // A file protects against a store that was put back, also where its entries were.
   const last: LastCheckpoint = file === undefined ? checkpointInStore(store) : checkpointInFile(file);
   const gateways = new GatewayWorlds({
@@ -99,6 +109,7 @@ async function watchedService(
     bundles: new OneAtATime(),
     ...{ stuck: watchdog, watch: watchdog },
     failedNotices: new FailedNotices(store, receivers, clock, wakeNotices),
+    cell: duties,
     policyOf: options.policyOf,
   };
   await createWorlds(service, onFailure);

@@ -1,12 +1,13 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { parseRuleTable, ruleTable } from '#authority';
+import { isCellsUrl, openCell } from '#cells';
 import { loadConfig, type ResolvedConfig, rootKeyOf } from '#config';
 import { faultText, gateway, type Rules, rulesPolicy, warningsOf } from '#domains/gateway';
 import type { Domain } from '#kernel';
 import type { SignerKey } from '#merkle';
 import { serve as startServer } from '#server';
 import { openStore } from '#stores';
-import { CliError, EXIT, note } from '../errors.ts';
+import { CliError, described, EXIT, note } from '../errors.ts';
 import { builtConsole, bundleVerifiers } from '../files/built-console.ts';
 import { isFile } from '../files/module-file.ts';
 import { withSharedOptions } from '../files/options.ts';
@@ -66,17 +67,15 @@ export function serve(program: Command): void {
         const root = rootKeyOf(config.store);
         if (root.created)
           note(`Created the root key ${root.file}. It grants all authority in this store: keep it secret.`);
-        const store = await openStore(config.store, { archive: config.archive });
+        const cell = isCellsUrl(config.store) ? await openCell(config.store, { root, onFailure }) : undefined;
+        const store = cell?.store ?? (await openStore(config.store, { archive: config.archive }));
         try {
           const rules = rulesOf(config);
           const domains = await domainsOf(config, rules);
           const serving = await startServer({
-            config,
-            store,
-            root,
-            domains,
-            logKey: ownLogKey(config.store),
-            rules,
+            config: { ...config, store: cell?.place.store ?? config.store },
+            ...{ store, cell, root, domains, rules },
+            logKey: ownLogKey(cell?.place.store ?? config.store),
             policy: rules === undefined ? await projectPolicy() : rulesPolicy(rules),
             console: await builtConsole(),
             verifiers: await bundleVerifiers(),
@@ -137,6 +136,11 @@ async function domainsOf({ domains, tools }: ResolvedConfig, rules: Rules | unde
   const called = tools.filter(({ name }) => name.includes('.'));
   const own = gateway({ tools: called, ...(rules !== undefined && { rules }) });
   return [own, ...all.filter(({ name }) => name !== 'gateway')];
+}
+
+/** A failure of the root log before the server has its own log. */
+function onFailure(error: unknown): void {
+  note(described(error).message);
 }
 
 function stopped(interruption: AbortSignal): Promise<void> {

@@ -71,10 +71,16 @@ type Work<O extends Options> = (
 function inStore<O extends Options>(work: Work<O>) {
   return inSession(async (session: Session, options: O, argument: string = '') => {
     const config = project() ?? (await loadConfig({ store: session.storeUrl }));
-    return session.withStore('existing', (store) => {
-      const credentials = () => credentialsOf(store, rootKeyOf(session.storeUrl));
-      return work(session, credentials, config, options, argument);
-    });
+    // Tokens of a deployment of cells count in every cell.
+    const root = { root: true };
+    return session.withStore(
+      'existing',
+      (store) => {
+        const credentials = () => credentialsOf(store, rootKeyOf(session.storeUrl));
+        return work(session, credentials, config, options, argument);
+      },
+      root,
+    );
   });
 }
 

@@ -3,12 +3,13 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { isAssizeError, isInstance } from '#base';
-import { openStore, type Store, type StoreOptions } from '#stores';
+import type { Store, StoreOptions } from '#stores';
 import { CliError, type ExitCode } from '../errors.ts';
 import { DEFAULT_STORE } from '../files/options.ts';
 import { Interrupted, interruption } from '../terminal/interrupt.ts';
 import { Output } from '../terminal/output.ts';
 import { Progress } from '../terminal/progress.ts';
+import { openByUrl } from './open-by-url.ts';
 import { openProject } from './project.ts';
 
 /** The options of a command that opens no store. */
@@ -39,12 +40,13 @@ export interface Session {
   /**
    * Opens the store, and always closes it. `readonly` requires an existing store and changes
    * nothing, `existing` writes to an existing store, `create` creates one. A store that is behind
-   * its last checkpoint is refused, unless `checkpoint` is false, for inspection.
+   * its last checkpoint is refused, unless `checkpoint` is false, for inspection. `root`: the store
+   * of the root log, if the URL names a cell.
    */
   withStore<T>(
     mode: 'readonly' | 'existing' | 'create',
     work: (store: Store) => Promise<T>,
-    options?: Pick<StoreOptions, 'checkpoint' | 'vectors' | 'archive'>,
+    options?: Pick<StoreOptions, 'checkpoint' | 'vectors' | 'archive'> & { readonly root?: boolean },
   ): Promise<T>;
 }
 
@@ -84,7 +86,7 @@ function openSession(
     progress: new Progress(),
     interruption,
     withStore: async (mode, work, options = {}) => {
-      const store = await openStore(storeUrl, { archive, ...options, mode }).catch((error: unknown) => {
+      const store = await openByUrl(storeUrl, { archive, ...options, mode }).catch((error: unknown) => {
         throw mode === 'create' ? error : inOurWords(error);
       });
       try {

@@ -188,6 +188,13 @@ export class GrantIssuer {
     return own.map((row) => grantWrit(this.#root, row));
   }
 
+  /** The trajectories in which a principal has used a grant. Reads all rows. */
+  async placesOf(name: string): Promise<readonly string[]> {
+    const places = new Set<string>();
+    for await (const { value } of this.#rows.all()) if (value.principal === name) places.add(value.trajectory);
+    return [...places];
+  }
+
   /** The principal of each grant that was used in a trajectory, by the id of its writ. */
   async holdersIn(trajectoryId: string): Promise<ReadonlyMap<string, string>> {
     const rows = await this.#rows.inTrajectory(trajectoryId);

@@ -17,6 +17,9 @@ export interface ExportOptions {
   readonly onProgress?: (entries: number) => void;
 }
 
+/** The parts of a store that an export reads. */
+export type ExportedStore = Pick<LedgerStore, 'blob' | 'erasedBy'> & Pick<LogStore, 'logSize' | 'logged' | 'logIndex'>;
+
 const EXPORT_OPTIONS = arg.members({ size: arg.optional(arg.number) });
 
 const PAGE = 1_000;
@@ -31,7 +34,7 @@ const PAGE = 1_000;
  * @throws LedgerFault for a payload or blob that is missing or is not valid JSON; ExportError
  * `bad_export` for a missing log entry; ArgumentError `bad_argument`
  */
-export async function* exportLines(store: LedgerStore & LogStore, options: ExportOptions = {}): AsyncGenerator<string> {
+export async function* exportLines(store: ExportedStore, options: ExportOptions = {}): AsyncGenerator<string> {
   checkArgument(EXPORT_OPTIONS, options, 'options');
   const logged = await store.logSize();
   const size = Math.min(options.size ?? logged, logged);
@@ -57,7 +60,7 @@ export async function* exportLines(store: LedgerStore & LogStore, options: Expor
 }
 
 /** Rows arrive in order of position. If the last row has its position, all rows have theirs. */
-async function requireAll(store: LogStore, rows: readonly EntryRow[], from: number): Promise<void> {
+async function requireAll(store: ExportedStore, rows: readonly EntryRow[], from: number): Promise<void> {
   const last = rows.at(-1);
   if (last !== undefined && (await store.logIndex(last.id)) === from + rows.length - 1) return;
   throw new ExportError(
@@ -68,7 +71,7 @@ async function requireAll(store: LogStore, rows: readonly EntryRow[], from: numb
 }
 
 /** A writ newer than the root is a blob under its own id, and so may its ancestors be. */
-async function* writBlobs(store: LedgerStore, row: EntryRow, id: Hash, written: Set<Hash>): AsyncGenerator<string> {
+async function* writBlobs(store: ExportedStore, row: EntryRow, id: Hash, written: Set<Hash>): AsyncGenerator<string> {
   for (let next: Hash | undefined = id; next !== undefined && !written.has(next); ) {
     written.add(next);
     const text = await store.blob(next);
@@ -79,7 +82,7 @@ async function* writBlobs(store: LedgerStore, row: EntryRow, id: Hash, written: 
   }
 }
 
-async function referred(store: LedgerStore & LogStore, row: EntryRow, hash: Hash, size: number): Promise<string> {
+async function referred(store: ExportedStore, row: EntryRow, hash: Hash, size: number): Promise<string> {
   const text = await store.blob(hash);
   if (text === undefined) {
     const by = await store.erasedBy(hash);

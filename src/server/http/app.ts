@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import { isAssizeError, isInstance } from '#base';
 import type { PrincipalKind } from '#config';
 import { StoreError } from '#stores';
+import type { CellRoutes } from '../cells/cell-routes.ts';
 import { ServerError } from '../errors.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Metrics } from '../log/metrics.ts';
@@ -42,6 +43,8 @@ export interface AppParts {
   readonly open: OpenRequests;
   /** Absent: no request is forwarded. */
   readonly router?: Router | undefined;
+  /** Absent: the store is no cell of a deployment. */
+  readonly cells?: CellRoutes | undefined;
   /** Adds the routes that are not operations: sign-in, events, pages. */
   readonly more?: (app: Hono, parts: AppParts) => void;
 }
@@ -55,6 +58,7 @@ const REQUEST_ID = 'x-request-id';
 const SECURITY_HEADERS = securityHeaders();
 
 const NOTHING = (): void => undefined;
+const NO_BYTES = new Uint8Array();
 /** A signal that does not end. */
 const NEVER = new AbortController().signal;
 
@@ -69,7 +73,7 @@ export function createApp(parts: AppParts): Hono {
   const app = new Hono();
   const { operations, addresses, stopping, service, metrics } = parts;
   app.use(async (context, next) => {
-    const forwardedId = parts.router?.forwardedId(context.req.raw);
+    const forwardedId = (parts.router ?? parts.cells)?.forwardedId(context.req.raw);
     if (forwardedId !== undefined) adoptRequestId(context.req.raw, forwardedId);
     const requestId = requestIdOf(context.req.raw);
     const startedAt = performance.now();
@@ -168,7 +172,7 @@ interface Given {
 async function answerOf(
   one: Operation,
   { request, path, caller, waitSeconds, requireStanding }: Given,
-  { service, limits, limiter, backlog, addresses, router, requestMs, stopping }: AppParts,
+  { service, limits, limiter, backlog, addresses, router, cells, requestMs, stopping }: AppParts,
   signalOf: () => AbortSignal,
 ): Promise<Answer | Response> {
   requireKind(caller, one.kinds);
@@ -176,12 +180,20 @@ async function answerOf(
   const bytesMax = Math.max(limits.bodyBytes, one.bodyBytes ?? 0);
   const bytes = one.body === undefined ? undefined : await readBytes(request, bytesMax);
   const isRouted = router !== undefined && one.isRouted === true && bytes !== undefined;
-  if (isRouted && !isForwarded(request) && !stopping.aborted) {
+  const { trajectory } = path;
+  if (trajectory !== undefined && (isRouted || cells !== undefined) && !stopping.aborted) {
     // A server that stops waits for the requests that it has forwarded.
     const end = new RequestEnd(request.signal, NEVER, requestMs + waitSeconds * 1_000);
-    const forwarding = { request, requestId: requestIdOf(request), body: bytes, signal: end.signal };
-    const forwarded = await router.forwarded(path['trajectory']!, forwarding).finally(() => end.release());
-    if (forwarded !== undefined) return forwarded;
+    const forwarding = { request, requestId: requestIdOf(request), body: bytes ?? NO_BYTES, signal: end.signal };
+    try {
+      const isSent = isForwarded(request);
+      const elsewhere = await cells?.forwarded(trajectory, forwarding, isSent);
+      if (elsewhere !== undefined) return elsewhere;
+      const forwarded = isRouted && !isSent ? await router.forwarded(trajectory, forwarding) : undefined;
+      if (forwarded !== undefined) return forwarded;
+    } finally {
+      end.release();
+    }
   }
   const body = bytes && parseBody(bytes, bytesMax);
   const given = checkedParts(one, { path, query: queryOf(request.url), body });

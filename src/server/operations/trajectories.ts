@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isAssizeError, type Json } from '#base';
 import { copyJson, hashText, parsePointer, parseStrict } from '#canon';
+import { tenantOf } from '#cells';
 import { type BranchPayload, type EntryRow, type RootPayload, readRow } from '#ledger';
 import { Trajectory } from '#runtime';
 import { readable } from '#views';
@@ -79,6 +80,7 @@ const create = operation({
     const domain = service.domains.find(({ name }) => name === body.domain);
     if (domain === undefined)
       throw new ServerError('no_such_value', `There is no domain ${body.domain}. List them with GET /v1/domains.`);
+    if (body.trajectory_id !== undefined) await service.cell?.place(tenantOf(body.trajectory_id));
     const made = await service.assize.create(domain, {
       ...(body.trajectory_id !== undefined && { trajectoryId: body.trajectory_id }),
       ...(body.initial !== undefined && { initial: body.initial }),

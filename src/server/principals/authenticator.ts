@@ -29,6 +29,7 @@ export class Authenticator {
   readonly #names: FreeNames;
   readonly #clock: Clock;
   readonly #isTls: boolean;
+  readonly #requireStanding: (principal: string) => void;
 
   constructor(parts: {
     readonly config: ResolvedConfig;
@@ -37,6 +38,8 @@ export class Authenticator {
     readonly jwt: JwtVerifier;
     readonly names: FreeNames;
     readonly clock: Clock;
+    /** Refuses principals that were revoked in every cell. */
+    readonly requireStanding?: ((principal: string) => void) | undefined;
   }) {
     this.#config = parts.config;
     this.#tokens = parts.tokens;
@@ -44,6 +47,7 @@ export class Authenticator {
     this.#jwt = parts.jwt;
     this.#names = parts.names;
     this.#clock = parts.clock;
+    this.#requireStanding = parts.requireStanding ?? (() => undefined);
     const { publicUrl, tls } = parts.config.server;
     this.#isTls = publicUrl === undefined ? tls !== undefined : publicUrl.startsWith('https:');
   }
@@ -72,7 +76,13 @@ export class Authenticator {
   }
 
   /** The principal that a credential names now. @throws the errors of `callerOf` */
-  async callerBy({ kind, text }: Credential): Promise<Caller> {
+  async callerBy(credential: Credential): Promise<Caller> {
+    const caller = await this.#named(credential);
+    this.#requireStanding(caller.name);
+    return caller;
+  }
+
+  async #named({ kind, text }: Credential): Promise<Caller> {
     if (kind === 'token') return this.#byToken(text);
     return kind === 'jwt' ? this.#byJwt(text) : this.#bySession(text);
   }

@@ -35,6 +35,8 @@ export interface Forwarding {
   readonly body: Uint8Array;
   /** Ends when the client leaves, or its time is over. */
   readonly signal: AbortSignal;
+  /** Whether the request may be sent twice: its key makes it the same. Default: true. */
+  readonly mayRepeat?: boolean;
 }
 
 /** Sends requests of clients on to other servers of the store. */
@@ -53,11 +55,15 @@ export class Forwarder {
    * executed the request.
    */
   async send({ url, gone }: Member, forwarding: Forwarding): Promise<Response | undefined> {
-    const { request, requestId, body, signal } = forwarding;
+    const { request, requestId, body, signal, mayRepeat = true } = forwarding;
     const path = pathOf(request.url);
     const mark = this.#mark.of(requestId, request.method, path);
     const headers = { ...headersOf(request), 'content-length': body.byteLength, [FORWARDED]: mark };
-    const options = { method: request.method, headers, signal: AbortSignal.any([gone, signal]) };
+    const options = {
+      ...{ method: request.method, headers, signal: AbortSignal.any([gone, signal]) },
+      // The server may close a connection that waits at the moment of the request.
+      ...(!mayRepeat && { agent: false as const }),
+    };
     const place = new URL(path, url);
     try {
       return await this.#exchange(place, options, body).catch((error: unknown) => {

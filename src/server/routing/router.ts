@@ -1,7 +1,7 @@
+import { ownerOf } from '#canon';
 import type { ForwardMark } from './forward-mark.ts';
 import type { Forwarder, Forwarding } from './forwarder.ts';
 import type { Members } from './members.ts';
-import { ownerOf } from './owner-of.ts';
 
 /** Requests that this process sent on, and those that it then answered itself. */
 export interface ForwardCounts {

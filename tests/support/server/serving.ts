@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { onTestFinished } from 'vitest';
 import { parseRuleTable, ruleTable } from '#authority';
 import { addMicros, generateKeys } from '#canon';
+import type { Cell } from '#cells';
 import type { AssizeConfig, PrincipalConfig, ResolvedConfig, RootKey, ServerConfig } from '#config';
 import { budget } from '#domains/budget';
 import type { Rules } from '#domains/gateway';
@@ -59,6 +60,8 @@ export interface Starting {
   readonly server?: ServerConfig;
   readonly principals?: Record<string, PrincipalConfig>;
   readonly store?: Store;
+  /** The cell whose store it is. */
+  readonly cell?: Cell;
   readonly domains?: readonly Domain[];
   readonly rules?: Rules;
   readonly clock?: Clock;
@@ -108,7 +111,8 @@ const open: Set<TestServer> = new Set();
 /** Starts a server. It stops at the end of the running test, or with `stopAll`. */
 export async function start(starting: Starting = {}): Promise<TestServer> {
   const {
-    store: opened = new MemoryStore(),
+    cell,
+    store: opened = cell?.store ?? new MemoryStore(),
     domains = [till, laterTill, budget as unknown as Domain],
     clock = systemClock,
     principals = PRINCIPALS,
@@ -123,12 +127,12 @@ export async function start(starting: Starting = {}): Promise<TestServer> {
   const store = notingKinds(opened, sideKinds);
   const lines: string[] = [];
   const serving = await serve({
-    ...{ config, store, root: ROOT, domains, clock, rules: starting.rules },
+    ...{ config, store, root: ROOT, cell, domains, clock, rules: starting.rules },
     ...{ console: starting.console, verifiers: starting.verifiers },
     policyOf: (rules) => ruleTable(parseRuleTable(rules)),
     log: (text) => lines.push(...text.trimEnd().split('\n')),
   });
-  const { tokens: issuer, sessions } = credentialsOf(store, ROOT);
+  const { tokens: issuer, sessions } = credentialsOf(cell?.log.store ?? store, ROOT);
   const tokenFor: TestServer['tokenFor'] = async (principal, { expired = false } = {}) => {
     const created = addMicros(clock.now(), expired ? -2_000_000 : 0);
     const kinds = (principals as Record<string, PrincipalConfig>)[principal]?.kinds ?? [];

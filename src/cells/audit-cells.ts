@@ -1,0 +1,47 @@
+import { compareWithHead, comparisonFault } from '#ledger';
+import { openStore } from '#stores';
+import type { CellPlace, CellsFile } from './cells-file.ts';
+import type { RootLog } from './root-log.ts';
+
+/** A cell beside its last checkpoint in the root log. */
+export interface CellAudit {
+  readonly cell: string;
+  /** Entries of its last checkpoint in the root log. Undefined: it has none. */
+  readonly recorded: number | undefined;
+  /** Entries of its log now. Undefined: its store could not be read. */
+  readonly size: number | undefined;
+  readonly fault: string | undefined;
+}
+
+/**
+ * Compares each cell with its last checkpoint in the root log: whether its log has that head, or
+ * continues it. The root log itself is verified as every ledger is, with `verify` and `audit`.
+ */
+export async function auditCells(file: CellsFile, log: RootLog): Promise<readonly CellAudit[]> {
+  const { cells } = await log.read();
+  return Promise.all(
+    file.cells.map(async (place) => audited(place, Object.hasOwn(cells, place.name) ? cells[place.name] : undefined)),
+  );
+}
+
+async function audited(
+  place: CellPlace,
+  last: { readonly size: number; readonly root: string } | undefined,
+): Promise<CellAudit> {
+  const found = { cell: place.name, recorded: last?.size };
+  try {
+    const store = await openStore(place.store, { mode: 'readonly', checkpoint: false, archive: place.archive });
+    try {
+      const kept = { size: last?.size ?? 0, root: Buffer.from(last?.root ?? '', 'hex') };
+      const size = await store.logSize();
+      if (last === undefined) return { ...found, size, fault: undefined };
+      const comparison = await compareWithHead(store, kept);
+      const fault = comparisonFault(comparison, { origin: `the cell ${place.name} in the root log`, size: last.size });
+      return { ...found, size, fault };
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    return { ...found, size: undefined, fault: error instanceof Error ? error.message : String(error) };
+  }
+}

@@ -1,0 +1,55 @@
+import { openStore, type Store, type StoreOptions } from '#stores';
+import { cellStore } from './cell-store.ts';
+import { type CellPlace, type CellsFile, cellNamed, partsOfCellsUrl, readCellsFile } from './cells-file.ts';
+import { RootLog, type RootLogOptions } from './root-log.ts';
+import { RootWatch } from './root-watch.ts';
+
+export interface OpenCellOptions extends Pick<StoreOptions, 'mode' | 'checkpoint' | 'vectors'> {
+  readonly root: RootLogOptions['root'];
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** One cell of a deployment, as a process has it open. */
+export interface Cell {
+  readonly place: CellPlace;
+  readonly file: CellsFile;
+  /** The store of the cell, which refuses what the root log does not allow. */
+  readonly store: Store;
+  /** The same store without that check, for the orders themselves. */
+  readonly own: Store;
+  readonly log: RootLog;
+  readonly watch: RootWatch;
+}
+
+/**
+ * Opens the cell that a URL `cells:FILE?cell=NAME` names, and follows the root log. The store of the
+ * cell closes both.
+ *
+ * @throws CellsError `bad_cells_file`, `no_such_cell`; the errors of `openStore`
+ */
+export async function openCell(url: string, options: OpenCellOptions): Promise<Cell> {
+  const { file: path, cell } = partsOfCellsUrl(url);
+  const file = readCellsFile(path);
+  const place = cellNamed(file, cell);
+  const { root, onFailure, mode = 'create', ...others } = options;
+  const own = await openStore(place.store, { ...others, mode, archive: place.archive });
+  let log: RootLog | undefined;
+  try {
+    log = await RootLog.open({ url: file.root, root, mode });
+    const watch = new RootWatch({
+      ...{ log, file, cell: place.name, side: own, onFailure },
+      nowMs: () => performance.now(),
+    });
+    await watch.start();
+    const ended = log;
+    const store = cellStore(own, watch, async () => {
+      await watch.stop();
+      await ended.close();
+    });
+    return { place, file, store, own, log, watch };
+  } catch (error) {
+    await log?.close();
+    await own.close();
+    throw error;
+  }
+}

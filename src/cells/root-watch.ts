@@ -1,0 +1,280 @@
+import { ownerOf } from '#canon';
+import type { EntryRow, SideStore } from '#ledger';
+import type { CellPlace, CellsFile } from './cells-file.ts';
+import { type DirectoryState, EVERY_TENANT } from './directory.ts';
+import { CellsError } from './errors.ts';
+import type { RootLog } from './root-log.ts';
+import { tenantOf } from './tenant-of.ts';
+
+export interface RootWatchOptions {
+  readonly log: Pick<RootLog, 'head' | 'read'>;
+  readonly file: Pick<CellsFile, 'cells' | 'silenceMs'>;
+  /** The name of the cell. */
+  readonly cell: string;
+  /** The side log of the cell. */
+  readonly side: SideStore;
+  /** A monotonic clock in milliseconds. */
+  readonly nowMs: () => number;
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** The time between two reads of the root log. */
+export const ROOT_POLL_MS = 1_000;
+
+const APPLIED_KIND = 'cells/applied';
+const APPLIED_KEY = 'orders';
+
+/**
+ * Follows the root log for one cell, and says what may be written there. A process that has not
+ * heard from the root log for the configured time writes nothing: a halt or a revocation may be in
+ * it. Time is measured by the monotonic clock of the process, so no other clock counts.
+ */
+export class RootWatch {
+  readonly #options: RootWatchOptions;
+  #directory: DirectoryState | undefined;
+  #head: string | undefined;
+  /** When the read began after which everything that it found was applied. */
+  #heardAt: number | undefined;
+  /** The number of orders that are applied in the cell. */
+  #applied = 0;
+  #diverged: CellsError | undefined;
+  #reading: Promise<void> | undefined;
+  /** Whether the last read failed, so that one failure is reported once. */
+  #isFailing = false;
+  #onFailure: (error: unknown) => void;
+  #timer: NodeJS.Timeout | undefined;
+  #listener: (directory: DirectoryState) => Promise<void> = async () => undefined;
+
+  constructor(options: RootWatchOptions) {
+    this.#options = options;
+    this.#onFailure = options.onFailure;
+  }
+
+  /** The directory as it was read last. @throws CellsError `root_silent` before the first read */
+  get directory(): DirectoryState {
+    if (this.#directory === undefined) throw this.#silent();
+    return this.#directory;
+  }
+
+  /** Seconds since the last read after which everything was applied. Undefined: never. */
+  get silentSeconds(): number | undefined {
+    return this.#heardAt === undefined ? undefined : (this.#options.nowMs() - this.#heardAt) / 1_000;
+  }
+
+  /**
+   * Reads the root log now and every second from then on. A root log that cannot be read is
+   * reported, and keeps the cell from writing.
+   */
+  async start(): Promise<void> {
+    await this.read();
+    this.#timer = setInterval(() => void this.read(), ROOT_POLL_MS).unref();
+  }
+
+  /**
+   * The work of a server that applies orders. It gets each directory with another number of orders,
+   * and the cell writes again when it has ended.
+   */
+  onOrders(apply: (directory: DirectoryState) => Promise<void>): void {
+    this.#listener = apply;
+  }
+
+  /** Ends the reads, and waits for the one in progress. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#reading;
+  }
+
+  /** Receives the failures from now on. */
+  reportTo(onFailure: (error: unknown) => void): void {
+    this.#onFailure = onFailure;
+  }
+
+  /** Reads the root log once. A failure is reported, unless the last read failed too. */
+  read(): Promise<void> {
+    this.#reading ??= this.#read()
+      .then(
+        () => {
+          this.#isFailing = false;
+        },
+        (error: unknown) => {
+          if (!this.#isFailing) this.#onFailure(error);
+          this.#isFailing = true;
+        },
+      )
+      .finally(() => {
+        this.#reading = undefined;
+      });
+    return this.#reading;
+  }
+
+  /** Reads the root log once more, after the read in progress. */
+  async readAgain(): Promise<void> {
+    await this.#reading;
+    await this.read();
+  }
+
+  /** Records that a server has applied the orders, for the other processes of the cell. */
+  async recordApplied(orders: number): Promise<void> {
+    const { side } = this.#options;
+    for (;;) {
+      const row = await side.sideGet(APPLIED_KIND, APPLIED_KEY);
+      if (row !== undefined && appliedIn(row.body) >= orders) break;
+      const expected = row?.version ?? null;
+      const body = JSON.stringify({ orders });
+      if (await side.sidePut([{ kind: APPLIED_KIND, key: APPLIED_KEY, expected, body }])) break;
+    }
+    this.#applied = Math.max(this.#applied, orders);
+  }
+
+  get isDiverged(): boolean {
+    return this.#diverged !== undefined;
+  }
+
+  /** Stops all writes: the log of the cell does not continue its checkpoint in the root log. */
+  diverge(error: CellsError): void {
+    this.#diverged = error;
+  }
+
+  /**
+   * The cell of a tenant. Undefined if it is placed nowhere. While the tenant moves, no cell writes
+   * for it, and this is the one that it leaves.
+   */
+  placeOf(tenant: string): CellPlace | undefined {
+    const placed = this.#tenant(tenant);
+    return placed && this.#place(placed.cell);
+  }
+
+  /** The cell for a new tenant: by rendezvous hashing over all cells of the file. */
+  proposedFor(tenant: string): CellPlace {
+    return ownerOf(
+      tenant,
+      this.#options.file.cells.map((cell) => ({ id: cell.name, cell })),
+    )!.cell;
+  }
+
+  /** Whether this cell has the tenant, which does not move. */
+  isHere(tenant: string): boolean {
+    const placed = this.#tenant(tenant);
+    return placed?.cell === this.#options.cell && placed.to === undefined;
+  }
+
+  /** The name of the cell. */
+  get cell(): string {
+    return this.#options.cell;
+  }
+
+  /** The reason why a tenant is halted everywhere. Undefined if it is not. */
+  haltOf(tenant: string): string | undefined {
+    const { halted } = this.directory;
+    return halted[EVERY_TENANT] ?? (Object.hasOwn(halted, tenant) ? halted[tenant] : undefined);
+  }
+
+  /** @throws CellsError `principal_revoked`, `root_silent` */
+  requireStanding(principal: string): void {
+    const { revoked } = this.directory;
+    if (!Object.hasOwn(revoked, principal)) return;
+    throw new CellsError('principal_revoked', `${principal} was revoked in every cell: ${revoked[principal]}`, {
+      evidence: { principal },
+    });
+  }
+
+  /**
+   * Whether this process may write the entries.
+   *
+   * @throws CellsError `root_silent`, `orders_waiting`, `cell_diverged`, `tenant_halted`, and those of
+   * `requireHere`
+   */
+  requireWritable(entries: readonly Pick<EntryRow, 'trajectory_id' | 'seq'>[]): void {
+    if (this.#diverged !== undefined) throw this.#diverged;
+    const { orders } = this.directory;
+    if (this.#heardAt === undefined || this.#options.nowMs() - this.#heardAt > this.#options.file.silenceMs)
+      throw this.#applied < orders ? waiting(orders, this.#applied) : this.#silent();
+    for (const { trajectory_id, seq } of entries) {
+      const tenant = tenantOf(trajectory_id);
+      this.requireHere(tenant);
+      // The halts of existing trajectories are entries of their own.
+      if (seq === 0 && this.haltOf(tenant) !== undefined)
+        throw new CellsError('tenant_halted', `The tenant ${tenant} is halted: ${this.haltOf(tenant)}`, {
+          evidence: { tenant },
+        });
+    }
+  }
+
+  /** @throws CellsError `other_cell`, `tenant_moves`, `tenant_not_placed` */
+  requireHere(tenant: string): void {
+    if (this.isHere(tenant)) return;
+    const placed = this.#tenant(tenant);
+    if (placed === undefined)
+      throw new CellsError(
+        'tenant_not_placed',
+        `No cell has the tenant ${tenant}. Place it: assize cells place ${tenant}`,
+        { evidence: { tenant } },
+      );
+    if (placed.to !== undefined)
+      throw new CellsError('tenant_moves', `The tenant ${tenant} moves to the cell ${placed.to}. Try again.`, {
+        evidence: { tenant, cell: placed.to },
+        retryable: true,
+      });
+    const { url } = this.#place(placed.cell) ?? {};
+    const where = url === undefined ? '' : `, at ${url}`;
+    throw new CellsError(
+      'other_cell',
+      `The tenant ${tenant} lives in the cell ${placed.cell}${where}. Use that cell.`,
+      {
+        evidence: { tenant, cell: placed.cell, ...(url !== undefined && { url }) },
+      },
+    );
+  }
+
+  async #read(): Promise<void> {
+    const { log, nowMs } = this.#options;
+    const began = nowMs();
+    const head = await log.head();
+    if (head !== this.#head) {
+      this.#directory = await log.read();
+      this.#head = head;
+    }
+    const directory = this.#directory as DirectoryState;
+    await this.#listener(directory);
+    if (this.#applied < directory.orders)
+      this.#applied = Math.max(this.#applied, await appliedOrders(this.#options.side));
+    if (this.#applied >= directory.orders) this.#heardAt = began;
+  }
+
+  #tenant(tenant: string): DirectoryState['tenants'][string] | undefined {
+    const { tenants } = this.directory;
+    return Object.hasOwn(tenants, tenant) ? tenants[tenant] : undefined;
+  }
+
+  #place(name: string): CellPlace | undefined {
+    return this.#options.file.cells.find((cell) => cell.name === name);
+  }
+
+  #silent(): CellsError {
+    const seconds = this.#options.file.silenceMs / 1_000;
+    return new CellsError(
+      'root_silent',
+      `This process has not heard from the root log for ${seconds} seconds, so the cell accepts no entry. Check the root store, and try again.`,
+      { evidence: { seconds }, retryable: true },
+    );
+  }
+}
+
+/** The number of orders that a cell's servers have applied, as a mover reads it. */
+export async function appliedOrders(side: SideStore): Promise<number> {
+  const row = await side.sideGet(APPLIED_KIND, APPLIED_KEY);
+  return row === undefined ? 0 : appliedIn(row.body);
+}
+
+function appliedIn(body: string): number {
+  const { orders } = (JSON.parse(body) ?? {}) as { readonly orders?: unknown };
+  return Number.isSafeInteger(orders) ? (orders as number) : 0;
+}
+
+function waiting(orders: number, applied: number): CellsError {
+  return new CellsError(
+    'orders_waiting',
+    `The root log has ${orders} orders, and this cell has applied ${applied}. A server of the cell applies them: start one, and try again.`,
+    { evidence: { orders, applied }, retryable: true },
+  );
+}

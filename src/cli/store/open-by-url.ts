@@ -1,0 +1,29 @@
+import { isCellsUrl, openCell, partsOfCellsUrl, readCellsFile } from '#cells';
+import { findRootKey } from '#config';
+import { openStore, type Store, type StoreOptions } from '#stores';
+import { CliError, described, note } from '../errors.ts';
+
+/**
+ * The store of a URL. `cells:FILE` is the store of the root log, and `cells:FILE?cell=NAME` the one
+ * of a cell, which refuses what the root log does not allow.
+ *
+ * @throws CliError `usage` without the root key of the cells; CellsError; the errors of `openStore`
+ */
+export async function openByUrl(
+  url: string,
+  { root: wantsRoot = false, ...options }: StoreOptions & { readonly root?: boolean },
+): Promise<Store> {
+  if (!isCellsUrl(url)) return openStore(url, options);
+  const { file: path, cell } = partsOfCellsUrl(url);
+  const file = readCellsFile(path);
+  const { archive: _, ...others } = options;
+  if (cell === undefined || wantsRoot) return openStore(file.root, others);
+  const place = file.cells.find(({ name }) => name === cell);
+  if (place !== undefined && options.mode === 'readonly')
+    return openStore(place.store, { ...others, archive: place.archive });
+  const root = findRootKey(url);
+  if (root === undefined)
+    throw new CliError('usage', 'A cell follows the root log by its root key. Set ASSIZE_ROOT_KEY_FILE to its file.');
+  const { store } = await openCell(url, { root, ...others, onFailure: (error) => note(described(error).message) });
+  return store;
+}

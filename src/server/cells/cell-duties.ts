@@ -1,0 +1,90 @@
+import { isAssizeError } from '#base';
+import { type Cell, reportCheckpoint, tenantOf } from '#cells';
+import type { ResolvedConfig } from '#config';
+import type { Metrics } from '../log/metrics.ts';
+import { CellOrders, type CellOrdersOptions } from './cell-orders.ts';
+
+/** The time between two checkpoints of a cell in the root log. */
+const REPORT_MS = 10_000;
+/** The principal that places the tenants of configured worlds. */
+const SERVER = 'assize:server';
+
+/** The work of a server for its cell: orders of the root log, checkpoints, new tenants. */
+export class CellDuties {
+  readonly #cell: Cell;
+  readonly #orders: CellOrders;
+  readonly #onFailure: (error: unknown) => void;
+  #timer: NodeJS.Timeout | undefined;
+  #reporting: Promise<void> | undefined;
+
+  constructor(options: CellOrdersOptions) {
+    this.#cell = options.cell;
+    this.#onFailure = options.onFailure;
+    this.#orders = new CellOrders(options);
+  }
+
+  /**
+   * Applies the orders, and compares the log with its last checkpoint, before the cell serves.
+   *
+   * @throws CellsError `cell_diverged`; the errors of the stores
+   */
+  async start(): Promise<void> {
+    const { watch } = this.#cell;
+    watch.reportTo(this.#onFailure);
+    watch.onOrders((directory) => this.#orders.apply(directory));
+    await watch.readAgain();
+    await reportCheckpoint(this.#cell);
+    this.#timer = setInterval(() => this.#report(), REPORT_MS).unref();
+  }
+
+  /** The worlds whose tenants live in this cell. A tenant without a cell gets one. */
+  async worldsHere(worlds: ResolvedConfig['worlds']): Promise<ResolvedConfig['worlds']> {
+    const { watch } = this.#cell;
+    for (const id of Object.keys(worlds)) await this.place(tenantOf(id));
+    return Object.fromEntries(Object.entries(worlds).filter(([id]) => watch.isHere(tenantOf(id))));
+  }
+
+  /** Places a tenant that no cell has, by its name. */
+  async place(tenant: string): Promise<void> {
+    const { log, watch } = this.#cell;
+    if (watch.placeOf(tenant) !== undefined) return;
+    try {
+      await log.order('place', { tenant, cell: watch.proposedFor(tenant).name }, SERVER);
+    } catch (error) {
+      // Another server may have placed it.
+      if (!isAssizeError(error, 'order_refused')) throw error;
+    }
+    await watch.readAgain();
+  }
+
+  /** @throws CellsError `principal_revoked`, `root_silent` */
+  readonly requireStanding = (principal: string): void => this.#cell.watch.requireStanding(principal);
+
+  measure(metrics: Metrics): void {
+    const { watch } = this.#cell;
+    metrics.gauge({
+      name: 'assize_root_silence_seconds',
+      help: 'Seconds since the cell heard from the root log with every order applied.',
+      read: () => watch.silentSeconds ?? Number.MAX_SAFE_INTEGER,
+    });
+    metrics.gauge({
+      name: 'assize_cell_diverged',
+      help: '1 if the log of the cell does not continue its checkpoint in the root log.',
+      read: () => (watch.isDiverged ? 1 : 0),
+    });
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#reporting;
+    await this.#orders.close();
+  }
+
+  #report(): void {
+    this.#reporting ??= reportCheckpoint(this.#cell)
+      .catch(this.#onFailure)
+      .finally(() => {
+        this.#reporting = undefined;
+      });
+  }
+}

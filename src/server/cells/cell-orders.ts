@@ -1,0 +1,138 @@
+import { isAssizeError } from '#base';
+import { type Cell, type DirectoryState, tenantOf } from '#cells';
+import type { GrantIssuer } from '#config';
+import type { Domain } from '#kernel';
+import { HALT_ACTION, REVOKE_ACTION } from '#ledger';
+import type { Clock } from '#oracle';
+import { Assize } from '#runtime';
+import { ServerError } from '../errors.ts';
+import type { OfficeWrits } from '../principals/office-writs.ts';
+
+export interface CellOrdersOptions {
+  readonly cell: Cell;
+  readonly domains: readonly Domain[];
+  readonly anchors: readonly string[];
+  readonly grants: GrantIssuer;
+  readonly offices: OfficeWrits;
+  readonly clock: Clock;
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** The principal of the halts and revocations that carry out orders. */
+const CELLS = 'assize:cells';
+
+/** Refusals that no later attempt changes: no process of this configuration writes there. */
+const FINAL: readonly string[] = ['concluded', 'domain_mismatch', 'imported_trajectory', 'invalid_ledger'];
+
+/**
+ * Carries out the orders of the root log in one cell, as entries of its trajectories: halts,
+ * resumes and revocations. Any number of servers may carry out the same order, because each looks
+ * at what is in force.
+ */
+export class CellOrders {
+  readonly #options: CellOrdersOptions;
+  /** The runtime over the store itself: the orders also hold for tenants that have left. */
+  readonly #assize: Assize;
+  /** The directory whose orders were carried out by this process. */
+  #done: DirectoryState | undefined;
+
+  constructor(options: CellOrdersOptions) {
+    const { cell, domains, anchors, clock } = options;
+    const { own: store } = cell;
+    this.#options = options;
+    this.#assize = new Assize({ store, snapshots: store, oracle: store, domains, anchors, ports: { clock } });
+  }
+
+  /** Brings the cell to the orders of a directory. @throws the errors of the store */
+  async apply(directory: DirectoryState): Promise<void> {
+    if (this.#done?.orders === directory.orders) return;
+    const { own, watch } = this.#options.cell;
+    const names = (await own.trajectories()).map(({ trajectory_id }) => trajectory_id);
+    // At the start of the process, trajectories of resumed tenants may still be halted.
+    const review = this.#done === undefined ? await own.trajectoriesToReview?.() : undefined;
+    const halted = new Set(review ?? (this.#done === undefined ? names : []));
+    for (const id of names) {
+      const reason = this.#stopOf(directory, id);
+      const wasStopped = halted.has(id) || (this.#done !== undefined && this.#stopOf(this.#done, id) !== undefined);
+      if (reason !== undefined) await this.#attempt(id, () => this.#halt(id, reason));
+      else if (wasStopped) await this.#attempt(id, () => this.#resume(id));
+    }
+    for (const [principal, reason] of Object.entries(directory.revoked))
+      if (this.#done === undefined || !Object.hasOwn(this.#done.revoked, principal))
+        await this.#revoke(principal, reason);
+    await watch.recordApplied(directory.orders);
+    this.#done = directory;
+  }
+
+  /** Ends the runtime. The store stays open. */
+  close(): Promise<void> {
+    return this.#assize.close({ recover: false });
+  }
+
+  /** The reason why a trajectory takes no entries here. Undefined if it does. */
+  #stopOf({ halted, tenants }: DirectoryState, trajectoryId: string): string | undefined {
+    const { cell } = this.#options.cell.watch;
+    const tenant = tenantOf(trajectoryId);
+    const placed = Object.hasOwn(tenants, tenant) ? tenants[tenant] : undefined;
+    if (placed?.to !== undefined) return `the tenant moves from ${placed.cell} to ${placed.to}`;
+    if (placed !== undefined && placed.cell !== cell) return `the tenant lives in ${placed.cell}`;
+    return halted['*'] ?? (Object.hasOwn(halted, tenant) ? halted[tenant] : undefined);
+  }
+
+  async #halt(id: string, reason: string): Promise<void> {
+    const trajectory = await this.#assize.open(id);
+    if (trajectory.halted !== undefined) return;
+    const { offices, clock } = this.#options;
+    const writ = offices.forOffice(CELLS, HALT_ACTION, id, clock.now());
+    requireDone(id, (await trajectory.halt({ reason: `root log: ${reason}`, writ, principal: CELLS })).ruling);
+  }
+
+  /** Ends a halt of the root log. That of a person stands. */
+  async #resume(id: string): Promise<void> {
+    const trajectory = await this.#assize.open(id);
+    if (trajectory.halted?.principal !== CELLS) return;
+    const { offices, clock } = this.#options;
+    const writ = offices.forOffice(CELLS, HALT_ACTION, id, clock.now());
+    const reason = 'root log: the order has ended';
+    try {
+      requireDone(id, (await trajectory.resume({ reason, writ, principal: CELLS })).ruling);
+    } catch (error) {
+      // Another server was faster.
+      if (!isAssizeError(error, 'not_halted')) throw error;
+    }
+  }
+
+  async #revoke(principal: string, reason: string): Promise<void> {
+    const { grants, offices, clock } = this.#options;
+    for (const id of await grants.placesOf(principal))
+      await this.#attempt(id, async () => {
+        const trajectory = await this.#assize.open(id);
+        const by = offices.forOffice(CELLS, REVOKE_ACTION, id, clock.now());
+        for (const writ of await grants.wholesOf(principal, id)) {
+          const input = { writ, by, reason: `root log: ${reason}`, principal: CELLS };
+          requireDone(id, (await trajectory.writs.revoke(input)).ruling);
+        }
+      });
+  }
+
+  async #attempt(id: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (!FINAL.some((code) => isAssizeError(error, code))) throw error;
+      this.#options.onFailure(error);
+    } finally {
+      this.#assize.release(id);
+    }
+  }
+}
+
+/** @throws ServerError `order_not_applied` */
+function requireDone(trajectoryId: string, ruling: { readonly ruling: string }): void {
+  if (ruling.ruling === 'committed') return;
+  throw new ServerError(
+    'order_not_applied',
+    `An order of the root log was ${ruling.ruling} in ${trajectoryId}. The cell accepts no entry until it is applied.`,
+    { evidence: { trajectory_id: trajectoryId } },
+  );
+}

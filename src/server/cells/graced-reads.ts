@@ -1,0 +1,60 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { SideRow, SideStore } from '#ledger';
+
+/** Rows that stay in memory. */
+const KEPT_MAX = 10_000;
+/** A read of a row that is in memory may take this long. */
+const PATIENCE_MS = 1_000;
+
+interface Kept {
+  readonly row: SideRow;
+  readonly atMs: number;
+}
+
+/**
+ * The same side log, whose rows count for a time while it cannot be read: the root store may fail
+ * over, and tokens of the last minute still count. A row that was deleted meanwhile, such as a
+ * revoked token, counts for that time at most.
+ *
+ * @param nowMs a monotonic clock in milliseconds
+ */
+export function gracedReads(
+  store: SideStore,
+  graceMs: number,
+  nowMs: () => number = () => performance.now(),
+): SideStore {
+  const kept = new Map<string, Kept>();
+  const keep = (place: string, row: SideRow | undefined, atMs: number): void => {
+    kept.delete(place);
+    if (row === undefined) return;
+    if (kept.size >= KEPT_MAX) kept.delete(kept.keys().next().value as string);
+    kept.set(place, { row, atMs });
+  };
+  const sideGet: SideStore['sideGet'] = async (kind, key) => {
+    const place = JSON.stringify([kind, key]);
+    const startedMs = nowMs();
+    const reading = store.sideGet(kind, key).then((row) => {
+      keep(place, row, startedMs);
+      return row;
+    });
+    const last = kept.get(place);
+    if (last === undefined || startedMs - last.atMs > graceMs) return reading;
+    const late = new AbortController();
+    try {
+      return await Promise.race([reading, pause(PATIENCE_MS, last.row, { signal: late.signal })]).catch(() => last.row);
+    } finally {
+      late.abort();
+    }
+  };
+  return {
+    sideGet,
+    sideList: (kind, page) => store.sideList(kind, page),
+    sidePut: async (changes) => {
+      try {
+        return await store.sidePut(changes);
+      } finally {
+        for (const { kind, key } of changes) kept.delete(JSON.stringify([kind, key]));
+      }
+    },
+  };
+}

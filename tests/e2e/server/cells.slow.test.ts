@@ -1,0 +1,174 @@
+/** Servers of several cells with one root log. */
+import { expect, test } from 'vitest';
+import { auditCells, cancelMove, EVERY_TENANT, moveTenant, reportCheckpoint } from '#cells';
+import { verifyStore } from '#runtime';
+import { openStore } from '#stores';
+import { deployment, type TestDeployment } from '../../support/cells/deployment.ts';
+import { callOperation, pay, succeed } from '../../support/server/calling.ts';
+import type { TestServer } from '../../support/server/serving.ts';
+
+const TENANTS = { main: 'one', spare: 'two', other: 'two', cash: 'one' };
+const BY = 'operator:test';
+
+const paid = (trajectory: string, amount: number, key: string) => pay('a', amount, key, { path: { trajectory } });
+
+let attempts = 0;
+/** The code of the refusal of a new proposal, or its ruling. */
+async function outcome(server: TestServer, trajectory: string): Promise<string> {
+  const { body } = await callOperation(server, 'proposals.create', paid(trajectory, 1, `try ${attempts++}`));
+  return body.code ?? body.ruling;
+}
+
+const becomes = (server: TestServer, trajectory: string, wanted: string) =>
+  expect.poll(() => outcome(server, trajectory), { timeout: 15_000, interval: 100 }).toBe(wanted);
+
+async function pair(): Promise<TestDeployment & { one: TestServer; two: TestServer }> {
+  const deployed = await deployment({ tenants: TENANTS });
+  const one = await deployed.serve('one');
+  const two = await deployed.serve('two');
+  return { ...deployed, one, two };
+}
+
+/** The sum of a desk, as any server of the deployment tells it. */
+async function sumOf(server: TestServer, trajectory: string): Promise<number> {
+  const { state } = await succeed(server, 'trajectories.state', { path: { trajectory }, as: 'auditor:eve' });
+  return state.desks.a?.sum ?? 0;
+}
+
+test('a tenant lives in one cell, and each server reaches it', async () => {
+  const { one, two, file } = await pair();
+  for (const [n, server] of [one, two, one, two].entries()) {
+    await succeed(server, 'proposals.create', paid('main', 1, `m${n}`));
+    await succeed(server, 'proposals.create', paid('spare', 1, `s${n}`));
+  }
+  expect(await sumOf(two, 'main')).toBe(4);
+  expect(await sumOf(one, 'spare')).toBe(4);
+  const stores = await Promise.all(file.cells.map(({ store }) => openStore(store, { mode: 'readonly' })));
+  const names = await Promise.all(
+    stores.map(async (store) => (await store.trajectories()).map((one) => one.trajectory_id)),
+  );
+  expect(names.map((list) => list.toSorted())).toEqual([
+    ['cash', 'main'],
+    ['other', 'spare'],
+  ]);
+  for (const store of stores) await store.close();
+});
+
+test('a halt and a revocation of the root log hold in every cell', async () => {
+  const { one, two, log } = await pair();
+  await succeed(one, 'proposals.create', paid('main', 1, 'before'));
+  await log.order('halt', { tenant: 'main', reason: 'audit' }, BY);
+  await becomes(two, 'main', 'halted');
+  await succeed(two, 'proposals.create', paid('spare', 1, 'free'));
+  await log.order('resume', { tenant: 'main', reason: 'done' }, BY);
+  await becomes(one, 'main', 'committed');
+  await log.order('halt', { tenant: EVERY_TENANT, reason: 'all' }, BY);
+  await becomes(one, 'spare', 'halted');
+  await log.order('resume', { tenant: EVERY_TENANT, reason: 'done' }, BY);
+  await log.order('revoke', { principal: 'agent:scout', reason: 'key leaked' }, BY);
+  for (const [server, trajectory] of [
+    [one, 'main'],
+    [two, 'spare'],
+  ] as const) {
+    await becomes(server, trajectory, 'principal_revoked');
+    const { writs } = await succeed(server, 'writs.list', { path: { trajectory } });
+    const own = writs.filter((one: { principal: string | null }) => one.principal === 'agent:scout');
+    expect(own.length).toBeGreaterThan(0);
+    for (const { revoked } of own) expect(revoked).toBeDefined();
+  }
+});
+
+test('a tenant moves while its agents go on', async () => {
+  const { one, two, file, log, folder } = await pair();
+  for (let n = 0; n < 5; n++) await succeed(one, 'proposals.create', paid('main', 1, `k${n}`));
+  let stopped = false;
+  let sent = 5;
+  const refusals = new Set<string>();
+  const agent = async (): Promise<void> => {
+    while (!stopped) {
+      const { body } = await callOperation(sent % 2 === 0 ? one : two, 'proposals.create', paid('main', 1, `k${sent}`));
+      if (body.ruling === 'committed') sent++;
+      else refusals.add(body.code);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+  const working = agent();
+  const others = await sumOf(two, 'spare');
+  const steps: string[] = [];
+  const signal = new AbortController().signal;
+  const moved = await moveTenant({
+    file,
+    log,
+    tenant: 'main',
+    to: 'two',
+    principal: BY,
+    signal,
+    onStep: (step) => steps.push(step),
+  });
+  expect(moved).toMatchObject({ from: 'one', trajectories: 1 });
+  expect(steps).toEqual(['stopping', 'settling', 'copying', 'verifying', 'moved']);
+  const before = sent;
+  await expect.poll(() => sent, { timeout: 10_000 }).toBeGreaterThan(before + 3);
+  stopped = true;
+  await working;
+  expect([...refusals].filter((code) => !['halted', 'tenant_moves', 'other_cell'].includes(code))).toEqual([]);
+  expect(await sumOf(one, 'main')).toBe(sent);
+  expect(await sumOf(two, 'spare')).toBe(others);
+  // A repetition of a request that the old cell answered is the same request in the new one.
+  const again = await succeed(one, 'proposals.create', paid('main', 1, 'k0'));
+  expect(again.ruling).toBe('committed');
+  expect(await sumOf(two, 'main')).toBe(sent);
+  const there = await openStore(`sqlite:${folder}/two.db`, { mode: 'readonly' });
+  expect((await verifyStore(there)).flatMap(({ fault }) => fault ?? [])).toEqual([]);
+  const kept = await openStore(`sqlite:${folder}/one.db`, { mode: 'readonly' });
+  const [old, now] = await Promise.all([kept.head('main'), there.head('main')]);
+  expect(now!.seq).toBeGreaterThan(old!.seq);
+  expect((await there.entries('main', { from: old!.seq, limit: 1 }))[0]!.id).toBe(old!.id);
+  await Promise.all([kept.close(), there.close()]);
+  // And back, where the cell has the first part already.
+  await moveTenant({ file, log, tenant: 'main', to: 'one', principal: BY, signal });
+  await becomes(two, 'main', 'committed');
+  expect(await sumOf(two, 'main')).toBe(sent + 1);
+});
+
+test('a move that is ended leaves the tenant where it was', async () => {
+  const { one, log } = await pair();
+  await log.order('beginMove', { tenant: 'main', to: 'two' }, BY);
+  await becomes(one, 'main', 'tenant_moves');
+  expect(await cancelMove({ log, tenant: 'main', principal: BY })).toBe('one');
+  await becomes(one, 'main', 'committed');
+});
+
+test('the root log has the checkpoint of each cell, and a cell that lost entries stops', async () => {
+  const { one, two, file, log, folder, open } = await pair();
+  await succeed(one, 'proposals.create', paid('main', 1, 'a'));
+  await reportCheckpoint((one as TestServer & { cell: Parameters<typeof reportCheckpoint>[0] }).cell);
+  await succeed(two, 'proposals.create', paid('spare', 1, 'a'));
+  await reportCheckpoint((two as TestServer & { cell: Parameters<typeof reportCheckpoint>[0] }).cell);
+  const { cells } = await log.read();
+  expect(Object.keys(cells).toSorted()).toEqual(['one', 'two']);
+  expect((await auditCells(file, log)).map(({ cell, fault }) => [cell, fault])).toEqual([
+    ['one', undefined],
+    ['two', undefined],
+  ]);
+  await one.stop();
+  await one.store.close();
+  // The cell is replaced by an empty one, as after a promotion of a standby that had nothing.
+  const { rmSync } = await import('node:fs');
+  for (const ending of ['', '-wal', '-shm', '.checkpoint']) rmSync(`${folder}/one.db${ending}`, { force: true });
+  const empty = await open('one');
+  await expect(reportCheckpoint(empty)).rejects.toMatchObject({ code: 'cell_diverged' });
+  await expect(empty.store.commit({ entries: [], blobs: [] })).rejects.toMatchObject({ code: 'cell_diverged' });
+  const audits = await auditCells(file, log);
+  expect(audits[0]!.fault).toContain('missing');
+  expect(audits[1]!.fault).toBeUndefined();
+});
+
+test('a cell that does not hear from the root log accepts no entry', async () => {
+  const { one } = await pair();
+  const { cell } = one as TestServer & { cell: Parameters<typeof reportCheckpoint>[0] };
+  await succeed(one, 'proposals.create', paid('main', 1, 'a'));
+  await cell.log.store.close();
+  // The token of the agent still counts, for a time.
+  await becomes(one, 'main', 'root_silent');
+});
