@@ -27,6 +27,11 @@ export type CellsErrorCode =
    */
   | 'tenant_not_placed'
   /**
+   * A branch or a delegation must be of the tenant of its source, so that the tenant can move. Give
+   * it a name that begins with the tenant and a colon. Evidence `{tenant}`.
+   */
+  | 'other_tenant'
+  /**
    * The tenant is halted in every cell. Resume it with `assize cells resume`. Evidence `{tenant}`.
    */
   | 'tenant_halted'

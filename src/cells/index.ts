@@ -21,4 +21,4 @@ export { type Cell, openCell } from './open-cell.ts';
 export { reportCheckpoint } from './report-checkpoint.ts';
 export { RootLog } from './root-log.ts';
 export { RootWatch } from './root-watch.ts';
-export { tenantOf } from './tenant-of.ts';
+export { requireSameTenant, tenantOf } from './tenant-of.ts';

@@ -90,8 +90,8 @@ async function watchedService(
   const file = checkpointFile(config.store);
   // A row of a local file is read at once, and a row over the network is a round trip a request.
   const isRemote = file === undefined && !config.store.startsWith('memory:');
-  // A token counts in every cell.
-  const side = cell === undefined ? store : gracedReads(cell.log.store, cell.file.silenceMs);
+  // A token counts in every cell. Reads go on longer than writes while the root store is away.
+  const side = cell === undefined ? store : gracedReads(cell.log.store, 2 * cell.file.silenceMs);
   const { tokens, sessions } = credentialsOf(isRemote ? recentSideStore(side) : side, root);
   // A file protects against a store that was put back, also where its entries were.
   const last: LastCheckpoint = file === undefined ? checkpointInStore(store) : checkpointInFile(file);

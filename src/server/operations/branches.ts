@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { writId } from '#authority';
 import { addMicros } from '#canon';
+import { requireSameTenant, tenantOf } from '#cells';
 import { type BranchPayload, readRow } from '#ledger';
 import { ServerError } from '../errors.ts';
 import { limitedToken, nothingToPassOn, requireSubPrincipal } from '../principals/sub-principal.ts';
 import { callerTrajectory, entryNamed } from '../reach.ts';
+import type { Service } from '../service.ts';
 import { hash, instant, json, name } from './forms.ts';
 import { ADMINS, type Operation, operation, READERS } from './operation.ts';
 
@@ -56,12 +58,24 @@ const create = operation({
       throw new ServerError('no_such_value', `The trajectory ${source.id} has no entry ${body.at}.`);
     const made = await service.assize.branch(source.id, entry.id, {
       note: body.note,
-      ...(body.trajectory_id !== undefined && { trajectoryId: body.trajectory_id }),
+      ...nameBeside(service, source.id, body.trajectory_id),
     });
     const headers = { location: `/v1/trajectories/${encodeURIComponent(made.id)}` };
     return { status: 201, headers, body: { trajectory_id: made.id, entry_id: made.head } };
   },
 });
+
+/** The name of a branch. In a deployment of cells it is of the tenant of its source. */
+function nameBeside(
+  { cell, assize }: Service,
+  source: string,
+  given: string | undefined,
+): { readonly trajectoryId?: string } {
+  if (cell === undefined) return given === undefined ? {} : { trajectoryId: given };
+  const name = given ?? `${tenantOf(source)}:${assize.newTrajectoryId()}`;
+  requireSameTenant(source, name);
+  return { trajectoryId: name };
+}
 
 const TOKEN_SECONDS = 3_600;
 
@@ -121,6 +135,7 @@ const delegate = operation({
     const { path, body, caller, service } = request;
     const trajectory = await callerTrajectory(request, path.trajectory);
     const { task, child_trajectory_id: child, subject, actions, scopes, budget, seconds = TOKEN_SECONDS } = body;
+    if (service.cell !== undefined) requireSameTenant(trajectory.id, child);
     const terms = { subject, actions, ...(scopes && { scopes }), ...(budget && { budget }) };
     const isConfigured = service.config.principals.get(subject)?.kinds.includes('agent') === true;
     if (!isConfigured) requireSubPrincipal(caller, service, subject);
