@@ -23,9 +23,9 @@ export class FolderPlace implements ArchivePlace {
   }
 
   async write(name: string, bytes: Uint8Array): Promise<void> {
-    // The file has its name only when it is complete. A crash leaves at most a file that ends in
-    // `.part`, which nothing reads. No other writer has the same name.
-    const draft = join(this.#folder, `${name}.part`);
+    // The file has its name only when it is complete. A crash leaves at most a draft, which nothing
+    // reads, and which `remove` deletes. No other writer has the same name.
+    const draft = this.#draftOf(name);
     try {
       await this.#makeFolder();
       await this.#writeDraft(draft, bytes);
@@ -39,12 +39,16 @@ export class FolderPlace implements ArchivePlace {
 
   async remove(name: string): Promise<void> {
     try {
-      await rm(join(this.#folder, name), { force: true });
+      for (const path of [join(this.#folder, name), this.#draftOf(name)]) await rm(path, { force: true });
       await this.#sync(this.#folder);
     } catch (error) {
       if (isMissing(error)) return;
       throw this.#failed('deleted', name, error);
     }
+  }
+
+  #draftOf(name: string): string {
+    return join(this.#folder, `${name}.part`);
   }
 
   async #makeFolder(): Promise<void> {
