@@ -76,7 +76,7 @@ const REQUEST_MS = 60_000;
  */
 export async function serve(options: ServeOptions): Promise<Serving> {
   const { config } = options;
-  requireSafeAddress(config);
+  requireSafeAddress(config, options.cell);
   const logger = new Logger(options.log, () => new Date().toISOString());
   const metrics = new Metrics();
   const onFailure = (error: unknown): void => logger.failure(undefined, error);
@@ -248,8 +248,9 @@ const NOTICE_GAUGES = [
 ] as const;
 
 /** @throws ServerError `public_without_tls` */
-function requireSafeAddress({ server }: ResolvedConfig): void {
-  requireSafePeerUrl(server);
+function requireSafeAddress({ server }: ResolvedConfig, cell: Cell | undefined): void {
+  requireSafeUrl(server.peerUrl, 'server.peerUrl', server);
+  for (const { name, url } of cell?.file.cells ?? []) requireSafeUrl(url, `the cell ${name}`, server);
   if (isLoopback(server.host) || server.tls !== undefined || server.behindProxy) return;
   throw new ServerError(
     'public_without_tls',
@@ -257,13 +258,13 @@ function requireSafeAddress({ server }: ResolvedConfig): void {
   );
 }
 
-function requireSafePeerUrl({ peerUrl, behindProxy }: ResolvedConfig['server']): void {
-  if (peerUrl === undefined || behindProxy) return;
-  const { protocol, hostname } = new URL(peerUrl);
+function requireSafeUrl(url: string | undefined, place: string, { behindProxy }: ResolvedConfig['server']): void {
+  if (url === undefined || behindProxy) return;
+  const { protocol, hostname } = new URL(url);
   if (protocol === 'https:' || isLoopback(hostname)) return;
   throw new ServerError(
     'public_without_tls',
-    `Other servers would send tokens to ${peerUrl} in plain text. Use an https address for server.peerUrl, or set server.behindProxy if the network of the servers is private.`,
+    `Servers would send tokens to ${url} in plain text. Use an https address for ${place}, or set server.behindProxy if the network of the servers is private.`,
   );
 }
 
