@@ -22,7 +22,7 @@ onEveryStore(({ newPlace }) => {
         expect(unreachedMethods(vandal)).toEqual([]);
         expect(unreachedCallbacks(vandal)).toEqual([]);
       }),
-      { numRuns: Math.max(3, cases(8)) },
+      { numRuns: cases(8) },
     );
   });
 });

@@ -2,12 +2,12 @@ import { suite } from './suites.ts';
 
 const USUAL = 2_000;
 /** Cases of the largest property, by suite. */
-const OF_SUITE = { fast: 100, slow: 200, all: USUAL };
+const OF_SUITE = { fast: 100, slow: 100, all: USUAL };
 
 /**
  * Number of cases that a property is tried on: its usual number, or in proportion to
  * `ASSIZE_CASES`. That variable sets the number of the largest property, which is 2,000 in
- * `npm run test:all`, 200 in `npm run test:slow` and 100 in `npm test`.
+ * `npm run test:all`, 100 in the other suites.
  */
 export function cases(usual: number): number {
   const wanted = Number(process.env['ASSIZE_CASES'] ?? OF_SUITE[suite()]);

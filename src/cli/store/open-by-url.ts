@@ -1,4 +1,3 @@
-import { isCellsUrl, openCell, partsOfCellsUrl, readCellsFile } from '#cells';
 import { findRootKey } from '#config';
 import { openStore, type Store, type StoreOptions } from '#stores';
 import { CliError, described, note } from '../errors.ts';
@@ -13,7 +12,8 @@ export async function openByUrl(
   url: string,
   { root: wantsRoot = false, ...options }: StoreOptions & { readonly root?: boolean },
 ): Promise<Store> {
-  if (!isCellsUrl(url)) return openStore(url, options);
+  if (!url.startsWith('cells:')) return openStore(url, options);
+  const { openCell, partsOfCellsUrl, readCellsFile } = await import('#cells');
   const { file: path, cell } = partsOfCellsUrl(url);
   const file = readCellsFile(path);
   const { archive: _, ...others } = options;
