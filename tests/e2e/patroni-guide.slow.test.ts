@@ -138,6 +138,7 @@ describe.skipIf(!hasPatroni)(title, () => {
       await untilMoreAnswers();
       await cluster.sh(blockOf(PAGE, 'sh switchover'));
       await untilRoles({ db1: 'leader', db2: 'sync_standby' });
+      expect(await cluster.sh(blockOf(PAGE, 'sh strict'))).toContain('Configuration changed');
       await untilMoreAnswers();
       for (const caller of callers) caller.end();
       await calling;
