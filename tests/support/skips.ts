@@ -9,6 +9,7 @@ import { restateProgram } from './engines/restate-server.ts';
 import { hasOldest } from './frameworks/versions.ts';
 import { hasMastra } from './mastra/packages.ts';
 import { whyNoServer } from './postgres/binaries.ts';
+import { hasPatroni } from './postgres/patroni.ts';
 
 /** A reason for which tests may be skipped. */
 export interface MaySkip {
@@ -203,6 +204,12 @@ export const MAY_SKIP: readonly MaySkip[] = [
     why: 'there is no PostgreSQL server here, which on most platforms is installed with the rest',
     holds: () => whyNoServer() !== undefined,
     named: /\((the test server is started through sh|no server was installed for [^)]*)\)/,
+  },
+  {
+    why: 'Patroni, etcd, HAProxy or PostgreSQL 15 of Debian is not installed',
+    holds: () => !hasPatroni,
+    files: ['tests/e2e/patroni-guide.slow.test.ts'],
+    named: /^patroni\.md \(absent without Patroni, etcd, HAProxy and PostgreSQL 15 of Debian\)/,
   },
   {
     why: 'Windows has other files',

