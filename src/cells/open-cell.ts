@@ -1,6 +1,7 @@
 import { openStore, type Store, type StoreOptions } from '#stores';
 import { cellStore } from './cell-store.ts';
 import { type CellPlace, type CellsFile, cellNamed, partsOfCellsUrl, readCellsFile } from './cells-file.ts';
+import { divergenceOf } from './report-checkpoint.ts';
 import { RootLog, type RootLogOptions } from './root-log.ts';
 import { RootWatch } from './root-watch.ts';
 
@@ -37,7 +38,8 @@ export async function openCell(url: string, options: OpenCellOptions): Promise<C
   try {
     log = await RootLog.open({ url: file.root, root, mode });
     const watch = new RootWatch({
-      ...{ log, file, cell: place.name, side: own, onFailure },
+      ...{ log, file, cell: place.name, applied: log.appliedIn(place.name, own), onFailure },
+      compare: (directory) => divergenceOf({ own, place }, directory),
       nowMs: () => performance.now(),
     });
     await watch.start();

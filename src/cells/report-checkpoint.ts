@@ -17,7 +17,8 @@ export async function reportCheckpoint(cell: Pick<Cell, 'own' | 'log' | 'watch' 
   await integrateLog(own);
   for (;;) {
     const last = lastOf(watch.directory, place.name);
-    if (last !== undefined) await requireContinued(cell, last);
+    const fault = await divergenceOf(cell, watch.directory);
+    if (fault !== undefined) throw watch.diverge(fault);
     const { size, root } = await logHead(own);
     if (size === 0 || size === last?.size) return;
     await verifyLogged(own, { from: last?.size ?? 0, to: size });
@@ -28,27 +29,32 @@ export async function reportCheckpoint(cell: Pick<Cell, 'own' | 'log' | 'watch' 
     const before = last?.size;
     await watch.readAgain();
     if (lastOf(watch.directory, place.name)?.size === before)
-      throw diverged(watch, place.name, size, refusalOf(ruling));
+      throw watch.diverge(diverged(place.name, size, refusalOf(ruling)));
   }
+}
+
+/**
+ * The fault of a cell whose log does not continue its last checkpoint in the root log. Undefined if
+ * it does, or has none.
+ */
+export async function divergenceOf(
+  { own, place }: Pick<Cell, 'own' | 'place'>,
+  directory: DirectoryState,
+): Promise<CellsError | undefined> {
+  const last = lastOf(directory, place.name);
+  if (last === undefined) return undefined;
+  await integrateLog(own);
+  const comparison = await compareWithHead(own, { size: last.size, root: Buffer.from(last.root, 'hex') });
+  const fault = comparisonFault(comparison, { origin: `the cell ${place.name} in the root log`, size: last.size });
+  return fault === undefined ? undefined : diverged(place.name, last.size, fault);
 }
 
 function lastOf({ cells }: DirectoryState, name: string): DirectoryState['cells'][string] | undefined {
   return Object.hasOwn(cells, name) ? cells[name] : undefined;
 }
 
-async function requireContinued(
-  { own, watch, place }: Pick<Cell, 'own' | 'watch' | 'place'>,
-  last: DirectoryState['cells'][string],
-): Promise<void> {
-  const comparison = await compareWithHead(own, { size: last.size, root: Buffer.from(last.root, 'hex') });
-  const fault = comparisonFault(comparison, { origin: `the cell ${place.name} in the root log`, size: last.size });
-  if (fault !== undefined) throw diverged(watch, place.name, last.size, fault);
-}
-
-function diverged(watch: Cell['watch'], cell: string, size: number, message: string): CellsError {
-  const error = new CellsError('cell_diverged', message, { evidence: { cell, size } });
-  watch.diverge(error);
-  return error;
+function diverged(cell: string, size: number, message: string): CellsError {
+  return new CellsError('cell_diverged', message, { evidence: { cell, size } });
 }
 
 function refusalOf(ruling: object): string {

@@ -1,11 +1,22 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { generateKeys } from '#canon';
+import type { EntryKind } from '#ledger';
 import { MemoryStore } from '#stores';
+import {
+  ChainWriter,
+  commitMembers,
+  type Members,
+  rejectionMembers,
+  rootMembers,
+} from '../../tests/support/ledger/rows.ts';
+import { AppliedOrders } from './applied-orders.ts';
 import type { DirectoryState } from './directory.ts';
 import { CellsError } from './errors.ts';
-import { appliedOrders, RootWatch } from './root-watch.ts';
+import { RootWatch } from './root-watch.ts';
 
 const SILENCE_MS = 5_000;
+const KEYS = generateKeys(new Uint8Array(32).fill(3));
 const EMPTY: DirectoryState = { orders: 0, cells: {}, tenants: { acme: { cell: 'one' } }, halted: {}, revoked: {} };
 const CELLS = [
   { name: 'one', store: 'memory:' },
@@ -24,7 +35,11 @@ function codeOf(call: () => unknown): string | undefined {
 
 /** A watch of the cell `one`, with the clock and the root log of the test. */
 function watched(side = new MemoryStore(), directory: Partial<DirectoryState> = {}) {
-  const root = { directory: { ...EMPTY, ...directory }, head: 'first', fails: false, reads: 0 };
+  const root = {
+    ...{ directory: { ...EMPTY, ...directory }, head: 'first', fails: false, reads: 0 },
+    divergence: undefined as CellsError | undefined,
+  };
+  const applied = new AppliedOrders(side, 'one', KEYS);
   let now = 0;
   const failures: unknown[] = [];
   const answer = async <T>(value: () => T): Promise<T> => {
@@ -36,12 +51,13 @@ function watched(side = new MemoryStore(), directory: Partial<DirectoryState> = 
       head: () => answer(() => root.head),
       read: () => answer(() => ({ ...root.directory, reads: ++root.reads })),
     },
-    ...{ file: { cells: CELLS, silenceMs: SILENCE_MS }, cell: 'one', side },
+    ...{ file: { cells: CELLS, silenceMs: SILENCE_MS }, cell: 'one', applied },
+    compare: async () => root.divergence,
     nowMs: () => now,
     onFailure: (error) => failures.push(error),
   });
   return {
-    ...{ watch, root, side, failures },
+    ...{ watch, root, applied, failures },
     pass: (ms: number) => {
       now += ms;
     },
@@ -50,8 +66,8 @@ function watched(side = new MemoryStore(), directory: Partial<DirectoryState> = 
       root.head += '+';
     },
     /** `open`, or the code of the refusal of an entry. */
-    write: (trajectory_id = 'acme:orders', seq = 3) =>
-      codeOf(() => watch.requireWritable([{ trajectory_id, seq }])) ?? 'open',
+    write: (trajectoryId = 'acme:orders', kind: EntryKind = 'commit', members: Members = commitMembers()) =>
+      codeOf(() => watch.requireWritable([new ChainWriter(trajectoryId).row(kind, members)])) ?? 'open',
   };
 }
 
@@ -139,7 +155,7 @@ describe('orders', () => {
   });
 
   test('a server writes when its listener has applied the orders', async () => {
-    const { watch, write, side } = watched(undefined, { orders: 2 });
+    const { watch, write, applied } = watched(undefined, { orders: 2 });
     const given: number[] = [];
     watch.onOrders(async ({ orders }) => {
       given.push(orders);
@@ -148,7 +164,7 @@ describe('orders', () => {
     await watch.read();
     expect(write()).toBe('open');
     expect(given).toEqual([2]);
-    expect(await appliedOrders(side)).toBe(2);
+    expect(await applied.read()).toBe(2);
   });
 
   test('orders that a listener could not apply keep the cell from writing', async () => {
@@ -180,7 +196,7 @@ describe('orders', () => {
       fc.asyncProperty(counts, async (recorded) => {
         const side = new MemoryStore();
         await Promise.all(recorded.map((orders) => watched(side).watch.recordApplied(orders)));
-        expect(await appliedOrders(side)).toBe(Math.max(...recorded));
+        expect(await watched(side).applied.read()).toBe(Math.max(...recorded));
       }),
     );
   });
@@ -199,7 +215,7 @@ describe('places', () => {
     await watch.read();
     const refusals = ['acme', 'leaving', 'coming', 'away', 'lost', 'none', '__proto__', 'constructor'].map((name) => [
       name,
-      write(name, 0),
+      write(name),
       watch.isHere(name),
       watch.placeOf(name)?.name,
     ]);
@@ -219,7 +235,7 @@ describe('places', () => {
   test('one entry of another tenant refuses its batch', async () => {
     const { watch } = watched();
     await watch.read();
-    const entries = ['acme', 'beta'].map((trajectory_id) => ({ trajectory_id, seq: 1 }));
+    const entries = ['acme', 'beta'].map((name) => new ChainWriter(name).row('commit', commitMembers()));
     expect(codeOf(() => watch.requireWritable(entries))).toBe('tenant_not_placed');
   });
 
@@ -234,21 +250,47 @@ describe('places', () => {
   });
 });
 
-test('a halted tenant starts no trajectory', async () => {
+const actionOf = (name: string, args: object = {}): Members =>
+  commitMembers([], { action: { name, role: { name: 'assize', params: {} }, args } });
+const halt = (does: 'halt' | 'resume') => actionOf('assize.halt', { does, reason: 'why', principal: 'admin:ann' });
+
+test('a halted tenant takes the entries of a halted chain, and no resume', async () => {
   const { watch, write, change } = watched();
   watch.onOrders(({ orders }) => watch.recordApplied(orders));
   await watch.read();
   change({ orders: 1, halted: { acme: 'audit' } });
   await watch.read();
   expect(watch.haltOf('acme')).toBe('audit');
-  expect(write('acme:new', 0)).toBe('tenant_halted');
+  const entries = {
+    root: write('acme:new', 'root', rootMembers()),
+    commit: write(),
+    rejection: write('acme', 'rejection', rejectionMembers()),
+    resume: write('acme', 'commit', halt('resume')),
+    halt: write('acme', 'commit', halt('halt')),
+    revocation: write('acme', 'commit', actionOf('assize.revoke')),
+    settlement: write('acme', 'commit', actionOf('assize.settle')),
+  };
+  const refused = ['root', 'commit', 'rejection', 'resume'];
+  for (const [name, result] of Object.entries(entries))
+    expect([name, result]).toEqual([name, refused.includes(name) ? 'tenant_halted' : 'open']);
   change({ orders: 3, halted: { '*': 'all' } });
   await watch.read();
   expect(['acme', 'beta', '__proto__'].map((name) => watch.haltOf(name))).toEqual(['all', 'all', 'all']);
   change({ orders: 4, halted: {} });
   await watch.read();
   expect(['acme', '__proto__'].map((name) => watch.haltOf(name))).toEqual([undefined, undefined]);
-  expect(write('acme:new', 0)).toBe('open');
+  for (const entry of [write(), write('acme', 'commit', halt('resume'))]) expect(entry).toBe('open');
+});
+
+test('calls in progress end in the cell that a tenant leaves, and there alone', async () => {
+  const tenants = { leaving: { cell: 'one', to: 'two' }, coming: { cell: 'two', to: 'one' }, away: { cell: 'two' } };
+  const { watch, write } = watched(undefined, { tenants });
+  await watch.read();
+  const settle = actionOf('assize.settle');
+  expect(write('leaving:a', 'commit', settle)).toBe('open');
+  expect(write('leaving:a', 'commit', halt('halt'))).toBe('tenant_moves');
+  expect(write('coming:a', 'commit', settle)).toBe('tenant_moves');
+  expect(write('away:a', 'commit', settle)).toBe('other_cell');
 });
 
 test('a revoked principal has no standing, whatever its name', async () => {
@@ -267,6 +309,17 @@ test('a cell that diverged writes nothing, and reads on', async () => {
   expect(write()).toBe('cell_diverged');
   expect(watch.isDiverged).toBe(true);
   expect(watch.isHere('acme')).toBe(true);
+});
+
+test('a log that does not continue its checkpoint is found by the first read', async () => {
+  const { watch, root, write, failures } = watched();
+  root.fails = true;
+  await watch.read();
+  root.fails = false;
+  root.divergence = new CellsError('cell_diverged', 'entries are missing');
+  await watch.read();
+  expect(write()).toBe('cell_diverged');
+  expect(failures).toHaveLength(2);
 });
 
 test('reads at one time are one read, and a later one follows', async () => {
