@@ -1,7 +1,7 @@
 import { openStore, type Store, type StoreOptions } from '#stores';
 import { cellStore } from './cell-store.ts';
 import { type CellPlace, type CellsFile, cellNamed, partsOfCellsUrl, readCellsFile } from './cells-file.ts';
-import { divergenceOf } from './report-checkpoint.ts';
+import { divergenceOf } from './divergence.ts';
 import { RootLog, type RootLogOptions } from './root-log.ts';
 import { RootWatch } from './root-watch.ts';
 
@@ -39,7 +39,7 @@ export async function openCell(url: string, options: OpenCellOptions): Promise<C
     log = await RootLog.open({ url: file.root, root, mode });
     const watch = new RootWatch({
       ...{ log, file, cell: place.name, applied: log.appliedIn(place.name, own), onFailure },
-      compare: (directory) => divergenceOf({ own, place }, directory),
+      compare: (directory) => divergenceOf(own, place.name, directory),
       nowMs: () => performance.now(),
     });
     await watch.start();

@@ -1,8 +1,7 @@
-import { askNodes, compareWithHead, comparisonFault, integrateLog, logHead } from '#ledger';
+import { askNodes, integrateLog, logHead } from '#ledger';
 import { consistencyProof } from '#merkle';
 import { verifyLogged } from '#runtime';
-import type { DirectoryState } from './directory.ts';
-import { CellsError } from './errors.ts';
+import { diverged, divergenceOf, lastOf } from './divergence.ts';
 import type { Cell } from './open-cell.ts';
 
 /**
@@ -17,7 +16,7 @@ export async function reportCheckpoint(cell: Pick<Cell, 'own' | 'log' | 'watch' 
   await integrateLog(own);
   for (;;) {
     const last = lastOf(watch.directory, place.name);
-    const fault = await divergenceOf(cell, watch.directory);
+    const fault = await divergenceOf(own, place.name, watch.directory);
     if (fault !== undefined) throw watch.diverge(fault);
     const { size, root } = await logHead(own);
     if (size === 0 || size === last?.size) return;
@@ -31,30 +30,6 @@ export async function reportCheckpoint(cell: Pick<Cell, 'own' | 'log' | 'watch' 
     if (lastOf(watch.directory, place.name)?.size === before)
       throw watch.diverge(diverged(place.name, size, refusalOf(ruling)));
   }
-}
-
-/**
- * The fault of a cell whose log does not continue its last checkpoint in the root log. Undefined if
- * it does, or has none.
- */
-export async function divergenceOf(
-  { own, place }: Pick<Cell, 'own' | 'place'>,
-  directory: DirectoryState,
-): Promise<CellsError | undefined> {
-  const last = lastOf(directory, place.name);
-  if (last === undefined) return undefined;
-  await integrateLog(own);
-  const comparison = await compareWithHead(own, { size: last.size, root: Buffer.from(last.root, 'hex') });
-  const fault = comparisonFault(comparison, { origin: `the cell ${place.name} in the root log`, size: last.size });
-  return fault === undefined ? undefined : diverged(place.name, last.size, fault);
-}
-
-function lastOf({ cells }: DirectoryState, name: string): DirectoryState['cells'][string] | undefined {
-  return Object.hasOwn(cells, name) ? cells[name] : undefined;
-}
-
-function diverged(cell: string, size: number, message: string): CellsError {
-  return new CellsError('cell_diverged', message, { evidence: { cell, size } });
 }
 
 function refusalOf(ruling: object): string {

@@ -26,7 +26,7 @@ interface Written {
 /** The entries of several chains, in one order. */
 function historyOf(steps: readonly (readonly [name: string, step: Step])[]): readonly Written[] {
   const chains = new Map<string, ChainWriter>();
-  const values = new Map<string, BlobRow[]>();
+  const values = new Map<string, { hash: string; seq: number }[]>();
   return steps.flatMap(([name, step], n) => {
     const chain = chains.get(name) ?? new ChainWriter(name);
     const blobs: BlobRow[] = [];
@@ -38,12 +38,12 @@ function historyOf(steps: readonly (readonly [name: string, step: Step])[]): rea
     if (step === 'reject') return [...written, { row: chain.add('rejection', rejectionMembers()), blobs, erased: [] }];
     const gone = step === 'erase' ? kept.shift() : undefined;
     if (gone !== undefined) {
-      const row = chain.add('commit', erasureMembers([gone.hash]));
+      const row = chain.add('commit', erasureMembers([gone]));
       return [...written, { row, blobs, erased: [{ hash: gone.hash, by: row.id }] }];
     }
     const value = step === 'value' ? salted(`${name} ${n}`, blobs) : n;
-    kept.push(...blobs);
     const row = chain.add('commit', commitMembers([{ op: 'add', path: `/${n}`, value: value as never }]));
+    kept.push(...blobs.map(({ hash }) => ({ hash, seq: row.seq })));
     return [...written, { row, blobs, erased: [] }];
   });
 }
@@ -103,6 +103,20 @@ test('a log of several pages is read to its end', async () => {
     'acme:orders',
     'acme:returns',
   ]);
+});
+
+test('an export brings an erasure to an earlier copy', async () => {
+  const steps = ['value', 'value', 'erase'] as const;
+  const history = historyOf(steps.flatMap((step) => [['acme', step] as const, ['beta', step] as const]));
+  const isOf = (tenant: string) => history.filter(({ row }) => row.trajectory_id === tenant);
+  const [erased] = isOf('acme').at(-1)!.erased;
+  const copy = await storeOf(isOf('acme').slice(0, -1));
+  expect(await copy.blob(erased!.hash)).toContain('acme');
+  const lines = await exported(await TenantLog.of(await storeOf(history), 'acme'));
+  const brought = await importLines(copy, textsOf(lines.map((line) => line.slice(0, -1))), { erase: true });
+  expect(brought).toMatchObject({ entries: 4 });
+  expect([await copy.blob(erased!.hash), await copy.erasedBy(erased!.hash)]).toEqual([undefined, erased!.by]);
+  expect(await copy.trajectories()).toHaveLength(1);
 });
 
 async function* textsOf(lines: readonly string[]): AsyncGenerator<string> {

@@ -156,6 +156,7 @@ export {
   ExportError,
   type ExportErrorCode,
   type ExportedEntry,
+  type ExportedStore,
   type ExportOptions,
   entryLine,
   erasedLine,
