@@ -2,6 +2,7 @@
 import { copyFileSync, rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { type Cell, reportCheckpoint, tenantOf } from '#cells';
+import { openStore } from '#stores';
 import { FORWARDED } from '../../src/server/routing/forward-mark.ts';
 import { deployment } from '../support/cells/deployment.ts';
 import { callOperation, pay, succeed } from '../support/server/calling.ts';
@@ -159,6 +160,16 @@ test('attack 78: a cell from an old backup, also one that grew: it stops', async
   const write = restored.store.commit({ entries: [], blobs: [] });
   await expect(write).rejects.toMatchObject({ code: 'cell_diverged' });
   await expect(start({ cell: await open('one') })).rejects.toMatchObject({ code: 'cell_diverged' });
+  // The same backup with other entries, which were written without the root log.
+  const apart = await openStore(`sqlite:${folder}/one.db`, { mode: 'existing', checkpoint: false });
+  const writer = await start({ store: apart });
+  for (const key of ['a', 'b', 'c']) await succeed(writer, 'proposals.create', to('main', key));
+  await writer.stop();
+  await apart.close();
+  const grown = await open('one');
+  expect(await grown.own.logSize()).toBeGreaterThan(size);
+  await expect(reportCheckpoint(grown)).rejects.toMatchObject({ code: 'cell_diverged' });
+  await expect(grown.store.commit({ entries: [], blobs: [] })).rejects.toMatchObject({ code: 'cell_diverged' });
   expect((await log.read()).cells['one']!.size).toBe(size);
 });
 
