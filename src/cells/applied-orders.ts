@@ -8,8 +8,8 @@ const TAG = 'assize/cells-applied/v1';
 
 /**
  * The number of orders that the servers of a cell have applied, for its other processes. The row
- * has a MAC under the root key, over the name of the cell: a writer of the database can delete it or
- * put an earlier one back, and then the cell accepts no entry. Any other row counts as absent.
+ * has a MAC under the root key, over the name of the cell: a writer of the database can delete it
+ * or put an earlier one back, and then the cell accepts no entry. Any other row counts as absent.
  */
 export class AppliedOrders {
   readonly #side: SideStore;

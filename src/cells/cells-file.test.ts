@@ -14,7 +14,7 @@ function written(text: string | Uint8Array): string {
   return join(folder, 'cells.yaml');
 }
 
-test('paths of files and archives are relative to the file, and other URLs stay', () => {
+test('paths of SQLite and archives are relative to the file, and others stay', () => {
   const file = written(`
 root: sqlite:root.db
 silence: 20

@@ -47,8 +47,8 @@ const POLL_MS = 200;
  * Moves a tenant to another cell, while both serve others: stop, copy, verify, flip.
  *
  * 1. The root log records the move, and no cell accepts entries of the tenant. A server of the old
- *    cell halts its trajectories, so a process that has not heard of the move loses the race for the
- *    next entry. The time of silence passes, after which every process has heard.
+ *    cell halts its trajectories, so a process that has not heard of the move loses the race for
+ *    the next entry. The time of silence passes, after which every process has heard.
  * 2. Its entries and its rows of grants and durable runs are copied, and each chain is verified in
  *    the new cell against the heads of the old one.
  * 3. The root log records the new place, and a server of the new cell ends the halts.

@@ -23,8 +23,8 @@ export interface Cell {
 }
 
 /**
- * Opens the cell that a URL `cells:FILE?cell=NAME` names, and follows the root log. The store of the
- * cell closes both.
+ * Opens the cell that a URL `cells:FILE?cell=NAME` names, and follows the root log. The store of
+ * the cell closes both.
  *
  * @throws CellsError `bad_cells_file`, `no_such_cell`; the errors of `openStore`
  */

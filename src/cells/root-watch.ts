@@ -39,7 +39,7 @@ export class RootWatch {
   #diverged: CellsError | undefined;
   #isCompared = false;
   #reading: Promise<void> | undefined;
-  /** Whether the last read failed, so that one failure is reported once. */
+  /** Whether the last read failed: a failure that lasts is reported once. */
   #isFailing = false;
   #onFailure: (error: unknown) => void;
   #timer: NodeJS.Timeout | undefined;
@@ -175,8 +175,8 @@ export class RootWatch {
   /**
    * Whether this process may write the entries.
    *
-   * @throws CellsError `root_silent`, `orders_waiting`, `cell_diverged`, `tenant_halted`, and those of
-   * `requireHere`
+   * @throws CellsError `root_silent`, `orders_waiting`, `cell_diverged`, `tenant_halted`, and those
+   * of `requireHere`
    */
   requireWritable(entries: readonly EntryRow[]): void {
     if (this.#diverged !== undefined) throw this.#diverged;
