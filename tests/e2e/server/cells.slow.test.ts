@@ -1,7 +1,7 @@
 /** Servers of several cells with one root log. */
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { auditCells, cancelMove, EVERY_TENANT, moveTenant, reportCheckpoint } from '#cells';
+import { auditCells, type Cell, cancelMove, EVERY_TENANT, moveTenant, reportCheckpoint } from '#cells';
 import { declareTool } from '#effects';
 import { isSettlement, readRow } from '#ledger';
 import { verifyStore } from '#runtime';
@@ -25,7 +25,9 @@ async function outcome(server: TestServer, trajectory: string): Promise<string> 
 const becomes = (server: TestServer, trajectory: string, wanted: string) =>
   expect.poll(() => outcome(server, trajectory), { timeout: 15_000, interval: 100 }).toBe(wanted);
 
-async function pair(): Promise<TestDeployment & { one: TestServer; two: TestServer }> {
+type CellServer = TestServer & { readonly cell: Cell };
+
+async function pair(): Promise<TestDeployment & { one: CellServer; two: CellServer }> {
   const deployed = await deployment({ tenants: TENANTS });
   const one = await deployed.serve('one');
   const two = await deployed.serve('two');
@@ -134,6 +136,20 @@ test('a tenant moves while its agents go on', async () => {
   expect(await sumOf(two, 'main')).toBe(sent + 1);
 });
 
+test('a halt of a person stands after the halt of the root log', async () => {
+  const { one, log } = await pair();
+  const by = { path: { trajectory: 'main' }, body: { reason: 'mine' }, as: 'admin:ann' } as const;
+  await succeed(one, 'trajectories.halt', by);
+  for (const order of ['halt', 'resume'] as const) {
+    await log.order(order, { tenant: 'main', reason: 'audit' }, BY);
+    const { orders } = await log.read();
+    await expect.poll(() => log.appliedIn('one', one.cell.own).read(), { timeout: 15_000 }).toBe(orders);
+    expect(await outcome(one, 'main')).toBe('halted');
+  }
+  await succeed(one, 'trajectories.resume', by);
+  await becomes(one, 'main', 'committed');
+});
+
 test('a tool call in progress ends in the old cell, and then the tenant moves', async () => {
   const gate = Promise.withResolvers<void>();
   let calls = 0;
@@ -178,9 +194,9 @@ test('a move that is ended leaves the tenant where it was', async () => {
 test('the root log has checkpoints of cells, and a cell without entries stops', async () => {
   const { one, two, file, log, folder, open } = await pair();
   await succeed(one, 'proposals.create', paid('main', 1, 'a'));
-  await reportCheckpoint((one as TestServer & { cell: Parameters<typeof reportCheckpoint>[0] }).cell);
+  await reportCheckpoint(one.cell);
   await succeed(two, 'proposals.create', paid('spare', 1, 'a'));
-  await reportCheckpoint((two as TestServer & { cell: Parameters<typeof reportCheckpoint>[0] }).cell);
+  await reportCheckpoint(two.cell);
   const { cells } = await log.read();
   expect(Object.keys(cells).toSorted()).toEqual(['one', 'two']);
   expect((await auditCells(file, log)).map(({ cell, fault }) => [cell, fault])).toEqual([
@@ -202,7 +218,7 @@ test('the root log has checkpoints of cells, and a cell without entries stops', 
 
 test('a cell that does not hear from the root log accepts no entry', async () => {
   const { one } = await pair();
-  const { cell } = one as TestServer & { cell: Parameters<typeof reportCheckpoint>[0] };
+  const { cell } = one;
   await succeed(one, 'proposals.create', paid('main', 1, 'a'));
   await cell.log.store.close();
   // The token of the agent still counts, for a time.
