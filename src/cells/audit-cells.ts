@@ -1,3 +1,4 @@
+import { isInstance } from '#base';
 import { compareWithHead, comparisonFault } from '#ledger';
 import { openStore } from '#stores';
 import type { CellPlace, CellsFile } from './cells-file.ts';
@@ -42,6 +43,6 @@ async function audited(
       await store.close();
     }
   } catch (error) {
-    return { ...found, size: undefined, fault: error instanceof Error ? error.message : String(error) };
+    return { ...found, size: undefined, fault: isInstance(error, Error) ? error.message : String(error) };
   }
 }

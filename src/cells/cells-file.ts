@@ -33,16 +33,19 @@ const SCHEME = 'cells:';
 const SILENCE_SECONDS = 15;
 
 const NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
+const NAME_FORM = 'a name of a cell has 1 to 63 lower-case letters, digits and dashes';
 const text = z.string().min(1).max(4_096);
+const address = text.refine(isOrigin, 'an address is that of a server, such as https://eu-1.example, without a path');
 const form = z.strictObject({
   root: text,
   silence: z.number().int().min(5).max(3_600).optional(),
   cells: z
-    .record(
-      z.string().regex(NAME, 'a name of a cell has 1 to 63 lower-case letters, digits and dashes'),
-      z.strictObject({ store: text, url: z.url({ protocol: /^https?$/ }).optional(), archive: text.optional() }),
-    )
-    .refine((cells) => Object.keys(cells).length > 0, 'at least one cell is needed'),
+    .record(z.string(), z.strictObject({ store: text, url: address.optional(), archive: text.optional() }))
+    .refine((cells) => Object.keys(cells).length > 0, 'at least one cell is needed')
+    .superRefine((cells, { addIssue }) => {
+      for (const name of Object.keys(cells))
+        if (!NAME.test(name)) addIssue({ code: 'custom', path: [name], message: NAME_FORM });
+    }),
 });
 
 /** Whether a store URL names a file of cells. */
@@ -93,8 +96,9 @@ function written(file: string): z.infer<typeof form> {
   if (file === '') throw badFile(file, 'the store URL names no file. Write cells:FILE?cell=NAME');
   let value: unknown;
   try {
-    value = parse(readFileSync(file, 'utf8'), { maxAliasCount: 0 });
+    value = parse(readFileSync(file, 'utf8'), { maxAliasCount: 0, logLevel: 'error' });
   } catch (error) {
+    if (isInstance(error, ReferenceError)) throw badFile(file, 'it has an alias. Write each value out', error);
     if (isInstance(error, YAMLParseError))
       throw badFile(file, `it is not YAML: ${error.message.split('\n')[0]}`, error);
     const { code } = error as NodeJS.ErrnoException;
@@ -111,6 +115,11 @@ function badFile(file: string, what: string, cause?: unknown): CellsError {
     evidence: { file },
     ...(cause !== undefined && { cause }),
   });
+}
+
+function isOrigin(url: string): boolean {
+  const { href, origin, protocol } = URL.parse(url) ?? {};
+  return (protocol === 'http:' || protocol === 'https:') && href === `${origin}/`;
 }
 
 function placeIn(folder: string, scheme: string, url: string): string {

@@ -64,6 +64,7 @@ export const directory = defineDomain({
       description: 'Places a new tenant in a cell.',
       args: z.object({ tenant: text, cell: text }),
       apply: (state, { tenant, cell }) => {
+        if (tenant === EVERY_TENANT) throw new Error(`The name ${EVERY_TENANT} means every tenant`);
         const placed = state.tenants[tenant];
         if (placed !== undefined) throw new Error(`The tenant ${tenant} lives in ${placed.cell}`);
         state.tenants[tenant] = { cell };

@@ -12,8 +12,8 @@ export type CellsErrorCode =
    */
   | 'no_such_cell'
   /**
-   * The tenant of the trajectory lives in another cell. Use that cell. Evidence `{tenant, cell}`, and
-   * the `url` of the cell if the file has it.
+   * The tenant of the trajectory lives in another cell. Use that cell. Evidence `{tenant, cell}`,
+   * and the `url` of the cell if the file has it.
    */
   | 'other_cell'
   /**

@@ -12,11 +12,11 @@ import {
 import { systemClock } from '#oracle';
 import { rebuildMemory } from '#runtime';
 import { openStore, type Store } from '#stores';
+import type { AppliedOrders } from './applied-orders.ts';
 import { type CellPlace, type CellsFile, cellNamed } from './cells-file.ts';
 import type { DirectoryState } from './directory.ts';
 import { CellsError } from './errors.ts';
 import type { RootLog } from './root-log.ts';
-import { appliedOrders } from './root-watch.ts';
 import { copySideRows, dropRuns } from './side-rows.ts';
 import { TenantLog } from './tenant-log.ts';
 import { tenantOf } from './tenant-of.ts';
@@ -47,8 +47,8 @@ const POLL_MS = 200;
  * Moves a tenant to another cell, while both serve others: stop, copy, verify, flip.
  *
  * 1. The root log records the move, and no cell accepts entries of the tenant. A server of the old
- *    cell halts its trajectories, so a process that has not heard of the move loses the race for the
- *    next entry. The time of silence passes, after which every process has heard.
+ *    cell halts its trajectories, so a process that has not heard of the move loses the race for
+ *    the next entry. The time of silence passes, after which every process has heard.
  * 2. Its entries and its rows of grants and durable runs are copied, and each chain is verified in
  *    the new cell against the heads of the old one.
  * 3. The root log records the new place, and a server of the new cell ends the halts.
@@ -66,7 +66,7 @@ export async function moveTenant(options: MoveOptions): Promise<Move> {
   onStep('stopping');
   const began = performance.now();
   return withStores(from, target, async (source, into) => {
-    await applied(source, orders, options.signal);
+    await applied(log.appliedIn(from.name, source), orders, options.signal);
     await pause(Math.max(0, file.silenceMs - (performance.now() - began)), undefined, options);
     onStep('settling');
     await settled(source, options);
@@ -131,8 +131,8 @@ async function withStores<T>(from: CellPlace, to: CellPlace, work: (from: Store,
 }
 
 /** Waits until a server of the cell has applied the orders. */
-async function applied(store: Store, orders: number, signal: AbortSignal): Promise<void> {
-  while ((await appliedOrders(store)) < orders) await pause(POLL_MS, undefined, { signal });
+async function applied(row: AppliedOrders, orders: number, signal: AbortSignal): Promise<void> {
+  while ((await row.read()) < orders) await pause(POLL_MS, undefined, { signal });
 }
 
 /** Waits until no tool transaction of the tenant is open. One that waits for a person refuses. */

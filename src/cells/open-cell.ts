@@ -1,6 +1,7 @@
 import { openStore, type Store, type StoreOptions } from '#stores';
 import { cellStore } from './cell-store.ts';
 import { type CellPlace, type CellsFile, cellNamed, partsOfCellsUrl, readCellsFile } from './cells-file.ts';
+import { divergenceOf } from './divergence.ts';
 import { RootLog, type RootLogOptions } from './root-log.ts';
 import { RootWatch } from './root-watch.ts';
 
@@ -22,8 +23,8 @@ export interface Cell {
 }
 
 /**
- * Opens the cell that a URL `cells:FILE?cell=NAME` names, and follows the root log. The store of the
- * cell closes both.
+ * Opens the cell that a URL `cells:FILE?cell=NAME` names, and follows the root log. The store of
+ * the cell closes both.
  *
  * @throws CellsError `bad_cells_file`, `no_such_cell`; the errors of `openStore`
  */
@@ -37,7 +38,8 @@ export async function openCell(url: string, options: OpenCellOptions): Promise<C
   try {
     log = await RootLog.open({ url: file.root, root, mode });
     const watch = new RootWatch({
-      ...{ log, file, cell: place.name, side: own, onFailure },
+      ...{ log, file, cell: place.name, applied: log.appliedIn(place.name, own), onFailure },
+      compare: (directory) => divergenceOf(own, place.name, directory),
       nowMs: () => performance.now(),
     });
     await watch.start();

@@ -1,8 +1,7 @@
-import { askNodes, compareWithHead, comparisonFault, integrateLog, logHead } from '#ledger';
+import { askNodes, integrateLog, logHead } from '#ledger';
 import { consistencyProof } from '#merkle';
 import { verifyLogged } from '#runtime';
-import type { DirectoryState } from './directory.ts';
-import { CellsError } from './errors.ts';
+import { diverged, divergenceOf, lastOf } from './divergence.ts';
 import type { Cell } from './open-cell.ts';
 
 /**
@@ -17,7 +16,8 @@ export async function reportCheckpoint(cell: Pick<Cell, 'own' | 'log' | 'watch' 
   await integrateLog(own);
   for (;;) {
     const last = lastOf(watch.directory, place.name);
-    if (last !== undefined) await requireContinued(cell, last);
+    const fault = await divergenceOf(own, place.name, watch.directory);
+    if (fault !== undefined) throw watch.diverge(fault);
     const { size, root } = await logHead(own);
     if (size === 0 || size === last?.size) return;
     await verifyLogged(own, { from: last?.size ?? 0, to: size });
@@ -28,27 +28,8 @@ export async function reportCheckpoint(cell: Pick<Cell, 'own' | 'log' | 'watch' 
     const before = last?.size;
     await watch.readAgain();
     if (lastOf(watch.directory, place.name)?.size === before)
-      throw diverged(watch, place.name, size, refusalOf(ruling));
+      throw watch.diverge(diverged(place.name, size, refusalOf(ruling)));
   }
-}
-
-function lastOf({ cells }: DirectoryState, name: string): DirectoryState['cells'][string] | undefined {
-  return Object.hasOwn(cells, name) ? cells[name] : undefined;
-}
-
-async function requireContinued(
-  { own, watch, place }: Pick<Cell, 'own' | 'watch' | 'place'>,
-  last: DirectoryState['cells'][string],
-): Promise<void> {
-  const comparison = await compareWithHead(own, { size: last.size, root: Buffer.from(last.root, 'hex') });
-  const fault = comparisonFault(comparison, { origin: `the cell ${place.name} in the root log`, size: last.size });
-  if (fault !== undefined) throw diverged(watch, place.name, last.size, fault);
-}
-
-function diverged(watch: Cell['watch'], cell: string, size: number, message: string): CellsError {
-  const error = new CellsError('cell_diverged', message, { evidence: { cell, size } });
-  watch.diverge(error);
-  return error;
 }
 
 function refusalOf(ruling: object): string {

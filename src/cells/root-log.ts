@@ -1,7 +1,9 @@
 import { issueWrit, type Writ } from '#authority';
 import { isAssizeError } from '#base';
+import type { SideStore } from '#ledger';
 import { Assize, type Ruling, type Trajectory } from '#runtime';
 import { openStore, type Store, type StoreOptions } from '#stores';
+import { AppliedOrders } from './applied-orders.ts';
 import { type DirectoryState, directory, ROOT_LOG } from './directory.ts';
 import { CellsError } from './errors.ts';
 
@@ -84,6 +86,15 @@ export class RootLog {
     throw new CellsError('order_refused', `The root log refused the order: ${why}.`, { evidence: { action, ...args } });
   }
 
+  /**
+   * The number of orders that the servers of a cell have applied.
+   *
+   * @throws CellsError `order_refused` without the private key
+   */
+  appliedIn(cell: string, side: SideStore): AppliedOrders {
+    return new AppliedOrders(side, cell, { privateKey: this.#privateKey() });
+  }
+
   async close(): Promise<void> {
     try {
       await this.#assize.close();
@@ -103,14 +114,22 @@ export class RootLog {
 
   /** @throws CellsError `order_refused` without the private key */
   #writFor(subject: string, action: Orders): Writ {
-    const { publicKey, privateKey } = this.#root;
-    if (privateKey === undefined)
-      throw new CellsError(
-        'order_refused',
-        'The root log takes orders of the root key only. Set ASSIZE_ROOT_KEY_FILE.',
-      );
-    const grant = { issuer: publicKey, subject, trajectory: ROOT_LOG, actions: [action], scopes: ['**'], ...PERIOD };
+    const privateKey = this.#privateKey();
+    const grant = {
+      issuer: this.#root.publicKey,
+      subject,
+      trajectory: ROOT_LOG,
+      actions: [action],
+      scopes: ['**'],
+      ...PERIOD,
+    };
     return issueWrit({ ...grant, max_depth: 0, nonce: `cells ${action}` }, privateKey);
+  }
+
+  #privateKey(): string {
+    const { privateKey } = this.#root;
+    if (privateKey !== undefined) return privateKey;
+    throw new CellsError('order_refused', 'The root log takes orders of the root key only. Set ASSIZE_ROOT_KEY_FILE.');
   }
 }
 

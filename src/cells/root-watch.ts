@@ -1,5 +1,6 @@
 import { ownerOf } from '#canon';
-import type { EntryRow, SideStore } from '#ledger';
+import { type EntryRow, haltArgs, isEffectEntry, passesHalt, readRow } from '#ledger';
+import type { AppliedOrders } from './applied-orders.ts';
 import type { CellPlace, CellsFile } from './cells-file.ts';
 import { type DirectoryState, EVERY_TENANT } from './directory.ts';
 import { CellsError } from './errors.ts';
@@ -11,8 +12,9 @@ export interface RootWatchOptions {
   readonly file: Pick<CellsFile, 'cells' | 'silenceMs'>;
   /** The name of the cell. */
   readonly cell: string;
-  /** The side log of the cell. */
-  readonly side: SideStore;
+  readonly applied: Pick<AppliedOrders, 'read' | 'record'>;
+  /** Compares the log of the cell with its checkpoint in the first directory that is read. */
+  readonly compare: (directory: DirectoryState) => Promise<CellsError | undefined>;
   /** A monotonic clock in milliseconds. */
   readonly nowMs: () => number;
   readonly onFailure: (error: unknown) => void;
@@ -20,9 +22,6 @@ export interface RootWatchOptions {
 
 /** The time between two reads of the root log. */
 export const ROOT_POLL_MS = 1_000;
-
-const APPLIED_KIND = 'cells/applied';
-const APPLIED_KEY = 'orders';
 
 /**
  * Follows the root log for one cell, and says what may be written there. A process that has not
@@ -38,8 +37,9 @@ export class RootWatch {
   /** The number of orders that are applied in the cell. */
   #applied = 0;
   #diverged: CellsError | undefined;
+  #isCompared = false;
   #reading: Promise<void> | undefined;
-  /** Whether the last read failed, so that one failure is reported once. */
+  /** Whether the last read failed: a failure that lasts is reported once. */
   #isFailing = false;
   #onFailure: (error: unknown) => void;
   #timer: NodeJS.Timeout | undefined;
@@ -115,14 +115,7 @@ export class RootWatch {
 
   /** Records that a server has applied the orders, for the other processes of the cell. */
   async recordApplied(orders: number): Promise<void> {
-    const { side } = this.#options;
-    for (;;) {
-      const row = await side.sideGet(APPLIED_KIND, APPLIED_KEY);
-      if (row !== undefined && appliedIn(row.body) >= orders) break;
-      const expected = row?.version ?? null;
-      const body = JSON.stringify({ orders });
-      if (await side.sidePut([{ kind: APPLIED_KIND, key: APPLIED_KEY, expected, body }])) break;
-    }
+    await this.#options.applied.record(orders);
     this.#applied = Math.max(this.#applied, orders);
   }
 
@@ -131,8 +124,9 @@ export class RootWatch {
   }
 
   /** Stops all writes: the log of the cell does not continue its checkpoint in the root log. */
-  diverge(error: CellsError): void {
+  diverge(error: CellsError): CellsError {
     this.#diverged = error;
+    return error;
   }
 
   /**
@@ -181,20 +175,22 @@ export class RootWatch {
   /**
    * Whether this process may write the entries.
    *
-   * @throws CellsError `root_silent`, `orders_waiting`, `cell_diverged`, `tenant_halted`, and those of
-   * `requireHere`
+   * @throws CellsError `root_silent`, `orders_waiting`, `cell_diverged`, `tenant_halted`, and those
+   * of `requireHere`
    */
-  requireWritable(entries: readonly Pick<EntryRow, 'trajectory_id' | 'seq'>[]): void {
+  requireWritable(entries: readonly EntryRow[]): void {
     if (this.#diverged !== undefined) throw this.#diverged;
     const { orders } = this.directory;
     if (this.#heardAt === undefined || this.#options.nowMs() - this.#heardAt > this.#options.file.silenceMs)
       throw this.#applied < orders ? waiting(orders, this.#applied) : this.#silent();
-    for (const { trajectory_id, seq } of entries) {
-      const tenant = tenantOf(trajectory_id);
+    for (const row of entries) {
+      const tenant = tenantOf(row.trajectory_id);
+      // A tenant can move when its calls in progress have ended.
+      if (this.#leaves(tenant) && isEffectEntry(readRow(row).payload)) continue;
       this.requireHere(tenant);
-      // The halts of existing trajectories are entries of their own.
-      if (seq === 0 && this.haltOf(tenant) !== undefined)
-        throw new CellsError('tenant_halted', `The tenant ${tenant} is halted: ${this.haltOf(tenant)}`, {
+      const reason = this.haltOf(tenant);
+      if (reason !== undefined && !passesOrder(row))
+        throw new CellsError('tenant_halted', `The tenant ${tenant} is halted in every cell: ${reason}`, {
           evidence: { tenant },
         });
     }
@@ -235,10 +231,20 @@ export class RootWatch {
       this.#head = head;
     }
     const directory = this.#directory as DirectoryState;
+    if (!this.#isCompared) {
+      const fault = await this.#options.compare(directory);
+      if (fault !== undefined) this.#onFailure(this.diverge(fault));
+      this.#isCompared = true;
+    }
     await this.#listener(directory);
-    if (this.#applied < directory.orders)
-      this.#applied = Math.max(this.#applied, await appliedOrders(this.#options.side));
+    if (this.#applied < directory.orders) this.#applied = Math.max(this.#applied, await this.#options.applied.read());
     if (this.#applied >= directory.orders) this.#heardAt = began;
+  }
+
+  /** Whether this cell has the tenant until its move has ended. */
+  #leaves(tenant: string): boolean {
+    const placed = this.#tenant(tenant);
+    return placed?.cell === this.#options.cell && placed.to !== undefined;
   }
 
   #tenant(tenant: string): DirectoryState['tenants'][string] | undefined {
@@ -260,15 +266,13 @@ export class RootWatch {
   }
 }
 
-/** The number of orders that a cell's servers have applied, as a mover reads it. */
-export async function appliedOrders(side: SideStore): Promise<number> {
-  const row = await side.sideGet(APPLIED_KIND, APPLIED_KEY);
-  return row === undefined ? 0 : appliedIn(row.body);
-}
-
-function appliedIn(body: string): number {
-  const { orders } = (JSON.parse(body) ?? {}) as { readonly orders?: unknown };
-  return Number.isSafeInteger(orders) ? (orders as number) : 0;
+/**
+ * Whether a tenant that is halted by the root log takes an entry here: that of a halted trajectory,
+ * but for the end of the halt, which is an order too.
+ */
+function passesOrder(row: EntryRow): boolean {
+  const { payload } = readRow(row);
+  return passesHalt(payload) && haltArgs(payload)?.does !== 'resume';
 }
 
 function waiting(orders: number, applied: number): CellsError {

@@ -102,6 +102,7 @@ export {
   type HaltPayload,
   haltArgs,
   isHalt,
+  passesHalt,
 } from './entry/halt.ts';
 export type { BlobRef, Erased, Hash, Stored } from './entry/hash.ts';
 export { isHash } from './entry/is-hash.ts';
@@ -155,6 +156,7 @@ export {
   ExportError,
   type ExportErrorCode,
   type ExportedEntry,
+  type ExportedStore,
   type ExportOptions,
   entryLine,
   erasedLine,

@@ -57,9 +57,8 @@ export type ServerErrorCode =
   /** No checkpoint covers the entry yet. Sign one with `POST /v1/checkpoints`, and ask again. */
   | 'not_checkpointed'
   /**
-   * A policy or another rule refused a halt, a resume or a revocation of the root log in one
-   * trajectory, so the cell accepts no entry. Correct the rule, and restart the server. Evidence
-   * `{trajectory_id}`.
+   * A policy or a rule refused an order of the root log in one trajectory, so the cell accepts no
+   * entry. Correct the rule, and restart the server. Evidence `{trajectory_id}`.
    */
   | 'order_not_applied'
   /** Another program listens at the address. Stop it, or set `server.port`. */

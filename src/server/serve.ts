@@ -94,7 +94,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const { server } = config;
   const stopping = new AbortController();
   const orEnd = async (error: unknown): Promise<never> => {
-    await Promise.all([watchdog.stop(), assize.close()]);
+    await Promise.all([watchdog.stop(), service.cell?.stop(), assize.close()]);
     throw error;
   };
   const warn = (name: string, text: string) => logger.event('mcp_warning', { server: name, text });

@@ -73,20 +73,16 @@ function status(family: Command): void {
   ).action(
     inDeployment(async ({ file, log }, { json, out }) => {
       const { cells, tenants, halted, revoked, orders } = await log.read();
+      const lastOf = (name: string) => (Object.hasOwn(cells, name) ? cells[name] : undefined);
       if (json) {
-        const places = file.cells.map(({ name, url }) => ({ name, url: url ?? null, last: cells[name] ?? null }));
+        const places = file.cells.map(({ name, url }) => ({ name, url: url ?? null, last: lastOf(name) ?? null }));
         out.document({ cells: places, tenants, halted, revoked, orders });
         return EXIT.ok;
       }
       const count = (name: string) => Object.values(tenants).filter(({ cell }) => cell === name).length;
       out.table(
         [{ title: 'cell' }, { title: 'tenants' }, { title: 'entries in its last checkpoint' }, { title: 'address' }],
-        file.cells.map(({ name, url }) => [
-          name,
-          String(count(name)),
-          cells[name] === undefined ? 'none' : String(cells[name].size),
-          url ?? '',
-        ]),
+        file.cells.map(({ name, url }) => [name, String(count(name)), String(lastOf(name)?.size ?? 'none'), url ?? '']),
       );
       for (const [tenant, { cell, to }] of Object.entries(tenants))
         if (to !== undefined) out.line(line`${tenant} moves from ${cell} to ${to}`);

@@ -1,7 +1,8 @@
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { isAssizeError } from '#base';
-import { exportLines, integrateLog } from '#ledger';
+import { TenantLog } from '#cells';
+import { type ExportedStore, exportLines, integrateLog } from '#ledger';
 import type { Store } from '#stores';
 import { CliError, EXIT } from '../errors.ts';
 import { unwritable } from '../files/file-faults.ts';
@@ -11,6 +12,7 @@ import { inSession, type Session, type SharedOptions } from '../store/session.ts
 interface ExportOptions extends SharedOptions {
   readonly out?: string;
   readonly size?: number;
+  readonly tenant?: string;
 }
 
 export function exportCommand(program: Command): void {
@@ -23,7 +25,8 @@ export function exportCommand(program: Command): void {
         '--size <n>',
         'only the first n entries of the log, such as those of a checkpoint (default: all)',
         positive,
-      ),
+      )
+      .option('--tenant <name>', 'only the trajectories whose names begin with this, up to the first colon'),
   )
     .addHelpText(
       'after',
@@ -49,7 +52,11 @@ export function exportCommand(program: Command): void {
               `The log has ${size} entries, fewer than ${options.size}. Pass a smaller --size.`,
             );
           }
-          await write(session, store, options, options.size ?? size);
+          const { tenant } = options;
+          if (tenant !== undefined && options.size !== undefined)
+            throw new CliError('usage', 'The first entries of a log have several tenants. Pass --size or --tenant.');
+          const source = tenant === undefined ? store : await logOf(store, tenant);
+          await write(session, source, options, options.size ?? (await source.logSize()));
           return EXIT.ok;
         }),
       ),
@@ -66,7 +73,14 @@ async function writable<T>(session: Session, work: (store: Store, mayWrite: bool
   }
 }
 
-async function write(session: Session, store: Store, { out }: ExportOptions, size: number): Promise<void> {
+/** @throws CliError `not_found` */
+async function logOf(store: Store, tenant: string): Promise<TenantLog> {
+  const log = await TenantLog.of(store, tenant);
+  if ((await log.logSize()) > 0) return log;
+  throw new CliError('not_found', `The store has no trajectory of the tenant ${tenant}. List them with assize log.`);
+}
+
+async function write(session: Session, store: ExportedStore, { out }: ExportOptions, size: number): Promise<void> {
   const lines = exportLines(store, {
     size,
     onProgress: (entries) => session.progress.report('entries exported', entries, size),

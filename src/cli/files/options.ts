@@ -25,7 +25,7 @@ function archiveOption(): Option {
 export function withSharedOptions(command: Command, ownStore?: string): Command {
   const store = new Option(
     '--store <url>',
-    'URL of the store: sqlite:./file.db, sqlite:/absolute/file.db, postgres://…, or memory: (discarded at the end)',
+    'URL of the store: sqlite:./file.db, sqlite:/absolute/file.db, postgres://…, memory: (discarded at the end), or cells:FILE for several databases',
   ).default(ownStore ?? DEFAULT_STORE);
   return withoutStore(
     ownStore === undefined

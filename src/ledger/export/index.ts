@@ -8,4 +8,4 @@ export { wasImported } from './imported.ts';
 export { blobLine, entryLine, erasedLine, FORMAT as EXPORT_FORMAT } from './lines.ts';
 export { type ExportedEntry, readExport } from './read.ts';
 export { splitLines } from './split-lines.ts';
-export { type ExportOptions, exportLines } from './write.ts';
+export { type ExportedStore, type ExportOptions, exportLines } from './write.ts';

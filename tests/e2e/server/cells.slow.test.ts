@@ -1,6 +1,9 @@
 /** Servers of several cells with one root log. */
 import { expect, test } from 'vitest';
-import { auditCells, cancelMove, EVERY_TENANT, moveTenant, reportCheckpoint } from '#cells';
+import { z } from 'zod';
+import { auditCells, type Cell, cancelMove, EVERY_TENANT, moveTenant, reportCheckpoint } from '#cells';
+import { declareTool } from '#effects';
+import { isSettlement, readRow } from '#ledger';
 import { verifyStore } from '#runtime';
 import { openStore } from '#stores';
 import { deployment, type TestDeployment } from '../../support/cells/deployment.ts';
@@ -22,7 +25,9 @@ async function outcome(server: TestServer, trajectory: string): Promise<string> 
 const becomes = (server: TestServer, trajectory: string, wanted: string) =>
   expect.poll(() => outcome(server, trajectory), { timeout: 15_000, interval: 100 }).toBe(wanted);
 
-async function pair(): Promise<TestDeployment & { one: TestServer; two: TestServer }> {
+type CellServer = TestServer & { readonly cell: Cell };
+
+async function pair(): Promise<TestDeployment & { one: CellServer; two: CellServer }> {
   const deployed = await deployment({ tenants: TENANTS });
   const one = await deployed.serve('one');
   const two = await deployed.serve('two');
@@ -131,6 +136,53 @@ test('a tenant moves while its agents go on', async () => {
   expect(await sumOf(two, 'main')).toBe(sent + 1);
 });
 
+test('a halt of a person stands after the halt of the root log', async () => {
+  const { one, log } = await pair();
+  const by = { path: { trajectory: 'main' }, body: { reason: 'mine' }, as: 'admin:ann' } as const;
+  await succeed(one, 'trajectories.halt', by);
+  for (const order of ['halt', 'resume'] as const) {
+    await log.order(order, { tenant: 'main', reason: 'audit' }, BY);
+    const { orders } = await log.read();
+    await expect.poll(() => log.appliedIn('one', one.cell.own).read(), { timeout: 15_000 }).toBe(orders);
+    expect(await outcome(one, 'main')).toBe('halted');
+  }
+  await succeed(one, 'trajectories.resume', by);
+  await becomes(one, 'main', 'committed');
+});
+
+test('a tool call in progress ends in the old cell, and then the tenant moves', async () => {
+  const gate = Promise.withResolvers<void>();
+  let calls = 0;
+  const slowBank = declareTool({
+    ...{ name: 'bank.pay', input: z.object({ cents: z.number().int() }), writes: ['bank:**'] },
+    class: { reversibility: 'irreversible', delivery: 'buffered', sink: 'blind' },
+    execute: async () => {
+      calls++;
+      await gate.promise;
+    },
+  });
+  const deployed = await deployment({ tenants: TENANTS });
+  const one = await deployed.serve('one', { config: { tools: [slowBank] } });
+  const two = await deployed.serve('two');
+  const role = { name: 'clerk', params: { desk: 'a' } };
+  const body = { action: 'wire', role, args: { cents: 5 } };
+  const wired = callOperation(one, 'proposals.create', { ...paid('main', 1, 'wire'), body });
+  await expect.poll(() => calls, { timeout: 10_000 }).toBe(1);
+  const signal = new AbortController().signal;
+  await moveTenant({
+    ...{ file: deployed.file, log: deployed.log, tenant: 'main', to: 'two', principal: BY, signal },
+    onStep: (step) => step === 'settling' && gate.resolve(),
+  });
+  expect((await wired).body.ruling).toBe('committed');
+  await becomes(two, 'main', 'committed');
+  expect(calls).toBe(1);
+  const there = await openStore(`sqlite:${deployed.folder}/two.db`, { mode: 'readonly' });
+  const entries = await there.entries('main');
+  expect(entries.filter((row) => isSettlement(readRow(row).payload))).toHaveLength(1);
+  expect((await verifyStore(there)).flatMap(({ fault }) => fault ?? [])).toEqual([]);
+  await there.close();
+});
+
 test('a move that is ended leaves the tenant where it was', async () => {
   const { one, log } = await pair();
   await log.order('beginMove', { tenant: 'main', to: 'two' }, BY);
@@ -139,12 +191,12 @@ test('a move that is ended leaves the tenant where it was', async () => {
   await becomes(one, 'main', 'committed');
 });
 
-test('the root log has the checkpoint of each cell, and a cell that lost entries stops', async () => {
+test('the root log has checkpoints of cells, and a cell without entries stops', async () => {
   const { one, two, file, log, folder, open } = await pair();
   await succeed(one, 'proposals.create', paid('main', 1, 'a'));
-  await reportCheckpoint((one as TestServer & { cell: Parameters<typeof reportCheckpoint>[0] }).cell);
+  await reportCheckpoint(one.cell);
   await succeed(two, 'proposals.create', paid('spare', 1, 'a'));
-  await reportCheckpoint((two as TestServer & { cell: Parameters<typeof reportCheckpoint>[0] }).cell);
+  await reportCheckpoint(two.cell);
   const { cells } = await log.read();
   expect(Object.keys(cells).toSorted()).toEqual(['one', 'two']);
   expect((await auditCells(file, log)).map(({ cell, fault }) => [cell, fault])).toEqual([
@@ -166,7 +218,7 @@ test('the root log has the checkpoint of each cell, and a cell that lost entries
 
 test('a cell that does not hear from the root log accepts no entry', async () => {
   const { one } = await pair();
-  const { cell } = one as TestServer & { cell: Parameters<typeof reportCheckpoint>[0] };
+  const { cell } = one;
   await succeed(one, 'proposals.create', paid('main', 1, 'a'));
   await cell.log.store.close();
   // The token of the agent still counts, for a time.

@@ -28,6 +28,7 @@ const FAULTS_OF_THE_SERVER: Readonly<Record<string, readonly string[]>> = {
   ],
   AiSdkError: ['answered_before', 'bad_call', 'no_gated_tool', 'no_run', 'not_data', 'own_approval'],
   CanonError: ['not_canonical', 'unreadable', 'unstable'],
+  CellsError: ['bad_cells_file', 'move_refused', 'no_such_cell'],
   CedarError: ['bad_schema', 'missing_peer'],
   CliError: ['no_peers', 'not_packaged', 'unreadable_file'],
   ConfigError: [
@@ -86,7 +87,7 @@ const FAULTS_OF_THE_SERVER: Readonly<Record<string, readonly string[]>> = {
     ...['snapshot_failed', 'wrong_signer'],
   ],
   RunError: ['bad_run', 'turns_used', 'unknown_agents'],
-  ServerError: ['foreign_checkpoint', 'port_in_use', 'public_without_tls', 'rules_refused'],
+  ServerError: ['foreign_checkpoint', 'order_not_applied', 'port_in_use', 'public_without_tls', 'rules_refused'],
   StoreError: [
     ...['archive_damaged', 'archive_refused', 'archive_unknown'],
     ...['store_bad_checkpoint', 'store_behind_checkpoint', 'store_corrupt', 'store_diverged_from_checkpoint'],
