@@ -178,6 +178,11 @@ export class RootWatch {
     });
   }
 
+  /** @throws CellsError `root_silent` if nothing was heard from the root log for that time */
+  requireHeard(): void {
+    if (!this.#isHeard) throw this.#silent();
+  }
+
   /**
    * Whether this process may write the entries.
    *
@@ -187,8 +192,7 @@ export class RootWatch {
   requireWritable(entries: readonly Pick<EntryRow, 'trajectory_id' | 'seq'>[]): void {
     if (this.#diverged !== undefined) throw this.#diverged;
     const { orders } = this.directory;
-    if (this.#heardAt === undefined || this.#options.nowMs() - this.#heardAt > this.#options.file.silenceMs)
-      throw this.#applied < orders ? waiting(orders, this.#applied) : this.#silent();
+    if (!this.#isHeard) throw this.#applied < orders ? waiting(orders, this.#applied) : this.#silent();
     for (const { trajectory_id, seq } of entries) {
       const tenant = tenantOf(trajectory_id);
       this.requireHere(tenant);
@@ -239,6 +243,11 @@ export class RootWatch {
     if (this.#applied < directory.orders)
       this.#applied = Math.max(this.#applied, await appliedOrders(this.#options.side));
     if (this.#applied >= directory.orders) this.#heardAt = began;
+  }
+
+  get #isHeard(): boolean {
+    const { nowMs, file } = this.#options;
+    return this.#heardAt !== undefined && nowMs() - this.#heardAt <= file.silenceMs;
   }
 
   #tenant(tenant: string): DirectoryState['tenants'][string] | undefined {
