@@ -4,7 +4,8 @@ import { type CellPlace, type CellsFile, cellNamed, partsOfCellsUrl, readCellsFi
 import { RootLog, type RootLogOptions } from './root-log.ts';
 import { RootWatch } from './root-watch.ts';
 
-export interface OpenCellOptions extends Pick<StoreOptions, 'mode' | 'checkpoint' | 'vectors'> {
+export interface OpenCellOptions
+  extends Pick<StoreOptions, 'mode' | 'checkpoint' | 'vectors' | 'statementTimeoutMs' | 'connectTimeoutMs'> {
   readonly root: RootLogOptions['root'];
   readonly onFailure: (error: unknown) => void;
 }
