@@ -29,8 +29,6 @@ export class Auditor {
    * cells continue their checkpoints, and the root log continues the kept head.
    */
   async audit(answered: readonly Answered[]): Promise<void> {
-    const t0 = performance.now();
-    const lap = (x: string) => console.log(x, Math.round(performance.now() - t0));
     const root = this.#log.store;
     await integrateLog(root);
     if (this.#kept !== undefined) {
@@ -40,24 +38,17 @@ export class Auditor {
     }
     this.#kept = await logHead(root);
     expect(faultsOf(await verifyStore(root))).toEqual([]);
-    lap('root');
     const audits = await auditCells(this.#file, this.#log);
     expect(audits.map(({ cell, fault }) => [cell, fault])).toEqual(
       this.#file.cells.map(({ name }) => [name, undefined]),
     );
-    lap('audited');
     await this.inStores(async (stores, cellOf) => {
-      lap('opened');
-      for (const store of stores.values()) {
-        expect(faultsOf(await verifyStore(store))).toEqual([]);
-        lap(`verified ${await store.logSize()}`);
-      }
+      for (const store of stores.values()) expect(faultsOf(await verifyStore(store))).toEqual([]);
       for (const tenant of TENANTS) {
         const own = answered.filter(({ order }) => order.tenant === tenant);
         await expectAnsweredOnce(stores.get(cellOf(tenant))!, tenant, own);
       }
     });
-    lap('answered');
     this.#expectEffectsOnce();
   }
 

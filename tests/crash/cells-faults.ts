@@ -42,15 +42,11 @@ export async function strikeCells({ seed, calm, killsMoverAt, linkFaults, ...opt
   /** One fault. Only these tenants may be refused anything meanwhile, with these codes. */
   const strike = async (affected: readonly string[], fault: () => Promise<void>) => {
     load.takeRefusals();
-    console.time(affected.join());
     await fault();
-    console.timeLog(affected.join());
     await load.progress(TENANTS, calm);
     const others = load.takeRefusals().filter(({ tenant }) => !affected.includes(tenant));
     expect(others).toEqual([]);
-    console.timeLog(affected.join());
     await load.pausedFor(() => auditor.audit(load.answered));
-    console.timeEnd(affected.join());
   };
 
   await strike([], () => load.progress(TENANTS, calm));

@@ -1,7 +1,15 @@
 import { checkArgument, isAssizeError } from '#base';
 import { instantOf } from '#canon';
 import { type EffectPhase, isUnresolved, type KnownEffect, readTransaction } from '#effects';
-import { type CommitPayload, type EffectStore, type Hash, isHash, type LedgerStore, readRow, wasImported } from '#ledger';
+import {
+  type CommitPayload,
+  type EffectStore,
+  type Hash,
+  isHash,
+  type LedgerStore,
+  readRow,
+  wasImported,
+} from '#ledger';
 import type { Clock, Pause } from '#oracle';
 import { RuntimeError } from '../../errors.ts';
 import type { EffectOutcome, EffectsStatus } from '../../records/effect-outcome.ts';
