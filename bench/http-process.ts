@@ -2,6 +2,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import type { CellMeasured, CellsTurn } from './cells-clients.ts';
 import type { Measured, Turn } from './http-clients.ts';
 import type { Ready } from './http-server.ts';
 
@@ -13,13 +14,20 @@ export class BenchProcess {
   readonly ready: Ready | undefined;
   #next = 0;
 
-  static async server(kind: 'assize' | 'bare' | 'routed' | 'unrouted', ...args: string[]): Promise<BenchProcess> {
+  static async server(
+    kind: 'assize' | 'bare' | 'routed' | 'unrouted' | 'cell',
+    ...args: string[]
+  ): Promise<BenchProcess> {
     const child = start('./http-server.ts', [kind, ...args]);
     return new BenchProcess(child, await answerOf<Ready>(child));
   }
 
   static clients(): BenchProcess {
     return new BenchProcess(start('./http-clients.ts', []));
+  }
+
+  static cellClients(): BenchProcess {
+    return new BenchProcess(start('./cells-clients.ts', []));
   }
 
   private constructor(child: ChildProcess, ready?: Ready) {
@@ -33,6 +41,16 @@ export class BenchProcess {
     const ports = ready.map(({ port }) => port);
     const turn: Turn = { ports, token: ready[0]!.token, clients, requests, members: MEMBERS, first: this.#next };
     this.#next += requests;
+    this.#child.send(turn);
+    return answerOf(this.#child);
+  }
+
+  get pid(): number {
+    return this.#child.pid!;
+  }
+
+  /** Sends requests to several cells at the same time. */
+  async proposeToCells(turn: CellsTurn): Promise<readonly CellMeasured[]> {
     this.#child.send(turn);
     return answerOf(this.#child);
   }

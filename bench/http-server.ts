@@ -1,7 +1,8 @@
 /**
- * A server process of `http.ts` and `servers.ts`: `node http-server.ts assize|bare STORE`, or
- * `routed STORE SEED`, one of several servers with the root key of a seed that forward requests to
- * each other; `unrouted STORE SEED` is one that does not. All answer the same requests with the
+ * A server process of `http.ts`, `servers.ts` and `cells.ts`: `node http-server.ts assize|bare
+ * STORE`, or `routed STORE SEED`, one of several servers with the root key of a seed that forward
+ * requests to each other; `unrouted STORE SEED` is one that does not. `cell STORE SEED WORLD` serves
+ * one cell, whose tenant has that world. All answer the same requests with the
  * same validation of the body. The bare server inserts one row a request.
  */
 
@@ -11,6 +12,7 @@ import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
 import { Pool } from 'pg';
 import { generateKeys } from '#canon';
+import { isCellsUrl, openCell } from '#cells';
 import { loadConfig, type ResolvedPrincipal } from '#config';
 import type { Domain } from '#kernel';
 import { systemClock } from '#oracle';
@@ -30,10 +32,18 @@ const AGENT = 'agent:bench';
 const READER = 'auditor:bench';
 const NO_LIMITS = { requestsPerSecond: 1e9, concurrency: 1e6, streams: 1e6, bodyBytes: 1_048_576, backlog: 1e6 };
 
-async function serveAssize(url: string, seed: string | undefined, peerUrl: string | undefined): Promise<Ready> {
-  const store = await openStore(url);
+interface Served {
+  readonly seed?: string | undefined;
+  readonly peerUrl?: string | undefined;
+  readonly world?: string | undefined;
+}
+
+async function serveAssize(url: string, { seed, peerUrl, world = 't' }: Served): Promise<Ready> {
   const root = generateKeys(seed === undefined ? undefined : Buffer.from(seed, 'hex'));
-  const { tokens } = credentialsOf(store, root);
+  const onFailure = (error: unknown): void => console.error(error);
+  const cell = isCellsUrl(url) ? await openCell(url, { root, onFailure }) : undefined;
+  const store = cell?.store ?? (await openStore(url));
+  const { tokens } = credentialsOf(cell?.log.store ?? store, root);
   const tokenOf = async (principal: string): Promise<string> => {
     const terms = {
       kinds: ['agent', 'auditor'] as const,
@@ -51,11 +61,12 @@ async function serveAssize(url: string, seed: string | undefined, peerUrl: strin
   const serving = await serve({
     config: {
       ...defaults,
-      worlds: { t: { domain: shop.name, initial: shopState(MEMBERS) } },
+      store: cell?.place.store ?? url,
+      worlds: { [world]: { domain: shop.name, initial: shopState(MEMBERS) } },
       principals: new Map(principals.map((one) => [one.name, one])),
       server: { ...defaults.server, port: 0, peerUrl, limits: NO_LIMITS },
     },
-    ...{ store, domains: [shop as Domain], root: { ...root, origin: 'environment', created: false } },
+    ...{ store, cell, domains: [shop as Domain], root: { ...root, origin: 'environment', created: false } },
     policyOf: () => {
       throw new Error('the benchmark has no policy');
     },
@@ -97,7 +108,7 @@ async function intoPostgres(url: string): Promise<Insert> {
   return async (key, text) => Number((await pool.query({ ...statement, values: [key, text] })).rows[0].id);
 }
 
-const [kind, url = '', seed] = process.argv.slice(2);
+const [kind, url = '', seed, world] = process.argv.slice(2);
 process.on('message', () => {
   global.gc?.();
   const { rss, heapUsed } = process.memoryUsage();
@@ -105,4 +116,4 @@ process.on('message', () => {
 });
 process.on('disconnect', () => process.exit());
 const peerUrl = kind === 'routed' ? 'http://127.0.0.1:0' : undefined;
-process.send?.(kind === 'bare' ? await serveBare(url) : await serveAssize(url, seed, peerUrl));
+process.send?.(kind === 'bare' ? await serveBare(url) : await serveAssize(url, { seed, peerUrl, world }));

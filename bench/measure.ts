@@ -15,7 +15,7 @@ export interface BenchResult {
    * medians.
    */
   ratio?: number;
-  goal?: { min?: number; max?: number; ratioMin?: number };
+  goal?: { min?: number; max?: number; ratioMin?: number; ratioMax?: number };
 }
 
 /** A measured contender: `run` executes that many operations, in any order. */
@@ -125,8 +125,11 @@ export function rateResult(rate: Rate, baseline: Rate | undefined, goal?: BenchR
 
 /** True if every goal of the result is met, or if it has no goal. */
 export function meetsGoal({ value, ratio, goal = {} }: BenchResult): boolean {
-  const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY, ratioMin } = goal;
-  return value >= min && value <= max && (ratioMin === undefined || (ratio !== undefined && ratio >= ratioMin));
+  const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY, ratioMin, ratioMax } = goal;
+  const isRatioMet =
+    (ratioMin === undefined || (ratio !== undefined && ratio >= ratioMin)) &&
+    (ratioMax === undefined || (ratio !== undefined && ratio <= ratioMax));
+  return value >= min && value <= max && isRatioMet;
 }
 
 /** A plain table for humans. */
@@ -159,6 +162,7 @@ function goalText(goal: BenchResult['goal'], unit: string): string {
   if (goal?.min !== undefined) parts.push(`>= ${format(goal.min, unit)}`);
   if (goal?.max !== undefined) parts.push(`<= ${format(goal.max, unit)}`);
   if (goal?.ratioMin !== undefined) parts.push(`ratio >= ${goal.ratioMin}`);
+  if (goal?.ratioMax !== undefined) parts.push(`ratio <= ${goal.ratioMax}`);
   return parts.join(', ');
 }
 

@@ -22,6 +22,7 @@ const BENCHES: Readonly<Record<string, (peer?: PeerFigures) => Promise<BenchResu
   speculation: async (peer) => (await import('./speculation.ts')).speculationBench(peer),
   http: async () => (await import('./http.ts')).httpBench(),
   servers: async () => (await import('./servers.ts')).serversBench(),
+  cells: async () => (await import('./cells.ts')).cellsBench(),
   contention: async () => (await import('./contention.ts')).contentionBench(),
   hooks: async () => (await import('./hooks.ts')).hooksBench(),
   gate: async () => (await import('./gate.ts')).gateBench(),

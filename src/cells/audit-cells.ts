@@ -31,7 +31,11 @@ async function audited(
 ): Promise<CellAudit> {
   const found = { cell: place.name, recorded: last?.size };
   try {
-    const store = await openStore(place.store, { mode: 'readonly', checkpoint: false, archive: place.archive });
+    const store = await openStore(atPrimary(place.store), {
+      mode: 'readonly',
+      checkpoint: false,
+      archive: place.archive,
+    });
     try {
       const kept = { size: last?.size ?? 0, root: Buffer.from(last?.root ?? '', 'hex') };
       const size = await store.logSize();
@@ -45,4 +49,14 @@ async function audited(
   } catch (error) {
     return { ...found, size: undefined, fault: isInstance(error, Error) ? error.message : String(error) };
   }
+}
+
+/**
+ * The URL with the server that takes the writes. A former primary that still runs lacks entries, and
+ * a reader takes the first of several hosts.
+ */
+function atPrimary(url: string): string {
+  const hasSeveralHosts = /^postgres(ql)?:\/\/[^/?]*,/.test(url);
+  if (!hasSeveralHosts || url.includes('target_session_attrs=')) return url;
+  return `${url}${url.includes('?') ? '&' : '?'}target_session_attrs=primary`;
 }

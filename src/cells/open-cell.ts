@@ -5,7 +5,8 @@ import { divergenceOf } from './divergence.ts';
 import { RootLog, type RootLogOptions } from './root-log.ts';
 import { RootWatch } from './root-watch.ts';
 
-export interface OpenCellOptions extends Pick<StoreOptions, 'mode' | 'checkpoint' | 'vectors'> {
+export interface OpenCellOptions
+  extends Pick<StoreOptions, 'mode' | 'checkpoint' | 'vectors' | 'statementTimeoutMs' | 'connectTimeoutMs'> {
   readonly root: RootLogOptions['root'];
   readonly onFailure: (error: unknown) => void;
 }

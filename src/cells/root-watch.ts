@@ -172,6 +172,11 @@ export class RootWatch {
     });
   }
 
+  /** @throws CellsError `root_silent` if nothing was heard from the root log for that time */
+  requireHeard(): void {
+    if (!this.#isHeard) throw this.#silent();
+  }
+
   /**
    * Whether this process may write the entries.
    *
@@ -181,8 +186,7 @@ export class RootWatch {
   requireWritable(entries: readonly EntryRow[]): void {
     if (this.#diverged !== undefined) throw this.#diverged;
     const { orders } = this.directory;
-    if (this.#heardAt === undefined || this.#options.nowMs() - this.#heardAt > this.#options.file.silenceMs)
-      throw this.#applied < orders ? waiting(orders, this.#applied) : this.#silent();
+    if (!this.#isHeard) throw this.#applied < orders ? waiting(orders, this.#applied) : this.#silent();
     for (const row of entries) {
       const tenant = tenantOf(row.trajectory_id);
       // A tenant can move when its calls in progress have ended.
@@ -239,6 +243,11 @@ export class RootWatch {
     await this.#listener(directory);
     if (this.#applied < directory.orders) this.#applied = Math.max(this.#applied, await this.#options.applied.read());
     if (this.#applied >= directory.orders) this.#heardAt = began;
+  }
+
+  get #isHeard(): boolean {
+    const { nowMs, file } = this.#options;
+    return this.#heardAt !== undefined && nowMs() - this.#heardAt <= file.silenceMs;
   }
 
   /** Whether this cell has the tenant until its move has ended. */

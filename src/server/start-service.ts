@@ -91,7 +91,13 @@ async function watchedService(
   // A row of a local file is read at once, and a row over the network is a round trip a request.
   const isRemote = file === undefined && !config.store.startsWith('memory:');
   // A token counts in every cell. Reads go on longer than writes while the root store is away.
-  const side = cell === undefined ? store : gracedReads(cell.log.store, 2 * cell.file.silenceMs);
+  const side =
+    cell === undefined
+      ? store
+      : gracedReads(cell.log.store, {
+          graceMs: 2 * cell.file.silenceMs,
+          requireHeard: () => cell.watch.requireHeard(),
+        });
   const { tokens, sessions } = credentialsOf(isRemote ? recentSideStore(side) : side, root);
   // A file protects against a store that was put back, also where its entries were.
   const last: LastCheckpoint = file === undefined ? checkpointInStore(store) : checkpointInFile(file);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { DidNothing } from '#effects';
 import { defineDomain, escalate, pass, reject } from '#kernel';
-import { readRow } from '#ledger';
+import { exportLines, importLines, integrateLog, readRow } from '#ledger';
 import { deepReplay, type Ruling } from '#runtime';
 import { MemoryStore } from '#stores';
 import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
@@ -71,6 +71,23 @@ test('a repeated key gets the ruling while its own call is in doubt', async () =
   const reader = await runtimeOver(store, [domain]).open('t');
   expect(committed(await reader.propose(once)).entry.id).toBe(first.entry.id);
 });
+
+test('a repeated key of an imported ruling gets the ruling without its calls', async () => {
+  const { bank, trajectory, store, domain } = await stage();
+  const once = { ...pay(300), idempotencyKey: 'invoice 1' };
+  const first = committed(await trajectory.propose(once));
+  const copy = new MemoryStore();
+  await integrateLog(store);
+  await importLines(copy, linesOf(store));
+  const moved = await runtimeOver(copy, [domain], { tools: [bank.pay, bank.wire] }).open('t');
+  const { entry, effects, calls } = committed(await moved.propose(once));
+  expect([entry.id, effects, calls]).toEqual([first.entry.id, undefined, undefined]);
+  expect(bank.paid).toEqual([300]);
+});
+
+async function* linesOf(store: MemoryStore): AsyncGenerator<string> {
+  for await (const line of exportLines(store)) yield line.slice(0, -1);
+}
 
 test('a rule over calls refuses the proposal, and no call is made', async () => {
   const { bank, trajectory } = await stage();

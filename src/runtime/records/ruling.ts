@@ -37,7 +37,8 @@ export type Ruling =
       readonly unchanged?: true;
       /**
        * For an action that declares calls, and for an approval of calls: the state of the effects
-       * when the method returns.
+       * when the method returns. Absent for a repetition of a proposal that was imported with its
+       * ruling: the store that it comes from has the effects.
        */
       readonly effects?: EffectsStatus;
       /** With `effects`: each call with its outcome, in call order. */

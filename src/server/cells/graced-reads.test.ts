@@ -17,7 +17,11 @@ async function graced() {
     sideList: (kind, page) => store.sideList(kind, page),
     sidePut: (changes) => store.sidePut(changes),
   };
-  const side = gracedReads(failing, GRACE_MS, () => now);
+  let isSilent = false;
+  const requireHeard = (): void => {
+    if (isSilent) throw new Error('silent');
+  };
+  const side = gracedReads(failing, { graceMs: GRACE_MS, requireHeard, nowMs: () => now });
   await side.sidePut([{ kind: 'token', key: 'a', expected: null, body: '1' }]);
   const body = async (key = 'a') => (await side.sideGet('token', key))?.body;
   return {
@@ -25,6 +29,9 @@ async function graced() {
     pass: (ms: number) => (now += ms),
     fail: (how: typeof fails) => {
       fails = how;
+    },
+    fallSilent: () => {
+      isSilent = true;
     },
   };
 }
@@ -51,4 +58,12 @@ test('a row that the store answers counts at once, also an absent one', async ()
   await side.sidePut([{ kind: 'token', key: 'a', expected: changed.version, body: null }]);
   fail('throws');
   await expect(body()).rejects.toThrow('gone');
+});
+
+test.each(['throws', 'hangs'] as const)('a silent store ends a read: it %s', async (how) => {
+  const { body, fail, fallSilent } = await graced();
+  fail(how);
+  const reading = body();
+  fallSilent();
+  await expect(reading).rejects.toThrow('silent');
 });

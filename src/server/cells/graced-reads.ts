@@ -11,17 +11,26 @@ interface Kept {
   readonly atMs: number;
 }
 
+export interface GracedReadsOptions {
+  /** Milliseconds for which a row counts after it was read. */
+  readonly graceMs: number;
+  /** Throws when the store has been silent for so long that a read of it ends. */
+  readonly requireHeard: () => void;
+  /** A monotonic clock in milliseconds. */
+  readonly nowMs?: () => number;
+}
+
 /**
  * The same side log, whose rows count for a time while it cannot be read: the root store may fail
  * over, and tokens of the last minute still count. A row that was deleted meanwhile, such as a
  * revoked token, counts for that time at most.
  *
- * @param nowMs a monotonic clock in milliseconds
+ * A read of another row waits for the store, but not for one that stays silent: it then throws the
+ * error of `requireHeard`.
  */
 export function gracedReads(
   store: SideStore,
-  graceMs: number,
-  nowMs: () => number = () => performance.now(),
+  { graceMs, requireHeard, nowMs = () => performance.now() }: GracedReadsOptions,
 ): SideStore {
   const kept = new Map<string, Kept>();
   const keep = (place: string, row: SideRow | undefined, atMs: number): void => {
@@ -38,7 +47,7 @@ export function gracedReads(
       return row;
     });
     const last = kept.get(place);
-    if (last === undefined || startedMs - last.atMs > graceMs) return reading;
+    if (last === undefined || startedMs - last.atMs > graceMs) return unlessSilent(reading, requireHeard);
     const late = new AbortController();
     try {
       return await Promise.race([reading, pause(PATIENCE_MS, last.row, { signal: late.signal })]).catch(() => last.row);
@@ -57,4 +66,23 @@ export function gracedReads(
       }
     },
   };
+}
+
+const LATE = Symbol('late');
+
+/** The result of a read. Once a second it asks whether the store still counts as heard. */
+async function unlessSilent<T>(reading: Promise<T>, requireHeard: () => void): Promise<T> {
+  const ended = new AbortController();
+  try {
+    for (;;) {
+      const result = await Promise.race([reading, pause(PATIENCE_MS, LATE, { signal: ended.signal })]);
+      if (result !== LATE) return result as T;
+      requireHeard();
+    }
+  } catch (error) {
+    requireHeard();
+    throw error;
+  } finally {
+    ended.abort();
+  }
 }

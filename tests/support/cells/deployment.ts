@@ -1,10 +1,9 @@
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type Cell, type CellsFile, openCell, RootLog, readCellsFile } from '#cells';
+import { freePort } from '../free-port.ts';
 import { ROOT, type Starting, start, type TestServer } from '../server/serving.ts';
 
 /** Cells on SQLite files in a folder of the test. */
@@ -61,13 +60,4 @@ export async function deployment({
       return { ...server, cell };
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { platform } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
+import { freePort } from '../free-port.ts';
 import { makeWorkshop, type Workshop } from './binaries.ts';
 import { copyCluster, makeCluster } from './cluster.ts';
 
@@ -164,15 +164,15 @@ export class PostgresServer {
 
   /** Stops every process of the server where it stands, as a machine that hangs. Linux only. */
   freeze(): void {
-    for (const pid of this.#processes()) process.kill(pid, 'SIGSTOP');
+    for (const pid of this.pids) process.kill(pid, 'SIGSTOP');
   }
 
   thaw(): void {
-    for (const pid of this.#processes()) process.kill(pid, 'SIGCONT');
+    for (const pid of this.pids) process.kill(pid, 'SIGCONT');
   }
 
-  /** The first process and its children. */
-  #processes(): readonly number[] {
+  /** The ids of the first process and its children. Linux only. */
+  get pids(): readonly number[] {
     const children = readFileSync(`/proc/${this.#pid}/task/${this.#pid}/children`, 'utf8');
     return [this.#pid, ...children.split(' ').filter(Boolean).map(Number)];
   }
@@ -250,12 +250,3 @@ esac
 wait $server
 [ -n "$how" ] || rm -rf "$3"
 `;
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}

@@ -1,7 +1,15 @@
-import { checkArgument } from '#base';
+import { checkArgument, isAssizeError } from '#base';
 import { instantOf } from '#canon';
 import { type EffectPhase, isUnresolved, type KnownEffect, readTransaction } from '#effects';
-import { type CommitPayload, type EffectStore, type Hash, isHash, type LedgerStore, readRow } from '#ledger';
+import {
+  type CommitPayload,
+  type EffectStore,
+  type Hash,
+  isHash,
+  type LedgerStore,
+  readRow,
+  wasImported,
+} from '#ledger';
 import type { Clock, Pause } from '#oracle';
 import { RuntimeError } from '../../errors.ts';
 import type { EffectOutcome, EffectsStatus } from '../../records/effect-outcome.ts';
@@ -55,8 +63,8 @@ async function outcomesNow(
 }
 
 /**
- * A ruling with the outcomes of its calls now. A ruling without calls, or one that has their
- * outcomes already, is returned as it is.
+ * A ruling with the outcomes of its calls now. A ruling without calls, one that has their outcomes
+ * already, and one that was imported are returned as they are.
  */
 export async function withOutcomes(
   ruling: Ruling,
@@ -66,8 +74,14 @@ export async function withOutcomes(
   if (ruling.ruling !== 'committed' || ruling.calls !== undefined || effects === undefined) return ruling;
   if ((readRow(ruling.entry).payload as CommitPayload).delta.effects.length === 0) return ruling;
   await effects.recorded();
-  // A runtime with tools has a store with an effect log.
-  return { ...ruling, ...(await outcomesNow(ruling.entry.id, store as LedgerStore & EffectStore)) };
+  try {
+    // A runtime with tools has a store with an effect log.
+    return { ...ruling, ...(await outcomesNow(ruling.entry.id, store as LedgerStore & EffectStore)) };
+  } catch (error) {
+    // The effect log of the store that the entry comes from has its calls.
+    if (isAssizeError(error, 'not_found') && (await wasImported(store, ruling.entry.id))) return ruling;
+    throw error;
+  }
 }
 
 const ENDED: ReadonlySet<EffectPhase> = new Set(['applied', 'undone', 'dropped', 'accepted']);
