@@ -42,9 +42,6 @@ test('the guide places, serves, moves, halts and audits tenants', { timeout: 300
   expect(run('move')).toContain('acme lives in eu-2: 1 trajectory with ');
   await expect.poll(() => propose('second'), PATIENCE).toContain('"ruling":"committed"');
   expect(propose('first').trim()).toBe(proposed.split('\n')[0]!.trimEnd());
-  const erase = 'assize erase acme:trip --at /spent --reason asked --yes --key cells.yaml.root.key';
-  const old = '--store sqlite:./db1.db --anchors cells.yaml.anchors.json';
-  expect(() => guide.sh(`${erase} ${old}`)).toThrow('is halted by assize:cells');
   expect(run('erase')).toContain('0 of them new');
 
   const orders = blockOf(PAGE, 'sh orders').trim().split('\n');
