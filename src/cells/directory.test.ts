@@ -3,7 +3,6 @@ import { expect, onTestFinished, test } from 'vitest';
 import { isAssizeError } from '#base';
 import { generateKeys } from '#canon';
 import { verifyStore } from '#runtime';
-import { hex } from '../../tests/support/ledger/merkle-fixtures.ts';
 import { NaiveTree } from '../../tests/support/models/naive-tree.ts';
 import type { DirectoryState } from './directory.ts';
 import { RootLog } from './root-log.ts';
@@ -119,6 +118,8 @@ const trees = fc
     before: 1 + (at % (texts.length - 1)),
     changed: other,
   }));
+
+const hex = (hash: Uint8Array): string => Buffer.from(hash).toString('hex');
 
 /** The report of a tree's head, which continues its head of `before` entries. */
 function reportOf(tree: NaiveTree, size: number, before?: number) {

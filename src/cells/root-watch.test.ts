@@ -167,6 +167,28 @@ describe('orders', () => {
     expect(await applied.read()).toBe(2);
   });
 
+  test('a server that has ended applies no more orders', async () => {
+    const { watch, write, change, pass } = watched();
+    const given: number[] = [];
+    const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    watch.onOrders(async ({ orders }) => {
+      begun.resolve();
+      await gate.promise;
+      given.push(orders);
+      await watch.recordApplied(orders);
+    });
+    void watch.read();
+    await begun.promise;
+    const ended = watch.endOrders();
+    gate.resolve();
+    await ended;
+    expect(given).toEqual([0]);
+    change({ orders: 1 });
+    await watch.read();
+    pass(SILENCE_MS + 1);
+    expect([given, write()]).toEqual([[0], 'orders_waiting']);
+  });
+
   test('orders that a listener could not apply keep the cell from writing', async () => {
     const { watch, write, failures } = watched(undefined, { orders: 1 });
     watch.onOrders(() => Promise.reject(new Error('a policy refused')));

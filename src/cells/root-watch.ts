@@ -23,6 +23,8 @@ export interface RootWatchOptions {
 /** The time between two reads of the root log. */
 export const ROOT_POLL_MS = 1_000;
 
+const NOTHING = async (): Promise<void> => undefined;
+
 /**
  * Follows the root log for one cell, and says what may be written there. A process that has not
  * heard from the root log for the configured time writes nothing: a halt or a revocation may be in
@@ -43,7 +45,7 @@ export class RootWatch {
   #isFailing = false;
   #onFailure: (error: unknown) => void;
   #timer: NodeJS.Timeout | undefined;
-  #listener: (directory: DirectoryState) => Promise<void> = async () => undefined;
+  #listener: (directory: DirectoryState) => Promise<void> = NOTHING;
 
   constructor(options: RootWatchOptions) {
     this.#options = options;
@@ -76,6 +78,12 @@ export class RootWatch {
    */
   onOrders(apply: (directory: DirectoryState) => Promise<void>): void {
     this.#listener = apply;
+  }
+
+  /** Ends the work of the server, and waits for the orders that it applies now. */
+  async endOrders(): Promise<void> {
+    this.#listener = NOTHING;
+    await this.#reading;
   }
 
   /** Ends the reads, and waits for the one in progress. */

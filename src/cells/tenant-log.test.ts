@@ -1,8 +1,18 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type BlobRow, type EntryRow, type ErasedRow, exportLines, importLines, integrateLog } from '#ledger';
+import {
+  type BlobRow,
+  type EntryRow,
+  type ErasedRow,
+  exportLines,
+  importLines,
+  integrateLog,
+  Replayer,
+  verifyTrajectory,
+} from '#ledger';
 import { MemoryStore } from '#stores';
 import {
+  branchMembers,
   ChainWriter,
   commitMembers,
   erasureMembers,
@@ -117,6 +127,19 @@ test('an export brings an erasure to an earlier copy', async () => {
   expect(brought).toMatchObject({ entries: 4 });
   expect([await copy.blob(erased!.hash), await copy.erasedBy(erased!.hash)]).toEqual([undefined, erased!.by]);
   expect(await copy.trajectories()).toHaveLength(1);
+});
+
+test('a branch of another tenant’s trajectory does not verify without it', async () => {
+  const source = new ChainWriter('acme');
+  const root = source.add('root', rootMembers());
+  const branch = new ChainWriter('beta');
+  branch.add('branch', branchMembers(root));
+  const store = await storeOf([...source.rows, ...branch.rows].map((row) => ({ row, blobs: [], erased: [] })));
+  const lines = await exported(await TenantLog.of(store, 'beta'));
+  const copy = new MemoryStore();
+  await importLines(copy, textsOf(lines.map((line) => line.slice(0, -1))));
+  const { fault } = await verifyTrajectory(new Replayer(copy), 'beta');
+  expect(fault?.code).toBe('source_missing');
 });
 
 async function* textsOf(lines: readonly string[]): AsyncGenerator<string> {

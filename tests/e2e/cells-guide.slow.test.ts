@@ -42,10 +42,7 @@ test('the guide places, serves, moves, halts and audits tenants', { timeout: 300
   expect(run('move')).toContain('acme lives in eu-2: 1 trajectory with ');
   await expect.poll(() => propose('second'), PATIENCE).toContain('"ruling":"committed"');
   expect(propose('first').trim()).toBe(proposed.split('\n')[0]!.trimEnd());
-  const erase = 'assize erase acme:trip --at /spent --reason asked --yes --key cells.yaml.root.key';
-  const old = '--store sqlite:./db1.db --anchors cells.yaml.anchors.json';
-  expect(() => guide.sh(`${erase} ${old}`)).toThrow('is halted by assize:cells');
-  expect(run('erase')).toContain('0 of them new');
+  expect(run('erase')).toMatch(/\d entries, \d of them new; 1 trajectory in the store/);
 
   const orders = blockOf(PAGE, 'sh orders').trim().split('\n');
   expect(guide.sh(orders[0]!)).toContain('Ordered.');

@@ -77,6 +77,7 @@ export class CellDuties {
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await this.#reporting;
+    await this.#cell.watch.endOrders();
     await this.#orders.close();
   }
 
