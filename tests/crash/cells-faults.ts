@@ -88,7 +88,7 @@ async function freezePrimary({ frozen }: CellsDeployment, load: Load): Promise<v
   await frozen.promote();
   await load.progress(CELLS.frozen);
   primary.thaw();
-  // The backend of a commit that waits for the standby stays, and those that wait for that one.
+  // The backend of a commit that waits for the standby stays, with backends behind its locks.
   const connections = "SELECT FROM pg_stat_activity WHERE application_name = 'assize' AND wait_event_type = 'Client'";
   await load.until(async () => (await primary.query(connections)).length === 0);
   const count = async (): Promise<number> =>

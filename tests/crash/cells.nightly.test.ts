@@ -9,7 +9,7 @@ const SEED = Number(process.env['ASSIZE_SEED']);
 withPostgres(
   'a deployment of cells, for longer',
   (postgres) => {
-    test(`a fault of a cell loses and doubles nothing, and is its own (seed ${SEED})`, () =>
+    test(`a cell's fault loses nothing and stays its own (seed ${SEED})`, () =>
       strikeCells({
         ...{ shared: postgres.server, seed: SEED, calm: 60 },
         ...{ killsMoverAt: ['copying', 'verifying'], linkFaults: ['silent', 'closed'] },
