@@ -2,7 +2,8 @@ import { test } from 'vitest';
 import { withPostgres } from '../support/postgres/index.ts';
 import { strikeCells } from './cells-faults.ts';
 
-// With the store's own limits of time, both faults of a link, and a mover that is killed twice.
+// With the store's own limits of time, both faults of a link, a mover that is killed twice, and a
+// move back.
 
 const SEED = Number(process.env['ASSIZE_SEED']);
 
@@ -13,6 +14,7 @@ withPostgres(
       strikeCells({
         ...{ shared: postgres.server, seed: SEED, calm: 60 },
         ...{ killsMoverAt: ['copying', 'verifying'], linkFaults: ['silent', 'closed'] },
+        movesBack: true,
       }));
   },
   { own: true },

@@ -13,6 +13,7 @@ withPostgres(
       strikeCells({
         ...{ shared: postgres.server, seed: SEED, calm: 3 },
         ...{ patienceMs: 3_000, killsMoverAt: ['verifying'], linkFaults: ['silent'] },
+        movesBack: false,
       }));
   },
   { own: true },
