@@ -1,8 +1,8 @@
 /**
  * A server process of `http.ts`, `servers.ts` and `cells.ts`: `node http-server.ts assize|bare
  * STORE`, or `routed STORE SEED`, one of several servers with the root key of a seed that forward
- * requests to each other; `unrouted STORE SEED` is one that does not. `cell STORE SEED WORLD` serves
- * one cell, whose tenant has that world. All answer the same requests with the
+ * requests to each other; `unrouted STORE SEED` is one that does not. `cell STORE SEED WORLD`
+ * serves one cell, whose tenant has that world. All answer the same requests with the
  * same validation of the body. The bare server inserts one row a request.
  */
 

@@ -52,8 +52,8 @@ async function audited(
 }
 
 /**
- * The URL with the server that takes the writes. A former primary that still runs lacks entries, and
- * a reader takes the first of several hosts.
+ * The URL with the server that takes the writes. A reader takes the first of several hosts, and a
+ * former primary that still runs lacks entries.
  */
 function atPrimary(url: string): string {
   const hasSeveralHosts = /^postgres(ql)?:\/\/[^/?]*,/.test(url);

@@ -8,7 +8,7 @@ import type { Answered } from './cells-clients.ts';
 import { TENANTS } from './cells-orders.ts';
 import type { Outside } from './outside.ts';
 
-/** The ledger's time may be ahead of this machine's by less than this: a server is an hour ahead. */
+/** The ledger's time may be ahead of this machine's by so much. A server is an hour ahead. */
 const AHEAD_MAX_MS = 10 * 60_000;
 
 /** Looks at a deployment as an auditor who kept the last head of the root log. */

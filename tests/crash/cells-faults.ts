@@ -15,12 +15,15 @@ export interface Faults extends Pick<DeploymentOptions, 'shared' | 'patienceMs'>
   /** The steps of a move at which its process is killed, one after the other. */
   readonly killsMoverAt: readonly MoveStep[];
   readonly linkFaults: readonly LinkFault[];
+  /** Whether the tenant moves back, with no further fault. */
+  readonly movesBack: boolean;
 }
 
 const HOUR_MS = 3_600_000;
 
 /** The fault of each cell in turn, while agents propose to all of them. */
-export async function strikeCells({ seed, calm, killsMoverAt, linkFaults, ...options }: Faults): Promise<void> {
+export async function strikeCells(faults: Faults): Promise<void> {
+  const { seed, calm, killsMoverAt, linkFaults, movesBack, ...options } = faults;
   const outside = new Outside();
   const sinkPort = await outside.listen();
   onTestFinished(() => outside.close());
@@ -65,12 +68,13 @@ export async function strikeCells({ seed, calm, killsMoverAt, linkFaults, ...opt
   });
   const [stays, moves] = CELLS.cut;
   await strike([stays, moves], () => moveUnderLoad(deployed, load, moves, killsMoverAt));
+  if (movesBack) await strike([moves], () => completeMove(deployed, load, moves, 'cut'));
 
   await load.stop();
   const { answered } = load;
   await auditor.audit(answered);
   await auditor.expectAllEffects(answered);
-  await expectOldCopy(auditor, moves);
+  await expectOldCopy(auditor, moves, movesBack ? ['ahead', 'cut'] : ['cut', 'ahead']);
   for (const server of Object.values(servers)) expect((await server.stop()).code).toBe(0);
   console.info(`cells, seed ${seed}: ${answered.length} answered orders`);
 }
@@ -88,7 +92,7 @@ async function freezePrimary({ frozen }: CellsDeployment, load: Load): Promise<v
   await frozen.promote();
   await load.progress(CELLS.frozen);
   primary.thaw();
-  // The backend of a commit that waits for the standby stays, and those that wait for that one.
+  // The backend of a commit that waits for the standby stays, with backends behind its locks.
   const connections = "SELECT FROM pg_stat_activity WHERE application_name = 'assize' AND wait_event_type = 'Client'";
   await load.until(async () => (await primary.query(connections)).length === 0);
   const count = async (): Promise<number> =>
@@ -121,11 +125,12 @@ async function haltAndResume({ log }: CellsDeployment, load: Load): Promise<void
 
 /** The server of the old cell is killed in the middle of the move, and then the mover itself. */
 async function moveUnderLoad(
-  { servers, startMover, log }: CellsDeployment,
+  deployed: CellsDeployment,
   load: Load,
   tenant: string,
   killsMoverAt: Faults['killsMoverAt'],
 ): Promise<void> {
+  const { servers, startMover, log } = deployed;
   const to = 'ahead';
   for (const [n, diesAt] of killsMoverAt.entries()) {
     const mover = startMover({ tenant, to, diesAt });
@@ -137,18 +142,31 @@ async function moveUnderLoad(
     expect(await mover.end()).toBe('SIGKILL');
     expect((await log.read()).tenants[tenant]).toEqual({ cell: 'cut', to });
   }
+  await completeMove(deployed, load, tenant, to);
+}
+
+async function completeMove(
+  { startMover, log }: CellsDeployment,
+  load: Load,
+  tenant: string,
+  to: CellName,
+): Promise<void> {
   expect(await startMover({ tenant, to }).end()).toBe(0);
   expect((await log.read()).tenants[tenant]).toEqual({ cell: to });
   await load.progress([tenant]);
 }
 
 /** The old cell has the first part of the tenant's ledger, and got nothing after the move. */
-async function expectOldCopy(auditor: Auditor, tenant: string): Promise<void> {
+async function expectOldCopy(
+  auditor: Auditor,
+  tenant: string,
+  [left, lives]: readonly [CellName, CellName],
+): Promise<void> {
   await auditor.inStores(async (stores, cellOf) => {
-    expect(cellOf(tenant)).toBe('ahead');
+    expect(cellOf(tenant)).toBe(lives);
     const ids = async (cell: CellName) =>
       (await stores.get(cell)!.entries(tenant, { limit: 1_000_000 })).map(({ id }) => id);
-    const [old, present] = [await ids('cut'), await ids('ahead')];
+    const [old, present] = [await ids(left), await ids(lives)];
     expect(old.length).toBeGreaterThan(0);
     expect(present.length).toBeGreaterThan(old.length);
     expect(present.slice(0, old.length)).toEqual(old);
