@@ -3,11 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished, test } from 'vitest';
 import { withPostgres } from '../support/postgres/index.ts';
-import { killWorkers } from './runs-kill.ts';
+import { runWorkers } from './run-workers.ts';
+import { type CarriedWork, killCarriers } from './runs-kill.ts';
 
 /** `ASSIZE_CRASH_RUNS=1000` for a long night. A fifth as many workers are killed. */
 const RUNS = Number(process.env['ASSIZE_CRASH_RUNS'] ?? 150);
-const MANY = { runs: RUNS, workers: 3, kills: Math.ceil(RUNS / 5), betweenMs: 1_000 };
+const MANY = {
+  runs: RUNS,
+  carriers: (work: CarriedWork) => runWorkers(3, work),
+  kills: Math.ceil(RUNS / 5),
+  betweenMs: 1_000,
+};
 const TIMEOUT_MS = 600_000 + RUNS * 1_500;
 
 test(
@@ -15,7 +21,7 @@ test(
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'assize-runs-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
-    await killWorkers({ url: `sqlite:${join(folder, 'store.db')}`, ...MANY });
+    await killCarriers({ url: `sqlite:${join(folder, 'store.db')}`, ...MANY });
   },
   TIMEOUT_MS,
 );
@@ -23,7 +29,7 @@ test(
 withPostgres('postgres', (postgres) => {
   test(
     'durable runs end once through a night of kills',
-    () => killWorkers({ url: postgres.url(), ...MANY }),
+    () => killCarriers({ url: postgres.url(), ...MANY }),
     TIMEOUT_MS,
   );
 });
