@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished } from 'vitest';
 import { type DurableRun, RunRecords, replayRun } from '#agents';
+import { verifyStore } from '#runtime';
 import { openStore, type Store } from '#stores';
 import { seededNumbers } from '../../src/testing/faults.ts';
-import { clerk, errandRuntime, errands, payTool } from '../support/ledger/errands.ts';
+import { approveAll, clerk, errandRuntime, errands, payTool } from '../support/ledger/errands.ts';
 import { operator } from '../support/ledger/runtime.ts';
 import { allOf } from '../support/process/async-items.ts';
+import type { OutsideSink } from '../support/tools/effect-sink.ts';
 import { Outside } from './outside.ts';
 
 /** The work of the carriers. */
@@ -38,12 +40,14 @@ export interface KillOptions {
 }
 
 const TENANTS = 3;
+/** The number of runs that wait for their approval through all kills. */
+const LATE = 2;
 const SEED = Number(process.env['ASSIZE_SEED']);
 
 /**
  * Runs with an approval, a call and a timer each. Between their beginnings, each process is
- * killed once, then any, at a random time, and replaced. Then every run has ended once, and the
- * sink has every call once.
+ * killed once, then any, at a random time, and replaced. Some runs wait for their
+ * approval meanwhile. Then every run has ended once, and the sink has every call once.
  */
 export async function killCarriers({ url, carriers, runs, kills, betweenMs }: KillOptions): Promise<void> {
   const outside = new Outside();
@@ -51,8 +55,9 @@ export async function killCarriers({ url, carriers, runs, kills, betweenMs }: Ki
   onTestFinished(() => outside.close());
   const store = await openStore(url);
   onTestFinished(() => store.close());
-  const names = Array.from({ length: runs }, (_, n) => `errand-${n}`);
-  const { records, replays, begin } = await office(store, names);
+  const late = Array.from({ length: LATE }, (_, n) => `late-${n}`);
+  const names = [...late, ...Array.from({ length: runs - LATE }, (_, n) => `errand-${n}`)];
+  const { records, replays, begin, approve } = await office(store, names, outside.sinks.keyed);
   const next = seededNumbers(SEED);
 
   const carrying = await carriers({ url, port });
@@ -66,8 +71,11 @@ export async function killCarriers({ url, carriers, runs, kills, betweenMs }: Ki
     const place = killed < carrying.size ? killed : next(carrying.size);
     await carrying.replace(place);
   }
-  const open = (): Promise<DurableRun[]> => allOf(records.list());
-  await expect.poll(open, { interval: 200, timeout: 60_000 + runs * 500 }).toEqual([]);
+  const open = async () => (await allOf(records.list())).map(({ trajectoryId }) => trajectoryId);
+  const waiting = { interval: 200, timeout: 60_000 + runs * 500 };
+  await expect.poll(open, waiting).toEqual(late);
+  expect(await approve()).toBe(LATE);
+  await expect.poll(open, waiting).toEqual([]);
 
   const ended = await allOf(records.list({ ended: true }));
   expect(ended.map(({ status, trajectoryId }) => [trajectoryId, status])).toEqual(
@@ -80,13 +88,13 @@ export async function killCarriers({ url, carriers, runs, kills, betweenMs }: Ki
   }
   // Each trajectory has its pending proposal, its commits, and nothing of a second process.
   for (const name of names) expect(await replays(name)).toMatchObject({ same: true });
+  expect((await verifyStore(store)).map(({ valid }) => valid)).toEqual(names.map(() => true));
   await carrying.end(names);
 }
 
-async function office(store: Store, names: readonly string[]) {
-  const pay = payTool(() => {
-    throw new Error('this process makes no call');
-  });
+/** The test itself, which begins the runs and approves the late ones. */
+async function office(store: Store, names: readonly string[], sink: OutsideSink) {
+  const pay = payTool((key, what) => sink.do(key, what));
   const domain = errands(pay);
   const assize = errandRuntime(store, pay, domain);
   const records = new RunRecords(store);
@@ -94,7 +102,7 @@ async function office(store: Store, names: readonly string[]) {
     await assize.create(domain, { trajectoryId });
     assize.release(trajectoryId);
   }
-  await assize.close();
+  onTestFinished(() => assize.close());
   const tenants = new Map(names.map((name, n) => [name, `tenant-${n % TENANTS}`]));
   const begin = (trajectoryId: string): Promise<DurableRun> =>
     records.begin({ trajectoryId, agents: 'clerks', tenant: tenants.get(trajectoryId)! });
@@ -102,5 +110,5 @@ async function office(store: Store, names: readonly string[]) {
     replayRun({ store, oracleStore: store, trajectoryId }, domain, [clerk(trajectoryId)], {
       anchors: [operator.publicKey],
     });
-  return { records, replays, begin };
+  return { records, replays, begin, approve: () => approveAll(assize) };
 }

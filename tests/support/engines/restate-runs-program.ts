@@ -7,7 +7,7 @@ import * as restate from '@restatedev/restate-sdk';
 import { RunCarrier } from '#agents';
 import { restateRuns } from '#integrations/engines';
 import { openStore } from '#stores';
-import { approveAll, CLERKS, errandRuntime, payTool } from '../ledger/errands.ts';
+import { approveAll, CLERKS, errandRuntime, isLate, payTool } from '../ledger/errands.ts';
 
 export interface AskedOfRestateRuns {
   readonly store: string;
@@ -43,7 +43,7 @@ const stop = new AbortController();
 process.once('SIGTERM', () => stop.abort());
 process.stdout.write(`${JSON.stringify({ works: true })}\n`);
 while (!stop.signal.aborted) {
-  await approveAll(manager).catch(complain);
+  await approveAll(manager, isLate).catch(complain);
   await sleep(100);
 }
 for (const runtime of [manager, assize]) await runtime.close();
