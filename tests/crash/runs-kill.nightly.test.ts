@@ -29,19 +29,26 @@ test(
   TIMEOUT_MS,
 );
 
-withPostgres('postgres', (postgres) => {
-  test(
-    'durable runs of workers end once through a night of kills',
-    () => killCarriers({ url: postgres.url(), carriers: workers, ...MANY }),
-    TIMEOUT_MS,
-  );
+withPostgres(
+  'postgres',
+  (postgres) => {
+    test(
+      'durable runs of workers end once through a night of kills',
+      () => killCarriers({ url: postgres.url(), server: postgres.server, carriers: workers, ...MANY }),
+      TIMEOUT_MS,
+    );
 
-  test(
-    'durable runs in DBOS end once through a night of kills',
-    () => killCarriers({ url: postgres.url(), carriers: (work) => dbosCarriers(postgres.url(), work), ...MANY }),
-    TIMEOUT_MS,
-  );
-});
+    test(
+      'durable runs in DBOS end once through a night of kills',
+      () => {
+        const dbos = (work: CarriedWork): Promise<Carriers> => dbosCarriers(postgres.url(), work);
+        return killCarriers({ url: postgres.url(), server: postgres.server, carriers: dbos, ...MANY });
+      },
+      TIMEOUT_MS,
+    );
+  },
+  { own: true },
+);
 
 describe.skipIf(restateProgram() === undefined)('Restate (absent without npm ci --prefix peers)', () => {
   test(

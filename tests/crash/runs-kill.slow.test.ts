@@ -14,6 +14,11 @@ test('sqlite: durable runs end once though their workers are killed', async () =
   await killCarriers({ url: `sqlite:${join(folder, 'store.db')}`, ...FEW });
 });
 
-withPostgres('postgres', (postgres) => {
-  test('durable runs end once though their workers are killed', () => killCarriers({ url: postgres.url(), ...FEW }));
-});
+withPostgres(
+  'postgres',
+  (postgres) => {
+    test('durable runs end once though their workers and the server are killed', () =>
+      killCarriers({ url: postgres.url(), server: postgres.server, ...FEW }));
+  },
+  { own: true },
+);

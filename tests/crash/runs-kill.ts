@@ -6,6 +6,7 @@ import { openStore, type Store } from '#stores';
 import { seededNumbers } from '../../src/testing/faults.ts';
 import { approveAll, clerk, errandRuntime, errands, payTool } from '../support/ledger/errands.ts';
 import { operator } from '../support/ledger/runtime.ts';
+import type { PostgresServer } from '../support/postgres/index.ts';
 import { allOf } from '../support/process/async-items.ts';
 import type { OutsideSink } from '../support/tools/effect-sink.ts';
 import { Outside } from './outside.ts';
@@ -32,6 +33,8 @@ export interface Carriers {
 
 export interface KillOptions {
   readonly url: string;
+  /** The server of the store, which is killed too. */
+  readonly server?: PostgresServer;
   readonly carriers: (work: CarriedWork) => Promise<Carriers>;
   readonly runs: number;
   readonly kills: number;
@@ -42,6 +45,7 @@ export interface KillOptions {
 const TENANTS = 3;
 /** The number of runs that wait for their approval through all kills. */
 const LATE = 2;
+const TRIES = 50;
 const SEED = Number(process.env['ASSIZE_SEED']);
 
 /**
@@ -49,7 +53,7 @@ const SEED = Number(process.env['ASSIZE_SEED']);
  * killed once, then any, at a random time, and replaced. Some runs wait for their
  * approval meanwhile. Then every run has ended once, and the sink has every call once.
  */
-export async function killCarriers({ url, carriers, runs, kills, betweenMs }: KillOptions): Promise<void> {
+export async function killCarriers({ url, server, carriers, runs, kills, betweenMs }: KillOptions): Promise<void> {
   const outside = new Outside();
   const port = await outside.listen();
   onTestFinished(() => outside.close());
@@ -61,17 +65,20 @@ export async function killCarriers({ url, carriers, runs, kills, betweenMs }: Ki
   const next = seededNumbers(SEED);
 
   const carrying = await carriers({ url, port });
+  const size = carrying.size + (server === undefined ? 0 : 1);
   for (let killed = 0; killed < kills; killed++) {
     const share = (kill: number): number => Math.round((runs * kill) / kills);
     for (const name of names.slice(share(killed), share(killed + 1))) {
-      await begin(name);
-      await carrying.begin(name);
+      // The first request after a kill of the server finds a closed connection.
+      await repeated(() => begin(name));
+      await repeated(() => carrying.begin(name));
     }
     await sleep(next(betweenMs));
-    const place = killed < carrying.size ? killed : next(carrying.size);
-    await carrying.replace(place);
+    const place = killed < size ? killed : next(size);
+    if (place < carrying.size) await carrying.replace(place);
+    else await restarted(server!);
   }
-  const open = async () => (await allOf(records.list())).map(({ trajectoryId }) => trajectoryId);
+  const open = async () => (await repeated(() => allOf(records.list()))).map(({ trajectoryId }) => trajectoryId);
   const waiting = { interval: 200, timeout: 60_000 + runs * 500 };
   await expect.poll(open, waiting).toEqual(late);
   expect(await approve()).toBe(LATE);
@@ -90,6 +97,23 @@ export async function killCarriers({ url, carriers, runs, kills, betweenMs }: Ki
   for (const name of names) expect(await replays(name)).toMatchObject({ same: true });
   expect((await verifyStore(store)).map(({ valid }) => valid)).toEqual(names.map(() => true));
   await carrying.end(names);
+}
+
+async function restarted(server: PostgresServer): Promise<void> {
+  await server.stop('killed');
+  await server.start();
+}
+
+/** Repeats a request that can be repeated, until its server is back. */
+async function repeated<T>(request: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await request();
+    } catch (error) {
+      if (tries === TRIES) throw error;
+      await sleep(200);
+    }
+  }
 }
 
 /** The test itself, which begins the runs and approves the late ones. */

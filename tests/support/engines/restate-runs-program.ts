@@ -36,7 +36,6 @@ const carry = restateRuns(carrier, restate, { askAgainMs: 50, askAgainMaxMs: 200
 const runs = restate.object({
   name: 'runs',
   handlers: { carry: async (ctx: restate.ObjectContext) => carry(ctx, ctx.key) },
-  options: { retryPolicy: { initialInterval: 50, maxInterval: 1_000 } },
 });
 await restate.serve({ services: [runs], port });
 const stop = new AbortController();

@@ -72,6 +72,8 @@ export class RestateServer {
           RESTATE_DEFAULT_NUM_PARTITIONS: String(ports.length),
           // Each record on two nodes: of three nodes, any one may die.
           RESTATE_DEFAULT_REPLICATION: String(Math.min(2, ports.length)),
+          // By default, an invocation is paused after 70 attempts to reach its program.
+          RESTATE_DEFAULT_RETRY_POLICY__MAX_ATTEMPTS: 'unlimited',
           RESTATE_INGRESS__BIND_ADDRESS: `127.0.0.1:${this.#ports.ingress}`,
           RESTATE_ADMIN__BIND_ADDRESS: `127.0.0.1:${this.#ports.admin}`,
         },
