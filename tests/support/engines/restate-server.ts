@@ -22,6 +22,8 @@ export interface Answered {
 
 /** A server as a member of a cluster. */
 export interface Member {
+  /** A file with the settings that all nodes have. */
+  readonly config: string;
   readonly name: string;
   /** The port for the other nodes. */
   readonly port: number;
@@ -34,48 +36,39 @@ export interface Member {
 /** A server of Restate with an empty journal: alone, or as a node of a cluster. */
 export class RestateServer {
   readonly #folder = mkdtempSync(join(tmpdir(), 'assize-restate-'));
-  readonly #member: Member;
-  readonly #ports: { readonly ingress: number; readonly admin: number };
+  readonly #member: Member | undefined;
+  readonly #ports: { readonly node: number; readonly ingress: number; readonly admin: number };
   #process!: ChildProcess;
   #closed!: Promise<unknown>;
 
-  private constructor(member: Member, ingress: number, admin: number) {
+  private constructor(member: Member | undefined, port: number, ingress: number, admin: number) {
     this.#member = member;
-    this.#ports = { ingress, admin };
+    this.#ports = { node: port, ingress, admin };
   }
 
   static async start(member?: Member): Promise<RestateServer> {
     const [ingress, admin, port] = await Promise.all([freePort(), freePort(), freePort()]);
-    const alone = { name: 'alone', port, ports: [port], forms: true };
-    const server = new RestateServer(member ?? alone, ingress, admin);
+    const server = new RestateServer(member, member?.port ?? port, ingress, admin);
     await server.restart();
     return server;
   }
 
   /** Starts the server with its folder, after a kill. */
   async restart(): Promise<void> {
-    const { name, port, ports, forms } = this.#member;
+    const { node, ingress, admin } = this.#ports;
     this.#process = spawn(
       restateProgram() as string,
-      ['--no-logo', '--listen-mode', 'tcp', '--bind-ip', '127.0.0.1', '--bind-port', String(port)],
+      ['--no-logo', '--listen-mode', 'tcp', '--bind-ip', '127.0.0.1', '--bind-port', String(node)],
       {
         env: {
           ...process.env,
           RESTATE_BASE_DIR: this.#folder,
           RESTATE_LOG_FILTER: 'warn',
           RESTATE_DISABLE_TELEMETRY: 'true',
-          RESTATE_CLUSTER_NAME: 'tests',
-          RESTATE_NODE_NAME: name,
-          RESTATE_ADVERTISED_ADDRESS: `http://127.0.0.1:${port}`,
-          RESTATE_AUTO_PROVISION: String(forms),
-          RESTATE_METADATA_CLIENT__ADDRESSES: JSON.stringify(ports.map((each) => `http://127.0.0.1:${each}`)),
-          RESTATE_DEFAULT_NUM_PARTITIONS: String(ports.length),
-          // Each record on two nodes: of three nodes, any one may die.
-          RESTATE_DEFAULT_REPLICATION: String(Math.min(2, ports.length)),
-          // By default, an invocation is paused after 70 attempts to reach its program.
-          RESTATE_DEFAULT_RETRY_POLICY__MAX_ATTEMPTS: 'unlimited',
-          RESTATE_INGRESS__BIND_ADDRESS: `127.0.0.1:${this.#ports.ingress}`,
-          RESTATE_ADMIN__BIND_ADDRESS: `127.0.0.1:${this.#ports.admin}`,
+          RESTATE_DEFAULT_NUM_PARTITIONS: String(this.#member?.ports.length ?? 1),
+          RESTATE_INGRESS__BIND_ADDRESS: `127.0.0.1:${ingress}`,
+          RESTATE_ADMIN__BIND_ADDRESS: `127.0.0.1:${admin}`,
+          ...(this.#member !== undefined && settingsOf(this.#member)),
         },
         stdio: 'ignore',
       },
@@ -154,6 +147,18 @@ export class RestateServer {
     );
     return answers.every((ok) => ok);
   }
+}
+
+/** The settings in which a node differs from the others. */
+function settingsOf({ config, name, port, ports, forms }: Member): Readonly<Record<string, string>> {
+  const address = (of: number): string => `http://127.0.0.1:${of}`;
+  return {
+    RESTATE_CONFIG: config,
+    RESTATE_NODE_NAME: name,
+    RESTATE_ADVERTISED_ADDRESS: address(port),
+    RESTATE_AUTO_PROVISION: String(forms),
+    RESTATE_METADATA_CLIENT__ADDRESSES: JSON.stringify(ports.map(address)),
+  };
 }
 
 /** A port on which no program listens now. */
