@@ -104,8 +104,8 @@ export function isLate(errand: string): boolean {
 }
 
 /**
- * Approves all proposals that wait, as a manager, beside other approvers, except in the trajectories
- * that are left to another manager. Returns the number of approvals.
+ * Approves all proposals that wait, as a manager, beside other approvers. Some trajectories can be
+ * left to another manager. Returns the number of approvals.
  */
 export async function approveAll(assize: Assize, isLeft = (_errand: string): boolean => false): Promise<number> {
   let count = 0;
