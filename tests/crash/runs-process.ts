@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openStore } from '#stores';
-import { approveAll, errandRuntime, payTool, workerOver } from '../support/ledger/errands.ts';
+import { approveAll, errandRuntime, isLate, payTool, workerOver } from '../support/ledger/errands.ts';
 
 const [url = '', port = ''] = process.argv.slice(2);
 
@@ -29,7 +29,7 @@ const worker = workerOver(store, assize, {
 process.stdout.write('works\n');
 const deciding = (async () => {
   while (!stop.signal.aborted) {
-    await approveAll(manager).catch(complain);
+    await approveAll(manager, isLate).catch(complain);
     await sleep(100);
   }
 })();

@@ -33,7 +33,7 @@ export async function bundled(program: string): Promise<string> {
       platform: 'node',
       // Its threads are looked for beside it, under their own names.
       input: { program, ...threads },
-      external: ['sqlite-vec', 'pg-native'],
+      external: ['sqlite-vec', 'pg-native', '@dbos-inc/dbos-sdk', '@restatedev/restate-sdk'],
       plugins: [{ name: 'threads', transform: (code) => withBuiltThreads(code) }],
     });
     await made.write({ dir: mine, entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' });

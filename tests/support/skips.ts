@@ -112,7 +112,12 @@ export const MAY_SKIP: readonly MaySkip[] = [
   {
     why: 'Restate is not installed (npm ci --prefix peers)',
     holds: () => restateProgram() === undefined,
-    files: ['tests/e2e/engines/restate.slow.test.ts', 'tests/e2e/engines/guide.slow.test.ts'],
+    files: [
+      'tests/crash/runs-kill.nightly.test.ts',
+      'tests/e2e/engines/guide.slow.test.ts',
+      'tests/e2e/engines/restate-runs.slow.test.ts',
+      'tests/e2e/engines/restate.slow.test.ts',
+    ],
     named: /^Restate \(absent without npm ci --prefix peers\)/,
   },
   {

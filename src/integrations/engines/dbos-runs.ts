@@ -13,6 +13,9 @@ export type DbosRunOptions = AskingOptions & Pick<DbosOptions, 'retries'>;
  * Register it with `DBOS.registerWorkflow`, and start it with the trajectory. The workflow waits in
  * `DBOS.recv`. A message with the topic `assize:run` makes it look at the run at once.
  *
+ * Register the workflow with a large `maxRecoveryAttempts`. DBOS counts each restart of a process,
+ * and by default gives up a workflow that waits through 100 of them.
+ *
  * The function that it returns throws RunError `unknown_run` or `unknown_agents`, and the errors of
  * the store after the retries of DBOS.
  *

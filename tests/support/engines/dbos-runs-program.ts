@@ -1,24 +1,23 @@
 /**
- * A program with a DBOS workflow for each errand, beside a manager that approves:
- * `node dbos-runs-program.ts ASKED`. It says the end of each run as a line of JSON.
+ * A program with a DBOS workflow for each errand of a queue, beside a manager that approves:
+ * `node dbos-runs-program.ts ASKED`, until it is killed or asked to end.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DBOS } from '@dbos-inc/dbos-sdk';
 import { RunCarrier } from '#agents';
 import { dbosRuns } from '#integrations/engines';
 import { openStore } from '#stores';
-import { approveAll, CLERKS, errandRuntime, payTool } from '../ledger/errands.ts';
+import { approveAll, CLERKS, errandRuntime, isLate, payTool } from '../ledger/errands.ts';
 
 export interface AskedOfDbosRuns {
   readonly store: string;
   readonly database: string;
   /** The port of the sink. */
   readonly port: string;
-  readonly names: readonly string[];
 }
 
-const { store: url, database, port, names } = JSON.parse(process.argv[2] as string) as AskedOfDbosRuns;
-const say = (event: object): void => void process.stdout.write(`${JSON.stringify(event)}\n`);
+const { store: url, database, port } = JSON.parse(process.argv[2] as string) as AskedOfDbosRuns;
+const complain = (error: unknown): void => void process.stderr.write(`${(error as Error).message}\n`);
 
 const pay = payTool(async (key, what) => {
   const body = JSON.stringify({ key, what });
@@ -30,33 +29,23 @@ const assize = errandRuntime(store, pay);
 const manager = errandRuntime(store, pay);
 const carrier = new RunCarrier({
   ...{ store, assize, agents: [CLERKS], tools: ['errand.pay'] },
-  ...{ leaseMs: 600, backoffMs: 20, backoffMaxMs: 200, attempts: 1_000 },
-  onFailure: (error) => process.stderr.write(`${(error as Error).message}\n`),
+  ...{ leaseMs: 600, backoffMs: 20, backoffMaxMs: 200, attempts: 1_000, onFailure: complain },
 });
-
-const carrying = DBOS.registerWorkflow(dbosRuns(carrier, DBOS, { askAgainMs: 50, askAgainMaxMs: 200 }), {
+DBOS.registerWorkflow(dbosRuns(carrier, DBOS, { askAgainMs: 50, askAgainMaxMs: 200 }), {
   name: 'carryRun',
+  // Each restart of a program counts as an attempt, also for a workflow that waits.
+  maxRecoveryAttempts: 1_000_000,
 });
 DBOS.setConfig({ name: 'runs', systemDatabaseUrl: database, logLevel: 'error', applicationVersion: '1' });
 await DBOS.launch();
+await DBOS.registerQueue('runs', { minPollingIntervalMs: 100 });
 const stop = new AbortController();
-const deciding = (async () => {
-  while (!stop.signal.aborted) {
-    await approveAll(manager).catch((error: unknown) => process.stderr.write(`${(error as Error).message}\n`));
-    await sleep(100);
-  }
-})();
-const ends = names.map(async (name) => {
-  // A repeated start is the same workflow.
-  const handle = await DBOS.startWorkflow(carrying, { workflowID: `run-${name}` })(name);
-  const { status, turns } = await handle.getResult();
-  say({ name, status, turns });
-});
-say({ works: true });
-await Promise.all(ends);
-stop.abort();
-await deciding;
+process.once('SIGTERM', () => stop.abort());
+process.stdout.write(`${JSON.stringify({ works: true })}\n`);
+while (!stop.signal.aborted) {
+  await approveAll(manager, isLate).catch(complain);
+  await sleep(100);
+}
 await DBOS.shutdown();
 for (const runtime of [manager, assize]) await runtime.close();
 await store.close();
-say({ ended: true });

@@ -50,4 +50,12 @@ export class Program {
     this.#process.kill('SIGKILL');
     await this.#ended;
   }
+
+  /** Asks the program to end, and waits for that. */
+  async terminate(): Promise<void> {
+    this.#process.kill('SIGTERM');
+    const { signal } = await this.end();
+    const { exitCode } = this.#process;
+    if (exitCode !== 0) throw new Error(`the program ended with ${exitCode ?? signal}: ${this.#errors}`);
+  }
 }
