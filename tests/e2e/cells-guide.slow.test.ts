@@ -38,6 +38,7 @@ test('the guide places, serves, moves, halts and audits tenants', { timeout: 300
   expect(proposed).toMatch(/eu-1 +1 /);
   const propose = (key: string): string =>
     guide.sh(blockOf(PAGE, 'sh propose').split('assize cells')[0]!.replace('first', key));
+  let keys = 0;
   // The key of the first proposal is known in the new cell too.
   expect(run('move')).toContain('acme lives in eu-2: 1 trajectory with ');
   await expect.poll(() => propose('second'), PATIENCE).toContain('"ruling":"committed"');
@@ -46,9 +47,9 @@ test('the guide places, serves, moves, halts and audits tenants', { timeout: 300
 
   const orders = blockOf(PAGE, 'sh orders').trim().split('\n');
   expect(guide.sh(orders[0]!)).toContain('Ordered.');
-  await expect.poll(() => propose('third'), PATIENCE).toContain('"code":"halted"');
+  await expect.poll(() => propose(`new ${keys++}`), PATIENCE).toContain('"code":"halted"');
   guide.sh(orders[1]!);
-  await expect.poll(() => propose('third'), PATIENCE).toContain('"ruling":"committed"');
+  await expect.poll(() => propose(`new ${keys++}`), PATIENCE).toContain('"ruling":"committed"');
   guide.sh(orders[2]!);
   expect(guide.sh('assize cells status')).toContain('agent:intern is revoked: the key leaked');
   expect(guide.sh('assize cells status')).toMatch(/eu-1 +0 .*\n.*eu-2 +2 /);
