@@ -2,7 +2,7 @@
  * Cells under a quota of the processors: each has its own PostgreSQL, server and tenant, and a part
  * of a processor for both. The total of 1, 2, 4 and 6 cells in turns of one run, beside as many
  * times the rate of one. Then the 99th percentile of cells while the primary of another is killed,
- * beside that before. Clients are outside the quota.
+ * beside that before. Clients and the root store are outside the quota.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

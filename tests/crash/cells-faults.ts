@@ -3,7 +3,7 @@ import type { MoveStep } from '#cells';
 import { Auditor } from './cells-audit.ts';
 import { Load } from './cells-clients.ts';
 import { type CellsDeployment, type DeploymentOptions, OPERATOR, startDeployment } from './cells-deployment.ts';
-import { AGENTS, CELLS, type CellName, TENANTS } from './cells-orders.ts';
+import { AGENTS, CELL_NAMES, CELLS, type CellName, TENANTS } from './cells-orders.ts';
 import type { LinkFault } from './link.ts';
 import { Outside } from './outside.ts';
 import { tokensIn } from './serve-process-control.ts';
@@ -31,12 +31,14 @@ export async function strikeCells(faults: Faults): Promise<void> {
   onTestFailed(() => console.error(deployed.logs()));
   const { file, log, servers, early, rootUrl } = deployed;
   const tokens = await tokensIn(rootUrl, AGENTS);
-  const homes = new Map(Object.entries(CELLS).flatMap(([cell, names]) => names.map((name) => [name, cell] as const)));
+  const homes = new Map<string, CellName>(
+    CELL_NAMES.flatMap((cell) => CELLS[cell].map((name) => [name, cell] as const)),
+  );
   let isEarly = false;
   const load = new Load({
     ...{ tokens, seed },
     originsOf: (tenant) => {
-      const cell = homes.get(tenant) as CellName;
+      const cell = homes.get(tenant)!;
       return [servers[cell].origin, ...(isEarly && cell === 'ahead' ? [early.origin] : [])];
     },
   });

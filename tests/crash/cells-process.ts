@@ -64,4 +64,6 @@ process.on('SIGTERM', async () => {
   await cell.store.close();
   process.exit();
 });
+// A test that is killed leaves no server.
+process.on('disconnect', () => process.exit());
 process.send?.({ url: serving.url });

@@ -12,7 +12,7 @@ withPostgres(
   (postgres) => {
     test(`a cell's fault loses nothing and stays its own (seed ${SEED})`, () =>
       strikeCells({
-        ...{ shared: postgres.server, seed: SEED, calm: 60 },
+        ...{ shared: postgres.server, seed: SEED, calm: 20 },
         ...{ killsMoverAt: ['copying', 'verifying'], linkFaults: ['silent', 'closed'] },
         movesBack: true,
       }));
