@@ -49,9 +49,9 @@ const TRIES = 50;
 const SEED = Number(process.env['ASSIZE_SEED']);
 
 /**
- * Runs with an approval, a call and a timer each. Between their beginnings, each process is
- * killed once, then any, at a random time, and replaced. Some runs wait for their
- * approval meanwhile. Then every run has ended once, and the sink has every call once.
+ * Runs with an approval, a call and a timer each. Between their beginnings, processes are killed at
+ * random times and replaced, each of them at least once. Some runs wait for their approval
+ * meanwhile. Then every run has ended once, and the sink has every call once.
  */
 export async function killCarriers({ url, server, carriers, runs, kills, betweenMs }: KillOptions): Promise<void> {
   const outside = new Outside();
@@ -81,7 +81,8 @@ export async function killCarriers({ url, server, carriers, runs, kills, between
   const open = async () => (await repeated(() => allOf(records.list()))).map(({ trajectoryId }) => trajectoryId);
   const waiting = { interval: 200, timeout: 60_000 + runs * 500 };
   await expect.poll(open, waiting).toEqual(late);
-  expect(await approve()).toBe(LATE);
+  let approved = 0;
+  await expect.poll(async () => (approved += await approve()), waiting).toBe(LATE);
   await expect.poll(open, waiting).toEqual([]);
 
   const ended = await allOf(records.list({ ended: true }));
