@@ -45,6 +45,7 @@ export interface KillOptions {
 const TENANTS = 3;
 /** The number of runs that wait for their approval through all kills. */
 const LATE = 2;
+const OPEN_MAX = 40;
 const TRIES = 50;
 const SEED = Number(process.env['ASSIZE_SEED']);
 
@@ -66,7 +67,11 @@ export async function killCarriers({ url, server, carriers, runs, kills, between
 
   const carrying = await carriers({ url, port });
   const size = carrying.size + (server === undefined ? 0 : 1);
+  const open = async () => (await repeated(() => allOf(records.list()))).map(({ trajectoryId }) => trajectoryId);
+  const waiting = { interval: 200, timeout: 60_000 + runs * 500 };
   for (let killed = 0; killed < kills; killed++) {
+    // With more open runs, processes that live for a second only recover.
+    await expect.poll(async () => (await open()).length, waiting).toBeLessThan(OPEN_MAX);
     const share = (kill: number): number => Math.round((runs * kill) / kills);
     for (const name of names.slice(share(killed), share(killed + 1))) {
       // The first request after a kill of the server finds a closed connection.
@@ -78,8 +83,6 @@ export async function killCarriers({ url, server, carriers, runs, kills, between
     if (place < carrying.size) await carrying.replace(place);
     else await restarted(server!);
   }
-  const open = async () => (await repeated(() => allOf(records.list()))).map(({ trajectoryId }) => trajectoryId);
-  const waiting = { interval: 200, timeout: 60_000 + runs * 500 };
   await expect.poll(open, waiting).toEqual(late);
   let approved = 0;
   await expect.poll(async () => (approved += await approve()), waiting).toBe(LATE);
