@@ -38,7 +38,8 @@ DBOS.registerWorkflow(dbosRuns(carrier, DBOS, { askAgainMs: 50, askAgainMaxMs: 2
 });
 DBOS.setConfig({ name: 'runs', systemDatabaseUrl: database, logLevel: 'error', applicationVersion: '1' });
 await DBOS.launch();
-await DBOS.registerQueue('runs', { minPollingIntervalMs: 100 });
+// Without a limit, a restarted program advances all its open runs at once, and ends none in time.
+await DBOS.registerQueue('runs', { minPollingIntervalMs: 100, workerConcurrency: 20 });
 const stop = new AbortController();
 process.once('SIGTERM', () => stop.abort());
 process.stdout.write(`${JSON.stringify({ works: true })}\n`);
