@@ -32,7 +32,7 @@ export async function strikeCells(faults: Faults): Promise<void> {
   const { file, log, servers, early, rootUrl } = deployed;
   const tokens = await tokensIn(rootUrl, AGENTS);
   const homes = new Map<string, CellName>(
-    CELL_NAMES.flatMap((cell) => CELLS[cell].map((name) => [name, cell] as const)),
+    CELL_NAMES.flatMap((cell) => CELLS[cell].map((name): [string, CellName] => [name, cell])),
   );
   let isEarly = false;
   const load = new Load({
