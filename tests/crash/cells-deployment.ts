@@ -15,8 +15,8 @@ import { ServerProcess } from './server-process.ts';
 
 const program = await bundled(join(import.meta.dirname, 'cells-process.ts'));
 const mover = await bundled(join(import.meta.dirname, 'cells-mover.ts'));
-/** Seconds without the root log after which a cell is silent. */
-const SILENCE = 10;
+/** Seconds without the root log after which a cell is silent: the default. */
+const SILENCE = 15;
 export const OPERATOR = 'operator:test';
 
 /** A primary whose commits wait for its standby. */
