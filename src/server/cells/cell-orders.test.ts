@@ -55,6 +55,7 @@ async function cellOf() {
       directory = next;
       await orders.apply(next);
       expect(recorded).toBe(next.orders);
+      await orders.resumed();
     },
     haltedBy: async (id: string): Promise<string | undefined> => {
       people.release(id);
@@ -134,4 +135,38 @@ test('two servers that carry out one order write it once', async () => {
   await Promise.all([apply(first, resumed), apply(second, resumed)]);
   expect(await Promise.all(NAMES.map(async (id) => (await store.head(id))!.seq))).toEqual([2, 2, 2]);
   await Promise.all([first.close(), second.close()]);
+});
+
+test('a resume that takes long holds up no order', async () => {
+  const { store, server, apply, haltedBy } = await cellOf();
+  const before = server();
+  await apply(before, { ...EMPTY, orders: 1, halted: { acme: 'why' } });
+  await before.close();
+  const free = Promise.withResolvers<void>();
+  const { commit } = store;
+  let isHeld = true;
+  store.commit = async (batch) => {
+    if (isHeld && batch.entries.some(({ trajectory_id }) => trajectory_id === 'acme:orders')) await free.promise;
+    return commit.call(store, batch);
+  };
+  const orders = server();
+  // The orders count as applied while the first resume hangs.
+  await orders.apply({ ...EMPTY, orders: 2 });
+  isHeld = false;
+  free.resolve();
+  await orders.resumed();
+  expect(await Promise.all(NAMES.map(haltedBy))).toEqual([undefined, undefined, undefined]);
+  await orders.close();
+});
+
+test('a halt that follows at once ends a resume that waits', async () => {
+  const { server, apply, haltedBy } = await cellOf();
+  const orders = server();
+  await apply(orders, { ...EMPTY, orders: 1, halted: { '*': 'why' } });
+  const resumed = orders.apply({ ...EMPTY, orders: 2 });
+  const halted = orders.apply({ ...EMPTY, orders: 3, halted: { '*': 'again' } });
+  await Promise.all([resumed, halted]);
+  await orders.resumed();
+  expect(await Promise.all(NAMES.map(haltedBy))).toEqual(NAMES.map(() => 'assize:cells'));
+  await orders.close();
 });

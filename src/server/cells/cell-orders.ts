@@ -28,6 +28,9 @@ const FINAL: readonly string[] = ['concluded', 'domain_mismatch', 'imported_traj
  * Carries out the orders of the root log in one cell, as entries of its trajectories: halts,
  * resumes and revocations. Any number of servers may carry out the same order, because each looks
  * at what is in force.
+ *
+ * An order counts as applied when its halts and revocations are entries. Resumes follow, so that
+ * the trajectories of a tenant that moved in hold up no other tenant.
  */
 export class CellOrders {
   readonly #options: CellOrdersOptions;
@@ -35,6 +38,12 @@ export class CellOrders {
   readonly #assize: Assize;
   /** The directory whose orders were carried out by this process. */
   #done: DirectoryState | undefined;
+  /** Trajectories whose halts may be over. */
+  readonly #waiting: Set<string> = new Set();
+  #resuming: Promise<void> | undefined;
+  /** The work in progress: an order, or one resume. */
+  #turn: Promise<unknown> = Promise.resolve();
+  #isClosed = false;
 
   constructor(options: CellOrdersOptions) {
     const { cell, domains, anchors, clock } = options;
@@ -43,9 +52,29 @@ export class CellOrders {
     this.#assize = new Assize({ store, snapshots: store, oracle: store, domains, anchors, ports: { clock } });
   }
 
-  /** Brings the cell to the orders of a directory. @throws the errors of the store */
+  /** Carries out the halts and revocations of a directory. @throws the errors of the store */
   async apply(directory: DirectoryState): Promise<void> {
-    if (this.#done?.orders === directory.orders) return;
+    if (this.#done?.orders !== directory.orders) await this.#inTurn(() => this.#apply(directory));
+    this.#resuming ??= this.#resumeWaiting()
+      .catch(this.#options.onFailure)
+      .finally(() => {
+        this.#resuming = undefined;
+      });
+  }
+
+  /** Resolves when no resume is in progress. */
+  async resumed(): Promise<void> {
+    await this.#resuming;
+  }
+
+  /** Ends the runtime. The store stays open. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#resuming;
+    await this.#assize.close({ recover: false });
+  }
+
+  async #apply(directory: DirectoryState): Promise<void> {
     const { own, watch } = this.#options.cell;
     const names = (await own.trajectories()).map(({ trajectory_id }) => trajectory_id);
     // At the start of the process, trajectories of resumed tenants may still be halted.
@@ -55,7 +84,7 @@ export class CellOrders {
       const reason = this.#stopOf(directory, id);
       const wasStopped = halted.has(id) || (this.#done !== undefined && this.#stopOf(this.#done, id) !== undefined);
       if (reason !== undefined) await this.#attempt(id, () => this.#halt(id, reason));
-      else if (wasStopped) await this.#attempt(id, () => this.#resume(id));
+      else if (wasStopped) this.#waiting.add(id);
     }
     for (const [principal, reason] of Object.entries(directory.revoked))
       if (this.#done === undefined || !Object.hasOwn(this.#done.revoked, principal))
@@ -64,9 +93,22 @@ export class CellOrders {
     this.#done = directory;
   }
 
-  /** Ends the runtime. The store stays open. */
-  close(): Promise<void> {
-    return this.#assize.close({ recover: false });
+  /** A failure leaves the rest for the next read of the root log. */
+  async #resumeWaiting(): Promise<void> {
+    for (const id of this.#waiting) {
+      if (this.#isClosed) return;
+      await this.#inTurn(async () => {
+        if (this.#stopOf(this.#done!, id) === undefined) await this.#attempt(id, () => this.#resume(id));
+        this.#waiting.delete(id);
+      });
+    }
+  }
+
+  /** Between a look at the orders and its entry, this process carries out no other order. */
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const done = this.#turn.then(work);
+    this.#turn = done.catch(() => undefined);
+    return done;
   }
 
   /** The reason why a trajectory takes no entries here. Undefined if it does. */
