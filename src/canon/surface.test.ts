@@ -29,6 +29,7 @@ test('the public names, which only a decision changes', () => {
     'maxInstant',
     'misfitsOf',
     'normalForm',
+    'ownerOf',
     'parseBySchema',
     'parseCanonical',
     'parseInstant',
