@@ -25,6 +25,7 @@ const SHARE = 0.06 * availableParallelism();
 const CLIENTS = 8;
 const ROUNDS = 5;
 const TURN_MS = 5_000;
+const SETTLE_MS = 4_000;
 const WARM_MS = 10_000;
 /** Cells of which one loses its primary. */
 const FAULTY = 4;
@@ -88,6 +89,8 @@ class CellsBench {
       for (const count of round % 2 === 0 ? COUNTS : COUNTS.toReversed()) {
         // Another cell begins in each round, so that none stands for all.
         const chosen = Array.from({ length: count }, (_, n) => this.#cells[(round + n) % CELLS]!);
+        // A cell that was idle is slow at first, and a single one was idle for longer.
+        await this.#turn(chosen, SETTLE_MS);
         const measured = await this.#turn(chosen, TURN_MS);
         totals.get(count)!.push(measured.reduce((sum, { perSecond }) => sum + perSecond, 0));
       }
