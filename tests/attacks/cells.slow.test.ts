@@ -119,7 +119,7 @@ test('attack 76: a name of another cell’s tenant, by any way: none here', asyn
     ...{ path: { trajectory: 'spare' }, as: 'agent:scout' },
     body: { task: 'steal', child_trajectory_id: 'main:child', subject: 'agent:scout/thief', actions: ['pay'] },
   });
-  expect([outcomeOf(branch), outcomeOf(child)]).toEqual(['other_cell', 'other_cell']);
+  expect([outcomeOf(branch), outcomeOf(child)]).toEqual(['other_tenant', 'other_tenant']);
   expect(await namesIn(one)).toEqual(['cash', 'main']);
   expect(await namesIn(two)).toEqual(['other', 'spare']);
 });
