@@ -1,7 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { RunCarrier } from '#agents';
+import { type DurableRun, RunCarrier } from '#agents';
 import { MemoryStore } from '#stores';
 import { approveAll, CLERKS, errandRuntime, errands, payTool } from '../../../tests/support/ledger/errands.ts';
+import { limitedAdvancer } from './carry-run.ts';
 import { type DbosSdk, dbosRuns, type RestateContext, restateRuns } from './index.ts';
 
 class TerminalError extends Error {
@@ -134,4 +135,32 @@ test.each(ENGINES)('%s waits for the end of the lease of another process', async
   await expect(workOf(carrier)(journal, wait, 'e1')).rejects.toBe(stop);
   expect(journal.waits[0]).toBeGreaterThan(0);
   expect(journal.waits[0]).toBeLessThanOrEqual(301);
+});
+
+test('a process advances so many runs at once, and the others in their order', async () => {
+  const [began, ends]: [string[], Map<string, (error?: Error) => void>] = [[], new Map()];
+  const advance = (id: string) =>
+    new Promise<DurableRun>((resolve, reject) => {
+      began.push(id);
+      ends.set(id, (error) => (error === undefined ? resolve({} as DurableRun) : reject(error)));
+    });
+  const limited = limitedAdvancer({ advance }, { concurrency: 2 });
+  const all = ['a', 'b', 'c', 'd', 'e'].map((id) =>
+    limited.advance(id).then(
+      () => id,
+      ({ message }) => message,
+    ),
+  );
+  await expect.poll(() => began).toEqual(['a', 'b']);
+  // A failure frees its place too.
+  ends.get('b')!(new Error('b failed'));
+  await expect.poll(() => began).toEqual(['a', 'b', 'c']);
+  ends.get('a')!();
+  ends.get('c')!();
+  await expect.poll(() => began).toEqual(['a', 'b', 'c', 'd', 'e']);
+  for (const id of ['d', 'e']) ends.get(id)!();
+  expect(await Promise.all(all)).toEqual(['a', 'b failed', 'c', 'd', 'e']);
+  void limited.advance('f');
+  void limited.advance('g');
+  expect(began.slice(5)).toEqual(['f', 'g']);
 });

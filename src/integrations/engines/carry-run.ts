@@ -51,8 +51,47 @@ export async function advanced(carrier: RunAdvancer, trajectoryId: string, now: 
   return status === 'waiting' ? { run } : { run, dueMs: 0 };
 }
 
+/** The advances in progress here, unless the options say another number. */
+const CONCURRENCY = 16;
+
+/** How an engine carries runs. */
+export interface CarryingOptions extends AskingOptions {
+  /**
+   * The maximum number of runs that advance at once in this process. An engine that starts again
+   * carries every open run, and the others wait for their turn. Default: 16.
+   */
+  readonly concurrency?: number;
+}
+
+/** The same carrier, which advances at most so many runs at once, in the order of the calls. */
+export function limitedAdvancer(carrier: RunAdvancer, { concurrency = CONCURRENCY }: CarryingOptions): RunAdvancer {
+  let free = concurrency;
+  const waiting: (() => void)[] = [];
+  return {
+    advance: async (trajectoryId) => {
+      if (free === 0) await new Promise<void>((resolve) => waiting.push(resolve));
+      else free--;
+      try {
+        return await carrier.advance(trajectoryId);
+      } finally {
+        // The turn passes to the next run, so none that comes later is first.
+        const next = waiting.shift();
+        if (next === undefined) free++;
+        else next();
+      }
+    },
+  };
+}
+
 function hasEnded({ status }: DurableRun): boolean {
   return status === 'done' || status === 'failed' || status === 'cancelled';
 }
 
 export const CARRIER: ArgumentSchema = arg.members({ advance: arg.code });
+
+/** Members of the options of every engine. */
+export const CARRYING = {
+  askAgainMs: arg.optional(arg.number),
+  askAgainMaxMs: arg.optional(arg.number),
+  concurrency: arg.optional(arg.wholeFrom(1)),
+};

@@ -1,12 +1,21 @@
 import type { DurableRun } from '#agents';
 import { arg, checkArgument } from '#base';
 import { systemClock } from '#oracle';
-import { advanced, CARRIER, carriedRun, RUN_KEY, type RunAdvancer } from './carry-run.ts';
+import {
+  advanced,
+  CARRIER,
+  CARRYING,
+  type CarryingOptions,
+  carriedRun,
+  limitedAdvancer,
+  RUN_KEY,
+  type RunAdvancer,
+} from './carry-run.ts';
 import { DBOS, type DbosOptions, type DbosSdk, type DbosStepConfig, RETRIES } from './dbos.ts';
-import { type AskingOptions, wakeTopic } from './waiting.ts';
+import { wakeTopic } from './waiting.ts';
 
 /** The options of a workflow that carries runs. */
-export type DbosRunOptions = AskingOptions & Pick<DbosOptions, 'retries'>;
+export type DbosRunOptions = CarryingOptions & Pick<DbosOptions, 'retries'>;
 
 /**
  * The body of a DBOS workflow that carries one durable run to its end, and returns its record.
@@ -30,13 +39,14 @@ export function dbosRuns(
   checkArgument(DBOS, dbos, 'dbos');
   checkArgument(OPTIONS, options, 'options');
   const { retries = {}, ...asking } = options;
+  const limited = limitedAdvancer(carrier, asking);
   const config: DbosStepConfig = { ...RETRIES, ...retries };
   return async (trajectoryId) => {
     checkArgument(arg.text, trajectoryId, 'trajectoryId');
     return carriedRun(
       {
         advance: (name) =>
-          dbos.runStep(() => advanced(carrier, trajectoryId, () => systemClock.now()), { ...config, name }),
+          dbos.runStep(() => advanced(limited, trajectoryId, () => systemClock.now()), { ...config, name }),
         wait: async (ms) => void (await dbos.recv(wakeTopic(RUN_KEY), ms / 1_000)),
       },
       asking,
@@ -44,8 +54,4 @@ export function dbosRuns(
   };
 }
 
-const OPTIONS = arg.options<DbosRunOptions>({
-  askAgainMs: arg.optional(arg.number),
-  askAgainMaxMs: arg.optional(arg.number),
-  retries: arg.optional(arg.object),
-});
+const OPTIONS = arg.options<DbosRunOptions>({ ...CARRYING, retries: arg.optional(arg.object) });

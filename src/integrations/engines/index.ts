@@ -10,7 +10,7 @@
  * Never: an approval by a message of an engine. It only makes the ledger be asked again.
  */
 
-export type { RunAdvancer } from './carry-run.ts';
+export type { CarryingOptions, RunAdvancer } from './carry-run.ts';
 export { type DbosOnce, type DbosOptions, type DbosSdk, type DbosStepConfig, dbosOnce } from './dbos.ts';
 export { type DbosRunOptions, dbosRuns } from './dbos-runs.ts';
 export type { DoubtfulCall } from './doubtful-call.ts';

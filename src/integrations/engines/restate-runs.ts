@@ -1,9 +1,19 @@
 import type { DurableRun } from '#agents';
 import { arg, checkArgument, isInstance } from '#base';
 import { systemClock } from '#oracle';
-import { type AdvancedRun, advanced, CARRIER, carriedRun, RUN_KEY, type RunAdvancer } from './carry-run.ts';
+import {
+  type AdvancedRun,
+  advanced,
+  CARRIER,
+  CARRYING,
+  type CarryingOptions,
+  carriedRun,
+  limitedAdvancer,
+  RUN_KEY,
+  type RunAdvancer,
+} from './carry-run.ts';
 import { CONTEXT, RESTATE, type RestateContext, type RestateSdk, terminal } from './restate.ts';
-import { type AskingOptions, wakeTopic } from './waiting.ts';
+import { wakeTopic } from './waiting.ts';
 
 /**
  * The body of a Restate handler that carries one durable run to its end, and returns its record. In
@@ -19,14 +29,15 @@ import { type AskingOptions, wakeTopic } from './waiting.ts';
 export function restateRuns(
   carrier: RunAdvancer,
   restate: RestateSdk,
-  options: AskingOptions = {},
+  options: CarryingOptions = {},
 ): (ctx: RestateContext, trajectoryId: string) => Promise<DurableRun> {
   checkArgument(CARRIER, carrier, 'carrier');
   checkArgument(RESTATE, restate, 'restate');
   checkArgument(OPTIONS, options, 'options');
+  const limited = limitedAdvancer(carrier, options);
   return async (ctx, trajectoryId) => {
     checkArgument(CONTEXT, ctx, 'ctx');
-    const advance = (): Promise<AdvancedRun> => advanced(carrier, trajectoryId, () => systemClock.now());
+    const advance = (): Promise<AdvancedRun> => advanced(limited, trajectoryId, () => systemClock.now());
     return carriedRun(
       {
         advance: async (name) => await ctx.run<AdvancedRun>(name, () => terminal(restate, advance())),
@@ -43,7 +54,4 @@ export function restateRuns(
   };
 }
 
-const OPTIONS = arg.options<AskingOptions>({
-  askAgainMs: arg.optional(arg.number),
-  askAgainMaxMs: arg.optional(arg.number),
-});
+const OPTIONS = arg.options<CarryingOptions>(CARRYING);

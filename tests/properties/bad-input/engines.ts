@@ -25,13 +25,17 @@ export const ENGINES: Readonly<Record<string, Case | Exempt>> = {
     0: MADE,
     1: PORT,
   }),
-  dbosRuns: takes(engines.dbosRuns as never, () => [carrier(), dbos(), { ...waiting(), retries: { maxAttempts: 2 } }], {
-    0: PORT,
-    1: PORT,
-  }),
+  dbosRuns: takes(
+    engines.dbosRuns as never,
+    () => [carrier(), dbos(), { ...waiting(), concurrency: 3, retries: { maxAttempts: 2 } }],
+    {
+      0: PORT,
+      1: PORT,
+    },
+  ),
   restateRuns: takes(
     engines.restateRuns as never,
-    () => [carrier(), { TerminalError: Error, TimeoutError: Error }, waiting()],
+    () => [carrier(), { TerminalError: Error, TimeoutError: Error }, { ...waiting(), concurrency: 3 }],
     { 0: PORT, 1: PORT },
   ),
   restateOnce: takes(
