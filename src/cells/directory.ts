@@ -76,8 +76,9 @@ export const directory = defineDomain({
       args: z.object({ tenant: text, to: text }),
       apply: (state, { tenant, to }) => {
         const placed = state.tenants[tenant];
-        if (placed === undefined) throw new Error(`No cell has the tenant ${tenant}`);
-        if (placed.to !== undefined) throw new Error(`The tenant ${tenant} moves to ${placed.to} already`);
+        if (placed === undefined) throw new Error(`No cell has the tenant ${tenant}: place it first`);
+        if (placed.to !== undefined)
+          throw new Error(`The tenant ${tenant} moves to ${placed.to} already: end that move, or cancel it`);
         if (placed.cell === to) throw new Error(`The tenant ${tenant} lives in ${to} already`);
         placed.to = to;
         state.orders += 1;
@@ -111,6 +112,8 @@ export const directory = defineDomain({
       description: 'Ends a halt of the root log.',
       args: z.object({ tenant: text, reason }),
       apply: (state, { tenant }) => {
+        if (state.halted[tenant] === undefined && state.halted[EVERY_TENANT] !== undefined)
+          throw new Error(`every tenant is halted: resume ${EVERY_TENANT}`);
         if (state.halted[tenant] === undefined) throw new Error(`${tenant} is not halted`);
         delete state.halted[tenant];
         state.orders += 1;

@@ -37,7 +37,9 @@ export async function openCell(url: string, options: OpenCellOptions): Promise<C
   const own = await openStore(place.store, { ...others, mode, archive: place.archive });
   let log: RootLog | undefined;
   try {
-    log = await RootLog.open({ url: file.root, root, mode });
+    // A cell with entries has a root log: an empty one in its place would place its tenants anew.
+    const isNew = (await own.trajectories()).length === 0;
+    log = await RootLog.open({ url: file.root, root, mode: isNew ? mode : 'existing' });
     const watch = new RootWatch({
       ...{ log, file, cell: place.name, applied: log.appliedIn(place.name, own), onFailure },
       compare: (directory) => divergenceOf(own, place.name, directory),

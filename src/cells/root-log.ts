@@ -135,7 +135,7 @@ export class RootLog {
 
 /** Another process may create the log at the same time. */
 async function trajectoryIn(store: Store, assize: Assize, mode: RootLogOptions['mode']): Promise<Trajectory> {
-  if ((await store.head(ROOT_LOG)) === undefined && mode !== 'readonly') {
+  if (mode === 'create' && (await store.head(ROOT_LOG)) === undefined) {
     try {
       return (await assize.create(directory, { trajectoryId: ROOT_LOG })) as unknown as Trajectory;
     } catch (error) {

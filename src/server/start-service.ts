@@ -21,6 +21,9 @@ import type { Service } from './service.ts';
 import { Watchdog } from './watchdog/watchdog.ts';
 import { createWorlds } from './worlds.ts';
 
+/** A token that counted within this time still reads while the root store is away. */
+const TOKEN_GRACE_MS = 3_600_000;
+
 /** The runtime's time limit of pending approvals, where the configuration has none: seven days. */
 const APPROVAL_TIMEOUT_MS = 604_800_000;
 
@@ -95,7 +98,7 @@ async function watchedService(
     cell === undefined
       ? store
       : gracedReads(cell.log.store, {
-          graceMs: 2 * cell.file.silenceMs,
+          graceMs: TOKEN_GRACE_MS,
           requireHeard: () => cell.watch.requireHeard(),
         });
   const { tokens, sessions } = credentialsOf(isRemote ? recentSideStore(side) : side, root);

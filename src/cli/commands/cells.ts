@@ -13,7 +13,7 @@ import {
   readCellsFile,
 } from '#cells';
 import { counted } from '#views';
-import { CliError, EXIT, type ExitCode } from '../errors.ts';
+import { CliError, EXIT, type ExitCode, note } from '../errors.ts';
 import { withSharedOptions } from '../files/options.ts';
 import { requireRootKey } from '../store/root-key.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
@@ -115,6 +115,7 @@ function place(family: Command): void {
         else out.line(line`${tenant} lives in ${cell}.`);
         return EXIT.ok;
       },
+      'create',
     ),
   );
 }
@@ -144,11 +145,19 @@ function move(family: Command): void {
           else out.line(line`${tenant} stays in ${cell}.`);
           return EXIT.ok;
         }
+        let isStopped = false;
         const moved = await moveTenant({
           ...{ file, log, tenant, to: known(file, to), principal, signal: interruption },
           onStep: (step) => {
+            isStopped = true;
             if (!json && step !== 'moved') out.line(line`${STEPS[step]}`);
           },
+        }).catch((error: unknown) => {
+          if (isStopped)
+            note(
+              `${tenant} is stopped. Repeat the command to go on, or end the move: assize cells move ${tenant} --cancel`,
+            );
+          throw error;
         });
         if (json) out.document({ tenant, cell: to, moved: true, ...moved });
         else {
@@ -232,16 +241,20 @@ function audit(family: Command): void {
   );
 }
 
-/** Opens the root log of the store URL, and closes it. */
+/**
+ * Opens the root log of the store URL, and closes it. `create`: makes one that does not exist. An
+ * order in a new log by mistake would reach no cell.
+ */
 function inDeployment<O extends SharedOptions>(
   work: (deployment: Deployment, session: Session, options: O, ...args: string[]) => Promise<ExitCode>,
+  mode: 'create' | 'existing' = 'existing',
 ) {
   return inSession(async (session: Session, options: O, ...args: string[]) => {
     const { storeUrl } = session;
     if (!isCellsUrl(storeUrl))
       throw new CliError('usage', 'The store is no file of cells. Pass --store cells:FILE, such as cells:cells.yaml.');
     const file = readCellsFile(partsOfCellsUrl(storeUrl).file);
-    const log = await RootLog.open({ url: file.root, root: requireRootKey(storeUrl) });
+    const log = await RootLog.open({ url: file.root, root: requireRootKey(storeUrl), mode });
     try {
       return await work({ file, log }, session, options, ...args);
     } finally {

@@ -87,8 +87,7 @@ export class CellOrders {
       else if (wasStopped) this.#waiting.add(id);
     }
     for (const [principal, reason] of Object.entries(directory.revoked))
-      if (this.#done === undefined || !Object.hasOwn(this.#done.revoked, principal))
-        await this.#revoke(principal, reason);
+      await this.#revoke(principal, reason, (id) => this.#isHere(directory, id) && !this.#wasRevoked(principal, id));
     await watch.recordApplied(directory.orders);
     this.#done = directory;
   }
@@ -144,9 +143,23 @@ export class CellOrders {
     }
   }
 
-  async #revoke(principal: string, reason: string): Promise<void> {
+  /** Whether the tenant lives here, and does not leave. A copy that stays behind takes no entry. */
+  #isHere({ tenants }: DirectoryState, trajectoryId: string): boolean {
+    const tenant = tenantOf(trajectoryId);
+    const placed = Object.hasOwn(tenants, tenant) ? tenants[tenant] : undefined;
+    return placed === undefined || (placed.cell === this.#options.cell.watch.cell && placed.to === undefined);
+  }
+
+  /** A trajectory that came later may have grants of a principal that was revoked before. */
+  #wasRevoked(principal: string, trajectoryId: string): boolean {
+    const done = this.#done;
+    return done !== undefined && Object.hasOwn(done.revoked, principal) && this.#isHere(done, trajectoryId);
+  }
+
+  async #revoke(principal: string, reason: string, isDue: (trajectoryId: string) => boolean): Promise<void> {
     const { grants, offices, clock } = this.#options;
-    for (const id of await grants.placesOf(principal))
+    const places = await grants.placesOf(principal);
+    for (const id of places.filter(isDue))
       await this.#attempt(id, async () => {
         const trajectory = await this.#assize.open(id);
         const by = offices.forOffice(CELLS, REVOKE_ACTION, id, clock.now());

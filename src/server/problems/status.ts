@@ -89,7 +89,7 @@ const STATUS: Readonly<Partial<Record<ErrorStatus, readonly string[]>>> = {
     ...['not_halted', 'concluded', 'nothing_to_resolve', 'open_delegations', 'not_delegated', 'not_open', 'ambiguous'],
     ...['domain_mismatch', 'branch_conflict', 'overlaps_open', 'key_collision', 'stale', 'resource_in_doubt'],
     ...['writ_conflict', 'source_withdrawn', 'not_awaited', 'not_a_ruling'],
-    ...['tenant_not_placed', 'tenant_halted', 'other_tenant', 'order_refused'],
+    ...['other_cell', 'tenant_not_placed', 'tenant_halted', 'other_tenant', 'order_refused'],
     ...['other_run', 'run_conflict', 'run_ended', 'run_not_failed'],
     ...['duplicate_package', 'import_conflict', 'budget_exhausted', 'second_pivot', 'observation_missing'],
     ...['not_checkpointed', 'erased', 'no_counselor', 'stale_callback', 'invalid_tool', 'imported_trajectory'],
@@ -97,7 +97,7 @@ const STATUS: Readonly<Partial<Record<ErrorStatus, readonly string[]>>> = {
   412: ['precondition_failed'],
   413: ['body_too_large', 'too_large', 'bundle_too_large'],
   415: ['unsupported_media_type'],
-  421: ['bad_host', 'other_cell'],
+  421: ['bad_host'],
   422: ['domain_stuck'],
   429: ['too_fast', 'too_busy', 'too_many_streams', 'too_many_pending'],
   503: [

@@ -187,6 +187,23 @@ test('a tool call in progress ends in the old cell, and then the tenant moves', 
   await there.close();
 });
 
+test('a revocation after a move reaches the tenant, and not its copy', async () => {
+  const { one, two, file, log, folder } = await pair();
+  await succeed(one, 'proposals.create', paid('main', 1, 'a'));
+  const move = (to: string) =>
+    moveTenant({ file, log, tenant: 'main', to, principal: BY, signal: new AbortController().signal });
+  await move('two');
+  await becomes(two, 'main', 'committed');
+  await log.order('revoke', { principal: 'agent:scout', reason: 'key leaked' }, BY);
+  await becomes(two, 'main', 'principal_revoked');
+  await expect.poll(async () => await log.appliedIn('one', one.store).read()).toBe((await log.read()).orders);
+  const copy = await openStore(`sqlite:${folder}/one.db`, { mode: 'readonly' });
+  expect(JSON.parse((await copy.head('main'))!.payload).action.name).toBe('assize.halt');
+  await copy.close();
+  // The chains have not parted, so the tenant can move back.
+  expect(await move('one')).toMatchObject({ from: 'two' });
+});
+
 test('a move that is ended leaves the tenant where it was', async () => {
   const { one, log } = await pair();
   await log.order('beginMove', { tenant: 'main', to: 'two' }, BY);
