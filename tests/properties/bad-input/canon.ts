@@ -18,6 +18,7 @@ export const CANON: Readonly<Record<string, Case | Exempt>> = {
   composed: exempt('on the way of every text: its caller has looked at it'),
   composedJson: exempt('takes what copyJson returned'),
   normalForm: exempt('takes a text that its caller has looked at'),
+  ownerOf: exempt('takes a name and members that its caller has made'),
   escapeSegment: takes(canon.escapeSegment, ['a/b']),
   parseBySchema: exempt('takes any value; the schema is of a declaration'),
   misfitsOf: exempt('is given what a schema has made'),

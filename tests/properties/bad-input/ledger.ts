@@ -126,6 +126,7 @@ export const LEDGER: Readonly<Record<string, Case | Exempt>> = {
   isEffectEntry: exempt(MADE),
   isPayload: takes(ledger.isPayload, [payload]),
   haltArgs: exempt(MADE),
+  passesHalt: exempt(MADE),
   isHalt: exempt(MADE),
   isRevocation: exempt(MADE),
   isUpgrade: exempt(MADE),
