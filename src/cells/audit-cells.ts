@@ -1,7 +1,8 @@
 import { isInstance } from '#base';
-import { compareWithHead, comparisonFault } from '#ledger';
 import { openStore } from '#stores';
 import type { CellPlace, CellsFile } from './cells-file.ts';
+import type { DirectoryState } from './directory.ts';
+import { faultOf, lastOf } from './divergence.ts';
 import type { RootLog } from './root-log.ts';
 
 /** A cell beside its last checkpoint in the root log. */
@@ -19,16 +20,12 @@ export interface CellAudit {
  * continues it. The root log itself is verified as every ledger is, with `verify` and `audit`.
  */
 export async function auditCells(file: CellsFile, log: RootLog): Promise<readonly CellAudit[]> {
-  const { cells } = await log.read();
-  return Promise.all(
-    file.cells.map(async (place) => audited(place, Object.hasOwn(cells, place.name) ? cells[place.name] : undefined)),
-  );
+  const directory = await log.read();
+  return Promise.all(file.cells.map((place) => audited(place, directory)));
 }
 
-async function audited(
-  place: CellPlace,
-  last: { readonly size: number; readonly root: string } | undefined,
-): Promise<CellAudit> {
+async function audited(place: CellPlace, directory: DirectoryState): Promise<CellAudit> {
+  const last = lastOf(directory, place.name);
   const found = { cell: place.name, recorded: last?.size };
   try {
     const store = await openStore(atPrimary(place.store), {
@@ -37,12 +34,8 @@ async function audited(
       archive: place.archive,
     });
     try {
-      const kept = { size: last?.size ?? 0, root: Buffer.from(last?.root ?? '', 'hex') };
       const size = await store.logSize();
-      if (last === undefined) return { ...found, size, fault: undefined };
-      const comparison = await compareWithHead(store, kept);
-      const fault = comparisonFault(comparison, { origin: `the cell ${place.name} in the root log`, size: last.size });
-      return { ...found, size, fault };
+      return { ...found, size, fault: last && (await faultOf(store, place.name, last)) };
     } finally {
       await store.close();
     }

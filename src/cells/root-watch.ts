@@ -73,8 +73,8 @@ export class RootWatch {
   }
 
   /**
-   * The work of a server that applies orders. It gets each directory with another number of orders,
-   * and the cell writes again when it has ended.
+   * The work of a server that applies orders. It gets the directory at each read, and the cell
+   * counts as having heard when it has ended.
    */
   onOrders(apply: (directory: DirectoryState) => Promise<void>): void {
     this.#listener = apply;

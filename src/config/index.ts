@@ -60,4 +60,3 @@ export {
   resolveConfig,
 } from './resolved-config.ts';
 export { findRootKey, type RootKey, rootKeyFile, rootKeyOf } from './root-key.ts';
-export { type SealedRow, SealedRows, sideSecretOf } from './sealed-rows.ts';

@@ -1,7 +1,7 @@
 import type { Instant, KeyPair } from '#canon';
-import { SealedRows, sideSecretOf } from '#config';
 import type { SideStore } from '#ledger';
 import type { Random } from '#oracle';
+import { SealedRows, sideSecretOf } from '#stores';
 
 /** The rules of the server that started last. */
 export interface RulesClaim {

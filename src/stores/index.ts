@@ -13,5 +13,6 @@ export { checkpointFile, checkStoreUrl, openStore, type Store } from './open.ts'
 export type { Durability, OpenMode, Scrubbing, VectorSearch } from './options.ts';
 export type { PostgresOptions, PostgresStore } from './postgres/index.ts';
 export type { Retirable, Retirement } from './retirement.ts';
+export { type SealedRow, SealedRows, sideSecretOf } from './sealed-rows.ts';
 export { openSqlite, type SqliteOptions, SqliteStore } from './sqlite/index.ts';
 export type { StoreOptions } from './store-options.ts';

@@ -2,8 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { canonicalize, generateKeys, keyedHash } from '#canon';
-import { SealedRows, sideSecretOf } from '#config';
-import { MemoryStore } from '#stores';
+import { MemoryStore, SealedRows, sideSecretOf } from '#stores';
 import { pay, succeed } from '../support/server/calling.ts';
 import { ROOT, start } from '../support/server/serving.ts';
 

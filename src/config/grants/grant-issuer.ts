@@ -11,8 +11,8 @@ import {
 } from '#canon';
 import type { LedgerReader, SideStore } from '#ledger';
 import type { WritChain } from '#runtime';
+import { type SealedRow, sideSecretOf } from '#stores';
 import type { ResolvedGrant, ResolvedPrincipal } from '../resolved-config.ts';
-import { type SealedRow, sideSecretOf } from '../sealed-rows.ts';
 import { type GrantRow, GrantRows } from './grant-rows.ts';
 import { carriedBy, type GrantWrit, grantWrit, LATEST, termsOf } from './grant-writ.ts';
 import { Places } from './places.ts';

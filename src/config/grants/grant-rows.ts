@@ -1,8 +1,8 @@
 import type { Amounts } from '#authority';
 import { hashText } from '#canon';
 import type { SideStore } from '#ledger';
+import { type SealedRow, SealedRows } from '#stores';
 import type { ResolvedGrant } from '../resolved-config.ts';
-import { type SealedRow, SealedRows } from '../sealed-rows.ts';
 
 /** Few rows are of one trajectory. */
 const PREFIX_PAGE = 100;

@@ -22,7 +22,7 @@ export interface GracedReadsOptions {
 
 /**
  * The same side log, whose rows count for a time while it cannot be read: the root store may fail
- * over, and tokens of the last minute still count. A row that was deleted meanwhile, such as a
+ * over, and tokens that were read before still count. A row that was deleted meanwhile, such as a
  * revoked token, counts for that time at most.
  *
  * A read of another row waits for the store, but not for one that stays silent: it then throws the

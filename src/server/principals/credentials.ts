@@ -1,7 +1,7 @@
 import type { KeyPair } from '#canon';
-import { sideSecretOf } from '#config';
 import type { SideStore } from '#ledger';
 import { systemRandom } from '#oracle';
+import { sideSecretOf } from '#stores';
 import { Sessions } from './sessions.ts';
 import { Tokens } from './tokens.ts';
 

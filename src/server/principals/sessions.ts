@@ -1,7 +1,7 @@
 import { addMicros, hashText, type Instant } from '#canon';
-import { SealedRows } from '#config';
 import type { SideStore } from '#ledger';
 import type { Random } from '#oracle';
+import { SealedRows } from '#stores';
 
 /** A person that signed in at an OpenID provider. Each request maps the person to a principal. */
 export interface Person {

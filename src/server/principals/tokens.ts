@@ -1,9 +1,10 @@
 import { timingSafeEqual } from 'node:crypto';
 import { addMicros, hashText, type Instant } from '#canon';
-import { type PrincipalKind, SealedRows } from '#config';
+import type { PrincipalKind } from '#config';
 import type { SideStore } from '#ledger';
 import type { Random } from '#oracle';
 import type { WritChain } from '#runtime';
+import { SealedRows } from '#stores';
 import { ServerError } from '../errors.ts';
 
 /** A bearer token without its secret, which only its holder has. */

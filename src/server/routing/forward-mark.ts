@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { type KeyPair, keyedHash } from '#canon';
-import { sideSecretOf } from '#config';
+import { sideSecretOf } from '#stores';
 
 /** The header of a request that a server forwards to another server of the store. */
 export const FORWARDED = 'assize-forwarded';

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { canonicalize, generateKeys, instantFromMillis } from '#canon';
-import { SealedRows, sideSecretOf } from '#config';
 import { seededRandom } from '#oracle';
-import { MemoryStore } from '#stores';
+import { MemoryStore, SealedRows, sideSecretOf } from '#stores';
 import { LIVE_MS, Members, RENEW_MS } from './members.ts';
 
 const ROOT = generateKeys(new Uint8Array(32).fill(1));

@@ -1,7 +1,7 @@
 import { instantToMillis, type KeyPair } from '#canon';
-import { type SealedRow, SealedRows, sideSecretOf } from '#config';
 import type { SideStore } from '#ledger';
 import type { Clock, Random } from '#oracle';
+import { type SealedRow, SealedRows, sideSecretOf } from '#stores';
 
 /** Another live server of the same store. */
 export interface Member {
