@@ -98,6 +98,7 @@ export {
   type Explained,
   type ExplainingEntry,
   type FactDifference,
+  type FactSource,
   type ForgetInput,
   type GivenAnswer,
   type Judge,

@@ -1,4 +1,4 @@
-import { BELIEVE_ACTION, type MemoryStatement } from '#kernel';
+import { BELIEVE_ACTION, type MemoryStatement, type StatementMetadata } from '#kernel';
 import {
   type CommitPayload,
   type EntryRow,
@@ -15,6 +15,7 @@ import { type ClaimStatement, idOf } from './claim-ids.ts';
 /** The claim of a write, and the entry that states it. */
 export interface StatedWrite extends StatedClaim {
   readonly entry: Hash;
+  readonly metadata?: StatementMetadata | undefined;
 }
 
 /** By write token; undefined for a claim that is erased, or stated by an action of the domain. */
@@ -77,6 +78,7 @@ async function statedBy(
       object: saying.object,
       confidence: saying.confidence ?? 1,
       source: saying.source,
+      metadata: saying.metadata,
       assertedSeq: versions.get(nameKey(saying)) ?? 0,
       assertedFrom: startOf(saying) ?? payload.at,
     };

@@ -1,5 +1,6 @@
 import { arg } from '#base';
 import { type Instant, maxInstant } from '#canon';
+import type { StatementMetadata } from '#kernel';
 import { type CommitPayload, type EntryRow, type Hash, isHash, type LedgerStore, readRow } from '#ledger';
 import { type FactRow, MemoryError, readTrust, readWitness, type Trust, type Witness } from '#memory';
 import type { BeliefPlanner } from '../plan/plan-beliefs.ts';
@@ -31,6 +32,8 @@ export interface FactSource {
   readonly n: number;
   /** Absent if the statement names none, was erased, or belongs to an action of the domain. */
   readonly source?: string;
+  /** Absent for the same reasons, or if the statement has none. */
+  readonly metadata?: StatementMetadata;
 }
 
 export interface Contradiction {
@@ -106,7 +109,7 @@ export async function originOf(
     versions,
     contradictions,
     entries: await entriesOf(store, ids),
-    sources: tokens.flatMap((token) => sourceOf(token, stated) ?? []),
+    sources: sourcesOf(found, stated),
     trust: tokens.flatMap((token) => readTrust(token) ?? []),
   };
 }
@@ -144,11 +147,21 @@ function isClaim(claim: string) {
     member.claim === claim || member.rows.some(({ lineage }) => lineage === claim);
 }
 
+/** The statements that a version rests on. */
+export function sourcesOf({ provenance_id }: Pick<FactRow, 'provenance_id'>, stated: StatedWrites): FactSource[] {
+  return tokensOf(provenance_id).flatMap((token) => sourceOf(token, stated) ?? []);
+}
+
 function sourceOf(token: string, stated: StatedWrites): FactSource | undefined {
   const [, entry, n] = /^w:([0-9a-f]{64})#([0-9]+)$/.exec(token) ?? [];
   if (!isHash(entry)) return undefined;
-  const source = stated.get(token)?.source;
-  return { entry, n: Number(n), ...(source !== undefined && { source }) };
+  const { source, metadata } = stated.get(token) ?? {};
+  return {
+    entry,
+    n: Number(n),
+    ...(source !== undefined && { source }),
+    ...(metadata !== undefined && { metadata }),
+  };
 }
 
 /** Entries with writes that a provenance names. */
