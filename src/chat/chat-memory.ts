@@ -32,8 +32,11 @@ export interface ChatWorld {
   readonly assize: Assize;
   readonly store: LedgerStore & OracleStore;
   readonly trajectory: Trajectory;
-  /** For `assize.believe` on `memory:SPACE:**` of the spaces, which are also those to read. */
-  readonly writ: Hash | Writ | WritChain;
+  /**
+   * For `assize.believe` on `memory:SPACE:**` of the spaces, which are also those to read. Without
+   * a writ nothing is recorded, and `mayRead` names the spaces to read.
+   */
+  readonly writ?: Hash | Writ | WritChain;
 }
 
 export interface ChatMemoryOptions {
@@ -130,7 +133,7 @@ export class ChatMemory {
    * one commit, apart from those that wait for a person; others are `skipped` with the reason. A
    * repeated call asks no model and changes nothing.
    *
-   * @throws ChatMemoryError `no_model`, `key_conflict`; ExtractionError `bad_messages`,
+   * @throws ChatMemoryError `no_model`, `no_writ`, `key_conflict`; ExtractionError `bad_messages`,
    * `bad_extraction`; MemoryError `bad_text`, `bad_metadata`; CanonError `bad_instant`; the errors
    * of the model, the oracle log and `Trajectory.propose`; ArgumentError `bad_argument`
    */
@@ -258,13 +261,14 @@ export class ChatMemory {
    */
   async repair(fact: FactToRepair, options: RepairOptions = {}): Promise<Repair> {
     checkRepair(fact, options);
-    const { store, trajectory, writ } = this.#world;
+    const { store, trajectory } = this.#world;
     const { principal } = this.#options;
     return repair(fact, options, {
       view: this.#view(fact.space),
       store,
       viewOf: (space) => this.#view(space),
-      propose: (input) => trajectory.propose({ ...input, writ, ...(principal !== undefined && { principal }) }),
+      propose: (input) =>
+        trajectory.propose({ ...input, writ: this.#writ(), ...(principal !== undefined && { principal }) }),
     });
   }
 
@@ -274,8 +278,10 @@ export class ChatMemory {
     throw new MemoryError('bad_text', 'The space is not a name that can be stored. Use 1 to 512 characters in NFC.');
   }
 
+  /** @throws ChatMemoryError `no_writ` */
   #memory(space: string): Memory {
-    const { trajectory, writ } = this.#world;
+    const { trajectory } = this.#world;
+    const writ = this.#writ();
     const { principal } = this.#options;
     return trajectory.memory({ space, writ, ...(principal !== undefined && { principal }) });
   }
@@ -290,10 +296,17 @@ export class ChatMemory {
     );
   }
 
+  #writ(): Hash | Writ | WritChain {
+    const { writ } = this.#world;
+    if (writ !== undefined) return writ;
+    throw new ChatMemoryError('no_writ', 'The memory has no writ, so it only reads. Pass a writ for its spaces.');
+  }
+
   #mayRead(space: string): boolean {
     const { mayRead } = this.#options;
     if (mayRead !== undefined) return mayRead(space);
     const { trajectory, writ } = this.#world;
+    if (writ === undefined) return false;
     return Trajectory.covers(trajectory, writ, { action: BELIEVE_ACTION, scopes: [`memory:${segment(space)}:**`] });
   }
 

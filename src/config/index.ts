@@ -19,6 +19,7 @@ export type {
   MappedPrincipal,
   McpConfig,
   McpServerConfig,
+  MemoryConfig,
   NoticesConfig,
   OidcConfig,
   PrincipalConfig,

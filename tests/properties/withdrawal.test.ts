@@ -47,7 +47,7 @@ test('a withdrawal leaves each provenance as without its sources', () => {
     strategy: fc.constantFrom(...STRATEGIES),
     cardinality: fc.constantFrom('single-valued' as const, 'multi-valued' as const),
     claims: fc.array(claim, { minLength: 1, maxLength: 8 }),
-    withdrawn: fc.uniqueArray(fc.constantFrom('m1', 'm2', 'm3'), { minLength: 1 }),
+    withdrawn: fc.uniqueArray(fc.constantFrom<string>('m1', 'm2', 'm3'), { minLength: 1 }),
   });
   fc.assert(
     fc.property(history, ({ strategy, cardinality, claims, withdrawn }) => {
