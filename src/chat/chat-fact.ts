@@ -1,4 +1,3 @@
-import type { MemorySpec } from '#kernel';
 import type { FactRow } from '#memory';
 import type { FactSource } from '#runtime';
 import { isErased } from './erased.ts';
@@ -35,12 +34,8 @@ interface Names {
 }
 
 /** The facts of matches. Versions that state one fact under several names are one fact. */
-export function chatFacts(
-  matches: readonly Match[],
-  times: Times,
-  predicates: MemorySpec['predicates'],
-): Promise<ChatFact[]> {
-  return Promise.all(merged(matches).map((match) => factOf(match, times, predicates)));
+export function chatFacts(matches: readonly Match[], times: Times): Promise<ChatFact[]> {
+  return Promise.all(merged(matches).map((match) => factOf(match, times)));
 }
 
 interface MergedMatch extends Match {
@@ -77,17 +72,13 @@ function areAtOnce(a: FactRow, b: FactRow): boolean {
   return a.valid_from < b.valid_to && b.valid_from < a.valid_to;
 }
 
-async function factOf(
-  { also, ...match }: MergedMatch,
-  times: Times,
-  predicates: MemorySpec['predicates'],
-): Promise<ChatFact> {
+async function factOf({ also, ...match }: MergedMatch, times: Times): Promise<ChatFact> {
   const { row, space, aliases } = match;
   const { subject, predicate, object } = row;
   const names = namesOf(row, aliases);
   const isOther = names.subject !== subject || names.predicate !== predicate || names.object !== object;
   const sources = await space.view.sources([row, ...also]);
-  const others = await contradictions(match, times, predicates);
+  const others = await contradictions(match, times);
   return {
     id: row.fact_id,
     space: space.space,
@@ -120,10 +111,8 @@ function namesOf({ subject, predicate, object }: FactRow, { names, predicates }:
 async function contradictions(
   { row, space, aliases: { names, predicates } }: Match,
   { valid, system }: Times,
-  declared: MemorySpec['predicates'],
 ): Promise<readonly FactRow[]> {
-  const spec = declared[predicates.nameOf(row.predicate)] ?? declared[row.predicate];
-  if (spec?.cardinality !== 'single-valued') return [];
+  if (row.cardinality !== 'single-valued') return [];
   const keys = names
     .namesOf(row.subject)
     .flatMap((subject) => predicates.namesOf(row.predicate).map((predicate) => ({ subject, predicate })))

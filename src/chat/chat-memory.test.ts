@@ -30,7 +30,7 @@ describe('remember', () => {
     expect([tokens > 0, next]).toEqual([true, undefined]);
   });
 
-  test('a repeated call asks no model and changes nothing, also undated and later', async () => {
+  test('a repeated call asks no model and changes nothing, also without dates', async () => {
     const { chat, clock } = await chatWorld();
     const model = scripted({ facts: [{ ...LIVES, confidence: 1, from: null, to: null }] });
     const messages: ChatMessage[] = [{ role: 'user', content: 'I live in NYC.' }];
@@ -150,7 +150,7 @@ describe('remember', () => {
     expect(sums(await chat().remember([{ role: 'system', content: 'x' }]))).toEqual({});
   });
 
-  test('a writ without the space is refused in the ledger, and its facts are not read', async () => {
+  test('a space that the writ does not cover is neither written nor read', async () => {
     const { chat } = await chatWorld({ scopes: ['memory:user~3aida:**'] });
     const memory = chat();
     expect(sums(await memory.remember([say('a')], { user: 'ida', facts: [LIVES] }))).toEqual({ added: 1 });
@@ -166,7 +166,7 @@ describe('remember', () => {
 describe('aliases', () => {
   const APPLE = { alias: 'NYC', name: 'New York City' };
 
-  test('a reworded statement is a duplicate, under names of options and of the ledger', async () => {
+  test('a reworded statement is a duplicate, by options or by the ledger', async () => {
     const { chat } = await chatWorld();
     const memory = chat({ aliases: { predicates: { 'lives in': ['home city'] } } });
     expect((await memory.declareAlias(APPLE)).ruling).toBe('committed');

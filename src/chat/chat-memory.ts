@@ -1,6 +1,6 @@
 import type { ExtractionTerms } from '#agents';
 import { segment, type Writ } from '#authority';
-import { arg, checkArgument, refuseDuplicatePackage } from '#base';
+import { arg, checkArgument } from '#base';
 import { BELIEVE_ACTION, STATEMENT_TEXTS } from '#kernel';
 import type { Hash, LedgerStore } from '#ledger';
 import { MemoryError, OPEN_END, OPEN_START } from '#memory';
@@ -31,7 +31,8 @@ import { estimateTokens } from './tokens.ts';
 export interface ChatWorld {
   readonly assize: Assize;
   readonly store: LedgerStore & OracleStore;
-  readonly trajectory: Trajectory;
+  /** Absent: the shared facts of all trajectories, to read. */
+  readonly trajectory?: Trajectory;
   /**
    * For `assize.believe` on `memory:SPACE:**` of the spaces, which are also those to read. Without
    * a writ nothing is recorded, and `mayRead` names the spaces to read.
@@ -48,14 +49,16 @@ export interface ChatMemoryOptions {
   readonly space?: string;
   /** Names that mean one thing, besides those that the ledger has. */
   readonly aliases?: DeclaredAliases;
-  /** The search of `recall`. Others than `text` need an embedder of the runtime. Default: `text`. */
+  /** The search of `recall`. All but `text` need an embedder of the runtime. Default: `text`. */
   readonly by?: SearchMode;
   /** The tokens of a text, for `budget`. Default: `estimateTokens`. */
   readonly countTokens?: (text: string) => number;
   /** The asserting principal. Default: the writ's subject. */
   readonly principal?: string;
-  /** Which spaces may be read. Default: those that the writ covers. */
+  /** Returns whether a space may be read. Default: whether the writ covers it. */
   readonly mayRead?: (space: string) => boolean;
+  /** Reads what this trajectory or branch sees. Default: the trajectory of the world. */
+  readonly readAs?: string;
   readonly clock?: Clock;
 }
 
@@ -79,7 +82,12 @@ const DEFAULT_SPACE = 'chat';
 const NAMES_MAX = 300;
 const NAME_LENGTH_MAX = 80;
 
-const WORLD = arg.members({ assize: arg.object, store: arg.object, trajectory: arg.object, writ: arg.any });
+const WORLD = arg.members({
+  assize: arg.object,
+  store: arg.object,
+  trajectory: arg.optional(arg.object),
+  writ: arg.any,
+});
 const NAMES = arg.optional(arg.record(arg.list(arg.text)));
 const OPTIONS = arg.options<ChatMemoryOptions>({
   model: arg.optional(arg.code),
@@ -90,6 +98,7 @@ const OPTIONS = arg.options<ChatMemoryOptions>({
   countTokens: arg.optional(arg.code),
   principal: arg.optional(arg.text),
   mayRead: arg.optional(arg.code),
+  readAs: arg.optional(arg.text),
   clock: arg.optional(arg.members({ now: arg.code })),
 });
 const PLACE = { space: arg.optional(arg.text), user: arg.optional(arg.text) };
@@ -119,7 +128,6 @@ export class ChatMemory {
   constructor(world: ChatWorld, options: ChatMemoryOptions = {}) {
     checkArgument(WORLD, world, 'world');
     checkArgument(OPTIONS, options, 'options');
-    refuseDuplicatePackage(world.trajectory, 'The trajectory of the world');
     this.#world = world;
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
@@ -141,7 +149,7 @@ export class ChatMemory {
     checkRememberOptions(options);
     const space = this.#spaceOf(options);
     const memory = this.#memory(space);
-    const { trajectory } = this.#world;
+    const { trajectory } = this.#writing();
     return remember(messages, options, {
       memory,
       space,
@@ -173,7 +181,6 @@ export class ChatMemory {
         const view = this.#view(space);
         return { space, view, aliasesAt: (times) => aliasesOf(view, this.#declared(), times) };
       }),
-      predicates: factPredicates(this.#world.trajectory.domain),
       clock: this.#clock,
       by,
       countTokens,
@@ -233,7 +240,7 @@ export class ChatMemory {
       .filter((fact) => fact.predicate !== ALIAS && fact.predicate !== PREDICATE_ALIAS && !isErased(fact))
       .flatMap(({ subject, object }) => [subject, object])
       .filter((name) => name.length <= NAME_LENGTH_MAX && STATEMENT_TEXTS.name.safeParse(name).success);
-    const trajectory = this.#world.trajectory.id;
+    const trajectory = this.#writing().trajectory.id;
     const pairs = await askAliases(names, { oracle: this.#oracle, trajectory, model, theta });
     const questions: AliasProposals['questions'][number][] = [];
     for (const { alias, name } of pairs) {
@@ -261,14 +268,16 @@ export class ChatMemory {
    */
   async repair(fact: FactToRepair, options: RepairOptions = {}): Promise<Repair> {
     checkRepair(fact, options);
-    const { store, trajectory } = this.#world;
+    const { store } = this.#world;
     const { principal } = this.#options;
     return repair(fact, options, {
       view: this.#view(fact.space),
       store,
       viewOf: (space) => this.#view(space),
-      propose: (input) =>
-        trajectory.propose({ ...input, writ: this.#writ(), ...(principal !== undefined && { principal }) }),
+      propose: (input) => {
+        const { trajectory, writ } = this.#writing();
+        return trajectory.propose({ ...input, writ, ...(principal !== undefined && { principal }) });
+      },
     });
   }
 
@@ -280,15 +289,15 @@ export class ChatMemory {
 
   /** @throws ChatMemoryError `no_writ` */
   #memory(space: string): Memory {
-    const { trajectory } = this.#world;
-    const writ = this.#writ();
+    const { trajectory, writ } = this.#writing();
     const { principal } = this.#options;
     return trajectory.memory({ space, writ, ...(principal !== undefined && { principal }) });
   }
 
   /** @throws ChatMemoryError `space_not_covered` */
   #view(space: string): MemoryView {
-    if (this.#mayRead(this.#spaceOf({ space }))) return this.#world.assize.memory(space, this.#world.trajectory.id);
+    if (this.#mayRead(this.#spaceOf({ space })))
+      return this.#world.assize.memory(space, this.#options.readAs ?? this.#world.trajectory?.id);
     throw new ChatMemoryError(
       'space_not_covered',
       `The caller may not read the space ${JSON.stringify(space)}. Name another space, or use a writ for memory:${segment(space)}:**.`,
@@ -296,17 +305,18 @@ export class ChatMemory {
     );
   }
 
-  #writ(): Hash | Writ | WritChain {
-    const { writ } = this.#world;
-    if (writ !== undefined) return writ;
-    throw new ChatMemoryError('no_writ', 'The memory has no writ, so it only reads. Pass a writ for its spaces.');
+  /** @throws ChatMemoryError `no_writ` */
+  #writing(): { readonly trajectory: Trajectory; readonly writ: Hash | Writ | WritChain } {
+    const { trajectory, writ } = this.#world;
+    if (trajectory !== undefined && writ !== undefined) return { trajectory, writ };
+    throw new ChatMemoryError('no_writ', 'The memory has no trajectory with a writ, so it only reads. Pass both.');
   }
 
   #mayRead(space: string): boolean {
     const { mayRead } = this.#options;
     if (mayRead !== undefined) return mayRead(space);
     const { trajectory, writ } = this.#world;
-    if (writ === undefined) return false;
+    if (trajectory === undefined || writ === undefined) return false;
     return Trajectory.covers(trajectory, writ, { action: BELIEVE_ACTION, scopes: [`memory:${segment(space)}:**`] });
   }
 
@@ -325,7 +335,7 @@ export class ChatMemory {
     const [subject, object] = [input.alias, input.name].map((text) => text.normalize('NFC')) as [string, string];
     if (nameKey(subject) === nameKey(object))
       throw new ChatMemoryError('bad_alias', 'The alias is the name itself. Pass another name of the same thing.');
-    if (of === 'predicate' && !Object.hasOwn(factPredicates(this.#world.trajectory.domain), object))
+    if (of === 'predicate' && !Object.hasOwn(factPredicates(this.#writing().trajectory.domain), object))
       throw new ChatMemoryError(
         'bad_alias',
         `The domain declares no predicate ${JSON.stringify(object)}, so no name can mean it. Name a declared predicate.`,

@@ -3,7 +3,7 @@ import { AssizeError } from '#base';
 export type ChatMemoryErrorCode =
   /** The memory has no model, and the call gives no facts. Set `model`, or pass `facts`. */
   | 'no_model'
-  /** The memory has no writ, so it only reads. Pass a writ for its spaces. */
+  /** The memory has no trajectory or no writ, so it only reads. Pass both. */
   | 'no_writ'
   /**
    * The key was used for other messages. Use a new key, or repeat the call with the same messages.

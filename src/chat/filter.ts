@@ -37,7 +37,9 @@ const FILTER = arg.all(
   }),
 );
 
-/** @throws MemoryError `bad_metadata`; ChatMemoryError `bad_filter`; ArgumentError `bad_argument` */
+/**
+ * @throws MemoryError `bad_metadata`; ChatMemoryError `bad_filter`; ArgumentError `bad_argument`
+ */
 export function checkFilter(filter: RecallFilter): void {
   checkArgument(FILTER, filter, 'filter');
   const { metadata, during, trust } = filter;

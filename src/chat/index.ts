@@ -1,7 +1,7 @@
 /**
  * Memory for a chat in two calls, `remember` and `recall`, over the bitemporal facts of a
- * trajectory: names that mean one thing, several spaces in one recall, metadata, pages, a text for a
- * prompt within a budget of tokens, and the repair of conclusions from a false fact.
+ * trajectory: names that mean one thing, several spaces in one recall, metadata, pages, a text for
+ * a prompt within a budget of tokens, and the repair of conclusions from a false fact.
  *
  * Guarantees: a repeated call of `remember` asks no model and changes nothing. A reworded fact of
  * declared names is a duplicate. `context` never exceeds its budget, and no text of a fact makes

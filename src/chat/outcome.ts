@@ -6,7 +6,7 @@ import type { Memory, Ruling } from '#runtime';
 /** A fact of a message, under the names that the memory uses. */
 export type StatedFact = ExtractedClaim;
 
-/** What a commit made of one fact. */
+/** The outcome of one fact of a commit. */
 export type Outcome =
   | { readonly is: 'added' }
   | { readonly is: 'duplicate' }

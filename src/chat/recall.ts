@@ -1,6 +1,5 @@
 import { arg, checkArgument, type Json } from '#base';
 import { instantOf, maxInstant, readInstant, type Time } from '#canon';
-import type { MemorySpec } from '#kernel';
 import { fuse } from '#memory';
 import type { Clock } from '#oracle';
 import type { SearchMode } from '#runtime';
@@ -51,7 +50,6 @@ export interface RecallObservation {
 
 export interface RecallPorts {
   readonly spaces: readonly ReadSpace[];
-  readonly predicates: MemorySpec['predicates'];
   readonly clock: Clock;
   readonly by: SearchMode;
   readonly countTokens: (text: string) => number;
@@ -75,7 +73,9 @@ const OPTIONS = arg.options<RecallOptions>({
   signal: arg.any,
 });
 
-/** @throws ChatMemoryError `bad_filter`; MemoryError `bad_metadata`; ArgumentError `bad_argument` */
+/**
+ * @throws ChatMemoryError `bad_filter`; MemoryError `bad_metadata`; ArgumentError `bad_argument`
+ */
 export function checkRecallOptions(question: string | undefined, options: RecallOptions): void {
   checkArgument(arg.optional(arg.text), question, 'question');
   checkArgument(OPTIONS, options, 'options');
@@ -95,7 +95,7 @@ export async function recall(
   const page = await (question === undefined
     ? listed(options, cursor, times, now, ports)
     : searched(question, options, cursor, times, now, ports));
-  const facts = await chatFacts(page.matches, times, ports.predicates);
+  const facts = await chatFacts(page.matches, times);
   const { text, tokens } = contextOf(
     facts.map((fact) => ({ ...fact, isContested: fact.contradictedBy !== undefined })),
     { budget: options.budget, countTokens: ports.countTokens },

@@ -52,7 +52,7 @@ export interface RememberOptions {
   readonly basedOn?: readonly ObservationInput[];
 }
 
-/** What a call made of the facts of its messages. Each fact is in one of the lists. */
+/** The outcome of a call. Each fact of its messages is in one of the lists. */
 export interface Remembered {
   readonly added: readonly StatedFact[];
   /** Facts that replaced or ended others, with the objects that hold no more. */

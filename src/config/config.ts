@@ -197,7 +197,7 @@ export interface McpConfig {
 export interface MemoryConfig {
   readonly judge?: Judge;
   readonly embedder?: Embedder;
-  /** Reads the messages that clients pass to `remember`: from a prompt and a JSON Schema to an answer. */
+  /** Reads the messages of `remember`: from a prompt and a JSON Schema to an answer. */
   readonly model?: (prompt: string, schema: Json) => Json | Promise<Json>;
   /** The model and its settings. Other settings ask again. */
   readonly theta?: { readonly model_version?: string };

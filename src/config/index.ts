@@ -61,3 +61,4 @@ export {
   resolveConfig,
 } from './resolved-config.ts';
 export { findRootKey, type RootKey, rootKeyFile, rootKeyOf } from './root-key.ts';
+export { runtimeServices } from './runtime-services.ts';

@@ -1,6 +1,6 @@
-import { anchorRoot, GrantIssuer, type MemoryConfig, recoveryKeyOf, withdrawGrants } from '#config';
+import { anchorRoot, GrantIssuer, recoveryKeyOf, runtimeServices, withdrawGrants } from '#config';
 import { systemClock, systemRandom } from '#oracle';
-import { Assize, type MemoryRuntimeOptions } from '#runtime';
+import { Assize } from '#runtime';
 import { checkpointFile, type Store } from '#stores';
 import { CellDuties } from './cells/cell-duties.ts';
 import { gracedReads } from './cells/graced-reads.ts';
@@ -85,7 +85,7 @@ async function watchedService(
     ...(config.tools.length > 0 && { tools: config.tools }),
     effects: { recoveryKey: recoveryKeyOf(root), onRecoveryFailed: onFailure, ...config.effects },
     approvals: config.approvals,
-    memory: servicesOf(config.memory),
+    memory: runtimeServices(config.memory),
     ports: { clock, watch: watchdog },
     onSnapshotFailed: onFailure,
     onNotificationFailed: onFailure,
@@ -125,9 +125,4 @@ async function watchedService(
   await withdrawGrants(grants, { root, store, assize, now: clock.now(), onFailure });
   await gateways.start();
   return service;
-}
-
-/** The services that the runtime calls. A model reads messages for operations. */
-function servicesOf({ judge, embedder }: MemoryConfig): MemoryRuntimeOptions {
-  return { ...(judge !== undefined && { judge }), ...(embedder !== undefined && { embedder }) };
 }

@@ -34,7 +34,7 @@ export interface ValidTime {
 }
 
 /**
- * What a caller notes about a statement, such as `{ channel: 'mail', thread: 't1' }`: 1 to 16
+ * The notes of a caller about a statement, such as `{ channel: 'mail', thread: 't1' }`: 1 to 16
  * members, with names of 1 to 64 characters and texts of at most 256.
  */
 export type StatementMetadata = { readonly [name: string]: string | number | boolean };

@@ -1,12 +1,13 @@
 import type { Model } from '#agents';
 import type { Json } from '#base';
 import { type ChatDomainOptions, ChatMemory, type ChatMemoryOptions, type ChatWorld, chatDomain } from '#chat';
+import type { Trajectory } from '#runtime';
 import type { Store } from '#stores';
 import { MemoryStore } from '#stores';
 import { HandClock, runtimeOver, writFor } from '../ledger/runtime.ts';
 
 export interface ChatWorldForTest {
-  readonly world: ChatWorld;
+  readonly world: ChatWorld & { readonly trajectory: Trajectory };
   readonly clock: HandClock;
   readonly store: Store | MemoryStore;
   /** Another chat memory of the same world. */
@@ -28,7 +29,7 @@ export async function chatWorld({
   const assize = runtimeOver(store, [domain], { oracle: store, ports: { clock } });
   const trajectory = await assize.create(domain, { trajectoryId: 'chat' });
   const writ = writFor('agent:helper', { actions: ['assize.believe'], scopes: [...scopes] });
-  const world: ChatWorld = { assize, store, trajectory, writ };
+  const world = { assize, store, trajectory, writ };
   return { world, clock, store, chat: (options = {}) => new ChatMemory(world, { clock, ...options }) };
 }
 
