@@ -10,7 +10,6 @@
  *
  * Never: a channel besides proposals under the writ. A model's answer is data.
  */
-export { Aliases, type AliasPair } from './aliases.ts';
 export type { ChatFact } from './chat-fact.ts';
 export {
   type AliasInput,
