@@ -34,8 +34,14 @@ interface Names {
 }
 
 /** The facts of matches. Versions that state one fact under several names are one fact. */
-export function chatFacts(matches: readonly Match[], times: Times): Promise<ChatFact[]> {
-  return Promise.all(merged(matches).map((match) => factOf(match, times)));
+export async function chatFacts(matches: readonly Match[], times: Times): Promise<ChatFact[]> {
+  const facts = merged(matches);
+  const sources = new Map<FactRow, readonly FactSource[]>();
+  for (const [space, of] of Map.groupBy(facts, ({ space }) => space)) {
+    const rows = of.flatMap(({ row, also }) => [row, ...also]);
+    for (const [n, found] of (await space.view.sources(rows)).entries()) sources.set(rows[n]!, found);
+  }
+  return Promise.all(facts.map((match) => factOf(match, times, (row) => sources.get(row) ?? [])));
 }
 
 interface MergedMatch extends Match {
@@ -72,12 +78,15 @@ function areAtOnce(a: FactRow, b: FactRow): boolean {
   return a.valid_from < b.valid_to && b.valid_from < a.valid_to;
 }
 
-async function factOf({ also, ...match }: MergedMatch, times: Times): Promise<ChatFact> {
+async function factOf(
+  { also, ...match }: MergedMatch,
+  times: Times,
+  sourcesOf: (row: FactRow) => readonly FactSource[],
+): Promise<ChatFact> {
   const { row, space, aliases } = match;
   const { subject, predicate, object } = row;
   const names = namesOf(row, aliases);
   const isOther = names.subject !== subject || names.predicate !== predicate || names.object !== object;
-  const sources = await space.view.sources([row, ...also]);
   const others = await contradictions(match, times);
   return {
     id: row.fact_id,
@@ -87,7 +96,7 @@ async function factOf({ also, ...match }: MergedMatch, times: Times): Promise<Ch
     valid_to: row.valid_to,
     recorded: row.system_time_start,
     confidence: row.confidence,
-    sources: sources.flat(),
+    sources: [row, ...also].flatMap(sourcesOf),
     ...(isOther && { stated: { subject, predicate, object } }),
     ...(others.length > 0 && {
       contradictedBy: others.map((other) => ({ id: other.fact_id, ...namesOf(other, aliases) })),

@@ -72,7 +72,7 @@ function onlyName(names: readonly string[] | undefined): string | undefined {
 }
 
 /**
- * The facts that pass, and the statements behind each if the filter reads them.
+ * The facts that pass. `noted` keeps whether the statements of a provenance have the metadata.
  *
  * @throws the errors of `MemoryView.sources`
  */
@@ -81,12 +81,18 @@ export async function filtered(
   filter: RecallFilter,
   aliases: SpaceAliases,
   view: MemoryView,
+  noted: Map<string, boolean> = new Map(),
 ): Promise<readonly FactRow[]> {
   const passing = facts.filter((fact) => passes(fact, filter, aliases));
   const { metadata } = filter;
   if (metadata === undefined) return passing;
-  const sources = await view.sources(passing);
-  return passing.filter((_, n) => sources[n]!.some((source) => hasAll(source, metadata)));
+  const unread = passing.filter(({ provenance_id }) => !noted.has(provenance_id));
+  for (const [n, sources] of (await view.sources(unread)).entries())
+    noted.set(
+      unread[n]!.provenance_id,
+      sources.some((source) => hasAll(source, metadata)),
+    );
+  return passing.filter(({ provenance_id }) => noted.get(provenance_id));
 }
 
 function passes(

@@ -33,7 +33,7 @@ export async function outcomesOf(
   const rows = new Map<string, Promise<readonly FactRow[]>>();
   const rowsOf = ({ subject, predicate }: StatedFact): Promise<readonly FactRow[]> => {
     const key = JSON.stringify([subject, predicate]);
-    const known = rows.get(key) ?? memory.history({ subject, predicate, kind: 'all' });
+    const known = rows.get(key) ?? versionsOf(memory, subject, predicate);
     rows.set(key, known);
     return known;
   };
@@ -48,6 +48,14 @@ export async function outcomesOf(
     }),
   );
 }
+
+/** All versions, up to the limit of a recall. */
+async function versionsOf(memory: Memory, subject: string, predicate: string): Promise<readonly FactRow[]> {
+  const every = { kind: 'all', valid: 'any', system: 'any', limit: VERSIONS_MAX } as const;
+  return (await memory.recall({ subject, predicate, ...every })).facts;
+}
+
+const VERSIONS_MAX = 10_000;
 
 /** `wrote`: the rows of the commit. `closed`: the facts that it closed. */
 function outcomeOf(fact: StatedFact, wrote: readonly FactRow[], closed: readonly FactRow[]): Outcome {

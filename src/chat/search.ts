@@ -42,10 +42,11 @@ export async function searchIn(
     by,
     ...(signal !== undefined && { signal }),
   };
+  const noted = new Map<string, boolean>();
   for (let depth = 2 * (need + shown.size); ; depth *= 4) {
     const { facts, isTruncated, observation } = await space.view.recall({ ...asked, limit: Math.min(depth, READ_MAX) });
     const rows = facts.filter((row) => isShown(row) && !shown.has(shownKey(row)));
-    const kept = await filtered(rows, filter, aliases, space.view);
+    const kept = await filtered(rows, filter, aliases, space.view, noted);
     if (kept.length < need && isTruncated && depth < READ_MAX) continue;
     const { query } = observation.value as { readonly query: Json };
     return { matches: kept.slice(0, need).map((row) => ({ row, space, aliases })), query };

@@ -12,6 +12,7 @@ import {
 } from '#memory';
 import type { WriterContext } from '../../writer/ports.ts';
 import { type BeliefPlanner, requireFactStore } from '../plan/plan-beliefs.ts';
+import { notedStatements } from '../plan/stated-writes.ts';
 import { rowOf, type VisibleFactsOptions, visibleFacts } from '../visible/facts.ts';
 import { withReadSnapshot } from '../visible/snapshot-read.ts';
 import { SHARED, type VisibilityChain } from '../visible/visibility.ts';
@@ -233,7 +234,7 @@ export class MemoryView {
     checkArgument(RECALLED_FACT, fact, 'fact');
     const { subject, predicate } = fact;
     const all = await this.#all({ space: this.space, subject, predicate, kind: 'all' });
-    return originOf(fact, all, this.#context.store, requireFactStore(this.#context.beliefs));
+    return originOf(fact, all, this.#context.store);
   }
 
   /**
@@ -244,7 +245,7 @@ export class MemoryView {
    */
   async sources(facts: readonly Pick<FactRow, 'provenance_id'>[]): Promise<readonly (readonly FactSource[])[]> {
     checkArgument(arg.list(arg.members({ provenance_id: arg.text })), facts, 'facts');
-    const stated = await requireFactStore(this.#context.beliefs).stated(facts);
+    const stated = await notedStatements(this.#context.store, facts);
     return facts.map((fact) => sourcesOf(fact, stated));
   }
 
