@@ -292,6 +292,7 @@ describe('domains', () => {
       'disclosure',
       'gateway',
       'demo-payments',
+      'chat',
       'airline',
       'retail',
       'moderation',
