@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { type CommitPayload, readRow } from '#ledger';
 import { checkMemory } from '#runtime';
 import { chatWorld, scripted } from '../../tests/support/chat/chat-world.ts';
+import { writFor } from '../../tests/support/ledger/runtime.ts';
 import type { ChatMessage, Remembered } from './index.ts';
 
 const say = (content: string, at = '2026-03-20'): ChatMessage => ({ role: 'user', content, at });
@@ -160,6 +162,33 @@ describe('remember', () => {
       code: 'space_not_covered',
       evidence: { space: 'user:otto' },
     });
+  });
+});
+
+describe('erasure', () => {
+  test('leaves no text, no answer of the model and no metadata of a subject', async () => {
+    const { chat, store, world } = await chatWorld();
+    const model = scripted({ facts: [{ ...LIVES, confidence: 1, from: null, to: null }] });
+    const memory = chat({ model });
+    const messages: ChatMessage[] = [{ role: 'user', content: 'I live in NYC.' }];
+    const options = { key: 'k1', metadata: { ticket: 'T-4711' } };
+    await memory.remember(messages, options);
+    const facts = world.trajectory.memory({ space: 'chat', writ: writFor('ops') });
+    const [before] = (await memory.recall()).facts;
+    expect(before!.sources).toMatchObject([{ metadata: { ticket: 'T-4711' } }]);
+    await facts.erase({ subject: 'ida', reason: 'their wish' });
+    expect((await memory.recall(undefined, { at: 'any' })).facts).toEqual([]);
+    expect((await memory.recall('NYC')).context).toBe('');
+    const rows = await store.entries('chat', { from: 0, limit: 100 });
+    const [commit] = rows.filter(({ kind }) => kind === 'commit');
+    const { observations } = readRow(commit!).payload as CommitPayload;
+    const keys = observations.flatMap(({ oracle_key }) => oracle_key ?? []);
+    expect(keys).toHaveLength(2);
+    for (const key of keys)
+      expect(await store.oracleGet(key)).toMatchObject({ answer: '', erased_by: expect.any(String) });
+    expect(await facts.sources([before!.row])).toEqual([[{ entry: before!.row.entry_id, n: 0 }]]);
+    await expect(memory.remember(messages, options)).rejects.toMatchObject({ code: 'erased' });
+    expect(model.prompts).toHaveLength(1);
   });
 });
 

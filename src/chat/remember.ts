@@ -132,13 +132,19 @@ export async function remember(
       'The memory has no model to read messages. Set `model`, or pass the facts as `facts`.',
     );
   const reference = await referenceOf(read, options, ports);
-  const { claims, leftOut, observations } = await factsOf(read.messages, reference, options, ports);
+  const { claims, leftOut, observations } = await factsOf(read.messages, reference.at, options, ports);
   const facts = await normalised(claims, ports.aliases, ports.memory);
   const noted = facts.map((fact): NotedFact => {
     const metadata = read.metadata.get(fact.source);
     return metadata === undefined ? fact : { ...fact, metadata };
   });
-  return recorded(noted, facts, leftOut, [...observations, ...(options.basedOn ?? [])], ports);
+  return recorded(
+    noted,
+    facts,
+    leftOut,
+    [...observations, ...reference.observations, ...(options.basedOn ?? [])],
+    ports,
+  );
 }
 
 const NOTHING: Remembered = {
@@ -151,30 +157,33 @@ const NOTHING: Remembered = {
   entries: [],
 };
 
+/** The time of messages without one, and the observation of the answer that recorded it. */
+interface Reference {
+  readonly at: string;
+  readonly observations: readonly ObservationInput[];
+}
+
 /**
- * The time of messages without one: the first call with the key records it, so a repetition asks
- * the model the same question.
+ * The first call with the key records the time, so a repetition asks the model the same question.
+ * The commit observes the answer, so an erasure of its facts erases it too.
  */
 async function referenceOf(
   read: ReadMessages,
   { key, at }: RememberOptions,
   { oracle, clock, trajectory, space }: RememberPorts,
-): Promise<string> {
+): Promise<Reference> {
   const messages = keyOf(read);
   const isDated = read.messages.every((message) => message.at !== undefined);
   const now = (): string => (at === undefined ? clock.now() : instantOf(at));
-  if (key === undefined && (isDated || at !== undefined)) return now();
-  const recorded = await oracle.ask({
+  if (key === undefined && (isDated || at !== undefined)) return { at: now(), observations: [] };
+  const named = key === undefined ? { messages } : { given: contentHash(key.toWellFormed()) };
+  const { value, oracle_key } = await oracle.consult({
     scope: { kind: 'call', trajectory, branch: null, agent: AGENT, ordinal: 0 },
-    request: {
-      task: 'remember',
-      space,
-      key: key === undefined ? { messages } : { given: contentHash(key.toWellFormed()) },
-    },
+    request: { task: 'remember', space, key: named },
     call: () => ({ at: now(), messages }),
   });
-  const { at: first, messages: known } = recorded as { readonly at: string; readonly messages: string };
-  if (known === messages) return first;
+  const { at: first, messages: known } = value as { readonly at: string; readonly messages: string };
+  if (known === messages) return { at: first, observations: [{ name: 'remember', value, oracle_key }] };
   throw new ChatMemoryError(
     'key_conflict',
     'The key was used for other messages. Use a new key, or repeat the call with the same messages.',
