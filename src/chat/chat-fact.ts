@@ -113,6 +113,9 @@ function namesOf({ subject, predicate, object }: FactRow, { names, predicates }:
   };
 }
 
+/** The other names of one fact that are compared with it. An agent may declare many. */
+const COMPARED_MAX = 64;
+
 /**
  * The facts of the same subject and predicate under other names. A store separates facts by their
  * names, so it settles no contradiction between them.
@@ -125,7 +128,8 @@ async function contradictions(
   const keys = names
     .namesOf(row.subject)
     .flatMap((subject) => predicates.namesOf(row.predicate).map((predicate) => ({ subject, predicate })))
-    .filter(({ subject, predicate }) => subject !== row.subject || predicate !== row.predicate);
+    .filter(({ subject, predicate }) => subject !== row.subject || predicate !== row.predicate)
+    .slice(0, COMPARED_MAX);
   const found = await Promise.all(
     keys.map((key) => space.view.recall({ ...key, valid, ...(system !== undefined && { system }) })),
   );

@@ -36,7 +36,10 @@ export interface ChatRecall {
   /** The facts as text for a prompt. A fact that exceeds the budget is left out. */
   readonly context: string;
   readonly tokens: number;
-  /** The next page, if more facts match. A search ends after 1,000 facts. */
+  /**
+   * The next page, if more facts match. A search ends after 1,000 facts, and a list has at most
+   * 10,000 facts of one subject and predicate.
+   */
   readonly next?: string;
   /** For a proposal that uses the facts, and for `basedOn` of `remember`: one for each space. */
   readonly observations: readonly RecallObservation[];
@@ -150,7 +153,7 @@ async function searched(
   const ranked = fuse(lists, ({ row }) => shownKey(row)).map(({ item }) => item);
   const matches = ranked.slice(0, limit);
   const keys = [...shown, ...matches.map(({ row }) => shownKey(row))];
-  const hasNext = ranked.length > limit && keys.length + LIMIT_MAX <= SEARCHED_MAX;
+  const hasNext = ranked.length > limit && keys.length + limit <= SEARCHED_MAX;
   return {
     matches,
     queries: new Map(found.map(({ query }, n) => [spaces[n]!.space, query])),

@@ -80,7 +80,7 @@ function writesOf(
   return Map.groupBy(writes, (write) => write.id);
 }
 
-/** The statements of a commit; undefined if they are erased, or those of an action of the domain. */
+/** The statements of a commit. Undefined if they are erased, or those of a domain's action. */
 async function statementsOf(
   store: LedgerStore,
   values: ValueReader,
