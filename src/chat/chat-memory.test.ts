@@ -223,6 +223,19 @@ describe('aliases', () => {
     ]);
   });
 
+  test('a fact that contradicts one of another name from before is settled', async () => {
+    const { chat } = await chatWorld();
+    const memory = chat();
+    await memory.remember([say('1')], { facts: [LIVES] });
+    await memory.declareAlias({ alias: 'ida', name: 'Ida Noddack' });
+    const moved = { ...LIVES, subject: 'Ida Noddack', object: 'Bonn' };
+    const done = await memory.remember([say('2', '2026-03-21')], { facts: [moved] });
+    expect(done.changed).toMatchObject([{ object: 'Bonn', was: ['NYC'] }]);
+    const { facts } = await memory.recall('Where does Ida Noddack live?');
+    expect(facts).toMatchObject([{ subject: 'Ida Noddack', object: 'Bonn', stated: { subject: 'ida' } }]);
+    expect(facts[0]).not.toHaveProperty('contradictedBy');
+  });
+
   test('contradictions between facts of two names of a subject appear', async () => {
     const { chat } = await chatWorld();
     const memory = chat();

@@ -88,6 +88,48 @@ test('reworded statements make the memory of the statements in one wording', asy
   );
 });
 
+test('an alias that is declared later makes the memory of one declared first', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      pairs,
+      fc.array(statement, { maxLength: 5 }),
+      fc.array(statement, { maxLength: 4 }),
+      fc.nat(),
+      async (pairs, before, after, turn) => {
+        const aliases = new Aliases(pairs);
+        const declared: Record<string, string[]> = {};
+        for (const { alias, name } of pairs) declared[name] = [...(declared[name] ?? []), alias];
+        const predicates = { 'lives in': ['home city'], likes: ['is fond of'] };
+        const ofPredicate = new Aliases([
+          { alias: 'home city', name: 'lives in' },
+          { alias: 'is fond of', name: 'likes' },
+        ]);
+        // Before the declaration each thing has one name, which may be any of its class.
+        const wording = (text: string): string => {
+          const names = aliases.namesOf(text);
+          return names[turn % names.length]!;
+        };
+        const early = before.map((each) => ({
+          ...each,
+          subject: wording(each.subject),
+          object: wording(each.object),
+          predicate: ofPredicate.nameOf(each.predicate),
+        }));
+        const said = [...early, ...after];
+        const late = await chatWorld();
+        const first = await chatWorld();
+        await remembered(late.chat(), early);
+        const options = { aliases: { names: declared, predicates } };
+        const twice = await remembered(late.chat(options), said);
+        await remembered(first.chat(options), early);
+        expect(twice).toEqual(await remembered(first.chat(options), said));
+        expect(await all(late.chat(options))).toEqual(await all(first.chat(options)));
+      },
+    ),
+    { numRuns: cases(300) },
+  );
+});
+
 test('a repeated statement of another wording adds nothing', async () => {
   await fc.assert(
     fc.asyncProperty(pairs, statement, fc.nat(), async (pairs, said, turn) => {
