@@ -49,6 +49,7 @@ const COMMANDS: CommandLine['commands'] = {
   undo: async () => (await import('./commands/undo.ts')).undo,
   effects: async () => (await import('./commands/effects.ts')).effects,
   memory: async () => (await import('./commands/memory/index.ts')).memory,
+  blast: async () => (await import('./commands/blast.ts')).blast,
   dependents: async () => (await import('./commands/dependents.ts')).dependents,
   oracle: async () => (await import('./commands/oracle.ts')).oracle,
   erase: async () => (await import('./commands/erase.ts')).erase,
