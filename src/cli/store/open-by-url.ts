@@ -2,6 +2,11 @@ import { findRootKey } from '#config';
 import { openStore, type Store, type StoreOptions } from '#stores';
 import { CliError, described, note } from '../errors.ts';
 
+/** Whether a URL names the root log of several cells, and none of the cells. */
+export function isRootLog(url: string): boolean {
+  return url.startsWith('cells:') && !url.includes('?cell=');
+}
+
 /**
  * The store of a URL. `cells:FILE` is the store of the root log, and `cells:FILE?cell=NAME` the one
  * of a cell, which refuses what the root log does not allow.
