@@ -151,7 +151,7 @@ withConsole(({ serve, open, openOffline }) => {
     await choose(fileWith(text.replaceAll('"amount":200', '"amount":201'), 'changed.jsonl'));
     await page.getByText(/^Not valid/).waitFor();
     const faults = page.getByRole('region', { name: 'Faults' }).getByRole('listitem');
-    await faults.getByText('Its text does not hash to its id.').first().waitFor();
+    await faults.filter({ hasText: 'bad_entry entry main@2: Its text does not hash to its id.' }).waitFor();
     await faults.getByText(/entries of the export do not have the root .* of the checkpoint/).waitFor();
 
     // A checkpoint alone, in a page that shows nothing else.

@@ -134,7 +134,7 @@ describe('a checkpoint alone', () => {
     expect(await reasons({ checkpoint })).toEqual([reason]);
   });
 
-  test('a witness that did not cosign, and one whose cosignature is of other text', async () => {
+  test('a witness that did not cosign, or cosigned another text, is named', async () => {
     const absent = await reasons({ checkpoint: signed(5) }, { witnesses: [key(ABSENT)] });
     expect(absent).toEqual([`not_witnessed: The witness ${ABSENT.name} did not cosign the checkpoint.`]);
     const changed = signed(5).replace('\n5\n', '\n6\n');

@@ -222,6 +222,12 @@ describe('an export with one change', () => {
     );
   });
 
+  test('a fault of an entry has its trajectory and its number', async () => {
+    const [fault] = await faultsIn(effects.replace('"detail":"no"', '"detail":"on"'));
+    const { payload } = JSON.parse(effects.split('\n').find((line) => line.includes('"detail":"no"'))!);
+    expect(fault?.place).toBe(`${payload.trajectory_id}@${payload.seq}`);
+  });
+
   test('bytes that are no UTF-8 are named by their line', async () => {
     const bytes = new TextEncoder().encode(every);
     bytes[bytes.indexOf(0x0a) + 3] = 0xff;

@@ -3,13 +3,15 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readCellsFile } from '#cells';
+import { ORDERS_PRINCIPAL, readCellsFile } from '#cells';
 import { findRootKey, GrantIssuer, resolveConfig, rootKeyOf } from '#config';
 import type { Domain } from '#kernel';
+import { HALT_ACTION } from '#ledger';
 import { systemClock } from '#oracle';
 import { Assize } from '#runtime';
 import { credentialsOf } from '#server';
 import { openStore } from '#stores';
+import { OfficeWrits } from '../../src/server/principals/office-writs.ts';
 import { runCommand } from '../support/process/command.ts';
 import { till } from '../support/server/till.ts';
 
@@ -143,6 +145,33 @@ test('a command whose store is named reads no configuration', async () => {
   } finally {
     rmSync(config);
   }
+});
+
+test('a halt of the root log names its command in a cell too', async () => {
+  const root = findRootKey(`cells:${join(folder, 'cells.yaml')}`)!;
+  const store = await openStore(readCellsFile(join(folder, 'cells.yaml')).cells[0]!.store);
+  const runtime = new Assize({ store, domains: [till], anchors: [root.publicKey] });
+  const trajectory = await runtime.open('acme:trip');
+  const now = systemClock.now();
+  const writ = new OfficeWrits(root, 60).forOffice(ORDERS_PRINCIPAL, HALT_ACTION, 'acme:trip', now);
+  // As a server carries the order out.
+  const { ruling } = await trajectory.halt({ reason: 'root log: audit', writ, principal: ORDERS_PRINCIPAL });
+  expect(ruling.ruling).toBe('committed');
+  await runtime.close();
+  await store.close();
+  const domain = join(import.meta.dirname, '../support/server/till.ts');
+  const proposal = ['--role', 'clerk', '--params', '{"desk":"a"}', '--args', '{"amount":1}', '--as', 'agent:scout'];
+  const { err } = await runCommand(
+    folder,
+    `${STORE}?cell=one`,
+    'propose',
+    'acme:trip',
+    'tip',
+    ...proposal,
+    '--domain',
+    domain,
+  );
+  expect(err).toContain('acme:trip is halted: audit. Resume it with: assize cells resume acme');
 });
 
 test('the log of the root store names the place of the entries of a cell', async () => {

@@ -27,6 +27,8 @@ export interface Fault {
   readonly reason: string;
   /** The id of the entry at fault. */
   readonly entry?: string;
+  /** The trajectory and the number of that entry, where a reader cannot look them up. */
+  readonly place?: string;
 }
 
 /** The work of a verification, by its parts. */
@@ -65,6 +67,12 @@ export class Findings {
 
   fault(code: Code, reason: string, entry?: string): void {
     this.faults.push({ code, reason, ...(entry !== undefined && { entry }) });
+  }
+
+  /** Gives the faults of an entry from one on the place of that entry. */
+  placeFrom(first: number, entry: string, place: string): void {
+    for (const [n, fault] of this.faults.entries())
+      if (n >= first && fault.entry === entry) this.faults[n] = { ...fault, place };
   }
 
   /** Counts a check. A reason makes it a fault. */

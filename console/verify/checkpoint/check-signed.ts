@@ -28,7 +28,10 @@ export function cosignersOf(checkpoint: Checkpoint, { witnesses = [] }: GivenKey
   });
 }
 
-/** Whether the log of a checkpoint continues that of an earlier one. Without a proof: by the sizes. */
+/**
+ * Whether the log of a checkpoint continues that of an earlier one. Without a proof only the sizes
+ * are compared.
+ */
 export function checkEarlier(
   earlier: Checkpoint,
   later: Checkpoint,

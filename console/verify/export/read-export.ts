@@ -93,6 +93,7 @@ export class ExportReading {
 
   #payload(entry: Entry): void {
     const { id, text, payload } = entry;
+    const before = this.#findings.faults.length;
     this.#findings.checked('entries', 'bad_entry', hashOf(text) === id ? '' : 'Its text does not hash to its id.', id);
     this.#values.take(entry);
     this.#erasures.take(entry, this.#blobs);
@@ -102,6 +103,8 @@ export class ExportReading {
     this.#states.set(payload.trajectory_id, slim(this.#rules.take(entry, state)));
     this.#checkWrit(entry);
     this.#earlier.add(entry);
+    if (this.#findings.faults.length > before)
+      this.#findings.placeFrom(before, id, `${payload.trajectory_id}@${payload.seq}`);
   }
 
   /** In an export no entry of a trajectory is missing, and none that another one names. */

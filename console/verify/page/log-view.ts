@@ -1,7 +1,7 @@
 import type { Fault } from '../bundle/findings.ts';
 import { pausing } from '../bundle/pause.ts';
 import type { GivenKeys } from '../bundle/verify.ts';
-import { base64Of, hexOf } from '../bytes/text.ts';
+import { base64Of } from '../bytes/text.ts';
 import { checkLog, type LogReport } from '../checkpoint/check-log.ts';
 import { cosignersOf } from '../checkpoint/check-signed.ts';
 import type { ExportReport } from '../export/verify-export.ts';
@@ -112,7 +112,7 @@ function factsPart(
       ['File', name === undefined ? undefined : inert(name)],
       ['Entries', content === undefined ? undefined : content.leaves.size.toLocaleString('en')],
       ['Trajectories', content === undefined ? undefined : content.trajectories.toLocaleString('en')],
-      ['Root', content === undefined ? undefined : code(hexOf(content.leaves.root()))],
+      ['Root', content === undefined ? undefined : code(base64Of(content.leaves.root()))],
       ['Log', checkpoint && inert(checkpoint.origin)],
       ['Checkpoint', checkpoint && `${checkpoint.size.toLocaleString('en')} entries`],
       ['Its root', checkpoint && code(base64Of(checkpoint.root))],

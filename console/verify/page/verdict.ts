@@ -40,13 +40,13 @@ export function faultList(faults: readonly Fault[], part: LedgerPart | undefined
   if (faults.length === 0) return undefined;
   const items = faults
     .slice(0, SHOWN)
-    .map(({ code, reason, entry }) =>
+    .map(({ code, reason, entry, place }) =>
       element(
         'li',
         {},
         element('code', {}, code),
         ' ',
-        entry === undefined ? undefined : nameOfEntry(entry, part),
+        entry === undefined ? undefined : nameOfEntry(entry, part, place),
         entry === undefined ? undefined : ': ',
         inert(reason),
       ),

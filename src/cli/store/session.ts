@@ -88,7 +88,7 @@ function openSession(
     progress: new Progress(),
     interruption,
     withStore: async (mode, work, options = {}) => {
-      const store = await openByUrl(storeUrl, { archive, ...options, mode }).catch((error: unknown) => {
+      const { store, explained } = await openByUrl(storeUrl, { archive, ...options, mode }).catch((error: unknown) => {
         throw mode === 'create' ? error : inOurWords(error);
       });
       try {
@@ -96,7 +96,7 @@ function openSession(
       } catch (error) {
         throw isInstance(error, Interrupted) && mode !== 'readonly'
           ? new Interrupted(error.signal, true, error.done)
-          : error;
+          : explained(error);
       } finally {
         await store.close();
       }
