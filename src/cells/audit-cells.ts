@@ -1,5 +1,5 @@
 import { isInstance } from '#base';
-import { openStore } from '#stores';
+import { openStore, type Store } from '#stores';
 import type { CellPlace, CellsFile } from './cells-file.ts';
 import type { DirectoryState } from './directory.ts';
 import { faultOf, lastOf } from './divergence.ts';
@@ -28,11 +28,7 @@ async function audited(place: CellPlace, directory: DirectoryState): Promise<Cel
   const last = lastOf(directory, place.name);
   const found = { cell: place.name, recorded: last?.size };
   try {
-    const store = await openStore(atPrimary(place.store), {
-      mode: 'readonly',
-      checkpoint: false,
-      archive: place.archive,
-    });
+    const store = await openCellReadonly(place);
     try {
       const size = await store.logSize();
       return { ...found, size, fault: last && (await faultOf(store, place.name, last)) };
@@ -42,6 +38,11 @@ async function audited(place: CellPlace, directory: DirectoryState): Promise<Cel
   } catch (error) {
     return { ...found, size: undefined, fault: isInstance(error, Error) ? error.message : String(error) };
   }
+}
+
+/** The store of a cell for reads, without a look at its last checkpoint. */
+export function openCellReadonly({ store, archive }: CellPlace): Promise<Store> {
+  return openStore(atPrimary(store), { mode: 'readonly', checkpoint: false, archive });
 }
 
 /**

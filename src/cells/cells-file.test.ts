@@ -83,6 +83,27 @@ describe('a file with a fault', () => {
     );
   });
 
+  test('a misfit has the field, the limit and the remedy in one sentence', () => {
+    const messageOf = (text: string): string => {
+      const file = written(text);
+      try {
+        readCellsFile(file);
+        return '';
+      } catch (error) {
+        return (error as Error).message.replace(`The file of cells ${file}: `, '');
+      }
+    };
+    const silence = '/silence: it must be a whole number of seconds from 5 to 3600. Omit it for 15.';
+    for (const value of ['4', '3601', '7.5', '"15"', 'no'])
+      expect(messageOf(`silence: ${value}\n${GOOD}`)).toBe(silence);
+    const root = '/root: it must be the URL of the store of the root log, such as postgres://assize@db0.example/root.';
+    for (const value of ['', "root: ''\n", 'root: 5\n'])
+      expect(messageOf(GOOD.replace(/root: .*\n/, value))).toBe(root);
+    expect(messageOf(GOOD.replace('root:', 'roots:'))).toContain('there is no field "roots"');
+    expect(messageOf(one('store: 5'))).toBe('/cells/one/store: it must be a string, but is a number.');
+    expect(messageOf('root: sqlite:./root.db\n')).toBe('/cells: it must be an object, but is missing.');
+  });
+
   test('a URL that is of no store is refused as elsewhere', () => {
     for (const url of ['mysql://db/a', 'cells:cells.yaml', 'one.db'])
       expect(() => readCellsFile(written(one(`store: '${url}'`))), url).toThrow(

@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { parse, YAMLParseError } from 'yaml';
 import { z } from 'zod';
 import { isInstance } from '#base';
-import { issueText } from '#canon';
+import { issueText, issueWords } from '#canon';
 import { checkStoreUrl } from '#stores';
 import { CellsError } from './errors.ts';
 
@@ -31,14 +31,23 @@ export interface CellsFile {
 const SCHEME = 'cells:';
 /** Short enough for a revocation, and long enough for a promoted standby. */
 const SILENCE_SECONDS = 15;
+const SILENCE_MIN = 5;
+const SILENCE_MAX = 3_600;
+const SILENCE_FORM = `it must be a whole number of seconds from ${SILENCE_MIN} to ${SILENCE_MAX}. Omit it for ${SILENCE_SECONDS}`;
+const ROOT_FORM = 'it must be the URL of the store of the root log, such as postgres://assize@db0.example/root';
 
 const NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
 const NAME_FORM = 'a name of a cell has 1 to 63 lower-case letters, digits and dashes';
 const text = z.string().min(1).max(4_096);
 const address = text.refine(isOrigin, 'an address is that of a server, such as https://eu-1.example, without a path');
 const form = z.strictObject({
-  root: text,
-  silence: z.number().int().min(5).max(3_600).optional(),
+  root: z.string(ROOT_FORM).min(1, ROOT_FORM).max(4_096),
+  silence: z
+    .number(SILENCE_FORM)
+    .int(SILENCE_FORM)
+    .min(SILENCE_MIN, SILENCE_FORM)
+    .max(SILENCE_MAX, SILENCE_FORM)
+    .optional(),
   cells: z
     .record(z.string(), z.strictObject({ store: text, url: address.optional(), archive: text.optional() }))
     .refine((cells) => Object.keys(cells).length > 0, 'at least one cell is needed')
@@ -105,7 +114,7 @@ function written(file: string): z.infer<typeof form> {
     if (code === undefined) throw error;
     throw badFile(file, `it cannot be read (${code})`, error);
   }
-  const parsed = form.safeParse(value);
+  const parsed = form.safeParse(value, { error: issueWords });
   if (parsed.success) return parsed.data;
   throw badFile(file, issueText(parsed.error));
 }

@@ -46,6 +46,16 @@ export type CellsErrorCode =
    */
   | 'root_silent'
   /**
+   * The store of the root log was away, and came back without entries that this process has read.
+   * Put the right file in place; the process then goes on by itself.
+   */
+  | 'root_diverged'
+  /**
+   * Every tenant is halted in every cell, so a server of a cell is not ready. Resume them with
+   * `assize cells resume '*'`.
+   */
+  | 'cell_halted'
+  /**
    * The root log has orders that the cell has not applied. Start a server of the cell; the error is
    * retryable. Evidence `{orders, applied}`.
    */

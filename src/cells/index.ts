@@ -12,10 +12,11 @@
  *
  * Never: spans a transaction over two cells, or trusts a clock of another machine.
  */
-export { auditCells, type CellAudit } from './audit-cells.ts';
+export { auditCells, type CellAudit, openCellReadonly } from './audit-cells.ts';
 export { type CellPlace, type CellsFile, isCellsUrl, partsOfCellsUrl, readCellsFile } from './cells-file.ts';
 export { type DirectoryState, EVERY_TENANT, ROOT_LOG } from './directory.ts';
 export { CellsError, type CellsErrorCode } from './errors.ts';
+export { explainedHalt, ORDERS_PRINCIPAL } from './explained-halt.ts';
 export { cancelMove, type Move, type MoveStep, moveTenant } from './move-tenant.ts';
 export { type Cell, openCell } from './open-cell.ts';
 export { reportCheckpoint } from './report-checkpoint.ts';

@@ -46,6 +46,8 @@ const POLL_MS = 200;
 /**
  * Moves a tenant to another cell, while both serve others: stop, copy, verify, flip.
  *
+ * A server of each cell must answer before anything begins.
+ *
  * 1. The root log records the move, and no cell accepts entries of the tenant. A server of the old
  *    cell halts its trajectories, so a process that has not heard of the move loses the race for
  *    the next entry. The time of silence passes, after which every process has heard.
@@ -62,10 +64,16 @@ const POLL_MS = 200;
 export async function moveTenant(options: MoveOptions): Promise<Move> {
   const { file, log, tenant, to, onStep = () => undefined } = options;
   const target = cellNamed(file, to);
-  const { orders, from } = await begun(options);
-  onStep('stopping');
-  const began = performance.now();
+  const { from, isBegun } = await sourceOf(options);
   return withStores(from, target, async (source, into) => {
+    if (!isBegun) {
+      await requireServed(from, source, options);
+      await requireServed(target, into, options);
+      await log.order('beginMove', { tenant, to }, options.principal);
+    }
+    const { orders } = await log.read();
+    onStep('stopping');
+    const began = performance.now();
     await applied(log.appliedIn(from.name, source), orders, options.signal);
     await pause(Math.max(0, file.silenceMs - (performance.now() - began)), undefined, options);
     onStep('settling');
@@ -104,13 +112,33 @@ export async function cancelMove({
   return cell;
 }
 
-/** Records the begin of the move, unless an earlier call has. */
-async function begun({ file, log, tenant, to, principal }: MoveOptions): Promise<{ orders: number; from: CellPlace }> {
-  const before = placeIn(await log.read(), tenant);
-  if (before?.to !== to) await log.order('beginMove', { tenant, to }, principal);
-  const directory = await log.read();
-  return { orders: directory.orders, from: cellNamed(file, placeIn(directory, tenant)?.cell) };
+/** The cell that the tenant leaves, and whether an earlier call has begun the move. */
+async function sourceOf(options: MoveOptions): Promise<{ readonly from: CellPlace; readonly isBegun: boolean }> {
+  const { file, log, tenant, to, principal } = options;
+  const placed = placeIn(await log.read(), tenant);
+  const canMove = placed !== undefined && (placed.to ?? to) === to && placed.cell !== to;
+  // The root log refuses with the reason.
+  if (!canMove) await log.order('beginMove', { tenant, to }, principal);
+  const now = placeIn(await log.read(), tenant);
+  return { from: cellNamed(file, now?.cell), isBegun: now?.to === to };
 }
+
+/**
+ * Requires a server that applies orders, before anything begins.
+ *
+ * @throws CellsError `move_refused`
+ */
+async function requireServed({ name }: CellPlace, store: Store, { log, tenant, signal }: MoveOptions): Promise<void> {
+  if (await log.servedCell(name, store).ask(SERVER_MS, signal)) return;
+  throw new CellsError(
+    'move_refused',
+    `No server of the cell ${name} answers, so ${tenant} cannot move. Nothing has begun. Start one: assize serve --store 'cells:FILE?cell=${name}'`,
+    { evidence: { tenant, cell: name } },
+  );
+}
+
+/** A server answers within two reads of the root log, unless it works on orders. */
+const SERVER_MS = 5_000;
 
 function placeIn({ tenants }: DirectoryState, tenant: string): DirectoryState['tenants'][string] | undefined {
   return Object.hasOwn(tenants, tenant) ? tenants[tenant] : undefined;

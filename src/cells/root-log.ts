@@ -6,6 +6,7 @@ import { openStore, type Store, type StoreOptions } from '#stores';
 import { AppliedOrders } from './applied-orders.ts';
 import { type DirectoryState, directory, ROOT_LOG } from './directory.ts';
 import { CellsError } from './errors.ts';
+import { ServedCell } from './served-cell.ts';
 
 /** Fixed, so that a repeated order of another process is the same order. */
 const PERIOD = { not_before: '2020-01-01T00:00:00.000000Z', expires: '2100-01-01T00:00:00.000000Z' } as const;
@@ -19,18 +20,37 @@ export interface RootLogOptions extends Pick<StoreOptions, 'mode'> {
   readonly root: { readonly publicKey: string; readonly privateKey?: string };
 }
 
-/** The root log of a deployment of cells, as one process reads it and writes to it. */
-export class RootLog {
+/** The open store of the root log, with the runtime over it. */
+interface Opened {
   readonly store: Store;
-  readonly #assize: Assize;
-  readonly #trajectory: Trajectory;
-  readonly #root: RootLogOptions['root'];
+  readonly assize: Assize;
+  readonly trajectory: Trajectory;
+}
 
-  private constructor(store: Store, assize: Assize, trajectory: Trajectory, root: RootLogOptions['root']) {
-    this.store = store;
-    this.#assize = assize;
-    this.#trajectory = trajectory;
+/**
+ * The root log of a deployment of cells, as one process reads it and writes to it. A SQLite file
+ * that was moved away fails the next `head`, and is opened again by the first `head` that finds it.
+ */
+export class RootLog {
+  readonly #url: string;
+  readonly #root: RootLogOptions['root'];
+  #opened: Opened;
+  /** The last head that was read. */
+  #seen: string | undefined;
+  /** `moved`: its file is no longer at its path. `closed`: the same, and the store is closed. */
+  #state: 'open' | 'moved' | 'closed' = 'open';
+
+  /** The side log of the root store, also after it was opened again. */
+  readonly side: SideStore = {
+    sideGet: (kind, key) => this.store.sideGet(kind, key),
+    sideList: (kind, page) => this.store.sideList(kind, page),
+    sidePut: (changes) => this.store.sidePut(changes),
+  };
+
+  private constructor(url: string, root: RootLogOptions['root'], opened: Opened) {
+    this.#url = url;
     this.#root = root;
+    this.#opened = opened;
   }
 
   /**
@@ -38,27 +58,36 @@ export class RootLog {
    *
    * @throws the errors of `openStore` and of `Assize.open`
    */
-  static async open({ url, root, mode = 'create' }: RootLogOptions): Promise<RootLog> {
-    const store = await openStore(url, { mode });
+  static async open(options: RootLogOptions): Promise<RootLog> {
+    return new RootLog(options.url, options.root, await opened(options));
+  }
+
+  /** The store, until it is opened again. */
+  get store(): Store {
+    return this.#opened.store;
+  }
+
+  /**
+   * The id of the last entry. A round trip.
+   *
+   * @throws StoreError `store_poisoned` for a file that is not at its path; `store_not_found` until
+   * it is back; CellsError `root_diverged` if a file came back without the entries that were read
+   */
+  async head(): Promise<string> {
+    if (this.#state !== 'open') await this.#openAgain();
     try {
-      const assize = new Assize({
-        ...{ store, snapshots: store, oracle: store, domains: [directory], anchors: [root.publicKey] },
-      });
-      return new RootLog(store, assize, await trajectoryIn(store, assize, mode), root);
+      this.store.requireInPlace?.();
+      this.#seen = (await this.store.head(ROOT_LOG))!.id;
+      return this.#seen;
     } catch (error) {
-      await store.close();
+      if (isAssizeError(error, 'store_poisoned')) this.#state = 'moved';
       throw error;
     }
   }
 
-  /** The id of the last entry. A round trip. */
-  async head(): Promise<string> {
-    return (await this.store.head(ROOT_LOG))!.id;
-  }
-
   /** A copy of the directory after the last entry of any process. */
   async read(): Promise<DirectoryState> {
-    const { result } = await this.#assize.readHead(ROOT_LOG, (state) => structuredClone(state));
+    const { result } = await this.#opened.assize.readHead(ROOT_LOG, (state) => structuredClone(state));
     return result as unknown as DirectoryState;
   }
 
@@ -95,12 +124,30 @@ export class RootLog {
     return new AppliedOrders(side, cell, { privateKey: this.#privateKey() });
   }
 
+  /** @throws CellsError `order_refused` without the private key */
+  servedCell(cell: string, side: SideStore): ServedCell {
+    return new ServedCell(side, cell, { privateKey: this.#privateKey() });
+  }
+
   async close(): Promise<void> {
-    try {
-      await this.#assize.close();
-    } finally {
-      await this.store.close();
+    if (this.#state !== 'closed') await closed(this.#opened);
+    this.#state = 'closed';
+  }
+
+  async #openAgain(): Promise<void> {
+    // Two connections of a process to one file share its locks.
+    if (this.#state === 'moved') await closed(this.#opened);
+    this.#state = 'closed';
+    const next = await opened({ url: this.#url, root: this.#root, mode: 'existing' });
+    if (this.#seen !== undefined && (await next.store.resolve(this.#seen)) === undefined) {
+      await closed(next);
+      throw new CellsError(
+        'root_diverged',
+        'The store of the root log came back without entries that this process has read. Put the right file in place.',
+      );
     }
+    this.#opened = next;
+    this.#state = 'open';
   }
 
   async #propose(
@@ -109,7 +156,7 @@ export class RootLog {
     { role, params = {}, principal }: { readonly role: string; readonly params?: object; readonly principal: string },
   ): Promise<Ruling> {
     const writ = this.#writFor(principal, action);
-    return this.#trajectory.propose({ action, role: { name: role, params }, args, writ } as never);
+    return this.#opened.trajectory.propose({ action, role: { name: role, params }, args, writ } as never);
   }
 
   /** @throws CellsError `order_refused` without the private key */
@@ -130,6 +177,28 @@ export class RootLog {
     const { privateKey } = this.#root;
     if (privateKey !== undefined) return privateKey;
     throw new CellsError('order_refused', 'The root log takes orders of the root key only. Set ASSIZE_ROOT_KEY_FILE.');
+  }
+}
+
+/** @throws the errors of `openStore` and of `Assize.open` */
+async function opened({ url, root, mode = 'create' }: RootLogOptions): Promise<Opened> {
+  const store = await openStore(url, { mode });
+  try {
+    const assize = new Assize({
+      ...{ store, snapshots: store, oracle: store, domains: [directory], anchors: [root.publicKey] },
+    });
+    return { store, assize, trajectory: await trajectoryIn(store, assize, mode) };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+async function closed({ assize, store }: Opened): Promise<void> {
+  try {
+    await assize.close();
+  } finally {
+    await store.close();
   }
 }
 

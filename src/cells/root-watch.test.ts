@@ -282,7 +282,7 @@ test('a halted tenant takes the entries of a halted chain, and no resume', async
   await watch.read();
   change({ orders: 1, halted: { acme: 'audit' } });
   await watch.read();
-  expect(watch.haltOf('acme')).toBe('audit');
+  expect(watch.haltOf('acme')).toEqual({ reason: 'audit', remedy: 'Resume it with: assize cells resume acme' });
   const entries = {
     root: write('acme:new', 'root', rootMembers()),
     commit: write(),
@@ -297,7 +297,7 @@ test('a halted tenant takes the entries of a halted chain, and no resume', async
     expect([name, result]).toEqual([name, refused.includes(name) ? 'tenant_halted' : 'open']);
   change({ orders: 3, halted: { '*': 'all' } });
   await watch.read();
-  expect(['acme', 'beta', '__proto__'].map((name) => watch.haltOf(name))).toEqual(['all', 'all', 'all']);
+  expect(['acme', 'beta', '__proto__'].map((name) => watch.haltOf(name)?.reason)).toEqual(['all', 'all', 'all']);
   change({ orders: 4, halted: {} });
   await watch.read();
   expect(['acme', '__proto__'].map((name) => watch.haltOf(name))).toEqual([undefined, undefined]);
@@ -354,4 +354,27 @@ test('reads at one time are one read, and a later one follows', async () => {
   await watch.readAgain();
   await before;
   expect(watch.placeOf('acme')).toBeUndefined();
+});
+
+test('a cell is open unless every entry would be refused', async () => {
+  const { watch, pass, change } = watched();
+  const closed = () => codeOf(() => watch.requireOpen());
+  expect(closed()).toBe('root_silent');
+  await watch.read();
+  expect(closed()).toBeUndefined();
+  pass(SILENCE_MS + 1);
+  expect(closed()).toBe('root_silent');
+  change({ orders: 1, halted: { acme: 'audit' } });
+  await watch.read();
+  expect(closed()).toBe('orders_waiting');
+  watch.onOrders(({ orders }) => watch.recordApplied(orders));
+  await watch.read();
+  // The halt of one tenant leaves the others open.
+  expect(closed()).toBeUndefined();
+  change({ orders: 2, halted: { '*': 'all' } });
+  await watch.read();
+  expect(closed()).toBe('cell_halted');
+  expect(() => watch.requireOpen()).toThrow(/: all\. Resume it with: assize cells resume '\*'$/);
+  watch.diverge(new CellsError('cell_diverged', 'entries are missing'));
+  expect(closed()).toBe('cell_diverged');
 });

@@ -20,6 +20,13 @@ export interface RootWatchOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
+/** A halt of the root log. */
+export interface TenantHalt {
+  readonly reason: string;
+  /** The sentence that names the command of its end. */
+  readonly remedy: string;
+}
+
 /** The time between two reads of the root log. */
 export const ROOT_POLL_MS = 1_000;
 
@@ -146,6 +153,11 @@ export class RootWatch {
     return placed && this.#place(placed.cell);
   }
 
+  /** The cell that a tenant moves to. Undefined if it does not move. */
+  moveOf(tenant: string): string | undefined {
+    return this.#tenant(tenant)?.to;
+  }
+
   /** The cell for a new tenant: by rendezvous hashing over all cells of the file. */
   proposedFor(tenant: string): CellPlace {
     return ownerOf(
@@ -165,10 +177,12 @@ export class RootWatch {
     return this.#options.cell;
   }
 
-  /** The reason why a tenant is halted everywhere. Undefined if it is not. */
-  haltOf(tenant: string): string | undefined {
+  /** The halt of a tenant in every cell. Undefined if it is not halted. */
+  haltOf(tenant: string): TenantHalt | undefined {
     const { halted } = this.directory;
-    return halted[EVERY_TENANT] ?? (Object.hasOwn(halted, tenant) ? halted[tenant] : undefined);
+    for (const name of [EVERY_TENANT, tenant])
+      if (Object.hasOwn(halted, name)) return { reason: halted[name]!, remedy: remedyFor(name) };
+    return undefined;
   }
 
   /** @throws CellsError `principal_revoked`, `root_silent` */
@@ -200,12 +214,29 @@ export class RootWatch {
       // A tenant can move when its calls in progress have ended.
       if (this.#leaves(tenant) && isEffectEntry(readRow(row).payload)) continue;
       this.requireHere(tenant);
-      const reason = this.haltOf(tenant);
-      if (reason !== undefined && !passesOrder(row))
-        throw new CellsError('tenant_halted', `The tenant ${tenant} is halted in every cell: ${reason}`, {
-          evidence: { tenant },
-        });
+      const halt = this.haltOf(tenant);
+      if (halt !== undefined && !passesOrder(row))
+        throw new CellsError(
+          'tenant_halted',
+          `The tenant ${tenant} is halted in every cell: ${halt.reason}. ${halt.remedy}`,
+          { evidence: { tenant } },
+        );
     }
+  }
+
+  /**
+   * Whether this process may write entries at all.
+   *
+   * @throws CellsError `root_silent`, `orders_waiting`, `cell_diverged`, `cell_halted`
+   */
+  requireOpen(): void {
+    this.requireWritable([]);
+    const reason = this.directory.halted[EVERY_TENANT];
+    if (reason !== undefined)
+      throw new CellsError(
+        'cell_halted',
+        `Every tenant is halted in every cell: ${reason}. ${remedyFor(EVERY_TENANT)}`,
+      );
   }
 
   /** @throws CellsError `other_cell`, `tenant_moves`, `tenant_not_placed` */
@@ -281,6 +312,10 @@ export class RootWatch {
       { evidence: { seconds }, retryable: true },
     );
   }
+}
+
+function remedyFor(name: string): string {
+  return `Resume it with: assize cells resume ${name === EVERY_TENANT ? `'${name}'` : name}`;
 }
 
 /**

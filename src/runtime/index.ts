@@ -84,6 +84,19 @@ export {
 } from './inspect/deep-replay/index.ts';
 export { isForeignEntry } from './inspect/effects/foreign-effects.ts';
 export type { EffectNeeds, EffectsQuery, EffectTransaction, ListedEffect } from './inspect/effects/list.ts';
+export {
+  type AffectedCall,
+  type AffectedEntry,
+  type AffectedFact,
+  type BlastRadius,
+  type BlastRadiusOptions,
+  blastRadius,
+  DERIVATIONS,
+  type Derivation,
+  type IncidentStart,
+  type IndexedStore,
+  type NamedFacts,
+} from './inspect/lineage/index.ts';
 export { type ListedWrit, listWrits } from './inspect/list-writs.ts';
 export { type VerifyOptions, verifyStore } from './inspect/verify.ts';
 export {

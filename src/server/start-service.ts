@@ -97,7 +97,7 @@ async function watchedService(
   const side =
     cell === undefined
       ? store
-      : gracedReads(cell.log.store, {
+      : gracedReads(cell.log.side, {
           graceMs: TOKEN_GRACE_MS,
           requireHeard: () => cell.watch.requireHeard(),
         });

@@ -8,6 +8,7 @@ export { defaultArchive } from './archive/open-place.ts';
 export type { ArchiveState } from './archive/port.ts';
 export { StoreError, type StoreErrorCode } from './errors.ts';
 export type { Followable, StoreEvent } from './follow.ts';
+export type { InPlace } from './in-place.ts';
 export { MemoryStore } from './memory/index.ts';
 export { checkpointFile, checkStoreUrl, openStore, type Store } from './open.ts';
 export type { Durability, OpenMode, Scrubbing, VectorSearch } from './options.ts';

@@ -7,6 +7,7 @@ import { defaultArchive } from './archive/open-place.ts';
 import { checkInput } from './check-input.ts';
 import { StoreError } from './errors.ts';
 import type { Followable } from './follow.ts';
+import type { InPlace } from './in-place.ts';
 import { MemoryStore } from './memory/index.ts';
 import { OF_POSTGRES, OF_SQLITE, STORE_OPTIONS } from './option-names.ts';
 import { CLOCK } from './options.ts';
@@ -17,7 +18,8 @@ import type { StoreOptions } from './store-options.ts';
 
 /**
  * All ports of one store. `follow` exists if the database reports commits of other processes
- * (PostgreSQL). `retire` and `archiveEntries` exist unless the store is in memory.
+ * (PostgreSQL). `retire` and `archiveEntries` exist unless the store is in memory. `requireInPlace`
+ * exists if the store is a file (SQLite).
  */
 export type Store = LedgerStore &
   LogStore &
@@ -29,7 +31,8 @@ export type Store = LedgerStore &
   Adoptable &
   Partial<Followable> &
   Partial<Retirable> &
-  Partial<Archivable>;
+  Partial<Archivable> &
+  Partial<InPlace>;
 
 /**
  * Opens the store at a URL.

@@ -5,6 +5,7 @@ import { unzipSync, zipSync } from 'fflate';
 import type { Page } from 'playwright-core';
 import { afterAll, expect, test } from 'vitest';
 import { expectAccessible, withConsole } from '../support/console/browser.ts';
+import { exportOf } from '../support/ledger/exports.ts';
 import { hasPython, PythonVerifier } from '../support/process/python-verifier.ts';
 import { pay, succeed } from '../support/server/calling.ts';
 import type { TestServer } from '../support/server/serving.ts';
@@ -120,6 +121,50 @@ withConsole(({ serve, open, openOffline }) => {
     await other.getByText(/^Not valid/).waitFor();
     if (!hasPython) return;
     expect((await python.verify(fileWith(changed, 'bundle.zip'))).code).toBe(1);
+  });
+
+  test('the page verifies an export, with a checkpoint and the key of the log', async () => {
+    const server = await serve();
+    await approved(server);
+    const { checkpoint: signed, key, size } = await succeed(server, 'checkpoints.create');
+    const text = await exportOf(server.store);
+    const console = await open(server, 'auditor:eve', '/audit?bundle=entry&entry=main%401');
+    const zip = await downloaded(console, 'Download the proof bundle');
+    // The page of a bundle verifies other files too, below the bundle.
+    const page = await openOffline(fileWith(pageIn(zip), 'verify.html'));
+    await page.getByText('Valid Everything holds').waitFor();
+    await page.getByText('Verify another file').click();
+    const choose = (...files: readonly string[]) => page.getByLabel('Choose a proof bundle').setInputFiles([...files]);
+    const file = fileWith(text, 'ledger.jsonl');
+
+    await choose(file);
+    await page.getByText('Valid Every line holds. Nothing here shows').waitFor();
+    await page.getByText('ledger.jsonl').waitFor();
+    await choose(fileWith(signed, 'log.checkpoint'));
+    await page.getByText('Valid Everything holds, if the key of the log signed the checkpoint').waitFor();
+    await page.getByLabel('Key of the log').fill(key);
+    await page.getByText('Valid Everything holds, under the key that you have.').waitFor();
+    await page.getByRole('definition').getByText(`${size} entries`).waitFor();
+    await expectAccessible(page);
+
+    // The checkpoint and the key stay, and the changed export is compared with them.
+    await choose(fileWith(text.replaceAll('"amount":200', '"amount":201'), 'changed.jsonl'));
+    await page.getByText(/^Not valid/).waitFor();
+    const faults = page.getByRole('region', { name: 'Faults' }).getByRole('listitem');
+    await faults.filter({ hasText: 'bad_entry entry main@2: Its text does not hash to its id.' }).waitFor();
+    await faults.getByText(/entries of the export do not have the root .* of the checkpoint/).waitFor();
+
+    // A checkpoint alone, in a page that shows nothing else.
+    const empty = pageIn(zip).replace(/(id="bundle">).*?(<\/script>)/s, '$1$2');
+    const alone = await openOffline(fileWith(empty, 'verify.html'));
+    await alone.getByLabel('Choose a proof bundle').setInputFiles(fileWith(signed, 'log.checkpoint'));
+    await alone.getByText('Not checked Give the key of the log below.').waitFor();
+    await alone.getByLabel('Key of the log').fill(key);
+    await alone.getByText('Valid The key that you have signed this checkpoint.').waitFor();
+    await alone.getByLabel('Signed checkpoint').fill(signed.replace(`\n${size}\n`, `\n${size + 1}\n`));
+    await alone.getByText('The key that you gave did not sign the checkpoint.').waitFor();
+    await alone.getByLabel('Choose a proof bundle').setInputFiles(fileWith('hello', 'note.txt'));
+    await alone.getByText('The file is no proof bundle').waitFor();
   });
 
   test('text of agents is inert in the page', async () => {

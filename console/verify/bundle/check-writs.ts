@@ -20,7 +20,8 @@ export async function checkWrits(part: LedgerPart, findings: Findings, pause: Pa
     await pause();
     const id = usedWrit(entry);
     if (id === undefined) continue;
-    const wrong = wrongLine(id, entry, part, checked, issuers);
+    const trajectory = entry.payload.trajectory_id;
+    const wrong = wrongWrits(id, (id) => part.writ(id, trajectory), checked, issuers);
     if (wrong !== '') findings.fault('bad_writ', wrong, entry.id);
   }
   for (const _writ of checked) findings.checked('writs', 'bad_writ', '');
@@ -28,24 +29,26 @@ export async function checkWrits(part: LedgerPart, findings: Findings, pause: Pa
 }
 
 /** The writ of a commit, a pending or a start that is not about effects. */
-function usedWrit({ payload }: Entry): string | undefined {
+export function usedWrit({ payload }: Entry): string | undefined {
   if (payload.kind === 'commit' && isSettlement(payload)) return undefined;
   if (payload.kind === 'pending_approval' && isAboutEffect(payload)) return undefined;
   return payload.kind === 'rejection' ? undefined : writNamedBy(payload);
 }
 
-/** A writ and its ancestors: '' or the reason, as a sentence. */
-function wrongLine(
+/**
+ * A writ and its ancestors: '' or the reason, as a sentence. `checked`: the reason of each writ
+ * that was checked before. `issuers` gets those of writs without a parent.
+ */
+export function wrongWrits(
   first: string,
-  { payload }: Entry,
-  part: LedgerPart,
+  writOf: (id: string) => unknown,
   checked: Map<string, string>,
   issuers: Set<string>,
 ): string {
   let id: string | null = first;
   for (let above = 0; id !== null; above += 1) {
     if (above > ANCESTORS_MAX) return 'Its writ has more than eight ancestors.';
-    const writ: unknown = part.writ(id, payload.trajectory_id);
+    const writ: unknown = writOf(id);
     if (writ === undefined) return `${above === 0 ? 'Its writ' : 'A writ above its own'} is missing: ${id}.`;
     const wrong = wrongOnce(id, writ, checked);
     if (wrong !== '') return wrong;

@@ -20,7 +20,8 @@ export function checkContext(part: LedgerPart, findings: Findings): void {
   checkErasures(part, findings);
 }
 
-function namedBy({ payload }: Entry): readonly { readonly id: string; readonly as: string }[] {
+/** The entries that give an entry its meaning. */
+export function namedBy({ payload }: Pick<Entry, 'payload'>): readonly { readonly id: string; readonly as: string }[] {
   const named: { id: string; as: string }[] = [];
   const resolves = resolvesOf(payload);
   if (resolves !== undefined) named.push({ id: resolves, as: 'proposal that it decides' });

@@ -1,4 +1,7 @@
-/** The codes of the format's reference, section 7. */
+/**
+ * The codes of the format's reference, section 7. Two more are of an export and of checkpoints:
+ * `bad_export` and `diverged`.
+ */
 export type Code =
   | 'bad_zip'
   | 'bad_manifest'
@@ -13,7 +16,9 @@ export type Code =
   | 'not_witnessed'
   | 'scope_differs'
   | 'keys_differ'
-  | 'records_differ';
+  | 'records_differ'
+  | 'bad_export'
+  | 'diverged';
 
 /** One reason why a bundle is not valid. */
 export interface Fault {
@@ -22,6 +27,8 @@ export interface Fault {
   readonly reason: string;
   /** The id of the entry at fault. */
   readonly entry?: string;
+  /** The trajectory and the number of that entry, where a reader cannot look them up. */
+  readonly place?: string;
 }
 
 /** The work of a verification, by its parts. */
@@ -37,6 +44,8 @@ export const CHECKS = [
   'decisions',
   'writs',
   'records',
+  'trees',
+  'consistency',
 ] as const;
 
 export type Check = (typeof CHECKS)[number];
@@ -60,10 +69,24 @@ export class Findings {
     this.faults.push({ code, reason, ...(entry !== undefined && { entry }) });
   }
 
+  /** Gives the faults of an entry from one on the place of that entry. */
+  placeFrom(first: number, entry: string, place: string): void {
+    for (const [n, fault] of this.faults.entries())
+      if (n >= first && fault.entry === entry) this.faults[n] = { ...fault, place };
+  }
+
   /** Counts a check. A reason makes it a fault. */
   checked(check: Check, code: Code, reason: string, entry?: string): void {
     this.#counts.set(check, this.countOf(check) + 1);
     if (reason !== '') this.fault(code, reason, entry);
+  }
+
+  /** The counts and faults of both. */
+  with(other: Findings): Findings {
+    const both = new Findings();
+    both.faults.push(...this.faults, ...other.faults);
+    for (const check of CHECKS) both.#counts.set(check, this.countOf(check) + other.countOf(check));
+    return both;
   }
 
   countOf(check: Check): number {

@@ -5,14 +5,10 @@ import { isCount, isHash, isObject, type Members } from '../entries/basic-forms.
 import { wrongPayload } from '../entries/payload-form.ts';
 import type { Entry, Payload } from '../entries/payloads.ts';
 import { type Findings, Unreadable } from './findings.ts';
+import { heldFactsOf } from './held-facts.ts';
 import { hasJust } from './json-file.ts';
 import { type Erased, LedgerPart } from './ledger-part.ts';
 import { ValuesBefore } from './values-before.ts';
-
-/** A blob line or an erased line that stands before an entry. */
-export type Waiting =
-  | { readonly hash: string; readonly value: unknown; readonly bytes: number }
-  | { readonly hash: string; readonly by: string };
 
 /**
  * The entries, blobs and erasures of `entries.jsonl` (format's reference, section 3, checks 1 to
@@ -39,7 +35,7 @@ class Reading {
   }
 
   read(line: string, number: number): void {
-    const value = objectIn(line, number);
+    const value = objectIn(line, (predicate) => badLine(number, predicate));
     if (hasJust(value, ['id', 'index', 'payload'])) this.#entry(line, value, number);
     else if (hasJust(value, ['blob', 'hash'])) this.#blob(value, number);
     else if (hasJust(value, ['by', 'erased'])) this.#erasure(value, number);
@@ -74,7 +70,7 @@ class Reading {
     if (hashOf(text) !== hash)
       this.#findings.fault('bad_entry', `The value of line ${number} does not hash to its name.`);
     this.#blobs.set(hash, blob);
-    this.#values.wait({ hash, value: blob, bytes: utf8(text).length });
+    this.#values.wait({ hash, held: heldFactsOf(blob), bytes: utf8(text).length });
   }
 
   #erasure({ by, erased }: Members, number: number): void {
@@ -84,19 +80,20 @@ class Reading {
   }
 }
 
-function objectIn(line: string, number: number): Members {
+/** The object of a canonical line. @throws `bad`, with the reason as a predicate */
+export function objectIn(line: string, bad: (predicate: string) => Unreadable): Members {
   try {
     const value = readCanonical(line, LINE);
     if (isObject(value)) return value;
   } catch (error) {
     if (!(error instanceof NotCanonical)) throw error;
-    throw badLine(number, error.message);
+    throw bad(error.message);
   }
-  throw badLine(number, 'is not an object');
+  throw bad('is not an object');
 }
 
-/** The limits of a payload, which are lower than those of a line. */
-function wrongText(text: string): string {
+/** The limits of a payload, which are lower than those of a line: '' or the reason. */
+export function wrongText(text: string): string {
   try {
     // A text has at least one byte for each of its values.
     if (text.length * 3 > PAYLOAD.values) readCanonical(text, PAYLOAD);

@@ -1,10 +1,13 @@
-import { isColumn, isHash, isObject } from '../entries/basic-forms.ts';
+import { isHash, isObject } from '../entries/basic-forms.ts';
 import type { Entry, Payload } from '../entries/payloads.ts';
 import { type Reference, referencesOf } from '../entries/references.ts';
 import type { Findings } from './findings.ts';
-import type { Waiting } from './lines.ts';
+import type { HeldFacts } from './held-facts.ts';
 
-const SALT = /^[0-9a-f]{32}$/;
+/** A blob line or an erased line that stands before an entry. */
+export type Waiting =
+  | { readonly hash: string; readonly held: HeldFacts; readonly bytes: number }
+  | { readonly hash: string; readonly by: string };
 
 /**
  * Compares the lines between two entries with those that the second one needs, in the order of
@@ -49,7 +52,7 @@ export class ValuesBefore {
     const line = this.#seen.get(hash) as Waiting;
     if ('by' in line) return isSalted ? '' : `The value of ${position} cannot be erased.`;
     if (line.bytes !== bytes) return `The value of ${position} has another size.`;
-    return wrongHeld(position, isSalted, line.value) || wrongBranch(payload, position, line.value);
+    return wrongHeld(position, isSalted, line.held) || wrongBranch(payload, position, line.held);
   }
 
   /** A writ with its ancestors, until one has stood before or is not there. */
@@ -57,7 +60,7 @@ export class ValuesBefore {
     let hash: unknown = first;
     while (isHash(hash) && !this.#seen.has(hash) && this.#next(hash)) {
       const line = this.#seen.get(hash);
-      hash = line !== undefined && 'value' in line && isObject(line.value) ? line.value['parent'] : undefined;
+      hash = line !== undefined && 'held' in line ? line.held.parent : undefined;
     }
   }
 
@@ -93,31 +96,21 @@ function writsNamedBy(payload: Payload): readonly string[] {
 }
 
 /** The conditions on the value of a blob (ledger reference, section 4). */
-function wrongHeld(position: string, isSalted: boolean, held: unknown): string {
+function wrongHeld(position: string, isSalted: boolean, { isObject, isList, salted }: HeldFacts): string {
   if (!isSalted) {
-    if (position.endsWith('initial_state') && !isObject(held)) return 'Its initial state is not an object.';
-    const isList = /(?:delta\.state|proposal\.approval)$/.test(position);
-    return isList && !Array.isArray(held) ? 'Its changes of the state are not a list.' : '';
+    if (position.endsWith('initial_state') && !isObject) return 'Its initial state is not an object.';
+    const asksList = /(?:delta\.state|proposal\.approval)$/.test(position);
+    return asksList && !isList ? 'Its changes of the state are not a list.' : '';
   }
-  if (!isObject(held)) return `The value of ${position} has no salt.`;
-  const { salt, value, ...more } = held;
-  const hasSalt = typeof salt === 'string' && SALT.test(salt) && 'value' in held && Object.keys(more).length === 0;
-  if (!hasSalt) return `The value of ${position} has no salt.`;
-  if (position.endsWith('.partition') && !isPartition(value)) return `The value of ${position} names no partition.`;
-  return position.endsWith('.object') && !isColumn(value) ? `The value of ${position} is not a text.` : '';
+  if (salted === undefined) return `The value of ${position} has no salt.`;
+  if (position.endsWith('.partition') && !salted.isPartition) return `The value of ${position} names no partition.`;
+  return position.endsWith('.object') && !salted.isColumn ? `The value of ${position} is not a text.` : '';
 }
 
 /** A part of the memory that inherits is that of a branch. */
-function wrongBranch(payload: Payload, position: string, held: unknown): string {
+function wrongBranch(payload: Payload, position: string, { salted }: HeldFacts): string {
   const [, n] = /beliefs\[(\d+)\]\.partition$/.exec(position) ?? [];
   if (n === undefined || payload.kind !== 'commit' || payload.delta.beliefs[Number(n)]?.inherit === undefined)
     return '';
-  const name = isObject(held) ? held['value'] : undefined;
-  return isObject(name) && 'branch' in name ? '' : `The value of ${position} names no branch.`;
-}
-
-function isPartition(value: unknown): boolean {
-  if (!isObject(value)) return false;
-  const { space, subject, predicate, branch = 'none', ...more } = value;
-  return [space, subject, predicate, branch].every(isColumn) && Object.keys(more).length === 0;
+  return salted?.isOfBranch === true ? '' : `The value of ${position} names no branch.`;
 }

@@ -45,11 +45,24 @@ const WORDS: Readonly<Record<Check, readonly [string, string, string, string?]>>
   ],
   writs: ['writ', 'writs', 'signed by its issuer', 'signed by their issuers'],
   records: ['record', 'records', 'derived again from the entries, without a difference'],
+  trees: ['tree', 'trees', 'of the export, with the root of a checkpoint'],
+  consistency: [
+    'proof of consistency',
+    'proofs of consistency',
+    'that the log continues the earlier checkpoint (RFC 9162)',
+  ],
 };
 
+/** The checks of a bundle. */
+export const OF_BUNDLE: readonly Check[] = CHECKS.filter((check) => check !== 'trees' && check !== 'consistency');
+/** The checks of an export, with or without checkpoints. */
+export const OF_EXPORT: readonly Check[] = CHECKS.filter((check) => !['files', 'proofs', 'records'].includes(check));
+/** The checks of checkpoints alone. */
+export const OF_CHECKPOINT: readonly Check[] = ['checkpoint', 'cosignatures', 'consistency'];
+
 /** All that was checked, with counts. */
-export function checksPart(findings: Findings): HTMLElement {
-  const rows = CHECKS.map((check) => {
+export function checksPart(findings: Findings, checks: readonly Check[] = OF_BUNDLE): HTMLElement {
+  const rows = checks.map((check) => {
     const count = findings.countOf(check);
     const [one, many, ofOne, ofMany = ofOne] = WORDS[check];
     const name = counted(count, one, many);

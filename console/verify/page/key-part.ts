@@ -17,7 +17,7 @@ export function keyPart({ keys, checkpoint }: Content, onGiven: (given: GivenKey
   const witnesses = element('textarea', { id: 'witness-keys', rows: '2', spellcheck: 'false' });
   const standing = element('p', { class: 'standing', role: 'status' });
   const compare = () => {
-    const given = read(log.value, witnesses.value);
+    const given = givenKeys(log.value, witnesses.value);
     const { words, compared, problem } = standingOf(given, log.value, witnesses.value, keys.log);
     standing.dataset['compared'] = problem ? 'problem' : compared;
     standing.textContent = `${problem ? '!' : SIGNS[compared]} ${words}`;
@@ -53,7 +53,8 @@ export function comparedWith(given: GivenKeys, key: NoteKey): Compared {
   return given.log.text === key.text ? 'equal' : 'another key';
 }
 
-function read(log: string, witnesses: string): GivenKeys {
+/** The keys in the fields of a reader. A text that is no key is left out. */
+export function givenKeys(log: string, witnesses: string): GivenKeys {
   const key = readKey(log.trim());
   const lines = linesOf(witnesses).map(readKey);
   return {
@@ -69,12 +70,18 @@ function linesOf(text: string): readonly string[] {
     .filter((line) => line !== '');
 }
 
+/** The reason why a text in the fields is left out. */
+export function keyProblem(given: GivenKeys, log: string, witnesses: string): string | undefined {
+  if (log.trim() !== '' && given.log === undefined) return 'this is no key of a log: name+id+Base64';
+  return given.witnesses?.length === linesOf(witnesses).length
+    ? undefined
+    : 'a line is no key of a witness: name+id+Base64';
+}
+
 function standingOf(given: GivenKeys, log: string, witnesses: string, key: NoteKey) {
   const compared = comparedWith(given, key);
-  if (log.trim() !== '' && given.log === undefined)
-    return { words: 'this is no key of a log: name+id+Base64', compared, problem: true };
-  if (given.witnesses?.length !== linesOf(witnesses).length)
-    return { words: 'a line is no key of a witness: name+id+Base64', compared, problem: true };
+  const problem = keyProblem(given, log, witnesses);
+  if (problem !== undefined) return { words: problem, compared, problem: true };
   const words = {
     'not compared': 'not compared with a key of yours',
     equal: 'equal to the key that you have',

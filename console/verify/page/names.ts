@@ -2,9 +2,13 @@ import type { LedgerPart } from '../bundle/ledger-part.ts';
 import { element } from './element.ts';
 import { code, inert } from './inert.ts';
 
-/** An entry by its trajectory and number, with a link to its card; by its id if it is not here. */
-export function nameOfEntry(id: string, part: LedgerPart | undefined): HTMLElement {
+/**
+ * An entry by its trajectory and number, with a link to its card. One that is not here is named by
+ * its `place`, or by its id.
+ */
+export function nameOfEntry(id: string, part: LedgerPart | undefined, place?: string): HTMLElement {
   const entry = part?.byId.get(id);
+  if (entry === undefined && place !== undefined) return element('span', {}, 'entry ', inert(place));
   if (entry === undefined) return element('span', {}, 'entry ', code(`${id.slice(0, 12)}…`));
   const { trajectory_id: trajectory, seq } = entry.payload;
   return element('a', { href: `#${anchorOf(id)}` }, 'entry ', inert(`${trajectory}@${seq}`));

@@ -14,6 +14,7 @@ import {
 import { EXIT } from '../errors.ts';
 import { count, positive, withSharedOptions } from '../files/options.ts';
 import { entryAt, headOf } from '../store/entries.ts';
+import { isRootLog } from '../store/open-by-url.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import type { Column } from '../terminal/output.ts';
 import { dim, green, line, red, type Value, yellow } from '../terminal/printable.ts';
@@ -79,6 +80,8 @@ function listTrajectories(session: Session, { from, limit }: Options): Promise<v
       ]),
     );
     if (listed.length < all.length) out.line(dim(line`${listed.length} of ${all.length} trajectories`));
+    if (isRootLog(session.storeUrl))
+      out.line(dim(line`This is the root log. The entries of a cell are at ${session.storeUrl}?cell=NAME`));
   });
 }
 

@@ -2,6 +2,20 @@ import { findRootKey } from '#config';
 import { openStore, type Store, type StoreOptions } from '#stores';
 import { CliError, described, note } from '../errors.ts';
 
+/** An open store, with the words for its errors. */
+export interface OpenedStore {
+  readonly store: Store;
+  /** An error in the words of the root log, if the store is of a cell and an order is the cause. */
+  readonly explained: (error: unknown) => unknown;
+}
+
+const asItIs = (error: unknown): unknown => error;
+
+/** Whether a URL names the root log of several cells, and none of the cells. */
+export function isRootLog(url: string): boolean {
+  return url.startsWith('cells:') && !url.includes('?cell=');
+}
+
 /**
  * The store of a URL. `cells:FILE` is the store of the root log, and `cells:FILE?cell=NAME` the one
  * of a cell, which refuses what the root log does not allow.
@@ -11,19 +25,24 @@ import { CliError, described, note } from '../errors.ts';
 export async function openByUrl(
   url: string,
   { root: wantsRoot = false, ...options }: StoreOptions & { readonly root?: boolean },
-): Promise<Store> {
-  if (!url.startsWith('cells:')) return openStore(url, options);
-  const { openCell, partsOfCellsUrl, readCellsFile } = await import('#cells');
+): Promise<OpenedStore> {
+  const plain = async (opening: Promise<Store>) => ({ store: await opening, explained: asItIs });
+  if (!url.startsWith('cells:')) return plain(openStore(url, options));
+  const { explainedHalt, openCell, partsOfCellsUrl, readCellsFile } = await import('#cells');
   const { file: path, cell } = partsOfCellsUrl(url);
   const file = readCellsFile(path);
   const { archive: _, ...others } = options;
-  if (cell === undefined || wantsRoot) return openStore(file.root, others);
+  if (cell === undefined || wantsRoot) return plain(openStore(file.root, others));
   const place = file.cells.find(({ name }) => name === cell);
   if (place !== undefined && options.mode === 'readonly')
-    return openStore(place.store, { ...others, archive: place.archive });
+    return plain(openStore(place.store, { ...others, archive: place.archive }));
   const root = findRootKey(url);
   if (root === undefined)
     throw new CliError('usage', 'A cell follows the root log by its root key. Set ASSIZE_ROOT_KEY_FILE to its file.');
-  const { store } = await openCell(url, { root, ...others, onFailure: (error) => note(described(error).message) });
-  return store;
+  const { store, watch } = await openCell(url, {
+    root,
+    ...others,
+    onFailure: (error) => note(described(error).message),
+  });
+  return { store, explained: (error) => explainedHalt(error, watch) };
 }

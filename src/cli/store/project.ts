@@ -27,15 +27,18 @@ interface ProjectOptions {
 /**
  * Loads the config for a command that has `--config`: the named file, or the one of the working
  * folder or a folder above. Returns the options with the store and the archive of the config,
- * unless the command line or the environment names them.
+ * unless the command line or the environment names them. `needs`: with `store`, a command whose
+ * store is named loads no config that is not named too.
  *
  * @throws ConfigError
  */
 export async function openProject<Options extends { readonly config?: string }>(
   command: Command,
   options: Options,
+  needs: 'project' | 'store' = 'project',
 ): Promise<Options> {
   current = undefined;
+  if (needs === 'store' && options.config === undefined && 'store' in storeGiven(command, options)) return options;
   if (!command.options.some(({ long }) => long === '--config')) return options;
   const file = options.config ?? findConfig('.');
   if (file === undefined) return options;

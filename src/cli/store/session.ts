@@ -52,14 +52,16 @@ export interface Session {
 
 /**
  * Makes a command's action from a function that receives a session, the options and the arguments,
- * and returns the exit code.
+ * and returns the exit code. `store`: the command reads the config only if no other place names its
+ * store.
  */
 export function inSession<Options extends StorelessOptions>(
   action: (session: Session, options: Options, ...args: any[]) => Promise<ExitCode>,
+  needs: 'project' | 'store' = 'project',
 ): (...given: any[]) => Promise<void> {
   return async (...given) => {
     const [parsed, command] = given.splice(-2) as [Options, Command];
-    const options = await openProject(command, parsed);
+    const options = await openProject(command, parsed, needs);
     const session = openSession(options, command);
     // A signal that came while modules were loaded is heard before a step that can block.
     await new Promise((resolve) => setImmediate(resolve));
@@ -86,7 +88,7 @@ function openSession(
     progress: new Progress(),
     interruption,
     withStore: async (mode, work, options = {}) => {
-      const store = await openByUrl(storeUrl, { archive, ...options, mode }).catch((error: unknown) => {
+      const { store, explained } = await openByUrl(storeUrl, { archive, ...options, mode }).catch((error: unknown) => {
         throw mode === 'create' ? error : inOurWords(error);
       });
       try {
@@ -94,7 +96,7 @@ function openSession(
       } catch (error) {
         throw isInstance(error, Interrupted) && mode !== 'readonly'
           ? new Interrupted(error.signal, true, error.done)
-          : error;
+          : explained(error);
       } finally {
         await store.close();
       }

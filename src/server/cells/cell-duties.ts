@@ -1,5 +1,5 @@
 import { isAssizeError } from '#base';
-import { type Cell, reportCheckpoint, tenantOf } from '#cells';
+import { type Cell, explainedHalt, reportCheckpoint, tenantOf } from '#cells';
 import type { ResolvedConfig } from '#config';
 import type { Metrics } from '../log/metrics.ts';
 import { CellOrders, type CellOrdersOptions } from './cell-orders.ts';
@@ -29,9 +29,13 @@ export class CellDuties {
    * @throws CellsError `cell_diverged`; the errors of the stores
    */
   async start(): Promise<void> {
-    const { watch } = this.#cell;
+    const { watch, log, own, place } = this.#cell;
+    const served = log.servedCell(place.name, own);
     watch.reportTo(this.#onFailure);
-    watch.onOrders((directory) => this.#orders.apply(directory));
+    watch.onOrders(async (directory) => {
+      await this.#orders.apply(directory);
+      await served.answer();
+    });
     await watch.readAgain();
     await reportCheckpoint(this.#cell);
     this.#timer = setInterval(() => this.#report(), REPORT_MS).unref();
@@ -59,6 +63,16 @@ export class CellDuties {
 
   /** @throws CellsError `principal_revoked`, `root_silent` */
   readonly requireStanding = (principal: string): void => this.#cell.watch.requireStanding(principal);
+
+  /** @throws CellsError if the cell accepts no entries at all; same as `RootWatch.requireOpen` */
+  requireReady(): void {
+    this.#cell.watch.requireOpen();
+  }
+
+  /** An error in the words of the root log, if an order of it is the cause. */
+  explained(error: unknown): unknown {
+    return explainedHalt(error, this.#cell.watch);
+  }
 
   measure(metrics: Metrics): void {
     const { watch } = this.#cell;

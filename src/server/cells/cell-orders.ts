@@ -1,5 +1,5 @@
 import { isAssizeError } from '#base';
-import { type Cell, type DirectoryState, tenantOf } from '#cells';
+import { type Cell, type DirectoryState, ORDERS_PRINCIPAL, tenantOf } from '#cells';
 import type { GrantIssuer } from '#config';
 import type { Domain } from '#kernel';
 import { HALT_ACTION, REVOKE_ACTION } from '#ledger';
@@ -17,9 +17,6 @@ export interface CellOrdersOptions {
   readonly clock: Clock;
   readonly onFailure: (error: unknown) => void;
 }
-
-/** The principal of the halts and revocations that carry out orders. */
-const CELLS = 'assize:cells';
 
 /** Refusals that no later attempt changes: no process of this configuration writes there. */
 const FINAL: readonly string[] = ['concluded', 'domain_mismatch', 'imported_trajectory', 'invalid_ledger'];
@@ -124,19 +121,22 @@ export class CellOrders {
     const trajectory = await this.#assize.open(id);
     if (trajectory.halted !== undefined) return;
     const { offices, clock } = this.#options;
-    const writ = offices.forOffice(CELLS, HALT_ACTION, id, clock.now());
-    requireDone(id, (await trajectory.halt({ reason: `root log: ${reason}`, writ, principal: CELLS })).ruling);
+    const writ = offices.forOffice(ORDERS_PRINCIPAL, HALT_ACTION, id, clock.now());
+    requireDone(
+      id,
+      (await trajectory.halt({ reason: `root log: ${reason}`, writ, principal: ORDERS_PRINCIPAL })).ruling,
+    );
   }
 
   /** Ends a halt of the root log. That of a person stands. */
   async #resume(id: string): Promise<void> {
     const trajectory = await this.#assize.open(id);
-    if (trajectory.halted?.principal !== CELLS) return;
+    if (trajectory.halted?.principal !== ORDERS_PRINCIPAL) return;
     const { offices, clock } = this.#options;
-    const writ = offices.forOffice(CELLS, HALT_ACTION, id, clock.now());
+    const writ = offices.forOffice(ORDERS_PRINCIPAL, HALT_ACTION, id, clock.now());
     const reason = 'root log: the order has ended';
     try {
-      requireDone(id, (await trajectory.resume({ reason, writ, principal: CELLS })).ruling);
+      requireDone(id, (await trajectory.resume({ reason, writ, principal: ORDERS_PRINCIPAL })).ruling);
     } catch (error) {
       // Another server was faster.
       if (!isAssizeError(error, 'not_halted')) throw error;
@@ -162,9 +162,9 @@ export class CellOrders {
     for (const id of places.filter(isDue))
       await this.#attempt(id, async () => {
         const trajectory = await this.#assize.open(id);
-        const by = offices.forOffice(CELLS, REVOKE_ACTION, id, clock.now());
+        const by = offices.forOffice(ORDERS_PRINCIPAL, REVOKE_ACTION, id, clock.now());
         for (const writ of await grants.wholesOf(principal, id)) {
-          const input = { writ, by, reason: `root log: ${reason}`, principal: CELLS };
+          const input = { writ, by, reason: `root log: ${reason}`, principal: ORDERS_PRINCIPAL };
           requireDone(id, (await trajectory.writs.revoke(input)).ruling);
         }
       });

@@ -97,11 +97,12 @@ export function createApp(parts: AppParts): Hono {
     if (stopping.aborted && !ownRequests.has(context.req.raw)) throw stopped();
     await next();
   });
-  app.onError((error, context) => answerProblem(error, context.req.raw, parts));
+  app.onError((error, context) => answerProblem(service.cell?.explained(error) ?? error, context.req.raw, parts));
   app.notFound((context) => answerProblem(unknownOperation(), context.req.raw, parts));
   app.get('/healthz', (context) => context.json({ status: 'ok' }));
   app.get('/readyz', async (context) => {
     await service.store.trajectories();
+    service.cell?.requireReady();
     return context.json({ status: 'ready' });
   });
   app.get('/metrics', async (context) => {

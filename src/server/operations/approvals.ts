@@ -368,7 +368,7 @@ const decideMany = operation({
         results.push({ id, ruling: rulingDocument(ruling) });
       } catch (error) {
         if (!isAssizeError(error)) throw error;
-        results.push({ id, problem: { ...problemOf(error) } });
+        results.push({ id, problem: { ...problemOf(request.service.cell?.explained(error) ?? error) } });
       }
     }
     return { body: { results } };

@@ -11,6 +11,7 @@ import { problemOf } from '../problems/problem.ts';
 import { proposeOnce } from '../propose-once.ts';
 import { callerTrajectory, entryNamed, type Reaching } from '../reach.ts';
 import { interruptDocument, rulingDocument } from '../rulings.ts';
+import type { Service } from '../service.ts';
 import {
   documentForm,
   hash,
@@ -111,15 +112,15 @@ const createMany = operation({
         return rulingDocument(ruling);
       }),
     );
-    return { body: { results: results.map((result, i) => resultOf(body.proposals[i]!.key, result)) } };
+    return { body: { results: results.map((result, i) => resultOf(service, body.proposals[i]!.key, result)) } };
   },
 });
 
 /** @throws an error of unknown origin. A repetition of the request finds the rulings by keys. */
-function resultOf(key: string, result: PromiseSettledResult<ReturnType<typeof rulingDocument>>) {
+function resultOf({ cell }: Service, key: string, result: PromiseSettledResult<ReturnType<typeof rulingDocument>>) {
   if (result.status === 'fulfilled') return { key, ruling: result.value };
   if (!isAssizeError(result.reason)) throw result.reason;
-  return { key, problem: { ...problemOf(result.reason) } };
+  return { key, problem: { ...problemOf(cell?.explained(result.reason) ?? result.reason) } };
 }
 
 async function inputOf(

@@ -8,6 +8,7 @@ import { domains } from './domains.ts';
 import { effects } from './effects.ts';
 import { entries } from './entries.ts';
 import { hooks } from './hooks.ts';
+import { incidents } from './incidents.ts';
 import { log } from './log.ts';
 import { memory } from './memory.ts';
 import { notices } from './notices.ts';
@@ -31,6 +32,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...calls,
   ...approvals,
   ...entries,
+  ...incidents,
   ...branches,
   ...writs,
   ...effects,

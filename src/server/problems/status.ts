@@ -145,7 +145,7 @@ const STATUS: Readonly<Partial<Record<ErrorStatus, readonly string[]>>> = {
     ],
     ...['store_facts_incomplete', 'store_not_scrubbed', 'concurrent_run'],
     ...['archive_failed', 'archive_missing', 'archive_not_named'],
-    ...['tenant_moves', 'root_silent', 'orders_waiting', 'cell_diverged'],
+    ...['tenant_moves', 'root_silent', 'root_diverged', 'orders_waiting', 'cell_diverged', 'cell_halted'],
   ],
 };
 

@@ -84,12 +84,10 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
       return connect(path, connecting, (db) => {
         const files = connection.readonly ? undefined : new OpenFiles(db, path, opened);
         const indexes = { ids: new HashIndex(db, 'entry'), blobs: new HashIndex(db, 'blob') };
-        return new SqliteStore(
-          db,
-          indexes,
-          new FileWriter(db, indexes, { path, lockTimeoutMs, files, clock }),
-          connection,
-        );
+        return new SqliteStore(db, indexes, new FileWriter(db, indexes, { path, lockTimeoutMs, files, clock }), {
+          ...connection,
+          files,
+        });
       });
     };
     const store = await whenUnlocked(() => againIfMoved(open), path, lockTimeoutMs);

@@ -14,6 +14,7 @@ import { checkInput, POSITIVE, TEXT } from '../check-input.ts';
 import { CheckedStore } from '../checked-store.ts';
 import { closedError } from '../errors.ts';
 import { checkTextQuery } from '../fact-input.ts';
+import type { InPlace } from '../in-place.ts';
 import { RETIREMENT, SNAPSHOT_READ } from '../input.ts';
 import type { NativePort, Reads, Writes } from '../native-port.ts';
 import type { VectorSearch } from '../options.ts';
@@ -23,6 +24,7 @@ import { rebuild } from '../rebuild.ts';
 import type { Retirable, Retirement } from '../retirement.ts';
 import { copyDatabase } from './connection/database.ts';
 import { checkPath, createLater } from './connection/file.ts';
+import type { OpenFiles } from './connection/open-files.ts';
 import { whenUnlocked } from './connection/retry.ts';
 import { Leases } from './effects/lease.ts';
 import { readonlyError, storeError } from './errors.ts';
@@ -43,6 +45,8 @@ export interface Connection {
   readonly vectors: VectorSearch;
   /** The place of the store's archive, if the caller named one. */
   readonly archive: string | undefined;
+  /** The files of a connection that writes. */
+  readonly files: OpenFiles | undefined;
   /**
    * The result of `make` for one more connection, which only reads. The function closes the
    * connection if `make` throws.
@@ -62,7 +66,7 @@ export interface Connection {
  * can hold throw `store_invalid_input`. A damaged file throws `store_corrupt`. A lock that another
  * process holds for too long throws `store_locked`.
  */
-export class SqliteStore extends CheckedStore implements Retirable, Archivable {
+export class SqliteStore extends CheckedStore implements Retirable, Archivable, InPlace {
   static {
     markOwnPackage(SqliteStore.prototype);
   }
@@ -75,6 +79,7 @@ export class SqliteStore extends CheckedStore implements Retirable, Archivable {
   readonly #vectors: VectorSearch;
   readonly #archive: StoreArchive;
   readonly #place: string | undefined;
+  readonly #files: OpenFiles | undefined;
   readonly #another: Connection['another'];
   readonly #reads: SqliteReads;
   readonly #writing: FileWriter;
@@ -133,6 +138,7 @@ export class SqliteStore extends CheckedStore implements Retirable, Archivable {
     this.#lockTimeoutMs = lockTimeoutMs;
     this.#vectors = vectors;
     this.#place = connection.archive;
+    this.#files = connection.files;
     this.#another = connection.another;
     this.#reads = reads;
     this.#writing = writing;
@@ -252,6 +258,11 @@ export class SqliteStore extends CheckedStore implements Retirable, Archivable {
   readInParallel(ranges: readonly RowRange[]): ParallelReader {
     this.#checkUsable();
     return readInParallel({ url: `sqlite:${this.path}`, archive: this.#place }, ranges);
+  }
+
+  requireInPlace(): void {
+    this.#checkUsable();
+    this.#files?.requireNamed();
   }
 
   async selfCheck(): Promise<string[]> {

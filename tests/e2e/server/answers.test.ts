@@ -113,6 +113,8 @@ test('each operation answers in the form of its schema', async () => {
     { op: 'add', path: '/desks/a', value: { sum: 10 } },
   ]);
   expect((await ok('entries.dependents', { path: entry })).dependents).toEqual([]);
+  const blast = await ok('incidents.blast', { as: 'auditor:eve', body: { entry: committed.entry_id } });
+  expect(blast).toMatchObject({ affected: 1, entries: [{ id: committed.entry_id, is_start: true, from: [] }] });
   expect((await ok('checkpoints.create')).size).toBeGreaterThan(0);
   expect((await ok('checkpoints.latest')).checkpoint).toMatch(/^assize\//);
   expect((await ok('entries.proof', { path: entry })).proof).toMatch(/^c2sp\.org\/tlog-proof/);

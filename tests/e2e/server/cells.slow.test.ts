@@ -1,4 +1,5 @@
 /** Servers of several cells with one root log. */
+import { renameSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { auditCells, type Cell, cancelMove, EVERY_TENANT, moveTenant, reportCheckpoint } from '#cells';
@@ -237,6 +238,32 @@ test('the root log has checkpoints of cells, and a cell without entries stops', 
   expect(audits[1]!.fault).toBeUndefined();
 });
 
+test('a root file that comes back is heard again by the servers that run', async () => {
+  const { one, folder } = await pair();
+  await succeed(one, 'proposals.create', paid('main', 1, 'a'));
+  renameSync(`${folder}/root.db`, `${folder}/away.db`);
+  await becomes(one, 'main', 'root_silent');
+  renameSync(`${folder}/away.db`, `${folder}/root.db`);
+  await becomes(one, 'main', 'committed');
+  expect((await one.ask('GET', '/readyz')).status).toBe(200);
+});
+
+test('a move to or from a cell without a server begins nothing', async () => {
+  const { file, log, serve } = await deployment({ tenants: { main: 'one' } });
+  const move = () =>
+    moveTenant({ file, log, tenant: 'main', to: 'two', principal: BY, signal: new AbortController().signal });
+  // The stores exist, and no server runs.
+  for (const { store } of file.cells) await (await openStore(store)).close();
+  const refused = (cell: string) => ({
+    code: 'move_refused',
+    message: expect.stringContaining(`No server of the cell ${cell} `),
+  });
+  await expect(move()).rejects.toMatchObject(refused('one'));
+  await serve('one');
+  await expect(move()).rejects.toMatchObject(refused('two'));
+  expect((await log.read()).tenants['main']).toEqual({ cell: 'one' });
+});
+
 test('a cell that does not hear from the root log accepts no entry', async () => {
   const { one } = await pair();
   const { cell } = one;
@@ -244,4 +271,8 @@ test('a cell that does not hear from the root log accepts no entry', async () =>
   await cell.log.store.close();
   // The token of the agent still counts, for a time.
   await becomes(one, 'main', 'root_silent');
+  expect(await one.ask('GET', '/readyz')).toMatchObject({
+    status: 503,
+    body: { code: 'root_silent', retryable: true },
+  });
 });

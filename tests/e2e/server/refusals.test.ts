@@ -196,6 +196,7 @@ const SMALLEST: Readonly<Record<string, unknown>> = {
   'effects.resolve': { as: 'applied', evidence: 'seen' },
   'memory.state': { verb: 'assert', subject: 'ada', predicate: 'phone', object: '1' },
   'memory.recall': {},
+  'incidents.blast': { writ: '9'.repeat(64) },
   'trajectories.halt': { reason: 'stop' },
   'trajectories.resume': { reason: 'go on' },
   'trajectories.upgrade': { reason: 'newer' },

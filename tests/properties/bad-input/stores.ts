@@ -180,6 +180,7 @@ export const STORES: Readonly<Record<string, Case | Exempt>> = {
   ...storeCases('MemoryStore', async () => new stores.MemoryStore()),
   'new SqliteStore': exempt('made by openSqlite, which takes the connection'),
   ...storeCases('SqliteStore', () => (lasting ??= openLasting())),
+  'SqliteStore.requireInPlace': exempt('no arguments'),
   'SqliteStore.retire': takes(
     async (retirement) => {
       const store = await stores.openSqlite({ path: fresh() });

@@ -1,0 +1,125 @@
+import type { Command } from 'commander';
+import { Option } from 'commander';
+import { type BlastRadius, blastRadius, DERIVATIONS, type Derivation, type IncidentStart } from '#runtime';
+import { blastDocument, counted, shortId, shortTime } from '#views';
+import { CliError, EXIT } from '../errors.ts';
+import { repeatable, withSharedOptions } from '../files/options.ts';
+import { instantOrDay } from '../input/periods.ts';
+import { entryNamed } from '../input/points.ts';
+import { inSession, type SharedOptions } from '../store/session.ts';
+import type { Output } from '../terminal/output.ts';
+import { bold, dim, line, red } from '../terminal/printable.ts';
+
+interface Options extends SharedOptions {
+  readonly entry?: string;
+  readonly writ?: string;
+  readonly principal?: string;
+  readonly approver?: string;
+  readonly tool?: string;
+  readonly definition?: string;
+  readonly source?: string;
+  readonly space?: string;
+  readonly subject?: string;
+  readonly predicate?: string;
+  readonly since?: string;
+  readonly until?: string;
+  readonly without: readonly string[];
+  readonly readAll?: boolean;
+}
+
+export function blast(program: Command): void {
+  withSharedOptions(
+    program
+      .command('blast')
+      .description('list all that derives from a bad credential, approver, tool, source, fact or entry')
+      .option('--entry <entry>', 'an entry: its id or a prefix')
+      .option('--writ <id>', 'entries under a writ, or under a writ below it')
+      .option('--principal <name>', 'entries under the writs that a principal holds')
+      .option('--approver <name>', 'decisions of a principal')
+      .option('--tool <name>', 'calls of a tool: NAME, or SERVER/TOOL behind the gateway')
+      .option('--definition <hash>', 'calls of the gateway under a definition of their tool')
+      .option('--source <text>', 'facts that name a source, such as a message')
+      .option('--space <name>', 'facts of a space: pass --subject too')
+      .option('--subject <name>', 'with --space: the facts of this subject')
+      .option('--predicate <name>', 'with --space and --subject: the facts of this predicate')
+      .option('--since <instant>', 'the incident begins at or after this time', instantOrDay)
+      .option('--until <instant>', 'the incident begins before this time', instantOrDay)
+      .addOption(repeatable('--without <derivation>', `do not follow one of: ${DERIVATIONS.join(', ')}`))
+      .addOption(new Option('--read-all', 'read every entry, and trust no index in the store; changes nothing')),
+  )
+    .addHelpText(
+      'after',
+      '\nExamples:\n  assize blast --writ 1f0c8a77… --since 2026-05-03T00:00:00Z\n  assize blast --approver human:ana --without state\n\n' +
+        'Pass exactly one start. A derivation is a fact from a statement (belief), a proposal that used a recall (recall),\n' +
+        'a change of a path of the state that an affected entry had written (state), a decision on an affected proposal\n' +
+        '(decision), an outcome of its effects (outcome), a delegation, or a branch.\n' +
+        'The first search adds all entries to the log of the store, and indexes them. Later searches read the index.\n' +
+        'Negative: an entry is affected.',
+    )
+    .action(
+      inSession((session, options: Options) =>
+        session.withStore(options.readAll === true ? 'readonly' : 'existing', async (store) => {
+          const start = await startOf(options, async (text) => (await entryNamed(store, text)).id);
+          const total = (await store.trajectories()).reduce((sum, { entries }) => sum + entries, 0);
+          const radius = await blastRadius(store, start, {
+            ...(options.without.length > 0 && { through: withoutSome(options.without) }),
+            by: options.readAll === true ? 'all' : 'index',
+            onProgress: (entries) => session.progress.report('entries searched', entries, total),
+          });
+          session.progress.end();
+          if (session.json) session.out.document(blastDocument(radius));
+          else print(session.out, radius);
+          return radius.entries.length === 0 ? EXIT.ok : EXIT.negative;
+        }),
+      ),
+    );
+}
+
+async function startOf(options: Options, idOf: (text: string) => Promise<string>): Promise<IncidentStart> {
+  const { entry, space, subject, predicate, since, until } = options;
+  if ((space === undefined) !== (subject === undefined) || (predicate !== undefined && space === undefined))
+    throw new CliError('usage', 'Facts are named by --space and --subject, and by --predicate for some. Pass both.');
+  const start: Record<string, unknown> = {};
+  for (const name of ['writ', 'principal', 'approver', 'tool', 'definition', 'source'] as const)
+    if (options[name] !== undefined) start[name] = options[name];
+  if (entry !== undefined) start['entry'] = await idOf(entry);
+  if (space !== undefined) start['facts'] = { space, subject, ...(predicate !== undefined && { predicate }) };
+  if (since !== undefined) start['since'] = since;
+  if (until !== undefined) start['until'] = until;
+  return start as IncidentStart;
+}
+
+/** @throws CliError `usage` */
+function withoutSome(without: readonly string[]): readonly Derivation[] {
+  const unknown = without.find((name) => !(DERIVATIONS as readonly string[]).includes(name));
+  if (unknown !== undefined)
+    throw new CliError('usage', `${unknown} is no derivation. Pass one of ${DERIVATIONS.join(', ')}.`);
+  return DERIVATIONS.filter((name) => !without.includes(name));
+}
+
+/** Each entry once, in the order of the log, with the entries that it derives from. */
+function print(out: Output, { entries, facts, calls, pending, total, erased }: BlastRadius): void {
+  const starts = entries.filter(({ isStart }) => isStart).length;
+  const derived = entries.length - starts;
+  const trajectories = new Set(entries.map(({ trajectoryId }) => trajectoryId)).size;
+  out.line(
+    line`${bold(`${counted(entries.length, 'entry')} of ${total.toLocaleString('en')}`)} in ${counted(trajectories, 'trajectory')}: ${starts.toLocaleString('en')} where it begins, ${derived.toLocaleString('en')} that ${derived === 1 ? 'derives' : 'derive'}`,
+  );
+  for (const { id, trajectoryId, seq, at, kind, action, isStart, from } of entries) {
+    const why = [...Map.groupBy(from, ({ how }) => how)].map(
+      ([how, links]) => `${how} of ${links.map(({ entry }) => shortId(entry)).join(', ')}`,
+    );
+    const said = [...(isStart ? ['start'] : []), ...why].join('; ');
+    out.line(line`  ${bold(shortId(id))} ${trajectoryId} seq ${seq} ${action ?? kind} ${dim(shortTime(at))} ${said}`);
+  }
+  if (facts.length > 0) out.line(line`${bold(counted(facts.length, 'fact'))} believed because of it`);
+  for (const { entry, space, subject, predicate, object } of facts)
+    out.line(line`  ${space} ${subject} ${predicate} ${object} ${dim(shortId(entry))}`);
+  if (calls.length > 0) out.line(line`${bold(counted(calls.length, 'call'))} made because of it`);
+  for (const { entry, tool, reversibility, outcome } of calls)
+    out.line(line`  ${tool ?? 'erased'} ${reversibility ?? ''} ${outcome} ${dim(shortId(entry))}`);
+  if (pending.length > 0) out.line(line`${bold(counted(pending.length, 'proposal'))} still pending`);
+  for (const id of pending) out.line(line`  ${shortId(id)}`);
+  if (erased > 0)
+    out.line(line`${red(`${counted(erased, 'value')} erased`)}: what derives through them alone is not listed.`);
+}

@@ -1,0 +1,123 @@
+import { type ArgumentSchema, arg, checkArgument } from '#base';
+import { type Instant, isInstant } from '#canon';
+import { type FactStore, type Hash, isFactStore, isHash, type LedgerStore } from '#ledger';
+import { RuntimeError } from '../../errors.ts';
+import { tokensOf } from '../../memory/plan/stated-writes.ts';
+import type { EntryLinks, Mark } from './entry-links.ts';
+
+/** The facts of a subject in a space, or of one of its predicates. */
+export interface NamedFacts {
+  readonly space: string;
+  readonly subject: string;
+  readonly predicate?: string;
+}
+
+/** Where an incident begins: exactly one name, and the period in which it counts. */
+export type IncidentStart = {
+  /** The entry with this id. */
+  readonly entry?: Hash;
+  /** Entries under this writ or a writ below it. */
+  readonly writ?: Hash;
+  /** Entries under a writ that this principal holds, or a writ below one. */
+  readonly principal?: string;
+  /** Decisions of this principal on proposals and effects. */
+  readonly approver?: string;
+  /** Entries with a call of this tool: `NAME`, or `SERVER/TOOL` behind the gateway. */
+  readonly tool?: string;
+  /** Calls of the gateway under this definition of their tool, by its hash. */
+  readonly definition?: string;
+  /** Statements of facts that name this source, such as a message. */
+  readonly source?: string;
+  /** Statements of these facts. */
+  readonly facts?: NamedFacts;
+  /** Only entries from this instant on. */
+  readonly since?: Instant;
+  /** Only entries before this instant. */
+  readonly until?: Instant;
+};
+
+const NAMES = ['entry', 'writ', 'principal', 'approver', 'tool', 'definition', 'source', 'facts'] as const;
+const FACTS: ArgumentSchema = arg.options<NamedFacts>({
+  space: arg.text,
+  subject: arg.text,
+  predicate: arg.optional(arg.text),
+});
+export const INCIDENT_START: ArgumentSchema = arg.options<IncidentStart>({
+  entry: arg.optional(arg.text),
+  writ: arg.optional(arg.text),
+  principal: arg.optional(arg.text),
+  approver: arg.optional(arg.text),
+  tool: arg.optional(arg.text),
+  definition: arg.optional(arg.text),
+  source: arg.optional(arg.text),
+  facts: arg.optional(FACTS),
+  since: arg.optional(arg.text),
+  until: arg.optional(arg.text),
+});
+
+/** Whether an incident begins with an entry, and the mark that all its first entries have. */
+export interface StartRule {
+  readonly isStart: (links: EntryLinks) => boolean;
+  /** Absent: the entries are known by id. */
+  readonly mark?: Mark;
+  readonly entries?: ReadonlySet<Hash>;
+}
+
+/**
+ * @throws RuntimeError `bad_option` for a start without exactly one name, or an invalid id or
+ * instant; `not_found` for an entry that the store does not have; ArgumentError `bad_argument`
+ */
+export async function startRule(store: LedgerStore, start: IncidentStart): Promise<StartRule> {
+  checkArgument(INCIDENT_START, start, 'start');
+  const given = NAMES.filter((name) => start[name] !== undefined);
+  const [name] = given;
+  if (name === undefined || given.length > 1)
+    throw bad(`an incident begins with exactly one of ${NAMES.join(', ')}; pass one`);
+  for (const each of ['entry', 'writ', 'definition'] as const)
+    if (start[each] !== undefined && !isHash(start[each])) throw bad(`${each} must be 64 hex digits`);
+  for (const each of ['since', 'until'] as const)
+    if (start[each] !== undefined && !isInstant(start[each]))
+      throw bad(`${each} must be an instant such as 2026-05-03T09:00:00.000000Z`);
+  const isInTime = ({ at }: EntryLinks): boolean =>
+    (start.since === undefined || at >= start.since) && (start.until === undefined || at < start.until);
+  const entries = await entriesOf(store, start);
+  if (entries !== undefined) return { entries, isStart: (links) => entries.has(links.id) && isInTime(links) };
+  const mark = { kind: name as Mark['kind'], value: start[name] as string };
+  const hasMark = ({ marks }: EntryLinks): boolean =>
+    marks.some(({ kind, value }) => kind === mark.kind && value === mark.value);
+  return { mark, isStart: (links) => hasMark(links) && isInTime(links) };
+}
+
+async function entriesOf(store: LedgerStore, { entry, facts }: IncidentStart): Promise<Set<Hash> | undefined> {
+  if (entry !== undefined) {
+    if ((await store.resolve(entry)) !== undefined) return new Set([entry]);
+    throw new RuntimeError('not_found', `The store has no entry ${entry}.`, { evidence: { id: entry } });
+  }
+  if (facts === undefined) return undefined;
+  if (!isFactStore(store)) throw bad('the store keeps no facts; name another start');
+  return writersOf(store, facts);
+}
+
+/** The entries whose statements are in the provenance of a version of the facts. */
+async function writersOf(store: LedgerStore & FactStore, facts: NamedFacts): Promise<Set<Hash>> {
+  const found = new Set<Hash>();
+  const branches = (await store.branches()).filter(({ space }) => space === facts.space);
+  for (const memory of [{}, ...branches.map(({ branch }) => ({ branch }))])
+    for (let after: Awaited<ReturnType<FactStore['facts']>>[number] | undefined; ; ) {
+      const rows = await store.facts({ ...facts, ...memory, kind: 'all', ...(after !== undefined && { after }) });
+      for (const { provenance_id } of rows)
+        for (const token of tokensOf(provenance_id)) {
+          const [, id] = /^w:([0-9a-f]{64})#/.exec(token) ?? [];
+          if (id !== undefined) found.add(id as Hash);
+        }
+      after = rows.at(-1);
+      if (rows.length < FACTS_PAGE) break;
+    }
+  return found;
+}
+
+const FACTS_PAGE = 1_000;
+
+function bad(detail: string): RuntimeError {
+  return new RuntimeError('bad_option', `The start of the incident is not valid: ${detail}.`);
+}

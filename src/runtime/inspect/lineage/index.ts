@@ -1,0 +1,12 @@
+export {
+  type AffectedCall,
+  type AffectedFact,
+  type BlastRadius,
+  type BlastRadiusOptions,
+  blastRadius,
+  DERIVATIONS,
+} from './blast-radius.ts';
+export type { Derivation } from './entry-links.ts';
+export type { IncidentStart, NamedFacts } from './incident-start.ts';
+export type { AffectedEntry } from './lineage-walk.ts';
+export type { IndexedStore } from './link-index.ts';

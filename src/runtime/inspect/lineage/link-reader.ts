@@ -1,0 +1,256 @@
+import type { Json } from '#base';
+import { BELIEVE_ACTION } from '#kernel';
+import {
+  type BranchPayload,
+  type CommitPayload,
+  type DelegationPayload,
+  type Delta,
+  type Entry,
+  type EntryRow,
+  type Hash,
+  type LedgerStore,
+  observationsOf,
+  type Patch,
+  type PendingPayload,
+  type RejectionPayload,
+  type RootPayload,
+  readRow,
+  type Stored,
+  settlementArgs,
+  ValueReader,
+} from '#ledger';
+import { tokensOf } from '../../memory/plan/stated-writes.ts';
+import type { EntryLinks, Mark, ObservedRow } from './entry-links.ts';
+import { WritHolders } from './writ-holders.ts';
+
+/** The token of a write of another entry, in a provenance. */
+const WRITE = /^w:([0-9a-f]{64})#/;
+/** The action of the gateway domain whose arguments name the called tool. */
+const CALL = 'call';
+
+/** Reads the links of entries. A value that was erased has no links. */
+export class LinkReader {
+  readonly #store: LedgerStore;
+  readonly #values: ValueReader;
+  readonly #holders: WritHolders;
+  /** The trajectories with a first entry that was read. */
+  readonly #begun: Set<string> = new Set();
+
+  constructor(store: LedgerStore) {
+    this.#store = store;
+    this.#values = new ValueReader(store);
+    this.#holders = new WritHolders(store);
+  }
+
+  /** @throws LedgerFault for a missing blob that no entry erased */
+  async read(row: EntryRow): Promise<EntryLinks> {
+    const entry = readRow(row);
+    await this.#learnBeginning(entry);
+    const found = new Found();
+    await this.#collect(entry, found);
+    const { id, trajectory_id, seq, kind, payload } = entry;
+    const { marks, restsOn, observed, rows, paths, inherits, erased } = found;
+    return {
+      ...{ id, trajectoryId: trajectory_id, seq, kind, at: payload.at },
+      marks: distinct(marks, ({ kind: of, value }) => `${of} ${value}`),
+      restsOn: distinct(restsOn, ({ entry: on, how }) => `${how} ${on}`).filter(({ entry: on }) => on !== id),
+      observed,
+      rows,
+      paths: [...new Set(paths)],
+      ...(inherits !== undefined && { inherits }),
+      erased,
+    };
+  }
+
+  /** The first entry has the writs that later entries name. */
+  async #learnBeginning({ trajectory_id, seq }: Entry): Promise<void> {
+    if (this.#begun.has(trajectory_id)) return;
+    this.#begun.add(trajectory_id);
+    if (seq === 0) return;
+    const [row] = await this.#store.entries(trajectory_id, { from: 0, limit: 1 });
+    if (row !== undefined) this.#holders.learn((readRow(row).payload as RootPayload | BranchPayload).writs);
+  }
+
+  async #collect(entry: Entry, found: Found): Promise<void> {
+    const { payload } = entry;
+    switch (payload.kind) {
+      case 'root':
+        return this.#ofRoot(payload, found);
+      case 'branch':
+        return this.#ofBranch(payload, found);
+      case 'delegation':
+        return this.#ofDelegation(payload, found);
+      case 'commit':
+        return this.#ofCommit(entry as Entry<CommitPayload>, found);
+      case 'pending_approval':
+        return this.#ofPending(entry as Entry<PendingPayload>, found);
+      case 'rejection':
+        return this.#ofRejection(entry as Entry<RejectionPayload>, found);
+      case 'key_change':
+        return;
+    }
+  }
+
+  #ofRoot({ domain, writs, delegated_from }: RootPayload, found: Found): void {
+    this.#holders.learn(writs);
+    found.mark('domain', `${domain.name}@${domain.version}`);
+    found.paths.push('');
+    if (delegated_from !== undefined) found.restsOn.push({ entry: delegated_from.entry_id, how: 'delegation' });
+  }
+
+  async #ofBranch(payload: BranchPayload, found: Found): Promise<void> {
+    const { domain, writs, source_trajectory_id, source_commit_id } = payload;
+    this.#holders.learn(writs);
+    found.mark('domain', `${domain.name}@${domain.version}`);
+    found.restsOn.push({ entry: source_commit_id, how: 'branch' });
+    const source = await this.#store.resolve(source_commit_id);
+    if (source !== undefined) found.inherits = { trajectoryId: source_trajectory_id, seq: source.seq };
+  }
+
+  async #ofDelegation({ writ, concludes, child_head }: DelegationPayload, found: Found): Promise<void> {
+    const [id] = this.#holders.learn([writ]);
+    if (id !== undefined) await this.#markWrit(id, found);
+    for (const on of [concludes, child_head])
+      if (on !== undefined) found.restsOn.push({ entry: on, how: 'delegation' });
+  }
+
+  async #ofCommit(entry: Entry<CommitPayload>, found: Found): Promise<void> {
+    const { payload } = entry;
+    const { writ_id, action, delta, resolves, counselor, approved_by = [] } = payload;
+    await this.#markWrit(writ_id, found);
+    found.mark('action', action.name);
+    for (const { principal } of counselor === undefined ? approved_by : [counselor, ...approved_by])
+      found.mark('approver', principal);
+    if (resolves !== undefined) found.restsOn.push({ entry: resolves, how: 'decision' });
+    const settlement = settlementArgs(payload);
+    for (const { commit, effects } of settlement?.settled ?? []) {
+      found.restsOn.push({ entry: commit, how: 'outcome' });
+      for (const { by } of effects) if (by !== undefined) found.mark('approver', by);
+    }
+    if (settlement?.decided !== undefined) found.mark('approver', settlement.decided.by);
+    await this.#ofArguments(entry, action.name, action.args, found);
+    await this.#ofDelta(entry, action.name, delta, found);
+    await this.#ofObservations(entry, found);
+  }
+
+  async #ofPending(entry: Entry<PendingPayload>, found: Found): Promise<void> {
+    const { proposal, resolves, approved_by = [] } = entry.payload;
+    await this.#markWrit(proposal.writ_id, found);
+    found.mark('action', proposal.action.name);
+    for (const { principal } of approved_by) found.mark('approver', principal);
+    if (resolves !== undefined) found.restsOn.push({ entry: resolves, how: 'decision' });
+    const { commit } = (proposal.action.args ?? {}) as { readonly commit?: unknown };
+    if (entry.payload.reason === 'in_doubt' || entry.payload.reason === 'unresolved')
+      if (typeof commit === 'string') found.restsOn.push({ entry: commit as Hash, how: 'outcome' });
+    await this.#ofArguments(entry, proposal.action.name, proposal.action.args, found);
+    await this.#ofDelta(entry, proposal.action.name, proposal.delta, found);
+    await this.#ofObservations(entry, found);
+    // The rows of a proposal that is not approved yet are no facts.
+    found.rows.length = 0;
+  }
+
+  async #ofRejection(entry: Entry<RejectionPayload>, found: Found): Promise<void> {
+    const { writ_id, intent, resolves, counselor } = entry.payload;
+    if (writ_id !== undefined) await this.#markWrit(writ_id, found);
+    found.mark('action', intent.action);
+    if (counselor !== undefined) found.mark('approver', counselor.principal);
+    if (resolves !== undefined) found.restsOn.push({ entry: resolves, how: 'decision' });
+    await this.#ofArguments(entry, intent.action, intent.args, found);
+    await this.#ofObservations(entry, found);
+  }
+
+  async #markWrit(id: Hash, found: Found): Promise<void> {
+    for (const { writ, principal } of await this.#holders.chainOf(id)) {
+      found.mark('writ', writ);
+      if (principal !== undefined) found.mark('principal', principal);
+    }
+  }
+
+  /** The tool that a call of the gateway names, and the sources that statements of facts name. */
+  async #ofArguments(entry: Entry, action: string, stored: Stored, found: Found): Promise<void> {
+    if (action === CALL) {
+      const { server, tool } = ((await this.#value(entry, stored, found)) ?? {}) as Partial<Record<string, unknown>>;
+      if (typeof server === 'string' && typeof tool === 'string') found.mark('tool', `${server}/${tool}`);
+    }
+    if (action !== BELIEVE_ACTION) return;
+    const { sayings } = ((await this.#value(entry, stored, found)) ?? {}) as { readonly sayings?: unknown };
+    for (const saying of Array.isArray(sayings) ? sayings : []) {
+      const { source } = (saying ?? {}) as { readonly source?: unknown };
+      if (typeof source === 'string') found.mark('source', source);
+    }
+  }
+
+  async #ofDelta(entry: Entry, action: string, { state, effects, beliefs }: Delta, found: Found): Promise<void> {
+    for (const patch of await this.#patchesOf(entry, state, found)) {
+      if (typeof patch?.path !== 'string') continue;
+      found.paths.push(patch.path);
+      // A call of the gateway has the definition of its tool in its row.
+      if (action !== CALL || !/^\/calls\/[^/]+$/.test(patch.path) || !('value' in patch)) continue;
+      const { definition } = ((await this.#value(entry, patch.value, found)) ?? {}) as {
+        readonly definition?: unknown;
+      };
+      if (typeof definition === 'string') found.mark('definition', definition);
+    }
+    for (const { effect } of effects) {
+      const { tool } = ((await this.#value(entry, effect, found)) ?? {}) as { readonly tool?: unknown };
+      if (typeof tool === 'string') found.mark('tool', tool);
+    }
+    for (const { system_time, insert } of beliefs)
+      for (const { fact_id, provenance_id } of insert) {
+        found.rows.push(`${system_time} ${fact_id}`);
+        for (const token of tokensOf(provenance_id)) {
+          const from = WRITE.exec(token)?.[1];
+          if (from !== undefined) found.restsOn.push({ entry: from as Hash, how: 'belief' });
+        }
+      }
+  }
+
+  async #patchesOf(entry: Entry, stored: Delta['state'], found: Found): Promise<readonly Patch[]> {
+    const list = await this.#value(entry, stored as unknown as Stored, found);
+    // The paths of an erased list are unknown: the entry may have written any of them.
+    if (list === undefined) return [{ op: 'replace', path: '', value: null }];
+    return Array.isArray(list) ? (list as unknown as Patch[]) : [];
+  }
+
+  /**
+   * The rows that recalls claim to have returned. The requester supplies this data, so it may have
+   * any form.
+   */
+  async #ofObservations(entry: Entry, found: Found): Promise<void> {
+    for (const { name, value, oracle_key } of observationsOf(entry.payload)) {
+      if (name !== 'recall' || value === undefined || oracle_key !== undefined) continue;
+      const recall = await this.#value(entry, value, found);
+      const { rows, query } = (recall ?? {}) as { readonly rows?: unknown; readonly query?: { branch?: unknown } };
+      const branch = typeof query?.branch === 'string' ? query.branch : undefined;
+      for (const row of Array.isArray(rows) ? rows : [])
+        if (Array.isArray(row) && row.length === 2)
+          found.observed.push({ row: `${row[1]} ${row[0]}`, ...(branch !== undefined && { branch }) });
+    }
+  }
+
+  async #value(entry: Entry, stored: Stored, found: Found): Promise<Json | undefined> {
+    const held = await this.#values.read(entry, stored);
+    if ('value' in held) return held.value;
+    found.erased++;
+    return undefined;
+  }
+}
+
+/** The links of one entry while it is read. */
+class Found {
+  readonly marks: Mark[] = [];
+  readonly restsOn: EntryLinks['restsOn'][number][] = [];
+  readonly observed: ObservedRow[] = [];
+  readonly rows: string[] = [];
+  readonly paths: string[] = [];
+  inherits: EntryLinks['inherits'];
+  erased = 0;
+
+  mark(kind: Mark['kind'], value: string): void {
+    this.marks.push({ kind, value });
+  }
+}
+
+function distinct<T>(list: readonly T[], keyOf: (item: T) => string): T[] {
+  return [...new Map(list.map((item) => [keyOf(item), item])).values()];
+}

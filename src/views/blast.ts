@@ -1,0 +1,35 @@
+import type { AffectedCall, AffectedEntry, AffectedFact, BlastRadius } from '#runtime';
+
+/** A blast radius as commands and the server answer it. */
+export interface BlastDocument {
+  readonly entries: readonly {
+    readonly id: string;
+    readonly trajectory_id: string;
+    readonly seq: number;
+    readonly kind: AffectedEntry['kind'];
+    readonly at: string;
+    readonly action?: string;
+    readonly is_start: boolean;
+    readonly from: AffectedEntry['from'];
+  }[];
+  readonly facts: readonly (Omit<AffectedFact, 'factId'> & { readonly fact_id: string })[];
+  readonly calls: readonly (Omit<AffectedCall, 'trajectoryId'> & { readonly trajectory_id: string })[];
+  readonly pending: readonly string[];
+  readonly total: number;
+  readonly erased: number;
+}
+
+export function blastDocument({ entries, facts, calls, pending, total, erased }: BlastRadius): BlastDocument {
+  return {
+    entries: entries.map(({ trajectoryId, isStart, ...entry }) => ({
+      ...entry,
+      trajectory_id: trajectoryId,
+      is_start: isStart,
+    })),
+    facts: facts.map(({ factId, ...fact }) => ({ ...fact, fact_id: factId })),
+    calls: calls.map(({ trajectoryId, ...call }) => ({ ...call, trajectory_id: trajectoryId })),
+    pending,
+    total,
+    erased,
+  };
+}

@@ -1,0 +1,183 @@
+/** The command `cells` on SQLite files, where no server runs. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ORDERS_PRINCIPAL, readCellsFile } from '#cells';
+import { findRootKey, GrantIssuer, resolveConfig, rootKeyOf } from '#config';
+import type { Domain } from '#kernel';
+import { HALT_ACTION } from '#ledger';
+import { systemClock } from '#oracle';
+import { Assize } from '#runtime';
+import { credentialsOf } from '#server';
+import { openStore } from '#stores';
+import { OfficeWrits } from '../../src/server/principals/office-writs.ts';
+import { runCommand } from '../support/process/command.ts';
+import { till } from '../support/server/till.ts';
+
+const STORE = 'cells:cells.yaml';
+let folder: string;
+
+const assize = (...args: readonly string[]) => runCommand(folder, STORE, ...args);
+
+/** The text of a command that succeeds. */
+async function out(...args: readonly string[]): Promise<string> {
+  const ended = await assize(...args);
+  expect(ended, args.join(' ')).toMatchObject({ code: 0, err: expect.not.stringContaining('assize:') });
+  return ended.out;
+}
+
+/** The message of a command that is refused with that code. */
+async function refusal(code: string, ...args: readonly string[]): Promise<string> {
+  const { code: exit, out } = await assize(...args, '--json');
+  const { error } = JSON.parse(out) as { error: { code: string; message: string } };
+  expect({ exit, code: error.code }, error.message).toEqual({ exit: 2, code });
+  return error.message;
+}
+
+const orders = async (): Promise<number> => JSON.parse(await out('cells', 'status', '--json')).orders;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'assize-cli-cells-'));
+  const cells = ['one', 'two'].map((name) => `  ${name}: { store: 'sqlite:./${name}.db' }`);
+  writeFileSync(join(folder, 'cells.yaml'), ['root: sqlite:./root.db', 'cells:', ...cells, ''].join('\n'));
+  rootKeyOf(`cells:${join(folder, 'cells.yaml')}`);
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test('a tenant is placed once, and its place is told again', async () => {
+  expect(await out('cells', 'place', 'acme', '--cell', 'one')).toBe('acme lives in one.\n');
+  expect(await out('cells', 'place', 'acme', '--cell', 'one')).toBe('acme lives in one already.\n');
+  expect(JSON.parse(await out('cells', 'place', 'acme', '--json'))).toEqual({
+    ...{ tenant: 'acme', cell: 'one', placed: false },
+  });
+  expect(await refusal('order_refused', 'cells', 'place', 'acme', '--cell', 'two')).toContain('lives in one');
+  expect(await refusal('not_found', 'cells', 'place', 'beta', '--cell', 'tow')).toContain('one, two');
+  expect(await refusal('usage', 'cells', 'place', 'beta:orders')).toContain('before the colon: beta');
+});
+
+test('an order for a mistyped tenant is refused before it is given', async () => {
+  const before = await orders();
+  const why = ['--reason', 'audit'];
+  expect(await refusal('not_found', 'cells', 'halt', 'acmee', ...why)).toContain('Did you mean acme?');
+  expect(await refusal('usage', 'cells', 'halt', 'acme:trip', ...why)).toContain('before the colon: acme');
+  expect(await refusal('usage', 'cells', 'resume', 'acme:trip', ...why)).toContain('before the colon: acme');
+  expect(await refusal('not_found', 'cells', 'move', 'acmee', '--to', 'two')).toContain('Did you mean acme?');
+  expect(await refusal('not_found', 'cells', 'move', 'acme', '--to', 'tow')).toContain('one, two');
+  expect(await orders()).toBe(before);
+  expect(await out('cells', 'halt', 'later', ...why, '--force')).toContain('Ordered.');
+  expect(await out('cells', 'halt', 'acme', ...why)).toContain('Ordered.');
+  expect(await orders()).toBe(before + 2);
+});
+
+test('a status has the tenants, and the orders in force', async () => {
+  for (const name of ['a', 'b']) await out('cells', 'place', name, '--cell', 'two');
+  const text = await out('cells', 'status');
+  for (const part of [/^acme +one$/m, /^a +two$/m, /^acme is halted: audit$/m, /^later is halted: audit$/m])
+    expect(text).toMatch(part);
+});
+
+test('a long status ends with the number of the other tenants', async () => {
+  const { RootLog } = await import('#cells');
+  const path = join(folder, 'cells.yaml');
+  const log = await RootLog.open({ url: readCellsFile(path).root, root: findRootKey(`cells:${path}`)! });
+  const { tenants } = await log.read();
+  for (let n = Object.keys(tenants).length; n < 23; n++)
+    await log.order('place', { tenant: `t${n}`, cell: 'two' }, 'operator:test');
+  await log.close();
+  const text = await out('cells', 'status');
+  expect(text.match(/^\S+ +(one|two)$/gm)).toHaveLength(20);
+  expect(text).toContain('and 3 tenants more (--json has all)');
+  expect(Object.keys(JSON.parse(await out('cells', 'status', '--json')).tenants)).toHaveLength(23);
+});
+
+test('a revocation says what it revokes, and refuses an unknown name', async () => {
+  const path = join(folder, 'cells.yaml');
+  const root = findRootKey(`cells:${path}`)!;
+  const file = readCellsFile(path);
+  const side = await openStore(file.root);
+  const created = systemClock.now();
+  await credentialsOf(side, root).tokens.create({
+    ...{ principal: 'agent:scout', kinds: ['agent'], created, expires: '2100-01-01T00:00:00.000000Z' },
+  });
+  await side.close();
+  // A grant that was used in one cell. The other has no store yet.
+  const cell = await openStore(file.cells[0]!.store);
+  const grants = [{ trajectories: ['acme:trip'], actions: ['pay'] }];
+  const { principals } = resolveConfig(
+    { principals: { 'agent:scout': { kinds: ['agent'], grants } } },
+    { folder, env: {} },
+  );
+  const runtime = new Assize({ store: cell, domains: [till], anchors: [root.publicKey] });
+  await runtime.create(till as Domain, { trajectoryId: 'acme:trip' });
+  const issuer = new GrantIssuer(root, cell, { principals, writSeconds: 60, waitMs: 0 });
+  await issuer.lasting({ name: 'agent:scout', grants: principals.get('agent:scout')!.grants }, 'acme:trip', 'pay');
+  await runtime.close();
+  await cell.close();
+
+  const why = ['--reason', 'leak'];
+  expect(await refusal('not_found', 'cells', 'revoke', 'agent:scuot', ...why)).toMatch(
+    /no token, and no used grant .*two cannot\). Did you mean agent:scout\? Pass --force/,
+  );
+  const text = await out('cells', 'revoke', 'agent:scout', ...why);
+  for (const part of [
+    'agent:scout is revoked for good',
+    '  1 token ',
+    '  one: the grants used in acme:trip',
+    'Ordered.',
+  ])
+    expect(text).toContain(part);
+  expect(text).toMatch(/two cannot be read now \(.*\): its servers revoke what they find/);
+  expect(await out('cells', 'status')).toContain('agent:scout is revoked: leak');
+  expect(await out('cells', 'revoke', 'agent:other', ...why, '--force')).toContain('Ordered.');
+});
+
+test('a command whose store is named reads no configuration', async () => {
+  const config = join(folder, 'assize.config.ts');
+  writeFileSync(config, 'throw new Error("not for this command");');
+  try {
+    expect(await out('cells', 'status')).toContain('one');
+    expect((await runCommand(folder, undefined, 'cells', 'status', '--store', STORE)).code).toBe(0);
+    // Without a store the configuration has to name it.
+    expect((await runCommand(folder, undefined, 'cells', 'status')).err).toContain('not for this command');
+    expect((await runCommand(folder, STORE, 'cells', 'status', '--config', config)).err).toContain('not for this');
+  } finally {
+    rmSync(config);
+  }
+});
+
+test('a halt of the root log names its command in a cell too', async () => {
+  const root = findRootKey(`cells:${join(folder, 'cells.yaml')}`)!;
+  const store = await openStore(readCellsFile(join(folder, 'cells.yaml')).cells[0]!.store);
+  const runtime = new Assize({ store, domains: [till], anchors: [root.publicKey] });
+  const trajectory = await runtime.open('acme:trip');
+  const now = systemClock.now();
+  const writ = new OfficeWrits(root, 60).forOffice(ORDERS_PRINCIPAL, HALT_ACTION, 'acme:trip', now);
+  // As a server carries the order out.
+  const { ruling } = await trajectory.halt({ reason: 'root log: audit', writ, principal: ORDERS_PRINCIPAL });
+  expect(ruling.ruling).toBe('committed');
+  await runtime.close();
+  await store.close();
+  const domain = join(import.meta.dirname, '../support/server/till.ts');
+  const proposal = ['--role', 'clerk', '--params', '{"desk":"a"}', '--args', '{"amount":1}', '--as', 'agent:scout'];
+  const { err } = await runCommand(
+    folder,
+    `${STORE}?cell=one`,
+    'propose',
+    'acme:trip',
+    'tip',
+    ...proposal,
+    '--domain',
+    domain,
+  );
+  expect(err).toContain('acme:trip is halted: audit. Resume it with: assize cells resume acme');
+});
+
+test('the log of the root store names the place of the entries of a cell', async () => {
+  expect(await out('log')).toMatch(/^cells .*\nThis is the root log\. .* cells:cells\.yaml\?cell=NAME$/m);
+  const { out: own } = await runCommand(folder, `${STORE}?cell=one`, 'log');
+  expect(own).toContain('acme:trip');
+  expect(own).not.toContain('root log');
+  expect(await out('cells', 'audit', '--help')).toMatch(/^ {2}assize verify --store cells:FILE$/m);
+});
