@@ -29,6 +29,15 @@ export function mayBreak(n: number, { exceptions }: KindOptions): number {
 }
 
 /**
+ * Whether a hypothesis could be found at all: its least possible p-value, by the numbers of runs
+ * and calls alone, is small enough. Others are not tested, and do not count (R. E. Tarone, A
+ * modified Bonferroni method for discrete data, Biometrics 46, 1990).
+ */
+export function isTestable(leastP: number): boolean {
+  return leastP <= 0.05;
+}
+
+/**
  * The share of runs that a set of values, a prefix or a rate has to be shown to stay below: the
  * null hypothesis is that a run steps outside with this probability.
  */

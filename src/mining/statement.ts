@@ -29,7 +29,7 @@ export function statementOf(rule: MinedRule): string {
     case 'apart':
       return `${tool}: never by a principal that called ${rule.other} earlier in the same run`;
     case 'rate':
-      return `${tool}: at most ${rule.max} ${rule.max === 1 ? 'call' : 'calls'} of one principal in a ${rule.per}`;
+      return `${tool}: at most ${rule.max} ${rule.max === 1 ? 'call' : 'calls'} of one principal in ${rule.per === 'hour' ? 'an' : 'a'} ${rule.per}`;
   }
 }
 

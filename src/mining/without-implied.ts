@@ -1,5 +1,5 @@
 import type { Hypothesis } from './hypothesis.ts';
-import type { NeverRule, OrderingRule } from './rule.ts';
+import type { NeverRule, OrderingRule, RateRule } from './rule.ts';
 
 /** Accepted rules without those that others imply, and with rules of one form joined. */
 export function withoutImplied(accepted: readonly Hypothesis[]): readonly Hypothesis[] {
@@ -68,14 +68,19 @@ function joined(accepted: readonly Hypothesis[]): readonly Hypothesis[] {
   return [...groups.values()];
 }
 
-/** Of the windows of one tool, that with the least chance. A rate in a run stays beside it. */
+/**
+ * Of the windows of one tool, that with the least chance. A rate in a run stays beside it if its
+ * maximum is another one.
+ */
 function bestRates(accepted: readonly Hypothesis[]): readonly Hypothesis[] {
-  const best = new Map<string, Hypothesis>();
-  for (const one of accepted) {
-    if (one.rule.kind !== 'rate') continue;
-    const key = `${one.rule.per === 'run'}\n${one.rule.tool}`;
-    const other = best.get(key);
-    if (other === undefined || one.p < other.p) best.set(key, one);
+  const rates = accepted.filter((one): one is Rate => one.rule.kind === 'rate');
+  const best = new Map<string, Rate>();
+  for (const one of rates.filter(({ rule }) => rule.per !== 'run')) {
+    const other = best.get(one.rule.tool);
+    if (other === undefined || one.p < other.p) best.set(one.rule.tool, one);
   }
-  return [...best.values()];
+  const inRun = rates.filter(({ rule }) => rule.per === 'run' && best.get(rule.tool)?.rule.max !== rule.max);
+  return [...best.values(), ...inRun];
 }
+
+type Rate = Hypothesis & { readonly rule: RateRule };

@@ -1,4 +1,4 @@
-import { type Hypothesis, type KindOptions, type Mine, mayBreak } from '../hypothesis.ts';
+import { type Hypothesis, isTestable, type KindOptions, type Mine, mayBreak } from '../hypothesis.ts';
 import { isLetThrough, type MiningCall, type MiningRun } from '../run.ts';
 import { placesOf } from '../scalars.ts';
 import { hypergeometricAtLeast } from '../statistics/tails.ts';
@@ -19,13 +19,15 @@ export const mineApprovals: Mine = (runs, options) => {
   for (const [tool, own] of grouped(calls)) {
     if (new Set(own.map(({ run }) => run)).size < options.minSupport) continue;
     const approved = own.filter(({ call }) => isApproved(call)).length;
-    tested++;
+    const always = hypergeometricAtLeast(calls.length, approvedAll, own.length, own.length);
+    if (isTestable(always)) tested++;
     if (own.length - approved <= mayBreak(own.length, options)) {
       const p = hypergeometricAtLeast(calls.length, approvedAll, own.length, approved);
       hypotheses.push({ rule: { kind: 'approval', tool }, p });
       continue;
     }
     if (approved === 0) continue;
+    if (!isTestable(hypergeometricAtLeast(own.length, approved, approved, approved))) continue;
     for (const [path, numbers] of numbersOf(own.map(({ call }) => call))) {
       tested++;
       hypotheses.push(...thresholdOf(tool, path, numbers, options));

@@ -1,4 +1,4 @@
-import { type Hypothesis, type KindOptions, type Mine, mayBreak } from '../hypothesis.ts';
+import { type Hypothesis, isTestable, type KindOptions, type Mine, mayBreak } from '../hypothesis.ts';
 import { type Observed, observed } from './observed.ts';
 
 /**
@@ -15,7 +15,8 @@ export const mineBounds: Mine = (runs, options) => {
   const numbers = places.filter(({ byRun }) =>
     byRun.every((values) => values.every((value) => typeof value === 'number')),
   );
-  return { tested: numbers.length, hypotheses: numbers.flatMap((place) => boundOf(place, options)) };
+  const tested = numbers.filter(({ byRun }) => isTestable(LEAST_CHANCE ** Math.floor(byRun.length / 2)));
+  return { tested: tested.length, hypotheses: tested.flatMap((place) => boundOf(place, options)) };
 };
 
 function boundOf({ tool, path, of, byRun }: Observed, options: KindOptions): Hypothesis[] {
@@ -25,6 +26,9 @@ function boundOf({ tool, path, of, byRun }: Observed, options: KindOptions): Hyp
   if (max <= 0) return [];
   return [{ rule: { kind: 'bound', tool, path, of, max }, p: chanceOfMaximum(kept) }];
 }
+
+/** The factor of one value above the median, if all of these are equal. */
+const LEAST_CHANCE = 1 - Math.exp(-1);
 
 /** How far a value must be above the next one to be an exception and not the end of the values. */
 const GAP = 1.5;

@@ -1,5 +1,5 @@
 import { toPointer } from '#canon';
-import { type Hypothesis, type KindOptions, type Mine, mayBreak } from '../hypothesis.ts';
+import { type Hypothesis, isTestable, type KindOptions, type Mine, mayBreak } from '../hypothesis.ts';
 import type { OrderingRule, Scalar } from '../rule.ts';
 import { isDone, isLetThrough, type MiningCall, type MiningRun } from '../run.ts';
 import { placesOf } from '../scalars.ts';
@@ -25,7 +25,12 @@ export const mineOrderings: Mine = (runs, options) => {
   const sharing = onValue.pairs().filter(({ later, both, all }) => isName(later.values) && 2 * both.length >= all);
   const isSharing = new Set(sharing.map(({ needs, later }) => pairOf(needs.tool, later.tool)));
   const plain = onRun.pairs().filter(({ needs, later }) => !isSharing.has(pairOf(needs.tool, later.tool)));
-  const tested = [...sharing, ...plain].filter(({ later }) => later.runs.size >= options.minSupport);
+  const tested = [...sharing, ...plain].filter(
+    ({ later, both, all }) =>
+      later.runs.size >= options.minSupport &&
+      all - both.length <= mayBreak(all, options) &&
+      isTestable(chanceOf(both, both.length)),
+  );
   return { tested: tested.length, hypotheses: tested.flatMap((pair) => ordered(pair, options)) };
 };
 
@@ -34,13 +39,18 @@ type Pair = ReturnType<Cases['pairs']>[number];
 function ordered({ needs, later, both, all }: Pair, options: KindOptions): Hypothesis[] {
   const held = both.filter(({ isFirst }) => isFirst).length;
   if (all - held > mayBreak(all, options)) return [];
-  const p = poissonBinomialAtLeast(
-    both.map(({ earlier, later: after }) => earlier / (earlier + after)),
-    held,
-  );
+  const p = chanceOf(both, held);
   const on = later.path === undefined ? {} : { on: { path: later.path, needsPath: needs.path as string } };
   const rule: OrderingRule = { kind: 'ordering', tool: later.tool, needs: needs.tool, ...on };
   return [{ rule, p }];
+}
+
+/** The chance that an earlier call is the first in at least `held` cases. */
+function chanceOf(both: Pair['both'], held: number): number {
+  return poissonBinomialAtLeast(
+    both.map(({ earlier, later }) => earlier / (earlier + later)),
+    held,
+  );
 }
 
 function pairOf(needs: string, tool: string): string {

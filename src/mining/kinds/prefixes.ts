@@ -1,4 +1,4 @@
-import { type Hypothesis, type KindOptions, type Mine, mayBreak, OUTSIDE } from '../hypothesis.ts';
+import { type Hypothesis, isTestable, type KindOptions, type Mine, mayBreak, OUTSIDE } from '../hypothesis.ts';
 import { binomialAtMost } from '../statistics/tails.ts';
 import { type Observed, observed } from './observed.ts';
 import { VALUES_MAX } from './values.ts';
@@ -14,6 +14,7 @@ export const minePrefixes: Mine = (runs, options) => {
     ({ of, byRun }) =>
       of === 'value' &&
       byRun.length >= options.minSupport &&
+      isTestable((1 - OUTSIDE) ** (byRun.length - 1)) &&
       byRun.every((values) => values.every((value) => typeof value === 'string')),
   );
   const many = places.filter(({ byRun }) => new Set(byRun.flat()).size > VALUES_MAX);

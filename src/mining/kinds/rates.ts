@@ -1,4 +1,4 @@
-import { type Hypothesis, type KindOptions, type Mine, mayBreak } from '../hypothesis.ts';
+import { type Hypothesis, isTestable, type KindOptions, type Mine, mayBreak } from '../hypothesis.ts';
 import { rateGroup } from '../judge.ts';
 import type { RateRule } from '../rule.ts';
 import { isLetThrough, type MiningRun } from '../run.ts';
@@ -15,7 +15,10 @@ const PERIODS: readonly RateRule['per'][] = ['run', 'minute', 'hour', 'day'];
  * that is rare, or the only one.
  */
 export const mineRates: Mine = (runs, options) => {
-  const tested = PERIODS.flatMap((per) => [...tallies(per, runs, options)]);
+  const tested = PERIODS.flatMap((per) => [...tallies(per, runs, options)]).filter(({ groups }) => {
+    const least = Math.max(1, Math.ceil(sum(groups) / groups.length));
+    return isTestable(chanceOf(groups, least, groups.length));
+  });
   return { tested: tested.length, hypotheses: tested.flatMap((tally) => rateOf(tally, options)) };
 };
 
@@ -61,9 +64,18 @@ function rateOf({ tool, per, groups }: Tally, options: KindOptions): Hypothesis[
     .sort((a, b) => b - a);
   const max = roundedUp(counts[mayBreak(counts.length, options)] as number);
   const within = groups.filter(({ own }) => own <= max).length;
+  return [{ rule: { kind: 'rate', tool, per, max }, p: chanceOf(groups, max, within) }];
+}
+
+/** The chance that at least `within` groups have at most `max` calls of the tool. */
+function chanceOf(groups: Tally['groups'], max: number, within: number): number {
   const shares = sharesOf(groups);
   const chances = groups.map(({ principal, all }) => binomialAtMost(all, shares.get(principal) as number, max));
-  return [{ rule: { kind: 'rate', tool, per, max }, p: poissonBinomialAtLeast(chances, within) }];
+  return poissonBinomialAtLeast(chances, within);
+}
+
+function sum(groups: Tally['groups']): number {
+  return groups.reduce((total, { own }) => total + own, 0);
 }
 
 /** The share of the calls of the tool among all calls of each principal. */

@@ -1,4 +1,4 @@
-import { type Hypothesis, type KindOptions, type Mine, mayBreak } from '../hypothesis.ts';
+import { type Hypothesis, isTestable, type KindOptions, type Mine, mayBreak } from '../hypothesis.ts';
 import { isLetThrough, type MiningCall, type MiningRun } from '../run.ts';
 import { hypergeometricAtMost, poissonBinomialAtLeast } from '../statistics/tails.ts';
 
@@ -34,6 +34,7 @@ function neverBy(by: 'principal' | 'role', runs: readonly MiningRun[], options: 
   for (const [tool, toolRuns] of withTool) {
     for (const [name, nameRuns] of withName) {
       if (toolRuns.size < options.minSupport || nameRuns.size < options.minSupport) continue;
+      if (!isTestable(hypergeometricAtMost(all, nameRuns.size, toolRuns.size, 0))) continue;
       tested++;
       const met = meetings.get(tool)?.get(name)?.size ?? 0;
       if (met > mayBreak(Math.min(toolRuns.size, nameRuns.size), options)) continue;
@@ -73,18 +74,24 @@ export const mineApart: Mine = (runs, options) => {
       pair.cases.push({ differ, isApart });
     }
   }
-  const tested = [...pairs.values()].filter(({ cases }) => cases.length >= options.minSupport);
+  const tested = [...pairs.values()].filter(
+    ({ cases }) => cases.length >= options.minSupport && isTestable(chanceOf(cases, cases.length)),
+  );
   const hypotheses = tested.flatMap(({ tool, other, cases }): Hypothesis[] => {
     const apart = cases.filter(({ isApart }) => isApart).length;
     if (cases.length - apart > mayBreak(cases.length, options)) return [];
-    const p = poissonBinomialAtLeast(
-      cases.map(({ differ }) => differ),
-      apart,
-    );
+    const p = chanceOf(cases, apart);
     return [{ rule: { kind: 'apart', tool, other }, p }];
   });
   return { tested: tested.length, hypotheses };
 };
+
+function chanceOf(cases: readonly Apart[], apart: number): number {
+  return poissonBinomialAtLeast(
+    cases.map(({ differ }) => differ),
+    apart,
+  );
+}
 
 interface Apart {
   readonly differ: number;

@@ -1,5 +1,5 @@
 import { canonicalize } from '#canon';
-import { type Hypothesis, type KindOptions, type Mine, mayBreak, OUTSIDE } from '../hypothesis.ts';
+import { type Hypothesis, isTestable, type KindOptions, type Mine, mayBreak, OUTSIDE } from '../hypothesis.ts';
 import type { Scalar } from '../rule.ts';
 import { binomialAtMost } from '../statistics/tails.ts';
 import { type Observed, observed } from './observed.ts';
@@ -8,7 +8,7 @@ import { type Observed, observed } from './observed.ts';
 export const VALUES_MAX = 8;
 
 /**
- * Texts and flags with few values. A value that only one run has is an exception, unless no other
+ * Texts and flags with few values, and not both values of a flag. A value that only one run has is an exception, unless no other
  * value exists.
  *
  * Chance: the null hypothesis is that each run brings another value with probability `OUTSIDE`. The
@@ -17,7 +17,10 @@ export const VALUES_MAX = 8;
 export const mineValues: Mine = (runs, options) => {
   const places = observed(runs).filter(
     ({ of, byRun }) =>
-      of === 'value' && byRun.length >= options.minSupport && byRun.every((values) => values.every(isName)),
+      of === 'value' &&
+      byRun.length >= options.minSupport &&
+      isTestable((1 - OUTSIDE) ** (byRun.length - 1)) &&
+      byRun.every((values) => values.every(isName)),
   );
   return { tested: places.length, hypotheses: places.flatMap((place) => valuesOf(place, options)) };
 };
@@ -33,6 +36,7 @@ function valuesOf({ tool, path, byRun }: Observed, options: KindOptions): Hypoth
   const common = [...runsOf].filter(([, runs]) => runs.length > 1);
   if (common.length === 0 || common.length > VALUES_MAX) return [];
   const known = new Set(common.map(([value]) => value));
+  if (known.has(true) && known.has(false)) return [];
   const outside = byRun.flatMap((values, index) => (values.every((value) => known.has(value)) ? [] : [index]));
   if (outside.length > mayBreak(byRun.length, options)) return [];
   const lastNew = Math.max(...common.map(([, [first]]) => first as number));
