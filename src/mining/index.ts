@@ -18,4 +18,5 @@ export { type ReadRunsOptions, type RunsRead, readRuns } from './read/read-runs.
 export { KINDS, type MinedKind, type MinedRule } from './rule.ts';
 export type { CallEntry, MiningCall, MiningRun } from './run.ts';
 export { rulesText, withRules } from './write/add-to-file.ts';
+export { domainCode, type RuleToWrite } from './write/domain-code.ts';
 export { type GatewayRule, gatewayRule, type WriteOptions } from './write/gateway-rule.ts';
