@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Rules } from '#domains/gateway';
 import {
+  domainCode,
   type GatewayRule,
   KINDS,
   type MinedCandidate,
@@ -8,6 +9,7 @@ import {
   type MineStoreOptions,
   type MiningReport,
   mineStore,
+  rulesText,
   withRules,
 } from '#mining';
 import { counted } from '#views';
@@ -15,7 +17,7 @@ import { CliError, EXIT } from '../errors.ts';
 import { readText } from '../files/input-file.ts';
 import { positive, withSharedOptions } from '../files/options.ts';
 import { replaceFile } from '../files/replace-file.ts';
-import { acceptedText, printMined } from '../render/mined-text.ts';
+import { printMined } from '../render/mined-text.ts';
 import { headOf } from '../store/entries.ts';
 import { rulesFileIn } from '../store/rules-files.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
@@ -33,6 +35,7 @@ interface Options extends SharedOptions {
   readonly backtest: boolean;
   readonly accept: readonly string[];
   readonly write?: string;
+  readonly code?: true;
 }
 
 export function mine(program: Command): void {
@@ -64,7 +67,8 @@ export function mine(program: Command): void {
           .argParser((text: string, before: readonly string[]) => [...before, text])
           .default([], 'none'),
       )
-      .option('--write <file>', 'rules file to which the accepted rules are added'),
+      .addOption(new Option('--write <file>', 'rules file to which the accepted rules are added').conflicts('code'))
+      .option('--code', 'print the accepted rules as a TypeScript module for a domain'),
   )
     .addHelpText(
       'after',
@@ -72,17 +76,21 @@ export function mine(program: Command): void {
         '  assize mine desk --kind ordering --kind approval\n' +
         '  assize mine desk --accept bound-3f2a91c0 --write assize.yaml\n\n' +
         'A run is a trajectory, or a session of a gateway: TRAJECTORY#SESSION.\n' +
-        'Without --write the accepted rules are printed, for a rules file.',
+        'Without --write and --code the accepted rules are printed as lines of a rules file.',
     )
     .action(
       inSession(async (session, options: Options, named: readonly string[]) => {
-        const { accept, write } = options;
-        if (write !== undefined && accept.length === 0)
-          throw new CliError('usage', 'The option --write needs rules. Pass --accept RULE with an id of the list.');
+        const { accept, write, code, effect } = options;
+        if ((write !== undefined || code === true) && accept.length === 0)
+          throw new CliError(
+            'usage',
+            `The option --${code ? 'code' : 'write'} needs rules. Pass --accept RULE with an id of the list.`,
+          );
         const report = await minedReport(session, options, named);
-        const accepted = accept.map((id) => acceptedRule(report, id));
-        if (write !== undefined) replaceFile(write, withRules(readText(write), accepted, write));
-        print(session, report, accepted, write);
+        const chosen = [...new Set(accept)].map((id) => chosenRule(report, id));
+        if (chosen.length === 0) printReport(session, report);
+        else if (code === true) printText(session, report, domainCode(chosen, effect === undefined ? {} : { effect }));
+        else accepted(session, report, chosen, write);
         return EXIT.ok;
       }),
     );
@@ -114,40 +122,48 @@ async function minedReport(session: Session, options: Options, named: readonly s
   });
 }
 
-/** @throws CliError `not_found`, `usage` */
-function acceptedRule({ candidates }: MiningReport, id: string): GatewayRule {
-  const found: MinedCandidate | undefined = candidates.find((each) => each.id === id);
-  if (found === undefined)
-    throw new CliError(
-      'not_found',
-      `No mined rule has the id ${id}. List the rules with the same options, and pass one of their ids.`,
-    );
-  if (found.written !== undefined) return found.written;
-  throw new CliError('usage', found.not_written as string);
+/** @throws CliError `not_found` */
+function chosenRule({ candidates }: MiningReport, id: string): MinedCandidate {
+  const found = candidates.find((each) => each.id === id);
+  if (found !== undefined) return found;
+  throw new CliError(
+    'not_found',
+    `No mined rule has the id ${id}. List the rules with the same options, and pass one of their ids.`,
+  );
 }
 
-function print(
-  { json, out }: Session,
+/** Adds rules to a file, or prints them. @throws CliError; GatewayError `bad_rules` */
+function accepted(
+  session: Session,
   report: MiningReport,
-  accepted: readonly GatewayRule[],
+  chosen: readonly MinedCandidate[],
   write: string | undefined,
 ): void {
-  const text = acceptedText(accepted);
-  if (json) {
-    const { candidates } = report;
-    out.document({
-      ...report,
-      candidates,
-      ...(accepted.length === 0 ? {} : { accepted: text, ...(write === undefined ? {} : { written: write }) }),
-    });
+  const rules = chosen.map(({ written, not_written }): GatewayRule => {
+    if (written !== undefined) return written;
+    throw new CliError('usage', `${not_written} Print the code with --code.`);
+  });
+  if (write === undefined) {
+    printText(session, report, rulesText(rules));
     return;
   }
-  if (accepted.length === 0) printMined(out, report);
-  else if (write === undefined) for (const each of text.split('\n')) out.line(line`${each}`);
+  replaceFile(write, withRules(readText(write), rules, write));
+  const { json, out } = session;
+  if (json) out.document({ ...report, accepted: rulesText(rules), written: write });
   else
     out.line(
-      line`${green('Added')} ${counted(accepted.length, 'rule')} to ${write}. Check the file with assize policy check ${write}.`,
+      line`${green('Added')} ${counted(rules.length, 'rule')} to ${write}. Check the file with assize policy check ${write}.`,
     );
+}
+
+function printReport({ json, out }: Session, report: MiningReport): void {
+  if (json) out.document(report);
+  else printMined(out, report);
+}
+
+function printText({ json, out }: Session, report: MiningReport, text: string): void {
+  if (json) out.document({ ...report, accepted: text });
+  else for (const each of text.trimEnd().split('\n')) out.line(line`${each}`);
 }
 
 function linesOf(path: string): string[] {

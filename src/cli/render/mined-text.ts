@@ -1,4 +1,4 @@
-import { type CounterExample, type GatewayRule, type MinedCandidate, type MiningReport, rulesText } from '#mining';
+import type { CounterExample, MinedCandidate, MiningReport } from '#mining';
 import { counted } from '#views';
 import type { Output } from '../terminal/output.ts';
 import { bold, dim, line, type Printable, yellow } from '../terminal/printable.ts';
@@ -36,11 +36,6 @@ export function printMined(out: Output, { runs, good, calls, erased, candidates 
   const first = candidates.find(({ written }) => written !== undefined);
   if (first !== undefined)
     out.line(dim(`Add a rule to a file with --accept ${first.id} --write assize.yaml, or print it without --write.`));
-}
-
-/** The accepted rules as a text to paste, without an end of line. */
-export function acceptedText(accepted: readonly GatewayRule[]): string {
-  return rulesText(accepted).trimEnd();
 }
 
 const LISTED = 5;

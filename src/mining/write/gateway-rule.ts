@@ -110,7 +110,7 @@ function requirePaths(rule: OrderingRule, tools: Rules['tools']): void {
 function notExpressible(rule: MinedRule, why: string): MiningError {
   return new MiningError(
     'not_expressible',
-    `The rule “${statementOf(rule)}” cannot be written to a rules file: ${why}. Keep it as code of a domain.`,
+    `The rule “${statementOf(rule)}” cannot be written to a rules file: ${why}.`,
     { evidence: { rule: rule as unknown as Json, form: 'rules' } },
   );
 }
