@@ -3,7 +3,7 @@ import { canonicalize, WORLD_LIMITS } from '#canon';
 import { gatewayDomain, gatewayUnder, type Rules, readRules } from '#domains/gateway';
 import type { Hash, LedgerStore } from '#ledger';
 import { type BacktestOptions, type BacktestReport, backtestStore, type VerdictDifference } from '#runtime';
-import { ruleLine } from './write/add-to-file.ts';
+import { ruleLine, WRITTEN } from './write/add-to-file.ts';
 import type { GatewayRule } from './write/gateway-rule.ts';
 
 type ShownRuling = VerdictDifference['now'];
@@ -27,7 +27,7 @@ export interface RuleBacktest {
   readonly differences: readonly RuleDifference[];
 }
 
-export interface RuleBacktestOptions extends Pick<BacktestOptions, 'oracle' | 'onProgress'> {
+export interface RuleBacktestOptions extends Pick<BacktestOptions, 'oracle' | 'watch' | 'onProgress'> {
   /** Trajectories of the domain `gateway`. */
   readonly trajectoryIds: readonly string[];
   /** The rules to which each rule is added, such as those of a file. */
@@ -38,6 +38,7 @@ const OPTIONS = arg.options<RuleBacktestOptions>({
   trajectoryIds: arg.list(arg.text),
   rules: arg.object,
   oracle: arg.any,
+  watch: arg.any,
   onProgress: arg.any,
 });
 const LISTED = 20;
@@ -55,7 +56,7 @@ export async function backtestRules(
   added: readonly GatewayRule[],
   options: RuleBacktestOptions,
 ): Promise<readonly RuleBacktest[]> {
-  checkArgument(arg.list(arg.members({ list: arg.text, value: arg.object })), added, 'added');
+  checkArgument(WRITTEN, added, 'added');
   checkArgument(OPTIONS, options, 'options');
   const { rules, ...rest } = options;
   const run = (tried: Rules): Promise<BacktestReport[]> =>

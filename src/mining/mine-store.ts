@@ -35,17 +35,21 @@ export interface MiningReport {
   readonly candidates: readonly MinedCandidate[];
 }
 
-export interface MineStoreOptions extends MiningOptions, WriteOptions, Pick<BacktestOptions, 'oracle'> {
+export interface MineStoreOptions extends MiningOptions, WriteOptions, Pick<BacktestOptions, 'oracle' | 'watch'> {
   /** Default: all trajectories of the store. */
   readonly trajectoryIds?: readonly string[];
   /** The ids of the runs that are mined. Default: all. */
   readonly good?: readonly string[];
   /** The rules to which each rule is added. Default: those in force in the first trajectory. */
   readonly rules?: Rules;
-  /** Whether each written rule rules on the recorded calls again. Default: true. */
-  readonly backtest?: boolean;
+  /** Whether written rules are backtested, or the ids of those that are. Default: all. */
+  readonly backtest?: boolean | readonly string[];
   /** Called now and then with the step, and the number of parts done, and of all. */
   readonly onProgress?: (step: 'reading runs' | 'backtesting rules', done: number, total: number) => void;
+}
+
+function isChoice(value: unknown): boolean {
+  return typeof value === 'boolean' || (Array.isArray(value) && value.every((id) => typeof id === 'string'));
 }
 
 const TEXTS = arg.optional(arg.list(arg.text));
@@ -54,13 +58,14 @@ const OPTIONS = arg.options<MineStoreOptions>({
   trajectoryIds: TEXTS,
   good: TEXTS,
   rules: arg.optional(arg.object),
-  backtest: arg.optional(arg.flag),
+  backtest: arg.optional(arg.of('true, false or a list of ids', isChoice)),
   effect: arg.optional(arg.oneOf(['ask', 'deny'])),
   kinds: arg.optional(arg.list(arg.oneOf(KINDS))),
   minSupport: arg.optional(arg.wholeFrom(1)),
   exceptions: SHARE,
   chance: SHARE,
   oracle: arg.any,
+  watch: arg.any,
   onProgress: arg.optional(arg.code),
 });
 
@@ -73,7 +78,7 @@ const OPTIONS = arg.options<MineStoreOptions>({
  */
 export async function mineStore(store: LedgerStore, options: MineStoreOptions = {}): Promise<MiningReport> {
   checkArgument(OPTIONS, options, 'options');
-  const { trajectoryIds: named, good, rules, backtest = true, effect, oracle, onProgress, ...mining } = options;
+  const { trajectoryIds: named, good, rules, backtest = true, effect, oracle, watch, onProgress, ...mining } = options;
   const trajectoryIds = named ?? (await store.trajectories()).map(({ trajectory_id }) => trajectory_id);
   const { runs, erased } = await readRuns(store, trajectoryIds, {
     onProgress: (done, total) => onProgress?.('reading runs', done, total),
@@ -87,14 +92,16 @@ export async function mineStore(store: LedgerStore, options: MineStoreOptions = 
     const form = formOf(candidate, base?.tools, effect);
     return 'why' in form ? { ...candidate, not_written: form.why } : { ...candidate, written: form };
   });
-  const forms = written.flatMap((one) => (one.written === undefined ? [] : [one.written]));
+  const isTried = (id: string): boolean => (typeof backtest === 'boolean' ? backtest : backtest.includes(id));
+  const forms = written.flatMap(({ id, written: form }) => (form !== undefined && isTried(id) ? [form] : []));
   const reports =
-    base === undefined || first === undefined || !backtest || forms.length === 0
+    base === undefined || first === undefined || forms.length === 0
       ? []
       : await backtestRules(store, forms, {
           trajectoryIds: gateways,
           rules: base,
           ...(oracle === undefined ? {} : { oracle }),
+          ...(watch === undefined ? {} : { watch }),
           onProgress: (done, total) => onProgress?.('backtesting rules', done, total),
         });
   const reportOf = new Map(forms.map((form, i) => [form, reports[i]]));

@@ -9,7 +9,7 @@ import { minePrefixes } from './kinds/prefixes.ts';
 import { mineRates } from './kinds/rates.ts';
 import { mineApart, mineNever } from './kinds/separations.ts';
 import { mineValues } from './kinds/values.ts';
-import { KINDS, type MinedKind, type MinedRule } from './rule.ts';
+import { KINDS, type MinedKind, type MinedRule, RULE } from './rule.ts';
 import { type CallEntry, checkRuns, type MiningRun } from './run.ts';
 import { statementOf } from './statement.ts';
 import { acceptedUpTo } from './statistics/tails.ts';
@@ -36,7 +36,7 @@ export interface CounterExample extends CallPlace {
 
 /** A rule that runs obey, and how well. */
 export interface Candidate {
-  /** The same for the same rule, such as `ordering-3f2a91c0`. It can be the id of a written rule. */
+  /** A hash of the rule, such as `ordering-3f2a91c0`. It can be the id of a written rule. */
   readonly id: string;
   readonly kind: MinedKind;
   readonly rule: MinedRule;
@@ -109,7 +109,7 @@ export function mine(runs: readonly MiningRun[], options: MiningOptions = {}): r
  * @throws ArgumentError `bad_argument`; MiningError `bad_run`
  */
 export function judgeRule(rule: MinedRule, runs: readonly MiningRun[]): Omit<Candidate, 'p'> {
-  checkArgument(arg.members({ kind: arg.oneOf(KINDS), tool: arg.text }), rule, 'rule');
+  checkArgument(RULE, rule, 'rule');
   checkRuns(runs);
   const { p: _, ...judged } = candidateOf({ rule, p: 1 }, runs);
   return judged;

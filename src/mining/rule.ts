@@ -1,3 +1,5 @@
+import { type ArgumentSchema, arg, isRecord } from '#base';
+
 /** A value that is no list and no object. */
 export type Scalar = string | number | boolean | null;
 
@@ -83,3 +85,29 @@ export type MinedKind = MinedRule['kind'];
 export const KINDS: readonly MinedKind[] = [
   ...(['bound', 'values', 'prefix', 'ordering', 'approval', 'never', 'apart', 'rate'] as const),
 ];
+
+const PATH = arg.of('a JSON pointer', (value) => typeof value === 'string' && /^(?:\/(?:[^~]|~[01])*)?$/.test(value));
+const SCALAR = arg.of('a text, a number, true, false or null', (value) => value === null || isScalar(value));
+const NUMBER = arg.of('a finite number', (value) => Number.isFinite(value));
+const COUNT = arg.wholeFrom(0);
+
+/** The members of each kind, besides `kind` and `tool`. */
+const MEMBERS: Readonly<Record<MinedKind, Readonly<Record<string, ArgumentSchema>>>> = {
+  bound: { path: PATH, of: arg.oneOf(['value', 'length']), max: NUMBER },
+  values: { path: PATH, values: arg.list(SCALAR) },
+  prefix: { path: PATH, prefix: arg.text },
+  ordering: { needs: arg.text, on: arg.optional(arg.members({ path: PATH, needsPath: PATH })) },
+  approval: { from: arg.optional(arg.members({ path: PATH, min: NUMBER })) },
+  never: { by: arg.oneOf(['principal', 'role']), names: arg.list(arg.text) },
+  apart: { other: arg.text },
+  rate: { per: arg.oneOf(['run', 'minute', 'hour', 'day']), max: COUNT },
+};
+
+/** The form of a rule, for argument checks. */
+export const RULE: ArgumentSchema = (value) =>
+  arg.members({ kind: arg.oneOf(KINDS), tool: arg.text })(value) ??
+  arg.members(MEMBERS[(isRecord(value) ? value['kind'] : 'bound') as MinedKind])(value);
+
+function isScalar(value: unknown): boolean {
+  return typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value);
+}

@@ -14,7 +14,7 @@ function isOrdering(hypothesis: Hypothesis): hypothesis is Ordering {
   return hypothesis.rule.kind === 'ordering';
 }
 
-/** Of two tools, the arguments that agree with the least chance, and the same names before others. */
+/** One ordering for two tools: with the least chance, and with equal names before others. */
 function bestOfPairs(orderings: readonly Ordering[]): readonly Ordering[] {
   const best = new Map<string, Ordering>();
   for (const one of orderings) {
@@ -31,7 +31,7 @@ function isBetter(one: Ordering, other: Ordering): boolean {
   return isSame(one) && !isSame(other);
 }
 
-/** Without an ordering of `a` and `c` where `b` comes after `a` and before `c`, on the same value. */
+/** Without an ordering of `a` and `c` where `b` comes between them, on the same value. */
 function direct(orderings: readonly Ordering[]): readonly Ordering[] {
   return orderings.filter(
     ({ rule: whole }) =>

@@ -56,7 +56,7 @@ function prefixesOf(text: string): string[] {
     .filter((prefix) => /[^/:.]/.test(prefix) && !/^[a-z][a-z0-9+.-]*:\/{0,2}$/i.test(prefix));
 }
 
-/** The index of the text after which no longer prefix was possible. Texts outside are passed over. */
+/** The index of the text after which no longer prefix was possible, without texts outside. */
 function settledAt(texts: readonly string[], prefix: string): number {
   let start: string | undefined;
   for (const [index, text] of texts.entries()) {

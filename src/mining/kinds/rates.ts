@@ -11,8 +11,8 @@ const PERIODS: readonly RateRule['per'][] = ['run', 'minute', 'hour', 'day'];
  * The most calls of a tool by one principal in a run, or in a minute, an hour or a day of UTC.
  *
  * Chance: the null hypothesis is that each call of a group is a call of the tool with the same
- * probability, the share of the tool among all calls of the principal. So no rate is found for a tool
- * that is rare, or the only one.
+ * probability: the share of the tool among all calls of the principal. So no rate is found for a
+ * tool that is rare, or the only one.
  */
 export const mineRates: Mine = (runs, options) => {
   const tested = PERIODS.flatMap((per) => [...tallies(per, runs, options)]).filter(({ groups }) => {

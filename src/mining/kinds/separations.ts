@@ -107,7 +107,7 @@ function shareOfDifferent(calls: readonly MiningCall[]): number {
   return 1 - sum([...counts.values()].map((count) => count * (count - 1))) / (n * (n - 1));
 }
 
-/** The pairs of different tools in order, and whether no later call has a principal of an earlier. */
+/** The pairs of tools in order, and whether no later call has a principal of an earlier one. */
 function* orderedPairs(calls: readonly MiningCall[]): Generator<[string, string, boolean]> {
   const tools = [...new Set(calls.map(({ tool }) => tool))];
   for (const tool of tools) {

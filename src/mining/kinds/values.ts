@@ -8,8 +8,8 @@ import { type Observed, observed } from './observed.ts';
 export const VALUES_MAX = 8;
 
 /**
- * Texts and flags with few values, and not both values of a flag. A value that only one run has is an exception, unless no other
- * value exists.
+ * Texts and flags with few values, and not both values of a flag. A value that only one run has is
+ * an exception.
  *
  * Chance: the null hypothesis is that each run brings another value with probability `OUTSIDE`. The
  * runs after the last new value are the trials.

@@ -6,7 +6,7 @@ import type { Draft } from './draft.ts';
 /** The circumstances of an action of the gateway, as its entry has them. */
 export type Circumstances = Omit<MiningCall, 'tool' | 'args'> & { readonly at: string };
 
-/** The calls of a trajectory of the gateway: each call with its parts, its session and its outcome. */
+/** The calls of a trajectory of the gateway, with their parts, sessions and outcomes. */
 export class GatewayCalls {
   readonly #byId: Map<string, readonly Draft[]> = new Map();
   readonly #parents: Map<string, string> = new Map();

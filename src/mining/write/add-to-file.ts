@@ -1,15 +1,38 @@
 import { type Document, isMap, isSeq, parseDocument, stringify, type YAMLSeq } from 'yaml';
-import { arg, checkArgument } from '#base';
+import { type ArgumentSchema, arg, checkArgument } from '#base';
+import { canonicalize } from '#canon';
 import { readRules } from '#domains/gateway';
 import type { GatewayRule } from './gateway-rule.ts';
+
+/** The form of written rules, for argument checks. */
+export const WRITTEN: ArgumentSchema = arg.list(
+  arg.members({
+    list: arg.oneOf(['rules', 'limits', 'read_before_write']),
+    value: arg.all(arg.members({ id: arg.text }), arg.of('JSON', isJson)),
+  }),
+);
+
+function isJson(value: unknown): boolean {
+  try {
+    canonicalize(value);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** A rule as one line of its list. */
 export function ruleLine({ value }: Pick<GatewayRule, 'value'>): string {
   return `- ${stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trimEnd()}`;
 }
 
-/** Rules as a text to paste into a file, each list under its name. */
+/**
+ * Rules as a text to paste into a file, each list under its name.
+ *
+ * @throws ArgumentError `bad_argument`
+ */
 export function rulesText(rules: readonly GatewayRule[]): string {
+  checkArgument(WRITTEN, rules, 'rules');
   const lists = [...new Set(rules.map(({ list }) => list))];
   return lists
     .map(
@@ -30,7 +53,7 @@ export function rulesText(rules: readonly GatewayRule[]): string {
  *   `bad_argument`
  */
 export function withRules(text: string, rules: readonly GatewayRule[], file: string = 'assize.yaml'): string {
-  checkArgument(arg.list(arg.members({ list: arg.text, value: arg.object })), rules, 'rules');
+  checkArgument(WRITTEN, rules, 'rules');
   readRules(text, file);
   const added = rules.reduce((before, rule) => withRule(before, rule), text);
   readRules(added, file);

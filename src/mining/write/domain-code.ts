@@ -2,9 +2,9 @@ import { isToolName } from '#authority';
 import { arg, checkArgument, type Json } from '#base';
 import { parsePointer } from '#canon';
 import { MiningError } from '../errors.ts';
-import type { MinedRule, OrderingRule, Scalar } from '../rule.ts';
+import { type MinedRule, type OrderingRule, RULE, type Scalar } from '../rule.ts';
 import { statementOf } from '../statement.ts';
-import type { WriteOptions } from './gateway-rule.ts';
+import { WRITE_OPTIONS, type WriteOptions } from './gateway-rule.ts';
 
 /** A rule to write, under the id of its candidate. */
 export interface RuleToWrite {
@@ -12,7 +12,10 @@ export interface RuleToWrite {
   readonly rule: MinedRule;
 }
 
-const HEAD = `import { eachCall, escalate, type InvariantResult, pass, reject } from 'assize';
+/** The package as the written module imports it. */
+const PACKAGE = "'assize'";
+
+const HEAD = `import { eachCall, escalate, type InvariantResult, pass, reject } from ${PACKAGE};
 
 type Otherwise = typeof escalate | typeof reject;
 
@@ -30,7 +33,7 @@ function required(value: unknown, holds: (value: any) => boolean, why: string, o
 }
 `;
 
-const RULES = arg.list(arg.members({ id: arg.text, rule: arg.members({ kind: arg.text, tool: arg.text }) }));
+const RULES = arg.list(arg.members({ id: arg.text, rule: RULE }));
 
 /**
  * A TypeScript module with mined rules for a domain of one's own. Its `minedRules` are `eachCall`
@@ -41,8 +44,10 @@ const RULES = arg.list(arg.members({ id: arg.text, rule: arg.members({ kind: arg
  *
  * @throws MiningError `not_expressible`; ArgumentError `bad_argument`
  */
-export function domainCode(rules: readonly RuleToWrite[], { effect = 'ask' }: WriteOptions = {}): string {
+export function domainCode(rules: readonly RuleToWrite[], options: WriteOptions = {}): string {
   checkArgument(RULES, rules, 'rules');
+  checkArgument(WRITE_OPTIONS, options, 'options');
+  const { effect = 'ask' } = options;
   const otherwise = effect === 'ask' ? 'escalate' : 'reject';
   const list = rules.map((each) => invariantOf(each, otherwise)).join('\n');
   return `${HEAD}\n/** Rules that were mined from recorded runs. */\nexport const minedRules = [\n${list}\n];\n`;

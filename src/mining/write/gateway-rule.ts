@@ -1,7 +1,16 @@
-import type { Json } from '#base';
+import { type ArgumentSchema, arg, checkArgument, type Json } from '#base';
 import type { Rules } from '#domains/gateway';
 import { MiningError } from '../errors.ts';
-import type { ApprovalRule, BoundRule, MinedRule, NeverRule, OrderingRule, RateRule, ValuesRule } from '../rule.ts';
+import {
+  type ApprovalRule,
+  type BoundRule,
+  type MinedRule,
+  type NeverRule,
+  type OrderingRule,
+  type RateRule,
+  RULE,
+  type ValuesRule,
+} from '../rule.ts';
 import { statementOf } from '../statement.ts';
 
 /** A rule in the form of `assize.yaml`, and the list of the file that it belongs to. */
@@ -17,22 +26,34 @@ export interface GatewayRule {
 
 /** The choices for a written rule. */
 export interface WriteOptions {
-  /** What happens to a call outside a bound or a set of values. Default: `ask`. */
+  /** The ruling on a call outside a bound or a set of values. Default: `ask`. */
   readonly effect?: 'ask' | 'deny';
 }
+
+export const WRITE_OPTIONS: ArgumentSchema = arg.options<WriteOptions>({
+  effect: arg.optional(arg.oneOf(['ask', 'deny'])),
+});
+const CANDIDATE = arg.members({ id: arg.text, rule: RULE });
+const PLACES = arg.optional(arg.list(arg.text));
+const TOOLS = arg.list(arg.members({ name: arg.text, reads: PLACES, writes: PLACES }));
 
 type Rest = Omit<GatewayRule['value'], 'id'>;
 
 /**
- * A mined rule for `assize.yaml`. `tools`: the tools that the file declares, for orderings of paths.
+ * A mined rule for `assize.yaml`. `tools`: the declared tools of the file, for orderings of paths.
  *
- * @throws MiningError `not_expressible`
+ * @throws MiningError `not_expressible`; ArgumentError `bad_argument`
  */
 export function gatewayRule(
-  { id, rule }: { readonly id: string; readonly rule: MinedRule },
+  candidate: { readonly id: string; readonly rule: MinedRule },
   tools: Rules['tools'] = [],
-  { effect = 'ask' }: WriteOptions = {},
+  options: WriteOptions = {},
 ): GatewayRule {
+  checkArgument(CANDIDATE, candidate, 'candidate');
+  checkArgument(TOOLS, tools, 'tools');
+  checkArgument(WRITE_OPTIONS, options, 'options');
+  const { id, rule } = candidate;
+  const { effect = 'ask' } = options;
   if (!/^[^/*]+\/[^*]+$/.test(rule.tool))
     throw notExpressible(rule, `${rule.tool} is no tool of a server, and the file judges only those`);
   const because = `Mined from recorded runs: ${statementOf(rule)}.`;

@@ -9,6 +9,7 @@ import { entries } from './entries.ts';
 import { hooks } from './hooks.ts';
 import { log } from './log.ts';
 import { memory } from './memory.ts';
+import { mining } from './mining.ts';
 import { notices } from './notices.ts';
 import type { Operation } from './operation.ts';
 import { outlines } from './outline.ts';
@@ -37,6 +38,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...log,
   ...bundles,
   ...control,
+  ...mining,
   ...notices,
   ...runs,
   ...principals,

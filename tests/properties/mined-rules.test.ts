@@ -6,17 +6,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Json } from '#base';
 import { readRules } from '#domains/gateway';
-import { cases, hasUsualCases } from '../../../tests/support/cases.ts';
-import { desk, said } from '../../domains/gateway/testing/desk.ts';
-import {
-  backtestRules,
-  gatewayRule,
-  judgeRule,
-  type MinedRule,
-  type MiningRun,
-  readRuns,
-  withRules,
-} from '../index.ts';
+import { backtestRules, gatewayRule, judgeRule, type MinedRule, type MiningRun, readRuns, withRules } from '#mining';
+import { desk, said } from '../../src/domains/gateway/testing/desk.ts';
+import { cases, hasUsualCases } from '../support/cases.ts';
 
 const RULES = `# The rules of the team.
 id: team
