@@ -1,5 +1,5 @@
-import { parseWrit } from '#authority';
-import { isAssizeError } from '#base';
+import { parseWrit, writId } from '#authority';
+import { isAssizeError, type Json } from '#base';
 import { hashText, readCanonical } from '#canon';
 import type { Hash, LedgerStore } from '#ledger';
 
@@ -10,6 +10,14 @@ export class Principals {
 
   constructor(store: Pick<LedgerStore, 'blob'>) {
     this.#store = store;
+  }
+
+  /** Adds the writs of the first entry of a trajectory. @throws AuthorityError `bad_writ` */
+  add(writs: readonly Json[]): void {
+    for (const each of writs) {
+      const writ = parseWrit(each);
+      this.#known.set(writId(writ), writ.subject);
+    }
   }
 
   /** Undefined without a writ, and for a refused writ that the ledger does not have. */

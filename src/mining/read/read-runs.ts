@@ -39,7 +39,8 @@ const OPTIONS = arg.options<ReadRunsOptions>({ onProgress: arg.optional(arg.code
  * the caller names no session. A waiting call counts as escalated, and an approved one as
  * committed.
  *
- * @throws LedgerFault; the errors of the store; ArgumentError `bad_argument`
+ * @throws LedgerFault; AuthorityError `bad_writ`; the errors of the store; ArgumentError
+ *   `bad_argument`
  */
 export async function readRuns(
   store: LedgerReader,
@@ -96,8 +97,10 @@ class TrajectoryReader {
 
   async add(entry: Entry): Promise<void> {
     const { payload } = entry;
-    if (payload.kind === 'root' || payload.kind === 'branch') this.#domain = payload.domain;
-    else if (payload.kind === 'pending_approval' && payload.resolves !== undefined)
+    if (payload.kind === 'root' || payload.kind === 'branch') {
+      this.#domain = payload.domain;
+      this.#principals.add(payload.writs);
+    } else if (payload.kind === 'pending_approval' && payload.resolves !== undefined)
       this.#continue(entry.id, payload.resolves);
     else if (payload.kind === 'commit') await this.#commit(entry as Entry<typeof payload>);
     else if (payload.kind === 'rejection' && payload.resolves !== undefined) this.#reject(payload.resolves);
