@@ -69,7 +69,7 @@ function joined(accepted: readonly Hypothesis[]): readonly Hypothesis[] {
 }
 
 /**
- * Of the windows of one tool, that with the least chance. A rate in a run stays beside it if its
+ * Of the windows of one tool, the longest with the least chance. A rate in a run stays if its
  * maximum is another one.
  */
 function bestRates(accepted: readonly Hypothesis[]): readonly Hypothesis[] {
@@ -77,7 +77,7 @@ function bestRates(accepted: readonly Hypothesis[]): readonly Hypothesis[] {
   const best = new Map<string, Rate>();
   for (const one of rates.filter(({ rule }) => rule.per !== 'run')) {
     const other = best.get(one.rule.tool);
-    if (other === undefined || one.p < other.p) best.set(one.rule.tool, one);
+    if (other === undefined || one.p <= other.p) best.set(one.rule.tool, one);
   }
   const inRun = rates.filter(({ rule }) => rule.per === 'run' && best.get(rule.tool)?.rule.max !== rule.max);
   return [...best.values(), ...inRun];

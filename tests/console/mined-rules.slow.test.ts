@@ -6,11 +6,11 @@ import { expectAccessible, withConsole } from '../support/console/browser.ts';
 import { minedDesk } from '../support/server/mined-desk.ts';
 
 withConsole(({ serve, open }) => {
-  test('the rules of a trajectory have their exceptions, a backtest and a text to copy', async () => {
+  test('rules have their exceptions, a backtest, and a text to copy', async () => {
     const config = { tools: [], worlds: {} };
     const server = await serve({ store: await minedDesk(), domains: [gatewayDomain as unknown as Domain], config });
-    const before = await server.contents();
     const page = await open(server, 'boss:ada', '/what-if/desk');
+    const before = await server.contents();
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     const part = page.getByRole('region', { name: 'Rules that your runs obey' });
     await part.getByRole('button', { name: 'Find rules' }).click();

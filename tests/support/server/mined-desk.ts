@@ -10,7 +10,7 @@ rules:
   - { id: large, ask: bank/pay, where: [{ path: /cents, min: 100 }] }
 `;
 
-/** Forty sessions of a gateway: a look-up, and a payment that a person approves from 100 cents on. */
+/** Forty sessions: a look-up, and a payment that a person approves from 100 cents on. */
 export async function minedDesk(): Promise<MemoryStore> {
   const made = await desk(RULES);
   for (let i = 0; i < 40; i++) {
