@@ -96,3 +96,17 @@ test('the order of kinds and a second run change nothing', () => {
     mine(runs, { kinds: ['rate', 'ordering', 'apart', 'never', 'approval', 'prefix', 'values', 'bound'] }),
   ).toEqual(found);
 });
+
+test('names that calls invent in every call do not fill the memory', () => {
+  const named = (call: number): Record<string, string> =>
+    Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`name-${call}-${i}`, 'same']));
+  const runs = Array.from({ length: 50 }, (_, run) => ({
+    id: `run-${run}`,
+    calls: Array.from({ length: 10 }, (_, i) => ({
+      tool: i % 2 === 0 ? 'a/b' : 'c/d',
+      args: named(run * 10 + i),
+      ruling: 'committed' as const,
+    })),
+  }));
+  expect(mine(runs, { kinds: ['ordering'] })).toEqual([]);
+});

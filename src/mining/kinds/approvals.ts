@@ -48,9 +48,7 @@ function isApproved({ approvedBy = [] }: MiningCall): boolean {
 type Placed = { readonly call: MiningCall; readonly run: MiningRun['id'] };
 
 function grouped(calls: readonly Placed[]): Map<string, Placed[]> {
-  const groups = new Map<string, Placed[]>();
-  for (const one of calls) groups.set(one.call.tool, [...(groups.get(one.call.tool) ?? []), one]);
-  return groups;
+  return Map.groupBy(calls, ({ call }) => call.tool);
 }
 
 /** The places that have a number in every call. */
@@ -68,29 +66,26 @@ function numbersOf(calls: readonly MiningCall[]): [string, Judged[]][] {
 }
 
 function thresholdOf(tool: string, path: string, numbers: readonly Judged[], options: KindOptions): Hypothesis[] {
-  const thresholds = [...new Set(numbers.map(({ value }) => value))].sort((a, b) => a - b);
-  const found = thresholds.slice(1).map((from, i) => {
-    const above = numbers.filter(({ value }) => value >= from);
-    const below = numbers.length - above.length;
-    const approvedAbove = above.filter(({ approved }) => approved).length;
-    const approvedBelow = numbers.filter(({ value, approved }) => approved && value < from).length;
-    const unapproved = above.length - approvedAbove;
-    const fits = unapproved <= mayBreak(above.length, options) && approvedBelow <= mayBreak(below, options);
-    return {
-      from,
-      under: thresholds[i] as number,
-      above: above.length,
-      approvedAbove,
-      faults: unapproved + approvedBelow,
-      fits,
-    };
-  });
-  const best = found.filter(({ fits }) => fits).sort((a, b) => a.faults - b.faults)[0];
+  const sorted = [...numbers].sort((a, b) => a.value - b.value);
+  const approved = sorted.filter((one) => one.approved).length;
+  let best: { readonly at: number; readonly approvedBelow: number; readonly faults: number } | undefined;
+  let approvedBelow = 0;
+  let thresholds = 0;
+  for (let at = 1; at < sorted.length; at++) {
+    if (sorted[at - 1]?.approved === true) approvedBelow++;
+    if (sorted[at]?.value === sorted[at - 1]?.value) continue;
+    thresholds++;
+    const above = sorted.length - at;
+    const unapproved = above - (approved - approvedBelow);
+    if (unapproved > mayBreak(above, options) || approvedBelow > mayBreak(at, options)) continue;
+    const faults = unapproved + approvedBelow;
+    if (best === undefined || faults < best.faults) best = { at, approvedBelow, faults };
+  }
   if (best === undefined) return [];
-  const approved = numbers.filter((one) => one.approved).length;
-  const p = hypergeometricAtLeast(numbers.length, approved, best.above, best.approvedAbove);
-  const min = roundestIn(best.under, best.from);
-  return [{ rule: { kind: 'approval', tool, from: { path, min } }, p: Math.min(1, p * found.length) }];
+  const p = hypergeometricAtLeast(sorted.length, approved, sorted.length - best.at, approved - best.approvedBelow);
+  const [under, from] = [sorted[best.at - 1] as Judged, sorted[best.at] as Judged];
+  const min = roundestIn(under.value, from.value);
+  return [{ rule: { kind: 'approval', tool, from: { path, min } }, p: Math.min(1, p * thresholds) }];
 }
 
 /** The number with the fewest digits that is above `under`, and at most `from`. */

@@ -50,6 +50,11 @@ interface Occurrence {
   firstLetThrough: number;
 }
 
+/** A value at more places of one run names nothing. */
+const SUBJECTS_MAX = 20;
+/** Names of arguments come from calls, so their pairs are bounded. Later pairs are left out. */
+const PAIRS_MAX = 100_000;
+
 /** Counts the cases of pairs of tools that were called with the same value in one run. */
 export class Cases {
   readonly #laters: Map<string, Later> = new Map();
@@ -63,7 +68,8 @@ export class Cases {
       byValue.set(one.value, occurrences);
       count(occurrences, one);
     }
-    for (const [value, occurrences] of byValue) this.#addCase(run, value, occurrences);
+    for (const [value, occurrences] of byValue)
+      if (value === undefined || occurrences.size <= SUBJECTS_MAX) this.#addCase(run, value, occurrences);
   }
 
   pairs(): OrderedPair[] {
@@ -83,6 +89,7 @@ export class Cases {
       for (const [needsKey, needs] of occurrences) {
         if (needs.done === 0 || needs.subject.tool === later.subject.tool) continue;
         const pairKey = toPointer([needsKey, key]);
+        if (this.#pairs.size >= PAIRS_MAX && !this.#pairs.has(pairKey)) continue;
         const pair = this.#pairs.get(pairKey) ?? { needs: needs.subject, later: key, both: [] };
         this.#pairs.set(pairKey, pair);
         const isFirst = needs.firstDone < later.firstLetThrough;

@@ -70,7 +70,13 @@ function rateOf({ tool, per, groups }: Tally, options: KindOptions): Hypothesis[
 /** The chance that at least `within` groups have at most `max` calls of the tool. */
 function chanceOf(groups: Tally['groups'], max: number, within: number): number {
   const shares = sharesOf(groups);
-  const chances = groups.map(({ principal, all }) => binomialAtMost(all, shares.get(principal) as number, max));
+  const known = new Map<string, number>();
+  const chances = groups.map(({ principal, all }) => {
+    const key = `${all} ${principal}`;
+    const chance = known.get(key) ?? binomialAtMost(all, shares.get(principal) as number, max);
+    known.set(key, chance);
+    return chance;
+  });
   return poissonBinomialAtLeast(chances, within);
 }
 

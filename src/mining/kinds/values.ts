@@ -32,7 +32,11 @@ function isName(value: Scalar): boolean {
 function valuesOf({ tool, path, byRun }: Observed, options: KindOptions): Hypothesis[] {
   const runsOf = new Map<Scalar, number[]>();
   for (const [index, values] of byRun.entries())
-    for (const value of new Set(values)) runsOf.set(value, [...(runsOf.get(value) ?? []), index]);
+    for (const value of new Set(values)) {
+      const runs = runsOf.get(value) ?? [];
+      runs.push(index);
+      runsOf.set(value, runs);
+    }
   const common = [...runsOf].filter(([, runs]) => runs.length > 1);
   if (common.length === 0 || common.length > VALUES_MAX) return [];
   const known = new Set(common.map(([value]) => value));

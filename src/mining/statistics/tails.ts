@@ -51,9 +51,11 @@ export function poissonBinomialAtLeast(probabilities: readonly number[], least: 
   // Misses are few where a rule holds, so their number is walked.
   const most = probabilities.length - least;
   if (most < 0) return 0;
-  let misses: number[] = [1, ...Array<number>(most).fill(0)];
+  const misses = new Float64Array(most + 1);
+  misses[0] = 1;
   for (const p of probabilities)
-    misses = misses.map((chance, n) => chance * p + (n === 0 ? 0 : (misses[n - 1] as number) * (1 - p)));
+    for (let n = most; n >= 0; n--)
+      misses[n] = (misses[n] as number) * p + (n === 0 ? 0 : (misses[n - 1] as number) * (1 - p));
   return Math.min(
     1,
     misses.reduce((sum, chance) => sum + chance, 0),
