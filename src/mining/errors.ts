@@ -5,7 +5,7 @@ export type MiningErrorCode =
    * A run is not valid: two runs have one id, or a call has no tool. Correct the run that the
    * message names. Evidence `{run}`.
    */
-  | 'bad_run'
+  | 'invalid_run'
   /**
    * The rule cannot be written in that form. The message says why, and which form has a place for
    * it. Evidence `{rule, form}`.

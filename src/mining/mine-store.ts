@@ -73,7 +73,7 @@ const OPTIONS = arg.options<MineStoreOptions>({
  * Mines the runs of a store, judges each rule on all of its runs, and backtests each rule that a
  * rules file has a place for. Reads alone.
  *
- * @throws MiningError `bad_run`; LedgerFault; the errors of `backtestStore` and of the store;
+ * @throws MiningError `invalid_run`; LedgerFault; the errors of `backtestStore` and of the store;
  *   ArgumentError `bad_argument`
  */
 export async function mineStore(store: LedgerStore, options: MineStoreOptions = {}): Promise<MiningReport> {

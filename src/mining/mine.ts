@@ -81,7 +81,7 @@ const LISTED = 20;
  * result, a share of `chance` is expected to be such rules (Benjamini and Hochberg). The result
  * depends on the runs and their order alone.
  *
- * @throws ArgumentError `bad_argument`; MiningError `bad_run`
+ * @throws ArgumentError `bad_argument`; MiningError `invalid_run`
  */
 export function mine(runs: readonly MiningRun[], options: MiningOptions = {}): readonly Candidate[] {
   checkArgument(OPTIONS, options, 'options');
@@ -106,7 +106,7 @@ export function mine(runs: readonly MiningRun[], options: MiningOptions = {}): r
 /**
  * A rule with its support and its counter-examples in any runs, such as all runs with the bad ones.
  *
- * @throws ArgumentError `bad_argument`; MiningError `bad_run`
+ * @throws ArgumentError `bad_argument`; MiningError `invalid_run`
  */
 export function judgeRule(rule: MinedRule, runs: readonly MiningRun[]): Omit<Candidate, 'p'> {
   checkArgument(RULE, rule, 'rule');

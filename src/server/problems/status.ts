@@ -23,7 +23,7 @@ const STATUS: Readonly<Partial<Record<ErrorStatus, readonly string[]>>> = {
       'bad_instant',
       'bad_time',
       'bad_recall',
-      'bad_run',
+      'invalid_run',
       'bad_resolution',
       'bad_policy',
     ],
