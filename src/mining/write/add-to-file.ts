@@ -1,7 +1,8 @@
-import { type Document, isMap, isSeq, parseDocument, stringify, type YAMLSeq } from 'yaml';
+import { isMap, isSeq, parseDocument, type YAMLSeq } from 'yaml';
 import { type ArgumentSchema, arg, checkArgument } from '#base';
 import { canonicalize } from '#canon';
 import { readRules } from '#domains/gateway';
+import { flowText } from './flow-text.ts';
 import type { GatewayRule } from './gateway-rule.ts';
 
 /** The form of written rules, for argument checks. */
@@ -23,7 +24,7 @@ function isJson(value: unknown): boolean {
 
 /** A rule as one line of its list. */
 export function ruleLine({ value }: Pick<GatewayRule, 'value'>): string {
-  return `- ${stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trimEnd()}`;
+  return `- ${flowText(value)}`;
 }
 
 /**
@@ -63,8 +64,15 @@ export function withRules(text: string, rules: readonly GatewayRule[], file: str
 function withRule(text: string, rule: GatewayRule): string {
   const doc = parseDocument(text);
   const list = isMap(doc.contents) ? doc.contents.get(rule.list, true) : undefined;
-  if (!isSeq(list)) return `${withEnd(text)}${rulesText([rule])}`;
-  if (list.flow === true || list.items.length === 0) return inBlock(doc, list, rule);
+  if (!isSeq(list) || list.items.length === 0) {
+    // An empty list has no line to continue, so the list begins anew at the end.
+    const without = isSeq(list) && doc.delete(rule.list) ? doc.toString({ lineWidth: 0 }) : text;
+    return `${withEnd(without)}${rulesText([rule])}`;
+  }
+  if (list.flow === true) {
+    list.flow = false;
+    return withRule(doc.toString({ lineWidth: 0 }), rule);
+  }
   const [start, , end] = list.range as [number, number, number];
   const indent = ' '.repeat(start - (text.lastIndexOf('\n', start - 1) + 1));
   const before = lastLineOf(text, list) ?? end;
@@ -84,10 +92,4 @@ function lastLineOf(text: string, { items }: YAMLSeq): number | undefined {
 
 function withEnd(text: string): string {
   return text === '' || text.endsWith('\n') ? text : `${text}\n`;
-}
-
-function inBlock(doc: Document, list: YAMLSeq, { value }: GatewayRule): string {
-  list.flow = false;
-  list.add(doc.createNode(value, { flow: true }));
-  return doc.toString({ lineWidth: 0 });
 }
