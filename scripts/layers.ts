@@ -31,6 +31,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
   ],
   views: ['base', 'canon', 'ledger', 'kernel', 'effects', 'runtime'],
+  compliance: ['base', 'canon', 'merkle', 'ledger', 'runtime'],
   models: ['base', 'canon', 'authority', 'ledger', 'kernel', 'oracle', 'runtime', 'agents'],
   config: [
     ...['base', 'canon', 'merkle', 'authority', 'ledger', 'kernel', 'oracle', 'effects', 'memory', 'runtime', 'stores'],
@@ -45,12 +46,12 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   conformance: ['base', 'canon'],
   server: [
     ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
-    ...['agents', 'cells', 'domains', 'config', 'views', 'tools', 'calls', 'mcp'],
+    ...['agents', 'cells', 'domains', 'config', 'views', 'compliance', 'tools', 'calls', 'mcp'],
   ],
   cli: [
     ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
     ...['agents', 'witness', 'cells', 'tools', 'integrations', 'domains', 'models', 'config', 'server', 'views', 'mcp'],
-    'conformance',
+    ...['compliance', 'conformance'],
   ],
 };
 
