@@ -267,7 +267,7 @@ describe('a report', () => {
 
   test.each([
     [4, 'the last entry', [{ code: 'log_broken' }]],
-    [2, 'an entry', [{ seq: 2, code: 'broken_chain' }, { code: 'log_broken' }]],
+    [2, 'an entry', [{ seq: 3, code: 'broken_chain' }, { code: 'log_broken' }]],
   ])('names the place of a missing entry: seq %i, %s', async (seq, _, faults) => {
     const ledger = await ClaimsLedger.begin();
     await two(ledger);
