@@ -1,6 +1,6 @@
 /**
  * `assize/audit`: for auditors and operators. Verifies ledgers, replays them, exports and imports
- * them, proves the contents of a checkpoint, and reports what a ledger shows for laws and standards.
+ * them, proves the contents of a checkpoint, and reports evidence for laws and standards.
  *
  * Guarantees: every function reads stored bytes and trusts no cache; a fault names the entry and
  * the rule.

@@ -93,7 +93,7 @@ withConsole(({ serve, open }) => {
     await expectAccessible(page);
   });
 
-  test('a report lists clauses with their evidence, and is a download of the same bytes', async () => {
+  test('a report lists clauses with their evidence, and is a download', async () => {
     const server = await serve();
     await paid(server, 2);
     await succeed(server, 'proposals.create', pay('b', 200, 'large'));

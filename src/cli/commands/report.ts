@@ -118,7 +118,7 @@ function writerOf(file: string): (report: ComplianceReport) => void {
   return (report) => replaceFile(file, form(report));
 }
 
-/** The last checkpoint with the key of the log. Undefined if neither is named and one is missing. */
+/** The last checkpoint and the key of the log. Undefined if one is missing and was not named. */
 async function checkpointOf(
   { storeUrl }: Session,
   { checkpoint, logKey, witness }: ReportCommandOptions,

@@ -94,7 +94,7 @@ export class Collector {
     await this.#resolve(entry, isIn);
   }
 
-  /** What stands after the entry, in the period or before it. */
+  /** Keeps the halts that stand after the entry, in the period or before it. */
   #follow(entry: Entry): void {
     const halt = haltArgs(entry.payload);
     if (halt?.does === 'halt') this.halted.set(entry.trajectory_id, exampleOf(entry, byReason(halt)));

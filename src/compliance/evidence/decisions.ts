@@ -41,7 +41,7 @@ export class Decisions {
     return [...this.#open.values()];
   }
 
-  /** The median of the times, the lower one of two, and the longest. Undefined without a decision. */
+  /** The median (the lower one of two) and the longest time. Undefined without a decision. */
   times(): { readonly median: number; readonly longest: number } | undefined {
     if (this.#millis.length === 0) return undefined;
     const sorted = [...this.#millis].sort((one, other) => one - other);

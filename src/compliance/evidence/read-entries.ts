@@ -4,7 +4,7 @@ import { Frontier, leafHash } from '#merkle';
 
 const PAGE = 1_000;
 
-/** What a reading of the log found besides its entries. */
+/** The result of reading the log, besides its entries. */
 export interface LogRead {
   /** The number of read positions. It is smaller than the asked size if an entry is missing. */
   readonly size: number;

@@ -24,7 +24,7 @@ import {
 } from '../measures/records.ts';
 import type { Framework } from './framework.ts';
 
-/** Regulation (EU) 2024/1689, the articles that a ledger of actions can show. No dates of application. */
+/** Regulation (EU) 2024/1689: the articles about which a ledger of actions has evidence. */
 export const AI_ACT: Framework = {
   id: 'eu-ai-act',
   title: 'EU AI Act (Regulation (EU) 2024/1689), Articles 12, 14, 19 and 26',

@@ -19,7 +19,7 @@ h1{font-size:1.5rem}h2{font-size:1.2rem;margin-top:2.5rem;border-bottom:2px soli
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.1rem 1rem}dt{color:#555}dd{margin:0;overflow-wrap:anywhere}
 table{border-collapse:collapse;width:100%;table-layout:fixed}td,th{border:1px solid #ccc;padding:.35rem .5rem;text-align:left;vertical-align:top;overflow-wrap:anywhere}
 th:first-child,td:first-child{width:7rem}code{font-size:.85em}ul{margin:.3rem 0;padding-left:1.1rem;font-size:.85em}
-.status{font-weight:600}.gap{color:#a40000}.shown{color:#0a5c2f}.not_applicable{color:#555}.remedy{margin:.3rem 0 0}
+.status{font-weight:600}.gap{color:#a40000}.shown{color:#0a5c2f}.not_applicable{color:#555}.remedy{margin:.3rem 0 0}small{display:block}
 @media print{body{margin:0;max-width:none;font-size:11px}tr,h3{break-inside:avoid}h3{break-after:avoid}}`;
 
 /**

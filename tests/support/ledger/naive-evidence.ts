@@ -7,9 +7,9 @@ export interface NaiveScope {
   readonly trajectories?: readonly string[];
 }
 
-/** What a report counts, found by looking at every row for every question. */
+/** The counts of a report, found by looking at every row for every question. */
 export interface NaiveEvidence {
-  /** The ids of the entries of each figure, in the order of the log. An entry may be there twice. */
+  /** The ids of the entries of each figure, in the order of the log. One may be there twice. */
   readonly figures: Readonly<Record<string, readonly string[]>>;
   readonly deciders: Readonly<Record<string, number>>;
   readonly domains: readonly string[];
@@ -18,7 +18,10 @@ export interface NaiveEvidence {
   readonly times: readonly number[];
 }
 
-/** `rows`: all entries in the order of the log. `holdersOf`: the holders of a writ and those above. */
+/**
+ * `rows`: all entries in the order of the log. `holdersOf`: the holders of a writ and of the writs
+ * above it.
+ */
 export function naiveEvidence(
   rows: readonly EntryRow[],
   { since = '', until = '~', trajectories }: NaiveScope,

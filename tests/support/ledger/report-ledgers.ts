@@ -13,8 +13,8 @@ import { keysOf } from './rows.ts';
 import { HandClock, intent, runtimeOver, writFor } from './runtime.ts';
 
 /**
- * Claims that one doctor decides about, who may approve the own one only with an override. It has
- * the name of the gateway domain, so that its `configure` and `pin` count as changes of rules.
+ * Claims, each decided by one doctor. A doctor approves the own claim only with an override. The
+ * domain has the name of the gateway's, so that `configure` and `pin` count as changes of rules.
  */
 const claims = defineDomain({
   name: 'gateway',

@@ -9,7 +9,7 @@ type Status = ReportClause['status'];
 const WORDS: Readonly<Record<Status, string>> = { shown: 'Shown', gap: 'Gap', not_applicable: 'No event' };
 const STANDINGS: Readonly<Record<Status, string>> = { shown: 'valid', gap: 'faulty', not_applicable: 'waiting' };
 
-/** A clause with its status. Opened, it has the evidence with links to entries, and the remedies. */
+/** A clause with its status. It opens to the evidence, with links to entries, and the remedies. */
 export function ReportedClause({ clause: { id, title, asks, status, measures } }: { readonly clause: ReportClause }) {
   return (
     <li className={classes.clause}>

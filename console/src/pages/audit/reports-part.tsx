@@ -13,7 +13,7 @@ import { counted } from './counted.ts';
 import { type ComplianceReport, pageHref, type ReportScope } from './report-scope.ts';
 import { ReportedClause } from './reported-clause.tsx';
 
-/** What the ledger shows for the clauses of laws and standards, on request, with the gaps. */
+/** Makes a report on request: the evidence for clauses of laws and standards, and the gaps. */
 export function ReportsPart() {
   const [scope, setScope] = useState<ReportScope>({});
   const made = useMutation({ mutationFn: make });
