@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { writId } from '#authority';
-import { type EntryRow, integrateLog, readRow } from '#ledger';
+import { type EntryRow, entryRow, integrateLog, readRow } from '#ledger';
 import { MemoryStore } from '#stores';
+import { begun, granted, task, worker } from '../../tests/support/ledger/delegations.ts';
 import { WITNESSES } from '../../tests/support/ledger/merkle-fixtures.ts';
 import {
   AGENT_WRIT,
@@ -19,6 +20,7 @@ import { reportMarkdown } from './render/markdown.ts';
 import { type MeasureReport, makeReport, type ReportOptions } from './report.ts';
 
 const DAY = 86_400_000;
+const HALTER = writFor('security', { actions: ['assize.halt'], scopes: ['halt:**'], nonce: 'halter' });
 
 /** The finding of one measure, which is the same in each clause that has it. */
 async function found(store: MemoryStore, id: string, options: ReportOptions = {}): Promise<MeasureReport> {
@@ -198,9 +200,10 @@ function changedIn(store: MemoryStore, change: (rows: EntryRow[]) => EntryRow[])
 }
 
 describe('a measure says whether the ledger shows it', () => {
-  test.each(LINES)('%s: %s, %s', async (id, status, figure, make, optionsOf = async () => ({})) => {
+  const lines = LINES.map(([id, status, figure, make, optionsOf]) => ({ id, status, figure, make, optionsOf }));
+  test.each(lines)('$id: $status, $figure', async ({ id, status, figure, make, optionsOf }) => {
     const store = await make();
-    const measure = await found(store, id, await optionsOf(store));
+    const measure = await found(store, id, await optionsOf?.(store));
     expect(measure).toMatchObject({
       status,
       figure: typeof figure === 'string' ? figure : expect.stringMatching(figure),
@@ -224,6 +227,44 @@ describe('a measure says whether the ledger shows it', () => {
       statuses.add(status);
     }
     expect([...statuses].sort()).toEqual(['gap', 'not_applicable', 'shown']);
+  });
+
+  test('with an approval by the requester, which only another program writes', async () => {
+    const ledger = await claims((l) => l.decided('dr-a'));
+    const [root, pending, commit] = (await ledger.entries('t')) as [EntryRow, EntryRow, EntryRow];
+    const payload = JSON.parse(commit.payload);
+    const forged = entryRow({ ...payload, counselor: { ...payload.counselor, principal: 'agent' } });
+    const store = new MemoryStore();
+    await store.commit({ entries: [root, pending, forged], blobs: [] });
+    expect(await found(store, 'oversight.not_self')).toMatchObject({
+      ...{ status: 'gap', figure: '1 of 1 approval by the requester' },
+      examples: [{ seq: 2, note: 'by agent as doctor' }],
+    });
+  });
+
+  test('with an approval whose requester the store does not name', async () => {
+    const made = await claims((l) => l.decided('dr-a', {}, writFor('other')));
+    expect(await found(made, 'oversight.not_self')).toMatchObject({ status: 'shown' });
+    const store = new MemoryStore();
+    await store.commit({ entries: await made.entries('t'), blobs: [] });
+    expect(await found(store, 'oversight.not_self')).toMatchObject({
+      status: 'gap',
+      figure: '0 of 1 approval by the requester; of 1 the requester is not in the store',
+    });
+  });
+
+  test('with a halt that stays when the halt above it ends', async () => {
+    const { store, trajectory, assize } = await begun({ create: { writs: [granted, worker, HALTER] } });
+    await trajectory.delegations.delegate(task());
+    const child = await assize.open('c');
+    const halting = { reason: 'own', writ: HALTER };
+    await child.halt(halting);
+    await trajectory.halt({ ...halting, reason: 'all' });
+    await trajectory.resume(halting);
+    const below = store.below as MemoryStore;
+    expect((await found(below, 'oversight.halts')).figure).toBe('2 halts, 1 resume, 1 standing');
+    await child.resume(halting);
+    expect((await found(below, 'oversight.halts')).figure).toBe('2 halts, 2 resumes, 0 standing');
   });
 
   test.each(FRAMEWORKS)('every measure of $id has a line here, or one of its kind', ({ clauses }) => {
@@ -293,6 +334,23 @@ describe('a report', () => {
     expect(await of({ trajectories: ['t'] })).toBe('5 entries of 1 trajectory');
     expect(await of({ until: '2026-03-23T09:01:00.000000Z' })).toBe('1 entry of 1 trajectory');
     expect(await of({ since: '2026-03-23T09:01:00.000000Z' })).toBe('4 entries of 1 trajectory');
+  });
+
+  test('looks to the last entry where the period ends later', async () => {
+    const store = await claims((ledger) => ledger.claim());
+    const until = '2099-01-01T00:00:00.000000Z';
+    expect(await makeReport(store, { until })).toMatchObject({ log: { as_of: '2026-03-23T09:01:00.000000Z' } });
+    expect(await found(store, 'records.retained', { until })).toMatchObject({ status: 'gap' });
+    expect(await found(store, 'oversight.expired', { until })).toMatchObject({ status: 'shown' });
+    const earlier = '2026-03-23T09:00:30.000000Z';
+    expect(await makeReport(store, { until: earlier })).toMatchObject({ log: { as_of: earlier } });
+  });
+
+  test('says how far it is', async () => {
+    const heard: [string, number, number][] = [];
+    await makeReport(await claims(two), { onProgress: (...step) => heard.push(step) });
+    expect(heard).toContainEqual(['entries read', 5, 5]);
+    expect(heard.some(([step]) => step === 'verifying entries')).toBe(true);
   });
 
   test('has a gap in a clause for each gap in its measures', async () => {

@@ -74,6 +74,7 @@ const OPTIONS: ArgumentSchema = arg.options<ReportOptions>({
   trajectories: arg.optional(arg.list(arg.text)),
   size: arg.optional(arg.number),
   checkpoint: arg.optional(arg.members({ signed: arg.text })),
+  onProgress: arg.optional(arg.code),
 });
 
 /**

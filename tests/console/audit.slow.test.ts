@@ -112,7 +112,7 @@ withConsole(({ serve, open }) => {
     const waiting = page.waitForEvent('download');
     await page.getByRole('link', { name: 'Download as HTML' }).click();
     const file = await readFile(await (await waiting).path(), 'utf8');
-    const asked = { path: { framework: 'eu-ai-act' }, query: { size: '7' }, as: 'auditor:eve' };
+    const asked = { path: { framework: 'eu-ai-act' }, query: { size: '7' }, as: 'auditor:eve' } as const;
     expect(file).toBe(await succeed(server, 'reports.page', asked));
     expect(file).toContain('Compliance report at 7 entries');
   });

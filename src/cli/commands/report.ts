@@ -90,7 +90,9 @@ export function report(program: Command): void {
               ...(size !== undefined && { size }),
               ...(trajectory.length > 0 && { trajectories: trajectory }),
               ...(checkpoint !== undefined && { checkpoint }),
+              onProgress: (step, done, total) => session.progress.report(step, done, total),
             });
+            session.progress.end();
             write?.(made);
             if (session.json) session.out.document(made);
             else {

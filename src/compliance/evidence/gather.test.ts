@@ -74,7 +74,7 @@ describe('the figures of a report', () => {
     const store = await make();
     const times = (await rowsOf(store)).map((row) => readRow(row).payload.at).sort();
     const [first, middle] = [times[0]!, times[times.length >> 1]!];
-    const [{ trajectory_id }] = (await store.trajectories()) as [{ trajectory_id: string }];
+    const { trajectory_id } = (await store.trajectories())[0]!;
     for (const scope of [{}, { since: middle }, { until: middle }, { trajectories: [trajectory_id] }])
       await expectSame(store, scope);
     await expectSame(store, { since: first, until: middle, trajectories: [trajectory_id] });

@@ -34,6 +34,8 @@ export interface EvidenceOptions {
   readonly size?: number;
   /** The last checkpoint that is kept outside of the store. */
   readonly checkpoint?: GivenCheckpoint;
+  /** Called now and then with the step, the number of entries done, and the total. */
+  readonly onProgress?: (step: 'entries read' | 'verifying entries', done: number, total: number) => void;
 }
 
 /**
@@ -43,13 +45,20 @@ export interface EvidenceOptions {
  * @throws ComplianceError `unknown_log_size`; the errors of the store
  */
 export async function gatherEvidence(store: LedgerStore & LogStore, options: EvidenceOptions): Promise<Evidence> {
-  const { trajectories, checkpoint: given } = options;
+  const { trajectories, checkpoint: given, onProgress } = options;
   const size = await sizeOf(store, options.size);
   const collected = new Collector(store, scopeOf(options));
-  const read = await readEntries(store, size, (entry, position) => collected.add(entry, position));
+  const read = await readEntries(store, size, {
+    onEntry: (entry, position) => collected.add(entry, position),
+    onPage: (done) => onProgress?.('entries read', done, size),
+  });
   const checked = given && (await checkedCheckpoint(store, given));
   const faults = [
-    ...(await chainFaults(store, read, size, trajectories)),
+    ...(await chainFaults(store, read, size, {
+      threads: 1,
+      ...(trajectories !== undefined && { trajectoryIds: trajectories }),
+      onProgress: (done, total) => onProgress?.('verifying entries', done, total),
+    })),
     ...(await logFaults(store, read, size)),
     ...(checked !== undefined && isFault(checked) ? [checked] : []),
   ];

@@ -1,7 +1,7 @@
 import { type Instant, instantOf } from '#canon';
 import { askNodes, compareWithHead, comparisonFault, type LedgerStore, type LogStore } from '#ledger';
 import { type KnownLog, openCheckpoint, rootAt, type VerifierKey } from '#merkle';
-import { verifyStore } from '#runtime';
+import { type VerifyOptions, verifyStore } from '#runtime';
 import type { LogRead } from './read-entries.ts';
 
 /** A signed checkpoint of the log, with the keys that verify it. */
@@ -40,12 +40,9 @@ export async function chainFaults(
   store: LedgerStore,
   read: LogRead,
   size: number,
-  trajectories: readonly string[] | undefined,
+  options: VerifyOptions,
 ): Promise<IntegrityFault[]> {
-  const reports = await verifyStore(store, {
-    threads: 1,
-    ...(trajectories !== undefined && { trajectoryIds: trajectories }),
-  });
+  const reports = await verifyStore(store, options);
   const known = new Set((await store.trajectories()).map(({ trajectory_id }) => trajectory_id));
   return reports.flatMap(({ fault }) => {
     if (fault === undefined) return [];

@@ -23,7 +23,11 @@ export interface LogRead {
 export async function readEntries(
   store: LogStore,
   size: number,
-  onEntry: (entry: Entry, position: number) => Promise<void>,
+  listeners: {
+    readonly onEntry: (entry: Entry, position: number) => Promise<void>;
+    /** Called after each page, with the number of read positions. */
+    readonly onPage: (done: number) => void;
+  },
 ): Promise<LogRead> {
   const frontier = new Frontier();
   const lengths = new Map<string, number>();
@@ -37,9 +41,10 @@ export async function readEntries(
       lengths.set(row.trajectory_id, (lengths.get(row.trajectory_id) ?? 0) + 1);
       const entry = entryOf(row);
       if (entry === undefined) unreadable++;
-      else await onEntry(entry, at + i);
+      else await listeners.onEntry(entry, at + i);
     }
     at += whole.length;
+    listeners.onPage(at);
     if (whole.length < wanted) break;
   }
   return { size: frontier.size, root: frontier.root(), lengths, unreadable };

@@ -106,7 +106,7 @@ const KEPT_MONTHS = 6;
 
 export const RETAINED: Measure = {
   id: 'records.retained',
-  title: 'The log reaches back at least six months, and no entry of it is missing',
+  title: 'The log and its archive reach back at least six months, and no entry is missing',
   proof: { command: 'assize fsck', api: 'GET /v1/export' },
   find: retained,
 };

@@ -102,17 +102,21 @@ export class ClaimsLedger {
   }
 
   /** A claim that waits for a doctor. Returns the id of the pending entry. */
-  async claim(claimant = 'nobody'): Promise<string> {
+  async claim(claimant = 'nobody', writ = AGENT_WRIT): Promise<string> {
     this.clock.forward(MINUTE);
-    const asked = intent('claim', { claimant }, AGENT_WRIT, { role: 'clerk' } as never);
+    const asked = intent('claim', { claimant }, writ, { role: 'clerk' } as never);
     const ruling = await this.trajectory.propose(asked);
     if (ruling.ruling !== 'escalated') throw new Error(ruling.ruling);
     return ruling.pending;
   }
 
   /** A claim that a doctor decides about after some minutes. */
-  async decided(principal: string, by: { minutes?: number; reason?: string; rejects?: true } = {}): Promise<void> {
-    const pending = await this.claim();
+  async decided(
+    principal: string,
+    by: { minutes?: number; reason?: string; rejects?: true } = {},
+    writ = AGENT_WRIT,
+  ): Promise<void> {
+    const pending = await this.claim('nobody', writ);
     await this.decide(pending, principal, by);
   }
 
