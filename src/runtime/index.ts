@@ -113,6 +113,7 @@ export {
   type Explained,
   type ExplainingEntry,
   type FactDifference,
+  type FactSource,
   type ForgetInput,
   type GivenAnswer,
   type Judge,

@@ -256,6 +256,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
       'domains/retail/tools.slow.test.ts',
       'experiments/effects/experiments/tasks.slow.test.ts',
       'experiments/effects/experiments/model-runs.test.ts',
+      'experiments/mining/measure-airline.test.ts',
       'experiments/effects/tau/data.test.ts',
       'experiments/effects/tau/service.test.ts',
       'experiments/tests/airline.slow.test.ts',
@@ -276,7 +277,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
   {
     why: 'TimeQA is not there (ASSIZE_DATA)',
     holds: without('timeqa/facts.jsonl'),
-    files: ['tests/e2e/timeqa.nightly.test.ts'],
+    files: ['tests/e2e/timeqa.nightly.test.ts', 'tests/e2e/chat-memory-timeqa.test.ts'],
   },
 ];
 

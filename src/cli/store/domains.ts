@@ -13,6 +13,7 @@ const SHIPPED: readonly (() => Promise<object>)[] = [
   () => import('#domains/disclosure'),
   () => import('#domains/gateway'),
   () => import('../commands/demo-payments.ts'),
+  async () => ({ chat: (await import('#chat')).chatDomain() }),
 ];
 
 /** The package with more domains: airline and shop of tau-bench, moderation, verification. */

@@ -2,6 +2,7 @@ import { approvals } from './approvals.ts';
 import { branches } from './branches.ts';
 import { bundles } from './bundles.ts';
 import { calls } from './calls.ts';
+import { chat } from './chat.ts';
 import { control } from './control.ts';
 import { domains } from './domains.ts';
 import { effects } from './effects.ts';
@@ -10,6 +11,7 @@ import { hooks } from './hooks.ts';
 import { incidents } from './incidents.ts';
 import { log } from './log.ts';
 import { memory } from './memory.ts';
+import { mining } from './mining.ts';
 import { notices } from './notices.ts';
 import type { Operation } from './operation.ts';
 import { outlines } from './outline.ts';
@@ -37,10 +39,12 @@ export const OPERATIONS: readonly Operation[] = [
   ...writs,
   ...effects,
   ...memory,
+  ...chat,
   ...log,
   ...bundles,
   ...reports,
   ...control,
+  ...mining,
   ...notices,
   ...runs,
   ...principals,

@@ -42,7 +42,8 @@ const FAULTS_OF_THE_SERVER: Readonly<Record<string, readonly string[]>> = {
   EffectError: ['answer_unreadable', 'bad_resolver', 'log_damaged', 'no_epoch', 'transaction_over'],
   EngineError: ['no_run', 'result_not_json'],
   ExportError: ['bad_export', 'import_unknown'],
-  ExtractionError: ['bad_extraction', 'bad_messages', 'bad_terms'],
+  ChatMemoryError: ['bad_token_count'],
+  ExtractionError: ['bad_terms'],
   GatewayError: ['bad_rules', 'bad_tool'],
   IsolationError: ['bad_level', 'unknown_anomaly'],
   KeyError: ['bad_purpose', 'bad_seed', 'low_order_key'],
@@ -64,6 +65,7 @@ const FAULTS_OF_THE_SERVER: Readonly<Record<string, readonly string[]>> = {
     'server_refused',
   ],
   MastraToolError: ['cannot_suspend', 'input_not_json', 'no_call_id', 'result_not_kept', 'tool_suspended'],
+  MiningError: ['not_expressible'],
   McpError: ['desk_refused', 'missing_peer', 'no_person', 'upstream_unreachable'],
   MemoryError: ['bad_limit', 'bad_witness', 'wrong_partition'],
   ModelError: [

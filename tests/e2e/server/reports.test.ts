@@ -23,7 +23,7 @@ test('a report has the last checkpoint with its witnesses, and names entries', a
   await witness.stop();
 });
 
-test('the page and the document of one size are the same after the log has grown', async () => {
+test('the page of one size is the same after the log has grown', async () => {
   const server = await start();
   const asked = { path: { framework: 'all' }, as: AUDITOR } as const;
   const { log } = await succeed(server, 'reports.make', asked);
