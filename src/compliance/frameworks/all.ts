@@ -1,4 +1,4 @@
-import { nearestName } from '#base';
+import { deepFreeze, nearestName } from '#base';
 import { ComplianceError } from '../errors.ts';
 import { AI_ACT } from './ai-act.ts';
 import type { Framework } from './framework.ts';
@@ -7,7 +7,7 @@ import { OWASP_THREATS, OWASP_TOP_10 } from './owasp.ts';
 import { SOC_2 } from './soc-2.ts';
 
 /** In the order of a report. */
-export const FRAMEWORKS: readonly Framework[] = [AI_ACT, ISO_42001, SOC_2, OWASP_THREATS, OWASP_TOP_10];
+export const FRAMEWORKS: readonly Framework[] = deepFreeze([AI_ACT, ISO_42001, SOC_2, OWASP_THREATS, OWASP_TOP_10]);
 
 /**
  * The frameworks of these names, each once and in the order of `FRAMEWORKS`. No name: all.
