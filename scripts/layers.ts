@@ -32,6 +32,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
   ],
   views: ['base', 'canon', 'ledger', 'kernel', 'effects', 'runtime'],
+  compliance: ['base', 'canon', 'merkle', 'ledger', 'runtime'],
   models: ['base', 'canon', 'authority', 'ledger', 'kernel', 'oracle', 'runtime', 'agents'],
   config: [
     ...['base', 'canon', 'merkle', 'authority', 'ledger', 'kernel', 'oracle', 'effects', 'memory', 'runtime', 'stores'],
@@ -47,7 +48,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   conformance: ['base', 'canon'],
   server: [
     ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
-    ...['agents', 'chat', 'cells', 'domains', 'config', 'views', 'tools', 'calls', 'mining', 'mcp'],
+    ...['agents', 'chat', 'cells', 'domains', 'config', 'views', 'compliance', 'tools', 'calls', 'mining', 'mcp'],
   ],
   cli: [
     ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
@@ -65,8 +66,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
       'views',
       'mcp',
     ],
-    'conformance',
-    'mining',
+    ...['compliance', 'conformance', 'mining'],
   ],
 };
 

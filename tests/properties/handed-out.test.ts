@@ -49,6 +49,7 @@ test('the constants of the package are frozen', () => {
     'BOOLEAN',
     'CHAT_PREDICATES',
     'DERIVATIONS',
+    'FRAMEWORKS',
     'MULTIDEGREE',
     'MULTILINEAR',
     'STRATEGIES',
