@@ -36,6 +36,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     ...['base', 'canon', 'merkle', 'authority', 'ledger', 'kernel', 'oracle', 'effects', 'memory', 'runtime', 'stores'],
     'domains',
   ],
+  incidents: ['base', 'canon', 'authority', 'ledger', 'kernel', 'runtime', 'domains'],
   calls: [
     ...['base', 'canon', 'traces', 'authority', 'ledger', 'kernel', 'oracle', 'effects', 'runtime', 'stores'],
     ...['domains', 'config'],
@@ -45,12 +46,12 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   conformance: ['base', 'canon'],
   server: [
     ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
-    ...['agents', 'cells', 'domains', 'config', 'views', 'tools', 'calls', 'mcp'],
+    ...['agents', 'cells', 'domains', 'incidents', 'config', 'views', 'tools', 'calls', 'mcp'],
   ],
   cli: [
     ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
-    ...['agents', 'witness', 'cells', 'tools', 'integrations', 'domains', 'models', 'config', 'server', 'views', 'mcp'],
-    'conformance',
+    ...['agents', 'witness', 'cells', 'tools', 'integrations', 'domains', 'incidents', 'models', 'config', 'server'],
+    ...['views', 'mcp', 'conformance'],
   ],
 };
 

@@ -225,7 +225,14 @@ test('the command is there', () => {
     (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }).version,
   );
   const listed = node([bin, 'domains']).matchAll(/^([\w-]+)@/gm);
-  expect([...listed].map(([, name]) => name)).toEqual(['budget', 'udt', 'disclosure', 'gateway', 'demo-payments']);
+  expect([...listed].map(([, name]) => name)).toEqual([
+    'budget',
+    'udt',
+    'disclosure',
+    'gateway',
+    'incident',
+    'demo-payments',
+  ]);
   expect(JSON.parse(node([bin, 'demo', '--json', '--store', 'memory:']))).toMatchObject({ ok: true });
 });
 
