@@ -36,6 +36,7 @@ const BENCHES: Readonly<Record<string, (peer?: PeerFigures) => Promise<BenchResu
     ...(await (await import('./pending.ts')).pendingBench()),
   ],
   archive: async () => (await import('./archive.ts')).archiveBench(),
+  blast: async () => (await import('./blast.ts')).blastBench(),
   million: async () => (await import('./million.ts')).millionBench(),
   facts: async () => [
     ...(await (await import('./facts.ts')).factsBench()),

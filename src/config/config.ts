@@ -1,4 +1,5 @@
 import type { Amounts, Policy } from '#authority';
+import type { Json } from '#base';
 import type { Tool } from '#effects';
 import type { Domain } from '#kernel';
 import type { Embedder } from '#memory';
@@ -192,6 +193,16 @@ export interface McpConfig {
   readonly resultBytes?: number;
 }
 
+/** The services of the memory. */
+export interface MemoryConfig {
+  readonly judge?: Judge;
+  readonly embedder?: Embedder;
+  /** Reads the messages of `remember`: from a prompt and a JSON Schema to an answer. */
+  readonly model?: (prompt: string, schema: Json) => Json | Promise<Json>;
+  /** The model and its settings. Other settings ask again. */
+  readonly theta?: { readonly model_version?: string };
+}
+
 /** The content of `assize.config.ts`. */
 export interface AssizeConfig {
   /** URL of the store. Default: ASSIZE_STORE, else `sqlite:./assize.db`. */
@@ -210,7 +221,7 @@ export interface AssizeConfig {
   readonly principals?: Readonly<Record<string, PrincipalConfig>>;
   readonly approvals?: Pick<ApprovalOptions, 'timeoutMs' | 'maxPending'>;
   readonly effects?: EffectOptions;
-  readonly memory?: { readonly judge?: Judge; readonly embedder?: Embedder };
+  readonly memory?: MemoryConfig;
   readonly notices?: NoticesConfig;
   readonly server?: ServerConfig;
   readonly mcp?: McpConfig;

@@ -19,6 +19,7 @@ export type {
   MappedPrincipal,
   McpConfig,
   McpServerConfig,
+  MemoryConfig,
   NoticesConfig,
   OidcConfig,
   PrincipalConfig,
@@ -60,3 +61,4 @@ export {
   resolveConfig,
 } from './resolved-config.ts';
 export { findRootKey, type RootKey, rootKeyFile, rootKeyOf } from './root-key.ts';
+export { runtimeServices } from './runtime-services.ts';

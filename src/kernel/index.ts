@@ -67,7 +67,7 @@ export {
 } from './domain/invariant.ts';
 export { escalate, type InvariantResult, pass, reject } from './domain/invariant-result.ts';
 export { BELIEVE_ACTION } from './domain/memory-shape.ts';
-export type { MemorySpec, MemoryStatement, PredicateSpec } from './domain/memory-spec.ts';
+export type { MemorySpec, MemoryStatement, PredicateSpec, StatementMetadata } from './domain/memory-spec.ts';
 export type { DeepPartial, StatePart } from './domain/part-types.ts';
 export type { ValidPointer, ValueAt } from './domain/path-types.ts';
 export { faultOfName, hasReservedPrefix, isSamePrincipal } from './domain/principal-name.ts';
@@ -113,6 +113,7 @@ export {
 } from './judge/approve.ts';
 export {
   memoryScope,
+  STATEMENT_METADATA,
   STATEMENT_TEXTS,
   STATEMENTS_MAX,
   statementsOf,

@@ -14,6 +14,11 @@ export type MemoryErrorCode =
    * composed form (NFC).
    */
   | 'bad_text'
+  /**
+   * The metadata of a statement is not valid. Pass 1 to 16 short members whose values are texts,
+   * numbers or booleans.
+   */
+  | 'bad_metadata'
   /** A confidence is not a number from 0 to 1. Pass a number in that range. */
   | 'bad_confidence'
   /**

@@ -25,7 +25,7 @@ import { declarePredicate, type PredicateDeclaration } from './predicate.ts';
 import { type Answer, type Question, readAnswers } from './question.ts';
 import { type Belief, settle } from './settle.ts';
 import { requireStrategy, type Strategy } from './strategy.ts';
-import { type StatedClaims, withoutSource } from './withdraw.ts';
+import { type StatedClaims, withoutSources } from './withdraw.ts';
 
 /** The starting point and the stamps of a change of one partition. */
 export interface PlanInput {
@@ -189,17 +189,17 @@ export function planRetract(
 }
 
 /**
- * Plans the withdrawal of a source: each fact loses the writes of the source, and a fact that rests
+ * Plans the withdrawal of sources: each fact loses the writes of the sources, and a fact that rests
  * on them alone is closed. Nothing is decided anew, and reads as of earlier system times still
  * return what was believed. `claims` has the claims of all tokens of the open rows.
  * @throws MemoryError the errors of `planAssert`
  */
 export function planWithdraw(
   writing: PlanInput,
-  withdrawal: { readonly source: string; readonly claims: StatedClaims },
+  withdrawal: { readonly sources: readonly string[]; readonly claims: StatedClaims },
 ): Plan {
-  checkArgument(arg.members({ source: arg.text }), withdrawal, 'withdrawal');
-  return begin(writing).withdrawSource(withdrawal);
+  checkArgument(arg.members({ sources: arg.list(arg.text) }), withdrawal, 'withdrawal');
+  return begin(writing).withdrawSources(withdrawal);
 }
 
 function begin(writing: PlanInput): PlanBuilder {
@@ -318,10 +318,10 @@ class PlanBuilder {
     return meant.flatMap((whole) => intersection(whole, valid) ?? []);
   }
 
-  withdrawSource(withdrawal: { readonly source: string; readonly claims: StatedClaims }): Plan {
+  withdrawSources(withdrawal: { readonly sources: readonly string[]; readonly claims: StatedClaims }): Plan {
     const { strategy } = this.declaration;
     const changed = this.#open.flatMap(({ row }) => {
-      const left = withoutSource(row, { ...withdrawal, strategy });
+      const left = withoutSources(row, { ...withdrawal, strategy });
       return left === row ? [] : [{ row, left }];
     });
     const closed = new Set(changed.map(({ row }) => row));

@@ -16,16 +16,23 @@ export interface StatedClaim {
 export type StatedClaims = ReadonlyMap<string, StatedClaim | undefined>;
 
 /**
- * The fact without the writes of a source: its provenance with X := 0. The same row if it does not
- * rest on the source, and undefined if it rests on nothing else. Otherwise it is the fact that the
+ * The fact without the writes of some sources: its provenance with X := 0. The same row if it does
+ * not rest on them, and undefined if it rests on nothing else. Otherwise it is the fact that the
  * other claims state, with the confidence that the strategy prefers among them.
  */
-export function withoutSource(
+export function withoutSources(
   row: FactRow,
-  { source, claims, strategy }: { readonly source: string; readonly claims: StatedClaims; readonly strategy: Strategy },
+  {
+    sources,
+    claims,
+    strategy,
+  }: { readonly sources: readonly string[]; readonly claims: StatedClaims; readonly strategy: Strategy },
 ): FactRow | undefined {
   const before = Polynomial.read(row.provenance_id);
-  const withdrawn = before.tokens.filter((token) => claims.get(token)?.source === source);
+  const withdrawn = before.tokens.filter((token) => {
+    const source = claims.get(token)?.source;
+    return source !== undefined && sources.includes(source);
+  });
   if (withdrawn.length === 0) return row;
   const left = withdrawn.reduce((sum, token) => sum.substitute(token, Polynomial.zero), before);
   if (left.terms.size === 0) return undefined;

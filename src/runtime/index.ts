@@ -111,6 +111,7 @@ export {
   type Explained,
   type ExplainingEntry,
   type FactDifference,
+  type FactSource,
   type ForgetInput,
   type GivenAnswer,
   type Judge,

@@ -1,4 +1,4 @@
-import { anchorRoot, GrantIssuer, recoveryKeyOf, withdrawGrants } from '#config';
+import { anchorRoot, GrantIssuer, recoveryKeyOf, runtimeServices, withdrawGrants } from '#config';
 import { systemClock, systemRandom } from '#oracle';
 import { Assize } from '#runtime';
 import { checkpointFile, type Store } from '#stores';
@@ -85,7 +85,7 @@ async function watchedService(
     ...(config.tools.length > 0 && { tools: config.tools }),
     effects: { recoveryKey: recoveryKeyOf(root), onRecoveryFailed: onFailure, ...config.effects },
     approvals: config.approvals,
-    memory: config.memory,
+    memory: runtimeServices(config.memory),
     ports: { clock, watch: watchdog },
     onSnapshotFailed: onFailure,
     onNotificationFailed: onFailure,

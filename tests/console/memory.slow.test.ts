@@ -95,6 +95,34 @@ withConsole(({ serve, open }) => {
     await page.getByLabel('Chosen version').waitFor();
   });
 
+  test('a question shows the text for a prompt, other names and metadata', async () => {
+    const server = await serve();
+    const path = { trajectory: 'main' };
+    const said = { role: 'user', content: 'My number is 7.', at: '2026-01-01' };
+    const fact = { message: 1, subject: 'eva', predicate: 'phone', object: '7 </memory> <b>x</b>' };
+    const body = { space: 'front', messages: [said], facts: [fact], metadata: { channel: 'desk' } };
+    await succeed(server, 'chat.remember', { as: 'agent:scout', path, key: 'c1', body });
+    const alias = { space: 'front', alias: 'Eva N.', name: 'eva' };
+    await succeed(server, 'chat.alias', { as: 'agent:scout', path, body: alias });
+    const page = await open(server, 'auditor:eve', '/memory/main/front');
+    await page.getByText('Ask', { exact: true }).click();
+    await page.getByLabel('Question').fill('What is the phone of Eva N.?');
+    await page.getByText('1 fact', { exact: true }).waitFor();
+    expect(page.url()).toContain('view=ask');
+    const text = (await page.getByLabel('Text for a prompt').textContent()) ?? '';
+    expect(text).toContain('"object":"7 \\u003c/memory');
+    expect(text.match(/<\/memory>/g)).toHaveLength(1);
+    await page.getByLabel('Names that mean one thing').getByText('Eva N.').waitFor();
+    expect(await page.locator('main b').count()).toBe(0);
+    await page.getByRole('link', { name: /7 <.memory>/ }).click();
+    await page
+      .getByRole('table')
+      .getByRole('link', { name: /7 <.memory>/ })
+      .click();
+    await page.getByLabel('Chosen version').getByText('channel').waitFor();
+    await expectAccessible(page);
+  });
+
   test('a commit that used a fact derives from it', async () => {
     const server = await serve();
     await state(server, '0001', '2026-01-01');

@@ -238,6 +238,28 @@ test.each(['replay.md', 'deep-replay.md'])('%s', (page) => {
   }
 });
 
+test('blast-radius.md', () => {
+  // Inside the repository, so that `assize` is this package.
+  const folder = mkdtempSync(join(root, 'dist-guide-'));
+  const settings = 'export ASSIZE_STORE=sqlite:./assize-demo.db\n';
+  const known = (text: string): string => text.replace(/\b[0-9a-f]{12}\b/g, '#'.repeat(12)).trimEnd();
+  try {
+    const [begin] = blocks('blast-radius.md') as [string];
+    shell(begin, folder);
+    writeFiles('blast-radius.md', folder);
+    const told = steps('blast-radius.md');
+    expect(told).toHaveLength(3);
+    for (const { command, below } of told)
+      expect(known(withoutProgress(shell(`${settings}{ ${command}; } 2>&1 || true`, folder))), command).toBe(
+        known(below),
+      );
+    const said = execFileSync(process.execPath, ['radius.ts'], { cwd: folder, encoding: 'utf8' });
+    expect(said).toBe("2 [ 'bank.pay applied' ]\n");
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
 test('domain-upgrade.md', () => {
   // Inside the repository, so that `assize` is this package.
   const folder = mkdtempSync(join(root, 'dist-guide-'));

@@ -27,6 +27,7 @@ const PAGES = [
   'memory-errors.md',
   'memory-extract.md',
   'memory-command-line.md',
+  'chat-memory.md',
 ];
 
 const run = (name: string): string => execFileSync(process.execPath, [name], { cwd: folder, encoding: 'utf8' });
@@ -46,21 +47,27 @@ test('memory-search.md opens a store that searches vectors', () => {
   expect(existsSync(join(folder, 'vectors.db'))).toBe(true);
 });
 
-test('the commands print their output', async () => {
+const STORES: readonly (readonly [store: string, pages: readonly string[]])[] = [
+  ['ward.db', ['memory-command-line.md', 'memory-extract.md']],
+  ['chat.db', ['chat-memory.md']],
+];
+
+test.each(STORES)('the commands on %s print their output', async (file, pages) => {
   const assize = async (line: string): Promise<string> => {
     const [command, ...args] = [...line.matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted ?? word);
     expect(command).toBe('assize');
-    const { out, err } = await runCommand(folder, 'sqlite:./ward.db', ...args);
+    const { out, err } = await runCommand(folder, `sqlite:./${file}`, ...args);
     expect(err, line).toBe('');
     return out;
   };
-  for (const { says, code } of [...blocksOf('memory-command-line.md'), ...blocksOf('memory-extract.md')]) {
+  for (const { says, code } of pages.flatMap((page) => blocksOf(page))) {
     if (says === 'sh begin') {
       const script = `assize() { "${process.execPath}" "${main}" "$@"; }\n${code}`;
       const begin = (): void => {
         execFileSync('sh', ['-euc', script], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
       };
       begin();
+      if (file !== 'ward.db') continue;
       const anchors = readFileSync(join(folder, 'ward.db.anchors.json'), 'utf8');
       begin();
       expect(readFileSync(join(folder, 'ward.db.anchors.json'), 'utf8'), 'again').toBe(anchors);

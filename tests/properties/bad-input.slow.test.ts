@@ -13,6 +13,7 @@ import { AUTHORITY } from './bad-input/authority.ts';
 import { BASE } from './bad-input/base.ts';
 import { CANON } from './bad-input/canon.ts';
 import { type Case, type Exempt, wrongsOf } from './bad-input/case.ts';
+import { CHAT } from './bad-input/chat.ts';
 import { CONFORMANCE } from './bad-input/conformance.ts';
 import { documented } from './bad-input/documented.ts';
 import { ENGINES } from './bad-input/engines.ts';
@@ -51,6 +52,7 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, Case | Exempt>>>> 
   runtime: RUNTIME,
   stores: STORES,
   agents: { ...AGENTS, ...EXTRACTION, ...RUNS },
+  chat: CHAT,
   models: MODELS,
   witness: WITNESS,
   testing: TESTING,

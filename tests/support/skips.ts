@@ -276,7 +276,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
   {
     why: 'TimeQA is not there (ASSIZE_DATA)',
     holds: without('timeqa/facts.jsonl'),
-    files: ['tests/e2e/timeqa.nightly.test.ts'],
+    files: ['tests/e2e/timeqa.nightly.test.ts', 'tests/e2e/chat-memory-timeqa.test.ts'],
   },
 ];
 

@@ -14,6 +14,7 @@ const SHIPPED: readonly (() => Promise<object>)[] = [
   () => import('#domains/gateway'),
   () => import('#domains/incident'),
   () => import('../commands/demo-payments.ts'),
+  async () => ({ chat: (await import('#chat')).chatDomain() }),
 ];
 
 /** The package with more domains: airline and shop of tau-bench, moderation, verification. */

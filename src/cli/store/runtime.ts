@@ -1,4 +1,5 @@
 import { generateKeys } from '#canon';
+import { runtimeServices } from '#config';
 import type { Tool } from '#effects';
 import type { Domain } from '#kernel';
 import type { Embedder } from '#memory';
@@ -51,7 +52,11 @@ export async function openAssize(
 export async function projectOptions(): Promise<Pick<AssizeOptions, 'policy' | 'approvals' | 'memory'>> {
   const policy = await projectPolicy();
   const { approvals, memory } = project() ?? {};
-  return { ...(policy && { policy }), ...(approvals && { approvals }), ...(memory && { memory }) };
+  return {
+    ...(policy && { policy }),
+    ...(approvals && { approvals }),
+    ...(memory && { memory: runtimeServices(memory) }),
+  };
 }
 
 /** The keys that sign a ledger, as options of a runtime. @throws CliError */

@@ -4,7 +4,7 @@ import { type Domain, faultOfName, hasReservedPrefix, isSamePrincipal, requireOw
 import { isHash } from '#ledger';
 import type { Embedder } from '#memory';
 import type { ApprovalOptions, EffectOptions, Judge } from '#runtime';
-import type { AssizeConfig, Grant, PrincipalConfig, WorldConfig } from '../config.ts';
+import type { AssizeConfig, Grant, MemoryConfig, PrincipalConfig, WorldConfig } from '../config.ts';
 import { ConfigError } from '../errors.ts';
 import {
   accepted,
@@ -170,7 +170,12 @@ const CONFIG: Form = object<AssizeConfig>({
   approvals: optional(approvals),
   effects: optional(effects),
   memory: optional(
-    object<NonNullable<AssizeConfig['memory']>>({ judge: optional(judge), embedder: optional(embedder) }),
+    object<MemoryConfig>({
+      judge: optional(judge),
+      embedder: optional(embedder),
+      model: optional(code),
+      theta: optional(object<NonNullable<MemoryConfig['theta']>>({ model_version: optional(text) })),
+    }),
   ),
   notices: optional(notices),
   server: optional(server),

@@ -33,6 +33,12 @@ export interface ValidTime {
   readonly to?: string;
 }
 
+/**
+ * The notes of a caller about a statement, such as `{ channel: 'mail', thread: 't1' }`: 1 to 16
+ * members, with names of 1 to 64 characters and texts of at most 256.
+ */
+export type StatementMetadata = { readonly [name: string]: string | number | boolean };
+
 export interface StatementContent extends StatementTarget {
   readonly object: string;
   /** From 0 to 1. Default 1. */
@@ -42,6 +48,8 @@ export interface StatementContent extends StatementTarget {
    * Default: this proposal.
    */
   readonly source?: string;
+  /** No part of the claim: a repeated assertion with other metadata is the same claim. */
+  readonly metadata?: StatementMetadata;
 }
 
 /**

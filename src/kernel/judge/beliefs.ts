@@ -6,7 +6,7 @@ import type { ActionSpec, Binding } from '../domain/domain.ts';
 import { compileScope } from '../domain/footprint.ts';
 import { refusePromise } from '../domain/host-code.ts';
 import { BELIEVE_ACTION, NAME_MAX, strategy } from '../domain/memory-shape.ts';
-import type { MemorySpec, MemoryStatement, StatementTarget } from '../domain/memory-spec.ts';
+import type { MemorySpec, MemoryStatement, StatementMetadata, StatementTarget } from '../domain/memory-spec.ts';
 import { messageOf } from '../errors.ts';
 
 const OBJECT_MAX = 16_384;
@@ -35,12 +35,23 @@ export const STATEMENT_TEXTS: {
   readonly source: z.ZodType<string>;
 } = Object.freeze({ name, object: text(OBJECT_MAX), source: text(NAME_MAX) });
 
+const METADATA_MEMBERS_MAX = 16;
+
+/** The schema of the metadata of a statement, for callers that take it from outside. */
+export const STATEMENT_METADATA: z.ZodType<StatementMetadata> = z
+  .record(text(64), z.union([text(256), z.number(), z.boolean()]))
+  .refine(
+    (value) => Object.keys(value).length >= 1 && Object.keys(value).length <= METADATA_MEMBERS_MAX,
+    `1 to ${METADATA_MEMBERS_MAX} members`,
+  );
+
 const said = { space: name, subject: name, predicate: name };
 const claimed = {
   ...said,
   object: text(OBJECT_MAX),
   confidence: z.number().min(0).max(1).optional(),
   source: text(NAME_MAX).optional(),
+  metadata: STATEMENT_METADATA.optional(),
 };
 const wholePeriod = z.strictObject({ from: z.string(), to: z.string() });
 const SAYING = z.discriminatedUnion('verb', [
@@ -112,6 +123,7 @@ export function statementsOf(
 /** By the field at fault. */
 const CODES: Readonly<Record<string, string>> = {
   confidence: 'bad_confidence',
+  metadata: 'bad_metadata',
   strategy: 'unknown_strategy',
   from: 'no_instant',
   to: 'no_instant',

@@ -21,7 +21,7 @@ export interface LedgerPrincipal {
   readonly ask: LedgerAsk;
 }
 
-/** The ledger for HTTP clients of both eras. It only reads. */
+/** The ledger for HTTP clients of both eras. It decides nothing. */
 export interface HttpLedger {
   fetch(request: Request, principal: LedgerPrincipal): Promise<Response>;
   close(): Promise<void>;

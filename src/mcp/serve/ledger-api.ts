@@ -50,14 +50,17 @@ export class LedgerApi {
   }
 
   /** @throws the reason of the signal, if the client has left */
-  async send({ method, path, body }: ApiRequest, signal?: AbortSignal): Promise<ApiAnswer> {
+  async send({ method, path, body, key }: ApiRequest, signal?: AbortSignal): Promise<ApiAnswer> {
     const late = AbortSignal.timeout(ANSWER_MS);
     try {
       const response = await this.#ask(path, {
         method,
         redirect: 'error',
         signal: signal === undefined ? late : AbortSignal.any([signal, late]),
-        ...(body !== undefined && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+        ...(body !== undefined && {
+          headers: { 'content-type': 'application/json', ...(key !== undefined && { 'idempotency-key': key }) },
+          body: JSON.stringify(body),
+        }),
       });
       const text = await textUpTo(response, ANSWER_BYTES_MAX);
       if (text === undefined) return refused('too_large', 'The answer is too large. Ask for less of it.');

@@ -1,4 +1,4 @@
-/** An operation of the API that only reads, and is fit for a model. */
+/** An operation of the API that is fit for a model. */
 export interface Offered {
   /** The operation's id in the table. */
   readonly id: string;
@@ -9,9 +9,13 @@ export interface Offered {
   readonly without?: readonly string[];
   /** The page of the console about the answer. `{name}` is an argument. */
   readonly page?: `/${string}`;
+  /** It records facts. Repeated with the same arguments it changes nothing. */
+  readonly records?: true;
 }
 
-/** The operations that a client of `assize mcp --serve` may call. None of them records anything. */
+/**
+ * The operations that a client of `assize mcp --serve` may call. All but `chat.remember` only read.
+ */
 export const OFFERED: readonly Offered[] = [
   {
     id: 'principals.me',
@@ -136,6 +140,18 @@ export const OFFERED: readonly Offered[] = [
     title: 'Recall facts as of a time',
     use: 'What did we believe on a day: set `system`. What is true of a day, as known now: set `valid`. A day such as 2026-05-03 is its start (UTC); its end is 2026-05-03T23:59:59Z.',
     without: ['observation'],
+  },
+  {
+    id: 'chat.recall',
+    title: 'Recall what is known for a question',
+    use: 'For a chat: pass the question as the person asked it, and `user` or `spaces`. Without a question it lists all facts.',
+    without: ['observations', 'context', 'tokens'],
+  },
+  {
+    id: 'chat.remember',
+    title: 'Remember messages',
+    use: 'For an agent. Pass the messages of the person word for word, and `user`. Pass `facts` if the server has no model.',
+    records: true,
   },
   {
     id: 'memory.history',

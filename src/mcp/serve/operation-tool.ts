@@ -1,6 +1,7 @@
 import type { Tool } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { Json } from '#base';
+import { hashText } from '#canon';
 import type { Offered } from './offered.ts';
 
 /** An operation of the table of the HTTP API, as far as a client must know it. */
@@ -14,6 +15,7 @@ export interface ServedOperation {
   readonly params?: z.ZodObject | undefined;
   readonly query?: z.ZodObject | undefined;
   readonly body?: z.ZodType | undefined;
+  readonly needsKey?: boolean | undefined;
 }
 
 /** A request to the API. */
@@ -21,6 +23,8 @@ export interface ApiRequest {
   readonly method: string;
   readonly path: string;
   readonly body?: Readonly<Record<string, unknown>>;
+  /** The header `Idempotency-Key`. */
+  readonly key?: string;
 }
 
 /** A tool of a model, which is one operation. */
@@ -52,7 +56,12 @@ export function operationTools(
       title: one.title,
       description: `${forModels(operation.summary)} ${one.use}`,
       inputSchema: inputSchemaOf(operation) as Tool['inputSchema'],
-      annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+      annotations: {
+        readOnlyHint: one.records !== true,
+        destructiveHint: false,
+        idempotentHint: true,
+        openWorldHint: false,
+      },
     };
     return [{ tool, offered: one, operation }];
   });
@@ -95,7 +104,13 @@ export function requestOf(operation: ServedOperation, args: Readonly<Record<stri
     method: operation.method.toUpperCase(),
     path: search.size === 0 ? path : `${path}?${search}`,
     ...(operation.body !== undefined && { body: Object.fromEntries(members) }),
+    // The same call is the same request.
+    ...(operation.needsKey === true && { key: keyOf(path, members) }),
   };
+}
+
+function keyOf(path: string, members: readonly (readonly [string, unknown])[]): string {
+  return hashText(JSON.stringify([path, [...members].sort(([a], [b]) => (a < b ? -1 : 1))]).toWellFormed());
 }
 
 /** A half of a surrogate pair has no place in an address. */

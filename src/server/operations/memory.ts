@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { segment } from '#authority';
-import { BELIEVE_ACTION } from '#kernel';
+import { BELIEVE_ACTION, STATEMENT_METADATA } from '#kernel';
 import { type Memory, type RecallQuery, Trajectory } from '#runtime';
 import { ServerError } from '../errors.ts';
 import { agentWrit } from '../principals/agent-writ.ts';
@@ -32,7 +32,11 @@ const factForm = z
 const place = z.strictObject({ trajectory: name, space: name });
 const period = z.strictObject({ from: instant, to: instant });
 const said = { subject: name, predicate: name, object: z.string().min(1).max(65_536) };
-const sourced = { confidence: z.number().min(0).max(1).optional(), source: name.optional() };
+const sourced = {
+  confidence: z.number().min(0).max(1).optional(),
+  source: name.optional(),
+  metadata: STATEMENT_METADATA.optional(),
+};
 
 const statement = z
   .discriminatedUnion('verb', [
@@ -237,7 +241,14 @@ const explain = operation({
     versions: z.array(factForm),
     contradictions: z.array(contradictionForm),
     entries: z.array(originForm),
-    sources: z.array(z.looseObject({ entry: hash, n: z.number().int(), source: z.string().optional() })),
+    sources: z.array(
+      z.looseObject({
+        entry: hash,
+        n: z.number().int(),
+        source: z.string().optional(),
+        metadata: STATEMENT_METADATA.optional(),
+      }),
+    ),
     trust: z.array(z.looseObject({ kind: z.string(), name: z.string() })),
   }),
   errors: ['no_such_value'],

@@ -2,6 +2,7 @@ import { approvals } from './approvals.ts';
 import { branches } from './branches.ts';
 import { bundles } from './bundles.ts';
 import { calls } from './calls.ts';
+import { chat } from './chat.ts';
 import { control } from './control.ts';
 import { domains } from './domains.ts';
 import { effects } from './effects.ts';
@@ -36,6 +37,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...writs,
   ...effects,
   ...memory,
+  ...chat,
   ...log,
   ...bundles,
   ...control,

@@ -23,6 +23,12 @@ const STATUS: Readonly<Partial<Record<ErrorStatus, readonly string[]>>> = {
       'bad_instant',
       'bad_time',
       'bad_recall',
+      'bad_cursor',
+      'bad_filter',
+      'bad_alias',
+      'bad_metadata',
+      'bad_messages',
+      'no_model',
       'bad_resolution',
       'bad_policy',
     ],
@@ -67,6 +73,8 @@ const STATUS: Readonly<Partial<Record<ErrorStatus, readonly string[]>>> = {
   403: [
     ...['forbidden', 'bad_origin', 'unauthorised_counselor', 'unauthorised_operator', 'not_authorised', 'not_granted'],
     'final_rule',
+    'space_not_covered',
+    'no_writ',
     'principal_revoked',
   ],
   404: [
@@ -79,11 +87,13 @@ const STATUS: Readonly<Partial<Record<ErrorStatus, readonly string[]>>> = {
       'store_not_found',
       'no_branch',
     ],
-    ...['unknown_proposal', 'no_such_value', 'unknown_run', 'nothing_affected', 'no_approved_incident'],
+    ...['unknown_proposal', 'no_such_value', 'no_such_fact', 'unknown_run'],
+    ...['nothing_affected', 'no_approved_incident'],
   ],
   408: ['request_timeout', 'client_left'],
   409: [
     'session_changed',
+    'key_conflict',
     ...['conflict', 'idempotency_conflict', 'exists', 'not_pending', 'effect_unresolved', 'digest_mismatch', 'frozen'],
     ...['changed_since', 'override_needed', 'already_approved', 'already_resolved', 'already_upgraded', 'halted'],
     ...['not_halted', 'concluded', 'nothing_to_resolve', 'open_delegations', 'not_delegated', 'not_open', 'ambiguous'],
@@ -99,7 +109,7 @@ const STATUS: Readonly<Partial<Record<ErrorStatus, readonly string[]>>> = {
   413: ['body_too_large', 'too_large', 'bundle_too_large', 'too_many_steps'],
   415: ['unsupported_media_type'],
   421: ['bad_host'],
-  422: ['domain_stuck'],
+  422: ['domain_stuck', 'bad_extraction'],
   429: ['too_fast', 'too_busy', 'too_many_streams', 'too_many_pending'],
   503: [
     ...[

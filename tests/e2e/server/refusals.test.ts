@@ -80,6 +80,7 @@ test.for(withPath)('$id: a name that nothing has is not found', async (one) => {
     expect(problemFaults(typed(answer), 404, answer.body?.code), `${one.id} ${name} ${answer.text}`).toEqual([]);
     expect([
       'no_such_value',
+      'no_such_fact',
       'unknown_proposal',
       'unknown_run',
       'never_pending',
@@ -174,6 +175,9 @@ const QUERIES: Readonly<Record<string, string>> = {
   'servers.get': '?agent=ada',
 };
 const SMALLEST: Readonly<Record<string, unknown>> = {
+  'chat.remember': { messages: [{ role: 'user', content: 'a' }] },
+  'chat.alias': { alias: 'a', name: 'b' },
+  'chat.repair': { space: 'front', fact: 'f'.repeat(64) },
   'hooks.claude_code': { hook_event_name: 'Stop' },
   'hooks.codex': { hook_event_name: 'Stop' },
   'proposals.create': { action: 'pay', role: 'clerk', args: {} },
@@ -192,6 +196,7 @@ const SMALLEST: Readonly<Record<string, unknown>> = {
   'effects.resolve': { as: 'applied', evidence: 'seen' },
   'memory.state': { verb: 'assert', subject: 'ada', predicate: 'phone', object: '1' },
   'memory.recall': {},
+  'incidents.blast': { writ: '9'.repeat(64) },
   'trajectories.halt': { reason: 'stop' },
   'trajectories.resume': { reason: 'go on' },
   'trajectories.upgrade': { reason: 'newer' },

@@ -9,7 +9,11 @@ const writ = writFor('nurse');
 const EARLIER = '2026-03-01T00:00:00.000000Z';
 const about = { subject: 'p7', predicate: 'drug' };
 const whole = { from: EARLIER, to: START };
-const claim = { ...about, object: 'aspirin', confidence: 1, source: 'letter', valid: whole };
+const claim = {
+  ...about,
+  ...{ object: 'aspirin', confidence: 1, source: 'letter', valid: whole },
+  metadata: { channel: 'mail' },
+};
 const options = { idempotencyKey: 'k', observations: [{ name: 'seen', value: 1, sensitive: true }] };
 
 async function ward() {
@@ -112,6 +116,16 @@ export const RUNTIME_MEMORY: Readonly<Record<string, Case | Exempt>> = {
   'MemoryView.diff': on(
     ({ memory }, from, to, of) => memory.diff(from, to, of),
     [{ valid: START, system: EARLIER }, { valid: START, system: START }, about],
+  ),
+  'MemoryView.sources': on(
+    ({ memory }, facts) => memory.sources(facts),
+    ({ fact: { provenance_id } }) => [[{ provenance_id }]],
+  ),
+  'MemoryView.dependents': on(
+    ({ memory }, fact) => memory.dependents(fact),
+    ({ fact: { subject, predicate, fact_id, system_time_start } }) => [
+      { subject, predicate, fact_id, system_time_start },
+    ],
   ),
   'MemoryView.explain': on(
     ({ memory }, fact) => memory.explain(fact),

@@ -392,6 +392,13 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
     ({ store }, id, options) => runtime.deepReplay(store, id, options),
     ['t', { domains: [desk], changedDomains: false, sources: true, limit: 5 }],
   ),
+  blastRadius: on(
+    ({ store }, start, options) => runtime.blastRadius(store, start, options),
+    [
+      { principal: 'worker', since: START, until: START },
+      { through: ['state'], by: 'all' },
+    ],
+  ),
   deepReplayStore: on(
     ({ store }, options) => runtime.deepReplayStore(store, options),
     [{ domains: [desk], changedDomains: false, limit: 5, trajectoryIds: ['t'] }],

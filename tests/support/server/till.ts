@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ALIAS } from '#chat';
 import { DidNothing, declareTool, type Tool } from '#effects';
 import { call, type Domain, defineDomain, escalate, pass, reject } from '#kernel';
 
@@ -85,6 +86,7 @@ const tillOf = (version: string): Domain =>
     memory: {
       predicates: {
         phone: { cardinality: 'single-valued', strategy: 'lww' },
+        [ALIAS]: { cardinality: 'single-valued', strategy: 'await' },
       },
     },
   }) as Domain;

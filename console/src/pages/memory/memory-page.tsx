@@ -4,10 +4,11 @@ import { useEffect } from 'react';
 import { KeyLegend, MOVES } from '../../parts/key-legend.tsx';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
 import { NO_CHOICE, NO_KEY, useAddress } from './address.ts';
+import { AskPanel } from './ask-panel.tsx';
 import { KeyDetail } from './key-detail.tsx';
 import { KeysPanel } from './keys-panel.tsx';
 import classes from './memory-page.module.css';
-import { type Fact, type Place, useSpaces, useTrajectories } from './memory-queries.ts';
+import { type Fact, type Key, type Place, useSpaces, useTrajectories } from './memory-queries.ts';
 import { Picker } from './picker.tsx';
 import { RecallPanel } from './recall-panel.tsx';
 
@@ -73,9 +74,10 @@ export default function MemoryPage() {
 
 function Lists({ place }: { readonly place: Place }) {
   const { address, go, hrefWith } = useAddress();
-  const isRecall = address.view === 'recall';
+  const view = address.view === 'recall' || address.view === 'ask' ? address.view : 'keys';
   const hrefOfFact = ({ subject, predicate, fact_id, system_time_start }: Fact) =>
     hrefWith({ ...NO_KEY, subject, predicate, fact: fact_id, since: system_time_start });
+  const hrefOfKey = ({ subject, predicate }: Key) => hrefWith({ ...NO_KEY, subject, predicate });
   return (
     <>
       <SegmentedControl
@@ -84,23 +86,31 @@ function Lists({ place }: { readonly place: Place }) {
         mx="sm"
         my="xs"
         aria-label="List"
-        value={isRecall ? 'recall' : 'keys'}
-        onChange={(view) => go({ view: view === 'recall' ? view : undefined })}
+        value={view}
+        onChange={(next) => go({ view: next === 'keys' ? undefined : next })}
         data={[
           { value: 'keys', label: 'Keys' },
           { value: 'recall', label: 'Recall' },
+          { value: 'ask', label: 'Ask' },
         ]}
       />
-      {isRecall ? (
+      {view === 'ask' && (
+        <AskPanel
+          place={place}
+          address={address}
+          onChange={(change) => go(change, { replace: true })}
+          hrefOf={hrefOfKey}
+        />
+      )}
+      {view === 'recall' && (
         <RecallPanel
           place={place}
           address={address}
           onChange={(change) => go(change, { replace: true })}
           hrefOf={hrefOfFact}
         />
-      ) : (
-        <KeysPanel key={JSON.stringify(place)} place={place} />
       )}
+      {view === 'keys' && <KeysPanel key={JSON.stringify(place)} place={place} />}
     </>
   );
 }

@@ -24,6 +24,9 @@ export interface Key {
 
 const RECALL_LIMIT = 100;
 const KEYS_PAGE = '100';
+const ANSWERS_LIMIT = 20;
+/** The tokens of the text for a prompt. */
+export const BUDGET = 1_000;
 
 /** The trajectories whose domain declares a memory, each with that domain. */
 export function useTrajectories() {
@@ -106,6 +109,36 @@ export function useRecall(place: Place, { valid, system, text = '' }: MemoryAddr
       const body = { ...query, limit: RECALL_LIMIT };
       const params = { path: { ...place } };
       return dataOf(api.POST('/v1/trajectories/{trajectory}/memory/{space}/recall', { params, body }));
+    },
+  });
+}
+
+/** The facts for a question as a chat agent gets them, with the text for its prompt. */
+export function useAnswers({ trajectory, space }: Place, { text = '', system, valid }: MemoryAddress) {
+  const question = text.trim();
+  const body = {
+    ...(question !== '' && { question }),
+    ...(valid && { at: valid }),
+    ...(system && { as_of: system }),
+    ...{ spaces: [space], limit: ANSWERS_LIMIT, budget: BUDGET },
+  };
+  return useQuery({
+    queryKey: ['log', 'memory', 'answers', trajectory, body],
+    meta: statements,
+    placeholderData: (before) => before,
+    queryFn: () =>
+      dataOf(api.POST('/v1/trajectories/{trajectory}/chat/recall', { params: { path: { trajectory } }, body })),
+  });
+}
+
+/** The names of a space that mean one thing. */
+export function useAliases({ trajectory, space }: Place) {
+  return useQuery({
+    queryKey: ['log', 'memory', 'aliases', trajectory, space],
+    meta: statements,
+    queryFn: () => {
+      const params = { path: { trajectory }, query: { space } };
+      return dataOf(api.GET('/v1/trajectories/{trajectory}/chat/aliases', { params }));
     },
   });
 }

@@ -94,7 +94,7 @@ function Origin({
       </Part>
       <Part title="Where it comes from">
         <List size="sm" spacing={2}>
-          {sources.map(({ entry, n, source }) => (
+          {sources.map(({ entry, n, source, metadata = {} }) => (
             <List.Item key={`${entry} ${n}`}>
               Statement {n + 1} of <EntryLink id={entry} place={entries.find(({ id }) => id === entry)} />
               {source !== undefined && (
@@ -102,6 +102,11 @@ function Origin({
                   , from the source <Inert>{source}</Inert>
                 </>
               )}
+              {Object.entries(metadata).map(([name, value]) => (
+                <span key={name}>
+                  , <Inert>{name}</Inert>: <Inert>{String(value)}</Inert>
+                </span>
+              ))}
             </List.Item>
           ))}
           {trust.map(({ kind, name }) => (

@@ -118,9 +118,10 @@ function withoutSome(without: readonly string[]): readonly Derivation[] {
 /** Each entry once, in the order of the log, with the entries that it derives from. */
 function print(out: Output, { entries, facts, calls, pending, total, erased }: BlastRadius): void {
   const starts = entries.filter(({ isStart }) => isStart).length;
+  const derived = entries.length - starts;
   const trajectories = new Set(entries.map(({ trajectoryId }) => trajectoryId)).size;
   out.line(
-    line`${bold(`${counted(entries.length, 'entry')} of ${total.toLocaleString('en')}`)} in ${counted(trajectories, 'trajectory')}: ${starts.toLocaleString('en')} where it begins, ${(entries.length - starts).toLocaleString('en')} that derive`,
+    line`${bold(`${counted(entries.length, 'entry')} of ${total.toLocaleString('en')}`)} in ${counted(trajectories, 'trajectory')}: ${starts.toLocaleString('en')} where it begins, ${derived.toLocaleString('en')} that ${derived === 1 ? 'derives' : 'derive'}`,
   );
   for (const { id, trajectoryId, seq, at, kind, action, isStart, from } of entries) {
     const why = [...Map.groupBy(from, ({ how }) => how)].map(

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { ask } from './ask.ts';
 import { registerStatements } from './assert.ts';
 import { diff } from './diff.ts';
 import { erase } from './erase.ts';
@@ -9,6 +10,8 @@ import { level } from './level.ts';
 import { provenance } from './provenance.ts';
 import { rebuild } from './rebuild.ts';
 import { history, recall } from './recall.ts';
+import { remember } from './remember.ts';
+import { repair } from './repair.ts';
 import { restsOn } from './rests-on.ts';
 import { spaces } from './spaces.ts';
 import { withdraw } from './withdraw.ts';
@@ -16,12 +19,15 @@ import { withdraw } from './withdraw.ts';
 export function memory(program: Command): void {
   const command = program
     .command('memory')
-    .description('assert, recall, explain, import, extract, withdraw, rebuild and erase facts');
+    .description('assert, recall, remember, explain, import, extract, withdraw, repair, rebuild and erase facts');
   for (const register of [
     registerStatements,
     withdraw,
+    repair,
     erase,
     recall,
+    remember,
+    ask,
     history,
     diff,
     explain,

@@ -1,3 +1,4 @@
+import { arg, checkArgument } from '#base';
 import type { EffectClass, EffectPayload } from '#effects';
 import {
   type CommitPayload,
@@ -40,6 +41,12 @@ export interface BlastRadiusOptions {
   /** Called now and then, with the number of entries read. */
   readonly onProgress?: (entries: number) => void;
 }
+
+const OPTIONS = arg.options<BlastRadiusOptions>({
+  through: arg.optional(arg.list(arg.oneOf(DERIVATIONS))),
+  by: arg.optional(arg.oneOf(['index', 'all'])),
+  onProgress: arg.optional(arg.any),
+});
 
 /** A fact that is believed now and was written by an affected entry. */
 export interface AffectedFact {
@@ -92,14 +99,16 @@ export interface BlastRadius {
 export async function blastRadius(
   store: IndexedStore,
   start: IncidentStart,
-  { through = DERIVATIONS, by = 'all', onProgress }: BlastRadiusOptions = {},
+  options: BlastRadiusOptions = {},
 ): Promise<BlastRadius> {
+  checkArgument(OPTIONS, options, 'options');
+  const { through = DERIVATIONS, by = 'all', onProgress } = options;
   const { isStart, ...found } = await startRule(store, start);
-  const options = { isStart, through: new Set(through), ...(onProgress !== undefined && { onProgress }) };
+  const walking = { isStart, through: new Set(through), ...(onProgress !== undefined && { onProgress }) };
   const { since, until } = start;
   const times = { ...(since !== undefined && { since }), ...(until !== undefined && { until }) };
   const { affected, entries, erased } =
-    by === 'index' ? await searchLineage(store, { ...found, ...times }, options) : await walkLineage(store, options);
+    by === 'index' ? await searchLineage(store, { ...found, ...times }, walking) : await walkLineage(store, walking);
   const consequences = new Consequences(store);
   for (const entry of affected) await consequences.add(entry);
   return { start, entries: affected, ...(await consequences.found()), total: entries, erased };

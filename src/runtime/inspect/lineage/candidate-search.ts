@@ -81,7 +81,6 @@ export class CandidateSearch {
 
   #touches(words: Uint32Array, at: number, paths: number, end: number): boolean {
     const flags = words[at + AT.flags]!;
-    if ((flags & FLAG.root) !== 0) return false;
     if ((flags & FLAG.inherits) !== 0) return this.#paths.has(words[paths]!);
     const written = this.#paths.get(words[at + AT.trajectory]!);
     if (written === undefined) return false;

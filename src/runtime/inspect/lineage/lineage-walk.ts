@@ -95,11 +95,11 @@ export class LineageWalk {
     return found;
   }
 
-  #overwritten({ trajectoryId, kind, paths, inherits }: EntryLinks): Link[] {
+  #overwritten({ trajectoryId, paths, inherits }: EntryLinks): Link[] {
     if (!this.#options.through.has('state')) return [];
     if (inherits !== undefined) return this.#inherited(inherits);
     const set = this.#paths.get(trajectoryId);
-    if (set === undefined || kind === 'root') return [];
+    if (set === undefined) return [];
     return paths.flatMap((path) => set.overlaps(path)).map((entry) => ({ entry, how: 'state' }));
   }
 

@@ -32,17 +32,15 @@ export const FLAG = {
   inherits: 1,
   /** Its paths are not part of a state: a pending proposal or a rejection. */
   isOpen: 2,
-  root: 4,
   /** The entry has too many links for words: every search must read it. */
-  large: 8,
+  large: 4,
 } as const;
 
 export function wordsOf(links: EntryLinks): number[] {
   const { restsOn, rows, observed, marks, inherits, kind } = links;
   const flags =
     (inherits === undefined ? 0 : FLAG.inherits) |
-    (kind === 'pending_approval' || kind === 'rejection' ? FLAG.isOpen : 0) |
-    (kind === 'root' ? FLAG.root : 0);
+    (kind === 'pending_approval' || kind === 'rejection' ? FLAG.isOpen : 0);
   const words = [0, ...headOf(links), flags, restsOn.length, rows.length, observed.length, marks.length];
   for (const { entry } of restsOn) words.push(idWord(entry));
   for (const row of rows) words.push(textWord(row));

@@ -31,7 +31,7 @@ export class PathSet {
     return found.flatMap((touched) => (touched === undefined ? [] : [touched.last]));
   }
 
-  /** The written paths that an entry at or before the position wrote first, for a branch from there. */
+  /** The paths with a write at or before the position, for a branch that starts there. */
   upTo(seq: number): string[] {
     return [...this.#written].flatMap(([path, { first }]) => (first <= seq ? [path] : []));
   }

@@ -83,10 +83,12 @@ export function planOf(
 ): Plan | QuestionPlan {
   const [{ saying, n, id, saidAt }] = said as [StatedPartition['said'][number]];
   if (said.every((each) => each.saying.verb === 'assert')) return planAssert(writing, said.flatMap(assertionsOf));
+  const withdrawn = said.flatMap(({ saying }) => (saying.verb === 'withdraw' ? [saying.source] : []));
+  if (withdrawn.length === said.length) return planWithdraw(writing, { sources: withdrawn, claims: stated });
   if (said.length > 1)
     throw new MemoryError(
       'repeated_claim',
-      'A proposal can assert several facts of a subject and predicate, or change, correct or retract one. Propose the others separately.',
+      'A proposal can assert several facts of a subject and predicate, or withdraw several sources, or change, correct or retract one fact. Propose the others separately.',
     );
   switch (saying.verb) {
     case 'change': {
@@ -110,9 +112,8 @@ export function planOf(
       return planRetract(writing, { valid, ...(object !== undefined && { object }) });
     }
     case 'withdraw':
-      return planWithdraw(writing, { source: saying.source, claims: stated });
     case 'assert':
-      throw new Error('unreachable: all assertions were planned together');
+      throw new Error('unreachable: assertions and withdrawals were planned together');
   }
 }
 

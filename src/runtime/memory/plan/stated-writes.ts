@@ -1,4 +1,4 @@
-import { BELIEVE_ACTION, type MemoryStatement } from '#kernel';
+import { BELIEVE_ACTION, type MemoryStatement, type StatementMetadata } from '#kernel';
 import {
   type CommitPayload,
   type EntryRow,
@@ -32,17 +32,74 @@ export async function statedWrites(
   facts: readonly { readonly provenance_id: string }[],
 ): Promise<StatedWrites> {
   const values = new ValueReader(store);
+  const found = new Map<string, StatedWrite | undefined>();
+  for (const [id, of] of writesOf(facts)) {
+    const stated = await statedBy(store, values, key, id);
+    for (const { token, n } of of) found.set(token, stated(n));
+  }
+  return found;
+}
+
+/** The source and the metadata of a statement. */
+export interface NotedStatement {
+  readonly source?: string | undefined;
+  readonly metadata?: StatementMetadata | undefined;
+}
+
+/**
+ * The sources and metadata of the statements behind these facts, by write token. Reads less than
+ * `statedWrites`.
+ *
+ * @throws LedgerFault
+ */
+export async function notedStatements(
+  store: LedgerStore,
+  facts: readonly { readonly provenance_id: string }[],
+): Promise<ReadonlyMap<string, NotedStatement>> {
+  const values = new ValueReader(store);
+  const found = new Map<string, NotedStatement>();
+  for (const [id, of] of writesOf(facts)) {
+    const stated = await statementsOf(store, values, id);
+    for (const { token, n } of of) {
+      const saying = stated?.sayings[n];
+      if (saying !== undefined && isClaim(saying)) found.set(token, saying);
+    }
+  }
+  return found;
+}
+
+/** The writes behind facts, by entry. */
+function writesOf(
+  facts: readonly { readonly provenance_id: string }[],
+): ReadonlyMap<Hash, readonly { readonly token: string; readonly n: number }[]> {
   const tokens = new Set(facts.flatMap(({ provenance_id }) => tokensOf(provenance_id)));
   const writes = [...tokens].flatMap((token) => {
     const [, id, n] = WRITE.exec(token) ?? [];
     return isHash(id) ? [{ token, id, n: Number(n) }] : [];
   });
-  const found = new Map<string, StatedWrite | undefined>();
-  for (const [id, of] of Map.groupBy(writes, (write) => write.id)) {
-    const stated = await statedBy(store, values, key, id);
-    for (const { token, n } of of) found.set(token, stated(n));
-  }
-  return found;
+  return Map.groupBy(writes, (write) => write.id);
+}
+
+/** The statements of a commit. Undefined if they are erased, or those of a domain's action. */
+async function statementsOf(
+  store: LedgerStore,
+  values: ValueReader,
+  id: Hash,
+): Promise<
+  { readonly row: EntryRow; readonly payload: CommitPayload; readonly sayings: readonly MemoryStatement[] } | undefined
+> {
+  const row = await store.resolve(id);
+  if (row?.kind !== 'commit') return undefined;
+  const payload = readRow(row).payload as CommitPayload;
+  if (payload.action.name !== BELIEVE_ACTION) return undefined;
+  const args = await values.read(row, payload.action.args);
+  if (!('value' in args)) return undefined;
+  const { sayings } = args.value as unknown as { readonly sayings: readonly MemoryStatement[] };
+  return { row, payload, sayings };
+}
+
+function isClaim(saying: MemoryStatement): saying is ClaimStatement {
+  return saying.verb !== 'retract' && saying.verb !== 'withdraw';
 }
 
 /** The tokens of a provenance; a text in another form has none. */
@@ -60,17 +117,13 @@ async function statedBy(
   key: Uint8Array,
   id: Hash,
 ): Promise<(n: number) => StatedWrite | undefined> {
-  const row = await store.resolve(id);
-  if (row?.kind !== 'commit') return () => undefined;
-  const payload = readRow(row).payload as CommitPayload;
-  if (payload.action.name !== BELIEVE_ACTION) return () => undefined;
-  const args = await values.read(row, payload.action.args);
-  if (!('value' in args)) return () => undefined;
-  const { sayings } = args.value as unknown as { readonly sayings: readonly MemoryStatement[] };
+  const stated = await statementsOf(store, values, id);
+  if (stated === undefined) return () => undefined;
+  const { row, payload, sayings } = stated;
   const versions = await versionsIn(row, payload, values);
   return (n) => {
     const saying = sayings[n];
-    if (saying === undefined || saying.verb === 'retract' || saying.verb === 'withdraw') return undefined;
+    if (saying === undefined || !isClaim(saying)) return undefined;
     return {
       entry: row.id,
       claim: idOf(key, saying, payload.proposal_id, n),

@@ -1,6 +1,6 @@
 import { type ArgumentSchema, arg, checkArgument, isInstance } from '#base';
 import { issueText, readInstant } from '#canon';
-import { type Domain, type MemoryStatement, type PredicateSpec, STATEMENT_TEXTS } from '#kernel';
+import { type Domain, type MemoryStatement, type PredicateSpec, STATEMENT_METADATA, STATEMENT_TEXTS } from '#kernel';
 import { MemoryError, type MemoryErrorCode, OPEN_END, OPEN_START, STRATEGIES, storedPeriod } from '#memory';
 
 /**
@@ -36,6 +36,7 @@ export function validateStatement<Verb extends MemoryStatement['verb']>(
   const said = withInstants({ ...given, ...own } as UncheckedStatement);
   requireTexts(said, argument);
   requireConfidence(said, `${argument}.confidence`);
+  requireMetadata(said, `${argument}.metadata`);
   requireStamp(said, requireDeclared(said, domain, `${argument}.predicate`), `${argument}.strategy`);
   requirePeriod(said, argument);
   requireEnd(said, argument);
@@ -80,7 +81,7 @@ const OWN: Readonly<Record<string, string>> = {
   space: 'the memory sets its own space',
 };
 const SAID = ['subject', 'predicate', 'object'];
-const CLAIMED = [...SAID, 'confidence', 'source'];
+const CLAIMED = [...SAID, 'confidence', 'source', 'metadata'];
 const SOURCE = { sourceEventId: 'its name here is source' };
 const IN_VALID = 'a period is given as valid: { from, to }';
 const PERIOD = membersOf(['from', 'to']);
@@ -129,6 +130,12 @@ function isPlain(text: unknown): boolean {
 function requireConfidence({ confidence }: UncheckedStatement, argument: string): void {
   if (confidence === undefined || (typeof confidence === 'number' && confidence >= 0 && confidence <= 1)) return;
   throw statementError('bad_confidence', argument, 'must be a number from 0 to 1, or left out, which is 1');
+}
+
+function requireMetadata({ metadata }: UncheckedStatement, argument: string): void {
+  if (metadata === undefined) return;
+  const { error } = STATEMENT_METADATA.safeParse(metadata);
+  if (error !== undefined) throw statementError('bad_metadata', argument, `is not valid: ${issueText(error)}`);
 }
 
 function requireDeclared(

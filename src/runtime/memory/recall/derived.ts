@@ -1,6 +1,7 @@
 import { isAssizeError, type Json } from '#base';
 import type { Instant } from '#canon';
 import { type CommitPayload, type Hash, isBlobRef, type LedgerStore, type Replayer, readRow } from '#ledger';
+import type { FactRow } from '#memory';
 import { RuntimeError } from '../../errors.ts';
 import { SHARED, type VisibilityChain, VisibilityChains } from '../visible/visibility.ts';
 
@@ -64,6 +65,46 @@ export async function dependentsOf(
   return reached(entryId, followers, commits);
 }
 
+/**
+ * Every commit that used one of these versions of facts, over any number of steps, oldest first: a
+ * commit that observed a version is followed by those that observed a version that it wrote. Other
+ * facts of the same entries do not count, unlike in `dependentsOf`. Reads the whole store.
+ *
+ * @throws LedgerFault for a missing blob
+ */
+export async function dependentsOfVersions(
+  { store, replayer }: { readonly store: LedgerStore; readonly replayer: Pick<Replayer, 'values'> },
+  versions: readonly VersionKey[],
+): Promise<readonly DependentEntry[]> {
+  const reached = new Map(versions.map((key): [string, Hash | undefined] => [rowKey(key), undefined]));
+  const commits: Commit[] = [];
+  for (const { trajectory_id } of await store.trajectories())
+    for await (const commit of commitsOf(trajectory_id, store, replayer)) commits.push(commit);
+  const found = new Map<Hash, DependentEntry>();
+  for (let before = -1; before < found.size; ) {
+    before = found.size;
+    for (const { entry, observed, wrote } of commits) {
+      const used = observed.filter(({ row }) => reached.has(row));
+      if (used.length === 0 || found.has(entry.id)) continue;
+      const from = new Set(used.flatMap(({ row }) => reached.get(row) ?? []));
+      found.set(entry.id, { ...entry, how: ['recall'], from: [...from].sort() });
+      for (const row of wrote) if (!reached.has(row)) reached.set(row, entry.id);
+    }
+  }
+  return [...found.values()].sort(byTime);
+}
+
+/** The key of a version of a fact. */
+type VersionKey = Pick<FactRow, 'fact_id' | 'system_time_start'>;
+
+function rowKey({ fact_id, system_time_start }: VersionKey): string {
+  return `${system_time_start} ${fact_id}`;
+}
+
+function byTime(a: DependentEntry, b: DependentEntry): number {
+  return a.at < b.at ? -1 : a.at > b.at ? 1 : a.seq - b.seq;
+}
+
 interface Commit {
   readonly entry: Omit<DependentEntry, 'how' | 'from'>;
   /** Rows that it wrote, by key. */
@@ -73,7 +114,11 @@ interface Commit {
   readonly observed: readonly { readonly row: string; readonly branch: string | undefined }[];
 }
 
-async function* commitsOf(trajectoryId: string, store: LedgerStore, replayer: Replayer): AsyncGenerator<Commit> {
+async function* commitsOf(
+  trajectoryId: string,
+  store: LedgerStore,
+  replayer: Pick<Replayer, 'values'>,
+): AsyncGenerator<Commit> {
   for (let from = 0; ; from += PAGE) {
     const rows = await store.entries(trajectoryId, { from, limit: PAGE });
     for (const row of rows) {
@@ -149,5 +194,5 @@ function reached(
     }
   return [...found]
     .map(([id, { how, from }]) => ({ ...commits.get(id)!.entry, how: [...how].sort(), from: [...from].sort() }))
-    .sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : a.seq - b.seq));
+    .sort(byTime);
 }

@@ -1,9 +1,9 @@
 import { arg } from '#base';
 import { type Instant, maxInstant } from '#canon';
+import type { StatementMetadata } from '#kernel';
 import { type CommitPayload, type EntryRow, type Hash, isHash, type LedgerStore, readRow } from '#ledger';
 import { type FactRow, MemoryError, readTrust, readWitness, type Trust, type Witness } from '#memory';
-import type { BeliefPlanner } from '../plan/plan-beliefs.ts';
-import { type StatedWrites, tokensOf } from '../plan/stated-writes.ts';
+import { type NotedStatement, notedStatements, tokensOf } from '../plan/stated-writes.ts';
 import { NAME } from './name.ts';
 
 /** The origin of a version of a fact. */
@@ -31,6 +31,8 @@ export interface FactSource {
   readonly n: number;
   /** Absent if the statement names none, was erased, or belongs to an action of the domain. */
   readonly source?: string;
+  /** Absent for the same reasons, or if the statement has none. */
+  readonly metadata?: StatementMetadata;
 }
 
 export interface Contradiction {
@@ -71,7 +73,6 @@ export async function originOf(
   { fact_id, system_time_start }: RecalledFact,
   all: readonly FactRow[],
   store: LedgerStore,
-  beliefs: BeliefPlanner,
 ): Promise<Explained> {
   const found = all.find((row) => row.fact_id === fact_id && row.system_time_start === system_time_start);
   if (found === undefined)
@@ -100,13 +101,12 @@ export async function originOf(
     ...contradictions.flatMap(({ decided }) => (decided === undefined ? [] : [decided.entry])),
   ]);
   const tokens = tokensOf(found.provenance_id);
-  const stated = await beliefs.stated([found]);
   return {
     fact: found,
     versions,
     contradictions,
     entries: await entriesOf(store, ids),
-    sources: tokens.flatMap((token) => sourceOf(token, stated) ?? []),
+    sources: sourcesOf(found, await notedStatements(store, [found])),
     trust: tokens.flatMap((token) => readTrust(token) ?? []),
   };
 }
@@ -144,11 +144,24 @@ function isClaim(claim: string) {
     member.claim === claim || member.rows.some(({ lineage }) => lineage === claim);
 }
 
-function sourceOf(token: string, stated: StatedWrites): FactSource | undefined {
+/** The statements that a version rests on. */
+export function sourcesOf(
+  { provenance_id }: Pick<FactRow, 'provenance_id'>,
+  stated: ReadonlyMap<string, NotedStatement>,
+): FactSource[] {
+  return tokensOf(provenance_id).flatMap((token) => sourceOf(token, stated) ?? []);
+}
+
+function sourceOf(token: string, stated: ReadonlyMap<string, NotedStatement>): FactSource | undefined {
   const [, entry, n] = /^w:([0-9a-f]{64})#([0-9]+)$/.exec(token) ?? [];
   if (!isHash(entry)) return undefined;
-  const source = stated.get(token)?.source;
-  return { entry, n: Number(n), ...(source !== undefined && { source }) };
+  const { source, metadata } = stated.get(token) ?? {};
+  return {
+    entry,
+    n: Number(n),
+    ...(source !== undefined && { source }),
+    ...(metadata !== undefined && { metadata }),
+  };
 }
 
 /** Entries with writes that a provenance names. */

@@ -63,6 +63,8 @@ export interface RecallQuery {
    * Aborts the calls of the embedder. The recall then ends even if the embedder ignores the signal.
    */
   readonly signal?: AbortSignal;
+  /** Facts after those of this subject and predicate, for pages of a list without a text. */
+  readonly after?: { readonly subject: string; readonly predicate: string };
   /** Maximum number of facts, from 1 to 10,000. Default 1,000, or 10 with a text. */
   readonly limit?: number;
 }
@@ -77,12 +79,13 @@ const SIGNAL = arg.optional(arg.of('an AbortSignal', (value) => value instanceof
 
 export const EMBED_OPTIONS = arg.options<{ readonly signal?: AbortSignal }>({ signal: SIGNAL });
 export const OF = { subject: arg.optional(NAME), predicate: arg.optional(NAME) };
+const KEY = { subject: NAME, predicate: NAME };
 export const OF_MEMBERS = arg.only(['subject', 'predicate']);
 export const POINT_MEMBERS = arg.only(['valid', 'system']);
 export const HISTORY_MEMBERS = arg.only(['subject', 'predicate', 'kind', 'limit']);
 export const QUERY_MEMBERS = arg.only([
   ...['subject', 'predicate', 'valid', 'system', 'kind', 'relation'],
-  ...['text', 'by', 'weights', 'nearby', 'signal', 'limit'],
+  ...['text', 'by', 'weights', 'nearby', 'signal', 'limit', 'after'],
 ]);
 /** A text or a `Date`; `requireInstant` reads it. */
 const TIME = arg.of('a time', (given) => typeof given === 'string' || typeof given === 'object');
@@ -98,6 +101,7 @@ export const QUERY = arg.members({
   nearby: arg.any,
   signal: SIGNAL,
   limit: arg.optional(arg.whole),
+  after: arg.optional(arg.members(KEY)),
 });
 
 const WEIGHT_MAX = 1_000;

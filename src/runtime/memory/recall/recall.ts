@@ -1,6 +1,6 @@
 import { arg, checkArgument, type Json } from '#base';
 import { type Instant, maxInstant } from '#canon';
-import type { FactQuery, FactReads, FactStore, FactVersion } from '#ledger';
+import { type FactQuery, type FactReads, type FactStore, type FactVersion, ValueReader } from '#ledger';
 import {
   type Difference,
   diff,
@@ -12,10 +12,12 @@ import {
 } from '#memory';
 import type { WriterContext } from '../../writer/ports.ts';
 import { type BeliefPlanner, requireFactStore } from '../plan/plan-beliefs.ts';
-import { rowOf, visibleFacts } from '../visible/facts.ts';
+import { notedStatements } from '../plan/stated-writes.ts';
+import { rowOf, type VisibleFactsOptions, visibleFacts } from '../visible/facts.ts';
 import { withReadSnapshot } from '../visible/snapshot-read.ts';
 import { SHARED, type VisibilityChain } from '../visible/visibility.ts';
-import { type Explained, originOf, RECALLED_FACT, type RecalledFact } from './explain.ts';
+import { type DependentEntry, dependentsOfVersions } from './derived.ts';
+import { type Explained, type FactSource, originOf, RECALLED_FACT, type RecalledFact, sourcesOf } from './explain.ts';
 import { type KeysQuery, keysIn, type MemoryKeys, readKeysQuery } from './keys.ts';
 import { NAME } from './name.ts';
 import {
@@ -105,7 +107,7 @@ export class MemoryView {
   async recall(query: RecallQuery = {}): Promise<Recalled> {
     checkArgument(QUERY_MEMBERS, query, 'query');
     checkArgument(QUERY, query, 'query');
-    const { subject, predicate, kind = 'current', text, by, weights, nearby, signal } = query;
+    const { subject, predicate, kind = 'current', text, by, weights, nearby, signal, after } = query;
     const relation = query.relation && { ...query.relation, to: readPeriod(query.relation.to, 'query.relation.to') };
     const { limit = text === undefined ? RECALL_DEFAULT : RANKED_DEFAULT } = query;
     const { valid = relation === undefined ? this.#context.clock.now() : 'any', system = 'now' } = query;
@@ -122,19 +124,23 @@ export class MemoryView {
       ...(system !== 'any' && { system: system === 'now' ? system : requireInstant(system, 'system') }),
     };
     if (asked.system !== undefined && asked.system !== 'now') await this.#arrived(asked, asked.system);
+    if (text !== undefined && after !== undefined) throw badRecall('`after` needs a recall without a text');
     if (text !== undefined) return this.#ranked(asked, { ...query, relation, text, limit });
     if ([by, weights, nearby, signal].some((each) => each !== undefined))
       throw badRecall('`by`, `weights`, `nearby` and `signal` need a search text');
     // With a relation, the number of matching rows is unknown before they are read.
     const most = relation === undefined ? limit + 1 : undefined;
-    const found = await this.#read(async (pages) => {
-      const found: FactRow[] = [];
-      for await (const page of pages(asked, most)) {
-        found.push(...(relation === undefined ? page : selectByRelation(page, relation.is, relation.to)));
-        if (found.length > limit) break;
-      }
-      return found;
-    }, most);
+    const found = await this.#read(
+      async (pages) => {
+        const found: FactRow[] = [];
+        for await (const page of pages(asked, most)) {
+          found.push(...(relation === undefined ? page : selectByRelation(page, relation.is, relation.to)));
+          if (found.length > limit) break;
+        }
+        return found;
+      },
+      { most, after },
+    );
     const facts = found.slice(0, limit);
     const observation = observed(
       { ...asked, ...(branch !== undefined && { branch }), ...(relation && { relation }) },
@@ -228,7 +234,31 @@ export class MemoryView {
     checkArgument(RECALLED_FACT, fact, 'fact');
     const { subject, predicate } = fact;
     const all = await this.#all({ space: this.space, subject, predicate, kind: 'all' });
-    return originOf(fact, all, this.#context.store, requireFactStore(this.#context.beliefs));
+    return originOf(fact, all, this.#context.store);
+  }
+
+  /**
+   * The statements that facts of this space rest on, with their sources and metadata: one list for
+   * each fact, in their order. Reads the entries of the statements.
+   *
+   * @throws LedgerFault; ArgumentError `bad_argument`
+   */
+  async sources(facts: readonly Pick<FactRow, 'provenance_id'>[]): Promise<readonly (readonly FactSource[])[]> {
+    checkArgument(arg.list(arg.members({ provenance_id: arg.text })), facts, 'facts');
+    const stated = await notedStatements(this.#context.store, facts);
+    return facts.map((fact) => sourcesOf(fact, stated));
+  }
+
+  /**
+   * The commits that used a fact, in any of its versions, and those that used what these concluded,
+   * over any number of steps: by the recalls that their proposals observed. Reads the whole store.
+   *
+   * @throws MemoryError `unknown_fact`; LedgerFault; ArgumentError `bad_argument`
+   */
+  async dependents(fact: RecalledFact): Promise<readonly DependentEntry[]> {
+    const { versions } = await this.explain(fact);
+    const { store } = this.#context;
+    return dependentsOfVersions({ store, replayer: { values: new ValueReader(store) } }, versions);
   }
 
   /**
@@ -307,12 +337,15 @@ export class MemoryView {
    * Reads in one snapshot read, if the store supports it. `most`: as in `visibleFacts`, over all
    * reads.
    */
-  async #read<T>(read: (pages: Pages) => Promise<T>, most?: number): Promise<T> {
+  async #read<T>(
+    read: (pages: Pages) => Promise<T>,
+    { most, after }: Pick<VisibleFactsOptions, 'most' | 'after'> = {},
+  ): Promise<T> {
     const store: FactStore = requireFactStore(this.#context.beliefs).store;
     const line = await this.#line();
     const by = (facts: FactReads): Promise<T> =>
       read(async function* (query, most) {
-        for await (const page of visibleFacts(facts, line, query, { most })) yield page.map(rowOf);
+        for await (const page of visibleFacts(facts, line, query, { most, after })) yield page.map(rowOf);
       });
     // One query is one snapshot.
     return most !== undefined && line.length === 1 ? by(store) : withReadSnapshot(store, by);

@@ -1,0 +1,118 @@
+import { Code, Group, Text, TextInput, Title } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { Link } from 'wouter';
+import { CutText } from '../../parts/cut-text.tsx';
+import { Inert } from '../../parts/inert-text.tsx';
+import { Empty, Failed, Loading } from '../../parts/states.tsx';
+import { periodText } from '../../parts/times.ts';
+import type { Change, MemoryAddress } from './address.ts';
+import classes from './memory-page.module.css';
+import { BUDGET, type Key, type Place, useAliases, useAnswers } from './memory-queries.ts';
+
+interface AskProps {
+  readonly place: Place;
+  readonly address: MemoryAddress;
+  readonly onChange: (change: Change) => void;
+  readonly hrefOf: (key: Key) => string;
+}
+
+const PAUSE_MS = 250;
+
+/** The memory as a chat agent asks it: facts for a question, and the text for its prompt. */
+export function AskPanel({ place, address, onChange, hrefOf }: AskProps) {
+  const { text, valid, system } = address;
+  const [asked] = useDebouncedValue({ text, valid, system }, PAUSE_MS);
+  return (
+    <>
+      <form className={classes.form} aria-label="Ask" onSubmit={(event) => event.preventDefault()}>
+        <TextInput
+          size="xs"
+          label="Question"
+          placeholder="As a person asks it; empty lists all"
+          value={text ?? ''}
+          onChange={(event) => onChange({ text: event.currentTarget.value })}
+        />
+      </form>
+      <Answers place={place} asked={asked as MemoryAddress} hrefOf={hrefOf} />
+      <Names place={place} />
+    </>
+  );
+}
+
+function Answers({ place, asked, hrefOf }: Pick<AskProps, 'place' | 'hrefOf'> & { readonly asked: MemoryAddress }) {
+  const answers = useAnswers(place, asked);
+  if (answers.error !== null) return <Failed error={answers.error} retry={() => void answers.refetch()} />;
+  if (answers.data === undefined) return <Loading what="facts" />;
+  const { facts, context, tokens, next } = answers.data;
+  if (facts.length === 0) return <Empty title="Nothing is recalled">No fact matches the question now.</Empty>;
+  return (
+    <>
+      <Text size="xs" c="dimmed" px="sm" py={6} role="status">
+        {facts.length === 1 ? '1 fact' : `${facts.length} facts`}
+        {next !== undefined && ', and more'}
+      </Text>
+      <ol className={classes.rows}>
+        {facts.map((fact) => (
+          <li key={`${fact.id} ${fact.recorded}`}>
+            <Link href={hrefOf(statedKey(fact))} className={classes.row as string}>
+              <Group justify="space-between" gap="xs" wrap="nowrap">
+                <CutText size="sm" fw={600} lines={2}>
+                  <Inert>{fact.object}</Inert>
+                </CutText>
+                {fact['contradicted_by'] !== undefined && (
+                  <Text size="xs" component="span" className={classes.count}>
+                    contested
+                  </Text>
+                )}
+              </Group>
+              <Text size="xs" c="dimmed" component="span" display="block">
+                <Inert>{fact.subject}</Inert> · <Inert>{fact.predicate}</Inert> ·{' '}
+                {periodText(fact.valid_from, fact.valid_to)}
+              </Text>
+            </Link>
+          </li>
+        ))}
+      </ol>
+      <section aria-label="Text for a prompt">
+        <Title order={2} size="h6" px="sm" pt="sm">
+          Text for a prompt, {tokens} of {BUDGET} tokens
+        </Title>
+        <Code block m="sm" className={classes.prompt as string}>
+          {context === '' ? 'No fact fits the budget.' : <Inert>{context}</Inert>}
+        </Code>
+      </section>
+    </>
+  );
+}
+
+/** The key of a fact in the ledger, which may have other names. */
+function statedKey(fact: Key & { readonly [name: string]: unknown }): Key {
+  const { subject, predicate } = (fact['stated'] as Key | undefined) ?? fact;
+  return { subject, predicate };
+}
+
+/** Names that mean one thing. */
+function Names({ place }: Pick<AskProps, 'place'>) {
+  const aliases = useAliases(place);
+  if (aliases.error !== null) return <Failed error={aliases.error} retry={() => void aliases.refetch()} />;
+  const classesOfNames = [...(aliases.data?.names ?? []), ...(aliases.data?.predicates ?? [])];
+  if (classesOfNames.length === 0) return null;
+  return (
+    <section aria-label="Names that mean one thing">
+      <Title order={2} size="h6" px="sm" pt="sm">
+        Names that mean one thing
+      </Title>
+      {classesOfNames.map(({ name, all }) => (
+        <Text key={name} size="sm" px="sm" py={4} className="wraps">
+          <Inert>{name}</Inert>:{' '}
+          {all.slice(1).map((other, n) => (
+            <span key={other}>
+              {n > 0 && ', '}
+              <Inert>{other}</Inert>
+            </span>
+          ))}
+        </Text>
+      ))}
+    </section>
+  );
+}

@@ -1,0 +1,81 @@
+import type { ExtractedClaim } from '#agents';
+import { type CommitPayload, readRow } from '#ledger';
+import { type FactRow, readWitness } from '#memory';
+import type { Memory, Ruling } from '#runtime';
+
+/** A fact of a message, under the names that the memory uses. */
+export type StatedFact = ExtractedClaim;
+
+/** The outcome of one fact of a commit. */
+export type Outcome =
+  | { readonly is: 'added' }
+  | { readonly is: 'duplicate' }
+  /** It replaced other facts, or ended them. */
+  | { readonly is: 'changed'; readonly was: readonly string[] }
+  /** It lost, and is on record as a loser. */
+  | { readonly is: 'contradicted'; readonly by: readonly string[] };
+
+type Committed = Extract<Ruling, { readonly ruling: 'committed' }>;
+
+/**
+ * The outcome of each fact of a commit, from the versions that the commit wrote and closed.
+ *
+ * @throws the errors of `MemoryView.recall`
+ */
+export async function outcomesOf(
+  facts: readonly StatedFact[],
+  ruling: Committed,
+  memory: Memory,
+): Promise<readonly Outcome[]> {
+  if (ruling.unchanged) return facts.map(() => ({ is: 'duplicate' }));
+  const { delta } = readRow(ruling.entry).payload as CommitPayload;
+  const times = new Set(delta.beliefs.map(({ system_time }) => system_time));
+  const rows = new Map<string, Promise<readonly FactRow[]>>();
+  const rowsOf = ({ subject, predicate }: StatedFact): Promise<readonly FactRow[]> => {
+    const key = JSON.stringify([subject, predicate]);
+    const known = rows.get(key) ?? versionsOf(memory, subject, predicate);
+    rows.set(key, known);
+    return known;
+  };
+  return Promise.all(
+    facts.map(async (fact) => {
+      const all = await rowsOf(fact);
+      return outcomeOf(
+        fact,
+        all.filter(({ entry_id }) => entry_id === ruling.entry.id),
+        all.filter((row) => row.row_kind === 'current' && times.has(row.system_time_end)),
+      );
+    }),
+  );
+}
+
+/** All versions, up to the limit of a recall. */
+async function versionsOf(memory: Memory, subject: string, predicate: string): Promise<readonly FactRow[]> {
+  const every = { kind: 'all', valid: 'any', system: 'any', limit: VERSIONS_MAX } as const;
+  return (await memory.recall({ subject, predicate, ...every })).facts;
+}
+
+const VERSIONS_MAX = 10_000;
+
+/** `wrote`: the rows of the commit. `closed`: the facts that it closed. */
+function outcomeOf(fact: StatedFact, wrote: readonly FactRow[], closed: readonly FactRow[]): Outcome {
+  const lost = wrote.flatMap((row) => (row.row_kind === 'audit' ? lossesIn(row) : []));
+  const by = lost.filter(({ loser, winner }) => loser === fact.object && winner !== fact.object);
+  const was = lost.filter(({ loser, winner }) => winner === fact.object && loser !== fact.object);
+  if (by.length > 0 && was.length === 0)
+    return { is: 'contradicted', by: [...new Set(by.map(({ winner }) => winner))] };
+  if (was.length > 0) return { is: 'changed', was: [...new Set(was.map(({ loser }) => loser))] };
+  const before = closed.filter(({ object }) => object === fact.object);
+  if (fact.ends && before.length > 0) return { is: 'changed', was: [fact.object] };
+  const isKnown =
+    before.length > 0 || !wrote.some(({ object, row_kind }) => row_kind === 'current' && object === fact.object);
+  return isKnown ? { is: 'duplicate' } : { is: 'added' };
+}
+
+function lossesIn(row: FactRow): { readonly loser: string; readonly winner: string }[] {
+  if (row.object.startsWith('{"$erased":')) return [];
+  const { winner, loser, members } = readWitness(row);
+  const objectOf = (claim: string): string | undefined => members.find((member) => member.claim === claim)?.object;
+  const [lost, won] = [objectOf(loser), objectOf(winner)];
+  return lost === undefined || won === undefined ? [] : [{ loser: lost, winner: won }];
+}
