@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Writ } from '#authority';
 import { arg, checkArgument } from '#base';
+import { contentHash } from '#canon';
 import type { Hash } from '#ledger';
 import type { Assize } from '#runtime';
 import { IncidentError } from './errors.ts';
@@ -19,6 +20,8 @@ export interface OpenIncident {
   readonly writFor: WritFor;
   /** Default: `incidents`. It is created at its first use. */
   readonly trajectoryId?: string;
+  /** The same key proposes the same plan once. */
+  readonly idempotencyKey?: string;
 }
 
 /** A proposed incident, which waits for a person. */
@@ -35,6 +38,7 @@ const OPEN = arg.members({
   openedBy: arg.text,
   writFor: arg.code,
   trajectoryId: arg.optional(arg.text),
+  idempotencyKey: arg.optional(arg.text),
 });
 
 /**
@@ -46,14 +50,16 @@ const OPEN = arg.members({
  */
 export async function openIncident(assize: Assize, input: OpenIncident): Promise<ProposedIncident> {
   checkArgument(OPEN, input, 'input');
-  const { plan, because, openedBy, writFor, trajectoryId = INCIDENTS } = input;
+  const { plan, because, openedBy, writFor, trajectoryId = INCIDENTS, idempotencyKey } = input;
   const trajectory = await ensureIncidents(assize, trajectoryId);
-  const incident = randomBytes(6).toString('hex');
+  const incident =
+    idempotencyKey === undefined ? randomHex() : contentHash([openedBy, idempotencyKey]).slice(0, DIGITS);
   const ruling = await trajectory.propose({
     action: 'open',
     role: { name: 'opener', params: { incident } },
     args: { start: plan.start, because, openedBy, steps: plan.steps, remains: plan.remains },
     writ: await writFor('open', `role:opener:${incident}`, trajectoryId),
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
   } as never);
   if (ruling.ruling === 'escalated') return { incident, trajectoryId, pending: ruling.entry.id };
   throw new IncidentError(
@@ -61,4 +67,10 @@ export async function openIncident(assize: Assize, input: OpenIncident): Promise
     `The plan was not proposed: ${'detail' in ruling ? ruling.detail : ruling.ruling}.`,
     { evidence: { trajectory_id: trajectoryId } },
   );
+}
+
+const DIGITS = 12;
+
+function randomHex(): string {
+  return randomBytes(DIGITS / 2).toString('hex');
 }

@@ -54,15 +54,20 @@ interface BadWrit extends Pick<ListedWrit, 'writ'> {
 
 /** The writ of the start in a chain, or the highest one that the principal of the start holds. */
 async function badWrit(
-  { id, writ, chain }: ListedWrit,
+  used: ListedWrit,
   start: BlastRadius['start'],
   holders: ReadonlyMap<string, string>,
 ): Promise<BadWrit | undefined> {
-  const line = [{ id, writ }, ...chain.map((each) => ({ id: writId(each) as Hash, writ: each }))];
+  const line = lineOf(used);
   if (start.writ !== undefined) return line.find((each) => each.id === start.writ);
   const isHeld = (each: BadWrit): boolean =>
     each.writ.subject === start.principal || holders.get(each.id) === start.principal;
   return line.findLast(isHeld);
+}
+
+/** The writ and those above it, the root last. */
+function lineOf({ id, writ, chain }: ListedWrit): BadWrit[] {
+  return [{ id, writ }, ...chain.map((each) => ({ id: writId(each) as Hash, writ: each }))];
 }
 
 /** The trajectories that know the writ, that accept entries, and in which it counts. */
@@ -77,10 +82,9 @@ async function placesOf(
   for (const name of names) {
     if (!(await trajectories.exists(name))) continue;
     const { chain } = await trajectories.replayed(name);
-    const known = (await trajectories.writsIn(name)).find((each) => each.id === id);
+    const isKnown = (await trajectories.writsIn(name)).some((each) => lineOf(each).some((link) => link.id === id));
     const isDelegated = isElsewhere && name === usedIn && chain.delegatedFrom !== undefined;
-    if (known !== undefined && known.revoked === undefined && chain.answered === undefined && !isDelegated)
-      places.push(name);
+    if (isKnown && !chain.revoked.has(id) && chain.answered === undefined && !isDelegated) places.push(name);
   }
   return places;
 }
