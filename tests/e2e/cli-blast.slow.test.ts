@@ -85,7 +85,7 @@ test('a proposal names its reason, and the key of an anchor', async () => {
   for (const [args, text] of [
     [[...START, '--propose', '--key', 'anchor.key'], 'Pass --because TEXT'],
     [[...START, '--propose', '--plan', '--because', 'b'], 'not both'],
-    [[...START, '--because', 'b'], '--because and --key are for --propose'],
+    [[...START, '--because', 'b'], '--because is for --propose'],
     [[...START, '--propose', '--because', 'b', '--key', 'other.key'], 'is not an anchor of the store'],
   ] as const) {
     const { code, err } = await assize(...args);

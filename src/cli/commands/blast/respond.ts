@@ -1,5 +1,5 @@
 import type { KeyPair } from '#canon';
-import { GrantIssuer } from '#config';
+import { findRootKey, GrantIssuer } from '#config';
 import { stepText } from '#domains/incident';
 import {
   INCIDENTS,
@@ -43,8 +43,10 @@ export function requireReason({ plan, propose, because, key }: ResponseOptions):
   if (propose === true && plan === true) throw new CliError('usage', 'Pass --plan or --propose, not both.');
   if (propose === true && because === undefined)
     throw new CliError('usage', 'A response has a reason, which the approver reads. Pass --because TEXT.');
-  if (propose !== true && (because !== undefined || key !== undefined))
-    throw new CliError('usage', '--because and --key are for --propose. Pass it too.');
+  if (propose !== true && because !== undefined)
+    throw new CliError('usage', 'The option --because is for --propose. Pass it too.');
+  if (propose !== true && plan !== true && key !== undefined)
+    throw new CliError('usage', 'The option --key is for --plan and --propose. Pass one too.');
 }
 
 /** The key of an anchor: of the file, or the root key of a local store. @throws CliError */
@@ -69,7 +71,10 @@ export async function respond(
   options: ResponseOptions,
 ): Promise<ExitCode> {
   const key = options.propose === true ? officeKey(session, options, 'to propose a response') : undefined;
-  const grants = key && new GrantIssuer(key, store, { principals: new Map() });
+  const root =
+    key ?? (options.key === undefined ? findRootKey(session.storeUrl) : officeKey(session, options, 'to plan'));
+  // The root key alone knows the holders of grants.
+  const grants = root && new GrantIssuer(root, store, { principals: new Map() });
   const plan = await planResponse(store, radius, {
     halts: options.halts ? 'affected' : 'none',
     ...(grants && { holdersIn: (id) => grants.holdersIn(id) }),
@@ -129,7 +134,7 @@ export function printRemains(out: Output, remains: ResponsePlan['remains']): voi
   if (remains.length === 0) return;
   out.line(line`${bold(counted(remains.length, 'item'))} that no step undoes`);
   for (const { what, entry, why, advice } of remains) {
-    out.line(line`  ${what} ${dim(entry === undefined ? '' : shortId(entry))}`);
+    out.line(entry === undefined ? line`  ${what}` : line`  ${what} ${dim(shortId(entry))}`);
     out.line(line`    ${why}. Do: ${advice}`);
   }
 }
