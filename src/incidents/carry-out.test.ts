@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { issueWrit } from '#authority';
 import { addMicros } from '#canon';
-import { incident } from '#domains/incident';
+import { INCIDENTS, incident } from '#domains/incident';
 import { type Domain, defineDomain, escalate, pass } from '#kernel';
 import { type CommitPayload, type EntryRow, type Hash, readRow } from '#ledger';
 import { type Assize, blastRadius, type IncidentStart } from '#runtime';
@@ -11,7 +11,6 @@ import { MemoryStore } from '#stores/memory';
 import { cases } from '../../tests/support/cases.ts';
 import { HandClock, operator, runtimeOver, writFor } from '../../tests/support/ledger/runtime.ts';
 import { carryOut } from './carry-out.ts';
-import { INCIDENTS } from './incident-trajectory.ts';
 import { openIncident, type WritFor } from './open-incident.ts';
 import { planResponse } from './plan-response.ts';
 

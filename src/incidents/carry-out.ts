@@ -1,9 +1,9 @@
 import { arg, checkArgument, isAssizeError } from '#base';
-import type { Incident, ResponseStep } from '#domains/incident';
+import { INCIDENTS, type Incident, type ResponseStep } from '#domains/incident';
 import type { FactStore } from '#ledger';
 import { type Assize, Trajectory } from '#runtime';
 import { IncidentError } from './errors.ts';
-import { INCIDENTS, type IncidentTrajectory, openIncidents } from './incident-trajectory.ts';
+import { type IncidentTrajectory, openIncidents } from './incident-trajectory.ts';
 import type { WritFor } from './open-incident.ts';
 import { type Done, takeStep } from './take-step.ts';
 

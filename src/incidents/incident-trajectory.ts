@@ -3,9 +3,6 @@ import { incident } from '#domains/incident';
 import type { Assize, Trajectory } from '#runtime';
 import { IncidentError } from './errors.ts';
 
-/** The trajectory of incidents, unless another one is named. */
-export const INCIDENTS = 'incidents';
-
 export type IncidentTrajectory = Trajectory<typeof incident>;
 
 /** Opens the trajectory of incidents. @throws IncidentError `no_incident_trajectory` */

@@ -2,10 +2,11 @@ import { randomBytes } from 'node:crypto';
 import type { Writ } from '#authority';
 import { arg, checkArgument } from '#base';
 import { contentHash } from '#canon';
+import { INCIDENTS } from '#domains/incident';
 import type { Hash } from '#ledger';
 import type { Assize } from '#runtime';
 import { IncidentError } from './errors.ts';
-import { ensureIncidents, INCIDENTS } from './incident-trajectory.ts';
+import { ensureIncidents } from './incident-trajectory.ts';
 import type { ResponsePlan } from './plan-response.ts';
 
 /** A writ for one action in a trajectory, which covers the scope. */

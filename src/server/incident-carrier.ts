@@ -1,6 +1,7 @@
 import { isAssizeError } from '#base';
 import { type Instant, instantToMillis } from '#canon';
-import { carryOut, INCIDENTS, openIncidents, openIncidentsIn, type WritFor } from '#incidents';
+import { INCIDENTS } from '#domains/incident';
+import { carryOut, openIncidents, openIncidentsIn, type WritFor } from '#incidents';
 import { HALT_ACTION, REVOKE_ACTION } from '#ledger';
 import { Trajectory } from '#runtime';
 import { SERVER } from './gateway-worlds.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { IncidentState } from '#domains/incident';
-import { INCIDENTS, incidentDocument, openIncident, openIncidents, planResponse } from '#incidents';
+import { INCIDENTS, type IncidentState } from '#domains/incident';
+import { incidentDocument, openIncident, openIncidents, planResponse } from '#incidents';
 import { blastRadius, DERIVATIONS, Trajectory } from '#runtime';
 import { blastDocument } from '#views';
 import { hash, instant, name, PAGE_DEFAULT, page } from './forms.ts';

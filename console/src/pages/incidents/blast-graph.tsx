@@ -20,7 +20,7 @@ export function BlastGraph({ entries }: { readonly entries: readonly AffectedEnt
   const height = MARGIN.y + (nodes.length - 1) * STEP.y + NODE.height + 8;
   return (
     <>
-      {hows.length > 0 && <Legend hows={hows} />}
+      <Legend hows={hows} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a frame that scrolls is reached by keys */}
       <nav className={classes.frame} aria-label="Affected entries and their derivations" tabIndex={0}>
         {/* biome-ignore lint/a11y/noSvgWithoutTitle: the navigation has the name */}
@@ -90,6 +90,12 @@ function Edge({ edge: { from, to, how } }: { readonly edge: Derived }) {
 function Legend({ hows }: { readonly hows: readonly string[] }) {
   return (
     <ul className={classes.legend} aria-label="Derivations">
+      <li>
+        <svg width={30} height={14} aria-hidden className={classes.node} data-start>
+          <rect x={2} y={2} width={26} height={10} rx={3} />
+        </svg>
+        start
+      </li>
       {hows.map((how) => (
         <li key={how}>
           <svg width={30} height={8} aria-hidden>

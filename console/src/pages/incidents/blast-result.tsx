@@ -24,10 +24,8 @@ export function BlastResult({ blast }: { readonly blast: Blast }) {
       >
         {affected <= DRAWN_MAX ? <BlastGraph entries={entries} /> : <EntryList entries={entries} places={places} />}
       </Section>
-      <Section title="Facts" about="Believed because of it.">
-        {facts.length === 0 ? (
-          <Text size="sm">No fact.</Text>
-        ) : (
+      {facts.length > 0 && (
+        <Section title="Facts" about="Believed because of it.">
           <List size="sm" spacing={2}>
             {facts.map(({ entry, space, subject, predicate, object, fact_id }) => (
               <List.Item key={`${fact_id} ${entry}`}>
@@ -36,12 +34,10 @@ export function BlastResult({ blast }: { readonly blast: Blast }) {
               </List.Item>
             ))}
           </List>
-        )}
-      </Section>
-      <Section title="Calls" about="Made because of it by registered tools.">
-        {calls.length === 0 ? (
-          <Text size="sm">No call.</Text>
-        ) : (
+        </Section>
+      )}
+      {calls.length > 0 && (
+        <Section title="Calls" about="Made because of it by registered tools. The plan has those of the gateway too.">
           <List size="sm" spacing={2}>
             {calls.map(({ entry, id, tool, reversibility, outcome }) => (
               <List.Item key={`${entry} ${id}`}>
@@ -50,12 +46,10 @@ export function BlastResult({ blast }: { readonly blast: Blast }) {
               </List.Item>
             ))}
           </List>
-        )}
-      </Section>
-      <Section title="Pending proposals" about="They derive from it, and can still be approved.">
-        {pending.length === 0 ? (
-          <Text size="sm">No proposal waits.</Text>
-        ) : (
+        </Section>
+      )}
+      {pending.length > 0 && (
+        <Section title="Pending proposals" about="They derive from it, and can still be approved.">
           <List size="sm" spacing={2}>
             {pending.map((id) => (
               <List.Item key={id}>
@@ -63,8 +57,8 @@ export function BlastResult({ blast }: { readonly blast: Blast }) {
               </List.Item>
             ))}
           </List>
-        )}
-      </Section>
+        </Section>
+      )}
     </>
   );
 }

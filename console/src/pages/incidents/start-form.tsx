@@ -1,6 +1,7 @@
 import { Button, Group, Select, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { InstantInput } from '../../parts/instant-input.tsx';
+import classes from './incidents-page.module.css';
 import { STARTS, type Start, type StartName } from './start-address.ts';
 
 interface FormProps {
@@ -22,7 +23,7 @@ export function StartForm({ start, onFind }: FormProps) {
     onFind({ [name]: value.trim(), ...(since !== undefined && { since }), ...(until !== undefined && { until }) });
   };
   return (
-    <form onSubmit={submit} aria-label="Start of the incident">
+    <form onSubmit={submit} aria-label="Start of the incident" className={classes.form}>
       <Group align="flex-end" gap="sm">
         <Select
           size="xs"

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { INCIDENTS } from '#incidents';
+import { INCIDENTS } from '#domains/incident';
 import { anchorsOption, domainOption, entryKeyOption, signerOption } from '../../files/options.ts';
 
 /** The options of a command that proposes a response, or carries one out. */

@@ -1,14 +1,7 @@
 import type { KeyPair } from '#canon';
 import { findRootKey, GrantIssuer } from '#config';
-import { stepText } from '#domains/incident';
-import {
-  INCIDENTS,
-  openIncident,
-  type ProposedIncident,
-  planResponse,
-  type ResponsePlan,
-  type WritFor,
-} from '#incidents';
+import { INCIDENTS, stepText } from '#domains/incident';
+import { openIncident, type ProposedIncident, planResponse, type ResponsePlan, type WritFor } from '#incidents';
 import type { BlastRadius } from '#runtime';
 import type { Store } from '#stores';
 import { counted, shortId } from '#views';
