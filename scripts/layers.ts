@@ -42,12 +42,13 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     ...['base', 'canon', 'traces', 'authority', 'ledger', 'kernel', 'oracle', 'effects', 'runtime', 'stores'],
     ...['domains', 'config'],
   ],
+  mining: ['base', 'canon', 'ledger', 'authority', 'runtime', 'domains'],
   integrations: ['base', 'canon', 'traces', 'authority', 'kernel', 'oracle', 'agents', 'calls'],
   mcp: ['base', 'canon'],
   conformance: ['base', 'canon'],
   server: [
     ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
-    ...['agents', 'chat', 'cells', 'domains', 'incidents', 'config', 'views', 'tools', 'calls', 'mcp'],
+    ...['agents', 'chat', 'cells', 'domains', 'incidents', 'config', 'views', 'tools', 'calls', 'mining', 'mcp'],
   ],
   cli: [
     ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
@@ -64,7 +65,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
       'config',
       'server',
     ],
-    ...['views', 'mcp', 'conformance'],
+    ...['views', 'mcp', 'conformance', 'mining'],
   ],
 };
 
@@ -118,6 +119,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   conformance: ['zod'],
   cells: ['yaml', 'zod'],
   config: ['zod'],
+  mining: ['yaml'],
   mcp: [
     ...['@modelcontextprotocol/client', '@modelcontextprotocol/client/stdio'],
     ...['@modelcontextprotocol/server', '@modelcontextprotocol/server/stdio'],

@@ -219,6 +219,22 @@ test('rules-file.md and rules-file-use.md', () => {
   }
 });
 
+test('mined-rules.md', () => {
+  // Inside the repository, so that `assize` is this package.
+  const folder = mkdtempSync(join(root, 'dist-guide-'));
+  try {
+    writeFiles('mined-rules.md', folder);
+    const commands = steps('mined-rules.md');
+    expect(commands).toHaveLength(6);
+    for (const { command, below } of commands) {
+      const printed = shell(`{ ${command}; } 2>&1 || true`, folder);
+      expect(withoutProgress(printed).trimEnd(), command).toBe(below.trimEnd());
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
 test.each(['replay.md', 'deep-replay.md'])('%s', (page) => {
   // Inside the repository, so that `assize` is this package.
   const folder = mkdtempSync(join(root, 'dist-guide-'));

@@ -25,6 +25,7 @@ import { MASTRA } from './bad-input/mastra.ts';
 import { MEMORY } from './bad-input/memory.ts';
 import { MEMORY_ALGEBRA } from './bad-input/memory-algebra.ts';
 import { MERKLE } from './bad-input/merkle.ts';
+import { MINING } from './bad-input/mining.ts';
 import { MODELS } from './bad-input/models.ts';
 import { ONTOLOGY } from './bad-input/ontology.ts';
 import { OPENAI_AGENTS } from './bad-input/openai-agents.ts';
@@ -53,6 +54,7 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, Case | Exempt>>>> 
   stores: STORES,
   agents: { ...AGENTS, ...EXTRACTION, ...RUNS },
   chat: CHAT,
+  mining: MINING,
   models: MODELS,
   witness: WITNESS,
   testing: TESTING,

@@ -11,6 +11,7 @@ import { hooks } from './hooks.ts';
 import { incidents } from './incidents.ts';
 import { log } from './log.ts';
 import { memory } from './memory.ts';
+import { mining } from './mining.ts';
 import { notices } from './notices.ts';
 import type { Operation } from './operation.ts';
 import { outlines } from './outline.ts';
@@ -41,6 +42,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...log,
   ...bundles,
   ...control,
+  ...mining,
   ...notices,
   ...runs,
   ...principals,

@@ -251,6 +251,9 @@ test('each operation answers in the form of its schema', async () => {
   const later = { trajectories: ['main'], domain_hash: laterTill.hash };
   expect((await ok('backtests.run', { body: later })).reports).toHaveLength(1);
 
+  const mined = await ok('mining.run', { body: { trajectories: ['main'], min_support: 1, chance: 0.5 } });
+  expect(mined).toMatchObject({ runs: 1, good: 1, erased: 0 });
+
   const revoked = await ok('writs.revoke', { path: { ...MAIN, writ: 'agent:scout' }, body: { reason: 'left' } });
   expect(revoked.revocations).toMatchObject([{ ruling: { ruling: 'committed' } }]);
   expect(await ok('proposals.create', pay('a', 1, 'k9'))).toMatchObject({ ruling: 'rejected' });

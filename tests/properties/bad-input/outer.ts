@@ -12,7 +12,7 @@ import { adjudicateRecorded, withoutPolicy } from 'assize-domains/tau';
 import { verificationInitial } from 'assize-domains/verification';
 import * as agents from '#agents';
 import { commitmentOf, DISCLOSURE_SETTINGS, disclosureInitial } from '#domains/disclosure';
-import { callDigest, definitionHash, isApprover, readCases, readRules, rulesIn } from '#domains/gateway';
+import { callDigest, callIdOf, definitionHash, isApprover, readCases, readRules, rulesIn } from '#domains/gateway';
 import { isResponder } from '#domains/incident';
 import { coverageOn, udtInitial } from '#domains/udt';
 import * as cedar from '#integrations/cedar';
@@ -136,6 +136,11 @@ export const DOMAINS: Readonly<Record<string, Case | Exempt>> = {
   ),
   configuration: exempt(MADE),
   canBegin: exempt(MADE),
+  callIdOf: takes(callIdOf as never, () => [
+    { server: 'bank', tool: 'pay', args: { cents: 1 } },
+    { agent: 'ada', at: '2026-03-01T09:00:00.000000Z' },
+  ]),
+  rulesInForce: exempt(MADE),
   callDigest: takes(callDigest as never, () => [{ args: { cents: 1 } }]),
   definitionHash: takes(definitionHash as never, () => [{ name: 'run', inputSchema: { type: 'object' } }]),
   faultText: exempt(MADE),
