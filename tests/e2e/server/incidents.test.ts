@@ -1,4 +1,4 @@
-/** The response to an incident: proposed by an administrator, approved, carried out by the server. */
+/** The response to an incident: proposed by an administrator, carried out by the server. */
 import { expect, test } from 'vitest';
 import { incident } from '#domains/incident';
 import type { Domain } from '#kernel';

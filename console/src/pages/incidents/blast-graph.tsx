@@ -12,7 +12,7 @@ const STEP = { x: 232, y: 40 };
 const MARGIN = { x: 36, y: 26 };
 const LETTERS = 22;
 
-/** Affected entries as a drawing: a column for each trajectory, and rows in the order of the log. */
+/** Affected entries: a column for each trajectory, and rows in the order of the log. */
 export function BlastGraph({ entries }: { readonly entries: readonly AffectedEntry[] }) {
   const { columns, nodes, edges } = layoutOf(entries);
   const hows = [...new Set(edges.map(({ how }) => how))];
