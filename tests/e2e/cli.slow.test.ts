@@ -291,6 +291,7 @@ describe('domains', () => {
       'udt',
       'disclosure',
       'gateway',
+      'incident',
       'demo-payments',
       'chat',
       'airline',
