@@ -38,6 +38,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     ...['base', 'canon', 'merkle', 'authority', 'ledger', 'kernel', 'oracle', 'effects', 'memory', 'runtime', 'stores'],
     'domains',
   ],
+  incidents: ['base', 'canon', 'authority', 'ledger', 'kernel', 'runtime', 'domains'],
   calls: [
     ...['base', 'canon', 'traces', 'authority', 'ledger', 'kernel', 'oracle', 'effects', 'runtime', 'stores'],
     ...['domains', 'config'],
@@ -48,7 +49,8 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   conformance: ['base', 'canon'],
   server: [
     ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
-    ...['agents', 'chat', 'cells', 'domains', 'config', 'views', 'compliance', 'tools', 'calls', 'mining', 'mcp'],
+    ...['agents', 'chat', 'cells', 'domains', 'incidents', 'config', 'views', 'compliance', 'tools', 'calls'],
+    ...['mining', 'mcp'],
   ],
   cli: [
     ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
@@ -60,13 +62,12 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
       'tools',
       'integrations',
       'domains',
+      'incidents',
       'models',
       'config',
       'server',
-      'views',
-      'mcp',
     ],
-    ...['compliance', 'conformance', 'mining'],
+    ...['views', 'mcp', 'compliance', 'conformance', 'mining'],
   ],
 };
 

@@ -277,6 +277,22 @@ test.each(['replay.md', 'deep-replay.md'])('%s', (page) => {
   }
 });
 
+test('incidents.md', () => {
+  // Inside the repository, so that `assize` is this package.
+  const folder = mkdtempSync(join(root, 'dist-guide-'));
+  const known = (text: string): string => text.replace(/\b([0-9a-f]{64}|[0-9a-f]{12})\b/g, '#').trimEnd();
+  try {
+    writeFiles('incidents.md', folder);
+    shell((blocks('incidents.md') as [string])[0], folder);
+    const told = steps('incidents.md');
+    expect(told).toHaveLength(6);
+    for (const { command, below } of told)
+      expect(known(withoutProgress(shell(`{ ${command}; } 2>&1 || true`, folder))), command).toBe(known(below));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
 test('blast-radius.md', () => {
   // Inside the repository, so that `assize` is this package.
   const folder = mkdtempSync(join(root, 'dist-guide-'));

@@ -198,6 +198,7 @@ const SMALLEST: Readonly<Record<string, unknown>> = {
   'memory.state': { verb: 'assert', subject: 'ada', predicate: 'phone', object: '1' },
   'memory.recall': {},
   'incidents.blast': { writ: '9'.repeat(64) },
+  'incidents.propose': { writ: '9'.repeat(64), because: 'it leaked' },
   'trajectories.halt': { reason: 'stop' },
   'trajectories.resume': { reason: 'go on' },
   'trajectories.upgrade': { reason: 'newer' },

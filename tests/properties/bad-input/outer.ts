@@ -13,6 +13,7 @@ import { verificationInitial } from 'assize-domains/verification';
 import * as agents from '#agents';
 import { commitmentOf, DISCLOSURE_SETTINGS, disclosureInitial } from '#domains/disclosure';
 import { callDigest, callIdOf, definitionHash, isApprover, readCases, readRules, rulesIn } from '#domains/gateway';
+import { isResponder } from '#domains/incident';
 import { coverageOn, udtInitial } from '#domains/udt';
 import * as cedar from '#integrations/cedar';
 import { seededRandom } from '#oracle';
@@ -153,6 +154,8 @@ export const DOMAINS: Readonly<Record<string, Case | Exempt>> = {
   openCalls: exempt(MADE),
   openRows: exempt(MADE),
   isAlwaysDenied: exempt(MADE),
+  isResponder: takes(isResponder, ['human:ida']),
+  stepText: exempt(MADE),
   pinnedTools: exempt(MADE),
   readCases: takes(readCases as never, ['cases: []', 'assize.cases.yaml']),
   readRules: takes(readRules as never, ['id: a', 'assize.yaml']),

@@ -1,4 +1,5 @@
-import { Button, Group, Text, Title } from '@mantine/core';
+import { Anchor, Button, Group, Text, Title } from '@mantine/core';
+import { Link } from 'wouter';
 import { useMe } from '../../api/queries.ts';
 import { Section } from '../../parts/section.tsx';
 import classes from './audit-page.module.css';
@@ -42,6 +43,11 @@ export default function AuditPage() {
         ) : (
           <OnlyFor what="export the ledger" />
         )}
+      </Section>
+      <Section title="Incidents" about="All that derives from a bad key, tool, message or entry, and the response.">
+        <Anchor component={Link} href="/incidents" size="sm" underline="always">
+          Find what derives from a bad entry
+        </Anchor>
       </Section>
       <Section
         title="Failed notices"
