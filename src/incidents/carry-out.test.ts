@@ -10,6 +10,7 @@ import { type Assize, blastRadius, type IncidentStart } from '#runtime';
 import { MemoryStore } from '#stores/memory';
 import { cases } from '../../tests/support/cases.ts';
 import { HandClock, operator, runtimeOver, writFor } from '../../tests/support/ledger/runtime.ts';
+import { approvedIncident } from '../domains/incident/testing/approved-incident.ts';
 import { carryOut } from './carry-out.ts';
 import { openIncident, type WritFor } from './open-incident.ts';
 import { planResponse } from './plan-response.ts';
@@ -266,4 +267,20 @@ describe('a response', () => {
     const approving = trajectory.approvals.approve(pending, { principal: 'human:ops', method: 'test' });
     await expect(approving).rejects.toMatchObject({ code: 'unauthorised_counselor' });
   });
+});
+
+test('an incident of a first state, and one in a branch, is never carried out', async () => {
+  const store = new MemoryStore();
+  const assize = runtimeOver(store, [notes, incident]);
+  await assize.create(notes, { trajectoryId: 't', writs: [BAD] });
+  const forged = await assize.create(incident, { trajectoryId: INCIDENTS, initial: approvedIncident() });
+  await assize.branch(INCIDENTS, forged.head as Hash, { trajectoryId: 'branch', note: 'copy' });
+  const writFor: WritFor = async () => {
+    throw new Error('no writ is asked for');
+  };
+  for (const trajectoryId of [INCIDENTS, 'branch']) {
+    const carried = carryOut(assize, store, { incident: 'i', writFor, trajectoryId });
+    await expect(carried).rejects.toMatchObject({ code: 'no_incident_trajectory' });
+  }
+  expect((await assize.open('t')).length).toBe(1);
 });

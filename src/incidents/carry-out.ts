@@ -1,9 +1,9 @@
 import { arg, checkArgument, isAssizeError } from '#base';
 import { INCIDENTS, type Incident, type ResponseStep } from '#domains/incident';
-import type { FactStore } from '#ledger';
+import type { FactStore, LedgerStore } from '#ledger';
 import { type Assize, Trajectory } from '#runtime';
 import { IncidentError } from './errors.ts';
-import { type IncidentTrajectory, openIncidents } from './incident-trajectory.ts';
+import { type IncidentTrajectory, openIncidents, requireEmptyBeginning } from './incident-trajectory.ts';
 import type { WritFor } from './open-incident.ts';
 import { type Done, takeStep } from './take-step.ts';
 
@@ -24,6 +24,9 @@ export interface CarriedOut {
   readonly recorded: number;
 }
 
+/** The reads of a store that carrying out needs. */
+export type CarriedStore = Pick<LedgerStore, 'entries'> & Pick<FactStore, 'facts'>;
+
 const CARRY_OUT = arg.members({
   incident: arg.text,
   writFor: arg.code,
@@ -43,9 +46,10 @@ const CARRY_OUT = arg.members({
  * @throws IncidentError `no_approved_incident`, `no_incident_trajectory`, `outcome_not_recorded`;
  * the errors of `Assize.open`; ArgumentError `bad_argument`
  */
-export async function carryOut(assize: Assize, store: Pick<FactStore, 'facts'>, input: CarryOut): Promise<CarriedOut> {
+export async function carryOut(assize: Assize, store: CarriedStore, input: CarryOut): Promise<CarriedOut> {
   checkArgument(CARRY_OUT, input, 'input');
   const { incident: id, writFor, trajectoryId = INCIDENTS, onStep } = input;
+  await requireEmptyBeginning(store, trajectoryId);
   const trajectory = await openIncidents(assize, trajectoryId);
   const record = new IncidentRecord(trajectory, id, writFor);
   let recorded = 0;

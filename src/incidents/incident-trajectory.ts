@@ -1,5 +1,7 @@
 import { isAssizeError } from '#base';
+import { canonicalize } from '#canon';
 import { incident } from '#domains/incident';
+import { type LedgerStore, readRow } from '#ledger';
 import type { Assize, Trajectory } from '#runtime';
 import { IncidentError } from './errors.ts';
 
@@ -30,3 +32,23 @@ export async function ensureIncidents(assize: Assize, trajectoryId: string): Pro
     }
   return openIncidents(assize, trajectoryId);
 }
+
+/**
+ * An incident in the first state of a trajectory would have no approval in the ledger: a writer of
+ * first states could name any approver.
+ *
+ * @throws IncidentError `no_incident_trajectory`
+ */
+export async function requireEmptyBeginning(store: Pick<LedgerStore, 'entries'>, trajectoryId: string): Promise<void> {
+  const [first] = await store.entries(trajectoryId, { limit: 1 });
+  if (first === undefined) return;
+  const { payload } = readRow(first);
+  if (payload.kind === 'root' && canonicalize(payload.initial_state) === EMPTY) return;
+  throw new IncidentError(
+    'no_incident_trajectory',
+    `The trajectory ${trajectoryId} did not begin without incidents, so its approvals are not in the ledger. Name another trajectory for incidents.`,
+    { evidence: { trajectory_id: trajectoryId } },
+  );
+}
+
+const EMPTY = canonicalize({ incidents: {} });
