@@ -32,6 +32,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
   ],
   views: ['base', 'canon', 'ledger', 'kernel', 'effects', 'runtime'],
+  compliance: ['base', 'canon', 'merkle', 'ledger', 'runtime'],
   models: ['base', 'canon', 'authority', 'ledger', 'kernel', 'oracle', 'runtime', 'agents'],
   config: [
     ...['base', 'canon', 'merkle', 'authority', 'ledger', 'kernel', 'oracle', 'effects', 'memory', 'runtime', 'stores'],
@@ -48,7 +49,8 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   conformance: ['base', 'canon'],
   server: [
     ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
-    ...['agents', 'chat', 'cells', 'domains', 'incidents', 'config', 'views', 'tools', 'calls', 'mining', 'mcp'],
+    ...['agents', 'chat', 'cells', 'domains', 'incidents', 'config', 'views', 'compliance', 'tools', 'calls'],
+    ...['mining', 'mcp'],
   ],
   cli: [
     ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
@@ -65,7 +67,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
       'config',
       'server',
     ],
-    ...['views', 'mcp', 'conformance', 'mining'],
+    ...['views', 'mcp', 'compliance', 'conformance', 'mining'],
   ],
 };
 

@@ -62,6 +62,7 @@ const COMMANDS: CommandLine['commands'] = {
   checkpoint: async () => (await import('./commands/checkpoint.ts')).checkpoint,
   prove: async () => (await import('./commands/prove.ts')).prove,
   bundle: async () => (await import('./commands/bundle.ts')).bundle,
+  report: async () => (await import('./commands/report.ts')).report,
   audit: async () => (await import('./commands/audit.ts')).audit,
   fsck: async () => (await import('./commands/fsck.ts')).fsck,
   archive: async () => (await import('./commands/archive.ts')).archive,

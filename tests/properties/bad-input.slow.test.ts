@@ -14,6 +14,7 @@ import { BASE } from './bad-input/base.ts';
 import { CANON } from './bad-input/canon.ts';
 import { type Case, type Exempt, wrongsOf } from './bad-input/case.ts';
 import { CHAT } from './bad-input/chat.ts';
+import { COMPLIANCE } from './bad-input/compliance.ts';
 import { CONFORMANCE } from './bad-input/conformance.ts';
 import { documented } from './bad-input/documented.ts';
 import { ENGINES } from './bad-input/engines.ts';
@@ -61,6 +62,7 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, Case | Exempt>>>> 
   ontology: ONTOLOGY,
   tools: TOOLS,
   experiments: { ...EXPERIMENT_TABLES, ...SCHEDULES },
+  compliance: COMPLIANCE,
   conformance: CONFORMANCE,
   integrations: { ...AI_SDK, ...CEDAR, ...ENGINES, ...LANGCHAIN, ...MASTRA, ...OPENAI_AGENTS, ...OTEL, ...TOOL_CALLS },
   domains: DOMAINS,

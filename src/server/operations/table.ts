@@ -17,6 +17,7 @@ import type { Operation } from './operation.ts';
 import { outlines } from './outline.ts';
 import { principals } from './principals.ts';
 import { proposals } from './proposals.ts';
+import { reports } from './reports.ts';
 import { runs } from './runs.ts';
 import { servers } from './servers.ts';
 import { trajectories } from './trajectories.ts';
@@ -41,6 +42,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...chat,
   ...log,
   ...bundles,
+  ...reports,
   ...control,
   ...mining,
   ...notices,

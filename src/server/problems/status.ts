@@ -79,6 +79,7 @@ const STATUS: Readonly<Partial<Record<ErrorStatus, readonly string[]>>> = {
     'principal_revoked',
   ],
   404: [
+    ...['unknown_framework', 'unknown_trajectory', 'unknown_log_size'],
     ...[
       'unknown_operation',
       'not_found',

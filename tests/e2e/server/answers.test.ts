@@ -125,6 +125,9 @@ test('each operation answers in the form of its schema', async () => {
   expect((await ok('checkpoints.latest')).checkpoint).toMatch(/^assize\//);
   expect((await ok('entries.proof', { path: entry })).proof).toMatch(/^c2sp\.org\/tlog-proof/);
   expect(await ok('bundles.make', { query: { entry: committed.entry_id } })).toMatch(/^PK/);
+  const all = { path: { framework: 'all' }, as: 'auditor:eve' } as const;
+  expect(await ok('reports.make', all)).toMatchObject({ valid: true, log: { checkpoint: { cosigned: [] } } });
+  expect(await ok('reports.page', all)).toMatch(/^<!doctype html>/);
   expect((await ok('log.export', { as: 'auditor:eve' })).length).toBeGreaterThan(5);
   expect(await ok('log.verify', { as: 'auditor:eve', body: {} })).toMatchObject({ valid: true });
 

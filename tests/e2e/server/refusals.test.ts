@@ -86,6 +86,7 @@ test.for(withPath)('$id: a name that nothing has is not found', async (one) => {
       'never_pending',
       'not_found',
       'unknown_effect',
+      'unknown_framework',
     ]).toContain(answer.body.code);
   }
   expect(await server.contents()).toEqual(before);

@@ -6,6 +6,7 @@ import classes from './audit-page.module.css';
 import { BundlePart } from './bundle-part.tsx';
 import { CheckpointPart } from './checkpoint-part.tsx';
 import { FailedNotices } from './failed-notices.tsx';
+import { ReportsPart } from './reports-part.tsx';
 import { StuckRuns } from './stuck-runs.tsx';
 import { VerificationPart } from './verification-part.tsx';
 
@@ -22,6 +23,13 @@ export default function AuditPage() {
       <CheckpointPart maySign={seesAll} />
       <VerificationPart />
       <BundlePart seesAll={seesAll} />
+      {seesAll ? (
+        <ReportsPart />
+      ) : (
+        <Section title="Reports" about="Evidence of the ledger for laws and standards, and the gaps.">
+          <OnlyFor what="make reports" />
+        </Section>
+      )}
       <Section title="Export" about="Every entry and value as JSON Lines, in the order of the log.">
         {seesAll ? (
           <Group gap="sm">
