@@ -1,5 +1,10 @@
+import { parseWrit, writId } from '#authority';
+import type { Json } from '#base';
 import { type CommitPayload, type Hash, type LedgerStore, type Replayed, Replayer, readRow } from '#ledger';
-import { type BlastRadius, type ListedWrit, listWrits } from '#runtime';
+import { type AffectedEntry, type BlastRadius, type ListedWrit, listWrits } from '#runtime';
+
+/** A writ with those above it, the root last. */
+export type UsedWrit = Pick<ListedWrit, 'id' | 'writ' | 'chain'>;
 
 /** The trajectories of affected entries, each replayed once. */
 export class AffectedTrajectories {
@@ -27,13 +32,26 @@ export class AffectedTrajectories {
     return (await this.#store.head(id)) !== undefined;
   }
 
-  /** The id of the writ under which an entry was made. */
-  async writOf(id: Hash): Promise<Hash | undefined> {
+  /** The writ under which an entry was made, as its trajectory knows it; that of a delegation. */
+  async writOf({ id, trajectoryId }: Pick<AffectedEntry, 'id' | 'trajectoryId'>): Promise<UsedWrit | undefined> {
     const row = await this.#store.resolve(id);
     if (row === undefined) return undefined;
     const { payload } = readRow(row);
-    if (payload.kind === 'pending_approval') return payload.proposal.writ_id;
-    return (payload as Partial<CommitPayload>).writ_id;
+    if (payload.kind === 'delegation') return this.#delegated(payload.writ, trajectoryId);
+    const used =
+      payload.kind === 'pending_approval' ? payload.proposal.writ_id : (payload as Partial<CommitPayload>).writ_id;
+    return this.#known(used, trajectoryId);
+  }
+
+  async #known(id: Hash | undefined, trajectoryId: string): Promise<UsedWrit | undefined> {
+    return id === undefined ? undefined : (await this.writsIn(trajectoryId)).find((each) => each.id === id);
+  }
+
+  /** The writ of the child trajectory. */
+  async #delegated(given: Json, trajectoryId: string): Promise<UsedWrit> {
+    const writ = parseWrit(given);
+    const above = await this.#known((writ.parent ?? undefined) as Hash | undefined, trajectoryId);
+    return { id: writId(writ) as Hash, writ, chain: above === undefined ? [] : [above.writ, ...above.chain] };
   }
 }
 

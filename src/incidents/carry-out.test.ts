@@ -260,6 +260,19 @@ describe('a response', () => {
     expect(believed.facts.map(({ object }) => object)).toEqual(['1']);
   });
 
+  test('an incident that waits for its approval holds up no other one', async () => {
+    const world = await worldOf([{ does: 'note', isBad: true, on: 0, key: 'k' }]);
+    const [waiting, made] = [await opened(world), await opened(world)];
+    await approve(world, made.pending);
+    await carryOut(world.open(), world.store, { incident: made.incident, writFor: writsOf(world) });
+    await expectCarriedOut(world, made);
+    await approve(world, waiting.pending);
+    const { incident: second } = await carryOut(world.open(), world.store, {
+      ...{ incident: waiting.incident, writFor: writsOf(world) },
+    });
+    expect(second.outcomes).toMatchObject({ 0: { outcome: 'already' } });
+  });
+
   test('the opener cannot approve its own plan', async () => {
     const world = await worldOf([{ does: 'note', isBad: true, on: 0, key: 'k' }]);
     const { pending } = await opened(world);

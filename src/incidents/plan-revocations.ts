@@ -1,8 +1,8 @@
 import { writId } from '#authority';
 import type { RemainingItem, ResponseStep } from '#domains/incident';
 import type { Hash } from '#ledger';
-import type { BlastRadius, ListedWrit } from '#runtime';
-import type { AffectedTrajectories } from './affected-trajectories.ts';
+import type { BlastRadius } from '#runtime';
+import type { AffectedTrajectories, UsedWrit } from './affected-trajectories.ts';
 
 /** The principals that hold writs under another name than the ledger has, by the id of the writ. */
 export type HoldersIn = (trajectoryId: string) => Promise<ReadonlyMap<string, string>>;
@@ -24,10 +24,13 @@ export async function planRevocations(
   if (start.writ === undefined && start.principal === undefined) return { steps: [], remains: [] };
   const steps = new Map<string, Revocations['steps'][number]>();
   const unbound = new Map<Hash, string>();
-  for (const { id, trajectoryId, isStart } of entries) {
-    if (!isStart) continue;
-    const used = await usedWrit(trajectories, trajectoryId, id);
-    const bad = used && (await badWrit(used, start, await holdersIn(trajectoryId)));
+  const seen = new Set<string>();
+  for (const entry of entries) {
+    const { trajectoryId, isStart } = entry;
+    const used = isStart ? await trajectories.writOf(entry) : undefined;
+    if (used === undefined || seen.has(`${trajectoryId} ${used.id}`)) continue;
+    seen.add(`${trajectoryId} ${used.id}`);
+    const bad = badWrit(used, start, await holdersIn(trajectoryId));
     if (bad === undefined) continue;
     if (bad.writ.trajectory === undefined) unbound.set(bad.id, bad.writ.expires);
     for (const trajectory of await placesOf(bad, trajectoryId, trajectories))
@@ -39,25 +42,14 @@ export async function planRevocations(
   };
 }
 
-async function usedWrit(
-  trajectories: AffectedTrajectories,
-  trajectoryId: string,
-  entry: Hash,
-): Promise<ListedWrit | undefined> {
-  const id = await trajectories.writOf(entry);
-  return id === undefined ? undefined : (await trajectories.writsIn(trajectoryId)).find((each) => each.id === id);
-}
-
-interface BadWrit extends Pick<ListedWrit, 'writ'> {
-  readonly id: Hash;
-}
+type BadWrit = Pick<UsedWrit, 'id' | 'writ'>;
 
 /** The writ of the start in a chain, or the highest one that the principal of the start holds. */
-async function badWrit(
-  used: ListedWrit,
+function badWrit(
+  used: UsedWrit,
   start: BlastRadius['start'],
   holders: ReadonlyMap<string, string>,
-): Promise<BadWrit | undefined> {
+): BadWrit | undefined {
   const line = lineOf(used);
   if (start.writ !== undefined) return line.find((each) => each.id === start.writ);
   const isHeld = (each: BadWrit): boolean =>
@@ -66,7 +58,7 @@ async function badWrit(
 }
 
 /** The writ and those above it, the root last. */
-function lineOf({ id, writ, chain }: ListedWrit): BadWrit[] {
+function lineOf({ id, writ, chain }: UsedWrit): BadWrit[] {
   return [{ id, writ }, ...chain.map((each) => ({ id: writId(each) as Hash, writ: each }))];
 }
 

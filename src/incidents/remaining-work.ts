@@ -1,6 +1,5 @@
 import { writId } from '#authority';
 import type { RemainingItem, ResponseStep } from '#domains/incident';
-import type { Hash } from '#ledger';
 import type { AffectedCall, BlastRadius } from '#runtime';
 import type { AffectedTrajectories } from './affected-trajectories.ts';
 
@@ -38,11 +37,15 @@ export async function pendingItems(
   const revoked = new Set(steps.flatMap((step) => (step.kind === 'revoke' ? [step.writ] : [])));
   const open = new Set(pending);
   const items = [];
-  for (const { id, trajectoryId, action } of entries) {
+  for (const entry of entries) {
+    const { id, trajectoryId, action } = entry;
     if (!open.has(id)) continue;
+    const used = await trajectories.writOf(entry);
+    const isDead =
+      used !== undefined && [used.id, ...used.chain.map((each) => writId(each))].some((one) => revoked.has(one));
     const what = `the pending proposal ${action ?? ''} in ${trajectoryId}`.replace('  ', ' ');
     items.push(
-      (await isUnder(id, trajectoryId, revoked, trajectories))
+      isDead
         ? {
             ...{ what, entry: id, why: 'its writ is revoked by a step, so its approval is refused' },
             advice: 'reject it, so that it leaves the inbox',
@@ -51,17 +54,6 @@ export async function pendingItems(
     );
   }
   return items;
-}
-
-async function isUnder(
-  entry: Hash,
-  trajectoryId: string,
-  revoked: ReadonlySet<string>,
-  trajectories: AffectedTrajectories,
-): Promise<boolean> {
-  const id = await trajectories.writOf(entry);
-  const used = (await trajectories.writsIn(trajectoryId)).find((each) => each.id === id);
-  return used !== undefined && [used.id, ...used.chain.map((each) => writId(each))].some((each) => revoked.has(each));
 }
 
 /** The effects of registered tools. The engine compensates no effect after its transaction. */

@@ -4,7 +4,7 @@ import { generateKeys } from '#canon';
 import { budget } from '#domains/budget';
 import { type PlanOptions, planResponse } from '#incidents';
 import type { Hash } from '#ledger';
-import { blastRadius, type IncidentStart } from '#runtime';
+import { blastRadius, type IncidentStart, listWrits } from '#runtime';
 import { MemoryStore } from '#stores/memory';
 import { type Desk, desk } from '../../src/domains/gateway/testing/desk.ts';
 import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
@@ -51,6 +51,20 @@ test('a bad writ is revoked by itself, also where writs below it were used', asy
   const { steps, remains } = await planFor({ writ: idOf(team) as Hash });
   expect(steps).toEqual([{ kind: 'revoke', trajectory: 't', writ: idOf(team) }]);
   expect(remains).toMatchObject([{ what: `the writ ${idOf(team)} names no trajectory` }]);
+});
+
+test('a delegation to the bad principal is revoked in its trajectory', async () => {
+  const { planFor, assize, store } = await spent(good);
+  const trajectory = await assize.open('t');
+  await trajectory.delegations.delegate({
+    ...{ task: 'count', writ: team, childTrajectoryId: 'c' },
+    ...{ subject: 'agent:bad', privateKey: TEAM.privateKey },
+  });
+  const child = await assize.open('c');
+  const id = (await listWrits(store, 'c')).find(({ delegated }) => delegated)?.id as Hash;
+  expect((await planFor({ principal: 'agent:bad' })).steps).toEqual([{ kind: 'revoke', trajectory: 'c', writ: id }]);
+  const by = writFor('ops', { actions: ['assize.revoke'], scopes: ['writ:**'] });
+  expect((await child.writs.revoke({ writ: id, reason: 'leaked', by })).ruling.ruling).toBe('committed');
 });
 
 test('a writ that is revoked already has no step', async () => {
