@@ -10,7 +10,6 @@ import { type Assize, blastRadius, type IncidentStart } from '#runtime';
 import { MemoryStore } from '#stores/memory';
 import { cases } from '../../tests/support/cases.ts';
 import { HandClock, operator, runtimeOver, writFor } from '../../tests/support/ledger/runtime.ts';
-import { approvedIncident } from '../domains/incident/testing/approved-incident.ts';
 import { carryOut } from './carry-out.ts';
 import { openIncident, type WritFor } from './open-incident.ts';
 import { planResponse } from './plan-response.ts';
@@ -286,7 +285,16 @@ test('an incident of a first state, and one in a branch, is never carried out', 
   const store = new MemoryStore();
   const assize = runtimeOver(store, [notes, incident]);
   await assize.create(notes, { trajectoryId: 't', writs: [BAD] });
-  const forged = await assize.create(incident, { trajectoryId: INCIDENTS, initial: approvedIncident() });
+  const forgedState = {
+    incidents: {
+      i: {
+        ...{ start: { principal: 'agent:bad' }, because: 'forged', openedBy: 'human:eve', approvedBy: 'human:ida' },
+        ...{ openedAt: '2026-03-23T09:00:00.000000Z', outcomes: {}, remains: [] },
+        steps: [{ kind: 'halt', trajectory: 't' }],
+      },
+    },
+  };
+  const forged = await assize.create(incident, { trajectoryId: INCIDENTS, initial: forgedState });
   await assize.branch(INCIDENTS, forged.head as Hash, { trajectoryId: 'branch', note: 'copy' });
   const writFor: WritFor = async () => {
     throw new Error('no writ is asked for');

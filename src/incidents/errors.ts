@@ -9,8 +9,8 @@ export type IncidentErrorCode =
    */
   | 'too_many_steps'
   /**
-   * The trajectory of incidents has another domain, or did not begin without incidents. Name another
-   * trajectory. Evidence `{trajectory_id}`.
+   * The trajectory of incidents has another domain, or did not begin without incidents. Name
+   * another trajectory. Evidence `{trajectory_id}`.
    */
   | 'no_incident_trajectory'
   /**
