@@ -55,8 +55,8 @@ const SPACE = 'assize.ontology.draft';
  * model is called once more, with its answer and the errors. The result is a draft for human
  * review.
  *
- * @throws OntologyError `bad_draft`, `reference_too_long`; the OracleError of `ask`; the errors of the model;
- *   ArgumentError `bad_argument`
+ * @throws OntologyError `bad_draft`, `reference_too_long`; the OracleError of `ask`; the errors of
+ *   the model; ArgumentError `bad_argument`
  */
 export async function draftOntology(prose: string, options: DraftOptions): Promise<Draft> {
   checkArgument(arg.text, prose, 'prose');

@@ -21,7 +21,10 @@ export interface DraftCliOptions {
   readonly force?: boolean;
 }
 
-/** Drafts a module with a model, records it, and writes the best draft. Returns 1 if errors are left. */
+/**
+ * Drafts a module with a model, records it, and writes the best draft. Returns 1 if errors are
+ * left.
+ */
 export async function draftInto(
   { json, out }: Session,
   { rounds, bfo, record, timeLimit, force = false }: DraftCliOptions,

@@ -33,7 +33,10 @@ export function withModelOptions(command: Command): Command {
     .option('--answers <file>', 'recorded answers instead of a model: a JSON list of strings, in order');
 }
 
-/** The model that the options name. Undefined if they name none. @throws CliError `usage` for two of them */
+/**
+ * The model that the options name. Undefined if they name none.
+ * @throws CliError `usage` for two of them
+ */
 export function modelOf({ model, modelCommand, answers }: ModelCliOptions): NamedModel | undefined {
   const given = [model, modelCommand, answers].filter((option) => option !== undefined);
   if (given.length > 1) throw new CliError('usage', 'Pass one of --model, --model-command and --answers.');

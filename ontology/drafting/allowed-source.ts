@@ -53,7 +53,10 @@ const FORBIDDEN_MEMBERS: ReadonlySet<string> = new Set([
   ...'caller callee arguments prepareStackTrace captureStackTrace'.split(' '),
 ]);
 
-/** Names that no declaration of a fragment may take: the same name elsewhere would mean the global one. */
+/**
+ * Names that no declaration of a fragment may take: the same name elsewhere would mean the global
+ * one.
+ */
 const GLOBALS: ReadonlySet<string> = new Set([
   ...Object.getOwnPropertyNames(globalThis),
   ...'require module exports arguments eval async await globalThis'.split(' '),

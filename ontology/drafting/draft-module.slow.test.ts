@@ -116,6 +116,22 @@ const FAULTS: readonly (readonly [string, string, RegExp, (answer: any) => void]
         "(state) => { const { funds } = state; state.funds = 0; return funds >= 0 ? pass : reject('no'); }"),
   ],
   [
+    'a schema that defineDomain refuses',
+    'definition',
+    /module The schema of the state/,
+    ({ schemas }) => (schemas['/funds'] = 'z.number().int().transform((n) => n)'),
+  ],
+  [
+    'a rule over all members, declared for each',
+    'fingerprint',
+    /WITHIN_LIMIT joins two values of \{member\}/,
+    ({ invariants }) =>
+      (invariants.WITHIN_LIMIT.check = `({ loans }) => {
+        const books = Object.values(loans).flatMap((of) => Object.keys(of));
+        return books.length <= 1 ? pass : reject('one book at a time');
+      }`),
+  ],
+  [
     'a process before the one that always comes first',
     'life_cycle',
     /lending was committed before admission/,

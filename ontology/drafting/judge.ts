@@ -19,8 +19,14 @@ export function judgeDomain(domain: Domain, ontology: Ontology, examples: TrialW
   const report = checkDomain(domain, { runs: RUNS });
   const first = [...differences(domain, ontology), ...exampleFindings(domain, examples)];
   if (!report.ok || errorsIn(first) > 0) return [...first, ...reportFindings(report, undefined)];
-  const { findings, counts } = lifeCycleFindings(domain, ontology, soundStates(domain, examples));
-  return [...first, ...reportFindings(report, counts.committed), ...findings, ...fingerprintFindings(domain, ontology)];
+  const states = soundStates(domain, examples);
+  const { findings, counts } = lifeCycleFindings(domain, ontology, states);
+  return [
+    ...first,
+    ...reportFindings(report, counts.committed),
+    ...findings,
+    ...fingerprintFindings(domain, ontology, states),
+  ];
 }
 
 function differences(domain: Domain, ontology: Ontology): DraftFinding[] {

@@ -1,10 +1,12 @@
 /** A drafted module in its ledger: recorded, repeated, accepted by a person, and run. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { createAssize } from 'assize/internal/config';
 import type { Domain } from 'assize/internal/kernel';
 import { openStore } from 'assize/internal/stores';
+import { walkLifeCycle } from 'assize/testing';
+import { budget } from 'assize/unstable/domains/budget';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { LIBRARY } from '../../tests/support/process/guide-files.ts';
 import { acceptDraft, parse, recordDraft, submittedDraft } from '../index.ts';
@@ -115,4 +117,54 @@ test('the accepted module is the library: it commits, refuses and escalates', as
   expect(unknown).toMatchObject({ ruling: 'rejected', invariantId: 'IN_THE_CATALOGUE' });
   expect(await propose('lend', desk, { book: 'emma', weeks: 5 })).toMatchObject({ ruling: 'escalated' });
   await world.close();
+});
+
+test('a drafted budget rules as the shipped one, over a walk of its life cycle', async () => {
+  const url = import.meta.resolve('assize/internal/domains/budget/ontology.ttl');
+  const answer = {
+    schemas: { '/cap': 'z.number().int().nonnegative()', '/spent/*': 'z.number().int().nonnegative()' },
+    initial: { cap: 100, spent: {} },
+    actions: [
+      {
+        ...{ name: 'spend', process: 'spend' },
+        args: 'z.object({ amount: z.number().int().positive() })',
+        apply: `(state, { amount }, { role: { agent } }) => {
+          state.spent[agent] = (state.spent[agent] ?? 0) + amount;
+        }`,
+      },
+    ],
+    invariants: {
+      BUDGET_CAP: {
+        check: `({ cap, spent }) => {
+          const total = Object.values(spent).reduce((sum, n) => sum + n, 0);
+          return total <= cap ? pass : reject(\`\${total} of \${cap}\`);
+        }`,
+        blocks: [{ cap: 1, spent: { ada: 1, bob: 1 } }],
+        passes: [{ cap: 2, spent: { ada: 1, bob: 1 } }],
+      },
+    },
+  };
+  const shippedOntology = parse(readFileSync(fileURLToPath(url), 'utf8'));
+  const { best, ok, rounds } = await recordDraft(shippedOntology, {
+    store,
+    model: answering(JSON.stringify(answer)).model,
+    rounds: 1,
+  });
+  expect(ok, JSON.stringify(rounds)).toBe(true);
+  const file = join(folder, 'budget.ts');
+  writeFileSync(file, (await acceptDraft(store, best?.text ?? '', 'human:ada')).text);
+  const drafted = ((await import(pathToFileURL(file).href)) as { budget: Domain }).budget;
+  const walked = (domain: Domain) =>
+    walkLifeCycle({
+      ...{ domain, initial: { cap: 100, spent: {} }, at: '2026-01-01T00:00:00.000000Z', depth: 4 },
+      proposals: () =>
+        ['ada', 'bob'].flatMap((agent) =>
+          [1, 45, 60].map((amount) => ({
+            ...{ action: 'spend', args: { amount } },
+            role: { name: 'spender', params: { agent } },
+          })),
+        ),
+      allowed: () => undefined,
+    });
+  expect(walked(drafted)).toEqual(walked(budget as never));
 });

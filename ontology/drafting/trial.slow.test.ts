@@ -29,7 +29,7 @@ const server = createServer((request, response) => {
 let url: string;
 
 beforeAll(async () => {
-  writeFileSync(secret, 'the secret');
+  writeFileSync(secret, 'KEY=the secret');
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
@@ -51,6 +51,9 @@ const HOSTILE: readonly (readonly [string, string])[] = [
   ['imports a module later', `const fs = await import('node:fs'); fs.writeFileSync(WRITTEN, '');`],
   ['gets a built-in module', `process.getBuiltinModule('node:fs').writeFileSync(WRITTEN, '');`],
   ['reads a file', `throw new Error(String(process.binding('fs').readFileUtf8(SECRET, 0)));`],
+  ['reads a file as its environment', `process.loadEnvFile(SECRET); throw new Error(process.env['KEY']);`],
+  ['writes a report', `process.report.writeReport(WRITTEN); throw new Error('written');`],
+  ['becomes another program', `process.execve('/bin/sh', ['sh', '-c', 'touch ' + WRITTEN], {});`],
   ['asks a server', `await fetch(URL_HERE + '/fetch');`],
   ['makes code of text', `(() => 1).constructor('return process')().stdout.write('x');`],
   ['kills its parent', `process.kill(process.ppid, 'SIGTERM');`],

@@ -1,4 +1,4 @@
-/** `assize ontology scaffold --model…` and `accept`: output, exit codes, written files, refusals. */
+/** `assize ontology scaffold` with a model, and `accept`: output, exit codes, files, refusals. */
 import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-import { ArgumentError, arg, checkArgument, type Json } from '#base';
+import { ArgumentError, arg, checkArgument, isInstance, type Json } from '#base';
 import { canonicalize, copyJson, type Instant, isInstant, WORLD_LIMITS } from '#canon';
 import {
   type Authority,
@@ -35,7 +35,9 @@ export interface LifeCycle<State> {
   readonly at: Instant;
   /** Maximum number of steps from the beginning. */
   readonly depth: number;
-  /** Maximum number of states. A walk that reaches it ends, and is not `complete`. Default: none. */
+  /**
+   * Maximum number of states. A walk that reaches it ends, and is not `complete`. Default: none.
+   */
   readonly statesMax?: number;
   /** All that is tried in a state, sensible or not. */
   readonly proposals: (state: State, at: Instant) => readonly LifeCycleProposal[];
@@ -264,7 +266,7 @@ function approve(
   try {
     return { approved: approvePending(world, waiting, { principal, at: step.at }, EVERYBODY), broken: [] };
   } catch (error) {
-    if (!(error instanceof KernelError) || error.code !== 'override_needed') throw error;
+    if (!isInstance(error, KernelError) || error.code !== 'override_needed') throw error;
     const vector = (error.evidence?.['vector'] ?? []) as readonly { invariant_id: string }[];
     return { broken: vector.map((item) => item.invariant_id) };
   }
