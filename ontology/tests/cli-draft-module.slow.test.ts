@@ -120,6 +120,14 @@ test('a chat model is asked over HTTP, with its reference', async () => {
   }
 });
 
+test('help names the options, and has examples', async () => {
+  const scaffold = await assize('scaffold', '--help');
+  expect(scaffold.out).toMatch(/--model <model>[\s\S]*--rounds <n>[\s\S]*--bfo <file>[\s\S]*Examples:/);
+  expect((await assize('accept', '--help')).out).toMatch(
+    /--as <principal>[\s\S]*Examples:\n {2}assize ontology accept/,
+  );
+});
+
 test('options that do not fit are refused, and nothing is written', async () => {
   writeFileSync(at('long.txt'), 'x'.repeat(600_001));
   writeFileSync(at('bfo.pdf'), Buffer.from([0x25, 0x50, 0x44, 0x46, 0xff, 0xfe]));
