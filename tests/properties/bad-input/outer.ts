@@ -11,6 +11,7 @@ import { adjudicateRetail } from 'assize-domains/retail/adjudicate';
 import { adjudicateRecorded, withoutPolicy } from 'assize-domains/tau';
 import { verificationInitial } from 'assize-domains/verification';
 import * as agents from '#agents';
+import { budget } from '#domains/budget';
 import { commitmentOf, DISCLOSURE_SETTINGS, disclosureInitial } from '#domains/disclosure';
 import { callDigest, callIdOf, definitionHash, isApprover, readCases, readRules, rulesIn } from '#domains/gateway';
 import { isResponder } from '#domains/incident';
@@ -258,6 +259,20 @@ export const TESTING: Readonly<Record<string, Case | Exempt>> = {
       at: START,
     },
   ]),
+  walkLifeCycle: takes(
+    testing.walkLifeCycle as never,
+    () => [
+      {
+        ...{ domain: budget, initial: { cap: 10, spent: {} }, at: START, depth: 1, statesMax: 2 },
+        proposals: () => [],
+        allowed: () => undefined,
+        counselors: { treasurer: ['treasurer:ada'] },
+      },
+      (reached: readonly unknown[]) => reached,
+    ],
+    { '0.proposals': PORT, '0.allowed': PORT, 1: PORT },
+  ),
+  domainWithout: takes(testing.domainWithout as never, () => [budget, 'BUDGET_CAP']),
   checkHistory: takes(testing.checkHistory, [
     [{ operation: 'append', client: 'c', invoked: 0, returned: 1, result: 'committed', ids: [row?.id] }],
     [row],
