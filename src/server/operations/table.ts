@@ -18,6 +18,7 @@ import { principals } from './principals.ts';
 import { proposals } from './proposals.ts';
 import { runs } from './runs.ts';
 import { servers } from './servers.ts';
+import { standing } from './standing.ts';
 import { trajectories } from './trajectories.ts';
 import { writs } from './writs.ts';
 
@@ -30,6 +31,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...hooks,
   ...servers,
   ...calls,
+  ...standing,
   ...approvals,
   ...entries,
   ...incidents,
