@@ -42,3 +42,4 @@ export {
   standingStatus,
 } from './standing-log.ts';
 export { StandingReader } from './standing-reader.ts';
+export { SHOWN_CALLS_MAX, type StandingUseView, type StandingView, standingView } from './standing-view.ts';

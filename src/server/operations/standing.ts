@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Json } from '#base';
-import { StandingReader, type StandingRecord, spentBy, standingStatus } from '#calls';
+import { SHOWN_CALLS_MAX, StandingReader, type StandingRecord, standingStatus, standingView } from '#calls';
 import { contentHash } from '#canon';
 import { type CallArgs, callArgs, coveredCalls, type GatewayState, standingMaximum } from '#domains/gateway';
 import { type Hash, isEffectPending, type PendingPayload } from '#ledger';
@@ -11,9 +11,6 @@ import { rulingDocument } from '../rulings.ts';
 import { flag, hash, instant, json, name, next, PAGE_DEFAULT, page, rulingForm } from './forms.ts';
 import { judgementDocument, judgementForm } from './judgements.ts';
 import { type Operation, operation, READERS } from './operation.ts';
-
-/** The most calls of one standing approval in a listing: the newest. */
-const CALLS_MAX = 200;
 
 const amountsForm = z.record(z.string(), z.number().int());
 
@@ -60,7 +57,7 @@ const standingForm = z
     approval_reason: z.string().optional(),
     entry_id: hash.optional().describe('of the approval; absent for one of the source of a branch'),
     ended: z.strictObject({ at: instant, by: z.string().optional(), entry_id: hash }).optional(),
-    calls: z.array(useForm).describe('the newest 200, the oldest of them first'),
+    calls: z.array(useForm).describe(`the newest ${SHOWN_CALLS_MAX}, the oldest of them first`),
   })
   .meta({
     id: 'StandingApproval',
@@ -114,33 +111,10 @@ function placeOf({ id, approvedAt }: StandingRecord): string {
   return `${approvedAt} ${id}`;
 }
 
+/** Copies, because the forms of answers are writable. */
 function documentOf(trajectory: Trajectory, record: StandingRecord, now: string): z.input<typeof standingForm> {
-  const { id, terms, approvedBy, approvedAt, approvalReason, entryId, writId, ended, calls } = record;
-  const subject = (writ: Hash): string | undefined => Trajectory.writOf(trajectory, writ)?.writ.subject;
-  const askedBy = writId && subject(writId);
-  const endedBy = ended && subject(ended.writId);
-  return {
-    id,
-    status: standingStatus(record, now),
-    terms: terms === undefined ? null : { ...terms, tools: [...terms.tools], amounts: { ...terms.amounts } },
-    used: calls.length,
-    spent: spentBy(calls),
-    ...(askedBy !== undefined && { asked_by: askedBy }),
-    approved_by: approvedBy,
-    approved_at: approvedAt,
-    ...(approvalReason !== undefined && { approval_reason: approvalReason }),
-    ...(entryId !== undefined && { entry_id: entryId }),
-    ...(ended && {
-      ended: { at: ended.at, entry_id: ended.entryId, ...(endedBy !== undefined && { by: endedBy }) },
-    }),
-    calls: calls.slice(-CALLS_MAX).map(({ entryId, closedAt, closedBy, amounts, ...call }) => ({
-      ...call,
-      amounts: { ...amounts },
-      ...(entryId !== undefined && { entry_id: entryId }),
-      ...(closedAt !== undefined && { closed_at: closedAt }),
-      ...(closedBy !== undefined && { closed_by: closedBy }),
-    })),
-  };
+  const view = standingView(record, now, (writ) => Trajectory.writOf(trajectory, writ)?.writ.subject);
+  return structuredClone(view) as z.input<typeof standingForm>;
 }
 
 const readers: WeakMap<Trajectory, StandingReader> = new WeakMap();
