@@ -132,7 +132,7 @@ const waitingForm = z
     covered: z.boolean().describe('whether the same call would need no person after the approval'),
     amounts: amountsForm,
   })
-  .meta({ id: 'WaitingCall', description: 'A call of the agent that waits. It waits on after the approval.' });
+  .meta({ id: 'LikeCall', description: 'A call of the agent that waits. It waits on after the approval.' });
 
 const judge = operation({
   id: 'standing.judge',

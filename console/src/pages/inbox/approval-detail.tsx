@@ -1,4 +1,4 @@
-import { Badge, Group, Stack, Text, Title } from '@mantine/core';
+import { Badge, Box, Group, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { oneDecision } from '../../api/changed-by.ts';
 import { api, dataOf } from '../../api/client.ts';
@@ -12,6 +12,7 @@ import { Ago } from '../../parts/instant.tsx';
 import { JsonText } from '../../parts/json-text.tsx';
 import { Part } from '../../parts/part.tsx';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
+import { AllowMore } from '../standing/allow-more.tsx';
 import { DecisionForm } from './decision-form.tsx';
 import { GatedCall } from './gated-call.tsx';
 import { askedAs, gatedCallOf, namedAction } from './gated-call-of.ts';
@@ -45,6 +46,9 @@ function Open({ approval, onDecided }: { readonly approval: Approval; readonly o
   return (
     <>
       <Shown approval={approval} draft={draft} />
+      <Box mt="md">
+        <AllowMore approvals={[approval]} />
+      </Box>
       <DecisionForm approval={approval} draft={draft} onDecided={onDecided} />
     </>
   );
