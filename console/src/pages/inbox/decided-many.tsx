@@ -13,7 +13,8 @@ export function DecidedMany({ results, onClose }: DecidedProps) {
   return (
     <Alert
       mt="sm"
-      variant="light"
+      variant="outline"
+      color="gray"
       title={`${results.length} ${results.length === 1 ? 'proposal' : 'proposals'} decided, each by itself`}
       withCloseButton
       closeButtonLabel="Close the results"

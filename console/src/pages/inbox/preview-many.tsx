@@ -1,10 +1,11 @@
-import { Button, Group, Modal, Table, Text } from '@mantine/core';
+import { Button, Group, Table, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, dataOf } from '../../api/client.ts';
 import type { Approval } from '../../api/queries.ts';
 import { Inert } from '../../parts/inert-text.tsx';
 import type { Judgement } from '../../parts/judgement.tsx';
+import { WideDialog } from '../../parts/wide-dialog.tsx';
 import classes from './preview-many.module.css';
 import { SumText } from './sum-text.tsx';
 import { whatDiffers } from './what-differs.ts';
@@ -14,24 +15,12 @@ interface PreviewProps {
   readonly onClose: () => void;
 }
 
-/**
- * A dialog with all marked proposals in one table. It has no lock of scrolling, which adds a style
- * element that the content security policy refuses.
- */
+/** A dialog with all marked proposals in one table. */
 export function PreviewMany({ approvals, onClose }: PreviewProps) {
   return (
-    <Modal.Root opened onClose={onClose} size="xl" centered lockScroll={false}>
-      <Modal.Overlay />
-      <Modal.Content aria-label="Comparison of the marked proposals">
-        <Modal.Header>
-          <Modal.Title>What differs</Modal.Title>
-          <Modal.CloseButton aria-label="Close the comparison" />
-        </Modal.Header>
-        <Modal.Body>
-          <Comparison approvals={approvals} />
-        </Modal.Body>
-      </Modal.Content>
-    </Modal.Root>
+    <WideDialog title="What differs" onClose={onClose}>
+      <Comparison approvals={approvals} />
+    </WideDialog>
   );
 }
 

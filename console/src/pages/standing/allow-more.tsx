@@ -5,9 +5,8 @@ import { type Approval, useMe } from '../../api/queries.ts';
 import { Inert } from '../../parts/inert-text.tsx';
 import { InstantInput } from '../../parts/instant-input.tsx';
 import { JudgementLine } from '../../parts/judgement.tsx';
-import { Part } from '../../parts/part.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
-import { shortInstant } from '../../parts/times.ts';
+import { WideDialog } from '../../parts/wide-dialog.tsx';
 import { AskedStanding } from './asked-standing.tsx';
 import { amountsText, endOfToday, type LikeCalls, likeCallsOf, suggestedAmounts, wholeServers } from './like-calls.ts';
 import { type StandingTerms, useAskStanding, useStanding, useTermsJudgement } from './standing-query.ts';
@@ -25,16 +24,17 @@ export function AllowMore({ approvals }: { readonly approvals: readonly Approval
   const like = likeCallsOf(approvals);
   const mayAsk = person?.kinds.some((kind) => kind === 'counselor' || kind === 'admin') === true;
   if (like === undefined || !mayAsk) return null;
-  if (!isOpen)
-    return (
+  return (
+    <>
       <Button size="xs" variant="default" onClick={() => setOpen(true)}>
         Allow more like this…
       </Button>
-    );
-  return (
-    <Part title="Allow more like this">
-      <Loaded approvals={approvals} like={like} onClose={() => setOpen(false)} />
-    </Part>
+      {isOpen && (
+        <WideDialog title="Allow more like this" onClose={() => setOpen(false)}>
+          <Loaded approvals={approvals} like={like} onClose={() => setOpen(false)} />
+        </WideDialog>
+      )}
+    </>
   );
 }
 
@@ -125,6 +125,7 @@ function Form({
             min={1}
             max={most.uses}
             allowDecimal={false}
+            hideControls
             value={uses}
             onChange={(value) => setUses(Math.max(1, Number(value)))}
           />
@@ -137,6 +138,7 @@ function Form({
               min={0}
               max={max}
               allowDecimal={false}
+              hideControls
               value={amounts[unit] ?? ''}
               onChange={(value) => setAmounts(withAmount(amounts, unit, value))}
             />
@@ -191,6 +193,11 @@ function withAmount(
   return value === '' ? others : { ...others, [unit]: Math.max(0, Number(value)) };
 }
 
+/** An instant where the reader is: `Nov 30, 2026, 12:00 AM`. */
+function localTime(instant: string): string {
+  return new Date(instant).toLocaleString('en', { dateStyle: 'medium', timeStyle: 'short' });
+}
+
 /** The terms in plain words, and the calls that are never covered. */
 function Meaning({ terms }: { readonly terms: StandingTerms }) {
   const { agent, tools, uses, amounts, expires } = terms;
@@ -199,7 +206,7 @@ function Meaning({ terms }: { readonly terms: StandingTerms }) {
     <section aria-label="What it covers">
       <Text size="sm">
         <Inert>{agent}</Inert> may make up to {uses} {uses === 1 ? 'call' : 'calls'} of{' '}
-        <Inert>{tools.join(', ')}</Inert> without a person, until {shortInstant(expires)} UTC
+        <Inert>{tools.join(', ')}</Inert> without a person, until {localTime(expires)}
         {spent !== '' && (
           <>
             , together for at most <Inert>{spent}</Inert>
@@ -226,16 +233,23 @@ function Judged({ trajectory, terms }: { readonly trajectory: string; readonly t
   const found = useTermsJudgement(trajectory, JSON.parse(asked) as StandingTerms);
   const waiting = found.data?.waiting ?? [];
   const like = waiting.filter(({ covered }) => covered).length;
+  const isWaiting = found.error === null && found.data?.judgement.ruling === 'escalated';
   return (
     <>
-      <JudgementLine
-        judged={found.data?.judgement}
-        isOld={found.isPlaceholderData}
-        isUnreadable={false}
-        error={found.error}
-        committed="Would count at once"
-      />
-      {found.data?.judgement.ruling === 'escalated' && (
+      {isWaiting ? (
+        <Text size="sm" role="status" aria-label="Judgement">
+          The rules allow these terms. Another person has to approve them.
+        </Text>
+      ) : (
+        <JudgementLine
+          judged={found.data?.judgement}
+          isOld={found.isPlaceholderData}
+          isUnreadable={false}
+          error={found.error}
+          committed="Would count at once"
+        />
+      )}
+      {isWaiting && (
         <Text size="sm">
           {like} of {waiting.length} {waiting.length === 1 ? 'call' : 'calls'} of this agent that{' '}
           {waiting.length === 1 ? 'waits' : 'wait'} would be let through, if asked for again.
