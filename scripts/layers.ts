@@ -57,6 +57,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
       'cells',
       'tools',
       'integrations',
+      'calls',
       'domains',
       'models',
       'config',

@@ -78,6 +78,7 @@ withConsole(({ serve, open }) => {
     const other = await open(server, 'human:otto', '/inbox');
     await other.getByRole('button', { name: /^stand/ }).click();
     await other.getByRole('heading', { name: 'stand' }).waitFor();
+    await other.getByText(/^scout may make up to 10 calls of bank\/pay without a person, until/).waitFor();
     await other.getByRole('button', { name: /^Approve/ }).click();
     await expect.poll(() => pay(server, 'c3', 200)).toMatchObject({ decision: 'allowed' });
 

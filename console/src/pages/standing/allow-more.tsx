@@ -1,4 +1,4 @@
-import { Alert, Button, Group, List, NumberInput, Radio, Select, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Button, Group, NumberInput, Radio, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { type FormEvent, useState } from 'react';
 import { type Approval, useMe } from '../../api/queries.ts';
@@ -8,7 +8,8 @@ import { JudgementLine } from '../../parts/judgement.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
 import { WideDialog } from '../../parts/wide-dialog.tsx';
 import { AskedStanding } from './asked-standing.tsx';
-import { amountsText, endOfToday, type LikeCalls, likeCallsOf, suggestedAmounts, wholeServers } from './like-calls.ts';
+import { endOfToday, type LikeCalls, likeCallsOf, suggestedAmounts, wholeServers } from './like-calls.ts';
+import { Meaning } from './meaning.tsx';
 import { type StandingTerms, useAskStanding, useStanding, useTermsJudgement } from './standing-query.ts';
 
 /** Milliseconds after the last change until the server is asked. */
@@ -191,39 +192,6 @@ function withAmount(
 ): Readonly<Record<string, number>> {
   const { [unit]: _, ...others } = amounts;
   return value === '' ? others : { ...others, [unit]: Math.max(0, Number(value)) };
-}
-
-/** An instant where the reader is: `Nov 30, 2026, 12:00 AM`. */
-function localTime(instant: string): string {
-  return new Date(instant).toLocaleString('en', { dateStyle: 'medium', timeStyle: 'short' });
-}
-
-/** The terms in plain words, and the calls that are never covered. */
-function Meaning({ terms }: { readonly terms: StandingTerms }) {
-  const { agent, tools, uses, amounts, expires } = terms;
-  const spent = amountsText(amounts);
-  return (
-    <section aria-label="What it covers">
-      <Text size="sm">
-        <Inert>{agent}</Inert> may make up to {uses} {uses === 1 ? 'call' : 'calls'} of{' '}
-        <Inert>{tools.join(', ')}</Inert> without a person, until {localTime(expires)}
-        {spent !== '' && (
-          <>
-            , together for at most <Inert>{spent}</Inert>
-          </>
-        )}
-        . Each is listed, and it can be ended at any time.
-      </Text>
-      <Text size="sm" mt={4}>
-        It never covers:
-      </Text>
-      <List size="sm">
-        <List.Item>rules that need two people, or that say so (standing: false)</List.Item>
-        <List.Item>unknown tools, and tools whose definition has changed</List.Item>
-        <List.Item>calls that wait already: they are decided one by one, and use nothing up</List.Item>
-      </List>
-    </section>
-  );
 }
 
 function Judged({ trajectory, terms }: { readonly trajectory: string; readonly terms: StandingTerms }) {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Approval } from '../../api/queries.ts';
-import { amountsText, endOfToday, likeCallsOf, suggestedAmounts, wholeServers } from './like-calls.ts';
+import { amountsText, endOfToday, likeCallsOf, suggestedAmounts, termsOf, wholeServers } from './like-calls.ts';
 
 const call = (tool: string, agent = 'ada', trajectory_id = 't'): Approval => {
   const args = { server: 'bank', tool, args: {} };
@@ -45,4 +45,21 @@ test('today ends at the next midnight of the reader', () => {
       expect(hours > 0 && hours <= 25).toBe(true);
     }),
   );
+});
+
+test('only a proposal of a standing approval has terms', () => {
+  const terms = {
+    agent: 'ada',
+    tools: ['bank/pay'],
+    uses: 2,
+    amounts: {},
+    expires: '2026-01-01T00:00:00Z',
+    because: 'x',
+  };
+  const of = (name: string, args: unknown) => termsOf({ name, args } as never);
+  expect(of('stand', { id: 'a', ...terms })).toEqual(terms);
+  for (const member of Object.keys(terms))
+    expect(of('stand', { ...terms, [member]: undefined }), member).toBeUndefined();
+  for (const args of [undefined, null, 'x', { ...terms, amounts: null }]) expect(of('stand', args)).toBeUndefined();
+  expect(of('call', terms)).toBeUndefined();
 });

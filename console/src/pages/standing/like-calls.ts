@@ -1,5 +1,6 @@
 import type { Approval } from '../../api/queries.ts';
 import { gatedCallOf } from '../inbox/gated-call-of.ts';
+import type { StandingTerms } from './standing-query.ts';
 
 /** Waiting calls of one agent in one trajectory, to allow more of. */
 export interface LikeCalls {
@@ -53,4 +54,14 @@ export function amountsText(amounts: Amounts): string {
   return Object.entries(amounts)
     .map(([unit, amount]) => `${amount.toLocaleString('en')} ${unit}`)
     .join(' and ');
+}
+
+/** The terms in a proposal of a standing approval. Undefined for any other proposal. */
+export function termsOf({ name, args }: Approval['action']): StandingTerms | undefined {
+  if (name !== 'stand' || typeof args !== 'object' || args === null) return undefined;
+  const { agent, tools, uses, amounts, expires, because } = args as Partial<StandingTerms>;
+  const hasTexts = typeof agent === 'string' && typeof expires === 'string' && typeof because === 'string';
+  if (!hasTexts || !Array.isArray(tools) || typeof uses !== 'number') return undefined;
+  if (typeof amounts !== 'object' || amounts === null) return undefined;
+  return { agent, tools, uses, amounts, expires, because };
 }
