@@ -33,7 +33,7 @@ export interface StandingRecord {
   readonly approvedAt: string;
   /** The reason of the approver. */
   readonly approvalReason?: string;
-  /** The commit that approved it, and the writ of its proposer. Absent for one of a branch's source. */
+  /** The approving commit, and the writ of the proposer. Absent for one of a branch's source. */
   readonly entryId?: Hash;
   readonly writId?: Hash;
   /** An end before its time. */

@@ -5,7 +5,7 @@ import { StandingLog, type StandingRecord } from './standing-log.ts';
 /** How many entries are read at once. */
 const PAGE = 500;
 
-/** Entries between two that are read together although nobody needs them. */
+/** Two wanted entries with at most this many others between them are read together. */
 const GAP = 50;
 
 /**

@@ -1,4 +1,4 @@
-/** Many calls at once in the console, in a real Chromium: compared, allowed ahead, listed, ended. */
+/** Many calls at once in the console: compared, allowed ahead, listed, and ended. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -47,7 +47,7 @@ withConsole(({ serve, open }) => {
     return succeed(server, 'calls.ask', { path: PATH, body });
   };
 
-  test('a person asks at a waiting call, another approves, and each use is listed', async () => {
+  test('one person asks at a call, another approves, and each use is listed', async () => {
     const server = await served();
     const waits = await pay(server, 'c1', 120, 'eve<b>\u202e');
     await pay(server, 'c2', 80);

@@ -1,4 +1,4 @@
-/** `assize standing`: standing approvals are asked for, approved, listed with their uses, and ended. */
+/** `assize standing`: asks for a standing approval, lists it with its uses, and ends it. */
 import { expect, test } from 'vitest';
 import { openShop, type Shop } from '../support/gated-shop.ts';
 import { type Ended, runCommand } from '../support/process/command.ts';

@@ -293,7 +293,7 @@ class Play {
     if (ruling.ruling === 'committed') use.outcome = outcome;
   }
 
-  /** The listing has each approved standing approval with its uses, and what a new one would cover. */
+  /** The listing has each approved standing approval with its uses. */
   async list(): Promise<void> {
     const { made, model, reader } = this;
     const listed = await reader.read();

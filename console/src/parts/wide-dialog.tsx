@@ -8,8 +8,8 @@ interface DialogProps {
 }
 
 /**
- * A dialog for more than a question. The keys of the page below do nothing meanwhile. It has no lock
- * of scrolling, which adds a style element that the content security policy refuses.
+ * A dialog for more than a question. The keys of the page below do nothing meanwhile. It has no
+ * lock of scrolling, which adds a style element that the content security policy refuses.
  */
 export function WideDialog({ title, children, onClose }: DialogProps) {
   useEffect(() => {

@@ -30,8 +30,9 @@ export interface ForeseenUse {
 }
 
 /**
- * Which calls a standing approval with these terms would let through, if its agent asked for them
- * at that time in this order and no other standing approval counted. Nothing in the state changes.
+ * For each call whether a standing approval with these terms would let it through, if its agent
+ * asked for the calls at that time in this order, and no other standing approval counted. Nothing
+ * in the state changes.
  */
 export function coveredCalls(
   state: GatewayState,

@@ -1,4 +1,4 @@
-/** Standing approvals at a server: asked for by one person, approved by another, used, and ended. */
+/** Standing approvals at a server: one person asks, another approves; used, and ended. */
 import { expect, test } from 'vitest';
 import { addMicros } from '#canon';
 import { gateway, readRules } from '#domains/gateway';

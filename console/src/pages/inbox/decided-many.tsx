@@ -8,7 +8,7 @@ interface DecidedProps {
   readonly onClose: () => void;
 }
 
-/** The results of one decision about many proposals: each with its entry, or why it is not decided. */
+/** The results of one decision about many proposals: each with its entry, or with its problem. */
 export function DecidedMany({ results, onClose }: DecidedProps) {
   return (
     <Alert

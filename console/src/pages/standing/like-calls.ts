@@ -37,7 +37,7 @@ export function endOfToday(now: Date): string {
 
 type Amounts = Readonly<Record<string, number>>;
 
-/** The sums of the amounts of calls by unit, at most those of the rules. Other units are left out. */
+/** The sums of the amounts of calls, at most those of the rules. Other units are left out. */
 export function suggestedAmounts(calls: readonly { readonly amounts: Amounts }[], most: Amounts): Amounts {
   const sums = new Map<string, number>();
   for (const { amounts } of calls)

@@ -22,7 +22,7 @@ export function useStanding(trajectory: string) {
   });
 }
 
-/** The ruling that the request for these terms would get, and the waiting calls that are like them. */
+/** The ruling that a request for these terms would get, with the waiting calls of the agent. */
 export function useTermsJudgement(trajectory: string, terms: StandingTerms | undefined) {
   return useQuery({
     queryKey: ['log', 'standing-judgement', trajectory, terms],
@@ -38,7 +38,7 @@ export function useTermsJudgement(trajectory: string, terms: StandingTerms | und
   });
 }
 
-/** What became of a request: its ruling, and the proposal if it waits. */
+/** The answer to a request: its ruling, and the proposal if it waits. */
 export interface Asked {
   readonly ruling: string;
   readonly detail?: string | undefined;
