@@ -135,6 +135,8 @@ export const DOMAINS: Readonly<Record<string, Case | Exempt>> = {
   ),
   configuration: exempt(MADE),
   canBegin: exempt(MADE),
+  coveredCalls: exempt(MADE),
+  standingMaximum: exempt(MADE),
   callDigest: takes(callDigest as never, () => [{ args: { cents: 1 } }]),
   definitionHash: takes(definitionHash as never, () => [{ name: 'run', inputSchema: { type: 'object' } }]),
   faultText: exempt(MADE),
