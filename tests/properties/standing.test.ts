@@ -4,9 +4,9 @@
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { StandingReader, type StandingRecord, standingStatus } from '#calls';
+import { StandingLog, StandingReader, type StandingRecord, standingStatus } from '#calls';
 import { callArgs, coveredCalls, gateway, readRules } from '#domains/gateway';
-import { readRow } from '#ledger';
+import { Replayer, readRow } from '#ledger';
 import { Assize, type Ruling } from '#runtime';
 import { type Desk, desk, said } from '../../src/domains/gateway/testing/desk.ts';
 import { cases } from '../support/cases.ts';
@@ -426,4 +426,25 @@ test('a standing approval leaves the calls that wait to a person', async () => {
   expect(made.state().spent).toEqual({});
   expect(said(await made.call('ada', 'bank/pay', { cents: 10 }))).toBe('committed');
   expect(Object.keys(made.state().spent)).toEqual(['a|c2']);
+});
+
+test('the listing of a long trajectory is that of a walk over all entries', { timeout: 120_000 }, async () => {
+  const made = await desk(`${RULES.replace('mail/send }', 'mail/none }')}\ndefault: allow`);
+  const terms = { id: 'a', agent: 'ada', tools: ['bank/*'], uses: 3, amounts: { cents: 200 }, because: 'tested' };
+  const reader = new StandingReader(made.store, made.trajectory.id);
+  const expires = new Date(Date.parse(made.clock.now()) + HOUR).toISOString();
+  await made.approve(await made.act('stand', { ...terms, expires }));
+  // More entries than one page, and distances around the gap that is read over.
+  for (const others of [0, 49, 52, 560]) {
+    for (let n = 0; n < others; n++) expect(said(await made.call('ben', 'mail/send'))).toBe('committed');
+    const ruling = await made.call('ada', 'bank/pay', { cents: 10 });
+    await made.act('report', { call: 'c1', outcome: others === 560 ? 'failed' : 'unknown' }, 'ada');
+    expect(ruling.ruling).toBe(others === 560 ? 'escalated' : 'committed');
+    const log = new StandingLog(new Replayer(made.store).values);
+    const rows = await made.store.entries(made.trajectory.id, { from: 0, limit: 10_000 });
+    for (const row of rows) await log.add(readRow(row));
+    expect(await reader.read()).toEqual(log.records);
+  }
+  const [listed] = await reader.read();
+  expect(listed?.calls.map(({ outcome }) => outcome)).toEqual(['failed', undefined, undefined]);
 });

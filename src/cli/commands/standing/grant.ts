@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { Assize, Ruling, Trajectory, WritChain } from '#runtime';
 import type { Store } from '#stores';
 import { shortId } from '#views';
@@ -50,12 +50,7 @@ export function grant(command: Command): void {
       .requiredOption('--until <end>', `its end: ${UNTIL_HELP}`, untilOf)
       .requiredOption('--because <text>', 'the reason; recorded', reason)
       .option('--id <id>', 'its id: lower-case letters, digits and - (default: a new one)')
-      .addOption(
-        new Option('--as <principal>', 'the person who asks; recorded, and cannot approve it').default(
-          undefined,
-          'the agent itself',
-        ),
-      )
+      .option('--as <principal>', 'the person who asks, and cannot approve it; recorded (default: the agent itself)')
       .addOption(domainOption)
       .addOption(anchorsOption)
       .addOption(signerOption)
