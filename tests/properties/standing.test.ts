@@ -413,6 +413,11 @@ test('a branch lists the standing approvals of its source', async () => {
   const [own] = await new StandingReader(made.store, made.trajectory.id).read();
   expect(listed).toMatchObject({ id: 'a', terms: own?.terms, approvedBy: 'human:grace', approvedAt: own?.approvedAt });
   expect(listed?.calls).toMatchObject([{ call: 'c1', tool: 'bank/pay', amounts: { cents: 10 } }]);
+  const role = { name: 'agent', params: { agent: 'ada' } } as never;
+  const report = { action: 'report', role, args: { call: 'c1', outcome: 'done' }, writ: writFor('agent:ada') };
+  expect(said(await branch.propose(report))).toBe('committed');
+  const [reported] = await new StandingReader(made.store, branch.id).read();
+  expect(reported?.calls).toMatchObject([{ call: 'c1', outcome: 'done' }]);
 });
 
 test('a standing approval leaves the calls that wait to a person', async () => {

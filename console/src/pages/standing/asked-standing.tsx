@@ -3,7 +3,7 @@ import { Link } from 'wouter';
 import type { Approval } from '../../api/queries.ts';
 import { Inert } from '../../parts/inert-text.tsx';
 import { tell } from '../../parts/tell.ts';
-import { useDecide, useDecideMany } from '../inbox/approvals-query.ts';
+import { useDecideMany } from '../inbox/approvals-query.ts';
 
 interface AskedProps {
   /** The standing approval that was asked for, and waits. */
@@ -15,15 +15,13 @@ interface AskedProps {
 }
 
 /**
- * The next steps after a standing approval was asked for: its own approval, by this person only if
- * the server says so, and a decision about the calls that wait already.
+ * The next steps after a standing approval was asked for. The person who asks cannot approve it, and
+ * can decide about the calls that wait already.
  */
 export function AskedStanding({ asked, reason, calls, onClose }: AskedProps) {
-  const decide = useDecide();
   const many = useDecideMany();
   const { id = '' } = (asked.action.args ?? {}) as { readonly id?: string };
   const mine = calls.filter(({ may_decide }) => may_decide);
-  const isApproved = decide.data?.ruling === 'committed';
   const others = asked.deciders.join(', ');
   const approveCalls = async () => {
     const note = `${reason} (with the standing approval ${id})`;
@@ -34,36 +32,21 @@ export function AskedStanding({ asked, reason, calls, onClose }: AskedProps) {
   return (
     <Stack gap="xs" role="status" aria-label="Asked for">
       <Text size="sm">
-        {isApproved ? (
+        The standing approval <Inert>{id}</Inert> waits for another person, because you asked for it
+        {others !== '' && (
           <>
-            The standing approval <Inert>{id}</Inert> counts from now on.
+            : <Inert>{others}</Inert>
           </>
-        ) : asked.may_decide ? (
-          <>
-            The standing approval <Inert>{id}</Inert> waits, and you may approve it.
-          </>
-        ) : (
-          <>
-            The standing approval <Inert>{id}</Inert> waits for another person, because you asked for it
-            {others !== '' && (
-              <>
-                : <Inert>{others}</Inert>
-              </>
-            )}
-            .
-          </>
-        )}{' '}
+        )}
+        .{' '}
         <Anchor component={Link} href={`/inbox/${asked.id}?show=all`} size="sm" underline="always">
           Show it
         </Anchor>
       </Text>
-      {[decide.error, many.error].map(
-        (error) =>
-          error !== null && (
-            <Alert key={error.message} color="red" role="alert">
-              {error.message}
-            </Alert>
-          ),
+      {many.error !== null && (
+        <Alert color="red" role="alert">
+          {many.error.message}
+        </Alert>
       )}
       {failed.length > 0 && (
         <Alert color="red" title={`${failed.length} not approved`}>
@@ -77,15 +60,6 @@ export function AskedStanding({ asked, reason, calls, onClose }: AskedProps) {
         </Alert>
       )}
       <Group gap="xs">
-        {asked.may_decide && !isApproved && (
-          <Button
-            size="xs"
-            loading={decide.isPending}
-            onClick={() => decide.mutate({ approval: asked, decision: 'approve', reason })}
-          >
-            Approve the standing approval
-          </Button>
-        )}
         {mine.length > 0 && many.data === undefined && (
           <Button
             size="xs"
