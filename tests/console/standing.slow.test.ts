@@ -130,6 +130,7 @@ withConsole(({ serve, open }) => {
     await expectAccessible(page);
     await pictured(page, 'compare-many');
     await dialog.getByRole('button', { name: 'Close' }).click();
+    await page.locator('button:focus', { hasText: 'Compare' }).waitFor();
     await page.getByLabel('Reason for all').fill('checked');
     await page.getByRole('button', { name: 'Approve 3' }).click();
     await page.getByText('3 proposals decided, each by itself').waitFor();

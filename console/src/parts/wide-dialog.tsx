@@ -1,5 +1,6 @@
 import { Button, Group, Modal, Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
+import { useFocusReturn } from './focus-return.ts';
 
 interface DialogProps {
   readonly title: string;
@@ -12,6 +13,7 @@ interface DialogProps {
  * lock of scrolling, which adds a style element that the content security policy refuses.
  */
 export function WideDialog({ title, children, onClose }: DialogProps) {
+  useFocusReturn();
   useEffect(() => {
     window.addEventListener('keydown', keepFromPage, { capture: true });
     return () => window.removeEventListener('keydown', keepFromPage, { capture: true });
