@@ -86,6 +86,7 @@ test.for(withPath)('$id: a name that nothing has is not found', async (one) => {
       'never_pending',
       'not_found',
       'unknown_effect',
+      'unknown_framework',
     ]).toContain(answer.body.code);
   }
   expect(await server.contents()).toEqual(before);
@@ -208,6 +209,7 @@ const SMALLEST: Readonly<Record<string, unknown>> = {
   'memory.state': { verb: 'assert', subject: 'ada', predicate: 'phone', object: '1' },
   'memory.recall': {},
   'incidents.blast': { writ: '9'.repeat(64) },
+  'incidents.propose': { writ: '9'.repeat(64), because: 'it leaked' },
   'trajectories.halt': { reason: 'stop' },
   'trajectories.resume': { reason: 'go on' },
   'trajectories.upgrade': { reason: 'newer' },

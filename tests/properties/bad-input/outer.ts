@@ -12,7 +12,8 @@ import { adjudicateRecorded, withoutPolicy } from 'assize-domains/tau';
 import { verificationInitial } from 'assize-domains/verification';
 import * as agents from '#agents';
 import { commitmentOf, DISCLOSURE_SETTINGS, disclosureInitial } from '#domains/disclosure';
-import { callDigest, definitionHash, isApprover, readCases, readRules, rulesIn } from '#domains/gateway';
+import { callDigest, callIdOf, definitionHash, isApprover, readCases, readRules, rulesIn } from '#domains/gateway';
+import { isResponder } from '#domains/incident';
 import { coverageOn, udtInitial } from '#domains/udt';
 import * as cedar from '#integrations/cedar';
 import { seededRandom } from '#oracle';
@@ -137,6 +138,11 @@ export const DOMAINS: Readonly<Record<string, Case | Exempt>> = {
   canBegin: exempt(MADE),
   coveredCalls: exempt(MADE),
   standingMaximum: exempt(MADE),
+  callIdOf: takes(callIdOf as never, () => [
+    { server: 'bank', tool: 'pay', args: { cents: 1 } },
+    { agent: 'ada', at: '2026-03-01T09:00:00.000000Z' },
+  ]),
+  rulesInForce: exempt(MADE),
   callDigest: takes(callDigest as never, () => [{ args: { cents: 1 } }]),
   definitionHash: takes(definitionHash as never, () => [{ name: 'run', inputSchema: { type: 'object' } }]),
   faultText: exempt(MADE),
@@ -150,6 +156,8 @@ export const DOMAINS: Readonly<Record<string, Case | Exempt>> = {
   openCalls: exempt(MADE),
   openRows: exempt(MADE),
   isAlwaysDenied: exempt(MADE),
+  isResponder: takes(isResponder, ['human:ida']),
+  stepText: exempt(MADE),
   pinnedTools: exempt(MADE),
   readCases: takes(readCases as never, ['cases: []', 'assize.cases.yaml']),
   readRules: takes(readRules as never, ['id: a', 'assize.yaml']),
