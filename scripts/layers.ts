@@ -61,6 +61,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
       'cells',
       'tools',
       'integrations',
+      'calls',
       'domains',
       'incidents',
       'models',

@@ -47,6 +47,7 @@ const COMMANDS: CommandLine['commands'] = {
   approve: async () => (await import('./commands/approve.ts')).approve,
   reject: async () => (await import('./commands/reject.ts')).reject,
   calls: async () => (await import('./commands/calls.ts')).calls,
+  standing: async () => (await import('./commands/standing/index.ts')).standing,
   undo: async () => (await import('./commands/undo.ts')).undo,
   effects: async () => (await import('./commands/effects.ts')).effects,
   memory: async () => (await import('./commands/memory/index.ts')).memory,

@@ -25,6 +25,9 @@ const COMMANDS = [
   'reject',
   'calls',
   'calls settle',
+  'standing',
+  'standing grant',
+  'standing end',
   'memory assert',
   'memory change',
   'memory correct',
@@ -412,6 +415,7 @@ describe('no store', () => {
     ['diff', 'a', 'b'],
     ['pending'],
     ['calls'],
+    ['standing'],
     ['approve', 'deadbeef', '--as', 'md:x', '--anchors', 'keys.json'],
     ['reject', 'deadbeef', '--as', 'md:x', '--reason', 'r'],
   ])('%s says so and makes none', async (...args) => {

@@ -20,6 +20,7 @@ import { proposals } from './proposals.ts';
 import { reports } from './reports.ts';
 import { runs } from './runs.ts';
 import { servers } from './servers.ts';
+import { standing } from './standing.ts';
 import { trajectories } from './trajectories.ts';
 import { writs } from './writs.ts';
 
@@ -32,6 +33,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...hooks,
   ...servers,
   ...calls,
+  ...standing,
   ...approvals,
   ...entries,
   ...incidents,

@@ -1,6 +1,6 @@
 /** Every operation of the API once, with its answer checked against its own schema. */
 import { expect, test } from 'vitest';
-import { canonicalize } from '#canon';
+import { addMicros, canonicalize } from '#canon';
 import { budget } from '#domains/budget';
 import { gateway, gatewayDomain, readRules } from '#domains/gateway';
 import { incident } from '#domains/incident';
@@ -396,6 +396,17 @@ test('each operation answers in the form of its schema', async () => {
     lists: { resources: true, prompts: true },
   });
   called.add('servers.get');
+  const standTerms = { agent: 'scout', tools: ['fs/add'], uses: 2, amounts: {}, because: 'many' };
+  const standing = { ...standTerms, expires: addMicros(systemClock.now(), 3_600_000_000) };
+  const inCalls = { token: ofGrace, path: { trajectory: 'calls' } };
+  const likely = await succeed(gated, 'standing.judge', { ...inCalls, body: standing });
+  expect(likely).toMatchObject({ judgement: { ruling: 'escalated' }, waiting: [] });
+  const stands = await succeed(gated, 'standing.ask', { ...inCalls, key: 's1', body: standing });
+  expect(stands).toMatchObject({ ruling: 'escalated', invariant_id: 'STANDING_APPROVED' });
+  expect((await succeed(gated, 'standing.list', inCalls)).standing).toEqual([]);
+  const none = { token: ofGrace, path: { trajectory: 'calls', standing: 'none' } };
+  expect((await succeed(gated, 'standing.end', none)).ruling.ruling).toBe('rejected');
+  for (const id of ['standing.judge', 'standing.ask', 'standing.list', 'standing.end']) called.add(id);
 
   expect(OPERATIONS.map(({ id }) => id).filter((id) => !called.has(id))).toEqual([]);
   expect((await succeed(server, 'log.verify', { body: {} })).valid).toBe(true);

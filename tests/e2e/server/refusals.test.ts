@@ -175,6 +175,15 @@ const QUERIES: Readonly<Record<string, string>> = {
   'trajectories.slice': '?role=clerk',
   'servers.get': '?agent=ada',
 };
+const STANDING = {
+  agent: 'scout',
+  tools: ['shop/pay'],
+  uses: 1,
+  amounts: {},
+  expires: '9999-01-01T00:00:00Z',
+  because: 'a',
+};
+
 const SMALLEST: Readonly<Record<string, unknown>> = {
   'chat.remember': { messages: [{ role: 'user', content: 'a' }] },
   'chat.alias': { alias: 'a', name: 'b' },
@@ -194,6 +203,8 @@ const SMALLEST: Readonly<Record<string, unknown>> = {
   'calls.ask': { id: 'c1', server: 'shop', tool: 'pay', args: {} },
   'calls.report': { outcome: 'done' },
   'calls.settle': { outcome: 'done', evidence: 'seen' },
+  'standing.judge': STANDING,
+  'standing.ask': STANDING,
   'effects.resolve': { as: 'applied', evidence: 'seen' },
   'memory.state': { verb: 'assert', subject: 'ada', predicate: 'phone', object: '1' },
   'memory.recall': {},

@@ -137,6 +137,8 @@ export const DOMAINS: Readonly<Record<string, Case | Exempt>> = {
   ),
   configuration: exempt(MADE),
   canBegin: exempt(MADE),
+  coveredCalls: exempt(MADE),
+  standingMaximum: exempt(MADE),
   callIdOf: takes(callIdOf as never, () => [
     { server: 'bank', tool: 'pay', args: { cents: 1 } },
     { agent: 'ada', at: '2026-03-01T09:00:00.000000Z' },

@@ -265,12 +265,16 @@ export function limitText(sum: number, max: number, text: string): string {
   return `it would be ${sum}${by}${of} in ${window}, and at most ${max} are allowed`;
 }
 
-/** Answers the questions by the first standing approval that fits, in order of their ids. */
+/**
+ * Answers the questions by the first standing approval that fits, in order of their ids. One that
+ * is approved later leaves a waiting call as it is, so that a person can still approve that call.
+ */
 function answerByStanding(state: GatewayState, id: string, row: NewRow, verdict: Verdict): void {
   if (verdict.asks.length === 0 || !verdict.coverable) return;
   for (const name of Object.keys(state.standing).sort()) {
     const standing = state.standing[name];
     if (standing?.approvedBy === undefined || standing.agent !== row.agent || row.at >= standing.expires) continue;
+    if (standing.approvedAt !== undefined && row.at < standing.approvedAt) continue;
     if (!isCovered(standing.tools, row) || !fits(state, name, standing, verdict.resources)) continue;
     row.standing = name;
     state.spent[`${name}|${id}`] = { ...row.amounts, [USES]: 1 };
