@@ -1,6 +1,6 @@
 /** A walk over the life of one incident, compared with an independent statement of the policy. */
 import { expect, test } from 'vitest';
-import { type LifeCycle, type Proposal, type Step, walk, without } from '../../../tests/support/models/life-cycle.ts';
+import { domainWithout, type LifeCycle, type LifeCycleProposal, type LifeCycleStep, walkLifeCycle } from '#testing';
 import { type Incident, type IncidentState, incident } from './index.ts';
 
 const WRIT = 'a'.repeat(64);
@@ -10,8 +10,8 @@ const STEPS = [
 ] as const;
 const ITEM = { what: 'a letter was sent', why: 'no call takes it back', advice: 'call the addressee' };
 
-function proposals(): Proposal[] {
-  const by = (name: string, action: string, args: Proposal['args']): Proposal => ({
+function proposals(): LifeCycleProposal[] {
+  const by = (name: string, action: string, args: LifeCycleProposal['args']): LifeCycleProposal => ({
     ...{ action, args },
     role: { name, params: { incident: 'i' } },
   });
@@ -38,7 +38,7 @@ const LIFE: LifeCycle<IncidentState> = {
   allowed,
 };
 
-function allowed(before: IncidentState, step: Step, after: IncidentState): string | undefined {
+function allowed(before: IncidentState, step: LifeCycleStep, after: IncidentState): string | undefined {
   const [was, is] = [before.incidents['i'], after.incidents['i'] as Incident];
   if (step.action === 'open') {
     if (was !== undefined) return 'opened twice';
@@ -59,18 +59,18 @@ function allowed(before: IncidentState, step: Step, after: IncidentState): strin
 }
 
 test('the approval comes first, and each step has one outcome before the end', () => {
-  const { counterexample, committed } = walk(LIFE);
+  const { counterexample, committed } = walkLifeCycle(LIFE);
   expect(counterexample).toBeUndefined();
   expect(Object.keys(committed).sort()).toEqual(['close', 'open', 'record']);
   expect(committed['record']).toBeGreaterThan(20);
 });
 
 test('without the rule of the approval an incident opens by itself', () => {
-  const domain = without(incident, 'APPROVED', 'UNAPPROVED_IS_UNTOUCHED');
-  expect(walk({ ...LIFE, domain }).counterexample).toMatchObject({ why: 'not approved', path: { length: 1 } });
+  const domain = domainWithout(incident, 'APPROVED', 'UNAPPROVED_IS_UNTOUCHED');
+  expect(walkLifeCycle({ ...LIFE, domain }).counterexample).toMatchObject({ why: 'not approved', path: { length: 1 } });
 });
 
 test('without the rule of the steps a plan has one twice', () => {
-  const { counterexample } = walk({ ...LIFE, domain: without(incident, 'EACH_STEP_ONCE') });
+  const { counterexample } = walkLifeCycle({ ...LIFE, domain: domainWithout(incident, 'EACH_STEP_ONCE') });
   expect(counterexample).toMatchObject({ why: 'a step twice' });
 });
