@@ -15,8 +15,8 @@ interface AskedProps {
 }
 
 /**
- * The next steps after a standing approval was asked for. The person who asks cannot approve it, and
- * can decide about the calls that wait already.
+ * The next steps after a standing approval was asked for. The person who asks cannot approve it,
+ * and can decide about the calls that wait already.
  */
 export function AskedStanding({ asked, reason, calls, onClose }: AskedProps) {
   const many = useDecideMany();
