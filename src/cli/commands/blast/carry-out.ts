@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { stepText } from '#domains/incident';
+import { INCIDENTS, stepText } from '#domains/incident';
 import { carryOut, type IncidentDocument, incidentDocument, openIncidents, openIncidentsIn } from '#incidents';
 import type { Assize } from '#runtime';
 import type { Store } from '#stores';
-import { EXIT, type ExitCode } from '../../errors.ts';
+import { CliError, EXIT, type ExitCode } from '../../errors.ts';
 import { withSharedOptions } from '../../files/options.ts';
 import { openAssize } from '../../store/runtime.ts';
 import { inSession, type Session, type SharedOptions } from '../../store/session.ts';
@@ -31,8 +31,8 @@ export function carryOutCommand(family: Command): void {
     )
     .action(
       inSession((session, options: Options, id?: string) => {
-        const key = officeKey(session, options, 'to carry out a response');
         return session.withStore('existing', async (store) => {
+          const key = officeKey(session, options, 'to carry out a response');
           const assize = await openAssize(store, session.storeUrl, options);
           try {
             const ids = id === undefined ? await openOnes(assize, options.incidents) : [id];
@@ -50,7 +50,10 @@ export function carryOutCommand(family: Command): void {
 
 async function openOnes(assize: Assize, trajectoryId: string): Promise<readonly string[]> {
   const all = await assize.trajectories();
-  if (!all.some(({ trajectory_id }) => trajectory_id === trajectoryId)) return [];
+  if (!all.some(({ trajectory_id }) => trajectory_id === trajectoryId)) {
+    if (trajectoryId === INCIDENTS) return [];
+    throw new CliError('not_found', `The store has no trajectory ${trajectoryId}. Check --incidents.`);
+  }
   return openIncidentsIn((await openIncidents(assize, trajectoryId)).state() as never);
 }
 

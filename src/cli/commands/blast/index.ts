@@ -68,7 +68,7 @@ export function blast(program: Command): void {
         '(decision), an outcome of its effects (outcome), a delegation, or a branch.\n' +
         'The first search adds all entries to the log of the store, and indexes them. Later searches read the index.\n' +
         '--plan and --propose read every entry. Then approve the proposal, and run assize blast carry-out.\n' +
-        'Negative: an entry is affected. With --plan and --propose: never.',
+        'Negative: an entry is affected. With --plan and --propose: never. A start that no entry has is an error.',
     )
     .action(
       inSession((session, options: Options) => {
@@ -84,10 +84,11 @@ export function blast(program: Command): void {
             onProgress: (entries) => session.progress.report('entries searched', entries, total),
           });
           session.progress.end();
+          if (radius.entries.length === 0) throw noStart(start);
           if (isPlanned) return respond(session, store, radius, options);
           if (session.json) session.out.document(blastDocument(radius));
           else print(session.out, radius);
-          return radius.entries.length === 0 ? EXIT.ok : EXIT.negative;
+          return EXIT.negative;
         });
       }),
     );
@@ -105,6 +106,17 @@ async function startOf(options: Options, idOf: (text: string) => Promise<string>
   if (since !== undefined) start['since'] = since;
   if (until !== undefined) start['until'] = until;
   return start as IncidentStart;
+}
+
+/** An empty answer would read as if nothing were affected, also where a name is mistyped. */
+function noStart({ since, until, ...start }: IncidentStart): CliError {
+  const [[name, value] = ['entry', '']] = Object.entries(start);
+  const given = typeof value === 'string' ? value : Object.values(value as object).join(' ');
+  const period = since === undefined && until === undefined ? '' : ' in that period';
+  return new CliError(
+    'not_found',
+    `No entry of the ledger has the ${name} ${given}${period}, so nothing derives from it. Check the name with assize log or assize writ show.`,
+  );
 }
 
 /** @throws CliError `usage` */

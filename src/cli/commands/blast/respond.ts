@@ -34,7 +34,7 @@ export interface ResponseOptions extends OfficeOptions {
 /** @throws CliError `usage` */
 export function requireReason({ plan, propose, because, key }: ResponseOptions): void {
   if (propose === true && plan === true) throw new CliError('usage', 'Pass --plan or --propose, not both.');
-  if (propose === true && because === undefined)
+  if (propose === true && (because === undefined || because.trim() === ''))
     throw new CliError('usage', 'A response has a reason, which the approver reads. Pass --because TEXT.');
   if (propose !== true && because !== undefined)
     throw new CliError('usage', 'The option --because is for --propose. Pass it too.');
@@ -44,7 +44,13 @@ export function requireReason({ plan, propose, because, key }: ResponseOptions):
 
 /** The key of an anchor: of the file, or the root key of a local store. @throws CliError */
 export function officeKey({ storeUrl }: Session, { key, anchors }: OfficeOptions, does: string): KeyPair {
-  if (key === undefined) return rootKeyToAct(storeUrl);
+  if (key === undefined) {
+    if (findRootKey(storeUrl) !== undefined) return rootKeyToAct(storeUrl);
+    throw new CliError(
+      'usage',
+      `The store has no root key ${does}. Pass --key FILE with the private key of an anchor.`,
+    );
+  }
   const pair = readPrivateKey(key, readAnchors(storeUrl, anchors));
   requireAnchor(storeUrl, anchors, pair, does);
   return pair;

@@ -5,7 +5,7 @@ import { openStore } from '#stores';
 import { clinic } from '../../../../tests/support/clinic/clinic.ts';
 import { desk, granted, openOf, pay, task, worker, writOf } from '../../../../tests/support/ledger/delegations.ts';
 import { keysOf } from '../../../../tests/support/ledger/rows.ts';
-import { HandClock, runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
+import { HandClock, runtimeOver, START, writFor } from '../../../../tests/support/ledger/runtime.ts';
 import type { Ruling } from '../../records/ruling.ts';
 import { type BlastRadiusOptions, blastRadius } from './blast-radius.ts';
 import type { IncidentStart } from './incident-start.ts';
@@ -125,4 +125,15 @@ test('a start that is not one name, or not valid, is refused', async () => {
   expect(await code({ entry: 'a'.repeat(64) })).toBe('not_found');
   expect(await code({ principal: 'p', since: 'yesterday' })).toBe('bad_option');
   expect(await code({ principal: 'p', until: 5 })).toBe('bad_argument');
+  expect(await code({ principal: 'p', since: START, until: START })).toBe('bad_option');
+});
+
+test('an altered entry ends the search, with its fault', async () => {
+  const { store } = await ward();
+  const unlogged = store.unlogged.bind(store);
+  store.unlogged = async (limit) =>
+    (await unlogged(limit)).map((row) => (row.seq === 2 ? { ...row, payload: row.payload.replace('t', 'x') } : row));
+  await expect(blastRadius(store, { principal: 'nobody' })).rejects.toMatchObject({
+    fault: { code: 'tampered', seq: 2 },
+  });
 });

@@ -2,6 +2,7 @@ import { arg, checkArgument } from '#base';
 import type { EffectClass, EffectPayload } from '#effects';
 import {
   type CommitPayload,
+  checkRow,
   type FactStore,
   type Hash,
   isFactStore,
@@ -9,7 +10,6 @@ import {
   type LedgerStore,
   OPEN_END,
   type PartitionName,
-  readRow,
   type SettledAs,
   settlementArgs,
   ValueReader,
@@ -93,8 +93,10 @@ export interface BlastRadius {
  * entries that change one path of a state count as a derivation, also if the later one did not read
  * the path. A state that an action only read leaves no derivation. Needs no domain.
  *
- * @throws RuntimeError `bad_option`, `not_found`; LedgerFault for a missing blob; ArgumentError
- * `bad_argument`
+ * Each entry that is read is checked on its own, without its chain: `verify` checks the chains.
+ *
+ * @throws RuntimeError `bad_option`, `not_found`; LedgerFault for an altered entry or a missing blob;
+ * ArgumentError `bad_argument`
  */
 export async function blastRadius(
   store: IndexedStore,
@@ -132,7 +134,7 @@ class Consequences {
     for (const { entry, how } of from) if (how === 'decision') this.#pending.delete(entry);
     if (kind === 'pending_approval') this.#pending.add(id);
     if (kind !== 'commit') return;
-    const entry = readRow((await this.#store.resolve(id))!);
+    const entry = checkRow((await this.#store.resolve(id))!);
     const payload = entry.payload as CommitPayload;
     if (isSettlement(payload)) return this.#settle(payload);
     for (const { id: effect, effect: stored } of payload.delta.effects) {

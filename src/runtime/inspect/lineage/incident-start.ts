@@ -78,6 +78,8 @@ export async function startRule(store: LedgerStore, start: IncidentStart): Promi
   for (const each of ['since', 'until'] as const)
     if (start[each] !== undefined && !isInstant(start[each]))
       throw bad(`${each} must be an instant such as 2026-05-03T09:00:00.000000Z`);
+  if (start.since !== undefined && start.until !== undefined && start.since >= start.until)
+    throw bad('since is not before until');
   const isInTime = ({ at }: EntryLinks): boolean =>
     (start.since === undefined || at >= start.since) && (start.until === undefined || at < start.until);
   const entries = await entriesOf(store, start);

@@ -3,6 +3,7 @@ import { BELIEVE_ACTION } from '#kernel';
 import {
   type BranchPayload,
   type CommitPayload,
+  checkRow,
   type DelegationPayload,
   type Delta,
   type Entry,
@@ -14,7 +15,6 @@ import {
   type PendingPayload,
   type RejectionPayload,
   type RootPayload,
-  readRow,
   type Stored,
   settlementArgs,
   ValueReader,
@@ -42,9 +42,11 @@ export class LinkReader {
     this.#holders = new WritHolders(store);
   }
 
-  /** @throws LedgerFault for a missing blob that no entry erased */
+  /**
+   * @throws LedgerFault for an entry that was altered, or a missing blob that no entry erased
+   */
   async read(row: EntryRow): Promise<EntryLinks> {
-    const entry = readRow(row);
+    const entry = checkRow(row);
     await this.#learnBeginning(entry);
     const found = new Found();
     await this.#collect(entry, found);
@@ -68,7 +70,7 @@ export class LinkReader {
     this.#begun.add(trajectory_id);
     if (seq === 0) return;
     const [row] = await this.#store.entries(trajectory_id, { from: 0, limit: 1 });
-    if (row !== undefined) this.#holders.learn((readRow(row).payload as RootPayload | BranchPayload).writs);
+    if (row !== undefined) this.#holders.learn((checkRow(row).payload as RootPayload | BranchPayload).writs);
   }
 
   async #collect(entry: Entry, found: Found): Promise<void> {
