@@ -1,0 +1,228 @@
+import type { Json } from '#base';
+import { canonicalize } from '#canon';
+import {
+  difference,
+  type Entry,
+  type EntryRow,
+  type Hash,
+  isEffectEntry,
+  type PendingPayload,
+  Replayer,
+  ValueReader,
+} from '#ledger';
+import { type Clock, createOracle, type Oracle } from '#oracle';
+import { type RecordedToolCall, RuntimeError, recordedToolCalls } from '#runtime';
+import { AgentError } from '../errors.ts';
+import type { RecordedEntry } from '../recorded-rows.ts';
+import { entriesOf } from '../replay.ts';
+import { ReplayStore } from '../replay-store.ts';
+import { type RecordedTurn, readTurn } from '../turn.ts';
+import type { CheckedOptions, SimulationSource } from './options.ts';
+import { decisionIn, type RecordedCounsel } from './people.ts';
+import { type Step, stepOf } from './steps.ts';
+
+/** The record of a production trajectory, up to the shared entry and after it. */
+export interface Production {
+  readonly source: SimulationSource;
+  /** All entries. The first `length` of them are shared. */
+  readonly entries: readonly RecordedEntry[];
+  readonly length: number;
+  /** All turns of its run. The first `earlier` of them are shared. */
+  readonly turns: readonly RecordedTurn[];
+  readonly earlier: number;
+  /** The decisions about pending proposals, in order. */
+  readonly counsel: readonly RecordedCounsel[];
+  /** The calls that the record can answer: those after the shared entry, then those before. */
+  readonly calls: readonly RecordedToolCall[];
+  /** The calls after the shared entry. */
+  readonly callsAfter: readonly RecordedToolCall[];
+  /** The rulings after the shared entry. */
+  readonly steps: readonly Step[];
+  /** The state after the last entry. */
+  readonly state: Json;
+  /** Entries of other writers after the shared entry, which no branch has. */
+  readonly leftOut: number;
+}
+
+/**
+ * @throws RuntimeError `not_found`, `invalid_ledger`; AgentError `signer_needed`, `bad_turn`;
+ * LedgerFault; OracleError `oracle_corrupt`
+ */
+export async function readProduction(source: SimulationSource, options: CheckedOptions): Promise<Production> {
+  const { store, trajectoryId } = source;
+  const entries = await entriesOf(source);
+  const last = entries[placeOf(entries, options.at ?? 0, trajectoryId)] as RecordedEntry;
+  const length = last.entry.seq + 1;
+  checkSigner(last.entry, options);
+  const turns = await turnsOf(source);
+  const places = new Map(entries.map(({ entry }) => [entry.id, entry.seq]));
+  const found = turns.findIndex(({ turn: { after } }) => (places.get(after) ?? 0) >= last.entry.seq);
+  const values = new ValueReader(store);
+  const after = entries.slice(length);
+  const calls = await callsOf(source);
+  const isShared = ({ entry }: RecordedToolCall): boolean => entry !== undefined && (places.get(entry) ?? 0) < length;
+  const callsAfter = calls.filter((call) => !isShared(call));
+  return {
+    source,
+    entries,
+    length,
+    turns,
+    earlier: found === -1 ? turns.length : found,
+    counsel: await counselIn(entries, length, turns, values),
+    calls: [...callsAfter, ...calls.filter(isShared)],
+    callsAfter,
+    steps: await stepsIn(after, values),
+    state: await finalState(source, entries),
+    leftOut: after.filter(isOfOthers).length,
+  };
+}
+
+/** The rulings of entries, in order. @throws LedgerFault for a missing blob */
+export async function stepsIn(entries: readonly RecordedEntry[], values: ValueReader): Promise<Step[]> {
+  const steps = await Promise.all(entries.map(({ entry, turn }) => stepOf(entry, turn, values)));
+  return steps.filter((step) => step !== undefined);
+}
+
+/** The operations that turn the last state of the record into another one. */
+export function differenceTo({ state }: Production, other: Json): ReturnType<typeof difference> {
+  return difference(state, other);
+}
+
+/** @throws RuntimeError `not_found` */
+function placeOf(entries: readonly RecordedEntry[], at: number | string, trajectoryId: string): number {
+  const seq = typeof at === 'number' ? at : entries.findIndex(({ entry }) => entry.id === at);
+  if (entries[seq] !== undefined) return seq;
+  throw new RuntimeError(
+    'not_found',
+    `The trajectory ${trajectoryId} has no entry ${at}. Pass a seq from 0 to ${entries.length - 1}, or the id of an entry.`,
+  );
+}
+
+/** @throws AgentError `signer_needed` */
+function checkSigner({ payload, seq }: Entry, { signer }: CheckedOptions): void {
+  const key = payload.signature?.key;
+  if (key === signer?.publicKey) return;
+  const what = key === undefined ? 'is not signed; pass no signer' : `is signed with ${key}; pass that signer`;
+  throw new AgentError('signer_needed', `A branch is signed with the key of its record, and seq ${seq} ${what}.`, {
+    evidence: { seq, ...(key !== undefined && { key }) },
+  });
+}
+
+const NO_CLOCK: Clock = {
+  now: () => {
+    throw new Error('A record has no clock.');
+  },
+};
+
+async function turnsOf({ oracleStore, trajectoryId }: SimulationSource): Promise<RecordedTurn[]> {
+  const log = { oracleGet: (key: string) => oracleStore.oracleGet(key), oraclePut: NO_CLOCK.now };
+  const oracle: Oracle = createOracle({ store: log as never, clock: NO_CLOCK, mode: 'replay' });
+  const turns: RecordedTurn[] = [];
+  for (;;) {
+    const turn = await readTurn(oracle, trajectoryId, turns.length);
+    if (turn === undefined) return turns;
+    turns.push(turn);
+  }
+}
+
+async function callsOf({ store, trajectoryId }: SimulationSource): Promise<RecordedToolCall[]> {
+  const { listEffects } = store;
+  if (listEffects === undefined) return [];
+  const log = { listEffects: listEffects.bind(store), blob: (hash: Hash) => store.blob(hash) };
+  return recordedToolCalls(log, trajectoryId);
+}
+
+async function finalState(source: SimulationSource, entries: readonly RecordedEntry[]): Promise<Json> {
+  const { store, trajectoryId } = source;
+  const copy = new ReplayStore(store, trajectoryId);
+  await copy.commit({ entries: await rowsOf(source, entries.length), blobs: [] });
+  const { id } = (entries.at(-1) as RecordedEntry).entry;
+  return (await new Replayer(copy).stateAt(trajectoryId, id)).state as Json;
+}
+
+const PAGE = 1_000;
+
+/** The first rows of the trajectory. */
+export async function rowsOf({ store, trajectoryId }: SimulationSource, length: number): Promise<EntryRow[]> {
+  const rows: EntryRow[] = [];
+  while (rows.length < length)
+    rows.push(...(await store.entries(trajectoryId, { from: rows.length, limit: Math.min(PAGE, length - rows.length) })));
+  return rows;
+}
+
+// ── decisions about pending proposals ──
+
+/**
+ * The decisions on proposals that are pending at the shared entry or after it: those of a run from
+ * its turns, with each `later`, and those of other writers from their entries.
+ */
+async function counselIn(
+  entries: readonly RecordedEntry[],
+  length: number,
+  turns: readonly RecordedTurn[],
+  values: ValueReader,
+): Promise<RecordedCounsel[]> {
+  const proposals = new Map<Hash, string>();
+  const decided = new Map<Hash, RecordedCounsel[]>();
+  const places = new Map(entries.map(({ entry }) => [entry.id, entry.seq]));
+  for (const { turn } of turns) {
+    if (!('counsel' in turn) || (places.get(turn.after) ?? 0) < length - 1) continue;
+    const { pending } = turn.counsel;
+    decided.set(pending, [
+      ...(decided.get(pending) ?? []),
+      { pending, proposal: '', decision: decisionIn(turn.counsel) },
+    ]);
+  }
+  for (const { entry } of entries) {
+    const { payload } = entry;
+    if (payload.kind === 'pending_approval' && !isEffectEntry(payload))
+      proposals.set(entry.id, await proposalKey(entry as Entry<PendingPayload>, values));
+    if (entry.seq < length || !('resolves' in payload) || payload.resolves === undefined) continue;
+    const { resolves } = payload;
+    const isTold = decided.get(resolves)?.some(({ decision }) => decision.do !== 'later') === true;
+    const decision = isTold ? undefined : await decisionOf(entry, values);
+    if (decision !== undefined)
+      decided.set(resolves, [...(decided.get(resolves) ?? []), { pending: resolves, proposal: '', decision }]);
+  }
+  return [...decided.values()]
+    .flat()
+    .map((one) => ({ ...one, proposal: proposals.get(one.pending) ?? '' }))
+    .filter(({ proposal }) => proposal !== '');
+}
+
+/** Two pending proposals with one key are equal: action, role and arguments. */
+export async function proposalKey(entry: Entry<PendingPayload>, values: ValueReader): Promise<string> {
+  const { name, role, args } = entry.payload.proposal.action;
+  return canonicalize([name, role, await values.value(entry, args)], { foreign: true });
+}
+
+/** Undefined if no person decided, or if the arguments of an amendment are erased. */
+async function decisionOf(entry: Entry, values: ValueReader): Promise<RecordedCounsel['decision'] | undefined> {
+  const { payload } = entry;
+  if (payload.kind === 'rejection') {
+    const { counselor, detail } = payload;
+    if (counselor === undefined) return undefined;
+    const { principal, method, reason } = counselor;
+    return { do: 'reject', principal, method, reason: reason ?? detail };
+  }
+  const counselor = payload.kind === 'pending_approval' ? payload.approved_by?.at(-1) : counselorIn(payload);
+  if (counselor === undefined) return undefined;
+  const { principal, method, reason, override } = counselor;
+  const approval = {
+    ...{ do: 'approve' as const, principal, method },
+    ...(reason !== undefined && { reason }),
+    ...(override === true && { override }),
+  };
+  if (payload.kind !== 'commit' || payload.amended === undefined) return approval;
+  const args = await values.read(entry, payload.action.args);
+  return 'value' in args ? { ...approval, args: args.value as Json } : undefined;
+}
+
+function counselorIn(payload: Entry['payload']): Extract<Entry['payload'], { kind: 'commit' }>['counselor'] {
+  return payload.kind === 'commit' ? payload.counselor : undefined;
+}
+
+/** Entries that neither a turn of the run, nor a decision, nor the outcome of a call explains. */
+function isOfOthers({ entry: { payload }, turn }: RecordedEntry): boolean {
+  return turn === undefined && !('resolves' in payload && payload.resolves !== undefined) && !isEffectEntry(payload);
+}

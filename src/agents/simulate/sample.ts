@@ -1,0 +1,317 @@
+import { isAssizeError, isInstance, type Json, thrownText } from '#base';
+import { generateKeys, hashText, type KeyPair } from '#canon';
+import { issueWrit } from '#authority';
+import type { Domain } from '#kernel';
+import { type Amounts, type Entry, type Hash, LedgerFault, type Patch, type PendingPayload, readRow, ValueReader } from '#ledger';
+import { type OracleRow, type OracleStore, type Random, seededRandom, turnKey } from '#oracle';
+import type { Assize, Trajectory } from '#runtime';
+import { StoreError } from '#stores';
+import { AgentError } from '../errors.ts';
+import { type RecordedEntry, recordedEntries } from '../recorded-rows.ts';
+import { ReplayAssize, recordedTimeout } from '../replay.ts';
+import { type OpenPending, type RunReport, runFrom } from '../run.ts';
+import type { Turn } from '../turn.ts';
+import { type AskedQuestions, branchOracle } from './branch-oracle.ts';
+import type { CheckedOptions, Variant } from './options.ts';
+import { counselOf } from './people.ts';
+import { differenceTo, type Production, proposalKey, rowsOf, stepsIn } from './production.ts';
+import { SimulatedClock } from './simulated-clock.ts';
+import { SimulationStore } from './simulation-store.ts';
+import type { SimulatedCall } from './simulators.ts';
+import { type CallFault, StandIns } from './stand-ins.ts';
+import { type Parting, partingOf, type Step } from './steps.ts';
+
+/**
+ * `done`: all agents are done. `waits`: a pending proposal stops the agents. `stuck`: the agents
+ * wait for a change that no agent makes. `limit`: a limit of the simulation was reached.
+ * `no_answer`: a call has no answer. `failed`: an agent, a model or a simulator threw.
+ */
+export type SampleOutcome = 'done' | 'waits' | 'stuck' | 'limit' | 'no_answer' | 'failed';
+
+export interface SampleResult {
+  readonly variant: string;
+  /** From 0. */
+  readonly sample: number;
+  readonly outcome: SampleOutcome;
+  /** The reason of `no_answer` and `failed`. */
+  readonly fault?: SampleFault;
+  /** The last entry of the branch. If the record has the same one, all entries are equal. */
+  readonly head: Hash;
+  /** Turns after the shared entry. */
+  readonly turns: number;
+  /** The rulings after the shared entry, in order. */
+  readonly steps: readonly Step[];
+  /** The operations from the last state of the record to that of the sample. */
+  readonly difference: readonly Patch[];
+  /** Calls of tools after the shared entry, in order. */
+  readonly calls: readonly SimulatedCall[];
+  /** The amounts that commits after the shared entry spent, by unit. */
+  readonly spent: Amounts;
+  readonly asked: Readonly<AskedQuestions>;
+  /** The first ruling that the record does not have. Undefined: all rulings are equal. */
+  readonly parts?: Parting;
+}
+
+export interface SampleFault {
+  readonly code: string;
+  readonly detail: string;
+  /** For `no_answer`, and for a simulator that failed. */
+  readonly tool?: string;
+  readonly input?: Json;
+}
+
+/** A text of the effect log of a copy in memory. It protects nothing. */
+const RECOVERY_KEY = 'the effect log of a simulated branch in memory';
+
+/** One continuation of the copy by the agents of a variant. */
+export class Sample {
+  readonly #production: Production;
+  readonly #options: CheckedOptions;
+  readonly #variant: Variant;
+  readonly #number: number;
+  readonly #store: SimulationStore;
+  readonly #clock: SimulatedClock;
+  readonly #random: Random;
+  readonly #stop: AbortController = new AbortController();
+  readonly #standIns: StandIns;
+  readonly #branch: ReturnType<typeof branchOracle>;
+  #trajectory!: Trajectory;
+  #cut: { readonly fault: CallFault; readonly length: number; readonly state: Json } | undefined;
+
+  constructor(production: Production, options: CheckedOptions, variant: Variant, number: number, kept: OracleStore) {
+    const { source, length, entries } = production;
+    this.#production = production;
+    this.#options = options;
+    this.#variant = variant;
+    this.#number = number;
+    this.#store = new SimulationStore(source, length);
+    const { entry: at } = entries[length - 1] as RecordedEntry;
+    this.#store.seek({ at: at.payload.at, id: at.id });
+    this.#clock = new SimulatedClock(at.payload.at);
+    this.#random = this.#chance('run');
+    this.#standIns = new StandIns({
+      recorded: production.calls,
+      simulators: options.simulators,
+      state: () => this.#trajectory.state(),
+      random: (name) => this.#chance(`call ${name}`),
+      onFault: (fault) => this.#end(fault),
+    });
+    const isFresh = variant.fresh === true;
+    this.#branch = branchOracle({
+      ...{ log: this.#store, clock: this.#clock, kept },
+      record: isFresh ? undefined : source.oracleStore,
+      part: hashText(JSON.stringify(['assize/simulate', at.id, number, isFresh ? variant.name : null])),
+    });
+  }
+
+  /** @throws AgentError `variant_refused`; LedgerFault, StoreError; the signal's reason */
+  async run(): Promise<SampleResult> {
+    await this.#store.begin(await rowsOf(this.#production.source, this.#production.length));
+    await this.#takeTurns();
+    const { domain = this.#options.domain } = this.#variant;
+    const { trajectoryId } = this.#production.source;
+    if (domain.hash !== this.#options.domain.hash) await this.#upgrade(domain);
+    const assize = this.#runtime(domain);
+    try {
+      this.#trajectory = await assize.open(trajectoryId, domain);
+      return await this.#result(await this.#outcome());
+    } finally {
+      await assize.close({ recover: false });
+    }
+  }
+
+  /** The turns of the record before the branch, with their answers. */
+  async #takeTurns(): Promise<void> {
+    const { source, earlier } = this.#production;
+    for (let turn = 0; turn < earlier; turn++) {
+      const row = await source.oracleStore.oracleGet(turnKey(source.trajectoryId, turn));
+      await this.#store.oraclePut(row as OracleRow);
+    }
+  }
+
+  #runtime(...domains: readonly Domain[]): Assize {
+    const { anchors, policy, signer, tools } = this.#options;
+    const { policy: own = policy } = this.#variant;
+    const named = new Map([...tools, ...(this.#variant.tools ?? [])].map((tool) => [tool.name, tool]));
+    return new ReplayAssize({
+      ...this.#ports(anchors, domains),
+      ...(own && { policy: own }),
+      ...(signer && { signer }),
+      ...(named.size > 0 && { tools: [...named.values()].map((tool) => this.#standIns.toolFor(tool)) }),
+    });
+  }
+
+  #ports(anchors: readonly string[], domains: readonly Domain[]): ConstructorParameters<typeof Assize>[0] {
+    const random = this.#chance('runtime');
+    return {
+      ...{ anchors, domains, store: this.#store, oracle: this.#answers(), maxClockAheadMs: 'unlimited' as const },
+      approvals: { timeoutMs: recordedTimeout(this.#production.entries) },
+      effects: { maxAttempts: 1, recoveryKey: RECOVERY_KEY },
+      ports: { clock: this.#clock, random, pause: () => new Promise((resolve) => void setImmediate(resolve)) },
+    };
+  }
+
+  /** Answers that entries observe: of the branch, and of the record for shared proposals. */
+  #answers(): Pick<OracleStore, 'oracleGet'> {
+    const { oracleStore } = this.#production.source;
+    return { oracleGet: async (key) => (await this.#store.oracleGet(key)) ?? oracleStore.oracleGet(key) };
+  }
+
+  /**
+   * Continues the copy under another version of the domain. The right to do so is one of the copy
+   * alone, with a key of this sample.
+   */
+  async #upgrade(next: Domain): Promise<void> {
+    const { anchors, signer, domain } = this.#options;
+    const { trajectoryId } = this.#production.source;
+    const keys = generateKeys(this.#chance('upgrade').bytes(32));
+    const ports = this.#ports([...anchors, keys.publicKey], [domain, next]);
+    const assize = new ReplayAssize({ ...ports, ...(signer && { signer }) });
+    const reason = 'a variant of a simulation';
+    const { refused } = await assize
+      .upgrade(trajectoryId, next, { reason, writ: upgradeWrit(keys, this.#clock) })
+      .catch((cause: unknown) => {
+        if (isAssizeError(cause)) throw this.#refused(cause.message, cause);
+        throw cause;
+      });
+    await assize.close({ recover: false });
+    if (refused !== undefined) throw this.#refused(refused.detail);
+  }
+
+  #refused(detail: string, cause?: unknown): AgentError {
+    const { name } = this.#variant;
+    const message = `The domain of the variant ${name} cannot continue the trajectory: ${detail.replace(/\.$/, '')}. Pass a version that accepts the state at that entry.`;
+    return new AgentError('variant_refused', message, { evidence: { variant: name }, ...(cause !== undefined && { cause }) });
+  }
+
+  // ── the run ──
+
+  async #outcome(): Promise<{ readonly outcome: SampleOutcome; readonly fault?: SampleFault }> {
+    let ended: RunReport['ended'];
+    try {
+      ended = await this.#turns();
+    } catch (error) {
+      this.#options.signal?.throwIfAborted();
+      if (isInstance(error, LedgerFault) || isInstance(error, StoreError)) throw error;
+      if (this.#cut === undefined) return { outcome: 'failed', fault: faultOf(error) };
+      ended = 'aborted';
+    }
+    if (this.#cut !== undefined) {
+      const { kind, tool, input, detail } = this.#cut.fault;
+      return { outcome: kind, fault: { code: kind === 'failed' ? 'simulator_failed' : kind, detail, tool, input } };
+    }
+    this.#options.signal?.throwIfAborted();
+    return { outcome: OUTCOMES[ended] };
+  }
+
+  /** Runs the agents, and moves the clock on while they wait for a time. */
+  async #turns(): Promise<RunReport['ended']> {
+    const { turns: most, waits } = this.#options.limits;
+    const { earlier } = this.#production;
+    let done = earlier;
+    for (let waited = 0; ; waited++) {
+      const report = await this.#runOn(most - (done - earlier));
+      done = report.turns;
+      if (report.ended !== 'waiting' || report.wakeAt === undefined) return report.ended;
+      if (waited === waits) return 'turns';
+      this.#clock.moveTo(report.wakeAt);
+    }
+  }
+
+  #runOn(maxTurns: number): Promise<RunReport> {
+    const { people = 'as_recorded', agents } = this.#variant;
+    const { signal } = this.#options;
+    const counsel = counselOf(people, this.#production.counsel, (open) => this.#keyOf(open));
+    return runFrom(
+      this.#trajectory,
+      agents,
+      {
+        ...{ oracle: this.#branch.oracle, clock: this.#clock, random: this.#random, maxTurns },
+        ...(counsel !== undefined && { counsel }),
+        signal: AbortSignal.any([this.#stop.signal, ...(signal === undefined ? [] : [signal])]),
+      },
+      { placeOf: (turn) => this.#placeOf(turn) },
+    );
+  }
+
+  /** A turn has the time and the chance of the recorded turn of its number, if there is one. */
+  #placeOf(turn: number): Pick<Turn, 'at' | 'seed'> {
+    const recorded = this.#production.turns[turn]?.turn;
+    if (recorded === undefined) this.#clock.step();
+    else this.#clock.moveTo(recorded.at);
+    const seed = recorded?.seed ?? Buffer.from(this.#chance(`turn ${turn}`).bytes(32)).toString('hex');
+    return { at: this.#clock.now(), seed };
+  }
+
+  async #keyOf({ id }: OpenPending): Promise<string> {
+    const row = await this.#store.resolve(id);
+    if (row === undefined) throw new AgentError('bad_option', `The branch has no pending proposal ${id}.`);
+    return proposalKey({ ...row, payload: readRow(row).payload } as Entry<PendingPayload>, new ValueReader(this.#store));
+  }
+
+  #end(fault: CallFault): void {
+    if (this.#cut !== undefined) return;
+    this.#cut = { fault, length: this.#trajectory.length, state: this.#trajectory.state() };
+    this.#stop.abort();
+  }
+
+  #chance(name: string): Random {
+    return seededRandom(JSON.stringify(['assize/simulate', this.#options.seed, this.#number, name]));
+  }
+
+  // ── the result ──
+
+  async #result(ended: { readonly outcome: SampleOutcome; readonly fault?: SampleFault }): Promise<SampleResult> {
+    const { source, length, earlier, steps: before } = this.#production;
+    const end = this.#cut?.length ?? this.#trajectory.length;
+    const entries = (await recordedEntries(this.#store, source.trajectoryId)).slice(0, end);
+    const steps = await stepsIn(entries.slice(length), new ValueReader(this.#store));
+    const parts = partingOf(before, steps);
+    return {
+      ...{ variant: this.#variant.name, sample: this.#number, ...ended },
+      head: (entries.at(-1) as RecordedEntry).entry.id,
+      turns: (await this.#turnsMade()) - earlier,
+      steps,
+      difference: differenceTo(this.#production, this.#cut?.state ?? this.#trajectory.state()),
+      calls: this.#standIns.calls,
+      spent: spentBy(steps),
+      asked: { ...this.#branch.asked },
+      ...(parts !== undefined && { parts }),
+    };
+  }
+
+  async #turnsMade(): Promise<number> {
+    let turns = this.#production.earlier;
+    while ((await this.#store.oracleGet(turnKey(this.#trajectory.id, turns))) !== undefined) turns++;
+    return turns;
+  }
+}
+
+const OUTCOMES: Readonly<Record<RunReport['ended'], SampleOutcome>> = {
+  done: 'done',
+  waiting: 'stuck',
+  pending: 'waits',
+  turns: 'limit',
+  aborted: 'limit',
+};
+
+/** The amounts of all commits, by unit. */
+export function spentBy(steps: readonly Step[]): Amounts {
+  const spent: Record<string, number> = {};
+  for (const step of steps)
+    for (const [unit, amount] of Object.entries(step.spent ?? {})) spent[unit] = (spent[unit] ?? 0) + amount;
+  return spent;
+}
+
+function faultOf(error: unknown): SampleFault {
+  return { code: isAssizeError(error) ? error.code : 'error', detail: thrownText(error) };
+}
+
+const YEAR_MS = 365 * 24 * 3_600 * 1_000;
+
+function upgradeWrit({ publicKey, privateKey }: KeyPair, clock: SimulatedClock): ReturnType<typeof issueWrit> {
+  const now = clock.now();
+  const grant = { actions: ['assize.upgrade'], scopes: ['upgrade:**'], max_depth: 0, nonce: 'simulation' };
+  const period = { not_before: now, expires: new Date(Date.parse(now) + YEAR_MS).toISOString() };
+  return issueWrit({ issuer: publicKey, subject: 'assize-simulation', ...grant, ...period }, privateKey);
+}
