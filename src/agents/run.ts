@@ -124,6 +124,8 @@ export async function runAgents(
 export interface EarlierTurns {
   /** The time and the randomness of a turn, which a run of its own reads from clock and random. */
   readonly placeOf: (turn: number) => Pick<TurnPlace, 'at' | 'seed'>;
+  /** The pending proposal that blocked the proposal of a turn, which no entry has. */
+  readonly frozenBy: ReadonlyMap<number, Hash>;
 }
 
 /**
@@ -233,10 +235,18 @@ class Run {
       const recorded = await readTurn(this.#outside.oracle, id, this.#turn);
       if (recorded === undefined) break;
       if (last !== undefined) this.#note(last, {});
+      if (last !== undefined) this.#noteFrozen(last);
       last = recorded;
       this.#turn++;
     }
-    if (last !== undefined) this.#note(last, this.#earlier === undefined ? await this.#again(last) : {});
+    if (last === undefined) return;
+    this.#note(last, this.#earlier === undefined ? await this.#again(last) : {});
+    this.#noteFrozen(last);
+  }
+
+  #noteFrozen({ turn, number }: RecordedTurn): void {
+    const by = this.#earlier?.frozenBy.get(number);
+    if (by !== undefined && 'agent' in turn) this.#standing(turn.agent).frozenBy = by;
   }
 
   async #again(recorded: RecordedTurn): Promise<TurnOutcome> {

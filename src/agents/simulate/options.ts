@@ -7,6 +7,7 @@ import type { OracleStore } from '#oracle';
 import type { AssizeOptions } from '#runtime';
 import type { Agent } from '../agent.ts';
 import type { ReplayedLedger } from '../replay-store.ts';
+import type { RunOptions } from '../run.ts';
 import { badOption } from './bad-option.ts';
 import type { People } from './people.ts';
 import { checkSimulator, type ToolSimulator } from './simulators.ts';
@@ -33,6 +34,9 @@ export interface Variant {
   readonly policy?: Policy | null;
   /** Other declarations of tools, by name. Their functions are not called either. */
   readonly tools?: readonly Tool[];
+  /** As in `RunOptions`: the order of the agents. */
+  readonly arbiter?: RunOptions['arbiter'];
+  readonly concurrent?: boolean;
   /** Decides pending proposals. Default: `as_recorded`. */
   readonly people?: People;
   /** Asks every question again, also if the record has its answer. Default: false. */
@@ -87,6 +91,8 @@ const VARIANT = arg.options<Variant>({
   domain: arg.optional(arg.members({ hash: arg.text, roles: arg.object })),
   policy: arg.any,
   tools: arg.optional(arg.list(arg.members({ name: arg.text, spec: arg.object }))),
+  arbiter: arg.optional(arg.code),
+  concurrent: arg.optional(arg.flag),
   people: arg.any,
   fresh: arg.optional(arg.flag),
 });

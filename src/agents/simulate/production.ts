@@ -30,6 +30,8 @@ export interface Production {
   /** All turns of its run. The first `earlier` of them are shared. */
   readonly turns: readonly RecordedTurn[];
   readonly earlier: number;
+  /** By shared turn: the proposal that blocked that of the turn, which no entry has. */
+  readonly frozenBy: ReadonlyMap<number, Hash>;
   /** The decisions about pending proposals, in order. */
   readonly counsel: readonly RecordedCounsel[];
   /** The calls that the record can answer: those after the shared entry, then those before. */
@@ -57,6 +59,7 @@ export async function readProduction(source: SimulationSource, options: CheckedO
   const turns = await turnsOf(source);
   const places = new Map(entries.map(({ entry }) => [entry.id, entry.seq]));
   const found = turns.findIndex(({ turn: { after } }) => (places.get(after) ?? 0) >= last.entry.seq);
+  const earlier = found === -1 ? turns.length : found;
   const values = new ValueReader(store);
   const after = entries.slice(length);
   const calls = await callsOf(source);
@@ -67,7 +70,8 @@ export async function readProduction(source: SimulationSource, options: CheckedO
     entries,
     length,
     turns,
-    earlier: found === -1 ? turns.length : found,
+    earlier,
+    frozenBy: frozenIn(entries, turns.slice(0, earlier), places),
     counsel: await counselIn(entries, length, turns, values),
     calls: [...callsAfter, ...calls.filter(isShared)],
     callsAfter,
@@ -96,6 +100,35 @@ function placeOf(entries: readonly RecordedEntry[], at: number | string, traject
     'not_found',
     `The trajectory ${trajectoryId} has no entry ${at}. Pass a seq from 0 to ${entries.length - 1}, or the id of an entry.`,
   );
+}
+
+/**
+ * A frozen proposal leaves no entry, and its turn does not name the proposal that blocked it. The
+ * oldest one that was open then is taken for it.
+ */
+function frozenIn(
+  entries: readonly RecordedEntry[],
+  turns: readonly RecordedTurn[],
+  places: ReadonlyMap<Hash, number>,
+): ReadonlyMap<number, Hash> {
+  const made = new Set(entries.map(({ turn }) => turn));
+  const frozen = new Map<number, Hash>();
+  for (const { turn, number } of turns) {
+    if (!('does' in turn) || turn.does !== 'propose' || made.has(number)) continue;
+    const [by] = openAt(entries.slice(0, (places.get(turn.after) ?? 0) + 1));
+    if (by !== undefined) frozen.set(number, by);
+  }
+  return frozen;
+}
+
+/** The pending proposals that are open after these entries, oldest first. */
+function openAt(entries: readonly RecordedEntry[]): Hash[] {
+  const open = new Set<Hash>();
+  for (const { entry } of entries) {
+    if ('resolves' in entry.payload && entry.payload.resolves !== undefined) open.delete(entry.payload.resolves);
+    if (entry.kind === 'pending_approval') open.add(entry.id);
+  }
+  return [...open];
 }
 
 /** @throws AgentError `signer_needed` */

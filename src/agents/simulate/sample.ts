@@ -84,7 +84,10 @@ export class Sample {
     this.#options = options;
     this.#variant = variant;
     this.#number = number;
-    this.#store = new SimulationStore(source, length);
+    this.#store = new SimulationStore(
+      source,
+      entries.slice(0, length).map(({ entry }) => entry),
+    );
     const { entry: at } = entries[length - 1] as RecordedEntry;
     this.#store.seek({ at: at.payload.at, id: at.id });
     this.#clock = new SimulatedClock(at.payload.at);
@@ -219,7 +222,7 @@ export class Sample {
   }
 
   #runOn(maxTurns: number): Promise<RunReport> {
-    const { people = 'as_recorded', agents } = this.#variant;
+    const { people = 'as_recorded', agents, arbiter, concurrent } = this.#variant;
     const { signal } = this.#options;
     const counsel = counselOf(people, this.#production.counsel, (open) => this.#keyOf(open));
     return runFrom(
@@ -228,9 +231,11 @@ export class Sample {
       {
         ...{ oracle: this.#branch.oracle, clock: this.#clock, random: this.#random, maxTurns },
         ...(counsel !== undefined && { counsel }),
+        ...(arbiter !== undefined && { arbiter }),
+        ...(concurrent !== undefined && { concurrent }),
         signal: AbortSignal.any([this.#stop.signal, ...(signal === undefined ? [] : [signal])]),
       },
-      { placeOf: (turn) => this.#placeOf(turn) },
+      { placeOf: (turn) => this.#placeOf(turn), frozenBy: this.#production.frozenBy },
     );
   }
 

@@ -1,17 +1,21 @@
-import type { EffectKeyRow, EntryRow, Hash, Lease, LoggedTransaction } from '#ledger';
+import type { EffectKeyRow, Entry, EntryRow, Hash, Lease, LoggedTransaction } from '#ledger';
 import { ReplayStore } from '../replay-store.ts';
 import type { SimulationSource } from './options.ts';
 
 /**
  * A copy in memory of the first entries of a trajectory, for one branch. Values, facts, other
- * trajectories and earlier transactions are read from the source, as of the last shared entry.
+ * trajectories and the transactions of the shared entries are read from the source. A key that the
+ * record used later is free, because the branch may make that call again.
  */
 export class SimulationStore extends ReplayStore {
   readonly #source: SimulationSource['store'];
+  readonly #epochs: ReadonlySet<number>;
 
-  constructor({ store, trajectoryId }: Pick<SimulationSource, 'store' | 'trajectoryId'>, length: number) {
-    super(store, trajectoryId, length);
+  constructor({ store, trajectoryId }: Pick<SimulationSource, 'store' | 'trajectoryId'>, shared: readonly Entry[]) {
+    super(store, trajectoryId, shared.length);
     this.#source = store;
+    const epochs = shared.map(({ payload }) => (payload.kind === 'commit' ? payload.epoch : undefined));
+    this.#epochs = new Set(epochs.filter((epoch) => epoch !== undefined));
   }
 
   /** Adds the shared entries. */
@@ -20,11 +24,14 @@ export class SimulationStore extends ReplayStore {
   }
 
   override async effectKey(key: Hash): Promise<EffectKeyRow | undefined> {
-    return (await super.effectKey(key)) ?? this.#source.effectKey?.(key);
+    const own = await super.effectKey(key);
+    if (own !== undefined) return own;
+    const there = await this.#source.effectKey?.(key);
+    return there !== undefined && this.#epochs.has(there.epoch) ? there : undefined;
   }
 
   override async effectsOf(epoch: number): Promise<LoggedTransaction | undefined> {
-    return (await super.effectsOf(epoch)) ?? this.#source.effectsOf?.(epoch);
+    return this.#epochs.has(epoch) ? this.#source.effectsOf?.(epoch) : super.effectsOf(epoch);
   }
 
   /** The epochs of the branch follow all epochs of the source, so that none means two things. */

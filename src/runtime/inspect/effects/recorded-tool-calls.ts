@@ -1,5 +1,5 @@
 import type { Json } from '#base';
-import { type EffectPayload, type EffectState, type KnownEffect, readTransaction } from '#effects';
+import { type EffectPayload, type EffectPhase, type EffectState, type KnownEffect, readTransaction } from '#effects';
 import type { EffectStore, Hash, LedgerStore } from '#ledger';
 import { loggedTransactions } from '../../transactions/coordination/read-all.ts';
 import { readSalted } from '../../transactions/settle/quarantine.ts';
@@ -44,12 +44,15 @@ export async function recordedToolCalls(store: RecordedCallStore, trajectoryId: 
   return found.reverse().flat();
 }
 
+/** Phases in which an effect with a known failure has not happened, and is not called again. */
+const ENDED: ReadonlySet<EffectPhase> = new Set(['dropped', 'undone', 'unresolved', 'accepted']);
+
 async function outcomeOf(
   { result }: KnownEffect,
   { phase, failures }: EffectState,
   store: RecordedCallStore,
 ): Promise<Pick<RecordedToolCall, 'outcome' | 'answer'>> {
-  if (result === undefined) return { outcome: phase === 'dropped' && failures > 0 ? 'did_nothing' : 'unknown' };
+  if (result === undefined) return { outcome: failures > 0 && ENDED.has(phase) ? 'did_nothing' : 'unknown' };
   const answer = await readSalted((hash) => store.blob(hash), result);
   return answer === undefined ? { outcome: 'unknown' } : { outcome: 'answered', answer };
 }
