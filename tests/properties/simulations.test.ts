@@ -14,6 +14,7 @@ import {
 import type { Policy } from '#authority';
 import { isAssizeError } from '#base';
 import { canonicalize, contentHash } from '#canon';
+import { readTransaction } from '#effects';
 import { createOracle, fixedClock, seededRandom } from '#oracle';
 import { MemoryStore } from '#stores';
 import { cases } from '../support/cases.ts';
@@ -231,6 +232,7 @@ describe('a variant of a record with calls', () => {
 /** The number of calls that the commits among these entries made. */
 async function callsUntil(store: MemoryStore, entries: readonly { readonly id: string }[]): Promise<number> {
   const ids = new Set(entries.map(({ id }) => id));
-  const logged = await store.listEffects({ limit: 1_000 });
-  return logged.filter(({ records }) => [...ids].some((id) => records.join('').includes(id))).length;
+  const logged = (await store.listEffects({ limit: 1_000 })).map(readTransaction);
+  const shared = logged.filter(({ entry }) => entry !== undefined && ids.has(entry));
+  return shared.reduce((count, { effects }) => count + effects.length, 0);
 }

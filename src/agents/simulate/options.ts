@@ -5,11 +5,11 @@ import { type Domain, requireOwnDomain } from '#kernel';
 import type { EffectStore } from '#ledger';
 import type { OracleStore } from '#oracle';
 import type { AssizeOptions } from '#runtime';
-import type { Agent } from '../agent.ts';
+import { type Agent, populationOf } from '../agent.ts';
 import type { ReplayedLedger } from '../replay-store.ts';
 import type { RunOptions } from '../run.ts';
 import { badOption } from './bad-option.ts';
-import type { People } from './people.ts';
+import { checkPeople, type People } from './people.ts';
 import { checkSimulator, type ToolSimulator } from './simulators.ts';
 
 /** A production trajectory with its logs. Nothing of it is written. */
@@ -122,7 +122,10 @@ export interface CheckedOptions extends SimulateOptions {
   readonly limits: Required<SimulationLimits>;
 }
 
-/** @throws ArgumentError `bad_argument`; AgentError `bad_option`; DuplicatePackageError */
+/**
+ * @throws ArgumentError `bad_argument`; AgentError `bad_option`, `bad_agents`;
+ * DuplicatePackageError `duplicate_package`
+ */
 export function checkedOptions(source: SimulationSource, given: SimulateOptions): CheckedOptions {
   checkArgument(SOURCE, source, 'source');
   checkArgument(OPTIONS, given, 'options');
@@ -142,7 +145,7 @@ export function checkedOptions(source: SimulationSource, given: SimulateOptions)
   return { ...given, tools, simulators: { ...simulators }, samples, seed, limits: { turns, waits } };
 }
 
-function checkVariants(variants: readonly Variant[], { name }: Domain): void {
+function checkVariants(variants: readonly Variant[], domain: Domain): void {
   if (variants.length === 0 || variants.length > VARIANTS_MAX)
     throw badOption(`variants must have 1 to ${VARIANTS_MAX} elements`);
   const names = new Set<string>();
@@ -151,12 +154,18 @@ function checkVariants(variants: readonly Variant[], { name }: Domain): void {
       throw badOption(`the name of a variant must have 1 to ${NAME_MAX} characters`);
     if (names.has(variant.name)) throw badOption(`two variants are named ${variant.name}; give each its own name`);
     names.add(variant.name);
-    checkPolicy(variant);
-    if (variant.domain === undefined) continue;
-    requireOwnDomain(variant.domain);
-    if (variant.domain.name === name) continue;
-    throw badOption(`the domain of ${variant.name} is ${variant.domain.name}; pass another version of ${name}`);
+    checkVariant(variant, domain);
   }
+}
+
+function checkVariant(variant: Variant, domain: Domain): void {
+  const { name, agents, domain: own = domain, people = 'as_recorded' } = variant;
+  checkPolicy(variant);
+  checkPeople(people);
+  requireOwnDomain(own);
+  if (own.name !== domain.name)
+    throw badOption(`the domain of ${name} is ${own.name}; pass another version of ${domain.name}`);
+  populationOf(agents, own);
 }
 
 function checkPolicy({ name, policy }: Variant): void {

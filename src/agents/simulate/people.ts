@@ -25,11 +25,16 @@ export interface RecordedCounsel {
 
 const METHOD = 'simulation';
 
-/**
- * The counselor function of a sample. Undefined: every pending proposal waits.
- *
- * @throws AgentError `bad_option`
- */
+/** @throws AgentError `bad_option` */
+export function checkPeople(people: People): void {
+  if (people === 'as_recorded' || people === 'wait' || typeof people === 'function') return;
+  const { approve, reject, reason, ...others } = Object(people) as { readonly [field: string]: unknown };
+  const isOne = isText(approve) ? reject === undefined && reason === undefined : isText(reject);
+  if (isOne && approve !== reject && Object.keys(others).length === 0 && (reason === undefined || isText(reason))) return;
+  throw badOption('people must be as_recorded, wait, {approve: PRINCIPAL}, {reject: PRINCIPAL} or a function');
+}
+
+/** The counselor function of a sample. Undefined: every pending proposal waits. */
 export function counselOf(
   people: People,
   recorded: readonly RecordedCounsel[],
@@ -38,12 +43,9 @@ export function counselOf(
   if (people === 'wait') return undefined;
   if (people === 'as_recorded') return recorded.length === 0 ? undefined : asRecorded(recorded, keyOf);
   if (typeof people === 'function') return people;
-  const { approve, reject, reason } = Object(people) as { approve?: unknown; reject?: unknown; reason?: unknown };
-  if (isText(approve) && reject === undefined)
-    return () => ({ do: 'approve', principal: approve, method: METHOD });
-  if (isText(reject) && approve === undefined && (reason === undefined || isText(reason)))
-    return () => ({ do: 'reject', principal: reject, method: METHOD, reason: reason ?? 'rejected in a simulation' });
-  throw badOption('people must be as_recorded, wait, {approve: PRINCIPAL}, {reject: PRINCIPAL} or a function');
+  if ('approve' in people) return () => ({ do: 'approve', principal: people.approve, method: METHOD });
+  const { reject: principal, reason = 'rejected in a simulation' } = people;
+  return () => ({ do: 'reject', principal, method: METHOD, reason });
 }
 
 /** The n-th decision about a pending entry or an equal proposal is the n-th of the record. */

@@ -80,14 +80,14 @@ export class Till {
 /** `most`: the most that one payment may have. */
 export function tellerDomain({ tools }: Till, version = '1', most = 5): Domain {
   const [pay, wire, book] = tools as [Tool, Tool, Tool];
-  const action = (tool: Tool) => ({
+  const action = (...tools: readonly Tool[]) => ({
     process: 'pay',
     args: input,
     cost: () => ({ proposals: 1 }),
     apply: (state: any, { to, cents }: any) => {
       state.spent[to] = (state.spent[to] ?? 0) + cents;
     },
-    calls: (_: unknown, given: any) => [call(tool, given)],
+    calls: (_: unknown, given: any) => tools.map((tool) => call(tool, given)),
   });
   return defineDomain({
     name: 'teller',
@@ -97,7 +97,17 @@ export function tellerDomain({ tools }: Till, version = '1', most = 5): Domain {
     processes: { pay: { writes: ['/spent/*'] } },
     roles: { teller: { processes: ['pay'] } },
     counselors: { manager: (principal: string) => principal.startsWith('manager:') },
-    actions: { pay: action(pay), wire: action(wire), book: action(book) },
+    actions: {
+      ...{ pay: action(pay), wire: action(wire), book: action(book) },
+      both: { ...action(pay, book), onFailure: (args: Json) => ({ action: 'back', args }) },
+      back: {
+        process: 'pay',
+        args: input,
+        apply: (state: any, { to, cents }: any) => {
+          state.spent[to] -= cents;
+        },
+      },
+    },
     invariants: (rules: any) =>
       [pay, wire, book].flatMap(({ name }) => [
         rules.eachCall(`MOST_${name}`, name, {}, ({ input: { cents } }: any) =>
@@ -111,7 +121,7 @@ export function tellerDomain({ tools }: Till, version = '1', most = 5): Domain {
   } as never);
 }
 
-const ACTIONS = ['pay', 'wire', 'book'];
+const ACTIONS = ['pay', 'wire', 'book', 'both'];
 
 /** Proposes by chance, `turns` times. `shift` changes each amount. */
 export function teller(name: string, turns: number, shift = 0): Agent {
@@ -126,7 +136,7 @@ export function teller(name: string, turns: number, shift = 0): Agent {
       if (what % 5 === 0) await oracle.calls();
       if (what % 7 === 0) await oracle.ruling();
       const args = { to: to % 2 === 0 ? 'ann' : 'bob', cents: 1 + ((cents + shift) % 6) };
-      return { action: ACTIONS[what % 3] as string, args };
+      return { action: ACTIONS[what % 4] as string, args };
     },
   };
 }

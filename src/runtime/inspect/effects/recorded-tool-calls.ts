@@ -1,5 +1,5 @@
 import type { Json } from '#base';
-import { type EffectPayload, type EffectPhase, type EffectState, type KnownEffect, readTransaction } from '#effects';
+import { type EffectPayload, type EffectPhase, type KnownEffect, readTransaction, type TransactionState } from '#effects';
 import type { EffectStore, Hash, LedgerStore } from '#ledger';
 import { loggedTransactions } from '../../transactions/coordination/read-all.ts';
 import { readSalted } from '../../transactions/settle/quarantine.ts';
@@ -36,7 +36,7 @@ export async function recordedToolCalls(store: RecordedCallStore, trajectoryId: 
       const payload = (await readSalted((hash) => store.blob(hash), effect.payload)) as EffectPayload | undefined;
       if (payload === undefined) continue;
       const { tool, input } = payload;
-      const outcome = await outcomeOf(effect, state.effects[n]!, store);
+      const outcome = await outcomeOf(effect, hasFailed(state, n), store);
       calls.push({ tool, input, ...(entry !== undefined && { entry }), ...outcome });
     }
     found.push(calls);
@@ -47,12 +47,18 @@ export async function recordedToolCalls(store: RecordedCallStore, trajectoryId: 
 /** Phases in which an effect with a known failure has not happened, and is not called again. */
 const ENDED: ReadonlySet<EffectPhase> = new Set(['dropped', 'undone', 'unresolved', 'accepted']);
 
+/** Whether the call certainly did nothing: it failed for good, alone or with its transaction. */
+function hasFailed({ effects, failing }: TransactionState, n: number): boolean {
+  const { phase, failures } = effects[n]!;
+  return failing?.n === n || (failures > 0 && ENDED.has(phase));
+}
+
 async function outcomeOf(
   { result }: KnownEffect,
-  { phase, failures }: EffectState,
+  failed: boolean,
   store: RecordedCallStore,
 ): Promise<Pick<RecordedToolCall, 'outcome' | 'answer'>> {
-  if (result === undefined) return { outcome: failures > 0 && ENDED.has(phase) ? 'did_nothing' : 'unknown' };
+  if (result === undefined) return { outcome: failed ? 'did_nothing' : 'unknown' };
   const answer = await readSalted((hash) => store.blob(hash), result);
   return answer === undefined ? { outcome: 'unknown' } : { outcome: 'answered', answer };
 }
