@@ -73,7 +73,7 @@ export {
 export {
   type Parting,
   type People,
-  type ProductionSummary,
+  type RecordedSummary,
   type RulingCounts,
   type SampleFault,
   type SampleFigures,

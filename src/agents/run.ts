@@ -177,12 +177,7 @@ class Run {
   /** The agent of the last turn. */
   #last: string | undefined;
 
-  constructor(
-    trajectory: Trajectory,
-    agents: Population,
-    options: RunOptions,
-    earlier: EarlierTurns | undefined,
-  ) {
+  constructor(trajectory: Trajectory, agents: Population, options: RunOptions, earlier: EarlierTurns | undefined) {
     checkOptions(options);
     const { oracle, clock = systemClock, random = systemRandom } = options;
     this.#trajectory = trajectory;

@@ -89,12 +89,12 @@ describe('a variant with the agents of the record', () => {
             ...{ domain, anchors: ANCHORS, at, variants: [{ name: 'same', agents }] },
             ...(turns !== undefined && { limits: { turns } }),
           });
-        const { production } = await of(1);
+        const { recorded: made } = await of(1);
         // The record ended at a limit of turns or by itself.
-        if (production.turns === 0) return;
-        const { variants } = await of(production.turns);
+        if (made.turns === 0) return;
+        const { variants } = await of(made.turns);
         const [sample] = variants[0]?.samples ?? [];
-        expect(sample).toMatchObject({ head, difference: [], turns: production.turns, asked: { asked: 0 } });
+        expect(sample).toMatchObject({ head, difference: [], turns: made.turns, asked: { asked: 0 } });
         expect(sample?.parts).toBeUndefined();
         expect(calls()).toBe(asked);
       }),
@@ -124,7 +124,7 @@ const shift: fc.Arbitrary<Shift> = fc.record({
   samples: fc.integer({ min: 1, max: 2 }),
 });
 
-const MANAGER: RunOptions['counsel'] = () => ({ do: 'approve', principal: 'manager:m', method: 'test' });
+const MANAGER: NonNullable<RunOptions['counsel']> = () => ({ do: 'approve', principal: 'manager:m', method: 'test' });
 
 async function worked({ chance, tellers, length, manager }: Shift) {
   const till = new Till();
@@ -182,10 +182,10 @@ const SIMULATORS: { readonly [tool: string]: ToolSimulator } = {
     return { simulated: calls.length };
   },
   'till.wire': {
-    table: [{ when: { cents: 1 }, then: { answer: 'one' } }],
-    otherwise: { probability: 0.5, then: { error: 'refused' }, otherwise: { answer: 'more' } },
+    table: [{ when: { cents: 1 }, use: { answer: 'one' } }],
+    otherwise: { probability: 0.5, use: { error: 'refused' }, otherwise: { answer: 'more' } },
   },
-  'till.book': { table: [{ when: { to: 'ann' }, then: { answer: { booked: true } } }] },
+  'till.book': { table: [{ when: { to: 'ann' }, use: { answer: { booked: true } } }] },
 };
 
 /** The answers of the record by a walk over the calls that the real tools were given. */
@@ -200,7 +200,7 @@ function naiveAnswers(till: Till, { calls }: SampleResult, made: number): void {
 }
 
 describe('a variant of a record with calls', () => {
-  test('calls no real tool, changes no byte of the source, gives recorded answers in order', () =>
+  test('calls no real tool, changes no source, has recorded answers in order', () =>
     fc.assert(
       fc.asyncProperty(shift, async (drawn) => {
         const { till, domain, store, agents } = await worked(drawn);
@@ -220,7 +220,8 @@ describe('a variant of a record with calls', () => {
         expect(await everything()).toBe(before);
         for (const sample of variants[0]?.samples ?? []) {
           naiveAnswers(till, sample, await callsUntil(store, entries.slice(0, at + 1)));
-          if (sample.outcome === 'no_answer') expect(sample.fault).toMatchObject({ code: 'no_answer', tool: 'till.book' });
+          if (sample.outcome === 'no_answer')
+            expect(sample.fault).toMatchObject({ code: 'no_answer', tool: 'till.book' });
           // A record that ended at its limit of turns goes on.
           if (drawn.variant === 'same') expect(sample.parts?.one).toBeUndefined();
         }

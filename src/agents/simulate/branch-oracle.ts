@@ -4,9 +4,9 @@ import {
   type CallScope,
   COORDINATOR,
   createOracle,
+  ORACLE_LIMITS,
   type Oracle,
   type OracleCall,
-  ORACLE_LIMITS,
   type OracleStore,
   oracleKey,
 } from '#oracle';

@@ -18,7 +18,7 @@ export interface RulingCounts {
 }
 
 /** The record after the shared entry, for comparison. */
-export interface ProductionSummary {
+export interface RecordedSummary {
   readonly turns: number;
   readonly rulings: RulingCounts;
   /** Calls by tool. */
@@ -48,6 +48,7 @@ export interface SampleFigures {
   readonly committed: number;
   readonly rejected: number;
   readonly escalated: number;
+  readonly approved: number;
   readonly calls: number;
   /** Questions to models and services that were not answered by the record. */
   readonly questions: number;
@@ -61,7 +62,7 @@ export interface VariantParting extends Parting {
   readonly sample: number;
 }
 
-export function summaryOf({ steps, callsAfter, turns, earlier, leftOut }: Production): ProductionSummary {
+export function summaryOf({ steps, callsAfter, turns, earlier, leftOut }: Production): RecordedSummary {
   return {
     turns: turns.length - earlier,
     rulings: countsOf(steps),
@@ -88,7 +89,9 @@ export function countsOf(steps: readonly Step[]): RulingCounts {
 }
 
 function rulesIn(steps: readonly Step[]): RulingCounts['rules'] {
-  const met = steps.filter(({ ruling, rule }) => rule !== undefined && (ruling === 'rejected' || ruling === 'escalated'));
+  const met = steps.filter(
+    ({ ruling, rule }) => rule !== undefined && (ruling === 'rejected' || ruling === 'escalated'),
+  );
   const byRule = [...Map.groupBy(met, ({ rule }) => rule as string)].sort(([one], [other]) => (one < other ? -1 : 1));
   return Object.fromEntries(
     byRule.map(([rule, of]) => {
@@ -112,6 +115,7 @@ export function variantResult(name: string, samples: readonly SampleResult[]): V
       committed: median('committed'),
       rejected: median('rejected'),
       escalated: median('escalated'),
+      approved: median('approved'),
       calls: median('calls'),
       questions: median('questions'),
       inputTokens: median('inputTokens'),
@@ -125,9 +129,12 @@ export function variantResult(name: string, samples: readonly SampleResult[]): V
 }
 
 function figuresOf({ turns, steps, calls, asked }: SampleResult): SampleFigures {
-  const { committed, rejected, escalated } = countsOf(steps);
+  const { committed, rejected, escalated, approved } = countsOf(steps);
   const { repeated, asked: now, inputTokens, outputTokens } = asked;
-  return { turns, committed, rejected, escalated, calls: calls.length, questions: repeated + now, inputTokens, outputTokens };
+  return {
+    ...{ turns, committed, rejected, escalated, approved, calls: calls.length },
+    ...{ questions: repeated + now, inputTokens, outputTokens },
+  };
 }
 
 function callsIn(samples: readonly SampleResult[]): VariantResult['calls'] {

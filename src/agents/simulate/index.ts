@@ -1,5 +1,5 @@
 export type {
-  ProductionSummary,
+  RecordedSummary,
   RulingCounts,
   SampleFigures,
   VariantParting,

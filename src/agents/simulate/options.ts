@@ -53,7 +53,7 @@ export interface SimulateOptions extends Pick<AssizeOptions, 'anchors' | 'policy
   /** The last entry that the branch shares with the record: its seq or its id. Default: 0. */
   readonly at?: number | string;
   readonly variants: readonly Variant[];
-  /** What answers a call that the record does not have, by tool. */
+  /** By tool: the answers to calls that the record does not have. */
   readonly simulators?: { readonly [tool: string]: ToolSimulator };
   /** Samples of each variant: 1 to 1,000. Default: 1. */
   readonly samples?: number;
@@ -135,8 +135,7 @@ export function checkedOptions(source: SimulationSource, given: SimulateOptions)
   checkWhole('samples', samples, 1, SAMPLES_MAX);
   checkWhole('limits.turns', turns, 1, TURNS_MAX);
   checkWhole('limits.waits', waits, 0, TURNS_MAX);
-  if (typeof seed !== 'string' && !Number.isSafeInteger(seed))
-    throw badOption('seed must be a text or a whole number');
+  if (typeof seed !== 'string' && !Number.isSafeInteger(seed)) throw badOption('seed must be a text or a whole number');
   checkVariants(variants, domain);
   for (const [tool, simulator] of Object.entries(simulators)) {
     if (!isToolName(tool)) throw badOption(`${JSON.stringify(tool)} of simulators is not the name of a tool`);

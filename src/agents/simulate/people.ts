@@ -30,7 +30,8 @@ export function checkPeople(people: People): void {
   if (people === 'as_recorded' || people === 'wait' || typeof people === 'function') return;
   const { approve, reject, reason, ...others } = Object(people) as { readonly [field: string]: unknown };
   const isOne = isText(approve) ? reject === undefined && reason === undefined : isText(reject);
-  if (isOne && approve !== reject && Object.keys(others).length === 0 && (reason === undefined || isText(reason))) return;
+  if (isOne && approve !== reject && Object.keys(others).length === 0 && (reason === undefined || isText(reason)))
+    return;
   throw badOption('people must be as_recorded, wait, {approve: PRINCIPAL}, {reject: PRINCIPAL} or a function');
 }
 

@@ -179,7 +179,9 @@ const PAGE = 1_000;
 export async function rowsOf({ store, trajectoryId }: SimulationSource, length: number): Promise<EntryRow[]> {
   const rows: EntryRow[] = [];
   while (rows.length < length)
-    rows.push(...(await store.entries(trajectoryId, { from: rows.length, limit: Math.min(PAGE, length - rows.length) })));
+    rows.push(
+      ...(await store.entries(trajectoryId, { from: rows.length, limit: Math.min(PAGE, length - rows.length) })),
+    );
   return rows;
 }
 

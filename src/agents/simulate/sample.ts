@@ -1,8 +1,17 @@
+import { issueWrit } from '#authority';
 import { isAssizeError, isInstance, type Json, thrownText } from '#base';
 import { generateKeys, hashText, type KeyPair } from '#canon';
-import { issueWrit } from '#authority';
 import type { Domain } from '#kernel';
-import { type Amounts, type Entry, type Hash, LedgerFault, type Patch, type PendingPayload, readRow, ValueReader } from '#ledger';
+import {
+  type Amounts,
+  type Entry,
+  type Hash,
+  LedgerFault,
+  type Patch,
+  type PendingPayload,
+  readRow,
+  ValueReader,
+} from '#ledger';
 import { type OracleRow, type OracleStore, type Random, seededRandom, turnKey } from '#oracle';
 import type { Assize, Trajectory } from '#runtime';
 import { StoreError } from '#stores';
@@ -184,7 +193,10 @@ export class Sample {
   #refused(detail: string, cause?: unknown): AgentError {
     const { name } = this.#variant;
     const message = `The domain of the variant ${name} cannot continue the trajectory: ${detail.replace(/\.$/, '')}. Pass a version that accepts the state at that entry.`;
-    return new AgentError('variant_refused', message, { evidence: { variant: name }, ...(cause !== undefined && { cause }) });
+    return new AgentError('variant_refused', message, {
+      evidence: { variant: name },
+      ...(cause !== undefined && { cause }),
+    });
   }
 
   // ── the run ──
@@ -251,7 +263,10 @@ export class Sample {
   async #keyOf({ id }: OpenPending): Promise<string> {
     const row = await this.#store.resolve(id);
     if (row === undefined) throw new AgentError('bad_option', `The branch has no pending proposal ${id}.`);
-    return proposalKey({ ...row, payload: readRow(row).payload } as Entry<PendingPayload>, new ValueReader(this.#store));
+    return proposalKey(
+      { ...row, payload: readRow(row).payload } as Entry<PendingPayload>,
+      new ValueReader(this.#store),
+    );
   }
 
   #end(fault: CallFault): void {

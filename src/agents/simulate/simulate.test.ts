@@ -5,12 +5,12 @@ import type { Tool } from '#effects';
 import { defineDomain } from '#kernel';
 import { createOracle, type OracleStore, seededRandom, turnKey } from '#oracle';
 import { MemoryStore } from '#stores';
-import { desk, newsroom } from '../../../tests/support/ledger/newsroom.ts';
 import { allEntries } from '../../../tests/support/ledger/desk.ts';
+import { desk, newsroom } from '../../../tests/support/ledger/newsroom.ts';
 import { HandClock, operator, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 import { Bank, LIMIT, payments } from '../../../tests/support/tools/bank.ts';
-import { type Agent, replayRun, runAgents } from '../index.ts';
-import { type SampleResult, type SimulateOptions, simulate, type Variant } from './index.ts';
+import { type Agent, runAgents } from '../index.ts';
+import { type SimulateOptions, simulate, type Variant } from './index.ts';
 
 const anchors = [operator.publicKey];
 
@@ -61,7 +61,7 @@ describe('a variant equal to the record', () => {
     expect(await replay()).toMatchObject({ same: true, headId: entries.at(-1)?.id });
     for (const { seq } of entries.slice(0, -1)) {
       const { variants, partings } = await of([{ name: 'same', agents }], { at: seq });
-      const [sample] = variants[0]?.samples as [SampleResult];
+      const sample = only(only(variants).samples);
       expect(sample).toMatchObject({ head: entries.at(-1)?.id, difference: [] });
       expect(sample.parts).toBeUndefined();
       expect(partings).toEqual([]);
@@ -82,8 +82,9 @@ function clerk(amounts: readonly number[], seen: unknown[] = []): Agent {
     async decide({ spent }, ask) {
       seen.push((await ask.calls()).map(({ answer }) => answer));
       if ((await ask.ruling())?.ruling === 'escalated') return 'wait';
-      let left = spent.bob ?? 0;
-      const next = amounts.findIndex((cents) => (left -= cents) < 0);
+      const paid = spent.bob ?? 0;
+      const sums = amounts.map((_, n) => amounts.slice(0, n + 1).reduce((sum, cents) => sum + cents, 0));
+      const next = sums.findIndex((sum) => sum > paid);
       return next === -1 ? 'done' : { action: 'pay', args: { to: 'bob', cents: amounts[next] } };
     },
   };
@@ -159,8 +160,8 @@ describe('calls', () => {
   test('a simulator as data: table, error, probability', async () => {
     const { of } = await paid([100]);
     const rule = {
-      table: [{ when: { cents: 300 }, then: { answer: 'three' } }],
-      otherwise: { probability: 0.5, then: { answer: 'lucky' }, otherwise: { error: 'not today' } },
+      table: [{ when: { cents: 300 }, use: { answer: 'three' } }],
+      otherwise: { probability: 0.5, use: { answer: 'lucky' }, otherwise: { error: 'not today' } },
     };
     const run = () =>
       of([{ name: 'more', agents: [clerk([300, 400])] }], { simulators: { 'bank.pay': rule }, samples: 20 });
@@ -208,7 +209,7 @@ describe('people', () => {
     // An equal proposal at another place.
     const { variants: early } = await of([{ name: 'v', agents: [clerk([600, 100, 200])] }]);
     expect(only(only(early).samples).outcome).toBe('done');
-    // Nobody decided about this one.
+    // The record has no decision about this proposal.
     const { variants: other } = await of([{ name: 'v', agents: [clerk([601])] }]);
     expect(only(only(other).samples).outcome).toBe('waits');
   });
@@ -234,7 +235,11 @@ describe('questions', () => {
   const asking = (seen: unknown[], answer: () => Json, model = 'm'): Agent => ({
     ...clerk([]),
     async decide({ spent }, oracle) {
-      const said = await oracle.ask({ request: { ask: 'model', spent }, theta: { model_version: model }, call: answer });
+      const said = await oracle.ask({
+        request: { ask: 'model', spent },
+        theta: { model_version: model },
+        call: answer,
+      });
       seen.push(said);
       return spent.bob === undefined ? { action: 'pay', args: { to: 'bob', cents: 100 } } : 'done';
     },
@@ -305,7 +310,7 @@ describe('variants', () => {
     ];
     const simulation = await of(variants, { simulators: { 'bank.pay': { answer: 'ok' } } });
     expect(simulation.partings).toMatchObject([{ variants: ['same', 'last'], sample: 0, step: 2, turn: 2 }]);
-    expect(simulation.production).toMatchObject({ turns: 4, rulings: { committed: 3 }, calls: { 'bank.pay': 3 } });
+    expect(simulation.recorded).toMatchObject({ turns: 4, rulings: { committed: 3 }, calls: { 'bank.pay': 3 } });
     expect(only(simulation.variants).samples[0]?.parts).toBeUndefined();
   });
 
@@ -333,7 +338,16 @@ describe('bad input', () => {
   const agents = [clerk([1])];
   test.each<[string, Partial<SimulateOptions> & { variants?: readonly Variant[] }, string]>([
     ['no variants', { variants: [] }, 'bad_option'],
-    ['two with one name', { variants: [{ name: 'a', agents }, { name: 'a', agents }] }, 'bad_option'],
+    [
+      'two with one name',
+      {
+        variants: [
+          { name: 'a', agents },
+          { name: 'a', agents },
+        ],
+      },
+      'bad_option',
+    ],
     ['no agents', { variants: [{ name: 'a', agents: [] }] }, 'bad_agents'],
     ['a bad people', { variants: [{ name: 'a', agents, people: 'never' as never }] }, 'bad_option'],
     ['a policy that is none', { variants: [{ name: 'a', agents, policy: {} as never }] }, 'bad_option'],
@@ -343,7 +357,7 @@ describe('bad input', () => {
     ['an entry that is not there', { at: 999 }, 'not_found'],
     ['an id that is not there', { at: 'f'.repeat(64) }, 'not_found'],
     ['a simulator that is none', { simulators: { 'bank.pay': {} as never } }, 'bad_option'],
-    ['a probability above 1', { simulators: { 'bank.pay': { probability: 2, then: { answer: 1 } } } }, 'bad_option'],
+    ['a probability above 1', { simulators: { 'bank.pay': { probability: 2, use: { answer: 1 } } } }, 'bad_option'],
     ['a simulator of no tool', { simulators: { 'Not A Tool': { answer: 1 } } }, 'bad_option'],
   ])('%s', async (_, more, code) => {
     const { of } = await paid([100]);

@@ -1,7 +1,7 @@
 import type { Hash } from '#ledger';
 import { MemoryStore } from '#stores';
 import {
-  type ProductionSummary,
+  type RecordedSummary,
   summaryOf,
   type VariantParting,
   type VariantResult,
@@ -16,7 +16,7 @@ export interface Simulation {
   readonly trajectoryId: string;
   /** The last entry that all branches share with the record. */
   readonly at: { readonly seq: number; readonly id: Hash };
-  readonly production: ProductionSummary;
+  readonly recorded: RecordedSummary;
   readonly variants: readonly VariantResult[];
   /** Where two variants part. A pair with equal rulings in every sample is left out. */
   readonly partings: readonly VariantParting[];
@@ -55,7 +55,7 @@ export async function simulate(source: SimulationSource, options: SimulateOption
   return {
     trajectoryId: source.trajectoryId,
     at: { seq: entry.seq, id: entry.id },
-    production: summaryOf(production),
+    recorded: summaryOf(production),
     variants,
     partings: variantPartings(variants),
   };

@@ -36,11 +36,11 @@ export type SimulatorRule =
   | { readonly answer: Json }
   /** The call fails and has done nothing. */
   | { readonly error: string }
-  /** `then` with this probability, 0 to 1, and else `otherwise`. */
-  | { readonly probability: number; readonly then: SimulatorRule; readonly otherwise?: SimulatorRule }
+  /** `use` with this probability, 0 to 1, and else `otherwise`. */
+  | { readonly probability: number; readonly use: SimulatorRule; readonly otherwise?: SimulatorRule }
   /** The first row whose fields the input has, with equal values. */
   | {
-      readonly table: readonly { readonly when: { readonly [field: string]: Json }; readonly then: SimulatorRule }[];
+      readonly table: readonly { readonly when: { readonly [field: string]: Json }; readonly use: SimulatorRule }[];
       readonly otherwise?: SimulatorRule;
     };
 
@@ -60,9 +60,9 @@ function ruled(rule: SimulatorRule | undefined, input: Json, context: SimulatorC
   if ('answer' in rule) return copyJson(rule.answer, { foreign: true });
   if ('error' in rule) throw new DidNothing(rule.error, { final: true });
   if ('probability' in rule)
-    return ruled(context.random() < rule.probability ? rule.then : rule.otherwise, input, context);
+    return ruled(context.random() < rule.probability ? rule.use : rule.otherwise, input, context);
   const row = rule.table.find(({ when }) => Object.entries(when).every(([field, value]) => has(input, field, value)));
-  return ruled(row === undefined ? rule.otherwise : row.then, input, context);
+  return ruled(row === undefined ? rule.otherwise : row.use, input, context);
 }
 
 function has(input: Json, field: string, value: Json): boolean {
@@ -82,7 +82,7 @@ export function checkSimulator(tool: string, simulator: unknown): void {
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
   answer: [],
   error: [],
-  probability: ['then', 'otherwise'],
+  probability: ['use', 'otherwise'],
   table: ['otherwise'],
 };
 
@@ -97,17 +97,17 @@ function faultOf(rule: unknown, depth: number): string | undefined {
 }
 
 function partFault(kind: string, rule: { readonly [field: string]: unknown }, depth: number): string | undefined {
-  const { answer, error, probability, then, otherwise, table } = rule;
+  const { answer, error, probability, use, otherwise, table } = rule;
   if (kind === 'answer') return isJson(answer) ? undefined : 'its answer is not JSON';
   if (kind === 'error') return typeof error === 'string' && error !== '' ? undefined : 'its error must be a text';
   const last = otherwise === undefined ? undefined : faultOf(otherwise, depth + 1);
   if (kind === 'probability')
-    return isChance(probability) ? (faultOf(then, depth + 1) ?? last) : 'its probability must be a number from 0 to 1';
+    return isChance(probability) ? (faultOf(use, depth + 1) ?? last) : 'its probability must be a number from 0 to 1';
   if (!Array.isArray(table)) return 'its table must be a list';
   for (const row of table) {
     if (!isObject(row) || !isObject(row['when']) || !isJson(row['when']))
       return 'each row of its table needs an object when';
-    const fault = faultOf(row['then'], depth + 1);
+    const fault = faultOf(row['use'], depth + 1);
     if (fault !== undefined) return fault;
   }
   return last;

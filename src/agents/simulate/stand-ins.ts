@@ -1,9 +1,9 @@
-import { type Json, thrownText } from '#base';
+import { isInstance, type Json, thrownText } from '#base';
 import { canonicalize, copyJson } from '#canon';
 import { type CallContext, DidNothing, declareTool, type Tool } from '#effects';
 import type { Random } from '#oracle';
 import type { RecordedToolCall } from '#runtime';
-import { simulated, type SimulatedCall, type ToolSimulator } from './simulators.ts';
+import { type SimulatedCall, simulated, type ToolSimulator } from './simulators.ts';
 
 /** The reason why no stand-in can answer a call. */
 export interface CallFault {
@@ -81,11 +81,12 @@ export class StandIns {
       this.calls.push({ tool, input, from, answer });
       return answer;
     } catch (error) {
-      if (error instanceof DidNothing) this.calls.push({ tool, input, from });
-      const fault = error instanceof NoAnswer ? 'no_answer' : 'failed';
-      if (!(error instanceof DidNothing))
-        this.#parts.onFault({ kind: fault, tool, input, detail: thrownText(error) });
-      throw error instanceof DidNothing ? error : new DidNothing(thrownText(error), { final: true });
+      const isRefusal = isInstance(error, DidNothing);
+      if (isRefusal) this.calls.push({ tool, input, from });
+      const fault = isInstance(error, NoAnswer) ? 'no_answer' : 'failed';
+      if (isRefusal) throw error;
+      this.#parts.onFault({ kind: fault, tool, input, detail: thrownText(error) });
+      throw new DidNothing(thrownText(error), { final: true });
     }
   }
 

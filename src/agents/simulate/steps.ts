@@ -35,11 +35,7 @@ export interface Step {
  *
  * @throws LedgerFault for a missing blob
  */
-export async function stepOf(
-  entry: Entry,
-  turn: number | undefined,
-  values: ValueReader,
-): Promise<Step | undefined> {
+export async function stepOf(entry: Entry, turn: number | undefined, values: ValueReader): Promise<Step | undefined> {
   const { payload, seq } = entry;
   if (isEffectEntry(payload) || isUpgrade(payload)) return undefined;
   const proposed = proposalIn(payload);
@@ -87,7 +83,7 @@ function ruleOf(payload: Extract<Payload, { kind: 'pending_approval' | 'rejectio
 export interface Parting {
   /** The index of the step. */
   readonly step: number;
-  /** The turn of that step, in the first of the two that has one. */
+  /** The turn of that step. For a decision of a person, the last turn before it. */
   readonly turn?: number;
   /** Undefined: the first one has ended there. */
   readonly one?: Step;
@@ -101,10 +97,14 @@ export function partingOf(first: readonly Step[], second: readonly Step[]): Part
   for (let step = 0; step < length; step++) {
     const [one, other] = [first[step], second[step]];
     if (one !== undefined && other !== undefined && keyOf(one) === keyOf(other)) continue;
-    const turn = other?.turn ?? one?.turn;
+    const turn = other?.turn ?? one?.turn ?? lastTurn(first.slice(0, step));
     return { step, ...(turn !== undefined && { turn }), ...(one && { one }), ...(other && { other }) };
   }
   return undefined;
+}
+
+function lastTurn(steps: readonly Step[]): number | undefined {
+  return steps.findLast(({ turn }) => turn !== undefined)?.turn;
 }
 
 function keyOf({ ruling, action, role, args, reason, rule }: Step): string {

@@ -422,6 +422,7 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
     (options) => runtime.httpWitness(options),
     [{ url: 'https://witness.example/', key: plain(WITNESSES[0]), timeoutMs: 100 }],
   ),
+  recordedToolCalls: on(({ store }, id) => runtime.recordedToolCalls(store, id), ['t']),
   listWrits: on(({ store }, id) => runtime.listWrits(store, id), ['t']),
   makeCheckpoint: on(
     ({ store }, options) => runtime.makeCheckpoint(store, options),

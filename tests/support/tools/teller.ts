@@ -77,7 +77,7 @@ export class Till {
   }
 }
 
-/** `most`: the most that one payment may have. */
+/** `most`: the largest amount of a payment. */
 export function tellerDomain({ tools }: Till, version = '1', most = 5): Domain {
   const [pay, wire, book] = tools as [Tool, Tool, Tool];
   const action = (...tools: readonly Tool[]) => ({

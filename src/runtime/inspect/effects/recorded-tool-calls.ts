@@ -1,5 +1,11 @@
 import type { Json } from '#base';
-import { type EffectPayload, type EffectPhase, type KnownEffect, readTransaction, type TransactionState } from '#effects';
+import {
+  type EffectPayload,
+  type EffectPhase,
+  type KnownEffect,
+  readTransaction,
+  type TransactionState,
+} from '#effects';
 import type { EffectStore, Hash, LedgerStore } from '#ledger';
 import { loggedTransactions } from '../../transactions/coordination/read-all.ts';
 import { readSalted } from '../../transactions/settle/quarantine.ts';
