@@ -6,6 +6,7 @@ import {
   type EntryRow,
   type Hash,
   isEffectEntry,
+  observationsOf,
   type PendingPayload,
   Replayer,
   ValueReader,
@@ -257,7 +258,10 @@ function counselorIn(payload: Entry['payload']): Extract<Entry['payload'], { kin
   return payload.kind === 'commit' ? payload.counselor : undefined;
 }
 
-/** Entries that neither a turn of the run, nor a decision, nor the outcome of a call explains. */
+/** Entries that neither a turn of the run, nor a decision, nor a call explains. */
 function isOfOthers({ entry: { payload }, turn }: RecordedEntry): boolean {
-  return turn === undefined && !('resolves' in payload && payload.resolves !== undefined) && !isEffectEntry(payload);
+  if (turn !== undefined || isEffectEntry(payload)) return false;
+  if ('resolves' in payload && payload.resolves !== undefined) return false;
+  // The proposal that the runtime makes for a failed call observes that failure.
+  return !observationsOf(payload).some(({ name }) => name.startsWith('assize.'));
 }

@@ -10,6 +10,8 @@ import type { SimulationSource } from './options.ts';
 export class SimulationStore extends ReplayStore {
   readonly #source: SimulationSource['store'];
   readonly #epochs: ReadonlySet<number>;
+  /** The key of claims of this copy, if the source has none: no fact was stated there. */
+  #claimKey: Uint8Array | undefined;
 
   constructor({ store, trajectoryId }: Pick<SimulationSource, 'store' | 'trajectoryId'>, shared: readonly Entry[]) {
     super(store, trajectoryId, shared.length);
@@ -32,6 +34,12 @@ export class SimulationStore extends ReplayStore {
 
   override async effectsOf(epoch: number): Promise<LoggedTransaction | undefined> {
     return this.#epochs.has(epoch) ? this.#source.effectsOf?.(epoch) : super.effectsOf(epoch);
+  }
+
+  override async claimKey(offered?: Uint8Array): Promise<Uint8Array> {
+    this.#claimKey ??= (await this.#source.claimKey?.()) ?? offered;
+    // The caller without an offer accepts undefined, as `FactStore` declares.
+    return this.#claimKey as Uint8Array;
   }
 
   /** The epochs of the branch follow all epochs of the source, so that none means two things. */

@@ -74,6 +74,8 @@ async function dimensionsOf(options: VariantOptions): Promise<{
   readonly domains: Dimension<Domain>;
 }> {
   const { model, textTools = false, policy, schema, instead } = options;
+  if (schema !== undefined && !policy.some(isCedar))
+    throw new CliError('usage', 'The option --schema needs a Cedar policy. Pass --policy FILE.cedar.');
   const models = model.map((text) => [text.split('@')[0] as string, chatModelOf(text, textTools)] as const);
   const policies = await Promise.all(
     policy.map(
@@ -89,7 +91,11 @@ async function dimensionsOf(options: VariantOptions): Promise<{
 }
 
 function schemaFor(path: string, schema: string | undefined): { readonly schema?: string } {
-  return schema === undefined || !path.endsWith('.cedar') ? {} : { schema };
+  return schema === undefined || !isCedar(path) ? {} : { schema };
+}
+
+function isCedar(path: string): boolean {
+  return path.endsWith('.cedar');
 }
 
 function orNone<T>(dimension: Dimension<T>): Dimension<T> {
