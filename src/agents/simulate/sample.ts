@@ -204,7 +204,7 @@ export class Sample {
   async #outcome(): Promise<{ readonly outcome: SampleOutcome; readonly fault?: SampleFault }> {
     let ended: RunReport['ended'];
     try {
-      ended = await this.#turns();
+      ended = await unlessAborted(this.#turns(), this.#options.signal);
     } catch (error) {
       this.#options.signal?.throwIfAborted();
       if (isInstance(error, LedgerFault) || isInstance(error, StoreError)) throw error;
@@ -314,6 +314,19 @@ const OUTCOMES: Readonly<Record<RunReport['ended'], SampleOutcome>> = {
   turns: 'limit',
   aborted: 'limit',
 };
+
+/** The same, but an abort rejects at once: an agent may never answer. @throws the signal's reason */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work;
+  const { promise, reject } = Promise.withResolvers<never>();
+  const stop = (): void => reject(signal.reason);
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
 
 /** The amounts of all commits, by unit. */
 export function spentBy(steps: readonly Step[]): Amounts {

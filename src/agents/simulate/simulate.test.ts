@@ -334,6 +334,20 @@ describe('variants', () => {
   });
 });
 
+test('an abort ends a simulation, also while an agent never answers', async () => {
+  const { of } = await paid([100]);
+  const ending = new AbortController();
+  const reason = new Error('enough');
+  const mute: Agent = {
+    ...clerk([]),
+    decide: () => {
+      ending.abort(reason);
+      return new Promise<never>(() => undefined);
+    },
+  };
+  await expect(of([{ name: 'mute', agents: [mute] }], { signal: ending.signal })).rejects.toBe(reason);
+});
+
 describe('bad input', () => {
   const agents = [clerk([1])];
   test.each<[string, Partial<SimulateOptions> & { variants?: readonly Variant[] }, string]>([
