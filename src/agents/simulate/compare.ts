@@ -1,7 +1,7 @@
 import type { Amounts } from '#ledger';
 import type { RecordedToolCall } from '#runtime';
 import type { Production } from './production.ts';
-import { type SampleOutcome, type SampleResult, spentBy } from './sample.ts';
+import { type SampleOutcome, type SampleResult, spentBy } from './sample-result.ts';
 import { type Parting, partingOf, type Step } from './steps.ts';
 
 /** Rulings by kind, and rulings of rules. */

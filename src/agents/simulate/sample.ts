@@ -1,76 +1,24 @@
-import { issueWrit } from '#authority';
 import { isAssizeError, isInstance, type Json, thrownText } from '#base';
-import { generateKeys, hashText, type KeyPair } from '#canon';
-import type { Domain } from '#kernel';
-import {
-  type Amounts,
-  type Entry,
-  type Hash,
-  LedgerFault,
-  type Patch,
-  type PendingPayload,
-  readRow,
-  ValueReader,
-} from '#ledger';
+import { hashText } from '#canon';
+import { type Entry, LedgerFault, type PendingPayload, readRow, ValueReader } from '#ledger';
 import { type OracleRow, type OracleStore, type Random, seededRandom, turnKey } from '#oracle';
-import type { Assize, Trajectory } from '#runtime';
+import type { Trajectory } from '#runtime';
 import { StoreError } from '#stores';
 import { AgentError } from '../errors.ts';
 import { type RecordedEntry, recordedEntries } from '../recorded-rows.ts';
-import { ReplayAssize, recordedTimeout } from '../replay.ts';
 import { type OpenPending, type RunReport, runFrom } from '../run.ts';
 import type { Turn } from '../turn.ts';
-import { type AskedQuestions, branchOracle } from './branch-oracle.ts';
+import { branchOracle } from './branch-oracle.ts';
+import { copyRuntime } from './copy-runtime.ts';
 import type { CheckedOptions, Variant } from './options.ts';
 import { counselOf } from './people.ts';
-import { differenceTo, type Production, proposalKey, rowsOf, stepsIn } from './production.ts';
+import { differenceTo, type Production, rowsOf, stepsIn } from './production.ts';
+import { proposalKey } from './recorded-counsel.ts';
+import { type SampleFault, type SampleOutcome, type SampleResult, spentBy } from './sample-result.ts';
 import { SimulatedClock } from './simulated-clock.ts';
 import { SimulationStore } from './simulation-store.ts';
-import type { SimulatedCall } from './simulators.ts';
 import { type CallFault, StandIns } from './stand-ins.ts';
-import { type Parting, partingOf, type Step } from './steps.ts';
-
-/**
- * `done`: all agents are done. `waits`: a pending proposal stops the agents. `stuck`: the agents
- * wait for a change that no agent makes. `limit`: a limit of the simulation was reached.
- * `no_answer`: a call has no answer. `failed`: an agent, a model or a simulator threw.
- */
-export type SampleOutcome = 'done' | 'waits' | 'stuck' | 'limit' | 'no_answer' | 'failed';
-
-export interface SampleResult {
-  readonly variant: string;
-  /** From 0. */
-  readonly sample: number;
-  readonly outcome: SampleOutcome;
-  /** The reason of `no_answer` and `failed`. */
-  readonly fault?: SampleFault;
-  /** The last entry of the branch. If the record has the same one, all entries are equal. */
-  readonly head: Hash;
-  /** Turns after the shared entry. */
-  readonly turns: number;
-  /** The rulings after the shared entry, in order. */
-  readonly steps: readonly Step[];
-  /** The operations from the last state of the record to that of the sample. */
-  readonly difference: readonly Patch[];
-  /** Calls of tools after the shared entry, in order. */
-  readonly calls: readonly SimulatedCall[];
-  /** The amounts that commits after the shared entry spent, by unit. */
-  readonly spent: Amounts;
-  readonly asked: Readonly<AskedQuestions>;
-  /** The first ruling that the record does not have. Undefined: all rulings are equal. */
-  readonly parts?: Parting;
-}
-
-export interface SampleFault {
-  readonly code: string;
-  readonly detail: string;
-  /** For `no_answer`, and for a simulator that failed. */
-  readonly tool?: string;
-  readonly input?: Json;
-}
-
-/** A text of the effect log of a copy in memory. It protects nothing. */
-const RECOVERY_KEY = 'the effect log of a simulated branch in memory';
+import { partingOf } from './steps.ts';
 
 /** One continuation of the copy by the agents of a variant. */
 export class Sample {
@@ -121,11 +69,13 @@ export class Sample {
     await this.#store.begin(await rowsOf(this.#production.source, this.#production.length));
     await this.#takeTurns();
     const { domain = this.#options.domain } = this.#variant;
-    const { trajectoryId } = this.#production.source;
-    if (domain.hash !== this.#options.domain.hash) await this.#upgrade(domain);
-    const assize = this.#runtime(domain);
+    const assize = await copyRuntime({
+      ...{ production: this.#production, options: this.#options, variant: this.#variant },
+      ...{ store: this.#store, clock: this.#clock, standIns: this.#standIns },
+      chance: (name) => this.#chance(name),
+    });
     try {
-      this.#trajectory = await assize.open(trajectoryId, domain);
+      this.#trajectory = await assize.open(this.#production.source.trajectoryId, domain);
       return await this.#result(await this.#outcome());
     } finally {
       await assize.close({ recover: false });
@@ -139,64 +89,6 @@ export class Sample {
       const row = await source.oracleStore.oracleGet(turnKey(source.trajectoryId, turn));
       await this.#store.oraclePut(row as OracleRow);
     }
-  }
-
-  #runtime(...domains: readonly Domain[]): Assize {
-    const { anchors, policy, signer, tools } = this.#options;
-    const { policy: own = policy } = this.#variant;
-    const named = new Map([...tools, ...(this.#variant.tools ?? [])].map((tool) => [tool.name, tool]));
-    return new ReplayAssize({
-      ...this.#ports(anchors, domains),
-      ...(own && { policy: own }),
-      ...(signer && { signer }),
-      ...(named.size > 0 && { tools: [...named.values()].map((tool) => this.#standIns.toolFor(tool)) }),
-    });
-  }
-
-  #ports(anchors: readonly string[], domains: readonly Domain[]): ConstructorParameters<typeof Assize>[0] {
-    const random = this.#chance('runtime');
-    return {
-      ...{ anchors, domains, store: this.#store, oracle: this.#answers(), maxClockAheadMs: 'unlimited' as const },
-      approvals: { timeoutMs: recordedTimeout(this.#production.entries) },
-      effects: { maxAttempts: 1, recoveryKey: RECOVERY_KEY },
-      ports: { clock: this.#clock, random, pause: () => new Promise((resolve) => void setImmediate(resolve)) },
-    };
-  }
-
-  /** Answers that entries observe: of the branch, and of the record for shared proposals. */
-  #answers(): Pick<OracleStore, 'oracleGet'> {
-    const { oracleStore } = this.#production.source;
-    return { oracleGet: async (key) => (await this.#store.oracleGet(key)) ?? oracleStore.oracleGet(key) };
-  }
-
-  /**
-   * Continues the copy under another version of the domain. The right to do so is one of the copy
-   * alone, with a key of this sample.
-   */
-  async #upgrade(next: Domain): Promise<void> {
-    const { anchors, signer, domain } = this.#options;
-    const { trajectoryId } = this.#production.source;
-    const keys = generateKeys(this.#chance('upgrade').bytes(32));
-    const ports = this.#ports([...anchors, keys.publicKey], [domain, next]);
-    const assize = new ReplayAssize({ ...ports, ...(signer && { signer }) });
-    const reason = 'a variant of a simulation';
-    const { refused } = await assize
-      .upgrade(trajectoryId, next, { reason, writ: upgradeWrit(keys, this.#clock) })
-      .catch((cause: unknown) => {
-        if (isAssizeError(cause)) throw this.#refused(cause.message, cause);
-        throw cause;
-      });
-    await assize.close({ recover: false });
-    if (refused !== undefined) throw this.#refused(refused.detail);
-  }
-
-  #refused(detail: string, cause?: unknown): AgentError {
-    const { name } = this.#variant;
-    const message = `The domain of the variant ${name} cannot continue the trajectory: ${detail.replace(/\.$/, '')}. Pass a version that accepts the state at that entry.`;
-    return new AgentError('variant_refused', message, {
-      evidence: { variant: name },
-      ...(cause !== undefined && { cause }),
-    });
   }
 
   // ── the run ──
@@ -328,23 +220,6 @@ async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefine
   }
 }
 
-/** The amounts of all commits, by unit. */
-export function spentBy(steps: readonly Step[]): Amounts {
-  const spent: Record<string, number> = {};
-  for (const step of steps)
-    for (const [unit, amount] of Object.entries(step.spent ?? {})) spent[unit] = (spent[unit] ?? 0) + amount;
-  return spent;
-}
-
 function faultOf(error: unknown): SampleFault {
   return { code: isAssizeError(error) ? error.code : 'error', detail: thrownText(error) };
-}
-
-const YEAR_MS = 365 * 24 * 3_600 * 1_000;
-
-function upgradeWrit({ publicKey, privateKey }: KeyPair, clock: SimulatedClock): ReturnType<typeof issueWrit> {
-  const now = clock.now();
-  const grant = { actions: ['assize.upgrade'], scopes: ['upgrade:**'], max_depth: 0, nonce: 'simulation' };
-  const period = { not_before: now, expires: new Date(Date.parse(now) + YEAR_MS).toISOString() };
-  return issueWrit({ issuer: publicKey, subject: 'assize-simulation', ...grant, ...period }, privateKey);
 }

@@ -10,7 +10,8 @@ import {
 } from './compare.ts';
 import { checkedOptions, type SimulateOptions, type SimulationSource } from './options.ts';
 import { readProduction } from './production.ts';
-import { Sample, type SampleResult } from './sample.ts';
+import { Sample } from './sample.ts';
+import type { SampleResult } from './sample-result.ts';
 
 export interface Simulation {
   readonly trajectoryId: string;
