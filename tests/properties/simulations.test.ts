@@ -209,7 +209,7 @@ describe('a variant of a record with calls', () => {
         const before = await everything();
         const entries = await store.entries('t', { limit: 1_000 });
         const at = drawn.at % entries.length;
-        const { variants } = await simulate(
+        const { variants, at: shared } = await simulate(
           { store, oracleStore: store, trajectoryId: 't' },
           {
             ...{ domain, anchors: ANCHORS, tools: till.tools, at, samples: drawn.samples, limits: { turns: 20 } },
@@ -219,7 +219,7 @@ describe('a variant of a record with calls', () => {
         expect(till.touched).toBe(0);
         expect(await everything()).toBe(before);
         for (const sample of variants[0]?.samples ?? []) {
-          naiveAnswers(till, sample, await callsUntil(store, entries.slice(0, at + 1)));
+          naiveAnswers(till, sample, await callsUntil(store, entries.slice(0, shared.seq + 1)));
           if (sample.outcome === 'no_answer')
             expect(sample.fault).toMatchObject({ code: 'no_answer', tool: 'till.book' });
           // A record that ended at its limit of turns goes on.

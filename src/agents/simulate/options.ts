@@ -50,7 +50,10 @@ export interface SimulateOptions extends Pick<AssizeOptions, 'anchors' | 'policy
    * The tools of the trajectory: their declarations. No function of theirs that acts is called.
    */
   readonly tools?: readonly Tool[];
-  /** The last entry that the branch shares with the record: its seq or its id. Default: 0. */
+  /**
+   * The last entry that the branch shares with the record: its seq or its id. Outcomes of calls
+   * that directly follow it are shared too. Default: 0.
+   */
   readonly at?: number | string;
   readonly variants: readonly Variant[];
   /** By tool: the answers to calls that the record does not have. */

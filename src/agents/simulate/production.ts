@@ -53,7 +53,7 @@ export interface Production {
 export async function readProduction(source: SimulationSource, options: CheckedOptions): Promise<Production> {
   const { store, trajectoryId } = source;
   const entries = await entriesOf(source);
-  const last = entries[placeOf(entries, options.at ?? 0, trajectoryId)] as RecordedEntry;
+  const last = entries[withOutcomes(entries, placeOf(entries, options.at ?? 0, trajectoryId))] as RecordedEntry;
   const length = last.entry.seq + 1;
   checkSigner(last.entry, options);
   const turns = await turnsOf(source);
@@ -185,10 +185,25 @@ export async function rowsOf({ store, trajectoryId }: SimulationSource, length: 
   return rows;
 }
 
+/** The last of the entries after this one that record the outcomes of its calls, or the same one. */
+function withOutcomes(entries: readonly RecordedEntry[], seq: number): number {
+  let last = seq;
+  for (let next = entries[last + 1]; next !== undefined && isOfCalls(next); next = entries[last + 1]) last++;
+  return last;
+}
+
 /** Entries that neither a turn of the run, nor a decision, nor a call explains. */
-function isOfOthers({ entry: { payload }, turn }: RecordedEntry): boolean {
-  if (turn !== undefined || isEffectEntry(payload)) return false;
-  if ('resolves' in payload && payload.resolves !== undefined) return false;
-  // The proposal that the runtime makes for a failed call observes that failure.
-  return !observationsOf(payload).some(({ name }) => name.startsWith('assize.'));
+function isOfOthers(recorded: RecordedEntry): boolean {
+  const { payload } = recorded.entry;
+  return (
+    recorded.turn === undefined && !isOfCalls(recorded) && !('resolves' in payload && payload.resolves !== undefined)
+  );
+}
+
+/** The observation of a failed call, under which the runtime proposes the action for it. */
+const FAILURE = 'assize.failure';
+
+/** The outcomes of calls, and the proposal that the runtime makes for a failed call. */
+function isOfCalls({ entry: { payload } }: RecordedEntry): boolean {
+  return isEffectEntry(payload) || observationsOf(payload).some(({ name }) => name === FAILURE);
 }
