@@ -185,7 +185,7 @@ export async function rowsOf({ store, trajectoryId }: SimulationSource, length: 
   return rows;
 }
 
-/** The last of the entries after this one that record the outcomes of its calls, or the same one. */
+/** The last of the directly following entries that are outcomes of calls, or the same entry. */
 function withOutcomes(entries: readonly RecordedEntry[], seq: number): number {
   let last = seq;
   for (let next = entries[last + 1]; next !== undefined && isOfCalls(next); next = entries[last + 1]) last++;

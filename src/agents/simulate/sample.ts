@@ -207,7 +207,11 @@ const OUTCOMES: Readonly<Record<RunReport['ended'], SampleOutcome>> = {
   aborted: 'limit',
 };
 
-/** The same, but an abort rejects at once: an agent may never answer. @throws the signal's reason */
+/**
+ * The same, but an abort rejects at once, because an agent may never answer.
+ *
+ * @throws the signal's reason
+ */
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;
   const { promise, reject } = Promise.withResolvers<never>();
