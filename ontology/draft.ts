@@ -1,6 +1,7 @@
 import { arg, checkArgument, isAssizeError } from 'assize/internal/base';
 import { type Oracle, stripFence } from 'assize/internal/oracle';
 import { check } from './check.ts';
+import { requireShortReference } from './drafting/reference.ts';
 import { OntologyError } from './errors.ts';
 import type { Finding } from './finding.ts';
 import { INSTRUCTIONS } from './instructions.ts';
@@ -54,12 +55,13 @@ const SPACE = 'assize.ontology.draft';
  * model is called once more, with its answer and the errors. The result is a draft for human
  * review.
  *
- * @throws OntologyError `bad_draft`; the OracleError of `ask`; the errors of the model;
- *   ArgumentError `bad_argument`
+ * @throws OntologyError `bad_draft`, `reference_too_long`; the OracleError of `ask`; the errors of
+ *   the model; ArgumentError `bad_argument`
  */
 export async function draftOntology(prose: string, options: DraftOptions): Promise<Draft> {
   checkArgument(arg.text, prose, 'prose');
   checkArgument(DRAFT_OPTIONS, options, 'options');
+  requireShortReference(options.context);
   const { context } = options;
   const reference = context === undefined ? '' : `\n\nFor reference:\n\n${context}`;
   const first = `${INSTRUCTIONS}${reference}\n\nThe domain:\n\n${prose}\n`;

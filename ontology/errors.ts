@@ -32,7 +32,17 @@ export type OntologyErrorCode =
    * The model wrote no valid ontology, even after its errors were shown to it. Shorten the text, or
    * use another model. Evidence `{answer, findings}`.
    */
-  | 'bad_draft';
+  | 'bad_draft'
+  /**
+   * The reference text is longer than a model is given. Pass a part of it. Evidence `{characters,
+   * characters_max}`.
+   */
+  | 'reference_too_long'
+  /**
+   * No draft of a module in the folder can be accepted: there is none, it has errors, or its file
+   * was changed. Run `assize ontology scaffold` again. Evidence `{recorded, found}` for a file.
+   */
+  | 'not_acceptable';
 
 /**
  * An ontology with a fault, or a request that it can't answer. `check` returns findings and does

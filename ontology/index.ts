@@ -4,15 +4,26 @@
  *
  * Guarantees: every function is pure over a plain `Ontology`, and reports the reason of each
  * derivation. The same text gives the same answer. The problems of an ontology are a list of
- * findings that say what to do. Never: reads or writes a file, runs a model of its own, or is
+ * findings that say what to do. A drafted module runs only in a process with limits, and a person
+ * accepts it in a ledger. Never: writes a file besides a store, runs a model of its own, or is
  * needed by anything that rules.
  *
- * Imports canon, kernel and the port of the oracle log; and `n3`, to read Turtle.
+ * Imports `assize`; `n3`, to read Turtle; and `typescript`, to check drafted modules.
  */
 export { check } from './check.ts';
 export { type Clustering, type Merge, OVERLAP_MIN } from './cluster.ts';
 export { compare, type Difference } from './compare.ts';
 export { type Draft, type DraftOptions, draftOntology, type Model } from './draft.ts';
+export { type DraftRound, draftModule, type ModuleDraft, type ModuleDraftOptions } from './drafting/draft-module.ts';
+export type { DraftFinding } from './drafting/finding.ts';
+export {
+  acceptDraft,
+  type RecordedDraft,
+  type RecordedDraftOptions,
+  recordDraft,
+  type SubmittedDraft,
+  submittedDraft,
+} from './drafting/record.ts';
 export { draw } from './draw.ts';
 export { OntologyError, type OntologyErrorCode } from './errors.ts';
 export type { Finding, FindingCode } from './finding.ts';

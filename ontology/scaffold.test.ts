@@ -3,8 +3,9 @@ import { compileFunction } from 'node:vm';
 import { expect, test } from 'vitest';
 import { errorOf } from '../tests/support/process/errors.ts';
 import { LIBRARY } from '../tests/support/process/guide-files.ts';
+import { exportName } from './module-source.ts';
 import { parse } from './parse.ts';
-import { exportName, scaffold } from './scaffold.ts';
+import { scaffold } from './scaffold.ts';
 
 const named = (name: string) => parse(LIBRARY.replace('a:domain "library"', `a:domain "${name}"`));
 

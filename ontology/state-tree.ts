@@ -1,4 +1,4 @@
-import { parsePointer } from 'assize/internal/canon';
+import { escapeSegment, parsePointer } from 'assize/internal/canon';
 import type { Component } from './ontology.ts';
 
 /**
@@ -43,19 +43,23 @@ function leaf(): StateTree {
   return { members: new Map(), any: undefined, list: false, says: [] };
 }
 
-/** The zod schema of a state, as source. Parts that the ontology omits stay open. */
-export function schemaSource(tree: StateTree, depth = 0): string {
-  if (tree.list) return `z.array(${tree.any === undefined ? 'unwritten' : schemaSource(tree.any, depth)})`;
-  if (tree.any !== undefined && tree.members.size === 0)
-    return `z.record(z.string(), ${schemaSource(tree.any, depth)})`;
-  if (tree.members.size === 0) return depth === 0 ? 'z.object({})' : 'unwritten';
+/**
+ * The zod schema of a state, as source. Parts that the ontology omits stay open: `schemaAt` gives
+ * the source of the schema at their places, pointers in which `*` is any key and `-` any item.
+ */
+export function schemaSource(tree: StateTree, schemaAt: (place: string) => string, place = '', depth = 0): string {
+  const at = (part: StateTree, key: string, below = depth): string =>
+    schemaSource(part, schemaAt, `${place}/${key}`, below);
+  if (tree.list) return `z.array(${tree.any === undefined ? schemaAt(`${place}/-`) : at(tree.any, '-')})`;
+  if (tree.any !== undefined && tree.members.size === 0) return `z.record(z.string(), ${at(tree.any, '*')})`;
+  if (tree.members.size === 0) return depth === 0 ? 'z.object({})' : schemaAt(place);
   const indent = '  '.repeat(depth + 1);
   const members = [...tree.members].flatMap(([name, below]) => [
     ...wordsOf(below).map((text) => `${indent}/** ${commentText(text)} */`),
-    `${indent}${keySource(name)}: ${schemaSource(below, depth + 1)},`,
+    `${indent}${keySource(name)}: ${at(below, escapeSegment(name), depth + 1)},`,
   ]);
   const object = `z.object({\n${members.join('\n')}\n${'  '.repeat(depth)}})`;
-  return tree.any === undefined ? object : `${object}.catchall(${schemaSource(tree.any, depth)})`;
+  return tree.any === undefined ? object : `${object}.catchall(${at(tree.any, '*')})`;
 }
 
 /** The comment of a field, or of each item below it. */

@@ -32,21 +32,25 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
   ],
   views: ['base', 'canon', 'ledger', 'kernel', 'effects', 'runtime'],
+  compliance: ['base', 'canon', 'merkle', 'ledger', 'runtime'],
   models: ['base', 'canon', 'authority', 'ledger', 'kernel', 'oracle', 'runtime', 'agents'],
   config: [
     ...['base', 'canon', 'merkle', 'authority', 'ledger', 'kernel', 'oracle', 'effects', 'memory', 'runtime', 'stores'],
     'domains',
   ],
+  incidents: ['base', 'canon', 'authority', 'ledger', 'kernel', 'runtime', 'domains'],
   calls: [
     ...['base', 'canon', 'traces', 'authority', 'ledger', 'kernel', 'oracle', 'effects', 'runtime', 'stores'],
     ...['domains', 'config'],
   ],
+  mining: ['base', 'canon', 'ledger', 'authority', 'runtime', 'domains'],
   integrations: ['base', 'canon', 'traces', 'authority', 'kernel', 'oracle', 'agents', 'calls'],
   mcp: ['base', 'canon'],
   conformance: ['base', 'canon'],
   server: [
     ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
-    ...['agents', 'chat', 'cells', 'domains', 'config', 'views', 'tools', 'calls', 'mcp'],
+    ...['agents', 'chat', 'cells', 'domains', 'incidents', 'config', 'views', 'compliance', 'tools', 'calls'],
+    ...['mining', 'mcp'],
   ],
   cli: [
     ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
@@ -57,14 +61,14 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
       'cells',
       'tools',
       'integrations',
+      'calls',
       'domains',
+      'incidents',
       'models',
       'config',
       'server',
-      'views',
-      'mcp',
     ],
-    'conformance',
+    ...['views', 'mcp', 'compliance', 'conformance', 'mining'],
   ],
 };
 
@@ -118,6 +122,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   conformance: ['zod'],
   cells: ['yaml', 'zod'],
   config: ['zod'],
+  mining: ['yaml'],
   mcp: [
     ...['@modelcontextprotocol/client', '@modelcontextprotocol/client/stdio'],
     ...['@modelcontextprotocol/server', '@modelcontextprotocol/server/stdio'],

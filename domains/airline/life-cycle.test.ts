@@ -3,19 +3,29 @@
  * reading of policy.md, without the domain's code.
  */
 import { canonicalize } from 'assize/internal/canon';
+import {
+  domainWithout,
+  type LifeCycle,
+  type LifeCycleProposal,
+  type LifeCycleStep,
+  walkLifeCycle,
+} from 'assize/testing';
 import { describe, expect, test } from 'vitest';
-import { type LifeCycle, type Proposal, type Step, walk, without } from '../../tests/support/models/life-cycle.ts';
 import { airline } from './index.ts';
 import type { AirlineState, Cabin } from './schema.ts';
 import { bookingArgs, DAY, setStatus, smallWorld } from './testing/small-world.ts';
 
 const role = { name: 'agent', params: {} };
-const by = (action: string, args: object): Proposal => ({ action, role, args: args as Proposal['args'] });
+const by = (action: string, args: object): LifeCycleProposal => ({
+  action,
+  role,
+  args: args as LifeCycleProposal['args'],
+});
 const flights = (...numbers: string[]) => numbers.map((flight_number) => ({ flight_number, date: DAY }));
 const CABINS: readonly Cabin[] = ['basic_economy', 'economy', 'business'];
 
-function proposals({ reservations }: AirlineState): Proposal[] {
-  const of = (reservation_id: string): Proposal[] => [
+function proposals({ reservations }: AirlineState): LifeCycleProposal[] {
+  const of = (reservation_id: string): LifeCycleProposal[] => [
     by('cancel_reservation', { reservation_id }),
     ...CABINS.flatMap((cabin) =>
       [['AB', 'BC'], ['AC'], ['AD']].map((numbers) =>
@@ -61,7 +71,11 @@ const freeOf = (state: AirlineState, id: string): number =>
  * The objection of policy.md to a step in this state. Ann is a regular member, and the booking of
  * `R` is two weeks old.
  */
-function allowed(before: AirlineState, { action, args, approvedBy }: Step, after: AirlineState): string | undefined {
+function allowed(
+  before: AirlineState,
+  { action, args, approvedBy }: LifeCycleStep,
+  after: AirlineState,
+): string | undefined {
   const given = args as Record<string, any>;
   const id: string = given['reservation_id'] ?? Object.keys(after.reservations).find((one) => one !== 'R') ?? 'R';
   const [was, is] = [before.reservations[id], after.reservations[id]!];
@@ -144,7 +158,7 @@ const WORLDS: Readonly<Record<string, () => AirlineState>> = {
 
 describe('within three steps the kernel commits nothing that the policy forbids', () => {
   test.each(Object.keys(WORLDS))('%s', (name) => {
-    const { counterexample, transitions } = walk(lifeIn(WORLDS[name]!()));
+    const { counterexample, transitions } = walkLifeCycle(lifeIn(WORLDS[name]!()));
     expect(counterexample).toBeUndefined();
     expect(transitions).toBeGreaterThan(20);
   });
@@ -166,7 +180,7 @@ describe('a walk finds a forbidden commit in the domain without these rules', ()
     ],
     [['CERTIFICATE_FACTS'], 'insured, with a flight that is cancelled', 'nobody has looked at the facts'],
   ] as const)('%s', (rules, world, why) => {
-    const { counterexample } = walk({ ...lifeIn(WORLDS[world]!()), domain: without(airline, ...rules) });
+    const { counterexample } = walkLifeCycle({ ...lifeIn(WORLDS[world]!()), domain: domainWithout(airline, ...rules) });
     expect(counterexample?.why).toBe(why);
   });
 });

@@ -3,15 +3,15 @@
  * the policy, without the domain's code.
  */
 import type { Json } from 'assize/internal/base';
-import { describe, expect, test } from 'vitest';
 import {
+  domainWithout,
   type LifeCycle,
-  type Proposal,
-  type Step,
-  someFinds,
-  walk,
-  without,
-} from '../../tests/support/models/life-cycle.ts';
+  type LifeCycleProposal,
+  type LifeCycleStep,
+  walkLifeCycle,
+} from 'assize/testing';
+import { describe, expect, test } from 'vitest';
+import { someFinds } from '../../tests/support/models/some-finds.ts';
 import { someOf } from '../../tests/support/some-of.ts';
 import { moderation, moderationInitial } from './index.ts';
 import type { Account, ModerationState, Policy } from './schema.ts';
@@ -48,7 +48,7 @@ const STEPS = new Set([
 ]);
 const CASES = ['c1', 'c2', 'c3', 'c4'];
 
-function allowed(before: ModerationState, step: Step, after: ModerationState): string | undefined {
+function allowed(before: ModerationState, step: LifeCycleStep, after: ModerationState): string | undefined {
   for (const id of CASES) {
     const [from, to] = [phaseOf(ana(before), id), phaseOf(ana(after), id)];
     if (from !== to && !STEPS.has(`${step.action}: ${from} to ${to}`)) return `${step.action}: ${from} to ${to}`;
@@ -61,7 +61,11 @@ function ana({ accounts }: ModerationState): Account {
 }
 
 /** The policy's objection to a step, apart from the order of a case. */
-function forbidden(before: Account, { action, role, args, at, approvedBy }: Step, after: Account): string | undefined {
+function forbidden(
+  before: Account,
+  { action, role, args, at, approvedBy }: LifeCycleStep,
+  after: Account,
+): string | undefined {
   const { case: id = '', strike = '', kind, appeal = '', until } = args as Record<string, string>;
   const days = (from: string | undefined): number => (Date.parse(at) - Date.parse(from ?? at)) / 86_400_000;
   const isOpen = ([name]: readonly [string, unknown]): boolean => {
@@ -133,11 +137,16 @@ function days0(at: string): number {
 
 /** All that is tried: of each action everything that could matter, now and a day later. */
 function proposals(cases: number, contents: readonly string[], last: number) {
-  return (state: ModerationState, at: string): Proposal[] => {
+  return (state: ModerationState, at: string): LifeCycleProposal[] => {
     const day = days0(at);
     const known = CASES.slice(0, cases);
     const appeals = Object.keys(ana(state).appeals);
-    const by = (action: Parameters<typeof roleOf>[0], args: Record<string, Json>, id = 'c1', when = day): Proposal => ({
+    const by = (
+      action: Parameters<typeof roleOf>[0],
+      args: Record<string, Json>,
+      id = 'c1',
+      when = day,
+    ): LifeCycleProposal => ({
       ...{ action, args, at: dayAt(when) },
       role: roleOf(action, { case: id }),
     });
@@ -221,10 +230,10 @@ const WALKS: Readonly<Record<string, LifeCycle<ModerationState>>> = {
   },
 };
 
-const seen = new Map<string, ReturnType<typeof walk>>();
+const seen = new Map<string, ReturnType<typeof walkLifeCycle>>();
 
 test.each(Object.entries(WALKS))('no step that the policy forbids: %s', (name, life) => {
-  const walked = walk(life, someOf);
+  const walked = walkLifeCycle(life, someOf);
   seen.set(name, walked);
   expect(walked.counterexample).toBeUndefined();
 });
@@ -252,7 +261,7 @@ const STOPPING = moderation.rules.map(({ id }) => id).filter((id) => !AGREEING.i
 
 describe('without a rule there is such a step', () => {
   test.each(someOf(STOPPING))('%s', (id) => {
-    const domain = without(moderation, id);
+    const domain = domainWithout(moderation, id);
     expect(someFinds(Object.values(WALKS).map((life) => ({ ...life, domain })))).toBe(true);
   });
 });

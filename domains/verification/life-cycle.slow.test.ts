@@ -2,15 +2,16 @@
  * A walk over the life of a finding (seed 000 §2.3). The test checks it against this file's reading
  * of the policy, without the domain's code.
  */
-import { describe, expect, test } from 'vitest';
+
 import {
+  domainWithout,
   type LifeCycle,
-  type Proposal,
-  type Step,
-  someFinds,
-  walk,
-  without,
-} from '../../tests/support/models/life-cycle.ts';
+  type LifeCycleProposal,
+  type LifeCycleStep,
+  walkLifeCycle,
+} from 'assize/testing';
+import { describe, expect, test } from 'vitest';
+import { someFinds } from '../../tests/support/models/some-finds.ts';
 import { someOf } from '../../tests/support/some-of.ts';
 import { verification } from './index.ts';
 import type { Finding, VerificationState } from './schema.ts';
@@ -49,7 +50,7 @@ const STEPS = new Set([
   ...['retract: reported to changed', 'retract: reported to verified'],
 ]);
 
-function allowed(before: VerificationState, step: Step, after: VerificationState): string | undefined {
+function allowed(before: VerificationState, step: LifeCycleStep, after: VerificationState): string | undefined {
   for (const id of Object.keys(before.findings)) {
     const [from, to] = [phaseOf(before.findings[id]!), phaseOf(after.findings[id]!)];
     if (from !== to && !STEPS.has(`${step.action}: ${from} to ${to}`)) return `${step.action}: ${from} to ${to}`;
@@ -62,7 +63,7 @@ function allowed(before: VerificationState, step: Step, after: VerificationState
 function forbidden(
   all: VerificationState,
   record: Finding,
-  { action, args, role, approvedBy }: Step,
+  { action, args, role, approvedBy }: LifeCycleStep,
 ): string | undefined {
   const given = args as Record<string, string> & { readonly reproduced?: boolean; readonly genuine?: boolean };
   const { submissions, evidence, attempts, ratings, assignments, verdicts, reports } = record;
@@ -125,11 +126,15 @@ function forbidden(
 
 /** All that is tried of these findings. */
 function proposals(findings: readonly string[]) {
-  return (state: VerificationState): Proposal[] =>
+  return (state: VerificationState): LifeCycleProposal[] =>
     findings.flatMap((finding) => {
       const { submissions, attempts, assignments, verdicts, reports } = state.findings[finding]!;
       const next = (rows: object): string => `x${Object.keys(rows).length}`;
-      const by = (action: Parameters<typeof roleOf>[0], args: Proposal['args'], analyser = 'fuzz'): Proposal => ({
+      const by = (
+        action: Parameters<typeof roleOf>[0],
+        args: LifeCycleProposal['args'],
+        analyser = 'fuzz',
+      ): LifeCycleProposal => ({
         ...{ action, args },
         role: roleOf(action, { finding, analyser }),
       });
@@ -203,10 +208,10 @@ const WALKS: Readonly<Record<string, LifeCycle<VerificationState>>> = {
   },
 };
 
-const seen = new Map<string, ReturnType<typeof walk>>();
+const seen = new Map<string, ReturnType<typeof walkLifeCycle>>();
 
 test.each(Object.entries(WALKS))('no step that the policy forbids: %s', (name, life) => {
-  const walked = walk(life, someOf);
+  const walked = walkLifeCycle(life, someOf);
   seen.set(name, walked);
   expect(walked.counterexample).toBeUndefined();
 });
@@ -221,7 +226,7 @@ test('every action is taken, and every rule has stopped something', () => {
 
 describe('without a rule there is such a step', () => {
   test.each(verification.rules.map(({ id }) => id))('%s', (id) => {
-    const domain = without(verification, id);
+    const domain = domainWithout(verification, id);
     expect(someFinds(Object.values(WALKS).map((life) => ({ ...life, domain })))).toBe(true);
   });
 });

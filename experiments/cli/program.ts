@@ -11,5 +11,6 @@ export const EXPERIMENTS: CommandLine = {
     effects: async () => (await import('./effects.ts')).effects,
     memory: async () => (await import('./memory.ts')).memory,
     adjudicate: async () => (await import('./adjudicate.ts')).adjudicate,
+    mine: async () => (await import('./mine.ts')).mine,
   },
 };

@@ -1,20 +1,17 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { createOracle, openStore, systemClock } from 'assize';
 import { CliError, EXIT } from 'assize/internal/cli/errors.ts';
-import { checked, readJson, readText } from 'assize/internal/cli/files/input-file.ts';
+import { readText } from 'assize/internal/cli/files/input-file.ts';
 import { withSharedOptions } from 'assize/internal/cli/files/options.ts';
 import { writeNew } from 'assize/internal/cli/files/write-file.ts';
 import { inSession, type Session, type SharedOptions } from 'assize/internal/cli/store/session.ts';
 import { line, yellow } from 'assize/internal/cli/terminal/printable.ts';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { z } from 'zod';
-import type { Draft, Model } from '../index.ts';
+import type { Draft } from '../index.ts';
+import { type ModelCliOptions, modelOf, withModelOptions } from './model.ts';
 
-interface Options extends SharedOptions {
-  readonly answers?: string;
-  readonly modelCommand?: string;
+interface Options extends SharedOptions, ModelCliOptions {
+  readonly bfo?: string;
   readonly context?: string;
   readonly out?: string;
   readonly force?: boolean;
@@ -22,13 +19,14 @@ interface Options extends SharedOptions {
 
 export function draftOntologyCommand(command: Command): void {
   withSharedOptions(
-    command
-      .command('draft')
-      .description('draft an ontology from prose with a model: parsed, checked and corrected once, for human review')
-      .argument('<prose>', 'file with a description of the domain')
-      .option('--model-command <cmd>', 'program that reads the request and prints the answer; recorded in the store')
-      .option('--answers <file>', 'recorded answers instead of a model: a JSON list of strings, in order')
-      .option('--context <file>', 'text that the model reads before the description, such as a reference of BFO')
+    withModelOptions(
+      command
+        .command('draft')
+        .description('draft an ontology from prose with a model: parsed, checked and corrected once, for human review')
+        .argument('<prose>', 'file with a description of the domain'),
+    )
+      .option('--bfo <file>', 'text of BFO, or of another upper ontology, that the model reads first')
+      .option('--context <file>', 'other text that the model reads before the description')
       .option('--out <file>', 'output file (default: standard output)')
       .option('--force', 'overwrite an existing file'),
   )
@@ -56,47 +54,20 @@ export function draftOntologyCommand(command: Command): void {
 }
 
 async function drafted(session: Session, prose: string, options: Options): Promise<Draft> {
-  const { answers, modelCommand } = options;
   const { draftOntology } = await import('../index.ts');
-  if ((answers === undefined) === (modelCommand === undefined))
-    throw new CliError('usage', 'The command has no model. Pass --model-command CMD or --answers FILE.');
-  const context = options.context !== undefined && { context: readText(options.context) };
-  if (answers !== undefined) {
+  const named = modelOf(options);
+  if (named === undefined)
+    throw new CliError('usage', 'The command has no model. Pass --model MODEL, --model-command CMD or --answers FILE.');
+  const files = [options.bfo, options.context].filter((file) => file !== undefined);
+  const context = files.length > 0 && { context: files.map(readText).join('\n\n') };
+  const { model, modelVersion, isPrepared } = named;
+  if (isPrepared) {
     const store = await openStore('memory:');
     const oracle = createOracle({ store, clock: systemClock, mode: 'record' });
-    return draftOntology(prose, { oracle, model: recorded(answers), ...context });
+    return draftOntology(prose, { oracle, model, ...context });
   }
-  const command = modelCommand as string;
   return session.withStore('create', (store) => {
     const oracle = createOracle({ store, clock: systemClock, mode: 'record' });
-    return draftOntology(prose, { oracle, model: commandModel(command), modelVersion: command, ...context });
+    return draftOntology(prose, { oracle, model, modelVersion, ...context });
   });
-}
-
-function recorded(file: string): Model {
-  const answers = checked(readJson(file), z.array(z.string()), file).values();
-  return () => {
-    const { value, done } = answers.next();
-    if (done) throw new CliError('bad_input', `${file} has no further answer.`);
-    return value;
-  };
-}
-
-/** A program of the user: the request on its standard input, the answer on its standard output. */
-function commandModel(command: string): Model {
-  return async (request) => {
-    const child = spawn(command, { shell: true, stdio: ['pipe', 'pipe', 'inherit'] });
-    let answer = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      answer += text;
-    });
-    // A model that does not read its question to the end may answer all the same.
-    child.stdin.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') child.emit('error', error);
-    });
-    child.stdin.end(request);
-    const [code] = (await once(child, 'close')) as [number | null];
-    if (code !== 0) throw new CliError('bad_input', `The model’s command ended with ${code ?? 'a signal'}: ${command}`);
-    return answer;
-  };
 }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { acceptDraftCommand } from './accept.ts';
 import { checkOntology } from './check.ts';
 import { draftOntologyCommand } from './draft.ts';
 import { drawOntology } from './draw.ts';
@@ -17,6 +18,7 @@ export function ontology(program: Command): void {
     invariants,
     fingerprintOntology,
     scaffoldOntology,
+    acceptDraftCommand,
     drawOntology,
     draftOntologyCommand,
   ])

@@ -32,3 +32,14 @@ export { type ConnectGateOptions, connectGate, type OpenGateOptions, openGate } 
 export { outcomeOf } from './outcome-of.ts';
 export { ofPlain, toPlain } from './plain-value.ts';
 export { type AgentSession, attend, inDoubt, leave } from './sessions.ts';
+export {
+  type RecordedTerms,
+  StandingLog,
+  type StandingRecord,
+  type StandingStatus,
+  type StandingUse,
+  spentBy,
+  standingStatus,
+} from './standing-log.ts';
+export { StandingReader } from './standing-reader.ts';
+export { SHOWN_CALLS_MAX, type StandingUseView, type StandingView, standingView } from './standing-view.ts';

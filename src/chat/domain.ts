@@ -7,16 +7,10 @@ export const ALIAS = 'assize.alias';
 /** The same for names of predicates. */
 export const PREDICATE_ALIAS = 'assize.predicate_alias';
 
-const one = (description: string): PredicateSpec => ({
-  cardinality: 'single-valued',
-  strategy: 'lww-valid',
-  description,
-});
-const many = (description: string): PredicateSpec => ({
-  cardinality: 'multi-valued',
-  strategy: 'lww-valid',
-  description,
-});
+const one = (description: string): PredicateSpec =>
+  Object.freeze({ cardinality: 'single-valued', strategy: 'lww-valid', description });
+const many = (description: string): PredicateSpec =>
+  Object.freeze({ cardinality: 'multi-valued', strategy: 'lww-valid', description });
 
 /** The predicates of a chat memory, if the caller declares none of its own. */
 export const CHAT_PREDICATES: MemorySpec['predicates'] = Object.freeze({

@@ -1,11 +1,20 @@
 /**
  * `assize/audit`: for auditors and operators. Verifies ledgers, replays them, exports and imports
- * them, and proves the contents of a checkpoint.
+ * them, proves the contents of a checkpoint, and reports evidence for laws and standards.
  *
  * Guarantees: every function reads stored bytes and trusts no cache; a fault names the entry and
  * the rule.
  * Never: executes an effect, changes an entry.
  */
+export {
+  type ComplianceReport,
+  FRAMEWORKS,
+  type GivenCheckpoint,
+  makeReport,
+  type ReportOptions,
+  reportHtml,
+  reportMarkdown,
+} from '#compliance';
 export {
   checkRow,
   type Entry,

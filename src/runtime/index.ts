@@ -98,9 +98,11 @@ export {
   blastRadius,
   DERIVATIONS,
   type Derivation,
+  type HeldWrit,
   type IncidentStart,
   type IndexedStore,
   type NamedFacts,
+  WritHolders,
 } from './inspect/lineage/index.ts';
 export { type ListedWrit, listWrits } from './inspect/list-writs.ts';
 export { type VerifyOptions, verifyStore } from './inspect/verify.ts';

@@ -21,7 +21,7 @@ import type { NewestRules } from './newest-rules.ts';
 import type { OfficeWrits } from './principals/office-writs.ts';
 
 /** The principal of the server's own proposals. */
-const SERVER = 'assize:server';
+export const SERVER = 'assize:server';
 
 /** Trajectories that are looked at before other work of the process has its turn. */
 const SLICE = 50;

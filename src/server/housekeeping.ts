@@ -1,9 +1,10 @@
+import { IncidentCarrier } from './incident-carrier.ts';
 import type { NoticeSender } from './notices/notice-sender.ts';
 import type { Service } from './service.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** The time between two attempts to put rules in force where an approval or a halt prevents it. */
+/** The time between two looks at approved incidents, and at trajectories that wait for rules. */
 const WAITING_MS = 2_000;
 
 export interface HousekeepingOptions {
@@ -17,8 +18,9 @@ export interface HousekeepingOptions {
 /**
  * Work at the start and hourly: deletes sessions, codes, tokens and rows of notices that have
  * ended; puts the rules of the file in force in trajectories of the gateway domain that were made
- * elsewhere; drops the figures there that no rule counts any more. Returns a function that resolves
- * when the work in progress has ended, after `signal`.
+ * elsewhere; drops the figures there that no rule counts any more. Every two seconds: carries out
+ * approved incidents. Returns a function that resolves when the work in progress has ended, after
+ * `signal`.
  */
 export function startHousekeeping(options: HousekeepingOptions): () => Promise<void> {
   const { service, notices, onFailure, signal } = options;
@@ -34,7 +36,12 @@ export function startHousekeeping(options: HousekeepingOptions): () => Promise<v
     for (const work of works) if (!signal.aborted) await work().catch(onFailure);
   };
   const hourly = every(HOUR_MS, all, signal);
-  const often = every(WAITING_MS, () => gateways.retryWaiting().catch(onFailure), signal);
+  const carrier = new IncidentCarrier(service, onFailure);
+  const frequent = async (): Promise<void> => {
+    await gateways.retryWaiting().catch(onFailure);
+    await carrier.carryOutApproved(signal).catch(onFailure);
+  };
+  const often = every(WAITING_MS, frequent, signal);
   return async () => {
     await Promise.all([hourly(), often()]);
   };

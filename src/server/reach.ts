@@ -1,6 +1,6 @@
 import { isAssizeError } from '#base';
 import { type EntryRow, type Hash, isHash, type Payload, Replayer, readRow } from '#ledger';
-import type { Trajectory } from '#runtime';
+import { Trajectory } from '#runtime';
 import { ServerError } from './errors.ts';
 import { READERS } from './operations/operation.ts';
 import { type Caller, isOfKind } from './principals/caller.ts';
@@ -28,6 +28,19 @@ export async function callerTrajectory({ caller, service }: Reaching, trajectory
   } catch (error) {
     throw isAssizeError(error, 'not_found') ? noTrajectory(trajectoryId) : error;
   }
+}
+
+/**
+ * The trajectory of a request about tool calls, with the entries of other processes read.
+ *
+ * @throws ServerError `no_such_value` for a trajectory of another domain
+ */
+export async function gatewayTrajectory(request: Reaching, trajectoryId: string): Promise<Trajectory> {
+  const trajectory = await callerTrajectory(request, trajectoryId);
+  if (trajectory.domain.name !== 'gateway')
+    throw new ServerError('no_such_value', `The domain of ${trajectory.id} is not gateway, so it has no calls.`);
+  await Trajectory.catchUp(trajectory);
+  return trajectory;
 }
 
 function noTrajectory(trajectoryId: string): ServerError {

@@ -36,7 +36,7 @@ export interface Service {
   readonly names: FreeNames;
   readonly checkpoints: Checkpoints;
   readonly verifiers: BundleVerifiers;
-  /** A bundle may take much memory, so they are made one after the other. */
+  /** A bundle or a report reads much of the ledger, so they are made one after the other. */
   readonly bundles: OneAtATime;
   readonly metrics: Metrics;
   /** The records of the watchdog, and the watch for domain code besides the runtime's. */

@@ -1,6 +1,6 @@
 /**
- * Tests for authors of stores and of domains. For domains, see `checkDomain`
- * (docs/guide/domains.md).
+ * Tests for authors of stores and of domains. For domains, see `checkDomain` and
+ * `walkLifeCycle` (docs/guide/check-domain.md).
  *
  * Every store of this package passes the suites. Any other store must pass them before it holds a
  * ledger. In a test file of the store, for vitest:
@@ -55,6 +55,15 @@ export {
   type Violation,
 } from './history.ts';
 export { type LedgerStoreSuite, ledgerStoreSuite } from './ledger-store-suite.ts';
+export {
+  domainWithout,
+  type ForbiddenStep,
+  type LifeCycle,
+  type LifeCycleProposal,
+  type LifeCycleStep,
+  type LifeCycleWalk,
+  walkLifeCycle,
+} from './life-cycle.ts';
 export { type LogStoreSuite, logStoreSuite } from './log-store-suite.ts';
 export { type OracleStoreSuite, oracleStoreSuite } from './oracle-store-suite.ts';
 export {

@@ -93,6 +93,36 @@ withConsole(({ serve, open }) => {
     await expectAccessible(page);
   });
 
+  test('a report lists clauses with their evidence, and is a download', async () => {
+    const server = await serve();
+    await paid(server, 2);
+    await succeed(server, 'proposals.create', pay('b', 200, 'large'));
+    const page = await open(server, 'auditor:eve', '/audit');
+    await page.getByRole('button', { name: 'Make the report' }).click();
+    await page.getByText(/^7 entries of the log: \d+ clauses with a gap$/).waitFor();
+    const clause = page.getByRole('listitem').filter({ hasText: 'Art. 14(4)(a)' });
+    await clause.getByText('Oversight: understand and monitor').click();
+    await clause.getByText('1 proposal asked a person').waitFor();
+    const entry = clause.getByRole('link', { name: 'entry main@3' });
+    expect(await entry.getAttribute('href')).toBe('/timeline/main/3');
+    await clause.getByText(/^To close the gap: /).waitFor();
+    await expectAccessible(page);
+    // The log grows, and the file is still of the report that is shown.
+    await paid(server, 3);
+    const waiting = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'Download as HTML' }).click();
+    const file = await readFile(await (await waiting).path(), 'utf8');
+    const asked = { path: { framework: 'eu-ai-act' }, query: { size: '7' }, as: 'auditor:eve' } as const;
+    expect(file).toBe(await succeed(server, 'reports.page', asked));
+    expect(file).toContain('Compliance report at 7 entries');
+  });
+
+  test('a counselor sees no report', async () => {
+    const page = await open(await serve(), 'boss:ada', '/audit');
+    await page.getByText('Auditors and administrators make reports.').waitFor();
+    expect(await page.getByRole('button', { name: 'Make the report' }).count()).toBe(0);
+  });
+
   test('the whole ledger is a download', async () => {
     const server = await serve();
     const page = await open(server, 'auditor:eve', '/audit');

@@ -6,7 +6,7 @@ import { pay, succeed } from '../support/server/calling.ts';
 import type { TestServer } from '../support/server/serving.ts';
 
 const MAIN = { trajectory: 'main' };
-const PAGES = ['Inbox', 'Timeline', 'What-if', 'Effects', 'Memory', 'Agents', 'Audit'];
+const PAGES = ['Inbox', 'Timeline', 'What-if', 'Effects', 'Memory', 'Agents', 'Audit', 'Incidents'];
 /** More steps of the key Tab than any way through a page has. */
 const STEPS_MAX = 80;
 

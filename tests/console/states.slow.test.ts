@@ -6,7 +6,16 @@ import { expectFitting } from '../support/console/page-checks.ts';
 import { pay, succeed } from '../support/server/calling.ts';
 import type { TestServer } from '../support/server/serving.ts';
 
-const PAGES = ['/inbox', '/timeline/main', '/what-if/main', '/effects', '/memory/main/front', '/agents', '/audit'];
+const PAGES = [
+  '/inbox',
+  '/timeline/main',
+  '/what-if/main',
+  '/effects',
+  '/memory/main/front',
+  '/agents',
+  '/audit',
+  '/incidents',
+];
 
 /** All requests of a page but those of its frame. */
 function withRequests(answer: (route: Route) => Promise<unknown>) {

@@ -26,6 +26,9 @@ const COMMANDS = [
   'reject',
   'calls',
   'calls settle',
+  'standing',
+  'standing grant',
+  'standing end',
   'memory assert',
   'memory change',
   'memory correct',
@@ -292,6 +295,7 @@ describe('domains', () => {
       'udt',
       'disclosure',
       'gateway',
+      'incident',
       'demo-payments',
       'chat',
       'airline',
@@ -321,7 +325,7 @@ describe('domains', () => {
   test('that are not there, and files that are none, are refused', async () => {
     await refused(
       ['domains', 'airlines'],
-      /domain airlines does not exist\. Name one of budget, udt, disclosure, gateway, demo-payments, chat, airline, retail, moderation, verification/,
+      /domain airlines does not exist\. Name one of budget, udt, disclosure, gateway, incident, demo-payments, chat, airline, retail, moderation, verification/,
     );
     await refused(['domains', 'budget', 'steal'], /budget has no tool steal\. Name one of: spend/);
     await refused(['domains', '--domain', 'nowhere.ts'], /The domain file .*nowhere\.ts does not exist/);
@@ -412,6 +416,7 @@ describe('no store', () => {
     ['diff', 'a', 'b'],
     ['pending'],
     ['calls'],
+    ['standing'],
     ['approve', 'deadbeef', '--as', 'md:x', '--anchors', 'keys.json'],
     ['reject', 'deadbeef', '--as', 'md:x', '--reason', 'r'],
   ])('%s says so and makes none', async (...args) => {

@@ -12,6 +12,7 @@ const PAGES: Readonly<Record<string, string>> = {
   'library.test.ts': 'domain-tests.md',
   'wrong.ts': 'domain-tests.md',
   'check.ts': 'check-domain.md',
+  'walk.ts': 'check-domain.md',
 };
 
 // Inside the repository, so that `assize` is this package.
@@ -36,8 +37,9 @@ test.each(Object.entries(PAGES))('%s passes the lint of the clone', (name, page)
   expect(execFileSync(process.execPath, [biome, ...given], { cwd: root, input, encoding: 'utf8' })).toBe(input);
 });
 
-test('check-domain.md: the check prints the report of the page', () => {
+test('check-domain.md: check and walk print the output of the page', () => {
   expect(run('check.ts')).toBe(blockOf('check-domain.md', 'text check.ts'));
+  expect(run('walk.ts')).toBe(blockOf('check-domain.md', 'text walk.ts'));
 });
 
 test('domain-collections.md: each rule rejects with its figure', () => {

@@ -201,6 +201,29 @@ test('policies.md, policies-cedar.md and backtest.md', () => {
   }
 });
 
+test('reports.md', () => {
+  // Inside the repository, so that `assize` is this package.
+  const folder = mkdtempSync(join(root, 'dist-guide-'));
+  const known = (text: string): string => text.replace(/\b[0-9a-f]{12}\b/g, '#'.repeat(12)).trimEnd();
+  try {
+    writeFiles('reports.md', folder);
+    const [demo, checkpoint] = blocks('reports.md') as [string, string];
+    shell(demo, folder);
+    const commands = steps('reports.md');
+    expect(commands).toHaveLength(7);
+    let settings = '';
+    for (const { command, below } of commands) {
+      if (command.startsWith('export ')) settings += `${command}\n`;
+      // The first step that shows the checkpoint comes after the block that signs it.
+      if (command.includes('signed checkpoint')) shell(checkpoint, folder);
+      const printed = shell(`${settings}{ ${command}; } 2>&1 || true`, folder);
+      expect(known(withoutProgress(printed)), command).toBe(known(below));
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
 test('rules-file.md and rules-file-use.md', () => {
   // Inside the repository, so that `assize` is this package.
   const folder = mkdtempSync(join(root, 'dist-guide-'));
@@ -213,6 +236,22 @@ test('rules-file.md and rules-file-use.md', () => {
     for (const { command, below } of commands) {
       const printed = shell(`{ ${command}; } 2>&1 || true`, folder);
       expect(known(withoutProgress(printed)), command).toBe(known(below));
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test('mined-rules.md', () => {
+  // Inside the repository, so that `assize` is this package.
+  const folder = mkdtempSync(join(root, 'dist-guide-'));
+  try {
+    writeFiles('mined-rules.md', folder);
+    const commands = steps('mined-rules.md');
+    expect(commands).toHaveLength(6);
+    for (const { command, below } of commands) {
+      const printed = shell(`{ ${command}; } 2>&1 || true`, folder);
+      expect(withoutProgress(printed).trimEnd(), command).toBe(below.trimEnd());
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -233,6 +272,22 @@ test.each(['replay.md', 'deep-replay.md'])('%s', (page) => {
       const printed = shell(`${settings}{ ${command}; } 2>&1 || true`, folder);
       expect(known(withoutProgress(printed).trimEnd()), command).toBe(known(below));
     }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test('incidents.md', () => {
+  // Inside the repository, so that `assize` is this package.
+  const folder = mkdtempSync(join(root, 'dist-guide-'));
+  const known = (text: string): string => text.replace(/\b([0-9a-f]{64}|[0-9a-f]{12})\b/g, '#').trimEnd();
+  try {
+    writeFiles('incidents.md', folder);
+    shell((blocks('incidents.md') as [string])[0], folder);
+    const told = steps('incidents.md');
+    expect(told).toHaveLength(6);
+    for (const { command, below } of told)
+      expect(known(withoutProgress(shell(`{ ${command}; } 2>&1 || true`, folder))), command).toBe(known(below));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

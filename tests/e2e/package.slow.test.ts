@@ -230,6 +230,7 @@ test('the command is there', () => {
     'udt',
     'disclosure',
     'gateway',
+    'incident',
     'demo-payments',
     'chat',
   ]);

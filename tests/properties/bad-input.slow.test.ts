@@ -14,6 +14,7 @@ import { BASE } from './bad-input/base.ts';
 import { CANON } from './bad-input/canon.ts';
 import { type Case, type Exempt, wrongsOf } from './bad-input/case.ts';
 import { CHAT } from './bad-input/chat.ts';
+import { COMPLIANCE } from './bad-input/compliance.ts';
 import { CONFORMANCE } from './bad-input/conformance.ts';
 import { documented } from './bad-input/documented.ts';
 import { ENGINES } from './bad-input/engines.ts';
@@ -25,6 +26,7 @@ import { MASTRA } from './bad-input/mastra.ts';
 import { MEMORY } from './bad-input/memory.ts';
 import { MEMORY_ALGEBRA } from './bad-input/memory-algebra.ts';
 import { MERKLE } from './bad-input/merkle.ts';
+import { MINING } from './bad-input/mining.ts';
 import { MODELS } from './bad-input/models.ts';
 import { ONTOLOGY } from './bad-input/ontology.ts';
 import { OPENAI_AGENTS } from './bad-input/openai-agents.ts';
@@ -53,12 +55,14 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, Case | Exempt>>>> 
   stores: STORES,
   agents: { ...AGENTS, ...EXTRACTION, ...RUNS },
   chat: CHAT,
+  mining: MINING,
   models: MODELS,
   witness: WITNESS,
   testing: TESTING,
   ontology: ONTOLOGY,
   tools: TOOLS,
   experiments: { ...EXPERIMENT_TABLES, ...SCHEDULES },
+  compliance: COMPLIANCE,
   conformance: CONFORMANCE,
   integrations: { ...AI_SDK, ...CEDAR, ...ENGINES, ...LANGCHAIN, ...MASTRA, ...OPENAI_AGENTS, ...OTEL, ...TOOL_CALLS },
   domains: DOMAINS,

@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import { budget } from '#domains/budget';
 import { disclosure } from '#domains/disclosure';
 import { gateway } from '#domains/gateway';
+import { incident } from '#domains/incident';
 import { udt } from '#domains/udt';
 import { checkDomain, type DomainReport } from '#testing';
 import { smallWorld } from '../../domains/airline/testing/small-world.ts';
@@ -15,6 +16,7 @@ import { smallWorld as smallShop } from '../../domains/retail/testing/small-worl
 import { Lab } from '../../domains/verification/testing/lab.ts';
 import { smallPortfolio } from '../../src/domains/disclosure/testing/small-portfolio.ts';
 import { busyGateway, gatewayArguments } from '../../src/domains/gateway/testing/busy-gateway.ts';
+import { approvedIncident } from '../../src/domains/incident/testing/approved-incident.ts';
 import { cases, hasUsualCases } from '../support/cases.ts';
 
 function expectSound(report: DomainReport): void {
@@ -41,6 +43,18 @@ test('gateway', async () => {
   const roles = { agent: [{ agent: 'ada' }, { agent: 'ben' }] };
   const counselors = { approver: 'human:grace' };
   expectSound(checkDomain(gateway(), { runs: cases(2_000), states, roles, counselors, args: gatewayArguments }));
+});
+
+test('incident', () => {
+  const roles = { opener: [{ incident: 'i' }], carrier: [{ incident: 'i' }] };
+  expectSound(
+    checkDomain(incident, {
+      runs: cases(500),
+      states: [approvedIncident()],
+      roles,
+      counselors: { responder: 'human:ida' },
+    }),
+  );
 });
 
 test('airline', () => expectSound(checkDomain(airline, { runs: cases(200), states: [smallWorld()] })));

@@ -23,6 +23,7 @@ const DATA: Readonly<Record<string, string>> = {
   'MemoryView.diff 0': 'a point of both times',
   'MemoryView.diff 1': 'a point of both times',
   'MemoryView.explain 0': 'a fact, with all of its columns',
+  'MemoryView.dependents 0': 'a fact, with all of its columns',
   'Assize.effects 1': 'no argument: the table has another query beside the first',
   'auditCheckpoints 1': 'a log: its origin and keys',
   'proveEntry 2': 'a log: its origin and keys',

@@ -257,6 +257,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
       'domains/retail/tools.slow.test.ts',
       'experiments/effects/experiments/tasks.slow.test.ts',
       'experiments/effects/experiments/model-runs.test.ts',
+      'experiments/mining/measure-airline.test.ts',
       'experiments/effects/tau/data.test.ts',
       'experiments/effects/tau/service.test.ts',
       'experiments/tests/airline.slow.test.ts',

@@ -20,6 +20,7 @@ const CODE = {
   memory: () => import('../pages/memory/memory-page.tsx'),
   agents: () => import('../pages/agents/agents-page.tsx'),
   audit: () => import('../pages/audit/audit-page.tsx'),
+  incidents: () => import('../pages/incidents/incidents-page.tsx'),
 };
 const TimelinePage = lazy(CODE.timeline);
 const WhatIfPage = lazy(CODE['what-if']);
@@ -27,6 +28,7 @@ const EffectsPage = lazy(CODE.effects);
 const MemoryPage = lazy(CODE.memory);
 const AgentsPage = lazy(CODE.agents);
 const AuditPage = lazy(CODE.audit);
+const IncidentsPage = lazy(CODE.incidents);
 
 /** Loads the code of the first page beside the session. A failure shows where the page does. */
 const [, firstPage = ''] = location.pathname.split('/');
@@ -60,6 +62,7 @@ export function App() {
               <Route path="/agents/:trajectory?" component={AgentsPage} />
               <Route path="/what-if/:trajectory?" component={WhatIfPage} />
               <Route path="/audit" component={AuditPage} />
+              <Route path="/incidents" component={IncidentsPage} />
               <Route path="/memory/:trajectory?/:space?" component={MemoryPage} />
               <Route component={NotFound} />
             </Switch>

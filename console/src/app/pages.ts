@@ -3,6 +3,8 @@ export interface Page {
   readonly path: string;
   readonly name: string;
   readonly about: string;
+  /** Not in the navigation: reached from the palette, and from other pages. */
+  readonly isRare?: true;
 }
 
 export const PAGES: readonly Page[] = [
@@ -13,4 +15,10 @@ export const PAGES: readonly Page[] = [
   { path: '/memory', name: 'Memory', about: 'Beliefs in both times, and why each won' },
   { path: '/agents', name: 'Agents', about: 'Writs, budgets, delegations, halts, and people' },
   { path: '/audit', name: 'Audit', about: 'Checkpoints, verification and export of the ledger' },
+  {
+    path: '/incidents',
+    name: 'Incidents',
+    about: 'Blast radius of a bad key, tool or entry, and the response',
+    isRare: true,
+  },
 ];

@@ -82,7 +82,7 @@ function Frame({ name, children }: { readonly name: string; readonly children: R
         </Group>
       </AppShell.Header>
       <AppShell.Navbar p="xs" aria-label="Pages">
-        {PAGES.map((page) => (
+        {PAGES.filter(({ isRare }) => isRare !== true).map((page) => (
           <NavLink
             key={page.path}
             component={Link}

@@ -1,5 +1,6 @@
 import { Alert, Button, Group, Modal, Stack, Textarea, Title } from '@mantine/core';
-import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
+import { type FormEvent, type ReactNode, useState } from 'react';
+import { useFocusReturn } from './focus-return.ts';
 
 interface ConfirmProps {
   readonly title: string;
@@ -86,16 +87,5 @@ export function ConfirmDialog(props: ConfirmProps) {
         </Modal.Body>
       </Modal.Content>
     </Modal.Root>
-  );
-}
-
-/** Gives the focus back to the element that had it before the dialog. */
-function useFocusReturn(): void {
-  const [before] = useState(() => document.activeElement);
-  useEffect(
-    () => () => {
-      if (before instanceof HTMLElement) before.focus({ preventScroll: true });
-    },
-    [before],
   );
 }

@@ -1,6 +1,4 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { Domain } from '#kernel';
-import { isCounselorOf } from '#kernel';
 import type { Ruling } from '#runtime';
 import type { Store } from '#stores';
 import { shortTime } from '#views';
@@ -18,6 +16,7 @@ import { findingLines, rulingDocument, rulingLine } from '../render/ruling-text.
 import { headOf } from '../store/entries.ts';
 import { type FoundCall, gatewayTrajectory, openCallsIn } from '../store/open-calls.ts';
 import { onlyCounselor, project } from '../store/project.ts';
+import { requirePerson } from '../store/require-person.ts';
 import { rootKeyToSettle } from '../store/root-key.ts';
 import { openAssize } from '../store/runtime.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
@@ -139,7 +138,7 @@ function settle(command: Command): void {
           const { as: principal, outcome, evidence } = options;
           const assize = await openAssize(store, session.storeUrl, options);
           const trajectory = await assize.open(name);
-          requirePerson(trajectory.domain, principal);
+          requirePerson(trajectory.domain, principal, 'report', 'settle a call');
           const writ = ephemeralWrit(
             await headOf(store, name),
             { action: 'report', scopes: ['role:admin'], principal },
@@ -169,26 +168,6 @@ async function trajectoryOf(session: Session, store: Store, call: string, named:
   if (other === undefined) return one.trajectoryId;
   const names = found.map(({ trajectoryId }) => trajectoryId).join(', ');
   throw new CliError('usage', `The call ${call} is open in ${names}. Pass one of them with --trajectory NAME.`);
-}
-
-/**
- * A principal of the config must be a counselor or an administrator there, as at a server. Any
- * other name must be a counselor of the domain, as for an approval.
- *
- * @throws CliError `usage`
- */
-function requirePerson(domain: Domain, principal: string): void {
-  const known = project()?.principals.get(principal);
-  const proposal = { action: 'report', role: 'admin', args: {} };
-  const isPerson =
-    known === undefined
-      ? Object.keys(domain.counselors).some((kind) => isCounselorOf(domain, kind, principal, [], proposal as never))
-      : known.kinds.some((kind) => kind === 'counselor' || kind === 'admin');
-  if (isPerson) return;
-  throw new CliError(
-    'usage',
-    `${principal} is no counselor, and cannot settle a call. Pass a principal with --as that can approve calls.`,
-  );
 }
 
 function say({ json, out }: Session, ruling: Ruling): ExitCode {

@@ -12,6 +12,7 @@ const SHIPPED: readonly (() => Promise<object>)[] = [
   () => import('#domains/udt'),
   () => import('#domains/disclosure'),
   () => import('#domains/gateway'),
+  () => import('#domains/incident'),
   () => import('../commands/demo-payments.ts'),
   async () => ({ chat: (await import('#chat')).chatDomain() }),
 ];

@@ -27,7 +27,7 @@ const PAGE = 500;
  */
 export async function openCallsIn(session: Session, store: Store, named?: string): Promise<readonly FoundCall[]> {
   const all = await store.trajectories();
-  const chosen = named === undefined ? await ofGateway(store, all) : [await gatewayTrajectory(store, named)];
+  const chosen = await gatewayTrajectories(store, named);
   const wanted = all.filter(({ trajectory_id }) => chosen.includes(trajectory_id));
   const total = wanted.reduce((sum, { entries }) => sum + entries, 0);
   const replayer = new Replayer(
@@ -57,9 +57,16 @@ export async function gatewayTrajectory(store: Store, trajectoryId: string): Pro
   );
 }
 
-async function ofGateway(store: Store, all: Awaited<ReturnType<Store['trajectories']>>): Promise<readonly string[]> {
+/**
+ * The trajectories of the domain `gateway`, or the named one.
+ *
+ * @throws CliError `not_found` for a named trajectory of another domain
+ */
+export async function gatewayTrajectories(store: Store, named?: string): Promise<readonly string[]> {
+  if (named !== undefined) return [await gatewayTrajectory(store, named)];
   const chosen: string[] = [];
-  for (const { trajectory_id } of all) if (await isGateway(store, trajectory_id)) chosen.push(trajectory_id);
+  for (const { trajectory_id } of await store.trajectories())
+    if (await isGateway(store, trajectory_id)) chosen.push(trajectory_id);
   return chosen;
 }
 

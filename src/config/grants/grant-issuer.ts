@@ -9,6 +9,7 @@ import {
   instantToMillis,
   type KeyPair,
 } from '#canon';
+import { INCIDENTS } from '#domains/incident';
 import type { LedgerReader, SideStore } from '#ledger';
 import type { WritChain } from '#runtime';
 import { type SealedRow, sideSecretOf } from '#stores';
@@ -345,8 +346,12 @@ function grantsIn({ grants }: GrantedAgent, trajectoryId: string): ResolvedGrant
   return grants.filter((grant) => isFor(grant, trajectoryId));
 }
 
+/**
+ * A grant for every trajectory is none for that of incidents: its agent could record the steps of a
+ * response as done.
+ */
 function isFor({ trajectories }: ResolvedGrant, trajectoryId: string): boolean {
-  return trajectories.includes('*') || trajectories.includes(trajectoryId);
+  return (trajectories.includes('*') && trajectoryId !== INCIDENTS) || trajectories.includes(trajectoryId);
 }
 
 /** An action that is not a name of the grammar is covered by nothing, and the kernel refuses it. */

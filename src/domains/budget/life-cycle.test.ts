@@ -3,10 +3,10 @@
  * it.
  */
 import { expect, test } from 'vitest';
-import { type LifeCycle, type Proposal, walk, without } from '../../../tests/support/models/life-cycle.ts';
+import { domainWithout, type LifeCycle, type LifeCycleProposal, walkLifeCycle } from '#testing';
 import { type BudgetState, budget } from './index.ts';
 
-const spend = (agent: string, amount: number): Proposal => ({
+const spend = (agent: string, amount: number): LifeCycleProposal => ({
   action: 'spend',
   role: { name: 'spender', params: { agent } },
   args: { amount },
@@ -28,12 +28,12 @@ const LIFE: LifeCycle<BudgetState> = {
 };
 
 test('to six steps from the beginning no more is spent than there is', () => {
-  const { counterexample, transitions } = walk(LIFE);
+  const { counterexample, transitions } = walkLifeCycle(LIFE);
   expect(counterexample).toBeUndefined();
   expect(transitions).toBeGreaterThan(50);
 });
 
 test('without the cap it is', () => {
-  const { counterexample } = walk({ ...LIFE, domain: without(budget, 'BUDGET_CAP') });
+  const { counterexample } = walkLifeCycle({ ...LIFE, domain: domainWithout(budget, 'BUDGET_CAP') });
   expect(counterexample).toMatchObject({ why: 'more than there is', path: { length: 2 } });
 });

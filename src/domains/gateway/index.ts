@@ -9,14 +9,23 @@
  * call is listed as open until its report.
  */
 export { BEGIN_HOURS, canBegin } from './actions/begin.ts';
-export { type CallArgs, callArgs, callDigest, PARTS_MAX } from './actions/call.ts';
+export { type CallArgs, callArgs, callDigest, callIdOf, PARTS_MAX, USES } from './actions/call.ts';
 export { type Configuration, rulesDigest } from './actions/configure.ts';
 export { definitionHash } from './actions/pin.ts';
 export { isTidyForEver, needsTidy } from './actions/tidy.ts';
 export { type CaseOptions, runCases, type StepResult } from './cases/run-cases.ts';
 export { configuration, type GatewayTool, isConfigured } from './configuration.ts';
+export {
+  coveredCalls,
+  type ForeseenUse,
+  type Spent,
+  type StandingMaximum,
+  type StandingTerms,
+  standingMaximum,
+} from './covered-calls.ts';
 export { GatewayError, type GatewayErrorCode } from './errors.ts';
 export { type GatewayOptions, gateway, gatewayDomain, gatewayUnder, isApprover } from './gateway.ts';
+export { rulesInForce } from './judge/compiled-rules.ts';
 export { READING_PROGRAMS } from './judge/reading-programs.ts';
 export { agentName, serverName } from './name-forms.ts';
 export { isAlwaysDenied, type PinnedTool, pinnedTools, type WaitingCall, waitingCalls } from './one-server.ts';

@@ -61,9 +61,11 @@ export function invariants(rules: Rules<GatewayState>, isTried: boolean): readon
       '/standing/*',
       {
         final: true,
-        onApprove: ({ standing }, { counselor, keys: [id = ''] }) => {
+        onApprove: ({ standing }, { counselor, at, keys: [id = ''] }) => {
           const asked = standing[id];
-          if (asked !== undefined) asked.approvedBy = counselor;
+          if (asked === undefined) return;
+          asked.approvedBy = counselor;
+          asked.approvedAt = at;
         },
       },
       ({ approvedBy, because }) => (approvedBy !== undefined ? pass : escalate(because)),

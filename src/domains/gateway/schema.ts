@@ -76,6 +76,8 @@ const standing = z.strictObject({
   expires: instant,
   because: z.string(),
   approvedBy: z.string().optional(),
+  /** The time of the approval. A call that was asked for before waits for a person. */
+  approvedAt: instant.optional(),
 });
 
 const pin = z.strictObject({

@@ -3,7 +3,7 @@
  * implementation of the policy.
  */
 import { expect, test } from 'vitest';
-import { type LifeCycle, type Proposal, type Step, walk, without } from '../../../tests/support/models/life-cycle.ts';
+import { domainWithout, type LifeCycle, type LifeCycleProposal, type LifeCycleStep, walkLifeCycle } from '#testing';
 import { udt, udtInitial } from './index.ts';
 import type { Tier, UdtState } from './schema.ts';
 
@@ -30,12 +30,12 @@ const INITIAL: UdtState = {
   claims: { [P]: { c1: { test: 'd1', date: '2026-03-23', n: 3, tier: '90+' } } },
 };
 
-function proposals({ claims, relapses }: UdtState, at: string): Proposal[] {
+function proposals({ claims, relapses }: UdtState, at: string): LifeCycleProposal[] {
   const next = `c${Object.keys(claims[P] ?? {}).length + 1}`;
   const response = `r${Object.keys(relapses[P] ?? {}).length}`;
   const today = at.slice(0, 10);
   const role = (name: string) => ({ name, params: { patient: P } });
-  const by = (name: string, action: string, args: Proposal['args'], when = at): Proposal => ({
+  const by = (name: string, action: string, args: LifeCycleProposal['args'], when = at): LifeCycleProposal => ({
     ...{ action, args, at: when },
     role: role(name),
   });
@@ -71,7 +71,7 @@ const LIFE: LifeCycle<UdtState> = {
 };
 
 /** The permitted effects of each action on David, by Agentic Redux §3.1. */
-function allowed(before: UdtState, { action, args, approvedBy }: Step, after: UdtState): string | undefined {
+function allowed(before: UdtState, { action, args, approvedBy }: LifeCycleStep, after: UdtState): string | undefined {
   const given = args as Record<string, string>;
   const tests = Object.values(after.tests[P] ?? {});
   const positive = (day: string) => {
@@ -119,7 +119,7 @@ function allowed(before: UdtState, { action, args, approvedBy }: Step, after: Ud
 }
 
 test('no step that the policy forbids, to a depth of nine', () => {
-  const { counterexample, states, committed, stopped } = walk(LIFE);
+  const { counterexample, states, committed, stopped } = walkLifeCycle(LIFE);
   expect(counterexample).toBeUndefined();
   expect(states).toBeGreaterThan(1_000);
   const walked = ['collect_sample', 'order_test', 'record_result', 'respond_to_relapse', 'set_aside_positive'];
@@ -128,6 +128,6 @@ test('no step that the policy forbids, to a depth of nine', () => {
 });
 
 test.each(udt.rules.map(({ id }) => id))('without %s there is one', (id) => {
-  const { counterexample } = walk({ ...LIFE, domain: without(udt, id) });
+  const { counterexample } = walkLifeCycle({ ...LIFE, domain: domainWithout(udt, id) });
   expect(counterexample?.why).toEqual(expect.any(String));
 });

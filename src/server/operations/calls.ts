@@ -15,7 +15,7 @@ import { type GatewayState, openCalls, undoCallOf } from '#domains/gateway';
 import { Trajectory } from '#runtime';
 import { ServerError } from '../errors.ts';
 import { GatewayDesk } from '../hooks/gateway-desk.ts';
-import { callerTrajectory, type Reaching } from '../reach.ts';
+import { gatewayTrajectory } from '../reach.ts';
 import { rulingDocument } from '../rulings.ts';
 import { hash, instant, json, name, observationsForm, rulingForm } from './forms.ts';
 import { type Operation, operation, READERS } from './operation.ts';
@@ -206,15 +206,6 @@ const settle = operation({
     return { body: { ruling: rulingDocument(ruling) } };
   },
 });
-
-/** @throws ServerError `no_such_value` for a trajectory of another domain */
-async function gatewayTrajectory(request: Reaching, trajectoryId: string): Promise<Trajectory> {
-  const trajectory = await callerTrajectory(request, trajectoryId);
-  if (trajectory.domain.name !== 'gateway')
-    throw new ServerError('no_such_value', `The domain of ${trajectory.id} is not gateway, so it has no calls.`);
-  await Trajectory.catchUp(trajectory);
-  return trajectory;
-}
 
 const undo = operation({
   id: 'calls.undo',

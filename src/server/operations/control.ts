@@ -101,7 +101,7 @@ const upgrade = operation({
   },
 });
 
-const shownRulingForm = z
+export const shownRulingForm: z.ZodType = z
   .looseObject({
     ruling: z.enum(['committed', 'rejected', 'escalated']),
     reason: z.string().optional(),

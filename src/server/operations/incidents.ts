@@ -1,8 +1,25 @@
 import { z } from 'zod';
-import { blastRadius, DERIVATIONS } from '#runtime';
+import { INCIDENTS, type IncidentState } from '#domains/incident';
+import { incidentDocument, openIncident, openIncidents, planResponse } from '#incidents';
+import { blastRadius, DERIVATIONS, Trajectory } from '#runtime';
 import { blastDocument } from '#views';
-import { hash, instant, name } from './forms.ts';
-import { type Operation, operation } from './operation.ts';
+import { hash, instant, name, PAGE_DEFAULT, page } from './forms.ts';
+import { ADMINS, type Operation, operation, READERS } from './operation.ts';
+
+/** Where an incident begins: exactly one name, and the period in which it counts. */
+const startForm = {
+  entry: hash.optional(),
+  writ: hash.optional().describe('entries under this writ, or under a writ below it'),
+  principal: name.optional().describe('entries under the writs that this principal holds'),
+  approver: name.optional().describe('decisions of this principal'),
+  tool: name.optional().describe('calls of this tool: `NAME`, or `SERVER/TOOL` behind the gateway'),
+  definition: hash.optional().describe('calls of the gateway under this definition of their tool'),
+  source: name.optional().describe('facts that name this source, such as a message'),
+  facts: z.strictObject({ space: name, subject: name, predicate: name.optional() }).optional(),
+  since: instant.optional(),
+  until: instant.optional(),
+};
+const through = z.array(z.enum(DERIVATIONS)).optional().describe('the derivations to follow. Default: all');
 
 const affectedForm = z
   .strictObject({
@@ -24,17 +41,8 @@ const blast = operation({
   summary: 'All that derives from a bad credential, approver, tool, source, fact or entry.',
   kinds: ['auditor', 'admin'],
   body: z.strictObject({
-    entry: hash.optional(),
-    writ: hash.optional().describe('entries under this writ, or under a writ below it'),
-    principal: name.optional().describe('entries under the writs that this principal holds'),
-    approver: name.optional().describe('decisions of this principal'),
-    tool: name.optional().describe('calls of this tool: `NAME`, or `SERVER/TOOL` behind the gateway'),
-    definition: hash.optional().describe('calls of the gateway under this definition of their tool'),
-    source: name.optional().describe('facts that name this source, such as a message'),
-    facts: z.strictObject({ space: name, subject: name, predicate: name.optional() }).optional(),
-    since: instant.optional(),
-    until: instant.optional(),
-    through: z.array(z.enum(DERIVATIONS)).optional().describe('the derivations to follow. Default: all'),
+    ...startForm,
+    through,
     limit: z.number().int().min(1).max(10_000).optional().describe('the most entries to list. Default: 1,000'),
   }),
   answer: z.strictObject({
@@ -77,4 +85,97 @@ const blast = operation({
   },
 });
 
-export const incidents: readonly Operation[] = [blast];
+const stepForm = z
+  .looseObject({
+    kind: z.enum(['revoke', 'retract', 'halt']),
+    trajectory: z.string(),
+    outcome: z.enum(['done', 'already', 'failed']).optional().describe('absent: not carried out yet'),
+    reason: z.string().optional(),
+    at: instant.optional(),
+  })
+  .meta({ id: 'ResponseStep', description: 'A step of a response: a revocation, a retraction or a halt.' });
+
+const remainingForm = z
+  .strictObject({ what: z.string(), entry: hash.optional(), why: z.string(), advice: z.string() })
+  .meta({ id: 'RemainingItem', description: 'A consequence that no step undoes.' });
+
+const plan = { steps: z.array(stepForm), remains: z.array(remainingForm) };
+
+const propose = operation({
+  id: 'incidents.propose',
+  method: 'post',
+  path: '/v1/incidents',
+  summary: 'Propose the response to an incident. A person approves it, and the server carries it out.',
+  kinds: ADMINS,
+  needsKey: true,
+  body: z
+    .strictObject({
+      ...startForm,
+      through,
+      because: z.string().min(1).max(2_000).describe('the reason, which the approver reads'),
+      halts: z
+        .enum(['affected', 'none'])
+        .optional()
+        .describe('whether trajectories with affected work in progress are halted. Default: affected'),
+      dry_run: z.boolean().optional().describe('answer the plan, and propose nothing'),
+    })
+    .meta({ id: 'NewIncident' }),
+  answer: z.strictObject({
+    ...plan,
+    incident: z.string().optional().describe('absent with `dry_run`'),
+    trajectory_id: z.string().optional(),
+    approval: hash.optional().describe('the pending proposal'),
+  }),
+  statuses: [200, 201],
+  errors: ['bad_option', 'not_found', 'nothing_affected', 'too_many_steps', 'incident_refused'],
+  run: async ({ body, caller, service, key }) => {
+    const { through, because, halts, dry_run: isDry = false, ...start } = body;
+    const { store, grants, assize, offices, clock } = service;
+    const radius = await blastRadius(store, start as never, { ...(through !== undefined && { through }) });
+    const planned = await planResponse(store, radius, {
+      ...(halts !== undefined && { halts }),
+      holdersIn: (trajectoryId) => grants.holdersIn(trajectoryId),
+    });
+    const { steps, remains } = planned;
+    if (isDry) return { body: { steps, remains } as never };
+    const { incident, trajectoryId, pending } = await openIncident(assize, {
+      ...{ plan: planned, because, openedBy: caller.name, idempotencyKey: key },
+      writFor: async (action, _, trajectory) => offices.forServer(caller.name, action, trajectory, clock.now()),
+    });
+    return { status: 201, body: { steps, remains, incident, trajectory_id: trajectoryId, approval: pending } as never };
+  },
+});
+
+const list = operation({
+  id: 'incidents.list',
+  method: 'get',
+  path: '/v1/incidents',
+  summary: 'The approved incidents, newest first, with the outcome of each step.',
+  kinds: READERS,
+  query: z.strictObject({ limit: page.limit }),
+  answer: z.strictObject({
+    incidents: z.array(
+      z.strictObject({
+        id: z.string(),
+        start: z.looseObject({}),
+        because: z.string(),
+        opened_by: z.string(),
+        opened_at: instant,
+        approved_by: z.string().optional(),
+        closed_at: instant.optional(),
+        ...plan,
+      }),
+    ),
+  }),
+  run: async ({ query: { limit = PAGE_DEFAULT }, service: { assize, store } }) => {
+    if ((await store.head(INCIDENTS)) === undefined) return { body: { incidents: [] } };
+    const trajectory = await openIncidents(assize, INCIDENTS);
+    await Trajectory.catchUp(trajectory as never);
+    const { incidents } = trajectory.state() as unknown as IncidentState;
+    const documents = Object.entries(incidents).map(([id, one]) => incidentDocument(id, one));
+    const newest = documents.sort((a, b) => (a.opened_at < b.opened_at ? 1 : -1)).slice(0, limit);
+    return { body: { incidents: newest as never } };
+  },
+});
+
+export const incidents: readonly Operation[] = [blast, propose, list];

@@ -105,7 +105,7 @@ export interface Operation<
   /** Whether the answer is JSON Lines, each of the form `answer`. */
   readonly isLines?: boolean;
   /** The media type of an answer that is a file. Its `answer` is `fileForm`. */
-  readonly media?: 'application/zip';
+  readonly media?: 'application/zip' | 'text/html';
   /** Codes of errors that are particular to this operation. */
   readonly errors?: readonly string[];
   readonly run: (request: Request<Path, Query, Body>) => Promise<Answer<z.input<Out>>>;

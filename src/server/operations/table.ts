@@ -11,13 +11,16 @@ import { hooks } from './hooks.ts';
 import { incidents } from './incidents.ts';
 import { log } from './log.ts';
 import { memory } from './memory.ts';
+import { mining } from './mining.ts';
 import { notices } from './notices.ts';
 import type { Operation } from './operation.ts';
 import { outlines } from './outline.ts';
 import { principals } from './principals.ts';
 import { proposals } from './proposals.ts';
+import { reports } from './reports.ts';
 import { runs } from './runs.ts';
 import { servers } from './servers.ts';
+import { standing } from './standing.ts';
 import { trajectories } from './trajectories.ts';
 import { writs } from './writs.ts';
 
@@ -30,6 +33,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...hooks,
   ...servers,
   ...calls,
+  ...standing,
   ...approvals,
   ...entries,
   ...incidents,
@@ -40,7 +44,9 @@ export const OPERATIONS: readonly Operation[] = [
   ...chat,
   ...log,
   ...bundles,
+  ...reports,
   ...control,
+  ...mining,
   ...notices,
   ...runs,
   ...principals,

@@ -1,7 +1,9 @@
 /** Every operation of the API once, with its answer checked against its own schema. */
 import { expect, test } from 'vitest';
-import { canonicalize } from '#canon';
+import { addMicros, canonicalize } from '#canon';
+import { budget } from '#domains/budget';
 import { gateway, gatewayDomain, readRules } from '#domains/gateway';
+import { incident } from '#domains/incident';
 import type { Domain } from '#kernel';
 import { systemClock } from '#oracle';
 import { OPERATIONS } from '#server';
@@ -10,7 +12,7 @@ import { bodyOf, endedKey, FAILED_KIND } from '../../../src/server/notices/queue
 import { receiversOf } from '../../../src/server/notices/receivers.ts';
 import { type Calling, callOperation, pay, succeed } from '../../support/server/calling.ts';
 import { start } from '../../support/server/serving.ts';
-import { laterTill, SILENT_CENTS } from '../../support/server/till.ts';
+import { laterTill, SILENT_CENTS, till } from '../../support/server/till.ts';
 import { NoticeSink } from '../../support/tools/notice-sink.ts';
 
 const UNDOING = `
@@ -24,7 +26,8 @@ const role = (desk: string) => ({ name: 'clerk', params: { desk } });
 test('each operation answers in the form of its schema', async () => {
   await using sink = await NoticeSink.open();
   const webhook = { url: sink.url, secret: 'a-secret-of-24-characters', allowPrivate: true, channels: ['nobody'] };
-  const server = await start({ config: { notices: { webhooks: [webhook] } } });
+  const domains = [till, laterTill, budget, incident] as unknown as Domain[];
+  const server = await start({ config: { notices: { webhooks: [webhook] } }, domains });
   const called = new Set<string>();
   const ok = (id: string, calling?: Calling): Promise<any> => {
     called.add(id);
@@ -32,7 +35,7 @@ test('each operation answers in the form of its schema', async () => {
   };
 
   expect((await ok('principals.me', { as: 'boss:ada' })).kinds).toEqual(['counselor']);
-  expect((await ok('domains.list')).domains).toHaveLength(3);
+  expect((await ok('domains.list')).domains).toHaveLength(4);
   expect((await ok('domains.get', { path: { domain: 'budget' } })).name).toBe('budget');
 
   const made = await ok('trajectories.create', { body: { domain: 'till', trajectory_id: 'made', note: 'by hand' } });
@@ -115,10 +118,16 @@ test('each operation answers in the form of its schema', async () => {
   expect((await ok('entries.dependents', { path: entry })).dependents).toEqual([]);
   const blast = await ok('incidents.blast', { as: 'auditor:eve', body: { entry: committed.entry_id } });
   expect(blast).toMatchObject({ affected: 1, entries: [{ id: committed.entry_id, is_start: true, from: [] }] });
+  const plan = { entry: committed.entry_id, because: 'it was wrong', dry_run: true };
+  expect(await ok('incidents.propose', { key: 'i1', body: plan })).toEqual({ steps: [], remains: [] });
+  expect(await ok('incidents.list')).toEqual({ incidents: [] });
   expect((await ok('checkpoints.create')).size).toBeGreaterThan(0);
   expect((await ok('checkpoints.latest')).checkpoint).toMatch(/^assize\//);
   expect((await ok('entries.proof', { path: entry })).proof).toMatch(/^c2sp\.org\/tlog-proof/);
   expect(await ok('bundles.make', { query: { entry: committed.entry_id } })).toMatch(/^PK/);
+  const all = { path: { framework: 'all' }, as: 'auditor:eve' } as const;
+  expect(await ok('reports.make', all)).toMatchObject({ valid: true, log: { checkpoint: { cosigned: [] } } });
+  expect(await ok('reports.page', all)).toMatch(/^<!doctype html>/);
   expect((await ok('log.export', { as: 'auditor:eve' })).length).toBeGreaterThan(5);
   expect(await ok('log.verify', { as: 'auditor:eve', body: {} })).toMatchObject({ valid: true });
 
@@ -244,6 +253,9 @@ test('each operation answers in the form of its schema', async () => {
   expect(tested.status, tested.text).toBeLessThan(500);
   const later = { trajectories: ['main'], domain_hash: laterTill.hash };
   expect((await ok('backtests.run', { body: later })).reports).toHaveLength(1);
+
+  const mined = await ok('mining.run', { body: { trajectories: ['main'], min_support: 1, chance: 0.5 } });
+  expect(mined).toMatchObject({ runs: 1, good: 1, erased: 0 });
 
   const revoked = await ok('writs.revoke', { path: { ...MAIN, writ: 'agent:scout' }, body: { reason: 'left' } });
   expect(revoked.revocations).toMatchObject([{ ruling: { ruling: 'committed' } }]);
@@ -384,6 +396,17 @@ test('each operation answers in the form of its schema', async () => {
     lists: { resources: true, prompts: true },
   });
   called.add('servers.get');
+  const standTerms = { agent: 'scout', tools: ['fs/add'], uses: 2, amounts: {}, because: 'many' };
+  const standing = { ...standTerms, expires: addMicros(systemClock.now(), 3_600_000_000) };
+  const inCalls = { token: ofGrace, path: { trajectory: 'calls' } };
+  const likely = await succeed(gated, 'standing.judge', { ...inCalls, body: standing });
+  expect(likely).toMatchObject({ judgement: { ruling: 'escalated' }, waiting: [] });
+  const stands = await succeed(gated, 'standing.ask', { ...inCalls, key: 's1', body: standing });
+  expect(stands).toMatchObject({ ruling: 'escalated', invariant_id: 'STANDING_APPROVED' });
+  expect((await succeed(gated, 'standing.list', inCalls)).standing).toEqual([]);
+  const none = { token: ofGrace, path: { trajectory: 'calls', standing: 'none' } };
+  expect((await succeed(gated, 'standing.end', none)).ruling.ruling).toBe('rejected');
+  for (const id of ['standing.judge', 'standing.ask', 'standing.list', 'standing.end']) called.add(id);
 
   expect(OPERATIONS.map(({ id }) => id).filter((id) => !called.has(id))).toEqual([]);
   expect((await succeed(server, 'log.verify', { body: {} })).valid).toBe(true);

@@ -65,6 +65,7 @@ const FAULTS_OF_THE_SERVER: Readonly<Record<string, readonly string[]>> = {
     'server_refused',
   ],
   MastraToolError: ['cannot_suspend', 'input_not_json', 'no_call_id', 'result_not_kept', 'tool_suspended'],
+  MiningError: ['not_expressible'],
   McpError: ['desk_refused', 'missing_peer', 'no_person', 'upstream_unreachable'],
   MemoryError: ['bad_limit', 'bad_witness', 'wrong_partition'],
   ModelError: [

@@ -86,6 +86,7 @@ test.for(withPath)('$id: a name that nothing has is not found', async (one) => {
       'never_pending',
       'not_found',
       'unknown_effect',
+      'unknown_framework',
     ]).toContain(answer.body.code);
   }
   expect(await server.contents()).toEqual(before);
@@ -174,6 +175,15 @@ const QUERIES: Readonly<Record<string, string>> = {
   'trajectories.slice': '?role=clerk',
   'servers.get': '?agent=ada',
 };
+const STANDING = {
+  agent: 'scout',
+  tools: ['shop/pay'],
+  uses: 1,
+  amounts: {},
+  expires: '9999-01-01T00:00:00Z',
+  because: 'a',
+};
+
 const SMALLEST: Readonly<Record<string, unknown>> = {
   'chat.remember': { messages: [{ role: 'user', content: 'a' }] },
   'chat.alias': { alias: 'a', name: 'b' },
@@ -193,10 +203,13 @@ const SMALLEST: Readonly<Record<string, unknown>> = {
   'calls.ask': { id: 'c1', server: 'shop', tool: 'pay', args: {} },
   'calls.report': { outcome: 'done' },
   'calls.settle': { outcome: 'done', evidence: 'seen' },
+  'standing.judge': STANDING,
+  'standing.ask': STANDING,
   'effects.resolve': { as: 'applied', evidence: 'seen' },
   'memory.state': { verb: 'assert', subject: 'ada', predicate: 'phone', object: '1' },
   'memory.recall': {},
   'incidents.blast': { writ: '9'.repeat(64) },
+  'incidents.propose': { writ: '9'.repeat(64), because: 'it leaked' },
   'trajectories.halt': { reason: 'stop' },
   'trajectories.resume': { reason: 'go on' },
   'trajectories.upgrade': { reason: 'newer' },

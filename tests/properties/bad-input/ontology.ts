@@ -5,7 +5,7 @@ import { MemoryStore } from '#stores';
 import { START } from '../../support/ledger/runtime.ts';
 import { LIBRARY } from '../../support/process/guide-files.ts';
 import type { Case, Exempt } from './case.ts';
-import { PORT, takes } from './table.ts';
+import { exempt, PORT, takes } from './table.ts';
 
 /** Small, because each member of it is tried: one of everything. */
 const { components, processes, rules, ...library } = ontology.parse(LIBRARY);
@@ -42,6 +42,21 @@ export const ONTOLOGY: Readonly<Record<string, Case | Exempt>> = {
     ],
     { '1.oracle': PORT, '1.model': PORT },
   ),
+  draftModule: takes(
+    ontology.draftModule as never,
+    () => [
+      small(),
+      {
+        oracle: createOracle({ store: new MemoryStore(), clock: fixedClock(START), mode: 'record' }),
+        ...{ model: () => 'no', modelVersion: '1', rounds: 1, reference: 'BFO', timeLimitSeconds: 1 },
+        onRound: () => undefined,
+      },
+    ],
+    { '1.oracle': PORT, '1.model': PORT, '1.onRound': PORT },
+  ),
+  recordDraft: exempt('draftModule with a store: openStore refuses its URL, and draftModule refuses the other options'),
+  submittedDraft: exempt('it opens a store, which refuses its URL, and finds a text or not'),
+  acceptDraft: exempt('it opens a store, which refuses its URL, and finds a text or not'),
   draw: takes(ontology.draw as never, () => [small(), options]),
   findWriteSkew: takes(ontology.findWriteSkew as never, () => [
     budget,

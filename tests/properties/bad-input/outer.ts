@@ -11,8 +11,10 @@ import { adjudicateRetail } from 'assize-domains/retail/adjudicate';
 import { adjudicateRecorded, withoutPolicy } from 'assize-domains/tau';
 import { verificationInitial } from 'assize-domains/verification';
 import * as agents from '#agents';
+import { budget } from '#domains/budget';
 import { commitmentOf, DISCLOSURE_SETTINGS, disclosureInitial } from '#domains/disclosure';
-import { callDigest, definitionHash, isApprover, readCases, readRules, rulesIn } from '#domains/gateway';
+import { callDigest, callIdOf, definitionHash, isApprover, readCases, readRules, rulesIn } from '#domains/gateway';
+import { isResponder } from '#domains/incident';
 import { coverageOn, udtInitial } from '#domains/udt';
 import * as cedar from '#integrations/cedar';
 import { seededRandom } from '#oracle';
@@ -149,6 +151,13 @@ export const DOMAINS: Readonly<Record<string, Case | Exempt>> = {
   ),
   configuration: exempt(MADE),
   canBegin: exempt(MADE),
+  coveredCalls: exempt(MADE),
+  standingMaximum: exempt(MADE),
+  callIdOf: takes(callIdOf as never, () => [
+    { server: 'bank', tool: 'pay', args: { cents: 1 } },
+    { agent: 'ada', at: '2026-03-01T09:00:00.000000Z' },
+  ]),
+  rulesInForce: exempt(MADE),
   callDigest: takes(callDigest as never, () => [{ args: { cents: 1 } }]),
   definitionHash: takes(definitionHash as never, () => [{ name: 'run', inputSchema: { type: 'object' } }]),
   faultText: exempt(MADE),
@@ -162,6 +171,8 @@ export const DOMAINS: Readonly<Record<string, Case | Exempt>> = {
   openCalls: exempt(MADE),
   openRows: exempt(MADE),
   isAlwaysDenied: exempt(MADE),
+  isResponder: takes(isResponder, ['human:ida']),
+  stepText: exempt(MADE),
   pinnedTools: exempt(MADE),
   readCases: takes(readCases as never, ['cases: []', 'assize.cases.yaml']),
   readRules: takes(readRules as never, ['id: a', 'assize.yaml']),
@@ -264,6 +275,20 @@ export const TESTING: Readonly<Record<string, Case | Exempt>> = {
       at: START,
     },
   ]),
+  walkLifeCycle: takes(
+    testing.walkLifeCycle as never,
+    () => [
+      {
+        ...{ domain: budget, initial: { cap: 10, spent: {} }, at: START, depth: 1, statesMax: 2 },
+        proposals: () => [],
+        allowed: () => undefined,
+        counselors: { treasurer: ['treasurer:ada'] },
+      },
+      (reached: readonly unknown[]) => reached,
+    ],
+    { '0.proposals': PORT, '0.allowed': PORT, 1: PORT },
+  ),
+  domainWithout: takes(testing.domainWithout as never, () => [budget, 'BUDGET_CAP']),
   checkHistory: takes(testing.checkHistory, [
     [{ operation: 'append', client: 'c', invoked: 0, returned: 1, result: 'committed', ids: [row?.id] }],
     [row],

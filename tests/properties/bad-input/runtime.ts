@@ -423,6 +423,12 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
     [{ url: 'https://witness.example/', key: plain(WITNESSES[0]), timeoutMs: 100 }],
   ),
   recordedToolCalls: on(({ store }, id) => runtime.recordedToolCalls(store, id), ['t']),
+  'new WritHolders': exempt(PORT),
+  'WritHolders.learn': takes(
+    (writs) => new runtime.WritHolders(new MemoryStore()).learn(writs),
+    () => [[worker]],
+  ),
+  'WritHolders.chainOf': takes((id) => new runtime.WritHolders(new MemoryStore()).chainOf(id), [writId(worker)]),
   listWrits: on(({ store }, id) => runtime.listWrits(store, id), ['t']),
   makeCheckpoint: on(
     ({ store }, options) => runtime.makeCheckpoint(store, options),

@@ -1,10 +1,12 @@
-import { Button, Group, Text, Title } from '@mantine/core';
+import { Anchor, Button, Group, Text, Title } from '@mantine/core';
+import { Link } from 'wouter';
 import { useMe } from '../../api/queries.ts';
 import { Section } from '../../parts/section.tsx';
 import classes from './audit-page.module.css';
 import { BundlePart } from './bundle-part.tsx';
 import { CheckpointPart } from './checkpoint-part.tsx';
 import { FailedNotices } from './failed-notices.tsx';
+import { ReportsPart } from './reports-part.tsx';
 import { StuckRuns } from './stuck-runs.tsx';
 import { VerificationPart } from './verification-part.tsx';
 
@@ -21,6 +23,13 @@ export default function AuditPage() {
       <CheckpointPart maySign={seesAll} />
       <VerificationPart />
       <BundlePart seesAll={seesAll} />
+      {seesAll ? (
+        <ReportsPart />
+      ) : (
+        <Section title="Reports" about="Evidence of the ledger for laws and standards, and the gaps.">
+          <OnlyFor what="make reports" />
+        </Section>
+      )}
       <Section title="Export" about="Every entry and value as JSON Lines, in the order of the log.">
         {seesAll ? (
           <Group gap="sm">
@@ -34,6 +43,11 @@ export default function AuditPage() {
         ) : (
           <OnlyFor what="export the ledger" />
         )}
+      </Section>
+      <Section title="Incidents" about="All that derives from a bad key, tool, message or entry, and the response.">
+        <Anchor component={Link} href="/incidents" size="sm" underline="always">
+          Find what derives from a bad entry
+        </Anchor>
       </Section>
       <Section
         title="Failed notices"

@@ -1,4 +1,4 @@
-import { Badge, Group, Stack, Text, Title } from '@mantine/core';
+import { Badge, Box, Group, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { oneDecision } from '../../api/changed-by.ts';
 import { api, dataOf } from '../../api/client.ts';
@@ -12,6 +12,9 @@ import { Ago } from '../../parts/instant.tsx';
 import { JsonText } from '../../parts/json-text.tsx';
 import { Part } from '../../parts/part.tsx';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
+import { AllowMore } from '../standing/allow-more.tsx';
+import { termsOf } from '../standing/like-calls.ts';
+import { Meaning } from '../standing/meaning.tsx';
 import { DecisionForm } from './decision-form.tsx';
 import { GatedCall } from './gated-call.tsx';
 import { askedAs, gatedCallOf, namedAction } from './gated-call-of.ts';
@@ -45,6 +48,9 @@ function Open({ approval, onDecided }: { readonly approval: Approval; readonly o
   return (
     <>
       <Shown approval={approval} draft={draft} />
+      <Box mt="md">
+        <AllowMore approvals={[approval]} />
+      </Box>
       <DecisionForm approval={approval} draft={draft} onDecided={onDecided} />
     </>
   );
@@ -74,6 +80,7 @@ function Shown({ approval, draft }: { readonly approval: Approval; readonly draf
   const { approvals, approved_by, deciders, expires, freezes, digest, observations } = approval;
   const { tools, changes, cost, statements, isAmended } = resultOf(approval, draft);
   const gated = gatedCallOf(action.name, isAmended ? draft.amendment.args : action.args);
+  const standing = termsOf(isAmended ? { ...action, args: draft.amendment.args } : action);
   return (
     <Stack gap="lg">
       <header>
@@ -99,6 +106,11 @@ function Shown({ approval, draft }: { readonly approval: Approval; readonly draf
         </Text>
       </Part>
       <Questions approval={approval} draft={draft} />
+      {standing !== undefined && (
+        <Part title="After the approval">
+          <Meaning terms={standing} />
+        </Part>
+      )}
       {gated !== undefined && <GatedCall call={gated} title={titled('The agent makes this call, once', isAmended)} />}
       {(gated === undefined || tools.length > 0) && (
         <Part title={titled(tools.length === 0 ? 'No tool is called' : 'Calls that run', isAmended)}>

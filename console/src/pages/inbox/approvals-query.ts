@@ -1,6 +1,7 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { decisions } from '../../api/changed-by.ts';
 import { api, dataOf } from '../../api/client.ts';
+import type { paths } from '../../api/openapi.d.ts';
 import type { Approval } from '../../api/queries.ts';
 import { isDecidingHere } from './decided-elsewhere.ts';
 
@@ -75,6 +76,10 @@ export function useDecide() {
     onSettled: () => void queries.invalidateQueries({ queryKey: ['log'] }),
   });
 }
+
+type ManyAnswer = paths['/v1/approvals/decide']['post']['responses'][200]['content']['application/json'];
+/** The results of one decision about many proposals, in their order. */
+export type ManyResults = ManyAnswer['results'];
 
 /** Decides many proposals with one reason. Each has a result of its own. */
 export function useDecideMany() {

@@ -4,20 +4,25 @@ import type { Approval } from '../../api/queries.ts';
 import classes from '../../parts/field.module.css';
 import { Inert } from '../../parts/inert-text.tsx';
 import { tell } from '../../parts/tell.ts';
-import { useDecideMany } from './approvals-query.ts';
+import { AllowMore } from '../standing/allow-more.tsx';
+import { type ManyResults, useDecideMany } from './approvals-query.ts';
 import { DecisionError } from './decision-error.tsx';
+import { PreviewMany } from './preview-many.tsx';
 import { SumText } from './sum-text.tsx';
 
 interface DecideManyProps {
   readonly approvals: readonly Approval[];
-  readonly onDone: () => void;
+  /** All are decided. */
+  readonly onDecided: (results: ManyResults) => void;
+  readonly onClear: () => void;
 }
 
 /** The most proposals of one request. */
 const ITEMS_MAX = 200;
 
 /** One decision with one reason about all marked proposals. Each is decided alone. */
-export function DecideMany({ approvals, onDone }: DecideManyProps) {
+export function DecideMany({ approvals, onDecided, onClear }: DecideManyProps) {
+  const [isCompared, setCompared] = useState(false);
   const [reason, setReason] = useState('');
   const decide = useDecideMany();
   const items = approvals.slice(0, ITEMS_MAX);
@@ -26,7 +31,7 @@ export function DecideMany({ approvals, onDone }: DecideManyProps) {
     const { results } = await decide.mutateAsync({ decision, reason, items });
     const done = results.filter(({ problem }) => problem === undefined).length;
     tell(`${done} ${decision === 'approve' ? 'approved' : 'rejected'}`);
-    if (done === results.length) onDone();
+    if (done === results.length) onDecided(results);
   };
   const isBlocked = reason.trim() === '' || decide.isPending;
   return (
@@ -56,10 +61,15 @@ export function DecideMany({ approvals, onDone }: DecideManyProps) {
         >
           Reject {items.length}
         </Button>
-        <Button size="xs" variant="subtle" onClick={onDone}>
+        <Button size="xs" variant="default" onClick={() => setCompared(true)}>
+          Compare…
+        </Button>
+        <Button size="xs" variant="subtle" onClick={onClear}>
           Clear
         </Button>
       </Group>
+      {isCompared && <PreviewMany approvals={items} onClose={() => setCompared(false)} />}
+      <AllowMore approvals={items} />
       <DecisionError error={decide.error} forget={decide.reset} />
       {failed.length > 0 && (
         <Alert color="red" title={`${failed.length} not decided`}>

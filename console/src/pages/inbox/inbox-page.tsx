@@ -10,9 +10,10 @@ import { SplitView } from '../../parts/split-view.tsx';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
 import { ApprovalDetail } from './approval-detail.tsx';
 import { ApprovalList } from './approval-list.tsx';
-import { useApprovals } from './approvals-query.ts';
+import { type ManyResults, useApprovals } from './approvals-query.ts';
 import { DecideMany } from './decide-many.tsx';
 import { useDecidedElsewhere } from './decided-elsewhere.ts';
+import { DecidedMany } from './decided-many.tsx';
 import { groupApprovals } from './group-approvals.ts';
 
 /** The proposals that wait: a list, and the one that is decided now. */
@@ -24,6 +25,7 @@ export function InboxPage() {
   const approvals = useApprovals(!isAll);
   const me = useMe();
   const [marked, setMarked] = useState<ReadonlySet<string>>(new Set());
+  const [decided, setDecided] = useState<ManyResults>();
   const groups = useMemo(
     () => groupApprovals(approvals.data?.pages.flatMap((page) => page.approvals) ?? []),
     [approvals.data],
@@ -69,7 +71,17 @@ export function InboxPage() {
           ]}
         />
       </Group>
-      {markedNow.length > 0 && <DecideMany approvals={markedNow} onDone={() => setMarked(new Set())} />}
+      {markedNow.length > 0 && (
+        <DecideMany
+          approvals={markedNow}
+          onDecided={(results) => {
+            setMarked(new Set());
+            setDecided(results);
+          }}
+          onClear={() => setMarked(new Set())}
+        />
+      )}
+      {decided !== undefined && <DecidedMany results={decided} onClose={() => setDecided(undefined)} />}
     </>
   );
   const list = (

@@ -1,7 +1,9 @@
-import { Alert, Stack } from '@mantine/core';
+import { Alert, Anchor, Stack } from '@mantine/core';
+import { Link } from 'wouter';
 import { Fact, Facts } from '../../parts/facts.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
 import { Part } from '../../parts/part.tsx';
+import { incidentsHref } from '../incidents/start-address.ts';
 import { Authority } from './authority.tsx';
 import { Begun } from './begun.tsx';
 import { BranchFrom } from './branch-from.tsx';
@@ -33,6 +35,11 @@ export function EntryContent({ entry }: ContentProps) {
       <KeyChanged entry={entry} />
       <Authority entry={entry} />
       <BranchFrom entry={entry} />
+      <Part title="Blast radius">
+        <Anchor component={Link} href={incidentsHref({ entry: entry.id })} size="sm" underline="always">
+          What derives from this?
+        </Anchor>
+      </Part>
     </Stack>
   );
 }

@@ -8,6 +8,7 @@ import { Empty, Failed, Loading } from '../../parts/states.tsx';
 import { BacktestForm } from './backtest-form.tsx';
 import { BacktestResult } from './backtest-result.tsx';
 import type { BacktestBody } from './choices.ts';
+import { MinedRules } from './mined-rules.tsx';
 import { tableOf } from './table-address.ts';
 import classes from './what-if-page.module.css';
 
@@ -82,6 +83,9 @@ export default function WhatIfPage() {
             The first ruling that differs appears here, with counts and a list of all that differ. Keys: j and k move,
             Enter opens an entry.
           </Empty>
+        )}
+        {trajectory !== undefined && (
+          <MinedRules key={trajectory.trajectory_id} trajectory={trajectory.trajectory_id} />
         )}
       </section>
     </div>

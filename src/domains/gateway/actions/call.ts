@@ -66,6 +66,21 @@ export function callDigest(call: Pick<CallArgs, 'args' | 'parts'>): string {
 
 const CONTENT = arg.members({ args: arg.object, parts: arg.optional(arg.list(arg.object)) });
 
+/**
+ * The id of a call in the state: the caller's, or a hash of the call and its time.
+ *
+ * @throws ArgumentError `bad_argument`; CanonError for values that are not JSON
+ */
+export function callIdOf(args: CallArgs, circumstances: { readonly agent: string; readonly at: string }): string {
+  checkArgument(ANY_CALL, args, 'args');
+  checkArgument(CIRCUMSTANCES, circumstances, 'circumstances');
+  const { agent, at } = circumstances;
+  return args.id ?? contentHash({ agent, at, ...(args as unknown as { [key: string]: Json }) }).slice(0, 32);
+}
+
+const ANY_CALL = arg.members({ id: arg.optional(arg.text) });
+const CIRCUMSTANCES = arg.members({ agent: arg.text, at: arg.text });
+
 /** The rules of a state, as a domain finds them. `isTried`: other rules than the recorded ones. */
 export interface RulesInForce {
   readonly compiled: CompiledRules;
@@ -81,7 +96,7 @@ export function applyCall(
 ): void {
   if (!AGENT.test(agent))
     throw new Error(`the agent ${JSON.stringify(agent)} has no name of letters, digits and _.:@+-`);
-  const id = args.id ?? contentHash({ agent, at, ...(args as unknown as { [key: string]: Json }) }).slice(0, 32);
+  const id = callIdOf(args, { agent, at });
   if (state.calls[id] !== undefined) throw new Error(`the call ${id} exists already; give each call its own id`);
   const tool = toolKey(args.server, args.tool);
   const pin = state.pins[tool];
@@ -250,12 +265,16 @@ export function limitText(sum: number, max: number, text: string): string {
   return `it would be ${sum}${by}${of} in ${window}, and at most ${max} are allowed`;
 }
 
-/** Answers the questions by the first standing approval that fits, in order of their ids. */
+/**
+ * Answers the questions by the first standing approval that fits, in order of their ids. One that
+ * is approved later leaves a waiting call as it is, so that a person can still approve that call.
+ */
 function answerByStanding(state: GatewayState, id: string, row: NewRow, verdict: Verdict): void {
   if (verdict.asks.length === 0 || !verdict.coverable) return;
   for (const name of Object.keys(state.standing).sort()) {
     const standing = state.standing[name];
     if (standing?.approvedBy === undefined || standing.agent !== row.agent || row.at >= standing.expires) continue;
+    if (standing.approvedAt !== undefined && row.at < standing.approvedAt) continue;
     if (!isCovered(standing.tools, row) || !fits(state, name, standing, verdict.resources)) continue;
     row.standing = name;
     state.spent[`${name}|${id}`] = { ...row.amounts, [USES]: 1 };

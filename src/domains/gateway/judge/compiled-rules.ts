@@ -266,6 +266,11 @@ export function compiledRules(text: string): CompiledRules {
   return cache.get(text, () => new CompiledRules(JSON.parse(text) as Rules));
 }
 
+/** The rules in force in a state. */
+export function rulesInForce({ rules: { text } }: { readonly rules: { readonly text: string } }): Rules {
+  return compiledRules(text).rules;
+}
+
 /** The recorded text of rules. */
 export function rulesText(rules: Rules): string {
   return canonicalize(plainRules(rules));

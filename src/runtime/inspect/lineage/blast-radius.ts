@@ -20,7 +20,7 @@ import { searchLineage, walkLineage } from './lineage.ts';
 import type { AffectedEntry } from './lineage-walk.ts';
 import type { IndexedStore } from './link-index.ts';
 
-export const DERIVATIONS: readonly Derivation[] = [
+export const DERIVATIONS: readonly Derivation[] = Object.freeze([
   'belief',
   'recall',
   'state',
@@ -28,7 +28,7 @@ export const DERIVATIONS: readonly Derivation[] = [
   'outcome',
   'delegation',
   'branch',
-];
+] as const);
 
 export interface BlastRadiusOptions {
   /** The derivations to follow. Default: all. */

@@ -1,5 +1,5 @@
 import { parseWrit, type Writ, writId } from '#authority';
-import { isAssizeError, type Json } from '#base';
+import { arg, checkArgument, isAssizeError, type Json } from '#base';
 import { readCanonical } from '#canon';
 import type { Hash, LedgerStore } from '#ledger';
 
@@ -22,8 +22,13 @@ export class WritHolders {
     this.#store = store;
   }
 
-  /** Keeps the writs of an entry. Returns the ids of those that are writs. */
+  /**
+   * Keeps the writs of an entry. Returns the ids of those that are writs.
+   *
+   * @throws ArgumentError `bad_argument`
+   */
   learn(writs: readonly Json[]): Hash[] {
+    checkArgument(arg.list(arg.any), writs, 'writs');
     return writs.flatMap((each) => {
       const writ = writIn(each);
       if (writ === undefined) return [];
@@ -33,8 +38,9 @@ export class WritHolders {
     });
   }
 
-  /** The writ and those above it, the root last. */
+  /** The writ and those above it, the root last. @throws ArgumentError `bad_argument` */
   chainOf(id: Hash): Promise<readonly HeldWrit[]> {
+    checkArgument(arg.text, id, 'id');
     const known = this.#chains.get(id);
     if (known !== undefined) return known;
     const read = this.#read(id);

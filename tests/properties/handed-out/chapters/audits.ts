@@ -59,6 +59,11 @@ async function checks({ on, library, store, domains, policy }: Stage): Promise<r
   await library.backtest(store, 'shop', over);
   await library.backtestStore(store, over);
   await library.listWrits(store, 'shop');
+  await library.blastRadius(store, { principal: 'agent:a' }, { through: ['state', 'recall'], by: 'all', onProgress });
+  await library.makeReport(store, { onProgress });
+  // A report of the library is already changed here.
+  library.reportHtml(await audit.makeReport(store));
+  library.reportMarkdown(await audit.makeReport(store));
   await library.rebuildMemory(store);
   const reports = [
     ...(await library.verifyStore(store, { onProgress })),

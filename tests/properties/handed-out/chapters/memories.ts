@@ -43,5 +43,7 @@ async function read(view: any, now: string): Promise<void> {
   await view.keys({ text: 'w', after: { subject: 'a', predicate: 'a' } });
   await view.diff({ valid: START, system: START }, { valid: now, system: now });
   await view.explain(history[0]);
+  await view.sources([history[0]]);
+  await view.dependents(history[0]);
   await view.restingOn({ source: 's1' });
 }

@@ -2,15 +2,18 @@ import type { Command } from 'commander';
 import { Option } from 'commander';
 import { type BlastRadius, blastRadius, DERIVATIONS, type Derivation, type IncidentStart } from '#runtime';
 import { blastDocument, counted, shortId, shortTime } from '#views';
-import { CliError, EXIT } from '../errors.ts';
-import { repeatable, withSharedOptions } from '../files/options.ts';
-import { instantOrDay } from '../input/periods.ts';
-import { entryNamed } from '../input/points.ts';
-import { inSession, type SharedOptions } from '../store/session.ts';
-import type { Output } from '../terminal/output.ts';
-import { bold, dim, line, red } from '../terminal/printable.ts';
+import { CliError, EXIT } from '../../errors.ts';
+import { repeatable, withSharedOptions } from '../../files/options.ts';
+import { instantOrDay } from '../../input/periods.ts';
+import { entryNamed } from '../../input/points.ts';
+import { inSession, type SharedOptions } from '../../store/session.ts';
+import type { Output } from '../../terminal/output.ts';
+import { bold, dim, line, red } from '../../terminal/printable.ts';
+import { carryOutCommand } from './carry-out.ts';
+import { withOfficeOptions } from './office-options.ts';
+import { type ResponseOptions, requireReason, respond } from './respond.ts';
 
-interface Options extends SharedOptions {
+interface Options extends SharedOptions, ResponseOptions {
   readonly entry?: string;
   readonly writ?: string;
   readonly principal?: string;
@@ -28,50 +31,65 @@ interface Options extends SharedOptions {
 }
 
 export function blast(program: Command): void {
+  // Options after `carry-out` are its own, also those that both commands have.
+  program.enablePositionalOptions();
+  const command = program.command('blast').enablePositionalOptions();
+  carryOutCommand(command);
   withSharedOptions(
-    program
-      .command('blast')
-      .description('list all that derives from a bad credential, approver, tool, source, fact or entry')
-      .option('--entry <entry>', 'an entry: its id or a prefix')
-      .option('--writ <id>', 'entries under a writ, or under a writ below it')
-      .option('--principal <name>', 'entries under the writs that a principal holds')
-      .option('--approver <name>', 'decisions of a principal')
-      .option('--tool <name>', 'calls of a tool: NAME, or SERVER/TOOL behind the gateway')
-      .option('--definition <hash>', 'calls of the gateway under a definition of their tool')
-      .option('--source <text>', 'facts that name a source, such as a message')
-      .option('--space <name>', 'facts of a space: pass --subject too')
-      .option('--subject <name>', 'with --space: the facts of this subject')
-      .option('--predicate <name>', 'with --space and --subject: the facts of this predicate')
-      .option('--since <instant>', 'the incident begins at or after this time', instantOrDay)
-      .option('--until <instant>', 'the incident begins before this time', instantOrDay)
-      .addOption(repeatable('--without <derivation>', `do not follow one of: ${DERIVATIONS.join(', ')}`))
-      .addOption(new Option('--read-all', 'read every entry, and trust no index in the store; changes nothing')),
+    withOfficeOptions(
+      command
+        .description('list all that derives from a bad credential, approver, tool, source, fact or entry')
+        .option('--entry <entry>', 'an entry: its id or a prefix')
+        .option('--writ <id>', 'entries under a writ, or under a writ below it')
+        .option('--principal <name>', 'entries under the writs that a principal holds')
+        .option('--approver <name>', 'decisions of a principal')
+        .option('--tool <name>', 'calls of a tool: NAME, or SERVER/TOOL behind the gateway')
+        .option('--definition <hash>', 'calls of the gateway under a definition of their tool')
+        .option('--source <text>', 'facts that name a source, such as a message')
+        .option('--space <name>', 'facts of a space: pass --subject too')
+        .option('--subject <name>', 'with --space: the facts of this subject')
+        .option('--predicate <name>', 'with --space and --subject: the facts of this predicate')
+        .option('--since <instant>', 'the incident begins at or after this time', instantOrDay)
+        .option('--until <instant>', 'the incident begins before this time', instantOrDay)
+        .addOption(repeatable('--without <derivation>', `do not follow one of: ${DERIVATIONS.join(', ')}`))
+        .addOption(new Option('--read-all', 'read every entry, and trust no index in the store; changes nothing'))
+        .option('--plan', 'print the response: its steps, and what remains')
+        .option('--propose', 'propose the response; a person approves it')
+        .option('--because <text>', 'with --propose: the reason; stays in the ledger')
+        .option('--no-halts', 'plan no halts of trajectories with affected work in progress'),
+    ),
   )
     .addHelpText(
       'after',
-      '\nExamples:\n  assize blast --writ 1f0c8a77… --since 2026-05-03T00:00:00Z\n  assize blast --approver human:ana --without state\n\n' +
+      '\nExamples:\n  assize blast --writ 1f0c8a77… --since 2026-05-03T00:00:00Z\n  assize blast --approver human:ana --without state\n' +
+        '  assize blast --principal agent:scout --propose --because "the token leaked"\n\n' +
         'Pass exactly one start. A derivation is a fact from a statement (belief), a proposal that used a recall (recall),\n' +
         'a change of a path of the state that an affected entry had written (state), a decision on an affected proposal\n' +
         '(decision), an outcome of its effects (outcome), a delegation, or a branch.\n' +
         'The first search adds all entries to the log of the store, and indexes them. Later searches read the index.\n' +
-        'Negative: an entry is affected.',
+        '--plan and --propose read every entry. Then approve the proposal, and run assize blast carry-out.\n' +
+        'Negative: an entry is affected. With --plan and --propose: never.',
     )
     .action(
-      inSession((session, options: Options) =>
-        session.withStore(options.readAll === true ? 'readonly' : 'existing', async (store) => {
+      inSession((session, options: Options) => {
+        requireReason(options);
+        const isPlanned = options.plan === true || options.propose === true;
+        const isReading = options.propose !== true && (options.readAll === true || options.plan === true);
+        return session.withStore(isReading ? 'readonly' : 'existing', async (store) => {
           const start = await startOf(options, async (text) => (await entryNamed(store, text)).id);
           const total = (await store.trajectories()).reduce((sum, { entries }) => sum + entries, 0);
           const radius = await blastRadius(store, start, {
             ...(options.without.length > 0 && { through: withoutSome(options.without) }),
-            by: options.readAll === true ? 'all' : 'index',
+            by: options.readAll === true || isPlanned ? 'all' : 'index',
             onProgress: (entries) => session.progress.report('entries searched', entries, total),
           });
           session.progress.end();
+          if (isPlanned) return respond(session, store, radius, options);
           if (session.json) session.out.document(blastDocument(radius));
           else print(session.out, radius);
           return radius.entries.length === 0 ? EXIT.ok : EXIT.negative;
-        }),
-      ),
+        });
+      }),
     );
 }
 

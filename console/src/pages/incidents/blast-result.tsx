@@ -1,0 +1,100 @@
+import { List, Text } from '@mantine/core';
+import { EntryLink } from '../../parts/entry-link.tsx';
+import { Inert } from '../../parts/inert-text.tsx';
+import { Section } from '../../parts/section.tsx';
+import { shortInstant } from '../../parts/times.ts';
+import { BlastGraph } from './blast-graph.tsx';
+import type { AffectedEntry, Blast } from './incidents-query.ts';
+
+/** More entries than this are a list, and no drawing. */
+const DRAWN_MAX = 200;
+
+/** The affected entries as a graph or a list, with facts, calls and pending proposals. */
+export function BlastResult({ blast }: { readonly blast: Blast }) {
+  const { entries, facts, calls, pending, affected, total, erased } = blast;
+  const places = new Map(entries.map((entry) => [entry.id, entry]));
+  if (affected === 0) return <Text size="sm">No entry derives from this start.</Text>;
+  return (
+    <>
+      <Section
+        title="Affected entries"
+        about={`${counted(affected, 'entry', 'entries')} of ${total.toLocaleString('en')}.${
+          entries.length < affected ? ` The first ${entries.length.toLocaleString('en')} are listed.` : ''
+        }${erased > 0 ? ` ${counted(erased, 'value is', 'values are')} erased: derivations through them may be missing.` : ''}`}
+      >
+        {affected <= DRAWN_MAX ? <BlastGraph entries={entries} /> : <EntryList entries={entries} places={places} />}
+      </Section>
+      {facts.length > 0 && (
+        <Section title="Facts" about="Believed because of it.">
+          <List size="sm" spacing={2}>
+            {facts.map(({ entry, space, subject, predicate, object, fact_id }) => (
+              <List.Item key={`${fact_id} ${entry}`}>
+                <Inert>{`${subject} ${predicate} ${object}`}</Inert>, in <Inert>{space}</Inert>,{' '}
+                <Place id={entry} places={places} />
+              </List.Item>
+            ))}
+          </List>
+        </Section>
+      )}
+      {calls.length > 0 && (
+        <Section title="Calls" about="Made because of it by registered tools. The plan has those of the gateway too.">
+          <List size="sm" spacing={2}>
+            {calls.map(({ entry, id, tool, reversibility, outcome }) => (
+              <List.Item key={`${entry} ${id}`}>
+                <Inert>{tool ?? 'an erased call'}</Inert>: {undoable(reversibility, outcome)},{' '}
+                <Place id={entry} places={places} />
+              </List.Item>
+            ))}
+          </List>
+        </Section>
+      )}
+      {pending.length > 0 && (
+        <Section title="Pending proposals" about="They derive from it, and can still be approved.">
+          <List size="sm" spacing={2}>
+            {pending.map((id) => (
+              <List.Item key={id}>
+                <Inert>{places.get(id)?.action ?? 'a proposal'}</Inert>, <Place id={id} places={places} />
+              </List.Item>
+            ))}
+          </List>
+        </Section>
+      )}
+    </>
+  );
+}
+
+type Places = ReadonlyMap<string, AffectedEntry>;
+
+function EntryList({ entries, places }: { readonly entries: readonly AffectedEntry[]; readonly places: Places }) {
+  return (
+    <List size="sm" spacing={2}>
+      {entries.map(({ id, action, kind, at, is_start, from }) => (
+        <List.Item key={id}>
+          <Place id={id} places={places} />: <Inert>{action ?? kind}</Inert>, {shortInstant(at)}
+          {is_start && '; start'}
+          {from.slice(0, 3).map(({ entry, how }) => (
+            <span key={`${how} ${entry}`}>
+              ; {how} of <Place id={entry} places={places} />
+            </span>
+          ))}
+        </List.Item>
+      ))}
+    </List>
+  );
+}
+
+function Place({ id, places }: { readonly id: string; readonly places: Places }) {
+  const found = places.get(id);
+  return <EntryLink id={id} place={found && { trajectoryId: found.trajectory_id, seq: found.seq }} />;
+}
+
+/** Whether a call can be taken back. The engine compensates no call after its transaction. */
+function undoable(reversibility: string | undefined, outcome: string): string {
+  if (outcome === 'undone') return 'undone already';
+  if (outcome === 'open') return 'its outcome is not known yet';
+  return reversibility === 'reversible' ? 'made, compensable by a new proposal' : 'made, not compensable';
+}
+
+function counted(number: number, one: string, many: string): string {
+  return `${number.toLocaleString('en')} ${number === 1 ? one : many}`;
+}

@@ -1,0 +1,2 @@
+/** The trajectory of incidents at a server. */
+export const INCIDENTS = 'incidents';

@@ -1,0 +1,75 @@
+import { Alert, Anchor, Button, Text } from '@mantine/core';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
+import { Failed, Loading } from '../../parts/states.tsx';
+import { usePlan, usePropose } from './incidents-query.ts';
+import { PlanText } from './plan-text.tsx';
+import type { Start } from './start-address.ts';
+
+/** Proposes the response, after a dialog with the plan. */
+export function ProposeResponse({ start }: { readonly start: Start }) {
+  const [asked, setAsked] = useState<string>();
+  const [approval, setApproval] = useState<string>();
+  return (
+    <>
+      <Button size="xs" onClick={() => setAsked(crypto.randomUUID())}>
+        Propose the response…
+      </Button>
+      {approval !== undefined && (
+        <Alert variant="light" mt="sm" title="The response is proposed">
+          Another person approves it in the{' '}
+          <Anchor component={Link} href={`/inbox/${approval}`} size="sm" underline="always">
+            inbox
+          </Anchor>
+          . Then the server carries it out.
+        </Alert>
+      )}
+      {asked !== undefined && (
+        <ProposeDialog
+          start={start}
+          proposalKey={asked}
+          onClose={() => setAsked(undefined)}
+          onProposed={(id) => {
+            setApproval(id);
+            setAsked(undefined);
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+interface DialogProps {
+  readonly start: Start;
+  readonly proposalKey: string;
+  readonly onClose: () => void;
+  readonly onProposed: (approval: string | undefined) => void;
+}
+
+function ProposeDialog({ start, proposalKey, onClose, onProposed }: DialogProps) {
+  const plan = usePlan(start);
+  const propose = usePropose(start, proposalKey);
+  return (
+    <ConfirmDialog
+      title="Propose this response?"
+      action="Propose"
+      needsReason
+      isPending={propose.isPending || plan.isPending}
+      error={propose.error}
+      onConfirm={(because) => {
+        if (plan.data !== undefined) propose.mutate(because, { onSuccess: ({ approval }) => onProposed(approval) });
+      }}
+      onClose={onClose}
+    >
+      {plan.isPending && <Loading what="the plan" />}
+      {plan.data === undefined && plan.error !== null && <Failed error={plan.error} />}
+      {plan.data !== undefined && (
+        <>
+          <PlanText steps={plan.data.steps} remains={plan.data.remains} />
+          <Text size="sm">A person other than you approves the whole plan. Each step is carried out once.</Text>
+        </>
+      )}
+    </ConfirmDialog>
+  );
+}

@@ -1,0 +1,86 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { EXIT, type ExitCode } from 'assize/internal/cli/errors.ts';
+import { makeFolder } from 'assize/internal/cli/files/folders.ts';
+import { readText } from 'assize/internal/cli/files/input-file.ts';
+import { writeNew } from 'assize/internal/cli/files/write-file.ts';
+import type { Session } from 'assize/internal/cli/store/session.ts';
+import type { Output } from 'assize/internal/cli/terminal/output.ts';
+import { green, line, type Printable, red, yellow } from 'assize/internal/cli/terminal/printable.ts';
+import { counted } from 'assize/internal/views';
+import { requireShortReference } from '../drafting/reference.ts';
+import type { DraftFinding, DraftRound, Ontology } from '../index.ts';
+import { draftFile, recordOf } from './draft-files.ts';
+import type { NamedModel } from './model.ts';
+
+export interface DraftCliOptions {
+  readonly rounds?: number;
+  readonly bfo?: string;
+  readonly record?: string;
+  readonly timeLimit?: number;
+  readonly force?: boolean;
+}
+
+/**
+ * Drafts a module with a model, records it, and writes the best draft. Returns 1 if errors are
+ * left.
+ */
+export async function draftInto(
+  { json, out }: Session,
+  { rounds, bfo, record, timeLimit, force = false }: DraftCliOptions,
+  ontology: Ontology,
+  folder: string,
+  { model, name: modelVersion }: NamedModel,
+): Promise<ExitCode> {
+  const { recordDraft, scaffold } = await import('../index.ts');
+  const reference = bfo === undefined ? undefined : readText(bfo);
+  requireShortReference(reference);
+  const name = ontology.domain;
+  makeFolder(folder);
+  const store = recordOf(folder, name, record);
+  const draft = await recordDraft(ontology, {
+    ...{ store, model, modelVersion },
+    ...(rounds !== undefined && { rounds }),
+    ...(reference !== undefined && { reference }),
+    ...(timeLimit !== undefined && { timeLimitSeconds: timeLimit }),
+    onRound: (round) => {
+      if (!json) printRound(out, round);
+    },
+  });
+  const { best, ok, trajectory } = draft;
+  const file = draftFile(folder, name);
+  const files = best === undefined ? [] : [[file, best.text] as const];
+  const readme = join(folder, 'README.md');
+  if (!existsSync(readme)) files.push([readme, scaffold(ontology).get('README.md') ?? '']);
+  writeNew(withoutUnchanged(files), force);
+  if (json) {
+    const { text: _text, tests: _tests, ...round } = best ?? {};
+    out.document({ ok, trajectory, store, rounds: draft.rounds, ...(best && { file, best: round }) });
+  } else printEnd(out, ok, best === undefined ? undefined : file, folder);
+  return ok ? EXIT.ok : EXIT.negative;
+}
+
+/** A file that has its text already is not written again. */
+function withoutUnchanged(files: readonly (readonly [path: string, text: string])[]) {
+  return files.filter(([path, text]) => !existsSync(path) || readText(path) !== text);
+}
+
+function printRound(out: Output, { round, findings }: DraftRound): void {
+  const errors = findings.filter(({ severity }) => severity === 'error').length;
+  const said = errors === 0 ? green('no error') : red(counted(errors, 'error'));
+  out.line(line`round ${round}: ${said}, ${counted(findings.length - errors, 'warning')}`);
+  printFindings(out, findings);
+}
+
+export function printFindings(out: Output, findings: readonly DraftFinding[]): void {
+  for (const { check, severity, where, says } of findings) {
+    const level: Printable = severity === 'error' ? red('error  ') : yellow('warning');
+    out.line(line`  ${level}  ${check}  ${where}: ${says}`);
+  }
+}
+
+function printEnd(out: Output, ok: boolean, file: string | undefined, folder: string): void {
+  if (file !== undefined) out.line(line`${file} written`);
+  if (ok) out.line(line`Review the draft with: assize ontology accept ${folder}`);
+  else out.line(line`The draft cannot be accepted. Ask another model, or allow more --rounds.`);
+}

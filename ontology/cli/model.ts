@@ -1,0 +1,101 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { hashText } from 'assize/internal/canon';
+import { CliError } from 'assize/internal/cli/errors.ts';
+import { checked, readJson } from 'assize/internal/cli/files/input-file.ts';
+import { chatModelOf } from 'assize/internal/cli/store/chat-model.ts';
+import { type ChatModel, ModelError } from 'assize/models';
+import type { Command } from 'commander';
+import { z } from 'zod';
+import type { Model } from '../index.ts';
+
+/** The options that name a model, of which a command takes one. */
+export interface ModelCliOptions {
+  readonly model?: string;
+  readonly modelCommand?: string;
+  readonly answers?: string;
+}
+
+/** A model with its version, which is a part of each recorded question. */
+export interface NamedModel {
+  readonly model: Model;
+  readonly modelVersion: string;
+  /** A name for entries of a ledger. It has no part of a command, which may have a secret. */
+  readonly name: string;
+  /** Whether the answers come from a file, and need no record. */
+  readonly isPrepared: boolean;
+}
+
+export function withModelOptions(command: Command): Command {
+  return command
+    .option('--model <model>', 'openai:NAME, openai:NAME@URL or anthropic:NAME; keys come from the environment')
+    .option('--model-command <cmd>', 'program that reads the request and prints the answer; recorded in the store')
+    .option('--answers <file>', 'recorded answers instead of a model: a JSON list of strings, in order');
+}
+
+/**
+ * The model that the options name. Undefined if they name none.
+ * @throws CliError `usage` for two of them
+ */
+export function modelOf({ model, modelCommand, answers }: ModelCliOptions): NamedModel | undefined {
+  const given = [model, modelCommand, answers].filter((option) => option !== undefined);
+  if (given.length > 1) throw new CliError('usage', 'Pass one of --model, --model-command and --answers.');
+  if (model !== undefined) {
+    const chat = chatModelOf(model, false);
+    return { model: asking(chat), modelVersion: chat.id, name: chat.id, isPrepared: false };
+  }
+  if (modelCommand !== undefined)
+    return {
+      ...{ model: commandModel(modelCommand), modelVersion: modelCommand, isPrepared: false },
+      name: `command:${hashText(modelCommand).slice(0, 12)}`,
+    };
+  if (answers === undefined) return undefined;
+  return { model: recorded(answers), modelVersion: 'answers', name: 'answers', isPrepared: true };
+}
+
+/** One question to a chat model, without tools. */
+function asking(chat: ChatModel): Model {
+  return async (request) => {
+    const messages = [{ from: 'user' as const, text: request }];
+    const { text, stop } = await chat.ask({ system: '', messages, tools: [] });
+    if (stop === 'length')
+      throw new ModelError('token_limit', `The model ${chat.id} stopped at its token limit. Use another model.`);
+    if (stop === 'filter')
+      throw new ModelError('content_filtered', `The model ${chat.id} declined to answer. Use another model.`);
+    return text;
+  };
+}
+
+function recorded(file: string): Model {
+  const answers = checked(readJson(file), z.array(z.string()), file).values();
+  return () => {
+    const { value, done } = answers.next();
+    if (done) throw new CliError('bad_input', `${file} has no further answer.`);
+    return value;
+  };
+}
+
+/** Characters that a model's command may print. */
+const OUTPUT_MAX = 10_000_000;
+
+/** A program of the user: the request on its standard input, the answer on its standard output. */
+function commandModel(command: string): Model {
+  return async (request) => {
+    const child = spawn(command, { shell: true, stdio: ['pipe', 'pipe', 'inherit'] });
+    let answer = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      answer += text;
+      if (answer.length > OUTPUT_MAX) child.kill();
+    });
+    // A model that does not read its question to the end may answer all the same.
+    child.stdin.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') child.emit('error', error);
+    });
+    child.stdin.end(request);
+    const [code] = (await once(child, 'close')) as [number | null];
+    if (answer.length > OUTPUT_MAX)
+      throw new CliError('bad_input', `The model’s command printed more than ${OUTPUT_MAX} characters: ${command}`);
+    if (code !== 0) throw new CliError('bad_input', `The model’s command ended with ${code ?? 'a signal'}: ${command}`);
+    return answer;
+  };
+}

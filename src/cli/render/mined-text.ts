@@ -1,0 +1,84 @@
+import type { CounterExample, MinedCandidate, MiningReport } from '#mining';
+import { counted } from '#views';
+import type { Output } from '../terminal/output.ts';
+import { bold, dim, line, type Printable, yellow } from '../terminal/printable.ts';
+
+/** Mined rules as a table, the calls that break them, and the next commands. */
+export function printMined(out: Output, { runs, good, calls, erased, candidates }: MiningReport): void {
+  if (candidates.length > 0) {
+    out.table(
+      [
+        { title: 'rule' },
+        { title: 'runs', align: 'right' },
+        { title: 'calls', align: 'right' },
+        { title: 'obey', align: 'right' },
+        { title: 'chance', align: 'right' },
+        { title: 'if in force' },
+        { title: 'says' },
+      ],
+      candidates.map((candidate) => [
+        candidate.id,
+        candidate.support.runs,
+        candidate.support.calls,
+        percent(candidate.confidence),
+        chanceText(candidate.p),
+        inForceText(candidate),
+        candidate.statement,
+      ]),
+    );
+    out.line(line``);
+  }
+  for (const candidate of candidates) for (const text of exceptionsOf(candidate)) out.line(text);
+  const among = good === runs ? '' : ` of ${runs}`;
+  const mined = `${counted(good, 'run')}${among} with ${counted(calls, 'committed call')} mined`;
+  out.line(line`${bold(`${mined}: ${counted(candidates.length, 'rule')}.`)}`);
+  if (erased > 0) out.line(yellow(`Not mined: ${counted(erased, 'action')} with erased arguments.`));
+  const first = candidates.find(({ written }) => written !== undefined);
+  if (first !== undefined)
+    out.line(dim(`Add a rule to a file with --accept ${first.id} --write assize.yaml, or print it without --write.`));
+}
+
+const LISTED = 5;
+
+function* exceptionsOf({
+  id,
+  counter_example_count: count,
+  counter_examples: examples,
+  everywhere,
+}: MinedCandidate): Generator<Printable> {
+  if (count > 0) yield line`${id} is broken by ${counted(count, 'call')}: ${placesOf(examples, count)}.`;
+  const others = everywhere.counter_example_count - count;
+  if (others > 0) {
+    const known = new Set(examples.map(placeOf));
+    const rest = everywhere.counter_examples.filter((each) => !known.has(placeOf(each)));
+    yield line`${id} is broken by ${counted(others, 'call')} in the other runs: ${placesOf(rest, others)}.`;
+  }
+}
+
+function placesOf(examples: readonly CounterExample[], count: number): string {
+  const shown = examples.slice(0, LISTED).map(placeOf).join(', ');
+  return count > LISTED ? `${shown} and ${count - LISTED} more` : shown;
+}
+
+function placeOf({ run, call, entry }: CounterExample): string {
+  return entry === undefined ? `${run}, call ${call}` : `${entry.trajectory_id}@${entry.seq}`;
+}
+
+function inForceText({ written, not_written }: MinedCandidate): string {
+  if (not_written !== undefined) return 'no rule of a file';
+  const backtest = written?.backtest;
+  if (backtest === undefined) return '';
+  if (backtest.difference_count === 0) return 'nothing changes';
+  return Object.entries(backtest.changes)
+    .map(([kind, n]) => `${n} ${kind.replace('_to_', ' → ')}`)
+    .join(', ');
+}
+
+/** Rounded down, so that only a rule without exceptions has 100 %. */
+function percent(share: number): string {
+  return `${Math.floor(share * 1_000) / 10} %`;
+}
+
+function chanceText(p: number): string {
+  return p >= 0.001 ? p.toFixed(3) : p.toExponential(0);
+}

@@ -1,0 +1,33 @@
+import type { ComplianceReport, Status } from '#compliance';
+import { counted, shortId } from '#views';
+import type { Output } from '../terminal/output.ts';
+import { bold, dim, green, line, type Printable, red, yellow } from '../terminal/printable.ts';
+
+const MARKS: Readonly<Record<Status, Printable>> = {
+  shown: green('shown'),
+  gap: red('gap  '),
+  not_applicable: dim('none '),
+};
+
+/** Each clause on one line, with the open questions below it, and the sum last. */
+export function printReport(out: Output, { frameworks, log, faults, gaps, note }: ComplianceReport): void {
+  for (const { title, clauses } of frameworks) {
+    out.line(bold(line`${title}`));
+    for (const { id, title: clause, status, measures } of clauses) {
+      out.line(line`  ${MARKS[status]} ${id} ${clause}`);
+      for (const { status: found, title: measure, figure, remedy, examples = [] } of measures) {
+        if (found !== 'gap') out.line(line`        ${dim(line`${measure}: ${figure}`)}`);
+        else {
+          out.line(line`        ${measure}: ${yellow(figure)}`);
+          const [first] = examples;
+          const at = first === undefined ? '' : `First: ${shortId(first.id)}. `;
+          out.line(line`          ${at}${remedy ?? ''}`);
+        }
+      }
+    }
+  }
+  for (const { code, detail } of faults) out.line(red(line`fault: ${detail} (${code})`));
+  out.line(dim(line`${note}`));
+  const sum = line`${counted(log.size, 'entry')}, root ${log.root.slice(0, 12)}: ${counted(gaps, 'clause')} with a gap`;
+  out.line(gaps === 0 && faults.length === 0 ? green(sum) : red(sum));
+}

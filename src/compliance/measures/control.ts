@@ -1,0 +1,179 @@
+import type { Evidence } from '../evidence/gather.ts';
+import { EXAMPLES_MAX } from '../evidence/tally.ts';
+import { events, type Finding, happened, type Measure, number, plural, tallyOf } from './measure.ts';
+
+const WRITS = { command: 'assize writ show --in TRAJECTORY', api: 'GET /v1/trajectories/{trajectory}/writs' };
+const EFFECTS = { command: 'assize effects list --all', api: 'GET /v1/effects' };
+const BLAST = { command: 'assize blast --entry ENTRY', api: 'POST /v1/blast' };
+const REFUSED = { command: 'assize log TRAJECTORY', api: 'GET /v1/trajectories/{trajectory}/entries' };
+const SHOW = { command: 'assize show ENTRY', api: 'GET /v1/entries/{entry}' };
+
+const refused = ['refusal', 'refusals'] as const;
+const asked = ['proposal that asked a person', 'proposals that asked a person'] as const;
+
+export const NO_AUTHORITY: Measure = events(
+  'control.authority',
+  'A proposal without a valid writ for it is refused',
+  refused,
+  ['refused:invalid_authority'],
+  REFUSED,
+);
+
+export const POLICY: Measure = {
+  id: 'control.policy',
+  title: 'A policy judges proposals, and its answer is recorded',
+  proof: SHOW,
+  find: (evidence) => {
+    const judged = tallyOf(evidence, 'policy_judged');
+    const denied = tallyOf(evidence, 'refused:policy_denied');
+    const figure = `${plural(judged.count, 'answer', 'answers')}, ${plural(denied.count, 'refusal', 'refusals')}`;
+    if (judged.count === 0) return { status: 'not_applicable', figure };
+    return { status: 'shown', figure, examples: denied.count > 0 ? denied.examples : judged.examples };
+  },
+};
+
+export const RULES: Measure = events(
+  'control.invariants',
+  'A proposal that would break a rule of the domain is refused',
+  refused,
+  ['refused:invariant_rejected', 'refused:precondition_failed', 'refused:conflict'],
+  REFUSED,
+);
+
+export const CALLS: Measure = events(
+  'control.calls',
+  'A call of an unknown tool, with wrong arguments, or that no rule judges, is refused',
+  refused,
+  ['refused:unknown_tool', 'refused:type_mismatch', 'refused:unjudged_call'],
+  REFUSED,
+);
+
+export const BUDGET: Measure = events(
+  'control.budget',
+  'A proposal beyond the budget of its writ is refused',
+  refused,
+  ['refused:budget_exhausted'],
+  WRITS,
+);
+
+export const REFUSALS: Measure = events(
+  'control.refusals',
+  'A refused proposal is recorded with its reason',
+  refused,
+  [
+    'refused:invalid_authority',
+    'refused:policy_denied',
+    'refused:budget_exhausted',
+    'refused:precondition_failed',
+    'refused:unknown_tool',
+    'refused:type_mismatch',
+    'refused:unjudged_call',
+    'refused:invariant_rejected',
+    'refused:conflict',
+  ],
+  REFUSED,
+);
+
+export const GUARDED: Measure = events(
+  'control.irreversible',
+  'A call that nothing can undo, or that a writ or policy holds back, waits for a person',
+  asked,
+  ['escalated:irreversible', 'escalated:writ_requires_approval', 'escalated:policy_needs_approval'],
+  { command: 'assize pending', api: 'GET /v1/approvals' },
+);
+
+export const ESCALATED_RULES: Measure = events(
+  'control.escalated',
+  'A result that a rule of the domain doubts waits for a person',
+  asked,
+  ['escalated:invariant_escalated'],
+  { command: 'assize pending', api: 'GET /v1/approvals' },
+);
+
+export const REVOKED: Measure = events(
+  'control.revocations',
+  'Authority is taken back at once, with all that was granted under it',
+  ['revocation', 'revocations'],
+  ['revocations'],
+  WRITS,
+);
+
+export const DELEGATED: Measure = events(
+  'control.delegations',
+  'Work is handed to another agent under a writ that is no wider, and its answer is pinned by hash',
+  ['delegation', 'delegations'],
+  ['delegations'],
+  WRITS,
+);
+
+export const FACTS: Measure = events(
+  'control.facts',
+  'Each remembered fact names the entry that stated it, so what derives from it can be listed',
+  ['entry with facts', 'entries with facts'],
+  ['with_facts'],
+  BLAST,
+);
+
+export const CONTRADICTIONS: Measure = events(
+  'control.contradictions',
+  'A fact that contradicts a remembered one waits for a person where the domain says so',
+  asked,
+  ['escalated:contradiction'],
+  { command: 'assize pending', api: 'GET /v1/approvals' },
+);
+
+export const CHANGES: Measure = events(
+  'control.changes',
+  'A change of rules, of a domain version, of a tool definition or of the signing key is an entry',
+  ['change', 'changes'],
+  ['upgrades', 'rule_changes', 'pinned_tools', 'key_changes'],
+  SHOW,
+);
+
+export const TOOLS_PINNED: Measure = events(
+  'control.pinned',
+  'The definition of a tool is pinned, and a change of it is an entry',
+  ['pinned definition', 'pinned definitions'],
+  ['pinned_tools'],
+  SHOW,
+);
+
+export const INCIDENTS: Measure = events(
+  'control.incidents',
+  'Stops, revoked writs and effects in doubt are recorded as they happen',
+  ['entry', 'entries'],
+  ['halts', 'revocations', 'in_doubt', 'refused:effect_failed'],
+  BLAST,
+);
+
+export const IN_DOUBT: Measure = {
+  id: 'control.in_doubt',
+  title: 'An effect with an unknown outcome waits for a person, and is decided',
+  proof: EFFECTS,
+  find: (evidence): Finding => {
+    const open = evidence.collected.decisions.waiting().filter(({ isEffect }) => isEffect);
+    const doubtful = tallyOf(evidence, 'in_doubt');
+    const decided = tallyOf(evidence, 'operator_decisions');
+    const figure = `${number(doubtful.count)} in doubt, ${plural(decided.count, 'decision', 'decisions')}, ${number(open.length)} open`;
+    if (open.length > 0)
+      return {
+        status: 'gap',
+        figure,
+        examples: open.slice(0, EXAMPLES_MAX).map(({ example }) => example),
+        remedy: 'Look at the other system, and decide with assize effects resolve.',
+      };
+    const examples = tallyOf(evidence, 'in_doubt', 'operator_decisions').examples;
+    return examples.length === 0 ? { status: 'not_applicable', figure } : { status: 'shown', figure, examples };
+  },
+};
+
+export const UNDONE: Measure = {
+  id: 'control.undone',
+  title: 'Effects of failed or discarded work are undone, and the outcome is recorded',
+  proof: EFFECTS,
+  find: (evidence: Evidence) =>
+    happened(tallyOf(evidence, 'undone', 'refused:effect_failed'), [
+      'effect or attempt undone',
+      'effects or attempts undone',
+    ]),
+};

@@ -1,0 +1,161 @@
+import { arg, checkArgument, isAssizeError } from '#base';
+import { type GatewayState, gatewayDomain, type Rules, rulesInForce } from '#domains/gateway';
+import { type LedgerStore, Replayer, readRow } from '#ledger';
+import type { BacktestOptions } from '#runtime';
+import { backtestRules, type RuleBacktest } from './backtest.ts';
+import { MiningError } from './errors.ts';
+import { type Candidate, judgeRule, type MiningOptions, mine } from './mine.ts';
+import { readRuns } from './read/read-runs.ts';
+import { KINDS } from './rule.ts';
+import { rulesText } from './write/add-to-file.ts';
+import { type GatewayRule, gatewayRule, type WriteOptions } from './write/gateway-rule.ts';
+
+/** A mined rule with its judgement on all runs, and its form in a rules file. */
+export interface MinedCandidate extends Candidate {
+  /** The same figures over all runs, with those that are not good. */
+  readonly everywhere: Pick<Candidate, 'support' | 'counter_example_count' | 'counter_examples'>;
+  /** The rule for `assize.yaml`, where that file has a place for it. */
+  readonly written?: GatewayRule & {
+    /** The rule as lines of the file. */
+    readonly text: string;
+    /** Absent without a trajectory of the gateway. */
+    readonly backtest?: RuleBacktest;
+  };
+  /** Why the rules file has no place for the rule. */
+  readonly not_written?: string;
+}
+
+export interface MiningReport {
+  /** The runs, the good ones among them, and their committed calls. */
+  readonly runs: number;
+  readonly good: number;
+  readonly calls: number;
+  /** Actions whose arguments were erased. They are in no run. */
+  readonly erased: number;
+  readonly candidates: readonly MinedCandidate[];
+}
+
+export interface MineStoreOptions extends MiningOptions, WriteOptions, Pick<BacktestOptions, 'oracle' | 'watch'> {
+  /** Default: all trajectories of the store. */
+  readonly trajectoryIds?: readonly string[];
+  /** The ids of the runs that are mined. Default: all. */
+  readonly good?: readonly string[];
+  /** The rules to which each rule is added. Default: those in force in the first trajectory. */
+  readonly rules?: Rules;
+  /** Whether written rules are backtested, or the ids of those that are. Default: all. */
+  readonly backtest?: boolean | readonly string[];
+  /** Called now and then with the step, and the number of parts done, and of all. */
+  readonly onProgress?: (step: 'reading runs' | 'backtesting rules', done: number, total: number) => void;
+}
+
+function isChoice(value: unknown): boolean {
+  return typeof value === 'boolean' || (Array.isArray(value) && value.every((id) => typeof id === 'string'));
+}
+
+const TEXTS = arg.optional(arg.list(arg.text));
+const SHARE = arg.optional(arg.number);
+const OPTIONS = arg.options<MineStoreOptions>({
+  trajectoryIds: TEXTS,
+  good: TEXTS,
+  rules: arg.optional(arg.object),
+  backtest: arg.optional(arg.of('true, false or a list of ids', isChoice)),
+  effect: arg.optional(arg.oneOf(['ask', 'deny'])),
+  kinds: arg.optional(arg.list(arg.oneOf(KINDS))),
+  minSupport: arg.optional(arg.wholeFrom(1)),
+  exceptions: SHARE,
+  chance: SHARE,
+  oracle: arg.any,
+  watch: arg.any,
+  onProgress: arg.optional(arg.code),
+});
+
+/**
+ * Mines the runs of a store, judges each rule on all of its runs, and backtests each rule that a
+ * rules file has a place for. Reads alone.
+ *
+ * @throws MiningError `invalid_run`; LedgerFault; the errors of `backtestStore` and of the store;
+ *   ArgumentError `bad_argument`
+ */
+export async function mineStore(store: LedgerStore, options: MineStoreOptions = {}): Promise<MiningReport> {
+  checkArgument(OPTIONS, options, 'options');
+  const { trajectoryIds: named, good, rules, backtest = true, effect, oracle, watch, onProgress, ...mining } = options;
+  const trajectoryIds = named ?? (await store.trajectories()).map(({ trajectory_id }) => trajectory_id);
+  const { runs, erased } = await readRuns(store, trajectoryIds, {
+    onProgress: (done, total) => onProgress?.('reading runs', done, total),
+  });
+  const isGood = good === undefined ? undefined : knownRuns(good, runs);
+  const mined = isGood === undefined ? runs : runs.filter(({ id }) => isGood.has(id));
+  const gateways = await gatewaysOf(store, trajectoryIds);
+  const [first] = gateways;
+  const base = rules ?? (first === undefined ? undefined : await recordedRules(store, first));
+  const written = mine(mined, mining).map((candidate): Omit<MinedCandidate, 'everywhere'> => {
+    const form = formOf(candidate, base?.tools, effect);
+    return 'why' in form ? { ...candidate, not_written: form.why } : { ...candidate, written: form };
+  });
+  const isTried = (id: string): boolean => (typeof backtest === 'boolean' ? backtest : backtest.includes(id));
+  const forms = written.flatMap(({ id, written: form }) => (form !== undefined && isTried(id) ? [form] : []));
+  const reports =
+    base === undefined || first === undefined || forms.length === 0
+      ? []
+      : await backtestRules(store, forms, {
+          trajectoryIds: gateways,
+          rules: base,
+          ...(oracle === undefined ? {} : { oracle }),
+          ...(watch === undefined ? {} : { watch }),
+          onProgress: (done, total) => onProgress?.('backtesting rules', done, total),
+        });
+  const reportOf = new Map(forms.map((form, i) => [form, reports[i]]));
+  return {
+    runs: runs.length,
+    good: mined.length,
+    calls: mined.reduce((sum, { calls }) => sum + calls.filter(({ ruling }) => ruling === 'committed').length, 0),
+    erased,
+    candidates: written.map(({ written: form, ...candidate }) => {
+      const { support, counter_example_count, counter_examples } = judgeRule(candidate.rule, runs);
+      const everywhere = { support, counter_example_count, counter_examples };
+      if (form === undefined) return { ...candidate, everywhere };
+      const report = reportOf.get(form);
+      return { ...candidate, everywhere, written: { ...form, ...(report === undefined ? {} : { backtest: report }) } };
+    }),
+  };
+}
+
+/** @throws MiningError `no_such_run` */
+function knownRuns(good: readonly string[], runs: readonly { readonly id: string }[]): ReadonlySet<string> {
+  const known = new Set(runs.map(({ id }) => id));
+  const unknown = good.find((id) => !known.has(id));
+  if (unknown === undefined) return new Set(good);
+  const example = runs[0] === undefined ? 'The trajectories have no runs' : `The first run is ${runs[0].id}`;
+  throw new MiningError('no_such_run', `No run has the id ${unknown}. ${example}.`, { evidence: { id: unknown } });
+}
+
+function formOf(
+  candidate: Candidate,
+  tools: Rules['tools'] | undefined,
+  effect: WriteOptions['effect'],
+): NonNullable<MinedCandidate['written']> | { readonly why: string } {
+  try {
+    const rule = gatewayRule(candidate, tools, effect === undefined ? {} : { effect });
+    return { ...rule, text: rulesText([rule]) };
+  } catch (error) {
+    if (isAssizeError(error, 'not_expressible')) return { why: error.message };
+    throw error;
+  }
+}
+
+async function gatewaysOf(store: LedgerStore, trajectoryIds: readonly string[]): Promise<string[]> {
+  const gateways: string[] = [];
+  for (const id of new Set(trajectoryIds)) {
+    const [row] = await store.entries(id, { from: 0, limit: 1 });
+    const first = row === undefined ? undefined : readRow(row).payload;
+    if ((first?.kind === 'root' || first?.kind === 'branch') && first.domain.name === gatewayDomain.name)
+      gateways.push(id);
+  }
+  return gateways;
+}
+
+/** The rules in force at the end of a trajectory of the gateway. */
+async function recordedRules(store: LedgerStore, trajectoryId: string): Promise<Rules> {
+  const { fold } = await new Replayer(store).replay(trajectoryId);
+  return rulesInForce(fold.state as unknown as GatewayState);
+}

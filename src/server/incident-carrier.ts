@@ -1,0 +1,68 @@
+import { isAssizeError } from '#base';
+import { type Instant, instantToMillis } from '#canon';
+import { INCIDENTS } from '#domains/incident';
+import { carryOut, openIncidents, openIncidentsIn, type WritFor } from '#incidents';
+import { HALT_ACTION, REVOKE_ACTION } from '#ledger';
+import { Trajectory } from '#runtime';
+import { SERVER } from './gateway-worlds.ts';
+import type { Service } from './service.ts';
+
+/** The time after a failure before the next attempt. */
+const PAUSE_MS = 30_000;
+
+type Ports = Pick<Service, 'assize' | 'store' | 'offices' | 'clock'>;
+
+/**
+ * Carries out approved incidents under writs of the server. Several servers of a store may do it at
+ * once. One read of the store tells whether there is something to do.
+ */
+export class IncidentCarrier {
+  readonly #ports: Ports;
+  readonly #onFailure: (error: unknown) => void;
+  /** The head of the trajectory after which nothing is open. */
+  #seen: string | undefined;
+  #failedAt: Instant | undefined;
+
+  constructor(ports: Ports, onFailure: (error: unknown) => void) {
+    this.#ports = ports;
+    this.#onFailure = onFailure;
+  }
+
+  /** Carries out all that is approved. Failures are reported, and tried again later. */
+  async carryOutApproved(signal: AbortSignal): Promise<void> {
+    const { store, clock } = this.#ports;
+    if (this.#failedAt !== undefined && millisBetween(this.#failedAt, clock.now()) < PAUSE_MS) return;
+    const head = await store.head(INCIDENTS);
+    if (head === undefined || head.id === this.#seen) return;
+    try {
+      this.#failedAt = undefined;
+      for (const incident of await this.#open()) {
+        if (signal.aborted) return;
+        await carryOut(this.#ports.assize, store, { incident, writFor: this.#writFor });
+      }
+      // An entry that follows is read the next time.
+      this.#seen = head.id;
+    } catch (error) {
+      this.#failedAt = clock.now();
+      if (isAssizeError(error, 'no_incident_trajectory')) this.#seen = head.id;
+      this.#onFailure(error);
+    }
+  }
+
+  async #open(): Promise<readonly string[]> {
+    const trajectory = await openIncidents(this.#ports.assize, INCIDENTS);
+    await Trajectory.catchUp(trajectory as never);
+    return openIncidentsIn(trajectory.state() as never);
+  }
+
+  readonly #writFor: WritFor = async (action, _, trajectoryId) => {
+    const { offices, clock } = this.#ports;
+    return action === HALT_ACTION || action === REVOKE_ACTION
+      ? offices.forOffice(SERVER, action, trajectoryId, clock.now())
+      : offices.forServer(SERVER, action, trajectoryId, clock.now());
+  };
+}
+
+function millisBetween(from: Instant, to: Instant): number {
+  return instantToMillis(to) - instantToMillis(from);
+}

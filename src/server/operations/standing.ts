@@ -1,0 +1,254 @@
+import { z } from 'zod';
+import type { Json } from '#base';
+import { SHOWN_CALLS_MAX, StandingReader, type StandingRecord, standingStatus, standingView } from '#calls';
+import { contentHash } from '#canon';
+import { type CallArgs, callArgs, coveredCalls, type GatewayState, standingMaximum } from '#domains/gateway';
+import { type Hash, isEffectPending, type PendingPayload } from '#ledger';
+import { type ForeseenProposal, type ProposalInput, Trajectory } from '#runtime';
+import { proposeOnce } from '../propose-once.ts';
+import { gatewayTrajectory, type Reaching, replayerOf } from '../reach.ts';
+import { rulingDocument } from '../rulings.ts';
+import { flag, hash, instant, json, name, next, PAGE_DEFAULT, page, rulingForm } from './forms.ts';
+import { judgementDocument, judgementForm } from './judgements.ts';
+import { type Operation, operation, READERS } from './operation.ts';
+
+const amountsForm = z.record(z.string(), z.number().int());
+
+const termsForm = z
+  .strictObject({
+    agent: name.describe('the agent whose calls it covers, without `agent:`'),
+    tools: z.array(name).min(1).max(100).describe('`server/tool`, `server/*` or `server/get_*`'),
+    uses: z.number().int().min(1),
+    amounts: amountsForm.describe('the most that all uses together may spend, by unit'),
+    expires: name.describe('an instant such as `2026-03-01T18:00:00Z`'),
+    because: z.string().min(1).max(2_000),
+  })
+  .meta({ id: 'StandingTerms' });
+
+const useForm = z
+  .strictObject({
+    call: z.string(),
+    at: instant,
+    tool: z.string().optional(),
+    args: json.optional(),
+    amounts: amountsForm,
+    outcome: z.enum(['done', 'failed', 'unknown']).optional().describe('absent: not reported'),
+    closed_at: instant.optional(),
+    entry_id: hash.optional(),
+    closed_by: hash.optional().describe('the entry of the outcome'),
+  })
+  .meta({
+    id: 'StandingUse',
+    description: 'A call that a standing approval let through. Erased calls have no arguments.',
+  });
+
+const standingForm = z
+  .strictObject({
+    id: z.string(),
+    status: z
+      .enum(['active', 'used_up', 'expired', 'ended'])
+      .describe('`used_up`: all uses are used; `expired`: by time; `ended`: by a person'),
+    terms: termsForm.nullable().describe('null after an erasure'),
+    used: z.number().int(),
+    spent: amountsForm,
+    asked_by: z.string().optional(),
+    approved_by: z.string(),
+    approved_at: instant,
+    approval_reason: z.string().optional(),
+    entry_id: hash.optional().describe('of the approval; absent for one of the source of a branch'),
+    ended: z.strictObject({ at: instant, by: z.string().optional(), entry_id: hash }).optional(),
+    calls: z.array(useForm).describe(`the newest ${SHOWN_CALLS_MAX}, the oldest of them first`),
+  })
+  .meta({
+    id: 'StandingApproval',
+    description: 'Calls of one agent that need no person, up to a number, a budget and a time.',
+  });
+
+const list = operation({
+  id: 'standing.list',
+  method: 'get',
+  path: '/v1/trajectories/{trajectory}/standing',
+  summary: 'Standing approvals with the calls that each let through, newest first, also ended ones.',
+  kinds: READERS,
+  params: z.strictObject({ trajectory: name }),
+  query: z.strictObject({
+    agent: name.optional(),
+    active: flag.optional().describe('only those that can still let calls through'),
+    ...page,
+  }),
+  answer: z.strictObject({
+    standing: z.array(standingForm),
+    most: z
+      .strictObject({ uses: z.number().int(), hours: z.number(), amounts: amountsForm })
+      .describe('the most that a standing approval may ask for, by the rules in force'),
+    next,
+  }),
+  run: async (request) => {
+    const { path, query, service } = request;
+    const { agent, active = false, cursor, limit = PAGE_DEFAULT } = query;
+    const trajectory = await gatewayTrajectory(request, path.trajectory);
+    const now = service.clock.now();
+    const records = [...(await readerOf(request, trajectory).read())].reverse();
+    const wanted = records.filter(
+      (one) =>
+        (agent === undefined || one.terms?.agent === agent) && (!active || standingStatus(one, now) === 'active'),
+    );
+    const from = cursor === undefined ? 0 : wanted.findIndex((one) => placeOf(one) === cursor) + 1;
+    const shown = wanted.slice(from, from + limit);
+    const last = shown.at(-1);
+    const most = Trajectory.readState(trajectory, (state) => standingMaximum(state as unknown as GatewayState));
+    const body = {
+      standing: shown.map((one) => documentOf(trajectory, one, now)),
+      most: { ...most, amounts: { ...most.amounts } },
+      ...(last !== undefined && wanted.length > from + limit && { next: placeOf(last) }),
+    };
+    return { body };
+  },
+});
+
+/** The cursor behind a standing approval: ids can come again. */
+function placeOf({ id, approvedAt }: StandingRecord): string {
+  return `${approvedAt} ${id}`;
+}
+
+/** Copies, because the forms of answers are writable. */
+function documentOf(trajectory: Trajectory, record: StandingRecord, now: string): z.input<typeof standingForm> {
+  const view = standingView(record, now, (writ) => Trajectory.writOf(trajectory, writ)?.writ.subject);
+  return structuredClone(view) as z.input<typeof standingForm>;
+}
+
+const readers: WeakMap<Trajectory, StandingReader> = new WeakMap();
+
+/** The reader of a trajectory, which goes on where its last reading ended. */
+function readerOf({ service }: Pick<Reaching, 'service'>, trajectory: Trajectory): StandingReader {
+  const known = readers.get(trajectory) ?? new StandingReader(service.store, trajectory.id);
+  readers.set(trajectory, known);
+  return known;
+}
+
+const waitingForm = z
+  .strictObject({
+    approval: hash,
+    covered: z.boolean().describe('whether the same call would need no person after the approval'),
+    amounts: amountsForm,
+  })
+  .meta({ id: 'LikeCall', description: 'A call of the agent that waits. It waits on after the approval.' });
+
+const judge = operation({
+  id: 'standing.judge',
+  method: 'post',
+  path: '/v1/trajectories/{trajectory}/standing/judge',
+  summary:
+    'What the request for a standing approval would get, and which waiting calls are like it. Nothing is recorded.',
+  kinds: ['counselor', 'admin'],
+  params: z.strictObject({ trajectory: name }),
+  body: termsForm,
+  answer: z.strictObject({ judgement: judgementForm, waiting: z.array(waitingForm) }),
+  run: async (request) => {
+    const { path, body } = request;
+    const trajectory = await gatewayTrajectory(request, path.trajectory);
+    const judged = await trajectory.judge(inputOf(request, trajectory, body, 'judged') as ForeseenProposal);
+    const isPossible = judged.ruling === 'escalated' || judged.ruling === 'committed';
+    const waiting = isPossible ? await waitingLike(request, trajectory, body) : [];
+    return { body: { judgement: judgementDocument(judged), waiting } };
+  },
+});
+
+/** The calls of the agent that wait, oldest first, each with whether it would be covered. */
+async function waitingLike(
+  { service }: Reaching,
+  trajectory: Trajectory,
+  terms: z.output<typeof termsForm>,
+): Promise<z.input<typeof waitingForm>[]> {
+  const { values } = replayerOf(service);
+  const found: { readonly id: Hash; readonly args: CallArgs }[] = [];
+  for (const { id, payload } of trajectory.approvals.pending()) {
+    if (!isCallOf(payload, terms.agent)) continue;
+    const read = await values.read(payload, payload.proposal.action.args);
+    const args = callArgs.safeParse('value' in read ? read.value : undefined);
+    if (args.success) found.push({ id, args: args.data });
+  }
+  const foreseen = Trajectory.readState(trajectory, (state) =>
+    coveredCalls(
+      state as unknown as GatewayState,
+      terms,
+      found.map(({ args }) => args),
+      service.clock.now(),
+    ),
+  );
+  return found.map(({ id }, n) => {
+    const { covered, amounts } = foreseen[n]!;
+    return { approval: id, covered, amounts: { ...amounts } };
+  });
+}
+
+function isCallOf(payload: PendingPayload, agent: string): boolean {
+  if (isEffectPending(payload)) return false;
+  const { name, role } = payload.proposal.action;
+  return name === 'call' && role.params['agent'] === agent;
+}
+
+const ask = operation({
+  id: 'standing.ask',
+  method: 'post',
+  path: '/v1/trajectories/{trajectory}/standing',
+  summary: 'Ask for a standing approval of an agent’s calls, as the caller. Another person approves it.',
+  kinds: ['counselor', 'admin'],
+  params: z.strictObject({ trajectory: name }),
+  body: termsForm,
+  needsKey: true,
+  answer: rulingForm,
+  statuses: [200, 202],
+  errors: ['idempotency_conflict', 'conflict', 'halted', 'too_many_pending'],
+  run: async (request) => {
+    const { path, body, caller, key, service } = request;
+    const trajectory = await gatewayTrajectory(request, path.trajectory);
+    await service.gateways.ready(trajectory);
+    // The same request names the same standing approval.
+    const id = contentHash({ trajectory: trajectory.id, caller: caller.name, key }).slice(0, 12);
+    const input = { ...inputOf(request, trajectory, body, id), idempotencyKey: key };
+    const ruling = await proposeOnce(request, trajectory, input);
+    service.metrics.ruling(ruling.ruling);
+    if (ruling.ruling !== 'escalated') return { body: rulingDocument(ruling) };
+    return { status: 202, headers: { location: `/v1/approvals/${ruling.pending}` }, body: rulingDocument(ruling) };
+  },
+});
+
+/** The proposal of a standing approval, under a short writ for it in the name of the caller. */
+function inputOf(
+  { caller, service }: Reaching,
+  trajectory: Trajectory,
+  terms: z.output<typeof termsForm>,
+  id: string,
+): ProposalInput {
+  const writ = service.offices.forServer(caller.name, 'stand', trajectory.id, service.clock.now());
+  return { action: 'stand', role: 'admin', args: { id, ...terms } as Json, writ, principal: caller.name };
+}
+
+const end = operation({
+  id: 'standing.end',
+  method: 'post',
+  path: '/v1/trajectories/{trajectory}/standing/{standing}/end',
+  summary: 'End a standing approval at once. Calls that it let through stay.',
+  kinds: ['counselor', 'admin'],
+  params: z.strictObject({ trajectory: name, standing: name }),
+  answer: z.strictObject({ ruling: rulingForm }),
+  errors: ['halted'],
+  run: async (request) => {
+    const { path, caller, service } = request;
+    const trajectory = await gatewayTrajectory(request, path.trajectory);
+    const writ = service.offices.forServer(caller.name, 'end_standing', trajectory.id, service.clock.now());
+    const args = { id: path.standing };
+    const ruling = await trajectory.propose({
+      action: 'end_standing',
+      role: 'admin',
+      args,
+      writ,
+      principal: caller.name,
+    } as never);
+    service.metrics.ruling(ruling.ruling);
+    return { body: { ruling: rulingDocument(ruling) } };
+  },
+});
+
+export const standing: readonly Operation[] = [list, judge, ask, end];

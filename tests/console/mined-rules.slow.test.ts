@@ -1,0 +1,37 @@
+/** Mined rules in the console, in a real Chromium. */
+import { expect, test } from 'vitest';
+import { gatewayDomain } from '#domains/gateway';
+import type { Domain } from '#kernel';
+import { expectAccessible, withConsole } from '../support/console/browser.ts';
+import { minedDesk } from '../support/server/mined-desk.ts';
+
+withConsole(({ serve, open }) => {
+  test('rules have their exceptions, a backtest, and a text to copy', async () => {
+    const config = { tools: [], worlds: {} };
+    const server = await serve({ store: await minedDesk(), domains: [gatewayDomain as unknown as Domain], config });
+    const page = await open(server, 'boss:ada', '/what-if/desk');
+    const before = await server.contents();
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const part = page.getByRole('region', { name: 'Rules that your runs obey' });
+    await part.getByRole('button', { name: 'Find rules' }).click();
+    await part.getByText(/rules? in 40 runs with 80 committed calls/).waitFor();
+    const ordering = part.getByRole('article', { name: /bank\/pay only after crm\/get/ });
+    expect(await ordering.getByRole('link').getAttribute('href')).toMatch(/^\/timeline\/desk\/\d+$/);
+    expect(await ordering.getByRole('button').count()).toBe(0);
+    const approval = part.getByRole('article', { name: /a person approves each call/ });
+    await approval.getByRole('button', { name: 'Backtest' }).click();
+    await approval.getByText(/would change none of \d+ rulings/).waitFor();
+    await approval.getByRole('button', { name: 'Copy as rule' }).click();
+    await approval.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toContain('ask: bank/pay');
+    await expectAccessible(page);
+    expect(await server.contents()).toEqual(before);
+  });
+
+  test('a trajectory with one run has no rule', async () => {
+    const server = await serve();
+    const page = await open(server, 'boss:ada', '/what-if/main');
+    await page.getByRole('button', { name: 'Find rules' }).click();
+    await page.getByText(/^No rule in \d+ runs? with 0 committed calls/).waitFor();
+  });
+});

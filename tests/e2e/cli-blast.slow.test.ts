@@ -1,0 +1,96 @@
+/** `assize blast --propose` and `assize blast carry-out`, with `assize approve` between them. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { writId } from '#authority';
+import { generateKeys } from '#canon';
+import { budget } from '#domains/budget';
+import { systemClock } from '#oracle';
+import { openStore } from '#stores';
+import { operator, runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { type Ended, runCommand } from '../support/process/command.ts';
+
+const STORE = 'sqlite:./a.db';
+const years = { not_before: '2020-01-01T00:00:00.000000Z', expires: '2100-01-01T00:00:00.000000Z' };
+const [bad, good] = ['agent:bad', 'agent:good'].map((name) => writFor(name, years)) as [never, never];
+let folder: string;
+
+const assize = (...args: string[]): Promise<Ended> => runCommand(folder, STORE, ...args);
+
+async function json(code: number, ...args: string[]): Promise<any> {
+  const ended = await assize(...args, '--json');
+  expect(ended.code, ended.err).toBe(code);
+  return JSON.parse(ended.out);
+}
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'assize-cli-blast-'));
+  writeFileSync(join(folder, 'anchor.key'), operator.privateKey);
+  writeFileSync(join(folder, 'other.key'), generateKeys(new Uint8Array(32).fill(8)).privateKey);
+  writeFileSync(join(folder, 'a.db.anchors.json'), JSON.stringify([operator.publicKey]));
+  const store = await openStore(`sqlite:${join(folder, 'a.db')}`);
+  const runtime = runtimeOver(store, [budget], { ports: { clock: systemClock } });
+  const trajectory = await runtime.create(budget, { trajectoryId: 't', writs: [bad, good] });
+  for (const [agent, writ] of [
+    ['ada', bad],
+    ['ben', good],
+  ] as const)
+    await trajectory.propose({
+      action: 'spend',
+      role: { name: 'spender', params: { agent } },
+      args: { amount: 5 },
+      writ,
+    });
+  await store.close();
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const START = ['blast', '--principal', 'agent:bad'];
+const PROPOSE = [...START, '--propose', '--because', 'the key leaked', '--key', 'anchor.key'];
+
+test('a response is proposed, approved and carried out once', async () => {
+  const id = writId(bad);
+  expect((await assize(...START, '--plan')).out).toMatch(
+    new RegExp(`^1 step\\n {2}revoke the writ ${id} in t\\n2 items that no step undoes\\n`),
+  );
+  const proposed = await json(0, ...PROPOSE);
+  expect(proposed).toMatchObject({
+    trajectory_id: 'incidents',
+    steps: [{ kind: 'revoke', trajectory: 't', writ: id }],
+  });
+  const early = await assize('blast', 'carry-out', proposed.incident, '--key', 'anchor.key');
+  expect(early.code).toBe(2);
+  expect(early.err).toContain(`There is no approved incident ${proposed.incident}`);
+  expect((await assize('blast', 'carry-out', '--key', 'anchor.key')).out).toBe('No approved incident is open.\n');
+  expect((await assize('approve', proposed.pending, '--as', 'operator')).code).not.toBe(0);
+  expect((await assize('approve', proposed.pending, '--as', 'human:ida')).code).toBe(0);
+  const done = await json(0, 'blast', 'carry-out', '--key', 'anchor.key');
+  expect(done.incidents).toMatchObject([
+    {
+      id: proposed.incident,
+      approved_by: 'human:ida',
+      steps: [{ kind: 'revoke', outcome: 'done' }],
+      closed_at: expect.any(String),
+    },
+  ]);
+  const again = await assize('blast', 'carry-out', proposed.incident, '--key', 'anchor.key');
+  expect(again.out).toContain(`done revoke the writ ${id} in t\n`);
+  expect((await json(0, ...START, '--plan')).steps).toEqual([]);
+  expect((await assize('log', 't')).out).toMatch(/assize\.revoke +committed/);
+  expect((await assize('verify')).code).toBe(0);
+});
+
+test('a proposal names its reason, and the key of an anchor', async () => {
+  for (const [args, text] of [
+    [[...START, '--propose', '--key', 'anchor.key'], 'Pass --because TEXT'],
+    [[...START, '--propose', '--plan', '--because', 'b'], 'not both'],
+    [[...START, '--because', 'b'], '--because is for --propose'],
+    [[...START, '--propose', '--because', 'b', '--key', 'other.key'], 'is not an anchor of the store'],
+  ] as const) {
+    const { code, err } = await assize(...args);
+    expect(code).toBe(2);
+    expect(err).toContain(text);
+  }
+  expect((await json(0, 'log')).trajectories).toHaveLength(1);
+});

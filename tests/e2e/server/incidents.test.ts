@@ -1,0 +1,80 @@
+/** The response to an incident: proposed by an administrator, carried out by the server. */
+import { expect, test } from 'vitest';
+import { incident } from '#domains/incident';
+import type { Domain } from '#kernel';
+import { Assize } from '#runtime';
+import { MemoryStore } from '#stores';
+import { type Calling, callOperation, pay, succeed } from '../../support/server/calling.ts';
+import { PRINCIPALS, ROOT, start, type TestServer } from '../../support/server/serving.ts';
+import { till } from '../../support/server/till.ts';
+
+const principals = { ...PRINCIPALS, 'human:ida': { kinds: ['counselor'] as const } };
+const worlds = { main: { domain: 'till' }, spare: { domain: 'till' } };
+const domains = [till, incident] as unknown as Domain[];
+const serve = (store = new MemoryStore()): Promise<TestServer> =>
+  start({ domains, principals: principals as never, config: { worlds }, store });
+
+const LEAKED = { principal: 'agent:scout', because: 'the token leaked' };
+const as = (name: string, server: TestServer): Pick<Calling, 'token'> => ({ token: (server.tokens as any)[name] });
+
+async function proposed(server: TestServer): Promise<any> {
+  await succeed(server, 'proposals.create', pay('a', 10, 'k1'));
+  const found = await succeed(server, 'incidents.propose', { key: 'i1', body: LEAKED });
+  expect(found.steps).toMatchObject([{ kind: 'revoke', trajectory: 'main' }]);
+  return found;
+}
+
+async function approve(server: TestServer, approval: string): Promise<void> {
+  const { digest } = (await succeed(server, 'approvals.get', { path: { approval }, ...as('human:ida', server) }))
+    .approval;
+  const ruling = await succeed(server, 'approvals.approve', {
+    ...{ path: { approval }, body: { digest } },
+    ...as('human:ida', server),
+  });
+  expect(ruling.ruling).toBe('committed');
+}
+
+async function closed(server: TestServer): Promise<any> {
+  const end = Date.now() + 15_000;
+  while (Date.now() < end) {
+    const { incidents } = await succeed(server, 'incidents.list');
+    if (incidents[0]?.closed_at !== undefined) return incidents[0];
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`the incident is not closed: ${server.lines.join('\n')}`);
+}
+
+test('the server revokes the grant of the bad agent after the approval', async () => {
+  const server = await serve();
+  const { incident: id, approval } = await proposed(server);
+  expect((await succeed(server, 'incidents.propose', { key: 'i1', body: LEAKED })).approval).toBe(approval);
+  expect((await succeed(server, 'proposals.create', pay('a', 10, 'k2'))).ruling).toBe('committed');
+  expect((await succeed(server, 'incidents.list')).incidents).toEqual([]);
+  await approve(server, approval);
+  expect(await closed(server)).toMatchObject({
+    ...{ id, opened_by: 'admin:ann', approved_by: 'human:ida' },
+    steps: [{ kind: 'revoke', outcome: 'done' }],
+  });
+  const refused = await callOperation(server, 'proposals.create', pay('a', 10, 'k3'));
+  expect(refused.text).toMatch(/revoked/);
+});
+
+test('a server that starts after the approval carries the response out', async () => {
+  const store = new MemoryStore();
+  const first = await serve(store);
+  const { approval } = await proposed(first);
+  await first.stop();
+  const assize = new Assize({ store, domains, anchors: [ROOT.publicKey] });
+  const trajectory = await assize.open('incidents');
+  await trajectory.approvals.approve(approval, { principal: 'human:ida', method: 'test' });
+  await assize.close();
+  expect((await closed(await serve(store))).steps).toMatchObject([{ kind: 'revoke', outcome: 'done' }]);
+});
+
+test('an incident of which nothing derives is refused, and nothing is created', async () => {
+  const server = await serve();
+  const before = await server.contents();
+  const answer = await callOperation(server, 'incidents.propose', { key: 'i', body: LEAKED });
+  expect(answer).toMatchObject({ status: 404, body: { code: 'nothing_affected' } });
+  expect(await server.contents()).toEqual(before);
+});
