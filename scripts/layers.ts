@@ -22,7 +22,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   memory: ['base', 'canon', 'ledger'],
   runtime: ['base', 'canon', 'traces', 'merkle', 'ledger', 'authority', 'kernel', 'oracle', 'effects', 'memory'],
   stores: ['base', 'canon', 'merkle', 'ledger', 'oracle', 'memory'],
-  agents: ['base', 'canon', 'authority', 'ledger', 'kernel', 'oracle', 'runtime', 'stores'],
+  agents: ['base', 'canon', 'authority', 'ledger', 'kernel', 'oracle', 'effects', 'runtime', 'stores'],
   chat: ['base', 'canon', 'authority', 'ledger', 'kernel', 'oracle', 'memory', 'runtime', 'agents'],
   witness: ['base', 'canon', 'merkle'],
   tools: ['base', 'canon', 'authority', 'effects'],

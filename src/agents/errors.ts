@@ -51,7 +51,13 @@ export type AgentErrorCode =
    * The store has no claim key, so facts cannot be replayed from it. Replay from the store that
    * recorded the run, not from an import.
    */
-  | 'no_claim_key';
+  | 'no_claim_key'
+  /**
+   * The domain of a variant cannot continue the trajectory in a simulation: a rule of it rejects
+   * the state, or its schema does. Pass a version that accepts the state at that entry. Evidence
+   * `{variant}`.
+   */
+  | 'variant_refused';
 
 /**
  * Misuse of a run of agents, or a run that cannot continue. Errors that an agent throws pass

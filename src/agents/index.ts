@@ -5,10 +5,12 @@
  * Guarantees: an agent receives a copy of its slice and an oracle, and no other input. The entry of
  * its proposal contains its questions and answers. One turn is one answer in the oracle log,
  * recorded before any proposal. An interrupted run resumes without a second proposal or call. A
- * replay ends at the same head, byte by byte, or names the first different turn.
+ * replay ends at the same head, byte by byte, or names the first different turn. A simulation
+ * continues copies of a trajectory in memory, and calls no real tool.
  *
  * Never: a channel between agents other than the state; a call, a clock or randomness in a replay.
- * May import canon, authority, ledger, kernel, oracle, runtime, extraction, and the memory store.
+ * May import canon, authority, ledger, kernel, oracle, effects, runtime, extraction, and the memory
+ * store.
  */
 
 export { COORDINATOR, turnKey } from '#oracle';
@@ -68,4 +70,27 @@ export {
   type RunReport,
   runAgents,
 } from './run.ts';
+export {
+  type Parting,
+  type People,
+  type RecordedSummary,
+  type RulingCounts,
+  type SampleFault,
+  type SampleFigures,
+  type SampleOutcome,
+  type SampleResult,
+  type SimulatedCall,
+  type SimulateOptions,
+  type Simulation,
+  type SimulationLimits,
+  type SimulationSource,
+  type SimulatorContext,
+  type SimulatorRule,
+  type Step,
+  simulate,
+  type ToolSimulator,
+  type Variant,
+  type VariantParting,
+  type VariantResult,
+} from './simulate/index.ts';
 export type { AgentTurn, CounselDecision, CounselTurn, Turn } from './turn.ts';

@@ -65,12 +65,15 @@ export class ReplayStore extends MemoryStore {
   readonly #source: ReplayedLedger;
   readonly #trajectoryId: string;
   readonly #values: ValueReader;
+  readonly #length: number;
   #moment: ReplayPosition = { at: '' };
   #changes: Promise<ReadonlyMap<string, readonly RecordedChange[]>> | undefined;
 
-  constructor(source: ReplayedLedger, trajectoryId: string) {
+  /** `length`: entries of the trajectory that are the record's; later ones are not its facts. */
+  constructor(source: ReplayedLedger, trajectoryId: string, length: number = Number.POSITIVE_INFINITY) {
     super();
     this.#source = source;
+    this.#length = length;
     this.#trajectoryId = trajectoryId;
     this.#values = new ValueReader(source);
   }
@@ -149,7 +152,7 @@ export class ReplayStore extends MemoryStore {
     this.#changes ??= this.#readChanges();
     const recorded = (await this.#changes).get(keyOf(name)) ?? [];
     const version = (await super.partition(name))?.version ?? 0;
-    const length = (await super.head(this.#trajectoryId))!.seq + 1;
+    const length = Math.min((await super.head(this.#trajectoryId))!.seq + 1, this.#length);
     const made = recorded.find((change) => this.#isOwn(change) && change.seq === this.#moment.seq);
     let last = made === undefined ? recorded.length : recorded.indexOf(made);
     while (made === undefined && last > 0 && !(await this.#isBefore(recorded[last - 1] as RecordedChange, length)))

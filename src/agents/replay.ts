@@ -100,7 +100,7 @@ export async function replayRun(
  * Unfinished work in the ledger belongs to other processes. A replay leaves it, and writes to no
  * other trajectory.
  */
-class ReplayAssize extends Assize {
+export class ReplayAssize extends Assize {
   protected override async complete(): Promise<void> {}
 }
 
@@ -448,7 +448,11 @@ function proposalIdIn(payload: Payload): Hash | undefined {
   return 'proposal_id' in payload ? payload.proposal_id : undefined;
 }
 
-async function entriesOf({ store, trajectoryId }: ReplaySource): Promise<RecordedEntry[]> {
+/** @throws RuntimeError `not_found`, `invalid_ledger` */
+export async function entriesOf({
+  store,
+  trajectoryId,
+}: Pick<ReplaySource, 'store' | 'trajectoryId'>): Promise<RecordedEntry[]> {
   let entries: RecordedEntry[];
   try {
     entries = await recordedEntries(store, trajectoryId);
@@ -491,7 +495,7 @@ function nothing(): never {
 }
 
 /** The time limit of approvals, as the first pending proposal of the ledger has it. */
-function recordedTimeout(entries: readonly RecordedEntry[]): number | 'never' {
+export function recordedTimeout(entries: readonly RecordedEntry[]): number | 'never' {
   for (const { entry } of entries) {
     const { payload } = entry;
     if (payload.kind !== 'pending_approval' || payload.resolves !== undefined || isEffectPending(payload)) continue;

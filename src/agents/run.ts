@@ -117,10 +117,33 @@ export async function runAgents(
   agents: readonly Agent[],
   options: RunOptions,
 ): Promise<RunReport> {
+  return runFrom(trajectory, agents, options, undefined);
+}
+
+/** The recorded turns before a run in a copy of its trajectory. */
+export interface EarlierTurns {
+  /** The time and the randomness of a turn, which a run of its own reads from clock and random. */
+  readonly placeOf: (turn: number) => Pick<TurnPlace, 'at' | 'seed'>;
+  /** The pending proposal that blocked the proposal of a turn, which no entry has. */
+  readonly frozenBy: ReadonlyMap<number, Hash>;
+}
+
+/**
+ * Same as `runAgents`. With `earlier`, the turns in the log are taken as recorded and none of them
+ * is decided again, so that other agents continue the run.
+ *
+ * @throws the errors of `runAgents`
+ */
+export async function runFrom(
+  trajectory: Trajectory,
+  agents: readonly Agent[],
+  options: RunOptions,
+  earlier: EarlierTurns | undefined,
+): Promise<RunReport> {
   checkArgument(arg.object, options, 'options');
   refuseDuplicatePackage(trajectory, 'The trajectory');
   refuseDuplicatePackage(options.oracle, 'The option oracle');
-  return new Run(trajectory, populationOf(agents, trajectory.domain), options).go();
+  return new Run(trajectory, populationOf(agents, trajectory.domain), options, earlier).go();
 }
 
 /** An agent's status after its last turn. */
@@ -142,6 +165,7 @@ class Run {
   readonly #trajectory: Trajectory;
   readonly #agents: Population;
   readonly #options: RunOptions;
+  readonly #earlier: EarlierTurns | undefined;
   readonly #outside: OracleSources;
   readonly #ended: AbortController = new AbortController();
   readonly #standings: Map<string, AgentStatus> = new Map();
@@ -153,12 +177,13 @@ class Run {
   /** The agent of the last turn. */
   #last: string | undefined;
 
-  constructor(trajectory: Trajectory, agents: Population, options: RunOptions) {
+  constructor(trajectory: Trajectory, agents: Population, options: RunOptions, earlier: EarlierTurns | undefined) {
     checkOptions(options);
     const { oracle, clock = systemClock, random = systemRandom } = options;
     this.#trajectory = trajectory;
     this.#agents = agents;
     this.#options = options;
+    this.#earlier = earlier;
     this.#outside = { oracle, clock, random, ended: this.#ended.signal };
   }
 
@@ -205,10 +230,18 @@ class Run {
       const recorded = await readTurn(this.#outside.oracle, id, this.#turn);
       if (recorded === undefined) break;
       if (last !== undefined) this.#note(last, {});
+      if (last !== undefined) this.#noteFrozen(last);
       last = recorded;
       this.#turn++;
     }
-    if (last !== undefined) this.#note(last, await this.#again(last));
+    if (last === undefined) return;
+    this.#note(last, this.#earlier === undefined ? await this.#again(last) : {});
+    this.#noteFrozen(last);
+  }
+
+  #noteFrozen({ turn, number }: RecordedTurn): void {
+    const by = this.#earlier?.frozenBy.get(number);
+    if (by !== undefined && 'agent' in turn) this.#standing(turn.agent).frozenBy = by;
   }
 
   async #again(recorded: RecordedTurn): Promise<TurnOutcome> {
@@ -390,9 +423,9 @@ class Run {
 
   #record<T extends Turn>(turn: Omit<T, keyof TurnPlace>): Promise<RecordedTurn> {
     const { oracle, clock, random } = this.#outside;
-    const seed = Buffer.from(random.bytes(32)).toString('hex');
+    const { at, seed } = this.#earlier?.placeOf(this.#turn) ?? placeNow(clock, random);
     const { head: after } = this.#trajectory;
-    const place: TurnPlace = { previous: this.#previous, after, at: clock.now(), seed, salted: true };
+    const place: TurnPlace = { previous: this.#previous, after, at, seed, salted: true };
     const made = { ...turn, ...place } as unknown as Turn;
     return recordTurn(oracle, this.#trajectory.id, this.#turn, made);
   }
@@ -460,6 +493,11 @@ class Run {
     const times = [...this.#standings.values()].map(({ waits }) => waits?.until);
     return times.filter((at) => at !== undefined).sort()[0];
   }
+}
+
+function placeNow(clock: Clock, random: Random): Pick<TurnPlace, 'at' | 'seed'> {
+  const seed = Buffer.from(random.bytes(32)).toString('hex');
+  return { at: clock.now(), seed };
 }
 
 /** The agent's pending proposal was decided after its slice was taken. */

@@ -39,6 +39,7 @@ const COMMANDS: CommandLine['commands'] = {
   state: async () => (await import('./commands/state.ts')).state,
   verify: async () => (await import('./commands/verify.ts')).verify,
   backtest: async () => (await import('./commands/backtest.ts')).backtest,
+  simulate: async () => (await import('./commands/simulate.ts')).simulateCommand,
   mine: async () => (await import('./commands/mine.ts')).mine,
   branch: async () => (await import('./commands/branch.ts')).branch,
   upgrade: async () => (await import('./commands/upgrade.ts')).upgrade,

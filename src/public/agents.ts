@@ -1,6 +1,6 @@
 /**
  * `assize/agents`: agents as functions of slice and oracle, their scheduling, the replay of whole
- * runs, and durable runs that workers carry to their end.
+ * runs, simulations of other continuations, and durable runs that workers carry to their end.
  *
  * Guarantees: an agent receives a copy of its slice and an oracle, and no other input. One turn is
  * one answer in the oracle log, recorded before any proposal. A replay ends at the same head, or
@@ -25,6 +25,9 @@ export {
   type LastRuling,
   type Message,
   type Model,
+  type Parting,
+  type People,
+  type RecordedSummary,
   type ReplayRunOptions,
   RunCarrier,
   RunError,
@@ -36,5 +39,19 @@ export {
   RunWorker,
   replayRun,
   runAgents,
+  type SampleResult,
+  type SimulatedCall,
+  type SimulateOptions,
+  type Simulation,
+  type SimulationLimits,
+  type SimulationSource,
+  type SimulatorContext,
+  type SimulatorRule,
+  type Step,
+  simulate,
+  type ToolSimulator,
+  type Variant,
+  type VariantParting,
+  type VariantResult,
   type WorkerOptions,
 } from '#agents';

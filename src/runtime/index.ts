@@ -85,6 +85,11 @@ export {
 export { isForeignEntry } from './inspect/effects/foreign-effects.ts';
 export type { EffectNeeds, EffectsQuery, EffectTransaction, ListedEffect } from './inspect/effects/list.ts';
 export {
+  type RecordedCallStore,
+  type RecordedToolCall,
+  recordedToolCalls,
+} from './inspect/effects/recorded-tool-calls.ts';
+export {
   type AffectedCall,
   type AffectedEntry,
   type AffectedFact,

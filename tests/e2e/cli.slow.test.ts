@@ -18,6 +18,7 @@ const COMMANDS = [
   'state',
   'verify',
   'backtest',
+  'simulate',
   'branch',
   'diff',
   'pending',

@@ -335,16 +335,26 @@ test('domain-upgrade.md', () => {
   }
 });
 
-test('agents.md, agents-record.md, agents-replay.md and preconditions.md', () => {
+test('agents.md, -record.md, -replay.md, simulate.md and preconditions.md', () => {
   // Inside the repository, so that `assize` is this package.
   const folder = mkdtempSync(join(root, 'dist-guide-'));
   const run = (name: string) => execFileSync(process.execPath, [name], { cwd: folder, encoding: 'utf8' });
   try {
-    for (const page of ['agents.md', 'agents-record.md', 'agents-replay.md', 'preconditions.md'])
+    for (const page of ['agents.md', 'agents-record.md', 'agents-replay.md', 'simulate.md', 'preconditions.md'])
       writeFiles(page, folder);
     expect(run('record.ts')).toBe(blocks('agents-record.md', 'text record.ts').join(''));
     expect(run('record.ts'), 'again').toBe('done 9 true\n');
     expect(run('replay.ts')).toBe(blocks('agents-replay.md', 'text replay.ts').join(''));
+    const undated = (text: string) => text.replaceAll(/\d{4}-\d\d-\d\d|\([0-9a-f]{12}\)/g, '…').trimEnd();
+    for (const { command, below } of steps('simulate.md'))
+      expect(undated(shell(command, folder)), command).toBe(undated(below));
+    expect(run('simulate.ts')).toBe(blocks('simulate.md', 'text simulate.ts').join(''));
+    // The simulators of the page, as data and as functions.
+    const given = '--store sqlite:./desk.db --domain desk.ts --anchors anchors.json';
+    for (const file of ['bank.json', 'simulators.ts'])
+      expect(shell(`assize simulate desk desk.ts --simulators ${file} ${given}`, folder)).toContain(
+        'desk has the rulings of the record.',
+      );
     const printed = run('meanwhile.ts').replaceAll(/[0-9a-f]{64}/g, '…');
     expect(printed).toBe(blocks('preconditions.md', 'text meanwhile.ts').join(''));
     const said = shell(blocks('agents-record.md').join('\n'), folder);

@@ -98,6 +98,7 @@ test('no function that runs a domain accepts one of another or unmarked copy', a
       () => ontology.findWriteSkew(domain),
       () => testing.checkDomain(domain),
       () => agents.replayRun(source, domain, [], { anchors: [] }),
+      () => agents.simulate(source, { domain, anchors: [], variants: [{ name: 'v', agents: [] }] }),
     ];
     for (const use of uses) await expect(async () => use(), use.toString()).rejects.toThrow(refused('The domain till'));
   }

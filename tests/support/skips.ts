@@ -248,6 +248,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
     holds: without('tau-airline', 'tau-retail', 'tau-retail/tasks.json'),
     files: [
       'domains/airline/benchmark.slow.test.ts',
+      'domains/airline/simulate.slow.test.ts',
       'domains/airline/schema.test.ts',
       'domains/airline/tools.slow.test.ts',
       'domains/retail/adversary.slow.test.ts',

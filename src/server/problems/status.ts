@@ -65,7 +65,7 @@ const STATUS: Readonly<Partial<Record<ErrorStatus, readonly string[]>>> = {
     ],
     ...['too_much', 'too_much_at_once', 'too_much_inherited', 'nothing_to_erase', 'needs_confirmation', 'no_embedder'],
     ...['strategy_not_allowed', 'invalid_call', 'unknown_tool', 'scope_exceeded', 'bad_public_key', 'bad_private_key'],
-    ...['no_claim_key', 'no_instant', 'bad_vector', 'array_property', 'hidden_property', 'to_json'],
+    ...['no_claim_key', 'variant_refused', 'no_instant', 'bad_vector', 'array_property', 'hidden_property', 'to_json'],
     ...['symbol', 'symbol_key', 'undefined', 'function', 'bigint', 'class_instance', 'accessor', 'proxy', 'cycle'],
     ...['sparse_array', 'unsupported_node', 'bad_row', 'store_invalid_input', 'unknown_row_kind'],
     ...['unknown_cardinality', 'unknown_remainder', 'bad_question', 'bad_decision', 'over_refunded', 'stale_answer'],

@@ -86,6 +86,20 @@ export const AGENTS: Readonly<Record<string, Case | Exempt>> = {
       { oracle: made.oracle, clock: made.clock, random: seededRandom('run'), maxTurns: 1, concurrent: false },
     ],
   ),
+  simulate: onDesk(
+    (_made, source, options) => agents.simulate(source, options),
+    async (made) => {
+      await made.run({ maxTurns: 1 });
+      return [
+        { store: made.store, oracleStore: made.store, trajectoryId: 'desk' },
+        {
+          ...{ domain: newsroom, anchors: [operator.publicKey], at: 0, samples: 1, seed: 0 },
+          ...{ limits: { turns: 1, waits: 0 }, simulators: { 'mail.send': { answer: null } } },
+          variants: [{ name: 'same', agents: listOf(made), people: 'wait', fresh: false }],
+        },
+      ];
+    },
+  ),
   turnKey: takes(agents.turnKey, ['t', 0]),
 };
 

@@ -422,6 +422,7 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
     (options) => runtime.httpWitness(options),
     [{ url: 'https://witness.example/', key: plain(WITNESSES[0]), timeoutMs: 100 }],
   ),
+  recordedToolCalls: on(({ store }, id) => runtime.recordedToolCalls(store, id), ['t']),
   'new WritHolders': exempt(PORT),
   'WritHolders.learn': takes(
     (writs) => new runtime.WritHolders(new MemoryStore()).learn(writs),

@@ -8,7 +8,7 @@ const PAGE = 100;
  * first.
  */
 export async function* loggedTransactions(
-  store: EffectStore,
+  store: Pick<EffectStore, 'listEffects'>,
   trajectoryId?: string,
 ): AsyncGenerator<LoggedTransaction> {
   let before: number | undefined;

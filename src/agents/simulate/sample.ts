@@ -1,0 +1,229 @@
+import { isAssizeError, isInstance, type Json, thrownText } from '#base';
+import { hashText } from '#canon';
+import { type Entry, LedgerFault, type PendingPayload, readRow, ValueReader } from '#ledger';
+import { type OracleRow, type OracleStore, type Random, seededRandom, turnKey } from '#oracle';
+import type { Trajectory } from '#runtime';
+import { StoreError } from '#stores';
+import { AgentError } from '../errors.ts';
+import { type RecordedEntry, recordedEntries } from '../recorded-rows.ts';
+import { type OpenPending, type RunReport, runFrom } from '../run.ts';
+import type { Turn } from '../turn.ts';
+import { branchOracle } from './branch-oracle.ts';
+import { copyRuntime } from './copy-runtime.ts';
+import type { CheckedOptions, Variant } from './options.ts';
+import { counselOf } from './people.ts';
+import { differenceTo, type Production, rowsOf, stepsIn } from './production.ts';
+import { proposalKey } from './recorded-counsel.ts';
+import { type SampleFault, type SampleOutcome, type SampleResult, spentBy } from './sample-result.ts';
+import { SimulatedClock } from './simulated-clock.ts';
+import { SimulationStore } from './simulation-store.ts';
+import { type CallFault, StandIns } from './stand-ins.ts';
+import { partingOf } from './steps.ts';
+
+/** One continuation of the copy by the agents of a variant. */
+export class Sample {
+  readonly #production: Production;
+  readonly #options: CheckedOptions;
+  readonly #variant: Variant;
+  readonly #number: number;
+  readonly #store: SimulationStore;
+  readonly #clock: SimulatedClock;
+  readonly #random: Random;
+  readonly #stop: AbortController = new AbortController();
+  readonly #standIns: StandIns;
+  readonly #branch: ReturnType<typeof branchOracle>;
+  #trajectory!: Trajectory;
+  #cut: { readonly fault: CallFault; readonly length: number; readonly state: Json } | undefined;
+
+  constructor(production: Production, options: CheckedOptions, variant: Variant, number: number, kept: OracleStore) {
+    const { source, length, entries } = production;
+    this.#production = production;
+    this.#options = options;
+    this.#variant = variant;
+    this.#number = number;
+    this.#store = new SimulationStore(
+      source,
+      entries.slice(0, length).map(({ entry }) => entry),
+    );
+    const { entry: at } = entries[length - 1] as RecordedEntry;
+    this.#store.seek({ at: at.payload.at, id: at.id });
+    this.#clock = new SimulatedClock(at.payload.at);
+    this.#random = this.#chance('run');
+    this.#standIns = new StandIns({
+      recorded: production.calls,
+      simulators: options.simulators,
+      state: () => this.#trajectory.state(),
+      random: (name) => this.#chance(`call ${name}`),
+      onFault: (fault) => this.#end(fault),
+    });
+    const isFresh = variant.fresh === true;
+    this.#branch = branchOracle({
+      ...{ log: this.#store, clock: this.#clock, kept },
+      record: isFresh ? undefined : source.oracleStore,
+      part: hashText(JSON.stringify(['assize/simulate', at.id, number, isFresh ? variant.name : null])),
+    });
+  }
+
+  /** @throws AgentError `variant_refused`; LedgerFault, StoreError; the signal's reason */
+  async run(): Promise<SampleResult> {
+    await this.#store.begin(await rowsOf(this.#production.source, this.#production.length));
+    await this.#takeTurns();
+    const { domain = this.#options.domain } = this.#variant;
+    const assize = await copyRuntime({
+      ...{ production: this.#production, options: this.#options, variant: this.#variant },
+      ...{ store: this.#store, clock: this.#clock, standIns: this.#standIns },
+      chance: (name) => this.#chance(name),
+    });
+    try {
+      this.#trajectory = await assize.open(this.#production.source.trajectoryId, domain);
+      return await this.#result(await this.#outcome());
+    } finally {
+      await assize.close({ recover: false });
+    }
+  }
+
+  /** The turns of the record before the branch, with their answers. */
+  async #takeTurns(): Promise<void> {
+    const { source, earlier } = this.#production;
+    for (let turn = 0; turn < earlier; turn++) {
+      const row = await source.oracleStore.oracleGet(turnKey(source.trajectoryId, turn));
+      await this.#store.oraclePut(row as OracleRow);
+    }
+  }
+
+  // ── the run ──
+
+  async #outcome(): Promise<{ readonly outcome: SampleOutcome; readonly fault?: SampleFault }> {
+    let ended: RunReport['ended'];
+    try {
+      ended = await unlessAborted(this.#turns(), this.#options.signal);
+    } catch (error) {
+      this.#options.signal?.throwIfAborted();
+      if (isInstance(error, LedgerFault) || isInstance(error, StoreError)) throw error;
+      if (this.#cut === undefined) return { outcome: 'failed', fault: faultOf(error) };
+      ended = 'aborted';
+    }
+    if (this.#cut !== undefined) {
+      const { kind, tool, input, detail } = this.#cut.fault;
+      return { outcome: kind, fault: { code: kind === 'failed' ? 'simulator_failed' : kind, detail, tool, input } };
+    }
+    this.#options.signal?.throwIfAborted();
+    return { outcome: OUTCOMES[ended] };
+  }
+
+  /** Runs the agents, and moves the clock on while they wait for a time. */
+  async #turns(): Promise<RunReport['ended']> {
+    const { turns: most, waits } = this.#options.limits;
+    const { earlier } = this.#production;
+    let done = earlier;
+    for (let waited = 0; ; waited++) {
+      const report = await this.#runOn(most - (done - earlier));
+      done = report.turns;
+      if (report.ended !== 'waiting' || report.wakeAt === undefined) return report.ended;
+      if (waited === waits) return 'turns';
+      this.#clock.moveTo(report.wakeAt);
+    }
+  }
+
+  #runOn(maxTurns: number): Promise<RunReport> {
+    const { people = 'as_recorded', agents, arbiter, concurrent } = this.#variant;
+    const { signal } = this.#options;
+    const counsel = counselOf(people, this.#production.counsel, (open) => this.#keyOf(open));
+    return runFrom(
+      this.#trajectory,
+      agents,
+      {
+        ...{ oracle: this.#branch.oracle, clock: this.#clock, random: this.#random, maxTurns },
+        ...(counsel !== undefined && { counsel }),
+        ...(arbiter !== undefined && { arbiter }),
+        ...(concurrent !== undefined && { concurrent }),
+        signal: AbortSignal.any([this.#stop.signal, ...(signal === undefined ? [] : [signal])]),
+      },
+      { placeOf: (turn) => this.#placeOf(turn), frozenBy: this.#production.frozenBy },
+    );
+  }
+
+  /** A turn has the time and the chance of the recorded turn of its number, if there is one. */
+  #placeOf(turn: number): Pick<Turn, 'at' | 'seed'> {
+    const recorded = this.#production.turns[turn]?.turn;
+    if (recorded === undefined) this.#clock.step();
+    else this.#clock.moveTo(recorded.at);
+    const seed = recorded?.seed ?? Buffer.from(this.#chance(`turn ${turn}`).bytes(32)).toString('hex');
+    return { at: this.#clock.now(), seed };
+  }
+
+  async #keyOf({ id }: OpenPending): Promise<string> {
+    const row = await this.#store.resolve(id);
+    if (row === undefined) throw new AgentError('bad_option', `The branch has no pending proposal ${id}.`);
+    return proposalKey(
+      { ...row, payload: readRow(row).payload } as Entry<PendingPayload>,
+      new ValueReader(this.#store),
+    );
+  }
+
+  #end(fault: CallFault): void {
+    if (this.#cut !== undefined) return;
+    this.#cut = { fault, length: this.#trajectory.length, state: this.#trajectory.state() };
+    this.#stop.abort();
+  }
+
+  #chance(name: string): Random {
+    return seededRandom(JSON.stringify(['assize/simulate', this.#options.seed, this.#number, name]));
+  }
+
+  // ── the result ──
+
+  async #result(ended: { readonly outcome: SampleOutcome; readonly fault?: SampleFault }): Promise<SampleResult> {
+    const { source, length, earlier, steps: before } = this.#production;
+    const end = this.#cut?.length ?? this.#trajectory.length;
+    const entries = (await recordedEntries(this.#store, source.trajectoryId)).slice(0, end);
+    const steps = await stepsIn(entries.slice(length), new ValueReader(this.#store));
+    const parts = partingOf(before, steps);
+    return {
+      ...{ variant: this.#variant.name, sample: this.#number, ...ended },
+      head: (entries.at(-1) as RecordedEntry).entry.id,
+      turns: (await this.#turnsMade()) - earlier,
+      steps,
+      difference: differenceTo(this.#production, this.#cut?.state ?? this.#trajectory.state()),
+      calls: this.#standIns.calls,
+      spent: spentBy(steps),
+      asked: { ...this.#branch.asked },
+      ...(parts !== undefined && { parts }),
+    };
+  }
+
+  async #turnsMade(): Promise<number> {
+    let turns = this.#production.earlier;
+    while ((await this.#store.oracleGet(turnKey(this.#trajectory.id, turns))) !== undefined) turns++;
+    return turns;
+  }
+}
+
+const OUTCOMES: Readonly<Record<RunReport['ended'], SampleOutcome>> = {
+  done: 'done',
+  waiting: 'stuck',
+  pending: 'waits',
+  turns: 'limit',
+  aborted: 'limit',
+};
+
+/**
+ * The same, but an abort rejects at once, because an agent may never answer.
+ *
+ * @throws the signal's reason
+ */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work;
+  const { promise, reject } = Promise.withResolvers<never>();
+  const stop = (): void => reject(signal.reason);
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+function faultOf(error: unknown): SampleFault {
+  return { code: isAssizeError(error) ? error.code : 'error', detail: thrownText(error) };
+}

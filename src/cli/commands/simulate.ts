@@ -1,0 +1,143 @@
+import type { Command } from 'commander';
+import { type Simulation, simulate } from '#agents';
+import type { Domain } from '#kernel';
+import type { EntryRow } from '#ledger';
+import { domainToRun } from '#runtime';
+import { openStore, type Store } from '#stores';
+import { CliError, EXIT } from '../errors.ts';
+import {
+  anchorsOption,
+  domainOption,
+  type OpeningOptions,
+  positive,
+  repeatable,
+  signerOption,
+  toolsOption,
+  upTo,
+  withSharedOptions,
+} from '../files/options.ts';
+import { readWritFile } from '../input/writ-file.ts';
+import { domainsFor } from '../render/deep-replay-text.ts';
+import { printSimulation, simulationDocument } from '../render/simulation-text.ts';
+import { readAnchors, requireAnchors } from '../store/anchors.ts';
+import { entryAt, findEntry, headOf } from '../store/entries.ts';
+import { projectPolicy } from '../store/project.ts';
+import { readingAssize, runtimeKeys } from '../store/runtime.ts';
+import { inSession, type SharedOptions } from '../store/session.ts';
+import { loadTools } from '../store/tools.ts';
+import { simulatorsIn, type VariantOptions, variantsOf } from '../store/variants.ts';
+import { watchedStore } from '../store/watched-store.ts';
+
+interface Options extends SharedOptions, OpeningOptions, VariantOptions {
+  readonly tools: readonly string[];
+  readonly writ: readonly string[];
+  readonly simulators?: string;
+  readonly samples: number;
+  readonly turns: number;
+  readonly seed?: string;
+  readonly record?: string;
+}
+
+const SAMPLES_MAX = 1_000;
+const TURNS = 100;
+
+export function simulateCommand(program: Command): void {
+  withSharedOptions(
+    program
+      .command('simulate')
+      .description('continue a trajectory in other ways, in memory, and compare the results with the record')
+      .argument('<trajectory>', 'TRAJECTORY, TRAJECTORY@SEQ, or the id of the last shared entry')
+      .argument('[files...]', 'modules that export agents, as for assize run: one variant each')
+      .option('--variants <file>', 'module that exports variants: a list, or a function that returns one')
+      .addOption(repeatable('--model <model>', 'one variant for each: openai:NAME, openai:NAME@URL or anthropic:NAME'))
+      .option('--text-tools', 'describe actions in the prompt, for servers without tool calls')
+      .addOption(repeatable('--policy <file>', 'one variant for each: rule table in JSON, rules file or Cedar policy'))
+      .option('--schema <file>', 'schema of Cedar policies: the text form of Cedar, or FILE.json')
+      .addOption(repeatable('--instead <domain>', 'one variant for each version of the domain: FILE, NAME, NAME@FILE'))
+      .option('--simulators <file>', 'answers to calls that the record does not have: JSON, or a module')
+      .option(
+        '--people <decision>',
+        'of approvals: recorded, wait, approve:PRINCIPAL, reject:PRINCIPAL (default: recorded)',
+      )
+      .option('--samples <n>', 'samples of each variant', upTo(SAMPLES_MAX), 1)
+      .option('--turns <n>', 'maximum number of turns of a sample', positive, TURNS)
+      .option('--seed <text>', 'start of all chance (default: 0)')
+      .option('--fresh', 'ask every question again, also if the record has its answer')
+      .option('--record <file>', 'SQLite file that keeps the answers, so that a repeated simulation asks nothing')
+      .addOption(repeatable('--writ <file>', 'writ of the agent that is its subject, for agents without a writ'))
+      .addOption(domainOption)
+      .addOption(anchorsOption)
+      .addOption(signerOption)
+      .addOption(toolsOption),
+  )
+    .addHelpText(
+      'after',
+      '\nExamples:\n' +
+        '  assize simulate claim-17 desk.ts --model openai:gpt-5 --model anthropic:claude-sonnet-4-5 --samples 5\n' +
+        '  assize simulate claim-17@12 desk.ts --policy stricter.json --tools bank.ts --simulators bank.json\n' +
+        '  assize simulate claim-17 --variants prompts.ts --record answers.db --json\n\n' +
+        'Nothing of the store is written, and no function of a tool that acts is called. Models are asked.\n' +
+        'Negative: a sample failed, or a call had no answer.',
+    )
+    .action(
+      inSession(async (session, options: Options, named: string, files: readonly string[]) => {
+        requireAnchors(session.storeUrl, options.anchors);
+        const writs = options.writ.map(readWritFile);
+        const simulators = options.simulators === undefined ? {} : await simulatorsIn(options.simulators);
+        const tools = await loadTools(options.tools);
+        const { domains } = await domainsFor({ domain: options.domain });
+        const policy = await projectPolicy();
+        return session.withStore('readonly', async (store) => {
+          const at = await entryNamed(store, named);
+          const domain = domainToRun(await readingAssize(store).domainAt(at), { domains });
+          const signal = session.interruption;
+          const variants = await variantsOf(files, options, { domain: domain as Domain, writs, signal });
+          const simulation = await recordingTo(options.record, (record) =>
+            simulate(
+              { store: watchedStore(store, signal), oracleStore: store, trajectoryId: at.trajectory_id },
+              {
+                ...{ domain, tools, variants, simulators, signal, at: at.seq, samples: options.samples },
+                anchors: readAnchors(session.storeUrl, options.anchors),
+                limits: { turns: options.turns },
+                ...runtimeSigner(options),
+                ...(policy && { policy }),
+                ...(options.seed !== undefined && { seed: options.seed }),
+                ...(record !== undefined && { record }),
+              },
+            ),
+          );
+          if (session.json) session.out.document(simulationDocument(simulation));
+          else printSimulation(session.out, simulation);
+          return isComplete(simulation) ? EXIT.ok : EXIT.negative;
+        });
+      }),
+    );
+}
+
+function runtimeSigner({ signer }: OpeningOptions): ReturnType<typeof runtimeKeys> {
+  return runtimeKeys({ signer });
+}
+
+/** The entry that `TRAJECTORY`, `TRAJECTORY@SEQ` or an id names. @throws CliError */
+async function entryNamed(store: Store, named: string): Promise<EntryRow> {
+  const [, trajectory, seq] = /^(.*)@(\d{1,15})$/.exec(named) ?? [];
+  if (trajectory !== undefined) return entryAt(store, trajectory, Number(seq));
+  if ((await store.head(named)) !== undefined) return entryAt(store, named, 0);
+  return /^[0-9a-f]{8,64}$/i.test(named) ? findEntry(store, named) : headOf(store, named);
+}
+
+async function recordingTo<T>(file: string | undefined, work: (record: Store | undefined) => Promise<T>): Promise<T> {
+  if (file === undefined) return work(undefined);
+  if (file.includes('://') || file.startsWith('sqlite:'))
+    throw new CliError('usage', 'The option --record names a file, not a URL. Pass --record FILE.db.');
+  const record = await openStore(`sqlite:${file}`);
+  try {
+    return await work(record);
+  } finally {
+    await record.close();
+  }
+}
+
+function isComplete({ variants }: Simulation): boolean {
+  return variants.every(({ outcomes }) => outcomes.no_answer === 0 && outcomes.failed === 0);
+}

@@ -1,0 +1,171 @@
+import { parse } from 'node:path';
+import type { People, ToolSimulator, Variant } from '#agents';
+import type { Policy } from '#authority';
+import type { Domain } from '#kernel';
+import type { ChatModel } from '#models';
+import type { WritChain } from '#runtime';
+import { CliError } from '../errors.ts';
+import { readJson } from '../files/input-file.ts';
+import { importModule, lookedAt, whyOf } from '../files/module-file.ts';
+import { type AgentsFile, agentsOf, loadAgentsFile } from './agents.ts';
+import { chatModelOf } from './chat-model.ts';
+import { domainsNamed } from './domains.ts';
+import { policyFrom } from './policies.ts';
+
+/** The options of the command line for variants. Each list is one dimension of them. */
+export interface VariantOptions {
+  readonly variants?: string;
+  readonly model: readonly string[];
+  readonly textTools?: boolean;
+  readonly policy: readonly string[];
+  readonly schema?: string;
+  readonly instead: readonly string[];
+  readonly people?: string;
+  readonly fresh?: boolean;
+}
+
+/** The inputs of agents besides their model. */
+export interface VariantInputs {
+  readonly domain: Domain;
+  readonly writs: readonly WritChain[];
+  readonly signal: AbortSignal;
+}
+
+/**
+ * One variant for each agents file with each model, each policy and each version of the domain, and
+ * those that the file of `--variants` exports.
+ *
+ * @throws CliError; ModelError; ArgumentError
+ */
+export async function variantsOf(
+  files: readonly string[],
+  options: VariantOptions,
+  inputs: VariantInputs,
+): Promise<Variant[]> {
+  const people = options.people === undefined ? undefined : peopleIn(options.people);
+  const common = { ...(people !== undefined && { people }), ...(options.fresh === true && { fresh: true }) };
+  const { models, policies, domains } = await dimensionsOf(options);
+  const found: Variant[] = [];
+  for (const file of files) {
+    const loaded = await loadAgentsFile(file);
+    for (const [modelName, model] of models)
+      for (const [policyName, policy] of policies)
+        for (const [domainName, domain] of domains) {
+          const agents = await agentsOf(loaded, { ...inputs, model, domain: domain ?? inputs.domain });
+          const name = [parse(loaded.path).name, modelName, policyName, domainName]
+            .filter((part) => part !== '')
+            .join(' ');
+          found.push({ name, agents, ...(policy && { policy }), ...(domain && { domain }), ...common });
+        }
+  }
+  if (options.variants !== undefined) {
+    const [[, model]] = models as [readonly [string, ChatModel | undefined]];
+    found.push(...(await exportedVariants(options.variants, { ...inputs, model }, common)));
+  }
+  if (found.length > 0) return found;
+  throw new CliError('usage', 'The simulation has no variants. Name a file with agents, or pass --variants FILE.');
+}
+
+type Dimension<T> = readonly (readonly [name: string, value: T | undefined])[];
+
+async function dimensionsOf(options: VariantOptions): Promise<{
+  readonly models: Dimension<ChatModel>;
+  readonly policies: Dimension<Policy>;
+  readonly domains: Dimension<Domain>;
+}> {
+  const { model, textTools = false, policy, schema, instead } = options;
+  if (schema !== undefined && !policy.some(isCedar))
+    throw new CliError('usage', 'The option --schema needs a Cedar policy. Pass --policy FILE.cedar.');
+  const models = model.map((text) => [text.split('@')[0] as string, chatModelOf(text, textTools)] as const);
+  const policies = await Promise.all(
+    policy.map(
+      async (path) => [parse(path).base, await policyFrom({ policy: path, ...schemaFor(path, schema) })] as const,
+    ),
+  );
+  const domains = (await Promise.all(instead.map(domainsNamed))).flat();
+  return {
+    models: orNone(models),
+    policies: orNone(policies),
+    domains: orNone(domains.map((domain) => [`${domain.name}@${domain.version}`, domain] as const)),
+  };
+}
+
+function schemaFor(path: string, schema: string | undefined): { readonly schema?: string } {
+  return schema === undefined || !isCedar(path) ? {} : { schema };
+}
+
+function isCedar(path: string): boolean {
+  return path.endsWith('.cedar');
+}
+
+function orNone<T>(dimension: Dimension<T>): Dimension<T> {
+  return dimension.length === 0 ? [['', undefined]] : dimension;
+}
+
+/** A variant of a file. Its agents may be descriptions for the model of `--model`. */
+type VariantEntry = Omit<Variant, 'agents'> & { readonly agents?: unknown };
+
+async function exportedVariants(
+  file: string,
+  inputs: VariantInputs & { readonly model: ChatModel | undefined },
+  common: Partial<Variant>,
+): Promise<Variant[]> {
+  const module = await importModule(file, 'variants', 'Name a module that exports variants');
+  const exported = lookedAt(file, 'variants', () => (module as { readonly variants?: unknown }).variants);
+  const list: unknown = typeof exported === 'function' ? await made(file, exported as never, inputs) : exported;
+  if (!Array.isArray(list) || list.length === 0) throw bad(file, 'it exports no list variants; export one');
+  return Promise.all(
+    list.map(async (entry: VariantEntry | null, i) => {
+      if (typeof entry !== 'object' || entry === null) throw bad(file, `variant ${i + 1} is not an object`);
+      const agents = entry.agents as AgentsFile['agents'];
+      if (typeof agents !== 'function' && !Array.isArray(agents))
+        throw bad(file, `variant ${i + 1} has no agents; give it a list, or a function that returns one`);
+      const domain = entry.domain ?? inputs.domain;
+      const loaded = { path: file, domain, trajectory: undefined, agents };
+      return { ...common, ...entry, agents: await agentsOf(loaded, { ...inputs, domain }) };
+    }),
+  );
+}
+
+async function made(file: string, make: (...given: any[]) => unknown, inputs: object): Promise<unknown> {
+  try {
+    return await make(inputs);
+  } catch (cause) {
+    throw new CliError('bad_input', `The function variants of ${file} failed: ${whyOf(cause).replace(/\.$/, '')}.`, {
+      cause,
+    });
+  }
+}
+
+/**
+ * The simulators of a JSON file, or those that a module exports as `simulators`.
+ *
+ * @throws CliError
+ */
+export async function simulatorsIn(file: string): Promise<{ readonly [tool: string]: ToolSimulator }> {
+  const found: unknown = file.endsWith('.json') ? readJson(file) : await exportedSimulators(file);
+  if (typeof found === 'object' && found !== null && !Array.isArray(found))
+    return found as { readonly [tool: string]: ToolSimulator };
+  throw bad(file, 'it has no simulators; give it an object with one for each tool');
+}
+
+async function exportedSimulators(file: string): Promise<unknown> {
+  const module = await importModule(file, 'simulators', 'Name a JSON file, or a module that exports simulators');
+  return lookedAt(file, 'simulators', () => (module as { readonly simulators?: unknown }).simulators);
+}
+
+/** @throws CliError `usage` */
+function peopleIn(text: string): People {
+  if (text === 'recorded') return 'as_recorded';
+  if (text === 'wait') return text;
+  const [, does, principal] = /^(approve|reject):(.+)$/.exec(text) ?? [];
+  if (principal !== undefined) return does === 'approve' ? { approve: principal } : { reject: principal };
+  throw new CliError(
+    'usage',
+    'The option --people is not valid. Pass recorded, wait, approve:PRINCIPAL or reject:PRINCIPAL.',
+  );
+}
+
+function bad(path: string, what: string): CliError {
+  return new CliError('bad_input', `The file ${path} is not valid: ${what}.`);
+}

@@ -1,0 +1,134 @@
+/** `assize simulate`, as a process of its own, on a run with calls of a tool. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runAgents } from '#agents';
+import { createOracle, seededRandom } from '#oracle';
+import { openStore } from '#stores';
+import { HandClock, operator, runtimeOver } from '../support/ledger/runtime.ts';
+import { completion, StubProvider } from '../support/models/stub-provider.ts';
+import { runCommand } from '../support/process/command.ts';
+import { Till, teller, tellerDomain } from '../support/tools/teller.ts';
+
+const root = join(import.meta.dirname, '../..');
+let folder: string;
+const assize = (...args: readonly string[]) =>
+  runCommand(folder, 'sqlite:./till.db', 'simulate', ...args, '--anchors', 'anchors.json');
+
+const SHARED = `
+import { Till, teller, tellerDomain } from '../tests/support/tools/teller.ts';
+const till = new Till();
+till.close();
+`;
+
+beforeAll(async () => {
+  // Inside the repository, so that `assize` is this package.
+  folder = mkdtempSync(join(root, 'dist-simulate-'));
+  const write = (name: string, text: string): void => writeFileSync(join(folder, name), text);
+  write('anchors.json', JSON.stringify([operator.publicKey]));
+  write('domain.ts', `${SHARED}export const domain = tellerDomain(till);\n`);
+  write('strict.ts', `${SHARED}export const strict = tellerDomain(till, '2', 1);\n`);
+  write('tools.ts', `${SHARED}export const tools = till.tools;\n`);
+  write('desk.ts', `${SHARED}export const agents = [teller('teller 0', 9)];\n`);
+  write(
+    'model.ts',
+    `${SHARED}export const agents = [{ ...teller('teller 0', 9), decide: undefined, instructions: 'Pay ann.' }];\n`,
+  );
+  write(
+    'variants.ts',
+    `${SHARED}export const variants = () => [{ name: 'shifted', agents: [teller('teller 0', 9, 2)], people: { approve: 'manager:m' } }];\n`,
+  );
+  const rule = { use: { answer: { receipt: 'simulated' } }, when: { to: 'ann' } };
+  write('all.json', JSON.stringify({ 'till.pay': rule.use, 'till.wire': rule.use, 'till.book': rule.use }));
+  write('bad.json', JSON.stringify({ 'till.pay': { table: 'none' } }));
+  write(
+    'deny.json',
+    JSON.stringify({ id: 'deny', otherwise: 'allow', rules: [{ id: 'no', effect: 'deny', actions: ['both'] }] }),
+  );
+
+  const till = new Till();
+  const domain = tellerDomain(till);
+  const store = await openStore(`sqlite:${join(folder, 'till.db')}`);
+  const clock = new HandClock();
+  const runtime = runtimeOver(store, [domain], { oracle: store, tools: till.tools, ports: { clock } });
+  const trajectory = await runtime.create(domain, { trajectoryId: 't' });
+  await runAgents(trajectory, [teller('teller 0', 9)], {
+    ...{ oracle: createOracle({ store, clock, mode: 'record' }), clock, random: seededRandom('cli 12'), maxTurns: 12 },
+    counsel: () => ({ do: 'approve', principal: 'manager:m', method: 'test' }),
+  });
+  await runtime.close();
+  await store.close();
+  expect(till.calls.length).toBeGreaterThan(2);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const given = ['--domain', 'domain.ts', '--tools', 'tools.ts', '--simulators', 'all.json', '--turns', '12'];
+const bytes = (): Buffer => readFileSync(join(folder, 'till.db'));
+
+describe('variants', () => {
+  test('of agents, policies and versions of the domain are compared', async () => {
+    const before = bytes();
+    const policies = ['--policy', 'deny.json', '--instead', 'strict.ts'];
+    const { code, out } = await assize('t', 'desk.ts', ...policies, '--variants', 'variants.ts', ...given, '--json');
+    expect(code).toBe(0);
+    const { recorded, variants } = JSON.parse(out);
+    expect(variants.map(({ name }: { name: string }) => name)).toEqual(['desk deny.json teller@2', 'shifted']);
+    expect(Object.keys(variants[0].rules)).toContain('no');
+    expect(recorded).toMatchObject({ turns: 9, left_out: 0 });
+    expect(bytes().equals(before)).toBe(true);
+  });
+
+  test('equal to the record are told to be so, with the calls of the record', async () => {
+    const { code, out } = await assize('t', 'desk.ts', ...given);
+    expect(out).toContain('desk has the rulings of the record.');
+    expect([code, out]).toEqual([0, expect.stringMatching(/^desk +(done|limit) /m)]);
+    const { variants } = JSON.parse((await assize('t', 'desk.ts', ...given, '--json')).out);
+    const calls = Object.values(variants[0].calls) as { record: number; simulator: number }[];
+    expect(calls.reduce((sum, { record }) => sum + record, 0)).toBeGreaterThan(2);
+    expect(calls.every(({ simulator }) => simulator === 0)).toBe(true);
+  });
+
+  test('of models ask each question once, with --record', async () => {
+    const pay = completion([['pay', { to: 'ann', cents: 2 }]]);
+    const provider = await StubProvider.listen('openai', [pay, pay], { key: null });
+    try {
+      const model = ['--model', `openai:small@${provider.origin}/v1`, '--record', 'answers.db'];
+      const few = ['--domain', 'domain.ts', '--tools', 'tools.ts', '--simulators', 'all.json', '--turns', '2'];
+      for (const asked of [2, 0]) {
+        const { code, out, err } = await assize('t', 'model.ts', ...model, ...few, '--json');
+        expect([code, err]).toEqual([0, '']);
+        const { variants } = JSON.parse(out);
+        expect(variants[0]).toMatchObject({ name: 'model openai:small', outcomes: { limit: 1 } });
+        expect(variants[0].samples[0].asked).toMatchObject({ asked, repeated: 2 - asked });
+      }
+      expect(provider.requests).toHaveLength(2);
+    } finally {
+      await provider.close();
+    }
+  });
+
+  test('without an answer to a call are a negative finding', async () => {
+    const { code, out } = await assize('t', '--variants', 'variants.ts', ...given.slice(0, 4));
+    expect([code, out]).toEqual([1, expect.stringMatching(/no_answer: till\.\w+ \{.*\}: The record has no such call/)]);
+  });
+});
+
+test.each<readonly [readonly string[], RegExp]>([
+  [['t'], /The simulation has no variants/],
+  [['nowhere', 'desk.ts'], /The store has no trajectory nowhere/],
+  [['t@999', 'desk.ts'], /has no entry with seq 999/],
+  [['t', 'none.ts'], /none\.ts does not exist/],
+  [['t', 'tools.ts'], /it exports no agents/],
+  [['t', '--variants', 'tools.ts'], /it exports no list variants/],
+  [['t', 'desk.ts', '--people', 'all'], /The option --people is not valid/],
+  [['t', 'desk.ts', '--simulators', 'bad.json'], /The simulator of till\.pay is not valid: its table must be a list/],
+  [['t', 'desk.ts', '--schema', 'x.cedarschema'], /The option --schema needs a Cedar policy/],
+  [['t', 'desk.ts', '--record', 'sqlite:x.db'], /The option --record names a file/],
+  [['t', 'desk.ts', '--samples', '0'], /whole number from 1/],
+  [['t', 'model.ts'], /Pass --model/],
+])('%j is misuse, in one sentence', async (args, message) => {
+  const { code, out, err } = await assize(...args, '--domain', 'domain.ts');
+  expect([code, out]).toEqual([2, '']);
+  expect(err).toMatch(message);
+  expect(err.trimEnd().split('\n')).toHaveLength(1);
+});
