@@ -70,6 +70,20 @@ describe('remember', () => {
     expect(sums(await chat().remember([say('b')], { facts: facts.slice(1) }))).toEqual({ skipped: 3 });
   });
 
+  test('numbers facts by the given messages, and skips those of other roles', async () => {
+    const { chat } = await chatWorld();
+    const rules: ChatMessage = { role: 'system', content: 'You are kind.', at: '2026-03-19' };
+    const facts = [LIVES, { ...LIVES, message: 2, object: 'Oslo' }];
+    const memory = chat();
+    const done = await memory.remember([rules, say('I live in Oslo.', '2026-03-21')], { facts });
+    expect(objects(done.added)).toEqual(['Oslo']);
+    expect(done.skipped.map(({ why }) => why)).toEqual([expect.stringContaining('message 1 has the role system')]);
+    expect((await memory.recall()).facts).toMatchObject([
+      { object: 'Oslo', valid_from: '2026-03-21T00:00:00.000000Z' },
+    ]);
+    expect(sums(await memory.remember([rules], { facts: [LIVES] }))).toEqual({ skipped: 1 });
+  });
+
   test('tells added, changed, duplicate and contradicted facts apart', async () => {
     const { chat } = await chatWorld();
     const memory = chat();

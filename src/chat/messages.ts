@@ -25,6 +25,8 @@ export interface ChatMessage {
 /** The messages that are read, for `extractFacts`, and the metadata of their facts by id. */
 export interface ReadMessages {
   readonly messages: readonly Message[];
+  /** The number of each message in the given list, from 1. */
+  readonly numbers: readonly number[];
   readonly metadata: ReadonlyMap<string, StatementMetadata>;
 }
 
@@ -56,16 +58,16 @@ export function readMessages(
   checkArgument(arg.all(LIST, arg.list(MESSAGE)), given, 'messages');
   const notes = new Map<string, StatementMetadata>();
   const repeated = new Map<string, number>();
-  const messages = given
-    .filter(({ role }) => role === 'user' || role === 'assistant')
-    .map((each): Message => {
-      const { role, content: text, at, name: author = role === 'user' ? user : role } = each;
-      const id = each.id ?? numbered(hashOf(each, author), repeated);
-      const own = { ...metadata, ...each.metadata };
-      if (Object.keys(own).length > 0) notes.set(id, checkedMetadata(own));
-      return { id, author, text, ...(at !== undefined && { at }) };
-    });
-  return { messages, metadata: notes };
+  const isRead = ({ role }: ChatMessage): boolean => role === 'user' || role === 'assistant';
+  const messages = given.filter(isRead).map((each): Message => {
+    const { role, content: text, at, name: author = role === 'user' ? user : role } = each;
+    const id = each.id ?? numbered(hashOf(each, author), repeated);
+    const own = { ...metadata, ...each.metadata };
+    if (Object.keys(own).length > 0) notes.set(id, checkedMetadata(own));
+    return { id, author, text, ...(at !== undefined && { at }) };
+  });
+  const numbers = given.flatMap((each, i) => (isRead(each) ? [i + 1] : []));
+  return { messages, numbers, metadata: notes };
 }
 
 /** @throws MemoryError `bad_metadata` */

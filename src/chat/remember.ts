@@ -125,26 +125,48 @@ export async function remember(
   ports: RememberPorts,
 ): Promise<Remembered> {
   const read = readMessages(given, options);
-  if (read.messages.length === 0) return NOTHING;
+  const { stated, unread } = placedFacts(options.facts, given, read);
+  if (read.messages.length === 0) return { ...NOTHING, skipped: unread };
   if (options.facts === undefined && ports.model === undefined)
     throw new ChatMemoryError(
       'no_model',
       'The memory has no model to read messages. Set `model`, or pass the facts as `facts`.',
     );
   const reference = await referenceOf(read, options, ports);
-  const { claims, leftOut, observations } = await factsOf(read.messages, reference.at, options, ports);
+  const { claims, leftOut, observations } = await factsOf(read.messages, reference.at, stated, ports);
   const facts = await normalised(claims, ports.aliases, ports.memory);
   const noted = facts.map((fact): NotedFact => {
     const metadata = read.metadata.get(fact.source);
     return metadata === undefined ? fact : { ...fact, metadata };
   });
-  return recorded(
+  const done = await recorded(
     noted,
     facts,
     leftOut,
     [...observations, ...reference.observations, ...(options.basedOn ?? [])],
     ports,
   );
+  return { ...done, skipped: [...unread, ...done.skipped] };
+}
+
+/**
+ * The given facts with the numbers of their messages among those that are read. A fact of another
+ * message is skipped.
+ */
+function placedFacts(
+  facts: RememberOptions['facts'],
+  given: readonly ChatMessage[],
+  { numbers }: ReadMessages,
+): { readonly stated: RememberOptions['facts']; readonly unread: Remembered['skipped'] } {
+  const isUnread = ({ message }: { readonly message: number }): boolean =>
+    message <= given.length && !numbers.includes(message);
+  const stated = facts
+    ?.filter((fact) => !isUnread(fact))
+    .map((fact) => ({ ...fact, message: numbers.indexOf(fact.message) + 1 || fact.message }));
+  const unread = (facts ?? []).filter(isUnread).map(({ message }) => ({
+    why: `message ${message} has the role ${given[message - 1]?.role}, and only messages of user and assistant are read`,
+  }));
+  return { stated, unread };
 }
 
 const NOTHING: Remembered = {
@@ -193,7 +215,7 @@ async function referenceOf(
 async function factsOf(
   messages: readonly Message[],
   reference: string,
-  { facts }: RememberOptions,
+  facts: RememberOptions['facts'],
   { predicates, aliases, oracle, trajectory, model, theta }: RememberPorts,
 ): Promise<Pick<Extraction, 'claims' | 'leftOut' | 'observations'>> {
   const terms = { predicates: withAliases(predicates, aliases), subjects: 'any', reference } as const;
