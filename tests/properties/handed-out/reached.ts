@@ -71,6 +71,7 @@ const EXEMPT: Readonly<Record<string, string>> = {
   httpWitness: 'needs a server, and hands out texts',
   instantOf: 'returns a text',
   openSqlite: OWN,
+  simulate: 'reads the source, and hands out only what it made in a store of its own',
   openStore: OWN,
 };
 

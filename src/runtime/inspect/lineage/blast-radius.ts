@@ -95,8 +95,8 @@ export interface BlastRadius {
  *
  * Each entry that is read is checked on its own, without its chain: `verify` checks the chains.
  *
- * @throws RuntimeError `bad_option`, `not_found`; LedgerFault for an altered entry or a missing blob;
- * ArgumentError `bad_argument`
+ * @throws RuntimeError `bad_option`, `not_found`; LedgerFault for an altered entry or a missing
+ * blob; ArgumentError `bad_argument`
  */
 export async function blastRadius(
   store: IndexedStore,
