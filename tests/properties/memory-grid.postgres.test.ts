@@ -181,6 +181,14 @@ onEveryStore((stores) => {
     },
   );
 
+  test('with `drop`, the part of a fact that a person chose is lost alone', async () => {
+    const ticks = [say(0, 1, 'amoxicillin', 0), say(0, 1, 'amoxicillin', 0), say(0, 5, 'none', 0)].map((said) =>
+      tick('assert', 0, said),
+    );
+    const again = tick('assert', 0, say(0, 1, 'amoxicillin', 0));
+    expect(await livesAsTheModel('await single-valued drop', [...ticks, again])).toBe(4);
+  });
+
   test('each instant of both times matches a model of cells, until an erasure', async () => {
     await fc.assert(
       fc.asyncProperty(history, async ({ predicate, ticks }) => {
@@ -222,7 +230,7 @@ async function worldOver(store: Store, predicate: string): Promise<World> {
   );
   return {
     predicate,
-    rules: { strategy, isSingle: cardinality === 'single-valued', keeps: remainder === 'keep' },
+    rules: { strategy, isSingle: cardinality === 'single-valued', keeps: remainder === 'keep', trusts: true },
     trajectories,
     memories: trajectories.map((trajectory) => trajectory.memory({ space: SPACE, writ })),
     forward: () => {
@@ -279,7 +287,7 @@ async function done(
     const source = `${n}-${i}`;
     const claim = claimId(KEY, { space: SPACE, ...about, object, valid, sourceEventId: source });
     return [
-      { claim, object, confidence, from, to: end, token: '' },
+      { claim, object, confidence, from, to: end, token: claim },
       { ...about, object, confidence, valid, source },
     ];
   });

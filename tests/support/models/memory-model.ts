@@ -27,6 +27,8 @@ export interface Rules {
   readonly strategy: 'lww' | 'lww-valid' | 'evi' | 'await' | 'rule';
   readonly isSingle: boolean;
   readonly keeps: boolean;
+  /** Whether a chosen fact also rests on the answer. Its chosen cells are then a separate fact. */
+  readonly trusts?: boolean;
 }
 
 /** One version of a fact. */
@@ -56,6 +58,8 @@ interface Side {
   object: string;
   facts: Fact[];
   isNew: (fact: Fact) => boolean;
+  /** The trust in the answer that chose it. */
+  trust?: string;
 }
 
 export class MemoryModel {
@@ -127,7 +131,7 @@ export class MemoryModel {
         continue;
       }
       const winner = this.#winner(sides);
-      pictures[cell] = [winner];
+      pictures[cell] = [this.#trusted(winner, sides)];
       for (const side of sides) {
         if (side === winner) continue;
         for (const fact of side.facts) losers.add(fact);
@@ -165,7 +169,7 @@ export class MemoryModel {
         }
         const head = this.#head(side, start);
         const { confidence } = this.#best(side.facts);
-        const tokens = side.facts.flatMap((fact) => fact.tokens).sort();
+        const tokens = side.facts.flatMap((fact) => fact.tokens.map((token) => product(token, side.trust))).sort();
         const goesOn =
           run?.head === head && run.fact.confidence === confidence && run.fact.tokens.join() === tokens.join();
         if (!goesOn) {
@@ -203,6 +207,17 @@ export class MemoryModel {
     return standing.find(({ as }) => as === best)!.side;
   }
 
+  /** A fact that stood before does not rest on the answer that left it standing. */
+  #trusted(winner: Side, sides: readonly Side[]): Side {
+    const { strategy, trusts } = this.#rules;
+    const isChosen = (strategy === 'await' || strategy === 'rule') && winner.facts.some(winner.isNew);
+    if (trusts !== true || !isChosen) return winner;
+    const question = sides.map(({ facts }) =>
+      facts.map(({ claim, confidence, cells }) => JSON.stringify([claim, confidence, cells[0], cells.length])).sort(),
+    );
+    return { ...winner, trust: strategy === 'await' ? 'approver' : `judge ${question.map(String).sort().join(' ')}` };
+  }
+
   #best(facts: readonly Fact[]): Fact {
     const rank = (fact: Fact): (number | string)[] => [
       ...(this.#rules.strategy === 'evi' ? [fact.confidence] : []),
@@ -216,4 +231,9 @@ export class MemoryModel {
       return i < 0 ? 0 : as[i]! > bs[i]! ? -1 : 1;
     })[0]!;
   }
+}
+
+/** The factors of a token in order. A repeated trust counts twice. */
+function product(token: string, trust: string | undefined): string {
+  return trust === undefined ? token : [...token.split('*'), trust].sort().join('*');
 }
