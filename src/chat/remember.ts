@@ -198,7 +198,7 @@ async function referenceOf(
   const isDated = read.messages.every((message) => message.at !== undefined);
   const now = (): string => (at === undefined ? clock.now() : instantOf(at));
   if (key === undefined && (isDated || at !== undefined)) return { at: now(), observations: [] };
-  const named = key === undefined ? { messages } : { given: contentHash(key.toWellFormed()) };
+  const named: Json = key === undefined ? { messages } : { given: contentHash(key.toWellFormed()) };
   const { value, oracle_key } = await oracle.consult({
     scope: { kind: 'call', trajectory, branch: null, agent: AGENT, ordinal: 0 },
     request: { task: 'remember', space, key: named },

@@ -31,8 +31,8 @@ import { checkDomainOf, findDomain } from './domain-registry.ts';
 import { changeKey, checkKeyChange, type KeyChange, type KeyChangeOptions, namedKeys } from './entry-keys.ts';
 import { callsCut, RuntimeError } from './errors.ts';
 import { type EffectsQuery, type EffectTransaction, readEffects } from './inspect/effects/list.ts';
+import { type DependentEntry, dependentsOf } from './lineage/dependents.ts';
 import { BeliefPlanner, requireFactStore } from './memory/plan/plan-beliefs.ts';
-import { type DependentEntry, dependentsOf } from './memory/recall/derived.ts';
 import { MemoryView } from './memory/recall/recall.ts';
 import {
   type AssizeOptions,
@@ -286,11 +286,12 @@ export class Assize {
    * Every commit that derives from an entry, over any number of steps: by the facts of the commits,
    * and by the recalls that they observed. Reads the whole store.
    *
-   * @throws RuntimeError `not_found`; LedgerFault for a missing blob; ArgumentError `bad_argument`
+   * @throws RuntimeError `not_found`, `bad_option` for a store without a log; LedgerFault for an
+   * altered entry or a missing blob; ArgumentError `bad_argument`
    */
   async dependents(entryId: Hash): Promise<readonly DependentEntry[]> {
     checkArgument(arg.text, entryId, 'entryId');
-    return dependentsOf({ store: this.#store, replayer: this.#replayer }, entryId);
+    return dependentsOf(this.#store, entryId);
   }
 
   /** An unused trajectory name, for writs that must name their trajectory before it is created. */

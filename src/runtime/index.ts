@@ -89,6 +89,8 @@ export {
   type RecordedToolCall,
   recordedToolCalls,
 } from './inspect/effects/recorded-tool-calls.ts';
+export { type ListedWrit, listWrits } from './inspect/list-writs.ts';
+export { type VerifyOptions, verifyStore } from './inspect/verify.ts';
 export {
   type AffectedCall,
   type AffectedEntry,
@@ -97,15 +99,14 @@ export {
   type BlastRadiusOptions,
   blastRadius,
   DERIVATIONS,
+  type DependentEntry,
   type Derivation,
   type HeldWrit,
   type IncidentStart,
   type IndexedStore,
   type NamedFacts,
   WritHolders,
-} from './inspect/lineage/index.ts';
-export { type ListedWrit, listWrits } from './inspect/list-writs.ts';
-export { type VerifyOptions, verifyStore } from './inspect/verify.ts';
+} from './lineage/index.ts';
 export {
   type AskedQuestion,
   type AssertedEach,
@@ -114,7 +115,6 @@ export {
   type CheckMemoryOptions,
   type CorrectInput,
   checkMemory,
-  type DependentEntry,
   type Explained,
   type ExplainingEntry,
   type FactDifference,

@@ -24,7 +24,7 @@ withConsole(({ serve, open }) => {
     await paid(server, 'a', 2);
     await paid(server, 'b', 200);
     const page = await open(server, 'auditor:eve', `/timeline/main/${first.seq}`);
-    await page.getByRole('link', { name: 'What derives from this?' }).click();
+    await page.getByRole('link', { name: 'Show derived entries' }).click();
     await page.waitForURL(/\/incidents\?entry=[0-9a-f]{64}$/);
     const graph = page.getByRole('navigation', { name: 'Affected entries and their derivations' });
     await graph.waitFor();

@@ -37,7 +37,6 @@ export {
 export type { StatementContext } from './plan/statement-context.ts';
 export type { Judge } from './plan/votes.ts';
 export { withdrawnSourceOf } from './plan/withdrawn-sources.ts';
-export { type DependentEntry, dependentsOf } from './recall/derived.ts';
 export type { Explained, ExplainingEntry, FactSource } from './recall/explain.ts';
 export type { KeysQuery, MemoryKey, MemoryKeys } from './recall/keys.ts';
 export { MemoryView, type Recalled } from './recall/recall.ts';

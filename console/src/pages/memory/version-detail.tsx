@@ -65,7 +65,7 @@ export function VersionDetail({ place, version, isDerivedShown, derivedHref, clo
       ) : (
         <Origin of={explained.data} claim={fact.lineage} />
       )}
-      <Part title="What derives from this">
+      <Part title="Derived entries">
         {isDerivedShown ? (
           <Dependents entry={fact.entry_id} />
         ) : (

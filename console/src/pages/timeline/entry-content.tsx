@@ -37,7 +37,7 @@ export function EntryContent({ entry }: ContentProps) {
       <BranchFrom entry={entry} />
       <Part title="Blast radius">
         <Anchor component={Link} href={incidentsHref({ entry: entry.id })} size="sm" underline="always">
-          What derives from this?
+          Show derived entries
         </Anchor>
       </Part>
     </Stack>

@@ -1,6 +1,6 @@
 import { arg, checkArgument, type Json } from '#base';
 import { type Instant, maxInstant } from '#canon';
-import { type FactQuery, type FactReads, type FactStore, type FactVersion, ValueReader } from '#ledger';
+import type { FactQuery, FactReads, FactStore, FactVersion } from '#ledger';
 import {
   type Difference,
   diff,
@@ -10,13 +10,13 @@ import {
   readPeriod,
   selectByRelation,
 } from '#memory';
+import { type DependentEntry, dependentsOfVersions } from '../../lineage/dependents.ts';
 import type { WriterContext } from '../../writer/ports.ts';
 import { type BeliefPlanner, requireFactStore } from '../plan/plan-beliefs.ts';
 import { notedStatements } from '../plan/stated-writes.ts';
 import { rowOf, type VisibleFactsOptions, visibleFacts } from '../visible/facts.ts';
 import { withReadSnapshot } from '../visible/snapshot-read.ts';
 import { SHARED, type VisibilityChain } from '../visible/visibility.ts';
-import { type DependentEntry, dependentsOfVersions } from './derived.ts';
 import { type Explained, type FactSource, originOf, RECALLED_FACT, type RecalledFact, sourcesOf } from './explain.ts';
 import { type KeysQuery, keysIn, type MemoryKeys, readKeysQuery } from './keys.ts';
 import { NAME } from './name.ts';
@@ -257,8 +257,7 @@ export class MemoryView {
    */
   async dependents(fact: RecalledFact): Promise<readonly DependentEntry[]> {
     const { versions } = await this.explain(fact);
-    const { store } = this.#context;
-    return dependentsOfVersions({ store, replayer: { values: new ValueReader(store) } }, versions);
+    return dependentsOfVersions(this.#context.store, versions);
   }
 
   /**

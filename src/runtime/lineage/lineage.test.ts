@@ -4,11 +4,11 @@ import { z } from 'zod';
 import { defineDomain, escalate, pass } from '#kernel';
 import { type CommitPayload, type Hash, type Instant, integrateLog, type Patch, readRow } from '#ledger';
 import { MemoryStore } from '#stores/memory';
-import { cases } from '../../../../tests/support/cases.ts';
-import { HandClock, runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
-import type { Memory } from '../../memory/memory.ts';
-import type { Ruling } from '../../records/ruling.ts';
-import type { Trajectory } from '../../trajectory.ts';
+import { cases } from '../../../tests/support/cases.ts';
+import { HandClock, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import type { Memory } from '../memory/memory.ts';
+import type { Ruling } from '../records/ruling.ts';
+import type { Trajectory } from '../trajectory.ts';
 import type { Derivation, EntryLinks } from './entry-links.ts';
 import { searchLineage, walkLineage } from './lineage.ts';
 

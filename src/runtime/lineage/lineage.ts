@@ -1,5 +1,5 @@
 import type { EntryRow, LedgerStore, LogStore } from '#ledger';
-import { VisibilityChains } from '../../memory/visible/visibility.ts';
+import { VisibilityChains } from '../memory/visible/visibility.ts';
 import { CandidateSearch, type CandidateStart } from './candidate-search.ts';
 import { entriesInOrder } from './entries-in-order.ts';
 import { type AffectedEntry, LineageWalk, type WalkOptions } from './lineage-walk.ts';

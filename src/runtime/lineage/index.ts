@@ -6,6 +6,7 @@ export {
   blastRadius,
   DERIVATIONS,
 } from './blast-radius.ts';
+export type { DependentEntry } from './dependents.ts';
 export type { Derivation } from './entry-links.ts';
 export type { IncidentStart, NamedFacts } from './incident-start.ts';
 export type { AffectedEntry } from './lineage-walk.ts';

@@ -1,8 +1,8 @@
 import { type ArgumentSchema, arg, checkArgument } from '#base';
 import { type Instant, isInstant } from '#canon';
 import { type FactStore, type Hash, isFactStore, isHash, type LedgerStore } from '#ledger';
-import { RuntimeError } from '../../errors.ts';
-import { tokensOf } from '../../memory/plan/stated-writes.ts';
+import { RuntimeError } from '../errors.ts';
+import { tokensOf } from '../memory/plan/stated-writes.ts';
 import type { EntryLinks, Mark } from './entry-links.ts';
 
 /** The facts of a subject in a space, or of one of its predicates. */

@@ -19,7 +19,7 @@ import {
   settlementArgs,
   ValueReader,
 } from '#ledger';
-import { tokensOf } from '../../memory/plan/stated-writes.ts';
+import { tokensOf } from '../memory/plan/stated-writes.ts';
 import type { EntryLinks, Mark, ObservedRow } from './entry-links.ts';
 import { WritHolders } from './writ-holders.ts';
 

@@ -1,7 +1,7 @@
 import { isAssizeError } from '#base';
 import type { Instant } from '#canon';
 import type { EntryKind, Hash } from '#ledger';
-import { SHARED, type VisibilityChain, type VisibilityChains } from '../../memory/visible/visibility.ts';
+import { SHARED, type VisibilityChain, type VisibilityChains } from '../memory/visible/visibility.ts';
 import type { Derivation, EntryLinks } from './entry-links.ts';
 import { PathSet } from './path-set.ts';
 

@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import { attenuate, writId } from '#authority';
 import type { Hash } from '#ledger';
 import { openStore } from '#stores';
-import { clinic } from '../../../../tests/support/clinic/clinic.ts';
-import { desk, granted, openOf, pay, task, worker, writOf } from '../../../../tests/support/ledger/delegations.ts';
-import { keysOf } from '../../../../tests/support/ledger/rows.ts';
-import { HandClock, runtimeOver, START, writFor } from '../../../../tests/support/ledger/runtime.ts';
-import type { Ruling } from '../../records/ruling.ts';
+import { clinic } from '../../../tests/support/clinic/clinic.ts';
+import { desk, granted, openOf, pay, task, worker, writOf } from '../../../tests/support/ledger/delegations.ts';
+import { keysOf } from '../../../tests/support/ledger/rows.ts';
+import { HandClock, runtimeOver, START, writFor } from '../../../tests/support/ledger/runtime.ts';
+import type { Ruling } from '../records/ruling.ts';
 import { type BlastRadiusOptions, blastRadius } from './blast-radius.ts';
 import type { IncidentStart } from './incident-start.ts';
 
