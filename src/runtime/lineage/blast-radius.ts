@@ -27,6 +27,7 @@ export const DERIVATIONS: readonly Derivation[] = Object.freeze([
   'decision',
   'outcome',
   'delegation',
+  'permission',
   'branch',
 ] as const);
 
@@ -109,10 +110,10 @@ export async function blastRadius(
   const walking = { isStart, through: new Set(through), ...(onProgress !== undefined && { onProgress }) };
   const { since, until } = start;
   const times = { ...(since !== undefined && { since }), ...(until !== undefined && { until }) };
-  const { affected, entries, erased } =
+  const { affected, followUpsOf, entries, erased } =
     by === 'index' ? await searchLineage(store, { ...found, ...times }, walking) : await walkLineage(store, walking);
   const consequences = new Consequences(store);
-  for (const entry of affected) await consequences.add(entry);
+  for (const entry of affected) await consequences.add(entry, followUpsOf(entry.id));
   return { start, entries: affected, ...(await consequences.found()), total: entries, erased };
 }
 
@@ -120,7 +121,7 @@ export async function blastRadius(
 class Consequences {
   readonly #store: LedgerStore;
   readonly #values: ValueReader;
-  readonly #pending: Set<Hash> = new Set();
+  readonly #pending: Hash[] = [];
   readonly #calls: Map<string, AffectedCall> = new Map();
   /** The entries that wrote rows, by partition and row. */
   readonly #rows: Map<string, { readonly name: PartitionName; readonly by: Map<string, Hash> }> = new Map();
@@ -130,13 +131,13 @@ class Consequences {
     this.#values = new ValueReader(store);
   }
 
-  async add({ id, kind, from }: AffectedEntry): Promise<void> {
-    for (const { entry, how } of from) if (how === 'decision') this.#pending.delete(entry);
-    if (kind === 'pending_approval') this.#pending.add(id);
+  /** `followUps`: the decisions on the entry, or the outcomes of its calls. */
+  async add({ id, kind }: AffectedEntry, followUps: ReadonlySet<Hash>): Promise<void> {
+    if (kind === 'pending_approval' && followUps.size === 0) this.#pending.push(id);
     if (kind !== 'commit') return;
     const entry = checkRow((await this.#store.resolve(id))!);
     const payload = entry.payload as CommitPayload;
-    if (isSettlement(payload)) return this.#settle(payload);
+    if (isSettlement(payload)) return;
     for (const { id: effect, effect: stored } of payload.delta.effects) {
       const held = await this.#values.read(entry, stored);
       const { tool, class: of } = ('value' in held ? held.value : {}) as unknown as Partial<EffectPayload>;
@@ -146,6 +147,7 @@ class Consequences {
         ...(of !== undefined && { reversibility: of.reversibility }),
       });
     }
+    if (payload.delta.effects.length > 0) for (const followUp of followUps) await this.#settle(followUp);
     for (const { partition, system_time, insert } of payload.delta.beliefs) {
       const held = await this.#values.read(entry, partition as never);
       if (!('value' in held)) continue;
@@ -156,7 +158,9 @@ class Consequences {
     }
   }
 
-  #settle(payload: CommitPayload): void {
+  async #settle(followUp: Hash): Promise<void> {
+    const { payload } = checkRow((await this.#store.resolve(followUp))!);
+    if (payload.kind !== 'commit') return;
     for (const { commit, effects } of settlementArgs(payload)?.settled ?? [])
       for (const { id, outcome } of effects) {
         const call = this.#calls.get(`${commit} ${id}`);
@@ -168,7 +172,7 @@ class Consequences {
     const facts: AffectedFact[] = [];
     if (isFactStore(this.#store))
       for (const { name, by } of this.#rows.values()) facts.push(...(await believed(this.#store, name, by)));
-    return { facts, calls: [...this.#calls.values()], pending: [...this.#pending] };
+    return { facts, calls: [...this.#calls.values()], pending: this.#pending };
   }
 }
 
