@@ -1,4 +1,4 @@
-/** The entries that derive from a bad approval, definition or rules file by the calls that they let through. */
+/** The entries that derive from a bad approval, definition or rules file of the gateway. */
 import { expect, test } from 'vitest';
 import type { Hash } from '#ledger';
 import { blastRadius, type IncidentStart, type Ruling } from '#runtime';

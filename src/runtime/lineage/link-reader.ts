@@ -186,7 +186,7 @@ export class LinkReader {
     }
   }
 
-  /** A call of the gateway and its parts. The caller supplies this data, so it may have any form. */
+  /** A call of the gateway and its parts. The caller supplies the data, so it may have any form. */
   #ofCall(call: Json, found: Found): void {
     const { definition, parts } = call as Partial<Record<string, unknown>>;
     if (typeof definition === 'string') found.mark('definition', definition);
