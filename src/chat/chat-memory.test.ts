@@ -108,6 +108,30 @@ describe('remember', () => {
     ]);
   });
 
+  test('tells a repeated fact that lost, was withdrawn or was erased', async () => {
+    const { chat, world } = await chatWorld();
+    const memory = chat();
+    const told = (content: string, object: string, from: string) =>
+      memory.remember([say(content)], { facts: [{ ...LIVES, object, from }] });
+    await told('1', 'Oslo', '2024-01-01');
+    await told('2', 'NYC', '2025-01-01');
+    await told('3', 'Rome', '2024-01-01');
+    const repeated = async (content: string, object: string, from: string) => sums(await told(content, object, from));
+    expect(await repeated('1', 'Oslo', '2024-01-01')).toEqual({ contradicted: 1 });
+    expect((await told('1', 'Oslo', '2024-01-01')).contradicted).toMatchObject([{ by: ['Rome'] }]);
+    expect(await repeated('2', 'NYC', '2025-01-01')).toEqual({ duplicates: 1 });
+    const { facts } = await memory.recall(undefined, { at: '2024-06-01' });
+    expect(objects(facts)).toEqual(['Rome']);
+    await memory.repair(facts[0]!, { apply: true });
+    expect(await repeated('3', 'Rome', '2024-01-01')).toEqual({ withdrawn: 1 });
+    const again = [{ ...LIVES, object: 'Rome', from: '2024-01-01', to: '2025-01-01' }];
+    expect(sums(await memory.remember([say('3 again')], { facts: again }))).toEqual({ added: 1 });
+    expect(await repeated('3', 'Rome', '2024-01-01')).toEqual({ duplicates: 1 });
+    const own = world.trajectory.memory({ space: 'chat', writ: writFor('ops') });
+    await own.erase({ subject: 'ida', reason: 'their wish' });
+    expect(await repeated('1', 'Oslo', '2024-01-01')).toEqual({ added: 1 });
+  });
+
   test('a fact that ends is a change', async () => {
     const { chat } = await chatWorld();
     const memory = chat();

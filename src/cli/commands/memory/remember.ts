@@ -12,7 +12,7 @@ import { loadModel } from '../../store/model.ts';
 import { project } from '../../store/project.ts';
 import { openAssize } from '../../store/runtime.ts';
 import { inSession, type Session } from '../../store/session.ts';
-import { green, line, type Printable, red, yellow } from '../../terminal/printable.ts';
+import { dim, green, line, type Printable, red, yellow } from '../../terminal/printable.ts';
 import { type AssertOptions, authorityIn, withAuthority } from '../assert-memory.ts';
 import { metadataOf } from './metadata.ts';
 
@@ -111,12 +111,17 @@ function print({ json, out }: Session, done: Remembered): void {
     out.document({ ...done });
     return;
   }
-  const { added, changed, duplicates, contradicted, skipped, questions } = done;
+  const { added, changed, duplicates, contradicted, withdrawn, skipped, questions } = done;
   for (const fact of added) out.line(line`${green('added')} ${textOf(fact)}`);
   for (const { was, ...fact } of changed)
     out.line(line`${green('changed')} ${textOf(fact)}; before: ${was.join(', ')}`);
   for (const fact of duplicates) out.line(line`known ${textOf(fact)}`);
   for (const { by, ...fact } of contradicted) out.line(line`${red('lost')} ${textOf(fact)}; against: ${by.join(', ')}`);
+  for (const fact of withdrawn) out.line(line`${yellow('withdrawn')} ${textOf(fact)}: this message stated it before`);
+  if (withdrawn.length > 0)
+    out.line(
+      dim(line`A withdrawn statement stays withdrawn. State the fact in another message, or with assize memory assert.`),
+    );
   for (const { fact, why } of skipped)
     out.line(line`${yellow('skipped')} ${fact === undefined ? line`a fact` : textOf(fact)}: ${why}`);
   for (const { pending, channel, facts } of questions)
