@@ -446,6 +446,42 @@ describe('repair', () => {
     await expect(memory.repair({ id: 'none', space: 'chat' })).rejects.toMatchObject({ code: 'no_such_fact' });
   });
 
+  test('lists statements with entry and time, and keeps others of the message', async () => {
+    const { chat, clock } = await chatWorld();
+    const memory = chat();
+    const likes = (object: string) => ({ ...LIVES, predicate: 'likes', object });
+    const first = await memory.remember([say('1')], { facts: [likes('tea'), likes('coffee'), LIVES] });
+    const tea = await memory.recall('tea', { filter: { predicates: ['likes'] } });
+    clock.forward(1_000);
+    const plan = { ...LIVES, predicate: 'plans', object: 'a tea pot' };
+    const second = await memory.remember([say('2')], { facts: [plan], basedOn: tea.observations });
+    const { withdrawn } = await memory.repair(tea.facts.find(({ object }) => object === 'tea')!, { apply: true });
+    expect(withdrawn.map(({ object, as, entry }) => [object, as, entry]).sort()).toEqual([
+      ['a tea pot', 'conclusion', second.entries[0]],
+      ['tea', 'fact', first.entries[0]],
+    ]);
+    expect(withdrawn[0]!.at < withdrawn[1]!.at).toBe(true);
+    expect(objects((await memory.recall()).facts).sort()).toEqual(['NYC', 'coffee']);
+    expect(objects((await memory.remember([say('1')], { facts: [likes('tea')] })).withdrawn)).toEqual(['tea']);
+  });
+
+  test('ends a fact without a source, and leaves a conclusion whose source states more', async () => {
+    const { chat, world } = await chatWorld();
+    const memory = chat();
+    const own = world.trajectory.memory({
+      space: 'chat',
+      writ: writFor('agent:helper', { actions: ['assize.believe'] }),
+    });
+    await own.assert({ subject: 'ida', predicate: 'likes', object: 'tea' });
+    const tea = await memory.recall('tea');
+    const likes = (object: string) => ({ ...LIVES, predicate: 'plans', object });
+    await memory.remember([say('1')], { facts: [likes('a walk')] });
+    await memory.remember([say('1')], { facts: [likes('a tea pot')], basedOn: tea.observations });
+    const { withdrawn, unresolved } = await memory.repair(tea.facts[0]!, { apply: true });
+    expect([objects(withdrawn), unresolved.length]).toEqual([['tea'], 1]);
+    expect(objects((await memory.recall()).facts).sort()).toEqual(['a tea pot', 'a walk']);
+  });
+
   test('a conclusion with another support stays', async () => {
     const { chat } = await chatWorld();
     const memory = chat();
