@@ -53,6 +53,24 @@ test('a bad writ is revoked by itself, also where writs below it were used', asy
   expect(remains).toMatchObject([{ what: `the writ ${idOf(team)} names no trajectory` }]);
 });
 
+test('writs that a first entry lists are revoked too, also where nothing was done', async () => {
+  const { planFor, assize, store } = await spent(bad);
+  const unused = writFor('agent:bad', { nonce: 'unused' });
+  const other = writFor('agent:good');
+  await assize.create(budget, { trajectoryId: 'u', writs: [unused, other, team] });
+  const { steps, remains } = await planFor({ principal: 'agent:bad' });
+  expect(steps).toEqual([
+    { kind: 'revoke', trajectory: 't', writ: idOf(bad.writ) },
+    { kind: 'revoke', trajectory: 'u', writ: idOf(unused) },
+  ]);
+  expect(remains.map(({ why }) => why)).toContain(
+    'the ledger has only writs that were used, and those that a first entry lists',
+  );
+  const [, ofTeam] = (await planFor({ writ: idOf(team) as Hash })).steps;
+  expect(ofTeam).toEqual({ kind: 'revoke', trajectory: 'u', writ: idOf(team) });
+  expect(await listWrits(store, 'u')).toHaveLength(3);
+});
+
 test('a delegation to the bad principal is revoked in its trajectory', async () => {
   const { planFor, assize, store } = await spent(good);
   const trajectory = await assize.open('t');

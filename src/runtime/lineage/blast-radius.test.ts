@@ -63,6 +63,20 @@ test('a source leads to the facts and recalls of its statements', async () => {
   expect(total).toBe(6);
 });
 
+test('facts of others that an affected entry ended are listed', async () => {
+  const { found, ids, trajectory, clock } = await ward();
+  const night = trajectory.memory({ space: 'ward', writ: { writ: child, chain: [root] } });
+  expect((await found({ source: 'mail 1' })).ended).toEqual([]);
+  clock.forward(1_000);
+  const { ruling: withdrawn } = await night.withdraw({ source: 'mail 2' });
+  if (withdrawn?.ruling !== 'committed') throw new Error(`${withdrawn?.ruling}`);
+  const { ended } = await found({ principal: 'night nurse' });
+  expect(ended.map(({ entry, subject, object }) => [entry, subject, object])).toEqual([
+    [withdrawn.entry.id, 'p9', 'zinc'],
+  ]);
+  expect((await found({ entry: ids['honest']! })).ended).toEqual([]);
+});
+
 test('a writ leads to the entries under it and under writs below it', async () => {
   const { found } = await ward();
   for (const writ of [writId(root), writId(child)] as Hash[])

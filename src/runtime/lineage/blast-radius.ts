@@ -4,17 +4,15 @@ import {
   type CommitPayload,
   checkRow,
   type Entry,
-  type FactStore,
   type Hash,
   isFactStore,
   isSettlement,
   type LedgerStore,
-  OPEN_END,
-  type PartitionName,
   type SettledAs,
   settlementArgs,
   ValueReader,
 } from '#ledger';
+import { type AffectedFact, AffectedFacts } from './affected-facts.ts';
 import type { Derivation } from './entry-links.ts';
 import { GatewayCalls } from './gateway-call.ts';
 import { type IncidentStart, startRule } from './incident-start.ts';
@@ -51,17 +49,6 @@ const OPTIONS = arg.options<BlastRadiusOptions>({
   onProgress: arg.optional(arg.any),
 });
 
-/** A fact that is believed now and was written by an affected entry. */
-export interface AffectedFact {
-  readonly entry: Hash;
-  readonly space: string;
-  readonly branch?: string;
-  readonly subject: string;
-  readonly predicate: string;
-  readonly object: string;
-  readonly factId: string;
-}
-
 /** A changing call that an affected commit made, or let through a gateway. */
 export interface AffectedCall {
   readonly entry: Hash;
@@ -88,7 +75,10 @@ export interface BlastRadius {
   readonly start: IncidentStart;
   /** In the order of the log; each derives from entries before it. */
   readonly entries: readonly AffectedEntry[];
+  /** Facts that affected entries wrote, and that are believed. */
   readonly facts: readonly AffectedFact[];
+  /** Facts of other entries that affected entries ended. */
+  readonly ended: readonly AffectedFact[];
   readonly calls: readonly AffectedCall[];
   /** Affected proposals that are still pending. */
   readonly pending: readonly Hash[];
@@ -134,13 +124,13 @@ class Consequences {
   readonly #gateway: GatewayCalls;
   readonly #pending: Hash[] = [];
   readonly #calls: Map<string, AffectedCall> = new Map();
-  /** The entries that wrote rows, by partition and row. */
-  readonly #rows: Map<string, { readonly name: PartitionName; readonly by: Map<string, Hash> }> = new Map();
+  readonly #facts: AffectedFacts;
 
   constructor(store: LedgerStore) {
     this.#store = store;
     this.#values = new ValueReader(store);
     this.#gateway = new GatewayCalls(this.#values);
+    this.#facts = new AffectedFacts(this.#values);
   }
 
   /** `followUps`: the decisions on the entry, or the outcomes of its calls. */
@@ -161,14 +151,7 @@ class Consequences {
       });
     }
     if (payload.delta.effects.length > 0) for (const followUp of followUps) await this.#settle(followUp);
-    for (const { partition, system_time, insert } of payload.delta.beliefs) {
-      const held = await this.#values.read(entry, partition as never);
-      if (!('value' in held)) continue;
-      const name = held.value as unknown as PartitionName;
-      const rows = this.#rows.get(partition.$blob) ?? { name, by: new Map() };
-      for (const { fact_id } of insert) rows.by.set(`${system_time} ${fact_id}`, id);
-      this.#rows.set(partition.$blob, rows);
-    }
+    await this.#facts.add(entry as Entry<CommitPayload>);
   }
 
   async #settle(followUp: Hash): Promise<void> {
@@ -181,25 +164,9 @@ class Consequences {
       }
   }
 
-  async found(): Promise<Pick<BlastRadius, 'facts' | 'calls' | 'pending'>> {
-    const facts: AffectedFact[] = [];
-    if (isFactStore(this.#store))
-      for (const { name, by } of this.#rows.values()) facts.push(...(await believed(this.#store, name, by)));
+  async found(): Promise<Pick<BlastRadius, 'facts' | 'ended' | 'calls' | 'pending'>> {
+    const changed = isFactStore(this.#store) ? await this.#facts.found(this.#store) : { facts: [], ended: [] };
     const calls = [...this.#calls.values(), ...this.#gateway.found()];
-    return { facts, calls, pending: this.#pending };
-  }
-}
-
-async function believed(store: FactStore, name: PartitionName, by: ReadonlyMap<string, Hash>): Promise<AffectedFact[]> {
-  const found: AffectedFact[] = [];
-  for (let after: Awaited<ReturnType<FactStore['facts']>>[number] | undefined; ; ) {
-    const rows = await store.facts({ ...name, kind: 'current', system: 'now', ...(after !== undefined && { after }) });
-    for (const { fact_id, system_time_start, system_time_end, object } of rows) {
-      const entry = by.get(`${system_time_start} ${fact_id}`);
-      if (entry !== undefined && system_time_end === OPEN_END)
-        found.push({ entry, ...name, object: object ?? '', factId: fact_id });
-    }
-    after = rows.at(-1);
-    if (rows.length < 1_000) return found;
+    return { ...changed, calls, pending: this.#pending };
   }
 }

@@ -1,6 +1,6 @@
+export type { AffectedFact } from './affected-facts.ts';
 export {
   type AffectedCall,
-  type AffectedFact,
   type BlastRadius,
   type BlastRadiusOptions,
   blastRadius,

@@ -34,6 +34,18 @@ const affectedForm = z
   })
   .meta({ id: 'AffectedEntry', description: 'An entry of an incident, and the entries that it derives from.' });
 
+const factForm = z
+  .strictObject({
+    entry: hash,
+    space: z.string(),
+    branch: z.string().optional(),
+    subject: z.string(),
+    predicate: z.string(),
+    object: z.string(),
+    fact_id: z.string(),
+  })
+  .meta({ id: 'AffectedFact', description: 'A fact that an affected entry wrote or ended.' });
+
 const blast = operation({
   id: 'incidents.blast',
   method: 'post',
@@ -47,17 +59,8 @@ const blast = operation({
   }),
   answer: z.strictObject({
     entries: z.array(affectedForm),
-    facts: z.array(
-      z.strictObject({
-        entry: hash,
-        space: z.string(),
-        branch: z.string().optional(),
-        subject: z.string(),
-        predicate: z.string(),
-        object: z.string(),
-        fact_id: z.string(),
-      }),
-    ),
+    facts: z.array(factForm).describe('written by affected entries, and believed'),
+    ended: z.array(factForm).describe('of other entries, and ended by affected ones'),
     calls: z.array(
       z.strictObject({
         entry: hash,
@@ -132,7 +135,15 @@ const propose = operation({
     approval: hash.optional().describe('the pending proposal; absent for an approved incident'),
   }),
   statuses: [200, 201],
-  errors: ['bad_option', 'not_found', 'nothing_affected', 'too_many_steps', 'no_steps', 'incident_refused'],
+  errors: [
+    'bad_option',
+    'not_found',
+    'nothing_affected',
+    'too_many_steps',
+    'no_steps',
+    'incident_refused',
+    'idempotency_conflict',
+  ],
   run: async ({ body, caller, service, key }) => {
     const { through, because, halts, dry_run: isDry = false, ...start } = body;
     const { store, grants, assize, offices, clock } = service;

@@ -11,7 +11,7 @@ const DRAWN_MAX = 200;
 
 /** The affected entries as a graph or a list, with facts, calls and pending proposals. */
 export function BlastResult({ blast }: { readonly blast: Blast }) {
-  const { entries, facts, calls, pending, affected, total, erased } = blast;
+  const { entries, facts, ended, calls, pending, affected, total, erased } = blast;
   const places = new Map(entries.map((entry) => [entry.id, entry]));
   if (affected === 0) return <Text size="sm">No entry derives from this start.</Text>;
   return (
@@ -24,18 +24,13 @@ export function BlastResult({ blast }: { readonly blast: Blast }) {
       >
         {affected <= DRAWN_MAX ? <BlastGraph entries={entries} /> : <EntryList entries={entries} places={places} />}
       </Section>
-      {facts.length > 0 && (
-        <Section title="Facts" about="Believed because of it.">
-          <List size="sm" spacing={2}>
-            {facts.map(({ entry, space, subject, predicate, object, fact_id }) => (
-              <List.Item key={`${fact_id} ${entry}`}>
-                <Inert>{`${subject} ${predicate} ${object}`}</Inert>, in <Inert>{space}</Inert>,{' '}
-                <Place id={entry} places={places} />
-              </List.Item>
-            ))}
-          </List>
-        </Section>
-      )}
+      <Facts title="Facts" about="Believed because of it." facts={facts} places={places} />
+      <Facts
+        title="Ended facts"
+        about="Facts of other entries that affected entries ended."
+        facts={ended}
+        places={places}
+      />
       {calls.length > 0 && (
         <Section title="Calls" about="Made because of it by registered tools, or through the gateway.">
           <List size="sm" spacing={2}>
@@ -102,4 +97,27 @@ function undoable(reversibility: string | undefined, outcome: string, via: 'effe
 
 function counted(number: number, one: string, many: string): string {
   return `${number.toLocaleString('en')} ${number === 1 ? one : many}`;
+}
+
+interface FactsProps {
+  readonly title: string;
+  readonly about: string;
+  readonly facts: Blast['facts'];
+  readonly places: ReadonlyMap<string, AffectedEntry>;
+}
+
+function Facts({ title, about, facts, places }: FactsProps) {
+  if (facts.length === 0) return null;
+  return (
+    <Section title={title} about={about}>
+      <List size="sm" spacing={2}>
+        {facts.map(({ entry, space, subject, predicate, object, fact_id }) => (
+          <List.Item key={`${fact_id} ${entry}`}>
+            <Inert>{`${subject} ${predicate} ${object}`}</Inert>, in <Inert>{space}</Inert>,{' '}
+            <Place id={entry} places={places} />
+          </List.Item>
+        ))}
+      </List>
+    </Section>
+  );
 }

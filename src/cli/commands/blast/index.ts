@@ -130,7 +130,7 @@ function withoutSome(without: readonly string[]): readonly Derivation[] {
 const THROUGH = ' through the gateway: only another call of its server takes it back';
 
 /** Each entry once, in the order of the log, with the entries that it derives from. */
-function print(out: Output, { entries, facts, calls, pending, total, erased }: BlastRadius): void {
+function print(out: Output, { entries, facts, ended, calls, pending, total, erased }: BlastRadius): void {
   const starts = entries.filter(({ isStart }) => isStart).length;
   const derived = entries.length - starts;
   const trajectories = new Set(entries.map(({ trajectoryId }) => trajectoryId)).size;
@@ -146,6 +146,9 @@ function print(out: Output, { entries, facts, calls, pending, total, erased }: B
   }
   if (facts.length > 0) out.line(line`${bold(counted(facts.length, 'fact'))} believed because of it`);
   for (const { entry, space, subject, predicate, object } of facts)
+    out.line(line`  ${space} ${subject} ${predicate} ${object} ${dim(shortId(entry))}`);
+  if (ended.length > 0) out.line(line`${bold(counted(ended.length, 'fact'))} ended because of it`);
+  for (const { entry, space, subject, predicate, object } of ended)
     out.line(line`  ${space} ${subject} ${predicate} ${object} ${dim(shortId(entry))}`);
   if (calls.length > 0) out.line(line`${bold(counted(calls.length, 'call'))} made because of it`);
   for (const { entry, tool, reversibility, outcome, via } of calls) {
