@@ -1,5 +1,5 @@
 import { arg, checkArgument } from '#base';
-import type { EffectClass, EffectPayload } from '#effects';
+import type { EffectPayload } from '#effects';
 import {
   type CommitPayload,
   checkRow,
@@ -8,10 +8,10 @@ import {
   isFactStore,
   isSettlement,
   type LedgerStore,
-  type SettledAs,
   settlementArgs,
   ValueReader,
 } from '#ledger';
+import type { AffectedCall } from './affected-call.ts';
 import { type AffectedFact, AffectedFacts } from './affected-facts.ts';
 import type { Derivation } from './entry-links.ts';
 import { GatewayCalls } from './gateway-call.ts';
@@ -48,27 +48,6 @@ const OPTIONS = arg.options<BlastRadiusOptions>({
   by: arg.optional(arg.oneOf(['index', 'all'])),
   onProgress: arg.optional(arg.any),
 });
-
-/** A changing call that an affected commit made, or let through a gateway. */
-export interface AffectedCall {
-  readonly entry: Hash;
-  readonly trajectoryId: string;
-  /** The id of the effect, or of the call of the gateway. */
-  readonly id: string;
-  /**
-   * `effect`: the runtime called a registered tool. `gateway`: an agent called a tool of another
-   * server, so neither the runtime nor a step of a response undoes it.
-   */
-  readonly via: 'effect' | 'gateway';
-  /** Absent if the call was erased. */
-  readonly tool?: string;
-  readonly reversibility?: EffectClass['reversibility'];
-  /**
-   * `open`: no affected entry has the outcome. Of a gateway, the outcome is what the agent
-   * reported: `applied` or `failed`, or `undone` if a later call took it back.
-   */
-  readonly outcome: SettledAs | 'failed' | 'open';
-}
 
 /** All that derives from the start of an incident. */
 export interface BlastRadius {

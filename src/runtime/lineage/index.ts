@@ -1,6 +1,6 @@
+export type { AffectedCall } from './affected-call.ts';
 export type { AffectedFact } from './affected-facts.ts';
 export {
-  type AffectedCall,
   type BlastRadius,
   type BlastRadiusOptions,
   blastRadius,
