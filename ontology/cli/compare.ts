@@ -139,7 +139,7 @@ function counselorText({ counselor, steps, beside }: HappyPath): Printable {
   switch (counselor) {
     case 'on the path': {
       const only = steps.filter(({ passes }) => passes === 'with a counselor').map(({ process }) => process);
-      return line`Counselor: ${bold('on the path')}; ${only.join(', ')} passes only by ${asking}.`;
+      return line`Counselor: ${bold('on the path')}; ${only.join(', ')} passes only with a counselor (${asking}).`;
     }
     case 'beside':
       return line`Counselor: ${bold('beside the path')}, an exception handler for ${asking}.`;
