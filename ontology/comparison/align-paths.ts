@@ -1,5 +1,5 @@
 import { arg, checkArgument } from 'assize/internal/base';
-import type { HappyPath, PathStep } from './happy-path.ts';
+import type { HappyPath, Passing, PathStep } from './happy-path.ts';
 
 /** A row of two paths side by side: a step of each, or of only one. */
 export interface AlignedSteps {
@@ -18,29 +18,26 @@ export interface TraitDifference {
 /** A step of only one path costs as much as this many differences. */
 const ALONE = 1.5;
 
+const COUNSELORS: readonly unknown[] = ['on the path', 'beside', 'none', 'open'] satisfies HappyPath['counselor'][];
+const PASSINGS: readonly unknown[] = ['alone', 'with a counselor', 'not reached', 'not run'] satisfies Passing[];
+const oneOf = (values: readonly unknown[]) => arg.of(values.join(' or '), (value) => values.includes(value));
 const texts = arg.list(arg.text);
 const STEP = arg.members({
   process: arg.text,
   role: arg.text,
   ...{ reads: texts, writes: texts, preconditions: texts, rules: texts },
   escalations: arg.list(arg.members({ rule: arg.text, counselor: arg.text })),
-  passes: arg.text,
+  passes: oneOf(PASSINGS),
   by: arg.any,
 });
 const PATH = arg.members({
   domain: arg.text,
   continuant: arg.text,
   ...{ steps: arg.list(STEP), beside: arg.list(STEP) },
-  counselor: arg.text,
+  counselor: oneOf(COUNSELORS),
   contradictions: texts,
   states: arg.whole,
 });
-
-/** @throws ArgumentError `bad_argument` */
-export function requirePaths(a: HappyPath, b: HappyPath): void {
-  checkArgument(PATH, a, 'a');
-  checkArgument(PATH, b, 'b');
-}
 
 /**
  * Two happy paths side by side, in order, with the fewest differences. Steps are compared by their
@@ -50,7 +47,8 @@ export function requirePaths(a: HappyPath, b: HappyPath): void {
  * @throws ArgumentError `bad_argument`
  */
 export function alignPaths(a: HappyPath, b: HappyPath): AlignedSteps[] {
-  requirePaths(a, b);
+  checkArgument(PATH, a, 'a');
+  checkArgument(PATH, b, 'b');
   const [left, right] = [traitsOf(a.steps), traitsOf(b.steps)];
   const differencesAt = (i: number, j: number): TraitDifference[] =>
     TRAITS.filter((trait) => left[i]?.[trait] !== right[j]?.[trait]).map((trait) => ({
