@@ -26,7 +26,8 @@ interface Item {
 /**
  * A picture of the primary continuant with its relations (figure 6 of the paper), as SVG: the
  * qualities and roles that it bears, the information about it, the processes in which it takes
- * part, and the other continuants, with an edge if they share one of these. The same ontology gives the same text.
+ * part, and the other continuants, with an edge if they share one of these. The same ontology gives
+ * the same text.
  *
  * @throws OntologyError `unsound`; ArgumentError `bad_argument`
  */

@@ -30,7 +30,7 @@ export type OntologyErrorCode =
   | 'bad_state'
   /**
    * A walk is not one of the domain: it names a process that the ontology lacks, or one of its
-   * proposals does not pass. Correct the walk. Evidence `{proposal}` for a proposal, from 0.
+   * proposals does not pass. Correct the walk. Evidence `{proposal}` or `{exception}`, from 0.
    */
   | 'bad_walk'
   /**

@@ -56,7 +56,13 @@ export function compareOntologies(command: Command): void {
         const settings = { without, ...(threshold !== undefined && { threshold }) };
         const architectures = LEVELS.map((each) => isomorphism(a, b, { ...settings, level: each }));
         const chosen = architectures.find((one) => one.level === level) as Isomorphism;
-        const [one, two] = (await pathsOf([a, b], options)) as [HappyPath, HappyPath];
+        const [one, two] = (await pathsOf(
+          [
+            { nameOrFile, ontology: a },
+            { nameOrFile: other, ontology: b },
+          ],
+          options,
+        )) as [HappyPath, HappyPath];
         const aligned = alignPaths(one, two);
         if (file !== undefined) writeNew([[file, drawComparison(one, two, chosen)]], force);
         if (json) {

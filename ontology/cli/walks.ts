@@ -7,12 +7,18 @@ import { checked, readJson } from 'assize/internal/cli/files/input-file.ts';
 import { loadDomains } from 'assize/internal/cli/store/domains.ts';
 import { z } from 'zod';
 import type { HappyPath, Ontology, Walk } from '../index.ts';
-import { loadDomain } from './load.ts';
+import { isShippedName, loadDomain } from './load.ts';
 
 export interface WalkCliOptions {
   readonly threshold?: number;
   readonly domain: readonly string[];
   readonly walk: readonly string[];
+}
+
+/** An ontology with the argument that names it. */
+export interface NamedOntology {
+  readonly nameOrFile: string;
+  readonly ontology: Ontology;
 }
 
 const INSTANT = z.string().refine(isInstant, 'must be an instant such as 2026-06-01T12:00:00.000000Z');
@@ -32,15 +38,16 @@ const WALK = z.strictObject({
 });
 
 /** The happy path of each ontology, run if there is a domain for it. @throws CliError */
-export async function pathsOf(ontologies: readonly Ontology[], options: WalkCliOptions): Promise<HappyPath[]> {
+export async function pathsOf(named: readonly NamedOntology[], options: WalkCliOptions): Promise<HappyPath[]> {
+  const ontologies = named.map(({ ontology }) => ontology);
   const walks = options.walk.map((file) => readWalk(file));
   const domains = await Promise.all(options.domain.map((text) => domainFor(text, ontologies)));
   requireDescribed(walks, ontologies);
   const { happyPath } = await import('../index.ts');
   const { threshold } = options;
   const paths: HappyPath[] = [];
-  for (const ontology of ontologies) {
-    const walk = walks.find(({ domain }) => domain === ontology.domain) ?? shippedWalk(ontology);
+  for (const { nameOrFile, ontology } of named) {
+    const walk = walks.find(({ domain }) => domain === ontology.domain) ?? shippedWalk(nameOrFile);
     const given = domains.find(({ name }) => name === ontology.domain);
     const domain = given ?? (walk === undefined ? undefined : await shippedDomain(walk));
     const settings = { ...(threshold !== undefined && { threshold }), ...(walk !== undefined && { walk }) };
@@ -54,12 +61,9 @@ function readWalk(file: string): Walk {
 }
 
 /** The run of a shipped domain on its happy path. */
-function shippedWalk({ iri, domain }: Ontology): Walk | undefined {
-  const file = join(import.meta.dirname, '../walks', `${domain}.json`);
-  // An ontology of one's own may have the name of a shipped domain.
-  return iri === `urn:assize:domain:${domain}` && /^[a-z][a-z0-9_-]*$/.test(domain) && existsSync(file)
-    ? readWalk(file)
-    : undefined;
+function shippedWalk(nameOrFile: string): Walk | undefined {
+  const file = join(import.meta.dirname, '../walks', `${nameOrFile}.json`);
+  return isShippedName(nameOrFile) && existsSync(file) ? readWalk(file) : undefined;
 }
 
 async function shippedDomain({ domain: name }: Walk): Promise<Domain> {

@@ -95,7 +95,7 @@ test('a difference says which path has the trait', () => {
   ]);
 });
 
-test('the picture has every step and handler, the mapping, and no markup of names', () => {
+test('the picture has all steps and handlers, the mapping, and escaped names', () => {
   const [udt, verification] = [shipped('udt'), shipped('verification')];
   const a = happyPath(udt.ontology, udt.domain, { walk: udt.walk });
   const b = happyPath(verification.ontology, verification.domain, { walk: verification.walk });
@@ -111,7 +111,7 @@ test('the picture has every step and handler, the mapping, and no markup of name
   expect(drawComparison(a, b, differs)).toContain('not isomorphic: 3 proposing agents and 5');
 });
 
-test('the picture of a continuant has its relations, and edges to what it shares', () => {
+test('the picture of a continuant has its relations, with an edge to each', () => {
   const picture = drawContinuant(shippedOntology('disclosure'));
   for (const text of ['severity', 'pipeline phase', 'patch record', 'ReleaseFix', 'with receiving organisation'])
     expect(picture).toContain(`>${text}</text>`);

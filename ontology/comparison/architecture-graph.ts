@@ -3,7 +3,7 @@ import type { Ontology } from '../ontology.ts';
 import type { DerivedRole } from '../roles.ts';
 import { type Graph, GraphBuilder } from './graph.ts';
 
-/** What an architecture is derived from. */
+/** The parts that an architecture is derived from. */
 export interface Derived {
   readonly ontology: Ontology;
   readonly roles: readonly DerivedRole[];

@@ -1,4 +1,5 @@
 /** Happy paths: the shipped domains as the seed describes them, small domains, and bad walks. */
+import { budget } from 'assize/internal/domains/budget/index.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { errorOf } from '../../tests/support/process/errors.ts';
@@ -173,6 +174,17 @@ describe('bad input', () => {
     });
   });
 
+  test('an exception that passes on no state, and a walk without its domain, are refused', () => {
+    const [first, ...rest] = walk.exceptions as NonNullable<typeof walk.exceptions>;
+    const misspelled = { ...(first as (typeof rest)[number]), action: 'record_results' };
+    const exceptions = [...rest, misspelled];
+    expect(errorOf(() => happyPath(ontology, domain, { walk: { ...walk, exceptions } }))).toMatchObject({
+      code: 'bad_walk',
+      evidence: { exception: 0 },
+    });
+    expect(errorOf(() => happyPath(ontology, undefined, { walk }))).toMatchObject({ code: 'bad_walk' });
+  });
+
   test('another domain, and a domain with a process of its own, are refused', () => {
     expect(errorOf(() => happyPath(ontology, shipped('disclosure').domain))).toMatchObject({ code: 'bad_walk' });
     expect(errorOf(() => happyPath(ontology, domain, { walk: { ...walk, domain: 'disclosure' } }))).toMatchObject({
@@ -185,6 +197,10 @@ describe('bad input', () => {
     });
     expect(errorOf(() => happyPath(ontology, domain, { walk: { ...walk, initial: { coverage: 3 } } }))).toMatchObject({
       code: 'bad_state',
+    });
+    const overspent = { domain: 'budget', at: walk.at, initial: { cap: 1, spent: { ada: 5 } }, proposals: [] };
+    expect(errorOf(() => happyPath(shippedOntology('budget'), budget, { walk: overspent }))).toMatchObject({
+      ...{ code: 'bad_state', message: 'The initial state breaks BUDGET_CAP. Give another one.' },
     });
   });
 

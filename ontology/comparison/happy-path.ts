@@ -103,6 +103,8 @@ export function happyPath(
   checkArgument(OPTIONS, options, 'options');
   const { threshold } = options;
   const { roles } = deriveRoles(ontology, threshold === undefined ? {} : { threshold });
+  if (domain === undefined && options.walk !== undefined)
+    throw new OntologyError('bad_walk', `A walk of ${options.walk.domain} needs the domain. Pass it.`);
   const run = domain === undefined ? undefined : rehearsalOf(ontology, domain, options);
   const footprints = new Footprints(ontology);
   const order = pathOrder(ontology, run?.order ?? []);

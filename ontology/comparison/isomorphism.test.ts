@@ -107,7 +107,7 @@ describe('a planted difference is found', () => {
 });
 
 describe('bad input', () => {
-  test('a role that neither ontology has is reported with the roles that there are', () => {
+  test('a role of neither ontology is reported with the known roles', () => {
     expect(errorOf(() => isomorphism(UDT, DISCLOSURE, { without: ['Intake', 'Registry'] }))).toMatchObject({
       code: 'bad_argument',
       message: expect.stringContaining('names Registry, and no ontology has such a role. Name one of LabOrder,'),

@@ -10,8 +10,8 @@ export type ArchitectureLevel = 'diagram' | 'wiring';
 
 export interface IsomorphismOptions {
   /**
-   * `diagram`: agents, meta-agent, ledger and counselor queue with its channels, as in figures 5 and
-   * 8. `wiring`: roles, processes, components, rules and channels with all their edges. Default:
+   * `diagram`: agents, meta-agent, ledger and counselor queue with its channels (figures 5 and 8).
+   * `wiring`: roles, processes, components, rules and channels with all their edges. Default:
    * `diagram`
    */
   readonly level?: ArchitectureLevel;
@@ -44,8 +44,8 @@ const OPTIONS = arg.members({
  * Compares the architectures that Procedures 1 and 2 derive from two ontologies, as graphs without
  * names (seed 000, §3.2.1: “almost isomorphic”; §3.2.2: “same diagram, different labels”).
  *
- * @throws OntologyError `unsound`, `too_symmetric`; ArgumentError `bad_argument`, also for a role in
- * `without` that neither ontology has
+ * @throws OntologyError `unsound`, `too_symmetric`; ArgumentError `bad_argument`, also if no
+ * ontology has a role of `without`
  */
 export function isomorphism(a: Ontology, b: Ontology, options: IsomorphismOptions = {}): Isomorphism {
   requireOntology(a);

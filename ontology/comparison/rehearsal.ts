@@ -1,6 +1,6 @@
 import { isAssizeError, type Json } from 'assize/internal/base';
 import { canonicalize, type Instant, WORLD_LIMITS } from 'assize/internal/canon';
-import { type Domain, initialState } from 'assize/internal/kernel';
+import { type Domain, firstFinding, initialState } from 'assize/internal/kernel';
 import { stepsFrom } from 'assize/internal/testing/life-cycle.ts';
 import type { LifeCycleProposal } from 'assize/testing';
 import { proposalsOf } from '../drawn-proposals.ts';
@@ -57,7 +57,8 @@ const AT = '2026-06-01T12:00:00.000000Z';
  * Runs a domain with the kernel: first the proposals of a walk, if there is one, and then drawn
  * proposals from every state that was reached, level by level.
  *
- * @throws OntologyError `bad_state`; `bad_walk` for a proposal that does not pass
+ * @throws OntologyError `bad_state`; `bad_walk` for a proposal that does not pass, or an exception
+ * that never does
  */
 export function rehearse(domain: Domain, walk: Walk | undefined, bounds: RehearsalBounds): Rehearsal {
   return new Runner(domain, walk, bounds).run();
@@ -69,6 +70,8 @@ class Runner {
   readonly #bounds: RehearsalBounds;
   readonly #counselors: Readonly<Record<string, readonly string[]>>;
   readonly #passed: Map<string, RehearsedStep> = new Map();
+  /** The proposals that passed. */
+  readonly #taken: Set<string> = new Set();
   #states = 0;
 
   constructor(domain: Domain, walk: Walk | undefined, bounds: RehearsalBounds) {
@@ -82,6 +85,7 @@ class Runner {
   run(): Rehearsal {
     const given = this.#given();
     const drawn = this.#draw(given);
+    this.#requireExceptions();
     // A given walk is the order. Without one, it is the run through the most processes.
     const longest = this.#walk === undefined ? fullest([...given, ...drawn]) : given.at(-1);
     const order = [...new Set(longest?.done.map(({ process }) => process))];
@@ -105,10 +109,27 @@ class Runner {
     return visited;
   }
 
+  #requireExceptions(): void {
+    for (const [i, exception] of (this.#walk?.exceptions ?? []).entries())
+      if (!this.#taken.has(textOf(exception)))
+        throw new OntologyError(
+          'bad_walk',
+          `Exception ${i} of the walk (${exception.action}) passes on no reached state. Correct it, or leave it out.`,
+          { evidence: { exception: i } },
+        );
+  }
+
   #beginning(): Visited {
+    const state = this.#initial();
+    const broken = firstFinding(this.#domain, state as never)?.rule.id;
+    if (broken !== undefined)
+      throw new OntologyError('bad_state', `The initial state breaks ${broken}. Give another one.`);
+    return { state, at: this.#walk?.at ?? AT, done: [] };
+  }
+
+  #initial(): Json {
     try {
-      const state = initialState(this.#domain, this.#walk?.initial) as Json;
-      return { state, at: this.#walk?.at ?? AT, done: [] };
+      return initialState(this.#domain, this.#walk?.initial) as Json;
     } catch (cause) {
       if (!isAssizeError(cause)) throw cause;
       throw new OntologyError('bad_state', `The domain has no initial state: ${cause.message}`, { cause });
@@ -153,13 +174,17 @@ class Runner {
   }
 
   #note(step: RehearsedStep): void {
+    this.#taken.add(textOf(step));
     const known = this.#passed.get(step.process);
     if (known === undefined || (known.approvedBy !== undefined && step.approvedBy === undefined))
       this.#passed.set(step.process, step);
   }
 }
 
-/** Takes states in turn from those after the same processes, with most different processes first. */
+/**
+ * Takes states in turn from the groups of states after the same processes. The group after most
+ * processes comes first.
+ */
 function varied(states: readonly Visited[], count: number): Visited[] {
   const groups = [...Map.groupBy(states, ({ done }) => processesOf(done).sort().join('\n')).values()];
   const sorted = groups.sort(([a], [b]) => processesOf(b?.done).length - processesOf(a?.done).length);
@@ -181,6 +206,10 @@ function fullest(visited: readonly Visited[]): Visited | undefined {
 
 function processesOf(done: readonly RehearsedStep[] = []): string[] {
   return [...new Set(done.map(({ process }) => process))];
+}
+
+function textOf({ action, role, args }: Pick<LifeCycleProposal, 'action' | 'role' | 'args'>): string {
+  return canonicalize([action, role.name, role.params, args], WORLD_LIMITS);
 }
 
 function keyOf({ state, at }: Visited): string {

@@ -7,7 +7,7 @@ export interface Renamed {
   readonly nameOf: (old: string) => string;
 }
 
-/** `tag` is a letter that no name begins with twice, so that names sort in another order. */
+/** Renames everything. Each `salt` gives other names, which sort in another order. */
 export function renamedOntology(ontology: Ontology, salt: number): Renamed {
   const names = new Map<string, string>();
   const nameOf = (old: string): string => {

@@ -134,12 +134,12 @@ test('compare: paths, architectures and the exit code of the chosen level', asyn
   expect(printed.code).toBe(1);
   expect(printed.out).toContain('Architectures, diagram: not isomorphic: 3 proposing agents and 4\n');
   expect(printed.out).toMatch(/^beside +relapse_response +Clinical +with md /m);
-  // A file with another IRI has no shipped walk, and no domain.
+  // A file has no shipped walk, and no domain.
   const own = await json(0, 'compare', 'library.ttl', 'library.ttl', '--level', 'wiring');
   expect(own.paths[0].steps[0].passes).toBe('not run');
 });
 
-test('compare and draw --continuant write pictures, and over nothing without --force', async () => {
+test('compare and draw --continuant write pictures, with --force over others', async () => {
   const drawn = await assize('compare', 'udt', 'udt', '--out', 'paths.svg');
   expect(drawn).toMatchObject({ code: 0, out: expect.stringMatching(/paths\.svg written\n$/) });
   expect(readFileSync(at('paths.svg'), 'utf8')).toMatch(/^<svg [\s\S]*>relapse_response<[\s\S]*<\/svg>\n$/);
@@ -148,7 +148,7 @@ test('compare and draw --continuant write pictures, and over nothing without --f
   expect(await assize('draw', 'udt', '--continuant', '--threshold', '0.5')).toMatchObject({ code: 2, out: '' });
 });
 
-test('compare refuses a walk or a domain of neither ontology, and unknown roles', async () => {
+test('compare refuses a walk, domain or role of neither ontology', async () => {
   const walk = { domain: 'library', at: '2026-06-01T12:00:00.000000Z', proposals: [] };
   writeFileSync(at('walk.json'), JSON.stringify(walk));
   writeFileSync(at('odd.json'), JSON.stringify({ ...walk, at: 'noon' }));
