@@ -4,6 +4,7 @@ import type { Domain } from '#kernel';
 import type { EntryRow } from '#ledger';
 import { domainToRun } from '#runtime';
 import { openStore, type Store } from '#stores';
+import { simulationDocument } from '#views';
 import { CliError, EXIT } from '../errors.ts';
 import {
   anchorsOption,
@@ -18,7 +19,7 @@ import {
 } from '../files/options.ts';
 import { readWritFile } from '../input/writ-file.ts';
 import { domainsFor } from '../render/deep-replay-text.ts';
-import { printSimulation, simulationDocument } from '../render/simulation-text.ts';
+import { printSimulation } from '../render/simulation-text.ts';
 import { readAnchors, requireAnchors } from '../store/anchors.ts';
 import { entryAt, findEntry, headOf } from '../store/entries.ts';
 import { projectPolicy } from '../store/project.ts';
