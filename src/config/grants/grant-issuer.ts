@@ -127,10 +127,16 @@ export class GrantIssuer {
   }
 
   /**
-   * All writs under which an agent may act in a copy of a trajectory in memory: one for each grant,
-   * as a child of the same writ, so the spending of the record counts. Nothing is recorded.
+   * The writs under which the agents of the configuration may act in a copy of a trajectory in
+   * memory: one for each grant, as a child of its writ, so the spending of the record counts.
+   * Nothing is recorded.
    */
-  async allForCopy(agent: GrantedAgent, trajectoryId: string): Promise<WritChain[]> {
+  async allForCopy(trajectoryId: string): Promise<WritChain[]> {
+    const agents = [...this.#principals.values()].filter(({ kinds }) => kinds.includes('agent'));
+    return (await Promise.all(agents.map((agent) => this.#forCopy(agent, trajectoryId)))).flat();
+  }
+
+  async #forCopy(agent: ResolvedPrincipal, trajectoryId: string): Promise<WritChain[]> {
     const only = await this.#onlyWrit(agent, trajectoryId);
     if (only !== undefined) return only;
     const rows = await Promise.all(

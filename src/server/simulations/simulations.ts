@@ -9,7 +9,7 @@ import {
   type ResolvedSimulation,
 } from '#config';
 import type { Domain } from '#kernel';
-import { type Assize, type DomainWatch, domainToRun, type WritChain } from '#runtime';
+import { type Assize, type DomainWatch, domainToRun } from '#runtime';
 import type { Store } from '#stores';
 import { ServerError } from '../errors.ts';
 import { Slots } from './slots.ts';
@@ -97,9 +97,9 @@ export class Simulations {
     { trajectoryId, at, samples, turns, seed }: SimulationTerms,
     signal: AbortSignal,
   ): Promise<Simulation> {
-    const { store, policy, anchors, watch, config } = this.#options;
+    const { store, policy, anchors, watch, config, grants } = this.#options;
     const domain = await this.#domainAt(name, simulation, trajectoryId, at);
-    const writs = await this.#writsIn(trajectoryId);
+    const writs = await grants.allForCopy(trajectoryId);
     const variants = await configuredVariants(name, simulation, { domain, writs, signal });
     const done = await simulate(
       { store, oracleStore: store, trajectoryId },
@@ -140,12 +140,6 @@ export class Simulations {
       'no_such_value',
       `The simulation ${name} is for the domain ${domain}, and ${trajectoryId} has ${found.name}. Choose another one.`,
     );
-  }
-
-  async #writsIn(trajectoryId: string): Promise<WritChain[]> {
-    const { config, grants } = this.#options;
-    const agents = [...config.principals.values()].filter(({ kinds }) => kinds.includes('agent'));
-    return (await Promise.all(agents.map((agent) => grants.allForCopy(agent, trajectoryId)))).flat();
   }
 
   /**

@@ -174,8 +174,7 @@ test('an answer is that of the library, and nothing is written', async () => {
         const answer = await run(server, 'tried', { at_seq: at, samples, turns: 12, seed: 's' });
         const written = [...called];
         expect({ written, contents: await server.contents() }).toEqual({ written: [], contents: before });
-        const scout = server.config.principals.get('agent:scout')!;
-        const [writ] = await server.service.grants.allForCopy(scout, 'main');
+        const [writ] = await server.service.grants.allForCopy('main');
         const alone = await simulate(
           { store, oracleStore: store, trajectoryId: 'main' },
           {
@@ -266,14 +265,17 @@ describe('errors', () => {
 
   test('a name, an entry or a trajectory that does not exist is not found', async () => {
     const server = await served();
-    for (const asked of [
+    for (const [simulation, more, trajectory] of [
       ['none', {}, 'main'],
       ['constructor', {}, 'main'],
       ['plain', {}, 'nowhere'],
       ['plain', { at_seq: 99 }, 'main'],
       ['cash', {}, 'main'],
     ] as const)
-      expect(await refused(server, ...asked), asked.join(' ')).toMatchObject({ status: 404, code: 'no_such_value' });
+      expect(await refused(server, simulation, more, trajectory), simulation).toMatchObject({
+        status: 404,
+        code: 'no_such_value',
+      });
   });
 
   test('more samples or turns than the limits are refused at their place', async () => {
