@@ -102,7 +102,7 @@ export const simulationForm = z
     recorded: recordedForm,
     variants: z.array(variantForm),
     partings: z
-      .array(z.strictObject({ variants: z.tuple([z.string(), z.string()]), sample: count, ...parting }))
+      .array(z.strictObject({ variants: z.array(z.string()).length(2), sample: count, ...parting }))
       .describe('where two variants part; a pair with equal rulings in every sample is left out'),
   })
   .meta({ id: 'Simulation' });

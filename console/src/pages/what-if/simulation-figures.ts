@@ -26,7 +26,8 @@ export function figuresOf({ recorded, variants }: Simulation): {
   const names = [rulings.rules, ...variants.map(({ rules }) => rules)].flatMap((rules) => Object.keys(rules));
   return {
     figures: [
-      of('Turns', turns, ({ medians }) => medians.turns),
+      // A trajectory without a run of agents has entries, and no turns.
+      of('Turns', turns === 0 ? undefined : turns, ({ medians }) => medians.turns),
       of('Committed', rulings.committed, ({ medians }) => medians.committed),
       of('Rejected', rulings.rejected, ({ medians }) => medians.rejected),
       of('Escalated', rulings.escalated, ({ medians }) => medians.escalated),

@@ -98,7 +98,7 @@ function BetweenVariants({
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {partings.map(({ variants: [one, other], sample, step, ...steps }) => {
+          {partings.map(({ variants: [one = '', other = ''], sample, step, ...steps }) => {
             const recorded = recordedAt(variants, [one, other], sample, step);
             return (
               <Table.Tr key={`${one} ${other}`}>

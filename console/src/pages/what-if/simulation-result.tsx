@@ -45,7 +45,7 @@ function Shown({ simulation, name }: { readonly simulation: Simulation; readonly
         <Text size="sm" c="dimmed">
           <Inert>{name}</Inert> on <Inert>{trajectory_id}</Inert>,{' '}
           {samples === 1 ? '1 sample' : `medians of ${samples} samples`} of each variant. Nothing was written.
-          {recorded.left_out > 0 && ` ${left(recorded.left_out)}`}
+          {recorded.turns > 0 && recorded.left_out > 0 && ` ${left(recorded.left_out)}`}
         </Text>
       </div>
       <Faults variants={variants} />
@@ -57,8 +57,8 @@ function Shown({ simulation, name }: { readonly simulation: Simulation; readonly
 
 function left(count: number): string {
   return count === 1
-    ? '1 later entry of the record was made by no run of agents, and no variant has it.'
-    : `${count.toLocaleString('en')} later entries of the record were made by no run of agents, and no variant has them.`;
+    ? 'No variant has 1 later entry of another writer.'
+    : `No variant has ${count.toLocaleString('en')} later entries of other writers.`;
 }
 
 /** The samples that have no answer to a call, or that failed. */

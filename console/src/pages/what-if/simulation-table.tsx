@@ -1,7 +1,6 @@
 import { Table, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Inert } from '../../parts/inert-text.tsx';
-import { amountsText } from '../timeline/authority.tsx';
 import classes from './simulation.module.css';
 import { type FigureRow, figuresOf } from './simulation-figures.ts';
 import type { SimulatedVariant, Simulation } from './use-simulation.ts';
@@ -56,9 +55,9 @@ export function SimulationTable({ simulation }: { readonly simulation: Simulatio
             ))}
             <Table.Tr>
               <Label>Spent</Label>
-              <Table.Td>{amountsText(recorded.spent)}</Table.Td>
+              <Table.Td>{spentText(recorded.spent)}</Table.Td>
               {variants.map(({ name, spent }) => (
-                <Table.Td key={name}>{amountsText(spent)}</Table.Td>
+                <Table.Td key={name}>{spentText(spent)}</Table.Td>
               ))}
             </Table.Tr>
           </Table.Tbody>
@@ -78,6 +77,12 @@ export function SimulationTable({ simulation }: { readonly simulation: Simulatio
       </div>
     </section>
   );
+}
+
+/** `3 calls, 200 cents`. */
+function spentText(spent: SimulatedVariant['spent']): string {
+  const parts = Object.entries(spent).map(([unit, amount]) => `${amount} ${unit}`);
+  return parts.length === 0 ? '0' : parts.join(', ');
 }
 
 interface FiguresProps {
