@@ -108,7 +108,7 @@ withConsole(({ serve, open }) => {
     expect(await page.getByLabel('Samples').inputValue()).toBe('2');
   });
 
-  test('a call without an answer is named, and a stopped simulation ends at the server', async () => {
+  test('a call without an answer is named, and a stop ends at the server', async () => {
     const server = await serve(starting);
     await story(server);
     const page = await open(server, 'admin:ann', '/what-if/main?try=simulation&simulation=failing');
