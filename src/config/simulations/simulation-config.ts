@@ -32,7 +32,7 @@ export type MakeVariants = (
 export interface SimulationGiven {
   /** The domain of the trajectory, in the version in force at the shared entry. */
   readonly domain: Domain;
-  /** One writ for each grant that counts in the trajectory. Its subject is an agent of the config. */
+  /** One for each grant that counts in the trajectory. Its subject is an agent of the config. */
   readonly writs: readonly WritChain[];
   /** Ends with the simulation. */
   readonly signal: AbortSignal;
