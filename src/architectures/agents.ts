@@ -5,7 +5,7 @@ import type { AgentProposal } from './architecture.ts';
 import { ArchitectureError } from './errors.ts';
 import type { Evaluator } from './evaluator.ts';
 
-/** What an agent does on a slice: it proposes an action, or nothing. */
+/** The decision of an agent on a slice: it proposes an action, or nothing. */
 export type AgentDecision = { readonly action: string; readonly args: Json } | 'wait' | 'done' | undefined;
 
 /**
@@ -32,7 +32,10 @@ export const AGENT_FORM = arg.members({
   decide: arg.code,
 });
 
-/** @throws ArgumentError `bad_argument` for a repeated name or a role that the domain does not have */
+/**
+ * @throws ArgumentError `bad_argument` for a repeated name, or for a role that the domain does not
+ * have
+ */
 export function requireAgents(domain: Domain, agents: readonly ComparedAgent[]): void {
   const names = new Set<string>();
   for (const [i, { name, role }] of agents.entries()) {

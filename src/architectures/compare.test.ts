@@ -183,7 +183,7 @@ describe('a judge', () => {
 });
 
 describe('parts of an architecture', () => {
-  test('are replaceable: an adjudicator by sums, and a discipline that commits all', async () => {
+  test('are replaceable: an adjudicator, and a discipline that commits all', async () => {
     const adjudicator = ({ candidate }: any) =>
       JSON.parse(byRules({ state_after: candidate })) as { verdict: 'approve' } | { verdict: 'reject'; reason: string };
     const careless = architecture({

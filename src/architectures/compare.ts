@@ -26,14 +26,14 @@ const PAUSE_EACH = 8;
 
 /**
  * Runs the same agents in the same schedules under several architectures, and counts the committed
- * states that break a rule (Agentic Redux, Definitions A.33 and A.55). In a schedule, an agent reads
- * and submits at two different times, and other agents submit in between.
+ * states that break a rule (Agentic Redux, Definitions A.33 and A.55). In a schedule, an agent
+ * reads and submits at two different times, and other agents submit in between.
  *
  * The result depends on the domain, the options and the answers of models alone. It holds for the
  * schedules that were run, and no further. Nothing is written, and no tool is called.
  *
- * @throws ArchitectureError; ArgumentError `bad_argument`; the errors of a model, such as ModelError
- * `unreachable`; the reason of the signal
+ * @throws ArchitectureError; ArgumentError `bad_argument`; the errors of a model, such as
+ * ModelError `unreachable`; the reason of the signal
  */
 export async function compareArchitectures(
   domain: Domain<any, any, any>,

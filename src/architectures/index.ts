@@ -1,6 +1,6 @@
 /**
  * Architectures: the same agents, in the same schedules, under a microservices architecture, a
- * judge that is a language model, and the kernel (Agentic Redux, §1.1 and Definitions A.25 to A.33).
+ * judge that is a language model, and the kernel (Agentic Redux, §1.1, Definitions A.25 to A.33).
  *
  * Guarantees: all architectures get the same agents, states and schedules. The same seed and the
  * same answers of models give the same result. The kernel is the runtime itself, and not a model of

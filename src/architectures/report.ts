@@ -22,7 +22,7 @@ export type ComparedStep =
       readonly breaks?: readonly { readonly rule: string; readonly detail: string }[];
     };
 
-/** A rule that an architecture lets agents break, with the shortest schedule that shows it. JSON. */
+/** A rule that an architecture lets agents break, with the shortest schedule found. JSON. */
 export interface Violation {
   readonly rule: string;
   readonly kind: ViolationKind;

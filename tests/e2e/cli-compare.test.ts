@@ -82,7 +82,7 @@ Add an LLM judge with --judge openai:NAME, openai:NAME@URL or anthropic:NAME.
   ]);
 });
 
-test('a state that the kernel committed and a rule refuses is a negative finding', async () => {
+test('a committed state that a rule refuses is a negative finding', async () => {
   const { code, out } = await compare('impure.ts', '--agents', 'clerks.ts');
   expect(code).toBe(1);
   expect(out).toContain('kernel breaks NONE in 1 schedule, let through');

@@ -32,13 +32,16 @@ const SHIPPED: readonly [Domain<any, any, any>, (() => unknown)?][] = [
   [verification],
 ];
 
-test.each(someOf(SHIPPED.map(([domain, states]) => [domain.name, domain, states] as const)))('%s', async (_, domain, given) => {
-  const states = (await given?.()) as readonly unknown[] | undefined;
-  const found = await compareArchitectures(domain, {
-    ...{ schedules: 60, population: 3, seed: 2 },
-    ...(states !== undefined && { states }),
-  });
-  const [, kernel] = found.architectures;
-  expect(kernel).toMatchObject({ architecture: 'kernel', broken_schedules: 0, violations: [], refused_valid: 0 });
-  expect(kernel?.committed).toBeGreaterThan(0);
-});
+test.each(someOf(SHIPPED.map(([domain, states]) => [domain.name, domain, states] as const)))(
+  '%s',
+  async (_, domain, given) => {
+    const states = (await given?.()) as readonly unknown[] | undefined;
+    const found = await compareArchitectures(domain, {
+      ...{ schedules: 60, population: 3, seed: 2 },
+      ...(states !== undefined && { states }),
+    });
+    const [, kernel] = found.architectures;
+    expect(kernel).toMatchObject({ architecture: 'kernel', broken_schedules: 0, violations: [], refused_valid: 0 });
+    expect(kernel?.committed).toBeGreaterThan(0);
+  },
+);

@@ -18,7 +18,7 @@ const WALK = 2_000;
 const KEPT_MAX = 40;
 /** The states, with the starting ones, on which proposals are drawn. */
 const PLACES_MAX = 41;
-/** Half of the drawn proposals are on one of the latest states, because some rules need many steps. */
+/** Half of the proposals are drawn on one of the latest states: some rules need many steps. */
 const LATEST = 5;
 /** The most proposals that lead to a state: a person must be able to follow them. */
 const DEPTH_MAX = 8;

@@ -4,7 +4,7 @@ import type { Output } from '../terminal/output.ts';
 import { bold, dim, line, type Printable, red, type Value, yellow } from '../terminal/printable.ts';
 import { shortJson } from '../terminal/short-json.ts';
 
-/** A comparison as text: a row for each architecture, and the shortest schedule for each broken rule. */
+/** A comparison as text: a row for each architecture, a schedule for each broken rule. */
 export function printComparison(
   out: Output,
   comparison: ArchitectureComparison,

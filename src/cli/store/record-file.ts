@@ -2,7 +2,8 @@ import { openStore, type Store } from '#stores';
 import { CliError } from '../errors.ts';
 
 /**
- * Work with the store of `--record`, a SQLite file that keeps answers. Undefined without the option.
+ * Work with the store of `--record`, a SQLite file that keeps answers. The store is undefined
+ * without the option.
  *
  * @throws CliError `usage`; StoreError; the errors of the work
  */
