@@ -117,6 +117,7 @@ async function watchedService(
     checkpoints: new Checkpoints(store, options.logKey ?? derivedLogKey(root), last, witnessesOf(server.witnesses)),
     verifiers: options.verifiers ?? {},
     bundles: new OneAtATime(),
+    comparisons: new OneAtATime(),
     simulations: new Simulations({
       config,
       store,

@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import type { Domain } from '#kernel';
 import { domainView } from '#views';
 import { ServerError } from '../errors.ts';
+import type { Service } from '../service.ts';
 import { documentForm, name } from './forms.ts';
 import { ANYBODY, type Operation, operation } from './operation.ts';
 
@@ -42,11 +44,16 @@ const get = operation({
   answer: domainForm,
   errors: ['no_such_value'],
   run: async ({ path, service }) => {
-    const domain = service.domains.find((one) => one.name === path.domain || one.hash === path.domain);
-    if (domain === undefined)
-      throw new ServerError('no_such_value', `There is no domain ${path.domain}. List them with GET /v1/domains.`);
+    const domain = domainNamed(service, path.domain);
     return { body: domainView(domain), etag: domain.hash };
   },
 });
+
+/** @throws ServerError `no_such_value` */
+export function domainNamed({ domains }: Service, named: string): Domain {
+  const found = domains.find(({ name, hash }) => name === named || hash === named);
+  if (found !== undefined) return found;
+  throw new ServerError('no_such_value', `There is no domain ${named}. List them with GET /v1/domains.`);
+}
 
 export const domains: readonly Operation[] = [list, get];

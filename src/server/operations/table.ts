@@ -3,6 +3,7 @@ import { branches } from './branches.ts';
 import { bundles } from './bundles.ts';
 import { calls } from './calls.ts';
 import { chat } from './chat.ts';
+import { comparisons } from './comparisons.ts';
 import { control } from './control.ts';
 import { domains } from './domains.ts';
 import { effects } from './effects.ts';
@@ -49,6 +50,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...control,
   ...mining,
   ...simulations,
+  ...comparisons,
   ...notices,
   ...runs,
   ...principals,

@@ -18,15 +18,9 @@ import { start } from '../../support/server/serving.ts';
  * that only an operator can repair. The answer is 500, and the log of the server has the reason.
  */
 const FAULTS_OF_THE_SERVER: Readonly<Record<string, readonly string[]>> = {
-  AgentError: [
-    'bad_agents',
-    'bad_turn',
-    'decision_ended',
-    'nondeterministic_agent',
-    'signer_needed',
-    'too_many_questions',
-  ],
+  AgentError: ['bad_agents', 'bad_turn', 'decision_ended', 'nondeterministic_agent', 'too_many_questions'],
   AiSdkError: ['answered_before', 'bad_call', 'no_gated_tool', 'no_run', 'not_data', 'own_approval'],
+  ArchitectureError: ['agent_failed', 'architecture_failed'],
   CanonError: ['not_canonical', 'unreadable', 'unstable'],
   CellsError: ['bad_cells_file', 'move_refused', 'no_such_cell'],
   CedarError: ['bad_schema', 'missing_peer'],
