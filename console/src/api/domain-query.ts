@@ -4,6 +4,15 @@ import type { components } from './openapi.d.ts';
 
 export type Domain = components['schemas']['Domain'];
 
+/** The domains that the server has. */
+export function useDomains() {
+  return useQuery({
+    queryKey: ['domains'],
+    queryFn: async () => (await dataOf(api.GET('/v1/domains'))).domains,
+    staleTime: 60_000,
+  });
+}
+
 /** The domain that is in force in a trajectory. */
 export function useDomainOf(trajectory: string, isWanted: boolean = true) {
   return useQuery({

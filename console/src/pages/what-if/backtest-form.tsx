@@ -1,8 +1,7 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { useSearchParams } from 'wouter';
-import { api, dataOf } from '../../api/client.ts';
+import { useDomains } from '../../api/domain-query.ts';
 import type { TrajectoryInfo } from '../../api/trajectories-query.ts';
 import { Failed, Loading } from '../../parts/states.tsx';
 import { askedBy, type BacktestBody, choicesOf } from './choices.ts';
@@ -28,11 +27,7 @@ interface FormProps {
 
 /** The choices of a backtest of one trajectory. */
 export function BacktestForm(props: FormProps) {
-  const domains = useQuery({
-    queryKey: ['domains'],
-    queryFn: async () => (await dataOf(api.GET('/v1/domains'))).domains,
-    staleTime: 60_000,
-  });
+  const domains = useDomains();
   if (domains.isPending) return <Loading what="the domains" />;
   if (domains.data === undefined) return <Failed error={domains.error} retry={() => void domains.refetch()} />;
   return <Form {...props} domains={domains.data} />;

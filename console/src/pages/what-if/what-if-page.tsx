@@ -5,6 +5,7 @@ import { visible } from '../../../../src/cli/terminal/visible.ts';
 import { useAllTrajectories } from '../../api/trajectories-query.ts';
 import { decoded } from '../../parts/addresses.ts';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
+import { Architectures } from './architectures.tsx';
 import { BacktestForm } from './backtest-form.tsx';
 import { BacktestResult } from './backtest-result.tsx';
 import type { BacktestBody } from './choices.ts';
@@ -107,6 +108,7 @@ export default function WhatIfPage() {
         {trajectory !== undefined && !isSimulation && (
           <MinedRules key={trajectory.trajectory_id} trajectory={trajectory.trajectory_id} />
         )}
+        {trajectories.data !== undefined && !isSimulation && <Architectures domain={trajectory?.domain.hash} />}
       </section>
     </div>
   );
