@@ -37,7 +37,11 @@ withConsole(({ serve, open, blank }) => {
     expect(await cells('microservices')).toEqual(['400', ...Array(3).fill(expect.any(String)), 'in 29 schedules']);
     expect(await cells('kernel')).toEqual(['400', ...Array(3).fill(expect.any(String)), 'none']);
     await part.getByRole('article', { name: 'microservices breaks CLAIM_TIER_CURRENT' }).waitFor();
-    await part.getByText(/no schedule broke a rule, in 400 schedules of 2 agents with 1 turn each: all schedules of each of 100 cases/).waitFor();
+    await part
+      .getByText(
+        /no schedule broke a rule, in 400 schedules of 2 agents with 1 turn each: all schedules of each of 100 cases/,
+      )
+      .waitFor();
     for (const width of [1280, 820, 360]) {
       await page.setViewportSize({ width, height: 800 });
       await expectFitting(page);
