@@ -26,7 +26,7 @@ test('the changes lead from the first value to the second, and each is needed', 
   );
 });
 
-test('a place that one value lacks has one value', () => {
+test('a place of only one of the values has one value', () => {
   expect(changedPlaces({ a: { 'b/c': 1 }, same: [1] }, { a: {}, same: [1], d: {} })).toEqual([
     { place: '/a/b~1c', before: 1 },
     { place: '/d', after: {} },

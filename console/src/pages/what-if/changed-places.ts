@@ -6,7 +6,10 @@ export interface ChangedPlace {
   readonly after?: unknown;
 }
 
-/** The places where two JSON values differ, in UTF-16 order of their keys. A list counts as one value. */
+/**
+ * The places where two JSON values differ, in UTF-16 order of their keys. A list counts as one
+ * value.
+ */
 export function changedPlaces(before: unknown, after: unknown, place = ''): ChangedPlace[] {
   if (!isMembers(before) || !isMembers(after))
     return JSON.stringify(before) === JSON.stringify(after)
