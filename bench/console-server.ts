@@ -18,7 +18,14 @@ export interface Ready {
 }
 
 const READER = 'auditor:bench';
-const NO_LIMITS = { requestsPerSecond: 1e9, concurrency: 1e6, streams: 1e6, bodyBytes: 1_048_576, backlog: 1e6 };
+const NO_LIMITS = {
+  requestsPerSecond: 1e9,
+  concurrency: 1e6,
+  streams: 1e6,
+  bodyBytes: 1_048_576,
+  backlog: 1e6,
+  simulations: 2,
+};
 
 async function start(url: string): Promise<Ready> {
   const store = await openStore(url);

@@ -30,7 +30,14 @@ export interface Ready {
 
 const AGENT = 'agent:bench';
 const READER = 'auditor:bench';
-const NO_LIMITS = { requestsPerSecond: 1e9, concurrency: 1e6, streams: 1e6, bodyBytes: 1_048_576, backlog: 1e6 };
+const NO_LIMITS = {
+  requestsPerSecond: 1e9,
+  concurrency: 1e6,
+  streams: 1e6,
+  bodyBytes: 1_048_576,
+  backlog: 1e6,
+  simulations: 2,
+};
 
 interface Served {
   readonly seed?: string | undefined;

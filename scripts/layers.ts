@@ -31,12 +31,12 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   testing: [
     ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
   ],
-  views: ['base', 'canon', 'ledger', 'kernel', 'effects', 'runtime'],
+  views: ['base', 'canon', 'ledger', 'kernel', 'effects', 'runtime', 'agents'],
   compliance: ['base', 'canon', 'merkle', 'ledger', 'runtime'],
   models: ['base', 'canon', 'authority', 'ledger', 'kernel', 'oracle', 'runtime', 'agents'],
   config: [
     ...['base', 'canon', 'merkle', 'authority', 'ledger', 'kernel', 'oracle', 'effects', 'memory', 'runtime', 'stores'],
-    'domains',
+    ...['domains', 'agents'],
   ],
   incidents: ['base', 'canon', 'authority', 'ledger', 'kernel', 'runtime', 'domains'],
   calls: [

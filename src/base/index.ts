@@ -36,4 +36,5 @@ export {
 export { isUnwantedPromise } from './promise.ts';
 export { errorMessage, isInstance, thrownText, toError } from './thrown.ts';
 export { TransientMap } from './transient-map.ts';
+export { unlessAborted } from './unless-aborted.ts';
 export { withoutPassword } from './without-password.ts';

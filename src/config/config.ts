@@ -4,6 +4,7 @@ import type { Tool } from '#effects';
 import type { Domain } from '#kernel';
 import type { Embedder } from '#memory';
 import type { ApprovalOptions, EffectOptions, Judge } from '#runtime';
+import type { SimulationConfig } from './simulations/simulation-config.ts';
 
 /** The kinds of work of a principal with a server. One principal may be of several kinds. */
 export type PrincipalKind = 'agent' | 'counselor' | 'auditor' | 'admin';
@@ -114,6 +115,8 @@ export interface LimitsConfig {
    * 429. Default 1,000.
    */
   readonly backlog?: number;
+  /** Simulations in progress in one process. Above it a request gets 429. Default 2. */
+  readonly simulations?: number;
 }
 
 /** A witness that cosigns the checkpoints of the server (c2sp.org/tlog-witness). */
@@ -218,6 +221,8 @@ export interface AssizeConfig {
   /** A policy, or the path of its file: a rule table in JSON, or rules for tool calls in YAML. */
   readonly policy?: Policy | string;
   readonly worlds?: Readonly<Record<string, WorldConfig>>;
+  /** Other ways to continue recorded trajectories, by name. */
+  readonly simulations?: Readonly<Record<string, SimulationConfig>>;
   readonly principals?: Readonly<Record<string, PrincipalConfig>>;
   readonly approvals?: Pick<ApprovalOptions, 'timeoutMs' | 'maxPending'>;
   readonly effects?: EffectOptions;

@@ -53,6 +53,11 @@ export type ConfigErrorCode =
    */
   | 'bad_anchors'
   /**
+   * A simulation of the config cannot run: its variants, agents or simulators are not valid.
+   * Correct the config. Evidence `{simulation}`.
+   */
+  | 'bad_simulation'
+  /**
    * A grant that the config no longer has could not be revoked in a trajectory. Revoke its writ
    * with `assize writ revoke`. Evidence `{trajectory_id, writ_id}`.
    */

@@ -58,7 +58,17 @@ export {
   type ResolvedGrant,
   type ResolvedPrincipal,
   type ResolvedServer,
+  type ResolvedSimulation,
   resolveConfig,
 } from './resolved-config.ts';
 export { findRootKey, type RootKey, rootKeyFile, rootKeyOf } from './root-key.ts';
 export { runtimeServices } from './runtime-services.ts';
+export { badSimulation, configuredVariants } from './simulations/configured-variants.ts';
+export type {
+  MakeVariants,
+  SimulatedAgent,
+  SimulatedVariant,
+  SimulationBounds,
+  SimulationConfig,
+  SimulationGiven,
+} from './simulations/simulation-config.ts';

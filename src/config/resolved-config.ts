@@ -22,6 +22,7 @@ import type {
 } from './config.ts';
 import type { Environment } from './environment.ts';
 import { ConfigError } from './errors.ts';
+import type { SimulationBounds, SimulationConfig } from './simulations/simulation-config.ts';
 
 /** The store of a project that names none. */
 export const DEFAULT_STORE = 'sqlite:./assize.db';
@@ -59,6 +60,11 @@ export interface ResolvedServer {
   readonly witnesses: readonly WitnessConfig[];
 }
 
+/** A simulation with every default. */
+export interface ResolvedSimulation extends SimulationConfig {
+  readonly limits: Required<SimulationBounds>;
+}
+
 /** The configuration of a project with every default. Paths are absolute. */
 export interface ResolvedConfig {
   /** The config file. Undefined if the project has none. */
@@ -74,6 +80,8 @@ export interface ResolvedConfig {
   /** The file of a policy, if the config names one instead of a policy. */
   readonly policyFile: string | undefined;
   readonly worlds: Readonly<Record<string, WorldConfig>>;
+  /** By name. */
+  readonly simulations: ReadonlyMap<string, ResolvedSimulation>;
   /** By name. */
   readonly principals: ReadonlyMap<string, ResolvedPrincipal>;
   readonly approvals: NonNullable<AssizeConfig['approvals']>;
@@ -105,7 +113,10 @@ const LIMITS: Required<LimitsConfig> = {
   streams: 16,
   bodyBytes: 1_048_576,
   backlog: 1_000,
+  simulations: 2,
 };
+
+const SIMULATION: Required<SimulationBounds> = { samples: 5, turns: 100, seconds: 30 };
 
 /** A folder in the config is relative to it. */
 function archiveIn(folder: string, archive: string | undefined): string | undefined {
@@ -117,7 +128,7 @@ export function resolveConfig(
   config: AssizeConfig,
   { file, folder, store, archive, env }: ConfigSources,
 ): ResolvedConfig {
-  const { policy, principals = {}, notices = {}, server = {} } = config;
+  const { policy, principals = {}, simulations = {}, notices = {}, server = {} } = config;
   const inFolder = (path: string): string => resolve(folder, path);
   return {
     file,
@@ -129,6 +140,7 @@ export function resolveConfig(
     policy: typeof policy === 'string' ? undefined : policy,
     policyFile: typeof policy === 'string' ? inFolder(policy) : undefined,
     worlds: config.worlds ?? {},
+    simulations: new Map(Object.entries(simulations).map(([name, given]) => [name, resolveSimulation(given)])),
     principals: new Map(Object.entries(principals).map(([name, given]) => [name, resolvePrincipal(name, given)])),
     approvals: config.approvals ?? {},
     effects: config.effects ?? {},
@@ -168,6 +180,10 @@ export function mappedPrincipal(
     );
   checkPrincipal(name, merged, source);
   return resolvePrincipal(name, merged);
+}
+
+function resolveSimulation(given: SimulationConfig): ResolvedSimulation {
+  return { ...given, limits: { ...SIMULATION, ...definedOf(given.limits) } };
 }
 
 function resolvePrincipal(name: string, { kinds, grants = [], email }: PrincipalConfig): ResolvedPrincipal {

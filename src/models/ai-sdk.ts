@@ -1,4 +1,4 @@
-import { arg, checkArgument, isInstance, type Json } from '#base';
+import { arg, checkArgument, isInstance, type Json, unlessAborted } from '#base';
 import { callOf } from './answer-text.ts';
 import type { ChatAnswer, ChatModel, ChatRequest } from './chat-model.ts';
 import { badOption, ModelError } from './errors.ts';
@@ -70,6 +70,7 @@ async function generated(
   const limit = AbortSignal.timeout(timeoutMs);
   const abortSignal = signal === undefined ? limit : AbortSignal.any([signal, limit]);
   try {
+    // A provider may ignore the signal.
     return await unlessAborted(model.doGenerate({ ...callOptions(request), abortSignal }), abortSignal);
   } catch (cause) {
     signal?.throwIfAborted();
@@ -80,18 +81,6 @@ async function generated(
         { evidence: { timeoutMs }, retryable: true },
       );
     throw isInstance(cause, ModelError) ? cause : errorOf(model, cause);
-  }
-}
-
-/** A provider may ignore the signal. */
-async function unlessAborted<T>(work: PromiseLike<T>, signal: AbortSignal): Promise<T> {
-  const aborted = Promise.withResolvers<never>();
-  const stop = (): void => aborted.reject(signal.reason);
-  signal.addEventListener('abort', stop, { once: true });
-  try {
-    return await Promise.race([work, aborted.promise]);
-  } finally {
-    signal.removeEventListener('abort', stop);
   }
 }
 

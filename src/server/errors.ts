@@ -25,8 +25,21 @@ export type ServerErrorCode =
   | 'precondition_failed'
   /** The principal sends too many requests. Wait for the seconds of `Retry-After`. */
   | 'too_fast'
-  /** The server has too many proposals in progress. Wait for the seconds of `Retry-After`. */
+  /**
+   * The server has too many proposals or simulations in progress. Wait for the seconds of
+   * `Retry-After`.
+   */
   | 'too_busy'
+  /**
+   * The simulation took longer than its limit. Ask for fewer samples or turns, or raise
+   * `limits.seconds` of the simulation.
+   */
+  | 'simulation_late'
+  /**
+   * The trajectory has too many entries for a simulation at a server. Use `assize simulate`, in a
+   * process of its own.
+   */
+  | 'trajectory_too_long'
   /** The principal has too many open event streams. Close one. */
   | 'too_many_streams'
   /** The host name is not one of this server. Use the address of `server.publicUrl`. */

@@ -16,6 +16,7 @@ import type { OfficeWrits } from './principals/office-writs.ts';
 import type { Sessions } from './principals/sessions.ts';
 import type { Tokens } from './principals/tokens.ts';
 import type { BundleVerifiers } from './serve-options.ts';
+import type { Simulations } from './simulations/simulations.ts';
 import type { StuckRecords } from './watchdog/stuck-records.ts';
 
 /** The parts that operations use. One for each server process. */
@@ -39,6 +40,7 @@ export interface Service {
   /** A bundle or a report reads much of the ledger, so they are made one after the other. */
   readonly bundles: OneAtATime;
   readonly metrics: Metrics;
+  readonly simulations: Simulations;
   /** The records of the watchdog, and the watch for domain code besides the runtime's. */
   readonly stuck: StuckRecords;
   readonly watch: DomainWatch;

@@ -18,6 +18,7 @@ import { OfficeWrits } from './principals/office-writs.ts';
 import { recentSideStore } from './principals/recent-side-store.ts';
 import type { ServeOptions } from './serve-options.ts';
 import type { Service } from './service.ts';
+import { Simulations } from './simulations/simulations.ts';
 import { Watchdog } from './watchdog/watchdog.ts';
 import { createWorlds } from './worlds.ts';
 
@@ -116,6 +117,17 @@ async function watchedService(
     checkpoints: new Checkpoints(store, options.logKey ?? derivedLogKey(root), last, witnessesOf(server.witnesses)),
     verifiers: options.verifiers ?? {},
     bundles: new OneAtATime(),
+    simulations: new Simulations({
+      config,
+      store,
+      assize,
+      domains,
+      policy,
+      anchors,
+      grants,
+      watch: watchdog,
+      onFailure,
+    }),
     ...{ stuck: watchdog, watch: watchdog },
     failedNotices: new FailedNotices(store, receivers, clock, wakeNotices),
     cell: duties,

@@ -33,6 +33,7 @@ const limits = {
   streams: 10,
   bodyBytes: 1_048_576,
   backlog: 10_000,
+  simulations: 2,
 };
 const defaults = await loadConfig({ from: '/', store: url, env: {} });
 const failed = (error: unknown): void => appendFileSync(log, `${error}\n`);

@@ -50,6 +50,7 @@ const config: ResolvedConfig = {
       streams: 10_000,
       bodyBytes: 1_048_576,
       backlog: 100_000,
+      simulations: 2,
     },
   },
 };

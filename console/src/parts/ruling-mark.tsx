@@ -34,9 +34,15 @@ export const RULINGS: Readonly<Record<RulingName, Look>> = {
   unreadable: { word: 'Unreadable', shape: 'square', sign: MARK },
 };
 
+interface MarkProps {
+  readonly ruling: RulingName;
+  /** Default: that of the ruling. */
+  readonly word?: string | undefined;
+}
+
 /** A ruling as a shape of its own with a word. */
-export function RulingMark({ ruling }: { readonly ruling: RulingName }) {
-  const { word, shape, sign } = RULINGS[ruling];
+export function RulingMark({ ruling, word = RULINGS[ruling].word }: MarkProps) {
+  const { shape, sign } = RULINGS[ruling];
   return (
     <span className={classes.mark} data-ruling={ruling}>
       <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true" data-shape={shape}>

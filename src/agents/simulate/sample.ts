@@ -1,4 +1,4 @@
-import { isAssizeError, isInstance, type Json, thrownText } from '#base';
+import { isAssizeError, isInstance, type Json, thrownText, unlessAborted } from '#base';
 import { hashText } from '#canon';
 import { type Entry, LedgerFault, type PendingPayload, readRow, ValueReader } from '#ledger';
 import { type OracleRow, type OracleStore, type Random, seededRandom, turnKey } from '#oracle';
@@ -206,23 +206,6 @@ const OUTCOMES: Readonly<Record<RunReport['ended'], SampleOutcome>> = {
   turns: 'limit',
   aborted: 'limit',
 };
-
-/**
- * The same, but an abort rejects at once, because an agent may never answer.
- *
- * @throws the signal's reason
- */
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return work;
-  const { promise, reject } = Promise.withResolvers<never>();
-  const stop = (): void => reject(signal.reason);
-  signal.addEventListener('abort', stop, { once: true });
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
-}
 
 function faultOf(error: unknown): SampleFault {
   return { code: isAssizeError(error) ? error.code : 'error', detail: thrownText(error) };

@@ -4,6 +4,7 @@ import type { Domain } from '#kernel';
 import type { EntryRow } from '#ledger';
 import { domainToRun } from '#runtime';
 import { openStore, type Store } from '#stores';
+import { simulationDocument } from '#views';
 import { CliError, EXIT } from '../errors.ts';
 import {
   anchorsOption,
@@ -18,9 +19,10 @@ import {
 } from '../files/options.ts';
 import { readWritFile } from '../input/writ-file.ts';
 import { domainsFor } from '../render/deep-replay-text.ts';
-import { printSimulation, simulationDocument } from '../render/simulation-text.ts';
+import { printSimulation } from '../render/simulation-text.ts';
 import { readAnchors, requireAnchors } from '../store/anchors.ts';
 import { entryAt, findEntry, headOf } from '../store/entries.ts';
+import { simulationNamed } from '../store/named-simulation.ts';
 import { projectPolicy } from '../store/project.ts';
 import { readingAssize, runtimeKeys } from '../store/runtime.ts';
 import { inSession, type SharedOptions } from '../store/session.ts';
@@ -31,9 +33,10 @@ import { watchedStore } from '../store/watched-store.ts';
 interface Options extends SharedOptions, OpeningOptions, VariantOptions {
   readonly tools: readonly string[];
   readonly writ: readonly string[];
+  readonly simulation?: string;
   readonly simulators?: string;
   readonly samples: number;
-  readonly turns: number;
+  readonly turns?: number;
   readonly seed?: string;
   readonly record?: string;
 }
@@ -54,13 +57,14 @@ export function simulateCommand(program: Command): void {
       .addOption(repeatable('--policy <file>', 'one variant for each: rule table in JSON, rules file or Cedar policy'))
       .option('--schema <file>', 'schema of Cedar policies: the text form of Cedar, or FILE.json')
       .addOption(repeatable('--instead <domain>', 'one variant for each version of the domain: FILE, NAME, NAME@FILE'))
+      .option('--simulation <name>', 'simulation of the config: its variants and its simulators')
       .option('--simulators <file>', 'answers to calls that the record does not have: JSON, or a module')
       .option(
         '--people <decision>',
         'of approvals: recorded, wait, approve:PRINCIPAL, reject:PRINCIPAL (default: recorded)',
       )
       .option('--samples <n>', 'samples of each variant', upTo(SAMPLES_MAX), 1)
-      .option('--turns <n>', 'maximum number of turns of a sample', positive, TURNS)
+      .option('--turns <n>', `maximum number of turns of a sample (default: ${TURNS}, or that of the config)`, positive)
       .option('--seed <text>', 'start of all chance (default: 0)')
       .option('--fresh', 'ask every question again, also if the record has its answer')
       .option('--record <file>', 'SQLite file that keeps the answers, so that a repeated simulation asks nothing')
@@ -75,7 +79,8 @@ export function simulateCommand(program: Command): void {
       '\nExamples:\n' +
         '  assize simulate claim-17 desk.ts --model openai:gpt-5 --model anthropic:claude-sonnet-4-5 --samples 5\n' +
         '  assize simulate claim-17@12 desk.ts --policy stricter.json --tools bank.ts --simulators bank.json\n' +
-        '  assize simulate claim-17 --variants prompts.ts --record answers.db --json\n\n' +
+        '  assize simulate claim-17 --variants prompts.ts --record answers.db --json\n' +
+        '  assize simulate claim-17@12 --simulation careful --config assize.config.ts\n\n' +
         'Nothing of the store is written, and no function of a tool that acts is called. Models are asked.\n' +
         'Negative: a sample failed, or a call had no answer.',
     )
@@ -83,7 +88,11 @@ export function simulateCommand(program: Command): void {
       inSession(async (session, options: Options, named: string, files: readonly string[]) => {
         requireAnchors(session.storeUrl, options.anchors);
         const writs = options.writ.map(readWritFile);
-        const simulators = options.simulators === undefined ? {} : await simulatorsIn(options.simulators);
+        const configured = options.simulation === undefined ? undefined : simulationNamed(options.simulation);
+        const simulators = {
+          ...configured?.simulators,
+          ...(options.simulators !== undefined && (await simulatorsIn(options.simulators))),
+        };
         const tools = await loadTools(options.tools);
         const { domains } = await domainsFor({ domain: options.domain });
         const policy = await projectPolicy();
@@ -91,14 +100,17 @@ export function simulateCommand(program: Command): void {
           const at = await entryNamed(store, named);
           const domain = domainToRun(await readingAssize(store).domainAt(at), { domains });
           const signal = session.interruption;
-          const variants = await variantsOf(files, options, { domain: domain as Domain, writs, signal });
+          const inputs = { domain: domain as Domain, writs, signal };
+          const prepared = await configured?.prepared(store, at.trajectory_id, inputs);
+          const variants = [...(prepared?.variants ?? []), ...(await variantsOf(files, options, inputs))];
+          if (variants.length === 0) throw noVariants();
           const simulation = await recordingTo(options.record, (record) =>
             simulate(
               { store: watchedStore(store, signal), oracleStore: store, trajectoryId: at.trajectory_id },
               {
                 ...{ domain, tools, variants, simulators, signal, at: at.seq, samples: options.samples },
-                anchors: readAnchors(session.storeUrl, options.anchors),
-                limits: { turns: options.turns },
+                anchors: [...readAnchors(session.storeUrl, options.anchors), ...(prepared?.anchors ?? [])],
+                limits: { turns: options.turns ?? configured?.turns ?? TURNS },
                 ...runtimeSigner(options),
                 ...(policy && { policy }),
                 ...(options.seed !== undefined && { seed: options.seed }),
@@ -112,6 +124,11 @@ export function simulateCommand(program: Command): void {
         });
       }),
     );
+}
+
+function noVariants(): CliError {
+  const advice = 'Name a file with agents, or pass --variants FILE or --simulation NAME.';
+  return new CliError('usage', `The simulation has no variants. ${advice}`);
 }
 
 function runtimeSigner({ signer }: OpeningOptions): ReturnType<typeof runtimeKeys> {

@@ -33,7 +33,7 @@ export interface VariantInputs {
 
 /**
  * One variant for each agents file with each model, each policy and each version of the domain, and
- * those that the file of `--variants` exports.
+ * those that the file of `--variants` exports. Empty without a file.
  *
  * @throws CliError; ModelError; ArgumentError
  */
@@ -62,8 +62,7 @@ export async function variantsOf(
     const [[, model]] = models as [readonly [string, ChatModel | undefined]];
     found.push(...(await exportedVariants(options.variants, { ...inputs, model }, common)));
   }
-  if (found.length > 0) return found;
-  throw new CliError('usage', 'The simulation has no variants. Name a file with agents, or pass --variants FILE.');
+  return found;
 }
 
 type Dimension<T> = readonly (readonly [name: string, value: T | undefined])[];

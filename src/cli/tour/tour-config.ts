@@ -7,6 +7,7 @@ import { DISCLOSURE_WORLD } from './disclose-advisories.ts';
 import { bankTransfer, expenses } from './expenses.ts';
 import { PAYEES } from './receipts.ts';
 import { TOUR_STORE } from './tour-files.ts';
+import { tourSimulation } from './tour-simulation.ts';
 
 export const EXPENSES_WORLD = 'expenses';
 /** The space of the memory in which the agent keeps what it read. */
@@ -30,6 +31,7 @@ export function tourConfig(
         note: 'receipts, and a bank',
       },
     },
+    simulations: { clerks: tourSimulation(PEOPLE.manager) },
     principals: {
       [PEOPLE.agent]: {
         kinds: ['agent'],

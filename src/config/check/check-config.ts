@@ -27,6 +27,7 @@ import {
 } from './form.ts';
 import { mcp } from './mcp-forms.ts';
 import { mailAddress, notices, server } from './server-forms.ts';
+import { simulations } from './simulation-forms.ts';
 
 /** Maximum times that an agent of a config may pass authority on. */
 const DELEGATIONS_MAX = Math.min(5, MAX_DEPTH);
@@ -166,6 +167,7 @@ const CONFIG: Form = object<AssizeConfig>({
   tools: optional(all(list(tool), ownTools)),
   policy: optional(policy),
   worlds: optional(worlds),
+  simulations: optional(simulations),
   principals: optional(principals),
   approvals: optional(approvals),
   effects: optional(effects),

@@ -65,6 +65,7 @@ const limits: Form = object<LimitsConfig>({
   requestsPerSecond: optional(whole(1, 1_000_000)),
   concurrency: optional(whole(1, 1_000_000)),
   streams: optional(whole(0, 1_000_000)),
+  simulations: optional(whole(1, 100)),
   bodyBytes: optional(whole(1_024, BODY_BYTES_MAX)),
   backlog: optional(whole(1, 1_000_000)),
 });

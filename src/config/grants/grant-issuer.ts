@@ -127,6 +127,26 @@ export class GrantIssuer {
   }
 
   /**
+   * The writs under which the agents of the configuration may act in a copy of a trajectory in
+   * memory: one for each grant, as a child of its writ, so the spending of the record counts.
+   * Nothing is recorded.
+   */
+  async allForCopy(trajectoryId: string): Promise<WritChain[]> {
+    const agents = [...this.#principals.values()].filter(({ kinds }) => kinds.includes('agent'));
+    return (await Promise.all(agents.map((agent) => this.#forCopy(agent, trajectoryId)))).flat();
+  }
+
+  async #forCopy(agent: ResolvedPrincipal, trajectoryId: string): Promise<WritChain[]> {
+    const only = await this.#onlyWrit(agent, trajectoryId);
+    if (only !== undefined) return only;
+    const rows = await Promise.all(
+      grantsIn(agent, trajectoryId).map((grant) => this.#rowOf(agent.name, grant, trajectoryId)),
+    );
+    const terms = { subject: agent.name, nonce: 'copy', max_depth: 0 };
+    return rows.map(({ row }) => part(grantWrit(this.#root, row), terms));
+  }
+
+  /**
    * The short writ with that id, under which an entry of that instant was ruled. Undefined if no
    * grant of the agent issued it.
    */
@@ -272,25 +292,29 @@ export class GrantIssuer {
   }
 
   async #recorded(principal: string, grant: ResolvedGrant, trajectory: string): Promise<GrantWrit> {
-    const terms = termsOf(principal, grant, (await this.#places.find(trajectory))?.domain ?? '');
-    const text = canonicalize(terms);
-    const isSame = (row: GrantRow): boolean => row.principal === principal && canonicalize(row.terms) === text;
-    const current = async () => {
-      const rows = await this.#rows.inTrajectory(trajectory);
-      return { rows, row: rows.find((row) => row.withdrawn === undefined && isSame(row)) };
-    };
-    const before = await current();
-    if (before.row !== undefined) return grantWrit(this.#root, before.row);
-    const own = before.rows.filter((row) => row.principal === principal);
-    const row: GrantRow = {
-      ...{ principal, trajectory, terms },
-      generation: own.filter(isSame).length,
-      carried: carriedBy(own, terms.budget),
-      isConfigured: await this.#hasConfigured({ principal, trajectory, terms }),
-    };
+    const { row, isRecorded } = await this.#rowOf(principal, grant, trajectory);
+    if (isRecorded) return grantWrit(this.#root, row);
     await this.#rows.add(grantWrit(this.#root, row).id, row);
     // Another process may have recorded the grant at the same time: all use the first in order.
-    return grantWrit(this.#root, (await current()).row ?? row);
+    const first = await this.#rowOf(principal, grant, trajectory);
+    return grantWrit(this.#root, first.isRecorded ? first.row : row);
+  }
+
+  /** The row of a grant, or the one that its first use records. */
+  async #rowOf(principal: string, grant: ResolvedGrant, trajectory: string) {
+    const terms = termsOf(principal, grant, (await this.#places.find(trajectory))?.domain ?? '');
+    const text = canonicalize(terms);
+    const rows = (await this.#rows.inTrajectory(trajectory)).filter((row) => row.principal === principal);
+    const same = rows.filter((row) => canonicalize(row.terms) === text);
+    const found = same.find(({ withdrawn }) => withdrawn === undefined);
+    if (found !== undefined) return { row: found, isRecorded: true };
+    const row: GrantRow = {
+      ...{ principal, trajectory, terms },
+      generation: same.length,
+      carried: carriedBy(rows, terms.budget),
+      isConfigured: await this.#hasConfigured({ principal, trajectory, terms }),
+    };
+    return { row, isRecorded: false };
   }
 
   async #hasConfigured({ principal, trajectory, terms }: Pick<GrantRow, 'principal' | 'trajectory' | 'terms'>) {

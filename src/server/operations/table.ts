@@ -20,6 +20,7 @@ import { proposals } from './proposals.ts';
 import { reports } from './reports.ts';
 import { runs } from './runs.ts';
 import { servers } from './servers.ts';
+import { simulations } from './simulations.ts';
 import { standing } from './standing.ts';
 import { trajectories } from './trajectories.ts';
 import { writs } from './writs.ts';
@@ -47,6 +48,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...reports,
   ...control,
   ...mining,
+  ...simulations,
   ...notices,
   ...runs,
   ...principals,

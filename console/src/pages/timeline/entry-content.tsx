@@ -4,6 +4,7 @@ import { Fact, Facts } from '../../parts/facts.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
 import { Part } from '../../parts/part.tsx';
 import { incidentsHref } from '../incidents/start-address.ts';
+import { simulationHref } from '../what-if/simulation-address.ts';
 import { Authority } from './authority.tsx';
 import { Begun } from './begun.tsx';
 import { BranchFrom } from './branch-from.tsx';
@@ -35,6 +36,11 @@ export function EntryContent({ entry }: ContentProps) {
       <KeyChanged entry={entry} />
       <Authority entry={entry} />
       <BranchFrom entry={entry} />
+      <Part title="Simulation">
+        <Anchor component={Link} href={simulationHref(entry.trajectory_id, entry.seq)} size="sm" underline="always">
+          Simulate from here
+        </Anchor>
+      </Part>
       <Part title="Blast radius">
         <Anchor component={Link} href={incidentsHref({ entry: entry.id })} size="sm" underline="always">
           Show derived entries

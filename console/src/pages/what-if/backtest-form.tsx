@@ -1,4 +1,4 @@
-import { Button, Group, NumberInput, SegmentedControl, Stack, Text } from '@mantine/core';
+import { Button, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { useSearchParams } from 'wouter';
@@ -8,7 +8,9 @@ import { Failed, Loading } from '../../parts/states.tsx';
 import { askedBy, type BacktestBody, choicesOf } from './choices.ts';
 import { exampleRules, useEditedRules } from './edited-rules.ts';
 import { RulesField } from './rules-field.tsx';
+import { SeqField } from './seq-field.tsx';
 import { tableAddressOf, tableOf } from './table-address.ts';
+import { useChoose } from './tries.tsx';
 import { VersionField } from './version-field.tsx';
 import { type Domain, otherVersions, recordedDomain } from './versions.ts';
 
@@ -44,22 +46,13 @@ function Form({
   onRestore,
   domains,
 }: FormProps & { readonly domains: readonly Domain[] }) {
-  const [search, setSearch] = useSearchParams();
+  const [search] = useSearchParams();
   const example = exampleRules(recordedDomain(domains, trajectory)?.actions[0]?.name ?? '**');
   const choices = choicesOf(search);
   const { text: rules, edit: setRules, keep } = useEditedRules(trajectory.trajectory_id, example, choices.table);
   const { tries, domain, from, to } = choices;
   const next = askedBy(trajectory.trajectory_id, choices, rules);
-  const choose = (name: string, value: string | undefined) =>
-    setSearch(
-      (before) => {
-        const changed = new URLSearchParams(before);
-        if (value === undefined || value === '') changed.delete(name);
-        else changed.set(name, value);
-        return changed;
-      },
-      { replace: true },
-    );
+  const choose = useChoose();
   const table = tries === 'rules' ? tableAddressOf(rules, example) : undefined;
   const run = () => {
     if (!('body' in next)) return;
@@ -90,17 +83,6 @@ function Form({
         <SeqField label="From entry" placeholder="first" value={from} onChange={(seq) => choose('from', seq)} />
         <SeqField label="To entry" placeholder="last" value={to} onChange={(seq) => choose('to', seq)} />
       </Group>
-      <SegmentedControl
-        size="xs"
-        fullWidth
-        aria-label="Try"
-        value={tries}
-        onChange={(value) => choose('try', value === 'domain' ? 'domain' : undefined)}
-        data={[
-          { value: 'rules', label: 'A rule table' },
-          { value: 'domain', label: 'Another version' },
-        ]}
-      />
       {tries === 'rules' ? (
         <RulesField
           value={rules}
@@ -125,28 +107,5 @@ function Form({
         </Button>
       </Group>
     </Stack>
-  );
-}
-
-interface SeqProps {
-  readonly label: string;
-  readonly placeholder: string;
-  readonly value: number | undefined;
-  readonly onChange: (seq: string | undefined) => void;
-}
-
-function SeqField({ label, placeholder, value, onChange }: SeqProps) {
-  return (
-    <NumberInput
-      size="xs"
-      label={label}
-      placeholder={placeholder}
-      min={0}
-      allowDecimal={false}
-      allowNegative={false}
-      hideControls
-      value={value ?? ''}
-      onChange={(seq) => onChange(String(seq))}
-    />
   );
 }

@@ -20,7 +20,7 @@ export function choicesOf(search: URLSearchParams): Choices {
   };
 }
 
-function numberOf(text: string | null): number | undefined {
+export function numberOf(text: string | null): number | undefined {
   return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 

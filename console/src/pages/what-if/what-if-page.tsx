@@ -9,10 +9,14 @@ import { BacktestForm } from './backtest-form.tsx';
 import { BacktestResult } from './backtest-result.tsx';
 import type { BacktestBody } from './choices.ts';
 import { MinedRules } from './mined-rules.tsx';
+import { SimulationForm } from './simulation-form.tsx';
+import { SimulationResult } from './simulation-result.tsx';
 import { tableOf } from './table-address.ts';
+import { TryControl, triesOf } from './tries.tsx';
+import { useSimulation } from './use-simulation.ts';
 import classes from './what-if-page.module.css';
 
-/** Rules on recorded proposals again, under other rules, and shows what would differ. */
+/** Recorded proposals under other rules, or other agents from an entry on. */
 export default function WhatIfPage() {
   const params = useParams<{ readonly trajectory?: string }>();
   const id = params.trajectory === undefined ? undefined : decoded(params.trajectory);
@@ -23,10 +27,14 @@ export default function WhatIfPage() {
   const [isChanged, setIsChanged] = useState(false);
   const trajectory = trajectories.data?.find(({ trajectory_id }) => trajectory_id === id);
   const results = useRef<HTMLElement>(null);
+  const simulating = useSimulation();
+  const isSimulation = triesOf(search) === 'simulation';
+  const { variables: simulated } = simulating.run;
   useEffect(() => {
-    if (asked !== undefined) results.current?.scrollIntoView();
-  }, [asked]);
+    if (asked !== undefined || simulated !== undefined) results.current?.scrollIntoView();
+  }, [asked, simulated]);
   const isAsked = asked !== undefined && asked.trajectories[0] === id;
+  const hasResult = isSimulation ? simulated?.trajectory === id : isAsked;
   return (
     <div className={classes.page}>
       <section className={classes.choices} aria-label="Choices">
@@ -34,7 +42,8 @@ export default function WhatIfPage() {
           What-if
         </Title>
         <Text size="sm" c="dimmed" mb="md">
-          Rule on recorded proposals again, under other rules. Nothing is written.
+          Rule on recorded proposals again, under other rules, or continue in memory with other agents. Nothing is
+          written.
         </Text>
         {trajectories.isPending && <Loading what="the trajectories" />}
         {trajectories.error !== null && <Failed error={trajectories.error} retry={() => void trajectories.refetch()} />}
@@ -53,7 +62,16 @@ export default function WhatIfPage() {
             onChange={(next) => next !== null && navigate(`/what-if/${encodeURIComponent(next)}`)}
           />
         )}
-        {trajectory !== undefined && (
+        {trajectory !== undefined && <TryControl />}
+        {trajectory !== undefined && isSimulation && (
+          <SimulationForm
+            key={trajectory.trajectory_id}
+            trajectory={trajectory}
+            isRunning={simulating.run.isPending}
+            onRun={simulating.run.mutate}
+          />
+        )}
+        {trajectory !== undefined && !isSimulation && (
           <BacktestForm
             key={trajectory.trajectory_id}
             trajectory={trajectory}
@@ -67,8 +85,10 @@ export default function WhatIfPage() {
           />
         )}
       </section>
-      <section className={classes.results} ref={results} data-asked={isAsked || undefined} aria-label="Result">
-        {isAsked ? (
+      <section className={classes.results} ref={results} data-asked={hasResult || undefined} aria-label="Result">
+        {trajectory !== undefined && isSimulation ? (
+          <SimulationResult simulating={simulating} trajectory={trajectory.trajectory_id} />
+        ) : isAsked ? (
           <BacktestResult asked={asked} isChanged={isChanged} />
         ) : trajectories.data?.length === 0 ? (
           <Empty title="There is no trajectory">A trajectory with recorded proposals appears here.</Empty>
@@ -84,7 +104,7 @@ export default function WhatIfPage() {
             Enter opens an entry.
           </Empty>
         )}
-        {trajectory !== undefined && (
+        {trajectory !== undefined && !isSimulation && (
           <MinedRules key={trajectory.trajectory_id} trajectory={trajectory.trajectory_id} />
         )}
       </section>
