@@ -1,5 +1,6 @@
 import { Code, Group, Text, TextInput, Title } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
+import { Fragment } from 'react';
 import { Link } from 'wouter';
 import { CutText } from '../../parts/cut-text.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
@@ -78,11 +79,22 @@ function Answers({ place, asked, hrefOf }: Pick<AskProps, 'place' | 'hrefOf'> & 
           Text for a prompt, {tokens} of {BUDGET} tokens
         </Title>
         <Code block m="sm" className={classes.prompt as string}>
-          {context === '' ? 'No fact fits the budget.' : <Inert>{context}</Inert>}
+          {context === '' ? 'No fact fits the budget.' : <Lines text={context} />}
         </Code>
       </section>
     </>
   );
+}
+
+/** Each line of a text on a line of its own. A fact never has a line break. */
+function Lines({ text }: { readonly text: string }) {
+  return text.split('\n').map((line, n) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: two lines may be equal
+    <Fragment key={n}>
+      {n > 0 && '\n'}
+      <Inert>{line}</Inert>
+    </Fragment>
+  ));
 }
 
 /** The key of a fact in the ledger, which may have other names. */
