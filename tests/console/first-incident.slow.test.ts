@@ -8,7 +8,7 @@ import { unzipSync } from 'fflate';
 import type { Download, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { expectAccessible, withConsole } from '../support/console/browser.ts';
-import { follow } from '../support/console/guide-steps.ts';
+import { escaped, follow } from '../support/console/guide-steps.ts';
 import { type WalkStep, walkOf } from '../support/console/guide-walk.ts';
 import { expectFitting } from '../support/console/page-checks.ts';
 import { startTerminal, type Terminal } from '../support/console/terminal.ts';
@@ -94,7 +94,7 @@ withConsole(({ blank, openOffline }) => {
           printed = await terminal.run(here(step.command));
           break;
         case 'print':
-          expect(printed).toMatch(new RegExp(step.texts.map((text) => RegExp.escape(text)).join('[^]*')));
+          expect(printed).toMatch(new RegExp(step.texts.map(escaped).join('[^]*')));
           break;
         case 'picture':
           await picture(page, step.name, seen);

@@ -74,6 +74,7 @@ function namedIn(page: Page | Locator, name: string): Locator {
   return found.reduce((all, one) => all.or(one)).first();
 }
 
-function escaped(text: string): string {
+/** A text as a part of a regular expression. */
+export function escaped(text: string): string {
   return text.replace(/[/\\^$.*+?()[\]{}|]/g, '\\$&');
 }
