@@ -111,6 +111,8 @@ withConsole(({ blank, openOffline }) => {
         default:
           await follow(page, step);
           if (step.does === 'see') seen = step.what;
+          // The page believes no fact any more that a step has retracted.
+          if (seen === 'done:') await page.getByText('Believed because of it.').waitFor({ state: 'detached' });
       }
     };
     const steps = walkOf(guide);

@@ -9,6 +9,7 @@ import { periodText } from '../../parts/times.ts';
 import type { Change, MemoryAddress } from './address.ts';
 import classes from './memory-page.module.css';
 import { BUDGET, type Key, type Place, useAliases, useAnswers } from './memory-queries.ts';
+import { TimeChoices } from './time-choices.tsx';
 
 interface AskProps {
   readonly place: Place;
@@ -33,6 +34,7 @@ export function AskPanel({ place, address, onChange, hrefOf }: AskProps) {
           value={text ?? ''}
           onChange={(event) => onChange({ text: event.currentTarget.value })}
         />
+        <TimeChoices address={address} onChange={onChange} />
       </form>
       <Answers place={place} asked={asked as MemoryAddress} hrefOf={hrefOf} />
       <Names place={place} />
@@ -45,7 +47,8 @@ function Answers({ place, asked, hrefOf }: Pick<AskProps, 'place' | 'hrefOf'> & 
   if (answers.error !== null) return <Failed error={answers.error} retry={() => void answers.refetch()} />;
   if (answers.data === undefined) return <Loading what="facts" />;
   const { facts, context, tokens, next } = answers.data;
-  if (facts.length === 0) return <Empty title="Nothing is recalled">No fact matches the question now.</Empty>;
+  if (facts.length === 0)
+    return <Empty title="Nothing is recalled">No fact matches as of these times. Try “True at any time”.</Empty>;
   return (
     <>
       <Text size="xs" c="dimmed" px="sm" py={6} role="status">
