@@ -5,9 +5,6 @@ import { EXPENSES_SPACE, EXPENSES_WORLD } from './tour-config.ts';
 
 const TRIP = { from: '2026-06-01T00:00:00.000000Z', to: '2026-06-04T00:00:00.000000Z' };
 
-/** The guides say of this mail that it was forged. */
-const HOTEL_MAIL = 'mail of the hotel, 5 June';
-
 /** The last statement about Carla's trip contradicts her receipt. */
 const STATEMENTS = [
   {
@@ -24,11 +21,7 @@ const STATEMENTS = [
   },
   {
     ...{ verb: 'correct', subject: 'carla', predicate: 'trip', object: 'conference, three nights at 310.00' },
-    ...{ valid: TRIP, source: HOTEL_MAIL },
-  },
-  {
-    ...{ verb: 'assert', subject: 'hotel', predicate: 'account', object: 'DE 66 1313' },
-    ...{ valid: { from: '2026-06-05T00:00:00.000000Z' }, source: HOTEL_MAIL },
+    ...{ valid: TRIP, source: 'mail of the hotel, 5 June' },
   },
 ] as const;
 

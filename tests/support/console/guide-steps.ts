@@ -2,7 +2,7 @@ import type { Locator, Page } from 'playwright-core';
 
 /** One thing that a guide tells its reader to do, or to see. */
 export type GuideStep =
-  | { readonly does: 'open' | 'return' | 'choose' | 'see' | 'unzip' | 'give'; readonly what: string }
+  | { readonly does: 'open' | 'return' | 'choose' | 'tick' | 'see' | 'unzip' | 'give'; readonly what: string }
   | { readonly does: 'pick'; readonly what: string; readonly option: string }
   | { readonly does: 'write'; readonly what: string; readonly text: string };
 
@@ -15,6 +15,7 @@ const STEP = new RegExp(
     'give it `(?<give>[^`]+)`',
     '[Cc]hoose `(?<option>[^`]+)` in \\*\\*(?<list>[^*]+)\\*\\*',
     '(?:[Cc]hoose|then) \\*\\*(?<choose>[^*]+)\\*\\*',
+    'tick \\*\\*(?<tick>[^*]+)\\*\\*',
     '[Ww]rite `(?<text>[^`]+)` in \\*\\*(?<field>[^*]+)\\*\\*',
     '\\*\\*(?<see>[^*]+)\\*\\*',
   ].join('|'),
@@ -28,7 +29,7 @@ export function stepsOf(guide: string): GuideStep[] {
 }
 
 function stepOf(groups: Readonly<Record<string, string | undefined>>): GuideStep {
-  const { open, back, row, of, unzip, give, option, list = '', choose, text, field = '', see = '' } = groups;
+  const { open, back, row, of, unzip, give, option, list = '', choose, tick, text, field = '', see = '' } = groups;
   if (open !== undefined) return { does: 'open', what: open };
   if (back !== undefined) return { does: 'return', what: back };
   if (row !== undefined) return { does: 'choose', what: `${row} ${of}` };
@@ -36,6 +37,7 @@ function stepOf(groups: Readonly<Record<string, string | undefined>>): GuideStep
   if (give !== undefined) return { does: 'give', what: give };
   if (option !== undefined) return { does: 'pick', what: list, option };
   if (choose !== undefined) return { does: 'choose', what: choose };
+  if (tick !== undefined) return { does: 'tick', what: tick };
   return text === undefined ? { does: 'see', what: see } : { does: 'write', what: field, text };
 }
 
@@ -47,7 +49,8 @@ export async function follow(page: Page, step: GuideStep): Promise<void> {
     await namedIn(seen, step.what).click();
     // Three dots promise a dialog.
     if (step.what.endsWith('…')) await dialog.waitFor();
-  } else if (step.does === 'write') {
+  } else if (step.does === 'tick') await seen.getByLabel(step.what, { exact: true }).check();
+  else if (step.does === 'write') {
     const field = page.locator('input:not([type="radio"]), textarea');
     await seen.getByLabel(step.what, { exact: true }).and(field).fill(step.text);
   } else if (step.does === 'pick') {
