@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { writId } from '#authority';
+import { incident } from '#domains/incident';
 import { type EntryRow, entryRow, integrateLog, readRow } from '#ledger';
 import { MemoryStore } from '#stores';
 import { begun, granted, task, worker } from '../../tests/support/ledger/delegations.ts';
@@ -11,7 +12,7 @@ import {
   SIGNER,
   WARDEN_WRIT,
 } from '../../tests/support/ledger/report-ledgers.ts';
-import { intent, writFor } from '../../tests/support/ledger/runtime.ts';
+import { intent, runtimeOver, writFor } from '../../tests/support/ledger/runtime.ts';
 import { honestSettlements } from '../../tests/support/ledger/settlement-cases.ts';
 import { FRAMEWORKS } from './frameworks/all.ts';
 import type { Measure } from './measures/measure.ts';
@@ -106,6 +107,9 @@ const LINES: readonly (readonly [
   ['control.revocations', 'shown', '1 revocation', () => claims(revoked)],
   ['control.changes', 'shown', '2 changes', () => claims(changed)],
   ['control.pinned', 'shown', '1 pinned definition', () => claims(changed)],
+  ['control.responses', 'not_applicable', '0 responses, 0 outcomes', () => claims(changed)],
+  ['control.responses', 'not_applicable', '0 responses, 0 outcomes', () => responded({ isApproved: false })],
+  ['control.responses', 'shown', '1 response, 1 outcome', () => responded({ isApproved: true })],
   ['control.facts', 'shown', '1 entry with facts', () => claims(stated)],
   ['control.policy', 'none', '0 answers, 0 refusals', () => claims(two)],
   ['control.policy', 'shown', '2 answers, 2 refusals', () => claims(denied, { policy: DENIES })],
@@ -150,6 +154,29 @@ const stated = async ({ trajectory }: ClaimsLedger): Promise<void> => {
 const denied = async (ledger: ClaimsLedger): Promise<void> => {
   for (const action of ['configure', 'pin'] as const) await ledger.change(action);
 };
+
+/** A response with one step, which is carried out if a person approves it. */
+async function responded({ isApproved }: { readonly isApproved: boolean }): Promise<MemoryStore> {
+  const store = new MemoryStore();
+  const writ = writFor('agent:opener');
+  const trajectory = await runtimeOver(store, [incident]).create(incident, {
+    trajectoryId: 'incidents',
+    writs: [writ],
+  });
+  const params = { incident: 'leak' };
+  const plan = { start: { principal: 'agent:bad' }, because: 'a leak', openedBy: 'agent:opener' };
+  const asked = await trajectory.propose({
+    ...{ action: 'open', role: { name: 'opener', params }, writ },
+    args: { ...plan, steps: [{ kind: 'halt', trajectory: 't' }], remains: [] },
+  });
+  if (asked.ruling !== 'escalated') throw new Error(`the response is ${asked.ruling}`);
+  if (!isApproved) return store;
+  await trajectory.approvals.approve(asked.pending, { principal: 'human:ida', method: 'test' });
+  const carrier = { name: 'carrier', params } as const;
+  await trajectory.propose({ action: 'record', role: carrier, args: { step: 0, outcome: 'done' }, writ });
+  await trajectory.propose({ action: 'close', role: carrier, args: {}, writ });
+  return store;
+}
 
 function aged(days: number) {
   return async (ledger: ClaimsLedger): Promise<void> => {

@@ -39,6 +39,11 @@ const GATEWAY = 'gateway';
 const RULES_CHANGED = 'configure';
 const TOOL_PINNED = 'pin';
 
+/** The domain of responses to incidents. A person has approved each committed one. */
+const INCIDENT = 'incident';
+const RESPONSE_OPENED = 'open';
+const STEP_RECORDED = 'record';
+
 /**
  * Counts entries as they come in the order of the log. It reads names, reasons and times, which an
  * entry has in place, so an erasure after the fact changes no figure. A writ that only a blob has
@@ -146,10 +151,11 @@ export class Collector {
     if (delta.beliefs.length > 0) this.#count('with_facts', entry, action.name);
     if (isErasure(payload)) this.#count('erasures', entry);
     if (isUpgrade(payload)) this.#countUpgrade(entry, payload);
-    if (this.#domainOf.get(entry.trajectory_id)?.startsWith(`${GATEWAY}@`) === true) {
-      if (action.name === RULES_CHANGED) this.#count('rule_changes', entry);
-      if (action.name === TOOL_PINNED) this.#count('pinned_tools', entry);
-    }
+    const [domain] = this.#domainOf.get(entry.trajectory_id)?.split('@') ?? [];
+    if (domain === GATEWAY && action.name === RULES_CHANGED) this.#count('rule_changes', entry);
+    if (domain === GATEWAY && action.name === TOOL_PINNED) this.#count('pinned_tools', entry);
+    if (domain === INCIDENT && action.name === RESPONSE_OPENED) this.#count('responses', entry);
+    if (domain === INCIDENT && action.name === STEP_RECORDED) this.#count('response_steps', entry);
     this.#countStops(entry, payload);
     this.#countOutcomes(entry, payload);
   }

@@ -38,6 +38,9 @@ export type Figure =
   | 'upgrades'
   | 'rule_changes'
   | 'pinned_tools'
+  /** Approved responses to incidents, and the recorded outcomes of their steps. */
+  | 'responses'
+  | 'response_steps'
   /** Commits that name effects, and the outcomes of single effects. */
   | 'with_effects'
   | 'undone'

@@ -1,4 +1,4 @@
-import { CHANGES, GUARDED, IN_DOUBT, INCIDENTS, REFUSALS } from '../measures/control.ts';
+import { CHANGES, GUARDED, IN_DOUBT, INCIDENTS, REFUSALS, RESPONSES } from '../measures/control.ts';
 import { outside } from '../measures/measure.ts';
 import {
   AMENDED,
@@ -134,6 +134,7 @@ export const AI_ACT: Framework = {
       measures: [
         HALTED,
         INCIDENTS,
+        RESPONSES,
         IN_DOUBT,
         outside(
           'informed',

@@ -1,4 +1,14 @@
-import { CHANGES, DELEGATED, IN_DOUBT, INCIDENTS, NO_AUTHORITY, POLICY, REFUSALS, RULES } from '../measures/control.ts';
+import {
+  CHANGES,
+  DELEGATED,
+  IN_DOUBT,
+  INCIDENTS,
+  NO_AUTHORITY,
+  POLICY,
+  REFUSALS,
+  RESPONSES,
+  RULES,
+} from '../measures/control.ts';
 import { outside } from '../measures/measure.ts';
 import { ASKED, COUNSELORS, DECIDED, EXPIRED, HALTED, NOT_SELF, OVERRIDES } from '../measures/oversight.ts';
 import { CHECKPOINTED, RECORDED, SIGNED, TRACEABLE, VERIFIED, WITNESSED } from '../measures/records.ts';
@@ -27,6 +37,7 @@ export const ISO_42001: Framework = {
       asks: 'A plan says how users of the system learn of incidents.',
       measures: [
         INCIDENTS,
+        RESPONSES,
         outside(
           'incident-plan',
           'A plan for telling users about incidents exists',

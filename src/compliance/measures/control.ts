@@ -146,6 +146,19 @@ export const INCIDENTS: Measure = events(
   BLAST,
 );
 
+export const RESPONSES: Measure = {
+  id: 'control.responses',
+  title: 'A person approves the response to an incident, and the outcome of each step is recorded',
+  proof: { command: 'assize log incidents', api: 'GET /v1/incidents' },
+  find: (evidence) => {
+    const responses = tallyOf(evidence, 'responses');
+    const steps = tallyOf(evidence, 'response_steps');
+    const figure = `${plural(responses.count, 'response', 'responses')}, ${plural(steps.count, 'outcome', 'outcomes')}`;
+    if (responses.count === 0) return { status: 'not_applicable', figure };
+    return { status: 'shown', figure, examples: responses.examples };
+  },
+};
+
 export const IN_DOUBT: Measure = {
   id: 'control.in_doubt',
   title: 'An effect with an unknown outcome waits for a person, and is decided',
