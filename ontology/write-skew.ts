@@ -1,3 +1,4 @@
+import { Choices, ProposalDrawer } from 'assize/internal/architectures/draw';
 import { arg, checkArgument, isAssizeError, type Json } from 'assize/internal/base';
 import { canonicalize, copyJson, escapeSegment, type Instant, isInstant, WORLD_LIMITS } from 'assize/internal/canon';
 import {
@@ -17,8 +18,6 @@ import {
 } from 'assize/internal/kernel';
 import { OntologyError } from './errors.ts';
 import { mergeUnchecked } from './merge-unchecked.ts';
-import { Choices } from './random.ts';
-import { type Pool, poolOf, textNamed, valuesOf } from './values.ts';
 
 export interface SkewOptions {
   /** The same seed, the same search. Default: 1 */
@@ -147,7 +146,7 @@ class Search {
   readonly #options: Required<Omit<SkewOptions, 'states'>> & { readonly states: readonly unknown[] | undefined };
   readonly #choices: Choices;
   readonly #found: Map<string, SkewWitness> = new Map();
-  readonly #drawArgs: ReadonlyMap<string, (choices: Choices, pool: Pool) => Json>;
+  readonly #drawer: ProposalDrawer;
   readonly #reached: Set<string> = new Set();
   #states = 0;
   #proposals = 0;
@@ -160,7 +159,7 @@ class Search {
     const { nearby = depth === 0 ? 0 : width } = options;
     this.#options = { seed, depth, width, tries, nearby, states, proposals, at };
     this.#choices = new Choices(seed);
-    this.#drawArgs = new Map(Object.entries(domain.actions).map(([name, { args }]) => [name, valuesOf(args)]));
+    this.#drawer = new ProposalDrawer(domain);
   }
 
   run(): SkewSearch {
@@ -246,8 +245,8 @@ class Search {
   #stepsFrom(state: Json): Step[] {
     const world = new World(this.#domain, copyJson(state, WORLD_LIMITS) as never);
     if (world.failing.length > 0) return [];
-    const pool = poolOf(state);
-    const intents = [...this.#options.proposals, ...this.#drawn(pool)];
+    const drawn = this.#drawer.each(state, this.#choices, this.#options.tries);
+    const intents = [...this.#options.proposals, ...drawn];
     const steps = new Map<string, Step>();
     for (const intent of intents) {
       const step = this.#take(world, intent);
@@ -256,20 +255,6 @@ class Search {
       steps.set(textOf([role, action, changes] as never), step);
     }
     return [...steps.values()];
-  }
-
-  *#drawn(pool: Pool): Iterable<Intent> {
-    const choices = this.#choices;
-    const { actions, roles } = this.#domain;
-    for (const [action, { process }] of Object.entries(actions))
-      for (const [name, { params = [], processes }] of Object.entries(roles)) {
-        if (!processes.includes(process)) continue;
-        for (let n = 0; n < this.#options.tries; n++) {
-          const bound = params.map((param) => [param, textNamed(param, { choices, pool })]);
-          const args = this.#drawArgs.get(action)?.(choices, pool) ?? null;
-          yield { action, role: { name, params: Object.fromEntries(bound) }, args };
-        }
-      }
   }
 
   /**

@@ -34,6 +34,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   views: ['base', 'canon', 'ledger', 'kernel', 'effects', 'runtime', 'agents'],
   compliance: ['base', 'canon', 'merkle', 'ledger', 'runtime'],
   models: ['base', 'canon', 'authority', 'ledger', 'kernel', 'oracle', 'runtime', 'agents'],
+  architectures: ['base', 'canon', 'authority', 'kernel', 'oracle', 'runtime', 'stores', 'models'],
   config: [
     ...['base', 'canon', 'merkle', 'authority', 'ledger', 'kernel', 'oracle', 'effects', 'memory', 'runtime', 'stores'],
     ...['domains', 'agents'],
@@ -50,7 +51,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   server: [
     ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
     ...['agents', 'chat', 'cells', 'domains', 'incidents', 'config', 'views', 'compliance', 'tools', 'calls'],
-    ...['mining', 'mcp'],
+    ...['mining', 'mcp', 'architectures'],
   ],
   cli: [
     ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
@@ -68,7 +69,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
       'config',
       'server',
     ],
-    ...['views', 'mcp', 'compliance', 'conformance', 'mining'],
+    ...['views', 'mcp', 'compliance', 'conformance', 'mining', 'architectures'],
   ],
 };
 
@@ -118,6 +119,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   'domains/gateway': ['zod', 'yaml'],
   chat: ['zod'],
   models: ['zod'],
+  architectures: ['zod'],
   views: ['zod'],
   conformance: ['zod'],
   cells: ['yaml', 'zod'],

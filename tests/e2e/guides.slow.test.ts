@@ -243,13 +243,16 @@ test('rules-file.md and rules-file-use.md', () => {
   }
 });
 
-test('mined-rules.md', () => {
+test.each([
+  ['mined-rules.md', 6],
+  ['architectures.md', 3],
+])('%s', (page, count) => {
   // Inside the repository, so that `assize` is this package.
   const folder = mkdtempSync(join(root, 'dist-guide-'));
   try {
-    writeFiles('mined-rules.md', folder);
-    const commands = steps('mined-rules.md');
-    expect(commands).toHaveLength(6);
+    writeFiles(page, folder);
+    const commands = steps(page);
+    expect(commands).toHaveLength(count);
     for (const { command, below } of commands) {
       const printed = shell(`{ ${command}; } 2>&1 || true`, folder);
       expect(withoutProgress(printed).trimEnd(), command).toBe(below.trimEnd());

@@ -9,6 +9,7 @@
 import { describe, expect, test } from 'vitest';
 import { someOf } from '../support/some-of.ts';
 import { AI_SDK } from './bad-input/ai-sdk.ts';
+import { ARCHITECTURES } from './bad-input/architectures.ts';
 import { AUTHORITY } from './bad-input/authority.ts';
 import { BASE } from './bad-input/base.ts';
 import { CANON } from './bad-input/canon.ts';
@@ -57,6 +58,7 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, Case | Exempt>>>> 
   agents: { ...AGENTS, ...EXTRACTION, ...RUNS },
   chat: CHAT,
   mining: MINING,
+  architectures: ARCHITECTURES,
   models: MODELS,
   witness: WITNESS,
   testing: TESTING,

@@ -3,7 +3,7 @@ import { type Simulation, simulate } from '#agents';
 import type { Domain } from '#kernel';
 import type { EntryRow } from '#ledger';
 import { domainToRun } from '#runtime';
-import { openStore, type Store } from '#stores';
+import type { Store } from '#stores';
 import { simulationDocument } from '#views';
 import { CliError, EXIT } from '../errors.ts';
 import {
@@ -24,6 +24,7 @@ import { readAnchors, requireAnchors } from '../store/anchors.ts';
 import { entryAt, findEntry, headOf } from '../store/entries.ts';
 import { simulationNamed } from '../store/named-simulation.ts';
 import { projectPolicy } from '../store/project.ts';
+import { recordingTo } from '../store/record-file.ts';
 import { readingAssize, runtimeKeys } from '../store/runtime.ts';
 import { inSession, type SharedOptions } from '../store/session.ts';
 import { loadTools } from '../store/tools.ts';
@@ -141,18 +142,6 @@ async function entryNamed(store: Store, named: string): Promise<EntryRow> {
   if (trajectory !== undefined) return entryAt(store, trajectory, Number(seq));
   if ((await store.head(named)) !== undefined) return entryAt(store, named, 0);
   return /^[0-9a-f]{8,64}$/i.test(named) ? findEntry(store, named) : headOf(store, named);
-}
-
-async function recordingTo<T>(file: string | undefined, work: (record: Store | undefined) => Promise<T>): Promise<T> {
-  if (file === undefined) return work(undefined);
-  if (file.includes('://') || file.startsWith('sqlite:'))
-    throw new CliError('usage', 'The option --record names a file, not a URL. Pass --record FILE.db.');
-  const record = await openStore(`sqlite:${file}`);
-  try {
-    return await work(record);
-  } finally {
-    await record.close();
-  }
 }
 
 function isComplete({ variants }: Simulation): boolean {

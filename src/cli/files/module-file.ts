@@ -9,7 +9,7 @@ export function isFile(path: string): boolean {
   return statSync(resolve(path), { throwIfNoEntry: false })?.isFile() === true;
 }
 
-type ModuleSort = 'domain' | 'tools' | 'embedder' | 'model' | 'agents' | 'variants' | 'simulators';
+type ModuleSort = 'domain' | 'tools' | 'embedder' | 'model' | 'agents' | 'architectures' | 'variants' | 'simulators';
 
 /**
  * The module of a file. `instead`: the alternative in the error.

@@ -113,6 +113,11 @@ export function upTo(most: number): (text: string) => number {
   return (text) => whole(text, 1, most);
 }
 
+/** A whole number between two others, or one of them. */
+export function between(least: number, most: number): (text: string) => number {
+  return (text) => whole(text, least, most);
+}
+
 function whole(text: string, least: number, most?: number): number {
   const value = Number(text);
   if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < least || value > (most ?? value)) {

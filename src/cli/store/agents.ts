@@ -64,10 +64,29 @@ export async function loadAgentsFile(file: string): Promise<AgentsFile> {
 }
 
 /** The agents for a run. @throws CliError; ModelError; ArgumentError */
-export async function agentsOf({ path, agents }: AgentsFile, given: AgentsGiven): Promise<Agent[]> {
+export async function agentsOf(file: AgentsFile, given: AgentsGiven): Promise<Agent[]> {
+  const listed = await listedAgents(file, given);
+  return listed.map((agent) => agentOf(file.path, agent, given));
+}
+
+/** An agent as it is written in a file, with its name and role. */
+export interface ListedAgent {
+  readonly name: string;
+  readonly role: RoleRef;
+  readonly entry: AgentEntry;
+}
+
+/** The agents of a file as they are written there. @throws CliError */
+export async function listedAgents({ path, agents }: AgentsFile, given: AgentsGiven): Promise<ListedAgent[]> {
   const list = typeof agents === 'function' ? await made(path, agents, given) : agents;
   if (!Array.isArray(list)) throw bad(path, 'its function agents returns no list');
-  return list.map((entry: AgentEntry, i) => agentOf(path, entry, i, given));
+  return list.map((entry: AgentEntry, i) => {
+    if (!isObject(entry)) throw bad(path, `agent ${i + 1} is not an object`);
+    const { name = '', role: of } = entry as AgentEntry;
+    const role = typeof of === 'string' ? { name: of, params: {} } : (of as RoleRef);
+    if (!isObject(role)) throw bad(path, `agent ${i + 1} has no role`);
+    return { name, role, entry };
+  });
 }
 
 async function made(path: string, make: (given: AgentsGiven) => unknown, given: AgentsGiven): Promise<unknown> {
@@ -81,19 +100,16 @@ async function made(path: string, make: (given: AgentsGiven) => unknown, given: 
   }
 }
 
-function agentOf(path: string, entry: AgentEntry, index: number, given: AgentsGiven): Agent {
-  if (!isObject(entry)) throw bad(path, `agent ${index + 1} is not an object`);
-  const { name = '', role: of, decide, instructions } = entry as AgentEntry;
-  const role = typeof of === 'string' ? { name: of, params: {} } : (of as RoleRef);
-  if (!isObject(role)) throw bad(path, `agent ${index + 1} has no role`);
-  const writ = (entry as AgentEntry).writ ?? writFor(path, name, given.writs);
+function agentOf(path: string, { name, role, entry }: ListedAgent, given: AgentsGiven): Agent {
+  const { decide, instructions } = entry;
+  const writ = entry.writ ?? writFor(path, name, given.writs);
   if (typeof decide === 'function') return { name, role, writ, decide: decide.bind(entry) };
   if (typeof instructions !== 'string')
     throw bad(path, `the agent ${name} has neither decide nor instructions; give it one of them`);
   const { model, domain, signal } = given;
   if (model === undefined)
     throw new CliError('usage', `The agent ${name} of ${path} needs a model. Pass --model openai:NAME@URL.`);
-  const { actions, temperature, maxTokens, attempts } = entry as AgentEntry;
+  const { actions, temperature, maxTokens, attempts } = entry;
   return modelAgent({
     name,
     role,

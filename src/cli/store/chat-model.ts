@@ -31,6 +31,16 @@ export function chatModelOf(text: string, textTools: boolean): ChatModel {
   });
 }
 
+/**
+ * The id of the model that `--model` names, for its recorded answers. Needs no key.
+ *
+ * @throws CliError `usage`
+ */
+export function modelIdOf(text: string): string {
+  const { kind, model } = partsOf(text);
+  return `${kind}:${model}`;
+}
+
 function partsOf(text: string): { kind: 'openai' | 'anthropic'; model: string; url: string | undefined } {
   const found = /^(openai|anthropic):(.+?)(?:@(https?:\/\/.+))?$/.exec(text);
   if (found === null)

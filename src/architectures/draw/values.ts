@@ -1,6 +1,6 @@
-import type { Json } from 'assize/internal/base';
 import { z } from 'zod';
-import type { Choices } from './random.ts';
+import type { Json } from '#base';
+import type { Choices } from './choices.ts';
 
 /** The parts of a state that arguments can refer to. */
 export interface Pool {

@@ -1,0 +1,47 @@
+/**
+ * Shipped domains under microservices and the kernel. The kernel commits no state that breaks a
+ * rule, and refuses no proposal that breaks none.
+ */
+import { airline } from 'assize-domains/airline';
+import { moderation } from 'assize-domains/moderation';
+import { retail } from 'assize-domains/retail';
+import { verification } from 'assize-domains/verification';
+import { expect, test } from 'vitest';
+import { compareArchitectures } from '#architectures';
+import { disclosure } from '#domains/disclosure';
+import { gateway } from '#domains/gateway';
+import { incident } from '#domains/incident';
+import { udt } from '#domains/udt';
+import type { Domain } from '#kernel';
+import { smallWorld } from '../../domains/airline/testing/small-world.ts';
+import { halfAYear } from '../../domains/moderation/testing/half-a-year.ts';
+import { smallWorld as smallShop } from '../../domains/retail/testing/small-world.ts';
+import { smallPortfolio } from '../../src/domains/disclosure/testing/small-portfolio.ts';
+import { busyGateway } from '../../src/domains/gateway/testing/busy-gateway.ts';
+import { approvedIncident } from '../../src/domains/incident/testing/approved-incident.ts';
+import { someOf } from '../support/some-of.ts';
+
+const SHIPPED: readonly [Domain<any, any, any>, (() => unknown)?][] = [
+  [udt],
+  [disclosure, smallPortfolio],
+  [gateway(), busyGateway],
+  [incident, () => [approvedIncident()]],
+  [airline, () => [smallWorld()]],
+  [retail, () => [smallShop()]],
+  [moderation, async () => [await halfAYear()]],
+  [verification],
+];
+
+test.each(someOf(SHIPPED.map(([domain, states]) => [domain.name, domain, states] as const)))(
+  '%s',
+  async (_, domain, given) => {
+    const states = (await given?.()) as readonly unknown[] | undefined;
+    const found = await compareArchitectures(domain, {
+      ...{ schedules: 60, population: 3, seed: 2 },
+      ...(states !== undefined && { states }),
+    });
+    const [, kernel] = found.architectures;
+    expect(kernel).toMatchObject({ architecture: 'kernel', broken_schedules: 0, violations: [], refused_valid: 0 });
+    expect(kernel?.committed).toBeGreaterThan(0);
+  },
+);
