@@ -58,7 +58,7 @@ export async function pendingItems(
 
 /** The effects of registered tools. The engine compensates no effect after its transaction. */
 export function effectItems({ calls }: BlastRadius): readonly RemainingItem[] {
-  return calls.filter(({ outcome }) => outcome !== 'undone').map(effectItem);
+  return calls.filter(({ via, outcome }) => via === 'effect' && outcome !== 'undone').map(effectItem);
 }
 
 function effectItem({

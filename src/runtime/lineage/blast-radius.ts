@@ -3,6 +3,7 @@ import type { EffectClass, EffectPayload } from '#effects';
 import {
   type CommitPayload,
   checkRow,
+  type Entry,
   type FactStore,
   type Hash,
   isFactStore,
@@ -15,6 +16,7 @@ import {
   ValueReader,
 } from '#ledger';
 import type { Derivation } from './entry-links.ts';
+import { GatewayCalls } from './gateway-call.ts';
 import { type IncidentStart, startRule } from './incident-start.ts';
 import { searchLineage, walkLineage } from './lineage.ts';
 import type { AffectedEntry } from './lineage-walk.ts';
@@ -59,17 +61,25 @@ export interface AffectedFact {
   readonly factId: string;
 }
 
-/** A changing call of a registered tool that an affected commit made. */
+/** A changing call that an affected commit made, or let through a gateway. */
 export interface AffectedCall {
   readonly entry: Hash;
   readonly trajectoryId: string;
-  /** The id of the effect. */
-  readonly id: Hash;
+  /** The id of the effect, or of the call of the gateway. */
+  readonly id: string;
+  /**
+   * `effect`: the runtime called a registered tool. `gateway`: an agent called a tool of another
+   * server, so neither the runtime nor a step of a response undoes it.
+   */
+  readonly via: 'effect' | 'gateway';
   /** Absent if the call was erased. */
   readonly tool?: string;
   readonly reversibility?: EffectClass['reversibility'];
-  /** `open`: the ledger has no outcome yet. */
-  readonly outcome: SettledAs | 'open';
+  /**
+   * `open`: no affected entry has the outcome. Of a gateway, the outcome is what the agent
+   * reported: `applied` or `failed`, or `undone` if a later call took it back.
+   */
+  readonly outcome: SettledAs | 'failed' | 'open';
 }
 
 /** All that derives from the start of an incident. */
@@ -120,6 +130,7 @@ export async function blastRadius(
 class Consequences {
   readonly #store: LedgerStore;
   readonly #values: ValueReader;
+  readonly #gateway: GatewayCalls;
   readonly #pending: Set<Hash> = new Set();
   readonly #calls: Map<string, AffectedCall> = new Map();
   /** The entries that wrote rows, by partition and row. */
@@ -128,6 +139,7 @@ class Consequences {
   constructor(store: LedgerStore) {
     this.#store = store;
     this.#values = new ValueReader(store);
+    this.#gateway = new GatewayCalls(this.#values);
   }
 
   async add({ id, kind, from }: AffectedEntry): Promise<void> {
@@ -137,11 +149,12 @@ class Consequences {
     const entry = checkRow((await this.#store.resolve(id))!);
     const payload = entry.payload as CommitPayload;
     if (isSettlement(payload)) return this.#settle(payload);
+    await this.#gateway.add(entry as Entry<CommitPayload>);
     for (const { id: effect, effect: stored } of payload.delta.effects) {
       const held = await this.#values.read(entry, stored);
       const { tool, class: of } = ('value' in held ? held.value : {}) as unknown as Partial<EffectPayload>;
       this.#calls.set(`${id} ${effect}`, {
-        ...{ entry: id, trajectoryId: entry.trajectory_id, id: effect, outcome: 'open' },
+        ...{ entry: id, trajectoryId: entry.trajectory_id, id: effect, via: 'effect', outcome: 'open' },
         ...(tool !== undefined && { tool }),
         ...(of !== undefined && { reversibility: of.reversibility }),
       });
@@ -168,7 +181,8 @@ class Consequences {
     const facts: AffectedFact[] = [];
     if (isFactStore(this.#store))
       for (const { name, by } of this.#rows.values()) facts.push(...(await believed(this.#store, name, by)));
-    return { facts, calls: [...this.#calls.values()], pending: [...this.#pending] };
+    const calls = [...this.#calls.values(), ...this.#gateway.found()];
+    return { facts, calls, pending: [...this.#pending] };
   }
 }
 

@@ -8,6 +8,7 @@ export {
 } from './blast-radius.ts';
 export type { DependentEntry } from './dependents.ts';
 export type { Derivation } from './entry-links.ts';
+export { gatewayCall } from './gateway-call.ts';
 export type { IncidentStart, NamedFacts } from './incident-start.ts';
 export type { AffectedEntry } from './lineage-walk.ts';
 export type { IndexedStore } from './link-index.ts';

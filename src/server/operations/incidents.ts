@@ -62,7 +62,8 @@ const blast = operation({
       z.strictObject({
         entry: hash,
         trajectory_id: z.string(),
-        id: hash,
+        id: z.string().describe('of the effect, or of the call of the gateway'),
+        via: z.enum(['effect', 'gateway']).describe('`gateway`: an agent called another server, and no step undoes it'),
         tool: z.string().optional(),
         reversibility: z.string().optional(),
         outcome: z.string(),
@@ -124,10 +125,14 @@ const propose = operation({
     ...plan,
     incident: z.string().optional().describe('absent with `dry_run`'),
     trajectory_id: z.string().optional(),
-    approval: hash.optional().describe('the pending proposal'),
+    status: z
+      .enum(['proposed', 'waiting', 'approved'])
+      .optional()
+      .describe('`waiting`, `approved`: the open incident has the same plan, and nothing was proposed'),
+    approval: hash.optional().describe('the pending proposal; absent for an approved incident'),
   }),
   statuses: [200, 201],
-  errors: ['bad_option', 'not_found', 'nothing_affected', 'too_many_steps', 'incident_refused'],
+  errors: ['bad_option', 'not_found', 'nothing_affected', 'too_many_steps', 'no_steps', 'incident_refused'],
   run: async ({ body, caller, service, key }) => {
     const { through, because, halts, dry_run: isDry = false, ...start } = body;
     const { store, grants, assize, offices, clock } = service;
@@ -138,11 +143,17 @@ const propose = operation({
     });
     const { steps, remains } = planned;
     if (isDry) return { body: { steps, remains } as never };
-    const { incident, trajectoryId, pending } = await openIncident(assize, {
+    const { incident, trajectoryId, status, pending } = await openIncident(assize, {
       ...{ plan: planned, because, openedBy: caller.name, idempotencyKey: key },
       writFor: async (action, _, trajectory) => offices.forServer(caller.name, action, trajectory, clock.now()),
     });
-    return { status: 201, body: { steps, remains, incident, trajectory_id: trajectoryId, approval: pending } as never };
+    const named = {
+      incident,
+      status,
+      trajectory_id: trajectoryId,
+      ...(pending !== undefined && { approval: pending }),
+    };
+    return { status: status === 'proposed' ? 201 : 200, body: { steps, remains, ...named } as never };
   },
 });
 

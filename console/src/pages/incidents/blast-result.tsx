@@ -37,11 +37,11 @@ export function BlastResult({ blast }: { readonly blast: Blast }) {
         </Section>
       )}
       {calls.length > 0 && (
-        <Section title="Calls" about="Made because of it by registered tools. The plan has those of the gateway too.">
+        <Section title="Calls" about="Made because of it by registered tools, or through the gateway.">
           <List size="sm" spacing={2}>
-            {calls.map(({ entry, id, tool, reversibility, outcome }) => (
+            {calls.map(({ entry, id, tool, reversibility, outcome, via }) => (
               <List.Item key={`${entry} ${id}`}>
-                <Inert>{tool ?? 'an erased call'}</Inert>: {undoable(reversibility, outcome)},{' '}
+                <Inert>{tool ?? 'an erased call'}</Inert>: {undoable(reversibility, outcome, via)},{' '}
                 <Place id={entry} places={places} />
               </List.Item>
             ))}
@@ -89,8 +89,13 @@ function Place({ id, places }: { readonly id: string; readonly places: Places })
 }
 
 /** Whether a call can be taken back. The engine compensates no call after its transaction. */
-function undoable(reversibility: string | undefined, outcome: string): string {
+const UNREPORTED = 'let through, and no outcome is reported';
+
+function undoable(reversibility: string | undefined, outcome: string, via: 'effect' | 'gateway'): string {
   if (outcome === 'undone') return 'undone already';
+  if (outcome === 'failed') return 'failed, as its agent reported';
+  if (via === 'gateway')
+    return outcome === 'open' ? UNREPORTED : 'made, and only another call of its server takes it back';
   if (outcome === 'open') return 'its outcome is not known yet';
   return reversibility === 'reversible' ? 'made, compensable by a new proposal' : 'made, not compensable';
 }

@@ -127,6 +127,8 @@ function withoutSome(without: readonly string[]): readonly Derivation[] {
   return DERIVATIONS.filter((name) => !without.includes(name));
 }
 
+const THROUGH = ' through the gateway: only another call of its server takes it back';
+
 /** Each entry once, in the order of the log, with the entries that it derives from. */
 function print(out: Output, { entries, facts, calls, pending, total, erased }: BlastRadius): void {
   const starts = entries.filter(({ isStart }) => isStart).length;
@@ -146,8 +148,10 @@ function print(out: Output, { entries, facts, calls, pending, total, erased }: B
   for (const { entry, space, subject, predicate, object } of facts)
     out.line(line`  ${space} ${subject} ${predicate} ${object} ${dim(shortId(entry))}`);
   if (calls.length > 0) out.line(line`${bold(counted(calls.length, 'call'))} made because of it`);
-  for (const { entry, tool, reversibility, outcome } of calls)
-    out.line(line`  ${tool ?? 'erased'} ${reversibility ?? ''} ${outcome} ${dim(shortId(entry))}`);
+  for (const { entry, tool, reversibility, outcome, via } of calls) {
+    const rest = via === 'gateway' && outcome !== 'undone' && outcome !== 'failed' ? THROUGH : '';
+    out.line(line`  ${tool ?? 'erased'} ${reversibility ?? ''} ${outcome} ${dim(shortId(entry))}${rest}`);
+  }
   if (pending.length > 0) out.line(line`${bold(counted(pending.length, 'proposal'))} still pending`);
   for (const id of pending) out.line(line`  ${shortId(id)}`);
   if (erased > 0)

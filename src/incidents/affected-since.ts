@@ -1,0 +1,18 @@
+import { INCIDENTS, type Incident } from '#domains/incident';
+import { type AffectedEntry, blastRadius, type IncidentStart, type IndexedStore } from '#runtime';
+
+/**
+ * The entries that derive from the start of an incident, by any derivation, and that are later than
+ * its opening: the plan knows none of them. Reads every entry. The trajectory of incidents itself
+ * does not count.
+ *
+ * @throws the errors of `blastRadius`
+ */
+export async function affectedSince(
+  store: IndexedStore,
+  { start, openedAt }: Pick<Incident, 'start' | 'openedAt'>,
+  trajectoryId: string = INCIDENTS,
+): Promise<readonly AffectedEntry[]> {
+  const { entries } = await blastRadius(store, start as IncidentStart, { by: 'all' });
+  return entries.filter(({ at, trajectoryId: place }) => at > openedAt && place !== trajectoryId);
+}
