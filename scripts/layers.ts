@@ -32,7 +32,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
   ],
   views: ['base', 'canon', 'ledger', 'kernel', 'effects', 'runtime'],
-  compliance: ['base', 'canon', 'merkle', 'ledger', 'runtime'],
+  compliance: ['base', 'canon', 'kernel', 'merkle', 'ledger', 'runtime'],
   models: ['base', 'canon', 'authority', 'ledger', 'kernel', 'oracle', 'runtime', 'agents'],
   config: [
     ...['base', 'canon', 'merkle', 'authority', 'ledger', 'kernel', 'oracle', 'effects', 'memory', 'runtime', 'stores'],
