@@ -1,5 +1,5 @@
 import { arg, checkArgument } from '#base';
-import type { EffectClass, EffectPayload } from '#effects';
+import type { EffectPayload } from '#effects';
 import {
   type CommitPayload,
   checkRow,
@@ -11,10 +11,10 @@ import {
   type LedgerStore,
   OPEN_END,
   type PartitionName,
-  type SettledAs,
   settlementArgs,
   ValueReader,
 } from '#ledger';
+import type { AffectedCall } from './affected-call.ts';
 import type { Derivation } from './entry-links.ts';
 import { GatewayCalls } from './gateway-call.ts';
 import { type IncidentStart, startRule } from './incident-start.ts';
@@ -59,27 +59,6 @@ export interface AffectedFact {
   readonly predicate: string;
   readonly object: string;
   readonly factId: string;
-}
-
-/** A changing call that an affected commit made, or let through a gateway. */
-export interface AffectedCall {
-  readonly entry: Hash;
-  readonly trajectoryId: string;
-  /** The id of the effect, or of the call of the gateway. */
-  readonly id: string;
-  /**
-   * `effect`: the runtime called a registered tool. `gateway`: an agent called a tool of another
-   * server, so neither the runtime nor a step of a response undoes it.
-   */
-  readonly via: 'effect' | 'gateway';
-  /** Absent if the call was erased. */
-  readonly tool?: string;
-  readonly reversibility?: EffectClass['reversibility'];
-  /**
-   * `open`: no affected entry has the outcome. Of a gateway, the outcome is what the agent
-   * reported: `applied` or `failed`, or `undone` if a later call took it back.
-   */
-  readonly outcome: SettledAs | 'failed' | 'open';
 }
 
 /** All that derives from the start of an incident. */

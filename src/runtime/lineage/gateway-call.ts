@@ -1,7 +1,7 @@
 import type { Json } from '#base';
 import { parsePointer } from '#canon';
 import type { CommitPayload, Entry, Hash, Patch, ValueReader } from '#ledger';
-import type { AffectedCall } from './blast-radius.ts';
+import type { AffectedCall } from './affected-call.ts';
 
 /**
  * The row that a commit of the gateway's action `call` added to its state, with the id of the call.

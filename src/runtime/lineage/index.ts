@@ -1,5 +1,5 @@
+export type { AffectedCall } from './affected-call.ts';
 export {
-  type AffectedCall,
   type AffectedFact,
   type BlastRadius,
   type BlastRadiusOptions,
