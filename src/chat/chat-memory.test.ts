@@ -488,7 +488,7 @@ describe('repair', () => {
     expect(objects((await memory.remember([say('1')], { facts: [likes('tea')] })).withdrawn)).toEqual(['tea']);
   });
 
-  test('ends a fact without a source, and leaves a conclusion whose source states more', async () => {
+  test('ends a fact without a source, and leaves a conclusion of a wider source', async () => {
     const { chat, world } = await chatWorld();
     const memory = chat();
     const own = world.trajectory.memory({

@@ -141,9 +141,10 @@ export class ChatMemory {
    * one commit, apart from those that wait for a person; others are `skipped` with the reason. A
    * repeated call asks no model and changes nothing.
    *
-   * @throws ChatMemoryError `no_model`, `no_writ`, `space_not_covered`, `key_conflict`; ExtractionError `bad_messages`,
-   * `bad_extraction`; MemoryError `bad_text`, `bad_metadata`; CanonError `bad_instant`; the errors
-   * of the model, the oracle log and `Trajectory.propose`; ArgumentError `bad_argument`
+   * @throws ChatMemoryError `no_model`, `no_writ`, `space_not_covered`, `key_conflict`;
+   * ExtractionError `bad_messages`, `bad_extraction`; MemoryError `bad_text`, `bad_metadata`;
+   * CanonError `bad_instant`; the errors of the model, the oracle log and `Trajectory.propose`;
+   * ArgumentError `bad_argument`
    */
   async remember(messages: readonly ChatMessage[], options: RememberOptions = {}): Promise<Remembered> {
     checkRememberOptions(options);
@@ -224,8 +225,8 @@ export class ChatMemory {
    * Asks the model which names of a space mean one thing. Each pair becomes a pending proposal, and
    * counts when a person has approved it with the answer that the names are the same.
    *
-   * @throws ChatMemoryError `no_model`, `no_writ`, `space_not_covered`; ExtractionError `bad_extraction`; the
-   * errors of the model and of `Memory.assertMany`
+   * @throws ChatMemoryError `no_model`, `no_writ`, `space_not_covered`; ExtractionError
+   * `bad_extraction`; the errors of the model and of `Memory.assertMany`
    */
   async proposeAliases(of: { readonly space?: string; readonly user?: string } = {}): Promise<AliasProposals> {
     checkArgument(PLACE_INPUT, of, 'of');

@@ -9,7 +9,7 @@ import { factMeant } from './fact-meant.ts';
 import { areAtOnce, isRenamed } from './joined.ts';
 import { type FactKey, keysOf, type SpaceAliases } from './space-aliases.ts';
 
-/** A fact as a recall returned it, or its space and its id or the first 8 or more characters of it. */
+/** A fact as a recall returned it, or its space and its id: whole, or its first 8 characters. */
 export type FactToRepair = Pick<ChatFact, 'id' | 'space'> & Partial<Pick<ChatFact, 'row'>>;
 
 export interface RepairOptions {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { cases } from '../../tests/support/cases.ts';
 import { estimateTokens } from './tokens.ts';
 
-/** The pieces that a byte-level tokenizer of this usual form never joins: each is a token at least. */
+/** The pieces that a usual byte-level tokenizer never joins: each is a token at least. */
 function piecesOf(text: string): number {
   return [...text.matchAll(/ ?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+/gu)].length;
 }

@@ -346,7 +346,7 @@ describe('a report', () => {
     expect(await found(store, 'records.verified', scope)).toMatchObject({ status: 'gap' });
   });
 
-  test('of a log whose last entry was removed shows no completeness without a checkpoint', async () => {
+  test('shows no completeness without a checkpoint: the last entry may be gone', async () => {
     const whole = await claims(two);
     const store = new MemoryStore();
     await store.commit({ entries: (await whole.entries('t')).slice(0, 4), blobs: [] });

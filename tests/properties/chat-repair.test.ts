@@ -5,8 +5,8 @@ import { checkMemory } from '#runtime';
 import { cases, hasUsualCases } from '../support/cases.ts';
 import { chatWorld } from '../support/chat/chat-world.ts';
 
-// What a repair withdraws. The model beside it reads the list of withdrawn statements literally: a
-// fact loses these statements and no others, and falls with its last one.
+// A repair against its list of withdrawn statements, read literally: a fact loses these statements
+// and no others, and falls with its last one.
 
 const statement = fc.record({
   subject: fc.constantFrom('ida', 'otto'),

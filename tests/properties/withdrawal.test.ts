@@ -22,8 +22,8 @@ import { cases } from '../support/cases.ts';
 
 /**
  * A withdrawal against a naive evaluation of the provenance: a fact is a set of ways to derive it,
- * each a set of tokens. Without a source, only the ways without its tokens are left. A retraction of
- * the same commit takes its cells away.
+ * each a set of tokens. Without a source, only the ways without its tokens are left. A retraction
+ * of the same commit takes its cells away.
  */
 
 const CELLS = 8;
