@@ -10,7 +10,7 @@ import {
   RULES,
 } from '../measures/control.ts';
 import { outside } from '../measures/measure.ts';
-import { ASKED, COUNSELORS, DECIDED, EXPIRED, HALTED, NOT_SELF, OVERRIDES } from '../measures/oversight.ts';
+import { ASKED, COUNSELORS, DECIDED, EXPIRED, HALTED, IS_PERSON, NOT_SELF, OVERRIDES } from '../measures/oversight.ts';
 import { CHECKPOINTED, RECORDED, SIGNED, TRACEABLE, VERIFIED, WITNESSED } from '../measures/records.ts';
 import type { Framework } from './framework.ts';
 
@@ -49,7 +49,7 @@ export const ISO_42001: Framework = {
       id: 'A.9.2',
       title: 'Processes for responsible use',
       asks: 'Processes say how the system is used responsibly, which includes decisions by people.',
-      measures: [ASKED, DECIDED, COUNSELORS, EXPIRED, NOT_SELF, OVERRIDES],
+      measures: [ASKED, DECIDED, COUNSELORS, EXPIRED, NOT_SELF, OVERRIDES, IS_PERSON],
     },
     {
       id: 'A.9.4',
