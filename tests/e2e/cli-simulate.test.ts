@@ -1,5 +1,5 @@
 /** `assize simulate`, as a process of its own, on a run with calls of a tool. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runAgents } from '#agents';
@@ -112,6 +112,19 @@ describe('variants', () => {
     expect([code, out]).toEqual([1, expect.stringMatching(/no_answer: till\.\w+ \{.*\}: The record has no such call/)]);
   });
 });
+
+test.each(['till.db', './till.db', 'linked.db', 'same.db'])(
+  '--record %s, a store with trajectories, is refused',
+  async (file) => {
+    if (file === 'linked.db') symlinkSync('till.db', join(folder, file));
+    if (file === 'same.db') linkSync(join(folder, 'till.db'), join(folder, file));
+    const before = bytes();
+    const { code, out, err } = await assize('t', 'desk.ts', ...given, '--record', file);
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toContain(`The file ${file} of --record is a store with trajectories`);
+    expect(bytes().equals(before)).toBe(true);
+  },
+);
 
 test.each<readonly [readonly string[], RegExp]>([
   [['t'], /The simulation has no variants/],
