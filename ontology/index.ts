@@ -21,6 +21,7 @@ export {
   type RecordedDraft,
   type RecordedDraftOptions,
   recordDraft,
+  recordedModules,
   type SubmittedDraft,
   submittedDraft,
 } from './drafting/record.ts';
