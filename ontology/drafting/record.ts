@@ -91,7 +91,7 @@ export async function recordedModules(
   options: Omit<RecordedDraftOptions, 'model'>,
 ): Promise<ReadonlySet<string>> {
   const name = trajectoryOf(ontology, derive(ontology).scaffold, options);
-  const known = await trajectoriesIn(options.store).catch((error: unknown) => {
+  const known = await trajectoriesIn(options.store).catch((error: unknown): string[] => {
     if (isAssizeError(error, 'store_not_found')) return [];
     throw error;
   });

@@ -44,6 +44,26 @@ export function rootKeyToAct(storeUrl: string): RootKey {
   return root;
 }
 
+/** How people and agents use standing approvals of a store on a server. */
+export const SERVED =
+  'a server must authenticate its people. Run assize serve, and use assize api standing.ask or standing.end.';
+
+/**
+ * The root key that signs the writs of standing approvals.
+ *
+ * @throws CliError `usage` without a root key; ConfigError
+ */
+export function rootKeyToStand(storeUrl: string): RootKey {
+  const root = findRootKey(storeUrl);
+  if (root === undefined)
+    throw new CliError(
+      'usage',
+      'The store has no root key, which signs the proposal. Name the file of its root key in ASSIZE_ROOT_KEY_FILE.',
+    );
+  anchorRoot(storeUrl, root.publicKey);
+  return root;
+}
+
 /**
  * Refuses a name of the command line for a store on a server, where names must be authenticated.
  *
