@@ -238,6 +238,11 @@ test.each(['till.db', './till.db', 'linked.db', 'same.db'])(
   },
 );
 
+test('a store that does not exist is named, and not its anchors', async () => {
+  const { code, err } = await runCommand(folder, 'sqlite:./typo.db', 'simulate', 't', 'desk.ts');
+  expect([code, err]).toEqual([2, expect.stringMatching(/The store \.\/typo\.db does not exist\./)]);
+});
+
 test.each<readonly [readonly string[], RegExp]>([
   [['t'], /The simulation has no variants/],
   [['nowhere', 'desk.ts'], /The store has no trajectory nowhere/],

@@ -24,6 +24,7 @@ import { domainsFor } from '../render/deep-replay-text.ts';
 import { printSimulation } from '../render/simulation-text.ts';
 import { readAnchors, requireAnchors } from '../store/anchors.ts';
 import { entryAt, findEntry, headOf } from '../store/entries.ts';
+import { requireStoreFile } from '../store/missing-store.ts';
 import { simulationNamed } from '../store/named-simulation.ts';
 import { projectPolicy } from '../store/project.ts';
 import { readingAssize, runtimeKeys } from '../store/runtime.ts';
@@ -90,6 +91,7 @@ export function simulateCommand(program: Command): void {
     )
     .action(
       inSession(async (session, options: Options, named: string, files: readonly string[]) => {
+        requireStoreFile(session.storeUrl);
         requireAnchors(session.storeUrl, options.anchors);
         const writs = options.writ.map(readWritFile);
         const configured = options.simulation === undefined ? undefined : simulationNamed(options.simulation);

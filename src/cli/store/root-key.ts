@@ -1,6 +1,7 @@
 import { anchorRoot, findRootKey, type RootKey, recoveryKeyOf, rootKeyOf } from '#config';
 import type { EffectOptions } from '#runtime';
 import { CliError, note } from '../errors.ts';
+import { requireStoreFile } from './missing-store.ts';
 
 /**
  * The root key that the environment names. Reading anchors needs no key beside a store: its public
@@ -29,11 +30,12 @@ export function requireRootKey(storeUrl: string): RootKey {
 /**
  * The root key of a store, as an anchor of it. Undefined if there is none.
  *
- * @throws CliError `unreadable_file`, `usage` for files that this user may not use; ConfigError
+ * @throws CliError `store_not_found` for a missing file; `unreadable_file`, `usage` for files that this user may not use; ConfigError
  */
 function anchoredRoot(storeUrl: string): RootKey | undefined {
   const root = forThisUser('read', () => findRootKey(storeUrl));
-  if (root !== undefined) forThisUser('written', () => anchorRoot(storeUrl, root.publicKey));
+  if (root === undefined) requireStoreFile(storeUrl);
+  else forThisUser('written', () => anchorRoot(storeUrl, root.publicKey));
   return root;
 }
 
