@@ -21,7 +21,6 @@ export {
   type RecordedDraft,
   type RecordedDraftOptions,
   recordDraft,
-  recordedModules,
   type SubmittedDraft,
   submittedDraft,
 } from './drafting/record.ts';

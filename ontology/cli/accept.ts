@@ -48,7 +48,8 @@ export function acceptDraftCommand(command: Command): void {
           [join(folder, `${name}.ts`), draft.text],
           [join(folder, `${name}.test.ts`), draft.tests],
         ] as const;
-        if (draft.accepted !== undefined && !json) out.line(line`already ${acceptedText(draft)}`);
+        if (draft.accepted !== undefined && !json)
+          out.line(line`already accepted by ${draft.accepted.by} at ${shortTime(draft.accepted.at)}`);
         if (as === undefined) {
           if (json) out.document(documentOf(draft));
           else if (draft.accepted === undefined)
@@ -61,7 +62,7 @@ export function acceptDraftCommand(command: Command): void {
         writeNew(changed, force);
         if (json) out.document({ ...documentOf(accepted), files: files.map(([path]) => path) });
         else {
-          if (draft.accepted === undefined) out.line(line`${green(acceptedText(accepted))}`);
+          if (draft.accepted === undefined) out.line(line`${green('accepted')} by ${accepted.accepted?.by ?? ''}`);
           for (const [path] of changed) out.line(line`${path} written`);
         }
         return EXIT.ok;
@@ -91,8 +92,4 @@ function print(out: Output, { scaffold, text, findings, model, module }: Submitt
 
 function diffText({ sign, text }: DiffLine) {
   return sign === '+' ? line`${green('+')} ${text}` : line`${red('-')} ${text}`;
-}
-
-function acceptedText({ accepted }: SubmittedDraft): string {
-  return accepted === undefined ? '' : `accepted by ${accepted.by} at ${shortTime(accepted.at)}`;
 }

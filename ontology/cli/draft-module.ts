@@ -35,7 +35,8 @@ export async function draftInto(
   folder: string,
   { model, name: modelVersion }: NamedModel,
 ): Promise<ExitCode> {
-  const { recordDraft, recordedModules, scaffold } = await import('../index.ts');
+  const { recordDraft, scaffold } = await import('../index.ts');
+  const { recordedModules } = await import('../drafting/record.ts');
   const reference = bfo === undefined ? undefined : readText(bfo);
   requireShortReference(reference);
   const name = ontology.domain;
