@@ -31,7 +31,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   testing: [
     ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
   ],
-  views: ['base', 'canon', 'authority', 'ledger', 'kernel', 'effects', 'runtime', 'agents'],
+  views: ['base', 'canon', 'ledger', 'kernel', 'effects', 'runtime', 'agents'],
   compliance: ['base', 'canon', 'merkle', 'ledger', 'runtime'],
   models: ['base', 'canon', 'authority', 'ledger', 'kernel', 'oracle', 'runtime', 'agents'],
   config: [

@@ -53,8 +53,8 @@ export type ConfigErrorCode =
    */
   | 'bad_anchors'
   /**
-   * A simulation of the config cannot run: its variants, agents or simulators are not valid. Correct
-   * the config. Evidence `{simulation}`.
+   * A simulation of the config cannot run: its variants, agents or simulators are not valid.
+   * Correct the config. Evidence `{simulation}`.
    */
   | 'bad_simulation'
   /**

@@ -51,6 +51,14 @@ const SHOTS: Readonly<Record<keyof Tour['links'], readonly Shot[]>> = {
       },
     },
     {
+      name: 'simulation',
+      path: () => '/what-if/expenses?try=simulation&at=4',
+      shown: async (page) => {
+        await page.getByRole('button', { name: 'Run the simulation' }).click();
+        await page.getByRole('heading', { name: '4 variants from entry 4' }).waitFor();
+      },
+    },
+    {
       name: 'effects',
       path: async (tour) => `/effects/${await firstEpochOf(tour)}`,
       shown: (page) =>

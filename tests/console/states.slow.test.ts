@@ -10,6 +10,7 @@ const PAGES = [
   '/inbox',
   '/timeline/main',
   '/what-if/main',
+  '/what-if/main?try=simulation',
   '/effects',
   '/memory/main/front',
   '/agents',

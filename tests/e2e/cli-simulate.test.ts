@@ -1,5 +1,5 @@
 /** `assize simulate`, as a process of its own, on a run with calls of a tool. */
-import { linkSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runAgents } from '#agents';
@@ -59,6 +59,32 @@ beforeAll(async () => {
   );
   write('empty.ts', 'export const variants = [];\n');
   write('default.ts', `${SHARED}export default tellerDomain(till);\nexport const agents = [teller('teller 0', 9)];\n`);
+  write(
+    'sim.config.ts',
+    `${SHARED}
+import { defineConfig } from 'assize';
+const { writ: _, ...agent } = teller('teller 0', 9);
+const use = { answer: { receipt: 'simulated' } };
+const GRANT = { actions: ['**'], scopes: ['**'], budget: { proposals: 1_000, cents: 1_000_000 } };
+export default defineConfig({
+  domains: [tellerDomain(till)],
+  tools: till.tools,
+  principals: { 'teller 0': { kinds: ['agent'], grants: [GRANT] } },
+  simulations: {
+    own: {
+      domain: 'teller',
+      variants: ({ domain, writs }) => [
+        { name: domain.version + ' ' + writs[0].writ.subject, agents: [agent], people: { approve: 'manager:m' } },
+      ],
+      simulators: { 'till.pay': use, 'till.wire': use, 'till.book': use },
+      limits: { turns: 12 },
+    },
+    thrown: { domain: 'teller', variants: () => { throw new Error('no model here'); } },
+    other: { domain: 'budget', variants: [{ name: 'a', agents: [agent] }] },
+  },
+});
+`,
+  );
 
   const till = new Till();
   const domain = tellerDomain(till);
@@ -217,6 +243,16 @@ describe('variants', () => {
   test('of a file with another default export are its named agents', async () => {
     const { code, out } = await assize('t', 'default.ts', ...given);
     expect([code, out]).toEqual([0, expect.stringContaining('default has the rulings of the record.')]);
+  test('of a simulation of the config have the writs of their grants', async () => {
+    const before = bytes();
+    const { code, out, err } = await assize('t', '--simulation', 'own', '--config', 'sim.config.ts', '--json');
+    expect([code, err]).toEqual([0, '']);
+    const { variants, recorded } = JSON.parse(out);
+    expect(variants.map(({ name }: { name: string }) => name)).toEqual(['1 teller 0']);
+    expect(variants[0].spent).toEqual(recorded.spent);
+    expect(variants[0].samples[0].parts).toBeUndefined();
+    expect(bytes().equals(before)).toBe(true);
+    expect(existsSync(join(folder, 'till.db.root.key'))).toBe(false);
   });
 
   test('without an answer to a call are a negative finding', async () => {
@@ -258,6 +294,13 @@ test.each<readonly [readonly string[], RegExp]>([
   [['t', 'desk.ts', '--record', 'sqlite:x.db'], /The option --record names a file/],
   [['t', 'desk.ts', '--samples', '0'], /whole number from 1/],
   [['t', 'model.ts'], /Pass --model/],
+  [['t', '--simulation', 'own'], /The config has no simulation own\. Its simulations: none\./],
+  [
+    ['t', '--simulation', 'no', '--config', 'sim.config.ts'],
+    /no simulation no\. Its simulations: own, thrown, other\./,
+  ],
+  [['t', '--simulation', 'thrown', '--config', 'sim.config.ts'], /The function variants .* failed: no model here\./],
+  [['t', '--simulation', 'other', '--config', 'sim.config.ts'], /is for the domain budget, and t has teller/],
 ])('%j is misuse, in one sentence', async (args, message) => {
   const { code, out, err } = await assize(...args, '--domain', 'domain.ts');
   expect([code, out]).toEqual([2, '']);

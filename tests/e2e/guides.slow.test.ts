@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { completion, StubProvider } from '../support/models/stub-provider.ts';
 import { writeFiles } from '../support/process/guide-files.ts';
+import { startServer } from '../support/process/listening-server.ts';
 
 const root = join(import.meta.dirname, '../..');
 const python = spawnSync('python3', ['--version']).status === 0;
@@ -335,7 +336,25 @@ test('domain-upgrade.md', () => {
   }
 });
 
-test('agents.md, -record.md, -replay.md, simulate.md and preconditions.md', () => {
+/** The server of simulate.md, with its request. */
+async function simulatedAtServer(folder: string): Promise<void> {
+  const server = await startServer(folder, ['--port', '0']);
+  try {
+    writeFileSync(join(folder, 'ann.token'), shell('assize token create admin:ann', folder), { mode: 0o600 });
+    const [asking = ''] = blocks('simulate.md', 'sh server');
+    const said = shell(`export ASSIZE_URL=${server.url}\n${asking}`, folder);
+    const { at, variants } = JSON.parse(said);
+    expect([at.seq, variants[0].samples[0].parts, variants[1].rules]).toEqual([
+      2,
+      undefined,
+      { 'no-roofs': { rejected: variants[1].medians.rejected, escalated: 0 } },
+    ]);
+  } finally {
+    await server.end('SIGTERM');
+  }
+}
+
+test('agents.md, -record.md, -replay.md, simulate.md and preconditions.md', async () => {
   // Inside the repository, so that `assize` is this package.
   const folder = mkdtempSync(join(root, 'dist-guide-'));
   const run = (name: string) => execFileSync(process.execPath, [name], { cwd: folder, encoding: 'utf8' });
@@ -349,6 +368,7 @@ test('agents.md, -record.md, -replay.md, simulate.md and preconditions.md', () =
     for (const { command, below } of steps('simulate.md'))
       expect(undated(shell(command, folder)), command).toBe(undated(below));
     expect(run('simulate.ts')).toBe(blocks('simulate.md', 'text simulate.ts').join(''));
+    await simulatedAtServer(folder);
     // The simulators of the page, as data and as functions.
     const given = '--store sqlite:./desk.db --domain desk.ts --anchors anchors.json';
     for (const file of ['bank.json', 'simulators.ts'])

@@ -95,6 +95,27 @@ describe('the tour', () => {
     for (const secret of secrets) expect(said).not.toContain(secret);
   });
 
+  test('its simulation continues the receipts in memory, without the bank', async () => {
+    const paid = bankLog().length;
+    const [name = '', value = ''] = readFileSync(at('assize-tour.db.auditor'), 'utf8').trim().split(': ');
+    const answer = await fetch(`${server.url}/v1/trajectories/expenses/simulations`, {
+      method: 'POST',
+      headers: { [name]: value, 'content-type': 'application/json' },
+      // The entries before are memory, and the first receipt follows.
+      body: JSON.stringify({ simulation: 'clerks', at_seq: 4 }),
+    });
+    const { variants } = (await answer.json()) as { readonly variants: readonly any[] };
+    expect(variants.map((variant) => [variant.name, Object.keys(variant.rules), variant.samples[0].outcome])).toEqual([
+      ['as it was', ['MANAGER_APPROVES', 'PAYEE_IS_KNOWN'], 'waits'],
+      ['no orders from text', ['MANAGER_APPROVES'], 'waits'],
+      ['stricter policy', ['MANAGER_APPROVES', 'PAYEE_IS_KNOWN', 'forty-euros-ask'], 'waits'],
+      ['all approved', ['MANAGER_APPROVES', 'PAYEE_IS_KNOWN'], 'done'],
+    ]);
+    expect(variants[0].samples[0].parts).toBeUndefined();
+    expect(variants[3].calls).toEqual({ 'bank.transfer': { record: 3, simulator: 1 } });
+    expect(bankLog()).toHaveLength(paid);
+  });
+
   test('its six commands do as printed', () => {
     expect([...commands().keys()]).toEqual(['list', 'approve', 'read', 'propose', 'verify', 'follow']);
     expect(run('list')).toMatchObject([{ approvals: [{ channel: 'manager', requester: 'agent:clerk' }] }]);

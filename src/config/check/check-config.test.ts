@@ -17,6 +17,8 @@ const WITNESS = formatVerifierKey(signerKey('witness.example', 'cosignature', '0
 const LOG = formatVerifierKey(signerKey('log.example', 'note', '02'.repeat(32)));
 const witness = { url: 'https://w.example', key: WITNESS };
 const secret = 'a-secret-of-24-characters';
+const simulated = { name: 'v', agents: [{ name: 'agent:scout', role: { name: 'spender' }, decide: () => 'done' }] };
+const simulation = { domain: 'budget', variants: [simulated] };
 
 /** A config with every member. */
 const FULL = {
@@ -42,6 +44,16 @@ const FULL = {
     'manager:grace': { kinds: ['counselor', 'admin'], email: 'grace@example.com' },
   },
   approvals: { timeoutMs: 'never', maxPending: 10 },
+  simulations: {
+    careful: {
+      description: 'Pays less.',
+      domain: 'budget',
+      variants: [simulated],
+      simulators: { 'bank.pay': { answer: 1 }, 'bank.refund': () => 1 },
+      limits: { samples: 100, turns: 1, seconds: 50 },
+    },
+    'a.b-c_1': { domain: 'budget', variants: () => [] },
+  },
   mcp: {
     world: 'main',
     servers: {
@@ -69,7 +81,7 @@ const FULL = {
     port: 0,
     publicUrl: 'https://assize.example.com',
     behindProxy: true,
-    limits: { requestsPerSecond: 1, concurrency: 1, streams: 0, bodyBytes: 1_024 },
+    limits: { requestsPerSecond: 1, concurrency: 1, streams: 0, bodyBytes: 1_024, simulations: 100 },
     writSeconds: 60,
     watchdogMs: 1_000,
     witnesses: [{ url: 'https://witness.example', key: WITNESS }],
@@ -109,6 +121,21 @@ const BAD: readonly (readonly [path: string, config: object])[] = [
   ['worlds.a.domain', { worlds: { a: {} } }],
   ['worlds.a.intial', { worlds: { a: { domain: 'budget', intial: {} } } }],
   ['worlds.a.note', { worlds: { a: { domain: 'budget', note: 1 } } }],
+  ['simulations', { simulations: [simulation] }],
+  ['simulations["a b"]', { simulations: { 'a b': simulation } }],
+  ['simulations[""]', { simulations: { '': simulation } }],
+  ['simulations.a', { simulations: { a: [simulated] } }],
+  ['simulations.a.variant', { simulations: { a: { ...simulation, variant: [] } } }],
+  ['simulations.a.description', { simulations: { a: { ...simulation, description: 'x'.repeat(501) } } }],
+  ['simulations.a.domain', { simulations: { a: { variants: [simulated] } } }],
+  ['simulations.a.variants', { simulations: { a: { domain: 'budget' } } }],
+  ['simulations.a.variants', { simulations: { a: { ...simulation, variants: [] } } }],
+  ['simulations.a.variants[0]', { simulations: { a: { ...simulation, variants: [{ name: 'v' }] } } }],
+  ['simulations.a.variants[1]', { simulations: { a: { ...simulation, variants: [simulated, null] } } }],
+  ['simulations.a.simulators["bank.pay"]', { simulations: { a: { ...simulation, simulators: { 'bank.pay': 1 } } } }],
+  ['simulations.a.limits.samples', { simulations: { a: { ...simulation, limits: { samples: 101 } } } }],
+  ['simulations.a.limits.turns', { simulations: { a: { ...simulation, limits: { turns: 0 } } } }],
+  ['simulations.a.limits.seconds', { simulations: { a: { ...simulation, limits: { seconds: 51 } } } }],
   ['principals', { principals: [agent] }],
   ['principals[""]', { principals: { '': agent } }],
   ['principals["a\u200bb"]', { principals: { 'a\u200bb': agent } }],
@@ -175,6 +202,7 @@ const BAD: readonly (readonly [path: string, config: object])[] = [
   ['server.behindProxy', { server: { behindProxy: true, tls: { certFile: 'a', keyFile: 'b' } } }],
   ['server.tls.keyFile', { server: { tls: { certFile: 'a' } } }],
   ['server.limits.streams', { server: { limits: { streams: -1 } } }],
+  ['server.limits.simulations', { server: { limits: { simulations: 0 } } }],
   ['server.limits.requestsPerSecond', { server: { limits: { requestsPerSecond: 0 } } }],
   ['server.limits.concurrency', { server: { limits: { concurrency: Number.NaN } } }],
   ['server.limits.bodyBytes', { server: { limits: { bodyBytes: 2 ** 40 } } }],
@@ -233,7 +261,7 @@ test('no message contains a value, which may be a secret', () => {
 test('any value at any member is accepted, or refused with a path under it', () => {
   const places = ['store', 'domains', 'tools', 'policy', 'worlds', 'principals', 'approvals', 'effects', 'memory'];
   fc.assert(
-    fc.property(fc.constantFrom(...places, 'notices', 'server'), fc.anything(), (name, value) => {
+    fc.property(fc.constantFrom(...places, 'notices', 'server', 'simulations'), fc.anything(), (name, value) => {
       try {
         checkConfig({ [name]: value });
       } catch (error) {

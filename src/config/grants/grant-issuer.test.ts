@@ -179,6 +179,29 @@ test('the writs of all windows are children of one writ of the grant', async () 
   );
 });
 
+test('the writs for a copy are children of the same writs, and record nothing', async () => {
+  const ids = fc.constantFrom('main', 'other', 'incidents');
+  await fc.assert(
+    fc.asyncProperty(fc.array(grant, { maxLength: 3 }), ids, async (grants, id) => {
+      const world = await World.of('main', 'other', 'incidents');
+      const issuer = await world.starts({ [SCOUT]: grants, 'agent:idle': [] });
+      const rows = () => world.store.sideList('grant', { limit: 100 });
+      const before = await rows();
+      const copies = await issuer.allForCopy(id);
+      expect(await rows()).toEqual(before);
+      const issued = await issuer.allFor(world.agent(SCOUT), id, NOW);
+      expect(copies.map(({ writ }) => writ.parent)).toEqual(issued.map(({ writ }) => writ.parent));
+      for (const { writ } of copies) {
+        expect(writ).toMatchObject({ subject: SCOUT, trajectory: id, max_depth: 0 });
+        expect(grants.some((given) => isWithin(writ, given))).toBe(true);
+      }
+      // A grant that was used has the same writ for a copy.
+      expect(await issuer.allForCopy(id)).toEqual(copies);
+    }),
+    { numRuns: 30 },
+  );
+});
+
 const TERMS = { subject: 'agent:scout/sub', actions: ['tip'], scopes: ['role:clerk:a'] };
 
 test('a part of a grant is within it, and no holder of a part passes it on', async () => {

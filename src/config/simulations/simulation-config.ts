@@ -15,13 +15,13 @@ export interface SimulationConfig {
   readonly limits?: SimulationBounds;
 }
 
-/** The most that one request may ask for. A model of a variant can cost money. */
+/** The limits of one request, because a model of a variant can cost money. */
 export interface SimulationBounds {
-  /** Samples of each variant: 1 to 100. Default: 5. */
+  /** The most samples of each variant: 1 to 100. Default: 5. */
   readonly samples?: number;
-  /** Turns of a sample: 1 to 10,000. Default: 100. */
+  /** The most turns of a sample: 1 to 10,000. Default: 100. */
   readonly turns?: number;
-  /** Seconds of a simulation at a server: 1 to 50. Default: 30. */
+  /** The most seconds of a simulation at a server: 1 to 50. Default: 30. */
   readonly seconds?: number;
 }
 
@@ -32,7 +32,7 @@ export type MakeVariants = (
 export interface SimulationGiven {
   /** The domain of the trajectory, in the version in force at the shared entry. */
   readonly domain: Domain;
-  /** One for each grant that counts in the trajectory. Their subjects are the agents of the config. */
+  /** One for each grant that counts in the trajectory. Its subject is an agent of the config. */
   readonly writs: readonly WritChain[];
   /** Ends with the simulation. */
   readonly signal: AbortSignal;

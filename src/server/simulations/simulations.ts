@@ -117,7 +117,7 @@ export class Simulations {
     return this.#withoutTexts(name, done);
   }
 
-  /** @throws ServerError `no_such_value`, `trajectory_too_long`; RuntimeError `not_found`, `domain_mismatch` */
+  /** @throws ServerError `no_such_value`, `trajectory_too_long`; RuntimeError `domain_mismatch` */
   async #domainAt(name: string, { domain }: ResolvedSimulation, trajectoryId: string, at: number): Promise<Domain> {
     const { store, assize, domains } = this.#options;
     const head = await store.head(trajectoryId);
@@ -143,8 +143,8 @@ export class Simulations {
   }
 
   /**
-   * The same without the texts of errors that agents, models and simulators threw, which can quote a
-   * secret. The log of the server gets the first one of each variant.
+   * The same without the texts of errors that agents, models and simulators threw, which can quote
+   * a secret. The log of the server gets the first one of each variant.
    */
   #withoutTexts(name: string, simulation: Simulation): Simulation {
     for (const { name: variant, samples } of simulation.variants) {

@@ -1,6 +1,7 @@
 /** Every operation of the API once, with its answer checked against its own schema. */
 import { expect, test } from 'vitest';
 import { addMicros, canonicalize } from '#canon';
+import type { SimulationConfig } from '#config';
 import { budget } from '#domains/budget';
 import { gateway, gatewayDomain, readRules } from '#domains/gateway';
 import { incident } from '#domains/incident';
@@ -21,13 +22,29 @@ default: allow
 tools: { fs/add: { undo: { tool: fs/remove, args: { path: /args/path, id: /result/id } } } }
 `;
 const MAIN = { trajectory: 'main' };
+const SIMULATION: SimulationConfig = {
+  description: 'One payment more.',
+  domain: 'till',
+  variants: [
+    {
+      name: 'one payment',
+      agents: [
+        {
+          ...{ name: 'agent:scout', role: { name: 'clerk', params: { desk: 'new' } } },
+          decide: ({ desks }) => (desks?.new === undefined ? { action: 'pay', args: { amount: 1 } } : 'done'),
+        },
+      ],
+    },
+  ],
+};
 const role = (desk: string) => ({ name: 'clerk', params: { desk } });
 
 test('each operation answers in the form of its schema', async () => {
   await using sink = await NoticeSink.open();
   const webhook = { url: sink.url, secret: 'a-secret-of-24-characters', allowPrivate: true, channels: ['nobody'] };
   const domains = [till, laterTill, budget, incident] as unknown as Domain[];
-  const server = await start({ config: { notices: { webhooks: [webhook] } }, domains });
+  const config = { notices: { webhooks: [webhook] }, simulations: { payment: SIMULATION } };
+  const server = await start({ config, domains });
   const called = new Set<string>();
   const ok = (id: string, calling?: Calling): Promise<any> => {
     called.add(id);
@@ -256,6 +273,10 @@ test('each operation answers in the form of its schema', async () => {
 
   const mined = await ok('mining.run', { body: { trajectories: ['main'], min_support: 1, chance: 0.5 } });
   expect(mined).toMatchObject({ runs: 1, good: 1, erased: 0 });
+
+  const [{ name: simulation }] = (await ok('simulations.list')).simulations;
+  const simulated = await ok('simulations.run', { path: MAIN, body: { simulation, samples: 2 } });
+  expect(simulated.variants).toMatchObject([{ name: 'one payment', outcomes: { done: 2 }, medians: { turns: 2 } }]);
 
   const revoked = await ok('writs.revoke', { path: { ...MAIN, writ: 'agent:scout' }, body: { reason: 'left' } });
   expect(revoked.revocations).toMatchObject([{ ruling: { ruling: 'committed' } }]);

@@ -210,6 +210,7 @@ const SMALLEST: Readonly<Record<string, unknown>> = {
   'memory.recall': {},
   'incidents.blast': { writ: '9'.repeat(64) },
   'incidents.propose': { writ: '9'.repeat(64), because: 'it leaked' },
+  'simulations.run': { simulation: 'none' },
   'trajectories.halt': { reason: 'stop' },
   'trajectories.resume': { reason: 'go on' },
   'trajectories.upgrade': { reason: 'newer' },

@@ -64,7 +64,7 @@ export function SimulationTable({ simulation }: { readonly simulation: Simulatio
           {rules.length > 0 && (
             <Table.Tbody>
               <Table.Tr>
-                <Table.Th scope="rowgroup" className={classes.label} colSpan={variants.length + 2}>
+                <Table.Th scope="rowgroup" className={classes.label} fw={700} colSpan={variants.length + 2}>
                   Rules met
                 </Table.Th>
               </Table.Tr>

@@ -16,7 +16,7 @@ import { TryControl, triesOf } from './tries.tsx';
 import { useSimulation } from './use-simulation.ts';
 import classes from './what-if-page.module.css';
 
-/** Recorded proposals under other rules, or other agents from an entry on, and what would differ. */
+/** Recorded proposals under other rules, or other agents from an entry on. */
 export default function WhatIfPage() {
   const params = useParams<{ readonly trajectory?: string }>();
   const id = params.trajectory === undefined ? undefined : decoded(params.trajectory);
