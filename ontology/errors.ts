@@ -29,6 +29,16 @@ export type OntologyErrorCode =
    */
   | 'bad_state'
   /**
+   * A walk is not one of the domain: it names a process that the ontology lacks, or one of its
+   * proposals does not pass. Correct the walk. Evidence `{proposal}` or `{exception}`, from 0.
+   */
+  | 'bad_walk'
+  /**
+   * Two architectures have too many parts that look alike to be compared within the bound. Raise
+   * `stepsMax`. Evidence `{steps_max}`.
+   */
+  | 'too_symmetric'
+  /**
    * The model wrote no valid ontology, even after its errors were shown to it. Shorten the text, or
    * use another model. Evidence `{answer, findings}`.
    */

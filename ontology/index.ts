@@ -13,6 +13,22 @@
 export { check } from './check.ts';
 export { type Clustering, type Merge, OVERLAP_MIN } from './cluster.ts';
 export { compare, type Difference } from './compare.ts';
+export { type AlignedSteps, alignPaths, type Trait, type TraitDifference } from './comparison/align-paths.ts';
+export { drawComparison } from './comparison/draw-comparison.ts';
+export {
+  type HappyPath,
+  type HappyPathOptions,
+  happyPath,
+  type Passing,
+  type PathStep,
+} from './comparison/happy-path.ts';
+export {
+  type ArchitectureLevel,
+  type Isomorphism,
+  type IsomorphismOptions,
+  isomorphism,
+} from './comparison/isomorphism.ts';
+export type { RehearsedStep, Walk } from './comparison/rehearsal.ts';
 export { type Draft, type DraftOptions, draftOntology, type Model } from './draft.ts';
 export { type DraftRound, draftModule, type ModuleDraft, type ModuleDraftOptions } from './drafting/draft-module.ts';
 export type { DraftFinding } from './drafting/finding.ts';
@@ -25,6 +41,7 @@ export {
   submittedDraft,
 } from './drafting/record.ts';
 export { draw } from './draw.ts';
+export { drawContinuant } from './draw-continuant.ts';
 export { OntologyError, type OntologyErrorCode } from './errors.ts';
 export type { Finding, FindingCode } from './finding.ts';
 export { concluded, type Fingerprint, fingerprint, type Verdict, withSearch } from './fingerprint.ts';

@@ -1,4 +1,4 @@
-import { EXIT } from 'assize/internal/cli/errors.ts';
+import { CliError, EXIT } from 'assize/internal/cli/errors.ts';
 import { withSharedOptions } from 'assize/internal/cli/files/options.ts';
 import { writeNew } from 'assize/internal/cli/files/write-file.ts';
 import { inSession } from 'assize/internal/cli/store/session.ts';
@@ -10,6 +10,7 @@ import { type RoleCliOptions, thresholdOption } from './roles.ts';
 interface Options extends RoleCliOptions {
   readonly out?: string;
   readonly force?: boolean;
+  readonly continuant?: boolean;
 }
 
 export function drawOntology(command: Command): void {
@@ -19,15 +20,24 @@ export function drawOntology(command: Command): void {
       .description('draw roles, slices and invariants as SVG')
       .argument('<ontology>', ONTOLOGY_ARGUMENT)
       .addOption(thresholdOption())
+      .option('--continuant', 'draw the primary continuant with its relations instead')
       .option('--out <file>', 'output file (default: standard output)')
       .option('--force', 'overwrite an existing file'),
   )
-    .addHelpText('after', '\nExample:\n  assize ontology draw udt --out udt.svg')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  assize ontology draw udt --out udt.svg\n  assize ontology draw udt --continuant --out patient.svg',
+    )
     .action(
-      inSession(async ({ json, out }, { threshold, out: file, force = false }: Options, nameOrFile: string) => {
+      inSession(async ({ json, out }, options: Options, nameOrFile: string) => {
+        const { threshold, out: file, force = false, continuant = false } = options;
+        if (continuant && threshold !== undefined)
+          throw new CliError('usage', 'A continuant has no derived roles. Leave --threshold out.');
         const ontology = await loadOntology(nameOrFile);
-        const { draw } = await import('../index.ts');
-        const svg = draw(ontology, threshold === undefined ? {} : { threshold });
+        const { draw, drawContinuant } = await import('../index.ts');
+        const svg = continuant
+          ? drawContinuant(ontology)
+          : draw(ontology, threshold === undefined ? {} : { threshold });
         if (file !== undefined) writeNew([[file, svg]], force);
         if (json) out.document(file === undefined ? { svg } : { file });
         else if (file === undefined) await out.piece(svg);

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { acceptDraftCommand } from './accept.ts';
 import { checkOntology } from './check.ts';
+import { compareOntologies } from './compare.ts';
 import { draftOntologyCommand } from './draft.ts';
 import { drawOntology } from './draw.ts';
 import { fingerprintOntology } from './fingerprint.ts';
@@ -17,6 +18,7 @@ export function ontology(program: Command): void {
     roles,
     invariants,
     fingerprintOntology,
+    compareOntologies,
     scaffoldOntology,
     acceptDraftCommand,
     drawOntology,

@@ -34,11 +34,15 @@ export async function loadOntology(nameOrFile: string): Promise<Ontology> {
   }
 }
 
-async function ontologyPath(nameOrFile: string): Promise<string> {
+/** Whether the text names a shipped ontology and not a file. */
+export function isShippedName(nameOrFile: string): boolean {
   // A folder of that name does not hide a shipped domain: `budget` in a clone's `domains` means the
   // ontology.
-  if (statSync(nameOrFile, { throwIfNoEntry: false })?.isFile() || !/^[a-z][a-z0-9_-]*$/.test(nameOrFile))
-    return nameOrFile;
+  return !statSync(nameOrFile, { throwIfNoEntry: false })?.isFile() && /^[a-z][a-z0-9_-]*$/.test(nameOrFile);
+}
+
+async function ontologyPath(nameOrFile: string): Promise<string> {
+  if (!isShippedName(nameOrFile)) return nameOrFile;
   const shipped = SHIPPED.map((place) => fileURLToPath(import.meta.resolve(place(nameOrFile)))).find((path) =>
     existsSync(path),
   );

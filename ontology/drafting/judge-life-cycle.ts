@@ -1,10 +1,8 @@
 import { type Json, thrownText } from 'assize/internal/base';
-import { canonicalize, WORLD_LIMITS } from 'assize/internal/canon';
 import { type Domain, initialState } from 'assize/internal/kernel';
-import { type LifeCycleProposal, type LifeCycleStep, type LifeCycleWalk, walkLifeCycle } from 'assize/testing';
+import { type LifeCycleStep, type LifeCycleWalk, walkLifeCycle } from 'assize/testing';
+import { proposalsOf } from '../drawn-proposals.ts';
 import type { Ontology, ProcessClass } from '../ontology.ts';
-import { Choices } from '../random.ts';
-import { poolOf, textNamed, valuesOf } from '../values.ts';
 import type { DraftFinding } from './finding.ts';
 
 /** The numbers of a walk that other checks read. */
@@ -32,7 +30,7 @@ export function lifeCycleFindings(
   const counts = { committed: {}, stopped: {} };
   const from = (initial: Json, bounds: { readonly depth: number; readonly statesMax: number }): LifeCycleWalk<Json> => {
     const walked = walkLifeCycle<Json>({
-      ...{ domain, at: AT, initial, ...bounds, proposals: proposalsOf(domain) },
+      ...{ domain, at: AT, initial, ...bounds, proposals: proposalsOf(domain, TRIES) },
       allowed: (_before, step, _after, path) => orderFault(domain, ontology, initial, step, path),
       counselors: Object.fromEntries(Object.keys(domain.counselors).map((kind) => [kind, [`${kind}:walking`]])),
     });
@@ -64,34 +62,6 @@ function unstopped({ rules }: Domain, { stopped }: WalkedCounts): DraftFinding[]
 
 function finding(severity: DraftFinding['severity'], where: string, says: string): DraftFinding {
   return { check: 'life_cycle', severity, where, says };
-}
-
-/** The same proposals for the same state. */
-function proposalsOf({ actions, roles }: Domain): (state: Json) => LifeCycleProposal[] {
-  const drawArgs = new Map(Object.entries(actions).map(([name, { args }]) => [name, valuesOf(args)] as const));
-  return (state) => {
-    const choices = new Choices(seedOf(canonicalize(state, WORLD_LIMITS)));
-    const pool = poolOf(state);
-    const made = new Map<string, LifeCycleProposal>();
-    for (const [action, { process, args: schema }] of Object.entries(actions))
-      for (const [name, { params = [], processes }] of Object.entries(roles)) {
-        if (!processes.includes(process)) continue;
-        for (let n = 0; n < TRIES; n++) {
-          const bound = params.map((param) => [param, textNamed(param, { choices, pool })]);
-          const args = drawArgs.get(action)?.(choices, pool) ?? null;
-          if (!schema.safeParse(args).success) continue;
-          const proposal = { action, role: { name, params: Object.fromEntries(bound) }, args };
-          made.set(JSON.stringify(proposal), proposal);
-        }
-      }
-    return [...made.values()];
-  };
-}
-
-function seedOf(text: string): number {
-  let seed = 0;
-  for (let i = 0; i < text.length; i++) seed = (Math.imul(seed, 31) + text.charCodeAt(i)) | 0;
-  return seed;
 }
 
 /**

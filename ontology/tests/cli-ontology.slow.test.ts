@@ -117,6 +117,55 @@ test('fingerprint: run options need --domain, and it must match the ontology', a
   });
 });
 
+test('compare: paths, architectures and the exit code of the chosen level', async () => {
+  const leave = ['Intake', 'Staffing', 'Registry'].flatMap((role) => ['--without', role]);
+  const same = await json(0, 'compare', 'disclosure', 'verification', ...leave);
+  expect(same).toMatchObject({
+    ...{ isomorphic: true, level: 'diagram' },
+    paths: [{ counselor: 'beside' }, { counselor: 'on the path' }],
+    architectures: [
+      { level: 'diagram', isomorphic: true },
+      { level: 'wiring', isomorphic: false },
+    ],
+  });
+  expect(same.aligned[0]).toEqual({ a: 'RegisterVulnerability', b: 'opening', differences: [] });
+  expect((await json(1, 'compare', 'disclosure', 'verification', '--level', 'wiring', ...leave)).level).toBe('wiring');
+  const printed = await assize('compare', 'udt', 'disclosure', ...leave.slice(0, 4));
+  expect(printed.code).toBe(1);
+  expect(printed.out).toContain('Architectures, diagram: not isomorphic: 3 proposing agents and 4\n');
+  expect(printed.out).toMatch(/^beside +relapse_response +Clinical +with md /m);
+  // A file has no shipped walk, and no domain.
+  const own = await json(0, 'compare', 'library.ttl', 'library.ttl', '--level', 'wiring');
+  expect(own.paths[0].steps[0].passes).toBe('not run');
+});
+
+test('compare and draw --continuant write pictures, with --force over others', async () => {
+  const drawn = await assize('compare', 'udt', 'udt', '--out', 'paths.svg');
+  expect(drawn).toMatchObject({ code: 0, out: expect.stringMatching(/paths\.svg written\n$/) });
+  expect(readFileSync(at('paths.svg'), 'utf8')).toMatch(/^<svg [\s\S]*>relapse_response<[\s\S]*<\/svg>\n$/);
+  expect(await assize('compare', 'udt', 'udt', '--out', 'paths.svg')).toMatchObject({ code: 2, out: '' });
+  expect((await assize('draw', 'udt', '--continuant')).out).toContain('>patient<');
+  expect(await assize('draw', 'udt', '--continuant', '--threshold', '0.5')).toMatchObject({ code: 2, out: '' });
+});
+
+test('compare refuses a walk, domain or role of neither ontology', async () => {
+  const walk = { domain: 'library', at: '2026-06-01T12:00:00.000000Z', proposals: [] };
+  writeFileSync(at('walk.json'), JSON.stringify(walk));
+  writeFileSync(at('odd.json'), JSON.stringify({ ...walk, at: 'noon' }));
+  for (const [args, message] of [
+    [['udt', 'budget', '--walk', 'walk.json'], 'but a walk is of library'],
+    [['udt', 'budget', '--walk', 'odd.json'], 'odd.json'],
+    [['library.ttl', 'budget', '--walk', 'walk.json'], 'A walk of library needs the domain. Name it with --domain.'],
+    [['udt', 'budget', '--domain', 'disclosure'], '--domain disclosure is neither of them'],
+    [['udt', 'budget', '--without', 'Registry'], 'no ontology has such a role'],
+    [['udt', 'nowhere'], 'nowhere is neither a shipped ontology nor a file'],
+  ] as const)
+    expect(await assize('compare', ...args), args.join(' ')).toMatchObject({
+      ...{ code: 2, out: '' },
+      err: expect.stringContaining(message),
+    });
+});
+
 test('one is called one, and where nothing was grouped no table is begun', async () => {
   expect((await assize('check', 'budget')).out).toBe(
     'budget: no error, 0 warnings; 1 continuant, 2 components, 1 process, 1 role, 1 rule\n',

@@ -9,7 +9,9 @@ import { afterAll, expect, test } from 'vitest';
 import { blockOf, blocksOf } from '../../tests/support/process/guide-files.ts';
 
 const root = join(import.meta.dirname, '../..');
-const PAGES = ['ontology', 'derive', 'scaffold', 'build', 'draft-module'].map((page) => `ontology/docs/${page}.md`);
+const PAGES = ['ontology', 'derive', 'scaffold', 'build', 'compare', 'draft-module'].map(
+  (page) => `ontology/docs/${page}.md`,
+);
 // Inside the repository, so that `assize` is this package.
 const folder = mkdtempSync(join(root, 'dist-guide-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -43,7 +45,7 @@ test('the commands and programs print their output', () => {
     } else if (kind === 'text') expect(node(name as string)).toBe(code);
     else if (name !== undefined) put(name, code);
   }
-  expect(commands).toBe(12);
+  expect(commands).toBe(16);
   expect(readFileSync(join(folder, 'drafted.ttl'), 'utf8')).toBe(
     blockOf('ontology/docs/ontology.md', 'turtle library.ttl'),
   );

@@ -108,6 +108,30 @@ describe('remember', () => {
     ]);
   });
 
+  test('tells a repeated fact that lost, was withdrawn or was erased', async () => {
+    const { chat, world } = await chatWorld();
+    const memory = chat();
+    const told = (content: string, object: string, from: string) =>
+      memory.remember([say(content)], { facts: [{ ...LIVES, object, from }] });
+    await told('1', 'Oslo', '2024-01-01');
+    await told('2', 'NYC', '2025-01-01');
+    await told('3', 'Rome', '2024-01-01');
+    const repeated = async (content: string, object: string, from: string) => sums(await told(content, object, from));
+    expect(await repeated('1', 'Oslo', '2024-01-01')).toEqual({ contradicted: 1 });
+    expect((await told('1', 'Oslo', '2024-01-01')).contradicted).toMatchObject([{ by: ['Rome'] }]);
+    expect(await repeated('2', 'NYC', '2025-01-01')).toEqual({ duplicates: 1 });
+    const { facts } = await memory.recall(undefined, { at: '2024-06-01' });
+    expect(objects(facts)).toEqual(['Rome']);
+    await memory.repair(facts[0]!, { apply: true });
+    expect(await repeated('3', 'Rome', '2024-01-01')).toEqual({ withdrawn: 1 });
+    const again = [{ ...LIVES, object: 'Rome', from: '2024-01-01', to: '2025-01-01' }];
+    expect(sums(await memory.remember([say('3 again')], { facts: again }))).toEqual({ added: 1 });
+    expect(await repeated('3', 'Rome', '2024-01-01')).toEqual({ duplicates: 1 });
+    const own = world.trajectory.memory({ space: 'chat', writ: writFor('ops') });
+    await own.erase({ subject: 'ida', reason: 'their wish' });
+    expect(await repeated('1', 'Oslo', '2024-01-01')).toEqual({ added: 1 });
+  });
+
   test('a fact that ends is a change', async () => {
     const { chat } = await chatWorld();
     const memory = chat();
@@ -420,6 +444,42 @@ describe('repair', () => {
     expect(await memory.repair(lived.facts[0]!)).toMatchObject({ isBelieved: false, withdrawn: [] });
     expect((await checkMemory(store)).differences).toEqual([]);
     await expect(memory.repair({ id: 'none', space: 'chat' })).rejects.toMatchObject({ code: 'no_such_fact' });
+  });
+
+  test('lists statements with entry and time, and keeps others of the message', async () => {
+    const { chat, clock } = await chatWorld();
+    const memory = chat();
+    const likes = (object: string) => ({ ...LIVES, predicate: 'likes', object });
+    const first = await memory.remember([say('1')], { facts: [likes('tea'), likes('coffee'), LIVES] });
+    const tea = await memory.recall('tea', { filter: { predicates: ['likes'] } });
+    clock.forward(1_000);
+    const plan = { ...LIVES, predicate: 'plans', object: 'a tea pot' };
+    const second = await memory.remember([say('2')], { facts: [plan], basedOn: tea.observations });
+    const { withdrawn } = await memory.repair(tea.facts.find(({ object }) => object === 'tea')!, { apply: true });
+    expect(withdrawn.map(({ object, as, entry }) => [object, as, entry]).sort()).toEqual([
+      ['a tea pot', 'conclusion', second.entries[0]],
+      ['tea', 'fact', first.entries[0]],
+    ]);
+    expect(withdrawn[0]!.at < withdrawn[1]!.at).toBe(true);
+    expect(objects((await memory.recall()).facts).sort()).toEqual(['NYC', 'coffee']);
+    expect(objects((await memory.remember([say('1')], { facts: [likes('tea')] })).withdrawn)).toEqual(['tea']);
+  });
+
+  test('ends a fact without a source, and leaves a conclusion whose source states more', async () => {
+    const { chat, world } = await chatWorld();
+    const memory = chat();
+    const own = world.trajectory.memory({
+      space: 'chat',
+      writ: writFor('agent:helper', { actions: ['assize.believe'] }),
+    });
+    await own.assert({ subject: 'ida', predicate: 'likes', object: 'tea' });
+    const tea = await memory.recall('tea');
+    const likes = (object: string) => ({ ...LIVES, predicate: 'plans', object });
+    await memory.remember([say('1')], { facts: [likes('a walk')] });
+    await memory.remember([say('1')], { facts: [likes('a tea pot')], basedOn: tea.observations });
+    const { withdrawn, unresolved } = await memory.repair(tea.facts[0]!, { apply: true });
+    expect([objects(withdrawn), unresolved.length]).toEqual([['tea'], 1]);
+    expect(objects((await memory.recall()).facts).sort()).toEqual(['a tea pot', 'a walk']);
   });
 
   test('a conclusion with another support stays', async () => {

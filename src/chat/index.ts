@@ -22,7 +22,7 @@ export {
 export { ALIAS, CHAT_PREDICATES, type ChatDomainOptions, chatDomain, PREDICATE_ALIAS } from './domain.ts';
 export { ChatMemoryError, type ChatMemoryErrorCode } from './errors.ts';
 export type { RecallFilter } from './filter.ts';
-export type { ChatMessage } from './messages.ts';
+export { type ChatMessage, MESSAGES_MAX } from './messages.ts';
 export type { ChatRecall, RecallObservation, RecallOptions } from './recall.ts';
 export type { GivenFact, Question, Remembered, RememberOptions } from './remember.ts';
 export type { FactToRepair, Repair, RepairOptions, WithdrawnStatement } from './repair.ts';

@@ -1,6 +1,6 @@
 import type { ExtractedClaim } from '#agents';
 import { type CommitPayload, readRow } from '#ledger';
-import { type FactRow, readWitness } from '#memory';
+import { type FactRow, OPEN_END, readWitness } from '#memory';
 import type { Memory, Ruling } from '#runtime';
 
 /** A fact of a message, under the names that the memory uses. */
@@ -13,7 +13,9 @@ export type Outcome =
   /** It replaced other facts, or ended them. */
   | { readonly is: 'changed'; readonly was: readonly string[] }
   /** It lost, and is on record as a loser. */
-  | { readonly is: 'contradicted'; readonly by: readonly string[] };
+  | { readonly is: 'contradicted'; readonly by: readonly string[] }
+  /** The same statement was withdrawn or retracted before. */
+  | { readonly is: 'withdrawn' };
 
 type Committed = Extract<Ruling, { readonly ruling: 'committed' }>;
 
@@ -27,7 +29,6 @@ export async function outcomesOf(
   ruling: Committed,
   memory: Memory,
 ): Promise<readonly Outcome[]> {
-  if (ruling.unchanged) return facts.map(() => ({ is: 'duplicate' }));
   const { delta } = readRow(ruling.entry).payload as CommitPayload;
   const times = new Set(delta.beliefs.map(({ system_time }) => system_time));
   const rows = new Map<string, Promise<readonly FactRow[]>>();
@@ -40,8 +41,10 @@ export async function outcomesOf(
   return Promise.all(
     facts.map(async (fact) => {
       const all = await rowsOf(fact);
+      if (ruling.unchanged) return outcomeBefore(fact, all);
       return outcomeOf(
         fact,
+        all,
         all.filter(({ entry_id }) => entry_id === ruling.entry.id),
         all.filter((row) => row.row_kind === 'current' && times.has(row.system_time_end)),
       );
@@ -58,7 +61,12 @@ async function versionsOf(memory: Memory, subject: string, predicate: string): P
 const VERSIONS_MAX = 10_000;
 
 /** `wrote`: the rows of the commit. `closed`: the facts that it closed. */
-function outcomeOf(fact: StatedFact, wrote: readonly FactRow[], closed: readonly FactRow[]): Outcome {
+function outcomeOf(
+  fact: StatedFact,
+  all: readonly FactRow[],
+  wrote: readonly FactRow[],
+  closed: readonly FactRow[],
+): Outcome {
   const lost = wrote.flatMap((row) => (row.row_kind === 'audit' ? lossesIn(row) : []));
   const by = lost.filter(({ loser, winner }) => loser === fact.object && winner !== fact.object);
   const was = lost.filter(({ loser, winner }) => winner === fact.object && loser !== fact.object);
@@ -67,9 +75,22 @@ function outcomeOf(fact: StatedFact, wrote: readonly FactRow[], closed: readonly
   if (was.length > 0) return { is: 'changed', was: [...new Set(was.map(({ loser }) => loser))] };
   const before = closed.filter(({ object }) => object === fact.object);
   if (fact.ends && before.length > 0) return { is: 'changed', was: [fact.object] };
-  const isKnown =
-    before.length > 0 || !wrote.some(({ object, row_kind }) => row_kind === 'current' && object === fact.object);
-  return isKnown ? { is: 'duplicate' } : { is: 'added' };
+  if (before.length > 0) return { is: 'duplicate' };
+  const isNew = wrote.some(({ object, row_kind }) => row_kind === 'current' && object === fact.object);
+  return isNew ? { is: 'added' } : outcomeBefore(fact, all);
+}
+
+/** The state of a fact that was stated before, so the commit wrote nothing for it. */
+function outcomeBefore(fact: StatedFact, all: readonly FactRow[]): Outcome {
+  const own = all.filter(({ row_kind, object }) => row_kind === 'current' && object === fact.object);
+  const end = own.reduce((last, { system_time_end }) => (system_time_end > last ? system_time_end : last), '');
+  if (end === OPEN_END) return { is: 'duplicate' };
+  const by = all
+    .filter((row) => row.row_kind === 'audit' && (end === '' || row.system_time_start === end))
+    .flatMap(lossesIn)
+    .filter(({ loser, winner }) => loser === fact.object && winner !== fact.object);
+  if (by.length > 0) return { is: 'contradicted', by: [...new Set(by.map(({ winner }) => winner))] };
+  return { is: 'withdrawn' };
 }
 
 function lossesIn(row: FactRow): { readonly loser: string; readonly winner: string }[] {

@@ -61,6 +61,11 @@ export interface Remembered {
   readonly duplicates: readonly StatedFact[];
   /** Facts that lost, with the objects that won. They stay on record. */
   readonly contradicted: readonly (StatedFact & { readonly by: readonly string[] })[];
+  /**
+   * Facts that an earlier call recorded from the same message, and that were withdrawn or retracted
+   * since. They stay so: state such a fact in another message, with another text, time or id.
+   */
+  readonly withdrawn: readonly StatedFact[];
   /** Facts that were not recorded. A fact of a wrong form has no content here. */
   readonly skipped: readonly { readonly fact?: StatedFact; readonly why: string }[];
   /** Facts that wait for a person, by the pending proposal. */
@@ -174,6 +179,7 @@ const NOTHING: Remembered = {
   changed: [],
   duplicates: [],
   contradicted: [],
+  withdrawn: [],
   skipped: [],
   questions: [],
   entries: [],
@@ -271,6 +277,7 @@ async function recorded(
     changed: [] as Remembered['changed'][number][],
     duplicates: [] as StatedFact[],
     contradicted: [] as Remembered['contradicted'][number][],
+    withdrawn: [] as StatedFact[],
     skipped: leftOut.map(({ why }): Remembered['skipped'][number] => ({ why })),
     questions: [] as Question[],
     entries: [] as Hash[],
@@ -291,6 +298,7 @@ async function recorded(
         const fact = ruled[n]!;
         if (outcome.is === 'added') lists.added.push(fact);
         else if (outcome.is === 'duplicate') lists.duplicates.push(fact);
+        else if (outcome.is === 'withdrawn') lists.withdrawn.push(fact);
         else if (outcome.is === 'changed') lists.changed.push({ ...fact, was: outcome.was });
         else lists.contradicted.push({ ...fact, by: outcome.by });
       }

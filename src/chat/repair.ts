@@ -1,4 +1,5 @@
 import { arg, checkArgument } from '#base';
+import type { Instant } from '#canon';
 import { BELIEVE_ACTION, BUILT_IN_ROLE, type MemoryStatement, STATEMENTS_MAX } from '#kernel';
 import { type CommitPayload, type Hash, type LedgerStore, readRow, ValueReader } from '#ledger';
 import type { FactRow } from '#memory';
@@ -14,15 +15,19 @@ export interface RepairOptions {
   readonly apply?: boolean;
 }
 
-/** A statement to withdraw: those of a source about a subject and predicate. */
+/** A statement to withdraw. */
 export interface WithdrawnStatement {
   readonly space: string;
   readonly subject: string;
   readonly predicate: string;
   readonly object: string;
-  readonly source: string;
-  /** The entry that concluded it. Absent for the fact itself. */
-  readonly entry?: Hash;
+  /** Absent if the statement of the fact itself names none. */
+  readonly source?: string;
+  /** The entry that stated it, and its time. */
+  readonly entry: Hash;
+  readonly at: Instant;
+  /** `fact`: it states the fact itself. `conclusion`: it was concluded from the fact. */
+  readonly as: 'fact' | 'conclusion';
 }
 
 export interface Repair {
@@ -32,7 +37,10 @@ export interface Repair {
   readonly withdrawn: readonly WithdrawnStatement[];
   /** Actions of the domain that used the fact, or what followed from it: a person looks at them. */
   readonly decisions: readonly DependentEntry[];
-  /** Commits whose statements were erased or have no source, so they are not withdrawn. */
+  /**
+   * Commits whose statements are not withdrawn: they were erased, have no source, or have a source
+   * that also states other facts of the same subject and predicate.
+   */
   readonly unresolved: readonly DependentEntry[];
   /** With `apply`, if there was something to withdraw. */
   readonly ruling?: Ruling;
@@ -61,27 +69,26 @@ export async function repair(
   ports: RepairPorts,
 ): Promise<Repair> {
   const fact = await factNamed(given, ports.view);
-  const { versions } = await ports.view.explain(fact);
+  const { versions, entries } = await ports.view.explain(fact);
   const current = versions.filter(isBelieved);
-  const own = await ownStatements(current, ports.view);
+  const times = new Map(entries.map(({ id, at }) => [id, at]));
+  const own = await Promise.all(current.map((version) => ownStatements(version, times, ports.view)));
   const followed = await ports.view.dependents(fact);
   const concluded = await Promise.all(
     followed
       .filter(({ action }) => action === BELIEVE_ACTION)
       .map(async (entry) => ({ entry, statements: await believedOf(entry, ports) })),
   );
-  const withdrawn = distinct([...own, ...concluded.flatMap(({ statements }) => statements ?? [])]);
+  const conclusions = concluded.flatMap(({ statements }) => statements ?? []);
   const plan: Repair = {
     fact,
     isBelieved: current.length > 0,
-    withdrawn,
+    withdrawn: distinct([...own.flatMap(({ statements }) => statements), ...conclusions]),
     decisions: followed.filter(({ action }) => action !== BELIEVE_ACTION),
     unresolved: concluded.flatMap(({ entry, statements }) => (statements === undefined ? [entry] : [])),
   };
-  if (!apply || withdrawn.length === 0) return plan;
-  const sayings = withdrawn.map(({ space, subject, predicate, source }) => {
-    return { verb: 'withdraw', space, subject, predicate, source };
-  });
+  const sayings = distinctSayings([...own.flatMap(({ sayings }) => sayings), ...conclusions.map(withdrawalOf)]);
+  if (!apply || sayings.length === 0) return plan;
   return { ...plan, ruling: await ports.propose({ action: BELIEVE_ACTION, role: BUILT_IN_ROLE, args: { sayings } }) };
 }
 
@@ -104,11 +111,42 @@ function isBelieved({ system_time_end }: FactRow): boolean {
   return system_time_end.startsWith('9999-');
 }
 
-async function ownStatements(current: readonly FactRow[], view: MemoryView): Promise<WithdrawnStatement[]> {
-  const sources = await view.sources(current);
-  return current.flatMap(({ space, subject, predicate, object }, n) =>
-    sources[n]!.flatMap(({ source }) => (source === undefined ? [] : [{ space, subject, predicate, object, source }])),
-  );
+interface OwnStatements {
+  readonly statements: readonly WithdrawnStatement[];
+  readonly sayings: readonly MemoryStatement[];
+}
+
+/**
+ * The statements behind a version of the fact, and those that end it: its sources are withdrawn. If
+ * one of them also states other facts, which would fall too, or has no name, the version is
+ * retracted instead.
+ */
+async function ownStatements(
+  version: FactRow,
+  times: ReadonlyMap<Hash, Instant>,
+  view: MemoryView,
+): Promise<OwnStatements> {
+  const { space, subject, predicate, object, valid_from: from, valid_to: to } = version;
+  const [sources = []] = await view.sources([version]);
+  const statements = sources.map(({ source, entry }): WithdrawnStatement => {
+    const at = times.get(entry) ?? version.system_time_start;
+    return { space, subject, predicate, object, ...(source !== undefined && { source }), entry, at, as: 'fact' };
+  });
+  const retraction: MemoryStatement = { verb: 'retract', space, subject, predicate, object, valid: { from, to } };
+  const named = sources.flatMap(({ source }) => source ?? []);
+  const isAlone = await Promise.all(named.map((source) => statesOnly([object], { subject, predicate, source }, view)));
+  if (named.length < sources.length || isAlone.includes(false)) return { statements, sayings: [retraction] };
+  return { statements, sayings: named.map((source) => withdrawalOf({ space, subject, predicate, source })) };
+}
+
+/** Whether all current facts of a source about a subject and predicate have one of the objects. */
+async function statesOnly(
+  objects: readonly string[],
+  { source, ...of }: { readonly subject: string; readonly predicate: string; readonly source: string },
+  view: MemoryView,
+): Promise<boolean> {
+  const resting = await view.restingOn({ source }, of);
+  return resting.every(({ fact }) => objects.includes(fact.object));
 }
 
 /**
@@ -116,14 +154,14 @@ async function ownStatements(current: readonly FactRow[], view: MemoryView): Pro
  * withdrawn.
  */
 async function believedOf(
-  { id, trajectoryId, seq }: DependentEntry,
+  { id, trajectoryId, seq, at }: DependentEntry,
   { store, viewOf }: RepairPorts,
-): Promise<WithdrawnStatement[] | undefined> {
+): Promise<Conclusion[] | undefined> {
   const [row] = await store.entries(trajectoryId, { from: seq, limit: 1 });
   const args = await new ValueReader(store).read(row!, (readRow(row!).payload as CommitPayload).action.args);
   if (!('value' in args)) return undefined;
   const { sayings } = args.value as unknown as { readonly sayings: readonly MemoryStatement[] };
-  const found: WithdrawnStatement[] = [];
+  const found: Conclusion[] = [];
   for (const saying of sayings.slice(0, STATEMENTS_MAX)) {
     if (saying.verb === 'retract' || saying.verb === 'withdraw') continue;
     const { space, subject, predicate, object, source } = saying;
@@ -132,16 +170,48 @@ async function believedOf(
     const sources = (await view.sources(facts)).flat();
     const isHeld = (each: FactSource): boolean => each.entry === id && each.source === source;
     if (!sources.some(isHeld)) continue;
-    if (source === undefined) return undefined;
-    found.push({ space, subject, predicate, object, source, entry: id });
+    const of = { space, subject, predicate };
+    if (
+      source === undefined ||
+      !(await statesOnly(objectsOf(sayings, { ...of, source }), { subject, predicate, source }, view))
+    )
+      return undefined;
+    found.push({ ...of, object, source, entry: id, at, as: 'conclusion' });
   }
   return found;
 }
 
+type Conclusion = WithdrawnStatement & { readonly source: string };
+type StatementOf = Pick<Conclusion, 'space' | 'subject' | 'predicate' | 'source'>;
+
+/** The objects that statements of a source give to a subject and predicate. */
+function objectsOf(sayings: readonly MemoryStatement[], of: StatementOf): string[] {
+  return sayings.flatMap((one) =>
+    one.verb !== 'retract' && one.verb !== 'withdraw' && keyOf(one as StatementOf) === keyOf(of) ? [one.object] : [],
+  );
+}
+
+function withdrawalOf({ space, subject, predicate, source }: StatementOf): MemoryStatement {
+  return { verb: 'withdraw', space, subject, predicate, source };
+}
+
+function keyOf({ space, subject, predicate, source }: StatementOf): string {
+  return JSON.stringify([space, subject, predicate, source]);
+}
+
+/** A statement behind several versions is one statement. */
 function distinct(statements: readonly WithdrawnStatement[]): WithdrawnStatement[] {
-  const keyOf = ({ space, subject, predicate, source }: WithdrawnStatement): string =>
-    JSON.stringify([space, subject, predicate, source]);
-  const found = new Map<string, WithdrawnStatement>();
-  for (const each of statements) if (!found.has(keyOf(each))) found.set(keyOf(each), each);
+  return unique(statements, ({ space, subject, predicate, object, source = null, entry }) =>
+    JSON.stringify([space, subject, predicate, object, source, entry]),
+  );
+}
+
+function distinctSayings(sayings: readonly MemoryStatement[]): MemoryStatement[] {
+  return unique(sayings, (saying) => (saying.verb === 'withdraw' ? keyOf(saying) : JSON.stringify(saying)));
+}
+
+function unique<T>(all: readonly T[], keyOf: (one: T) => string): T[] {
+  const found = new Map<string, T>();
+  for (const one of all) if (!found.has(keyOf(one))) found.set(keyOf(one), one);
   return [...found.values()];
 }

@@ -19,6 +19,7 @@ export type { Clause, Framework } from './frameworks/framework.ts';
 export type { Finding, Measure, Proof, Status } from './measures/measure.ts';
 export { reportHtml } from './render/html.ts';
 export { reportMarkdown } from './render/markdown.ts';
+export { emptyText } from './render/words.ts';
 export {
   type ClauseReport,
   type ComplianceReport,

@@ -80,26 +80,26 @@ const LINES: readonly (readonly [
   ['records.retained', 'shown', /^from 2026-03-23T09:00:00.000000Z to 2026-09-23T09:00:00/, () => claims(aged(184))],
   ['records.retained', 'gap', /younger than six months$/, () => claims(aged(183))],
   ['records.retained', 'gap', /Z$/, async () => tampered(await claims(aged(184)), 1)],
-  ['records.erasures', 'not_applicable', '0 erasures', () => claims(two)],
+  ['records.erasures', 'none', '0 erasures', () => claims(two)],
   ['oversight.asked', 'gap', '0 proposals asked a person', () => claims()],
   ['oversight.asked', 'shown', '2 proposals asked a person', () => claims(two)],
-  ['oversight.decided', 'not_applicable', '0 approvals, 0 refusals', () => claims((l) => l.claim())],
+  ['oversight.decided', 'none', '0 approvals, 0 refusals', () => claims((l) => l.claim())],
   ['oversight.decided', 'shown', '1 approval, 1 refusal', () => claims(both)],
-  ['oversight.time', 'not_applicable', 'no decision', () => claims((l) => l.claim())],
+  ['oversight.time', 'none', 'no decision', () => claims((l) => l.claim())],
   ['oversight.time', 'shown', 'median 1 min, longest 5 min', () => claims(two)],
-  ['oversight.expired', 'not_applicable', '0 expired, 0 still open', () => claims()],
+  ['oversight.expired', 'none', '0 expired, 0 still open', () => claims()],
   ['oversight.expired', 'shown', '0 expired, 1 still open', () => claims((l) => l.claim())],
   ['oversight.expired', 'gap', '1 proposal expired without a decision', () => claims(expired)],
   ['oversight.expired', 'gap', '1 proposal expired without a decision', () => claims(overdue)],
-  ['oversight.not_self', 'not_applicable', '0 of 0 approvals by the requester', () => claims()],
+  ['oversight.not_self', 'none', '0 of 0 approvals by the requester', () => claims()],
   ['oversight.not_self', 'shown', '0 of 2 approvals by the requester', () => claims(two)],
-  ['oversight.people', 'not_applicable', '0 people', () => claims()],
+  ['oversight.people', 'none', '0 people', () => claims()],
   ['oversight.people', 'gap', '1 person: dr-a (1)', () => claims((l) => l.decided('dr-a'))],
   ['oversight.people', 'shown', '2 people: dr-a (1), dr-b (1)', () => claims(both)],
-  ['oversight.overrides', 'not_applicable', '0 overrides, each with a reason', () => claims(two)],
+  ['oversight.overrides', 'none', '0 overrides, each with a reason', () => claims(two)],
   ['oversight.overrides', 'shown', '1 override, with a reason', () => claims(overridden('urgent'))],
   ['oversight.overrides', 'gap', '1 of 1 override without a reason', () => claims(overridden(' '))],
-  ['oversight.halts', 'not_applicable', '0 halts, 0 resumes, 0 standing', () => claims(two)],
+  ['oversight.halts', 'none', '0 halts, 0 resumes, 0 standing', () => claims(two)],
   ['oversight.halts', 'shown', '1 halt, 0 resumes, 1 standing', () => claims((l) => l.halt())],
   ['oversight.halts', 'shown', '1 halt, 1 resume, 0 standing', () => claims((l) => l.halt().then(() => l.resume()))],
   ['control.authority', 'shown', '1 refusal', () => claims(unauthorised)],
@@ -107,9 +107,9 @@ const LINES: readonly (readonly [
   ['control.changes', 'shown', '2 changes', () => claims(changed)],
   ['control.pinned', 'shown', '1 pinned definition', () => claims(changed)],
   ['control.facts', 'shown', '1 entry with facts', () => claims(stated)],
-  ['control.policy', 'not_applicable', '0 answers, 0 refusals', () => claims(two)],
+  ['control.policy', 'none', '0 answers, 0 refusals', () => claims(two)],
   ['control.policy', 'shown', '2 answers, 2 refusals', () => claims(denied, { policy: DENIES })],
-  ['control.in_doubt', 'not_applicable', '0 in doubt, 0 decisions, 0 open', () => claims(two)],
+  ['control.in_doubt', 'none', '0 in doubt, 0 decisions, 0 open', () => claims(two)],
 ];
 
 const DENIES = {
@@ -223,10 +223,10 @@ describe('a measure says whether the ledger shows it', () => {
       );
       const { status, figure } = await found(store, 'control.in_doubt', { size });
       expect(figure).toMatch(new RegExp(`^${doubts.length} in doubt, .*, ${open.length} open$`));
-      expect(status).toBe(open.length > 0 ? 'gap' : doubts.length > 0 ? 'shown' : 'not_applicable');
+      expect(status).toBe(open.length > 0 ? 'gap' : doubts.length > 0 ? 'shown' : 'none');
       statuses.add(status);
     }
-    expect([...statuses].sort()).toEqual(['gap', 'not_applicable', 'shown']);
+    expect([...statuses].sort()).toEqual(['gap', 'none', 'shown']);
   });
 
   test('with an approval by the requester, which only another program writes', async () => {

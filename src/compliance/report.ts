@@ -6,7 +6,7 @@ import { type Evidence, type EvidenceOptions, gatherEvidence } from './evidence/
 import { type CheckedCheckpoint, FAULTS_MAX, type IntegrityFault } from './evidence/integrity.ts';
 import { frameworksNamed } from './frameworks/all.ts';
 import type { Clause, Framework } from './frameworks/framework.ts';
-import type { Finding, Measure, Proof, Status } from './measures/measure.ts';
+import { type Finding, type Measure, type Proof, type Status, tallyOf } from './measures/measure.ts';
 
 export interface ReportOptions extends EvidenceOptions {
   /** The names of frameworks. Default: all. */
@@ -46,6 +46,8 @@ export interface ComplianceReport {
     readonly until: Instant | null;
     /** Null: all. */
     readonly trajectories: readonly string[] | null;
+    /** The number of entries in the period and trajectories. Without one, nothing is shown. */
+    readonly entries: number;
   };
   /** The log that the report is of. With the same size, period and checkpoint it is made again. */
   readonly log: {
@@ -102,6 +104,7 @@ export async function makeReport(
       since: asked.since ?? null,
       until: asked.until ?? null,
       trajectories: asked.trajectories === undefined ? null : [...new Set(asked.trajectories)].sort(),
+      entries: entriesOf(evidence),
     },
     log: {
       ...{ size: evidence.size, root: evidence.root },
@@ -147,10 +150,19 @@ function ofClause({ id, title, asks, measures }: Clause, evidence: Evidence): Cl
 }
 
 function ofMeasure({ id, title, proof, find }: Measure, evidence: Evidence): MeasureReport {
-  return { id, title, proof, ...find(evidence) };
+  const found = find(evidence);
+  // A period without entries shows nothing, also of what holds for the whole log.
+  if (found.status === 'shown' && entriesOf(evidence) === 0) return { id, title, proof, ...NOTHING };
+  return { id, title, proof, ...found };
+}
+
+const NOTHING: Finding = Object.freeze({ status: 'none', figure: 'no entry' });
+
+function entriesOf(evidence: Evidence): number {
+  return tallyOf(evidence, 'entries').count;
 }
 
 function statusOf(found: readonly Finding[]): Status {
   const has = (status: Status): boolean => found.some((each) => each.status === status);
-  return has('gap') ? 'gap' : has('shown') ? 'shown' : 'not_applicable';
+  return has('gap') ? 'gap' : has('shown') ? 'shown' : 'none';
 }

@@ -10,6 +10,7 @@ import { type Assize, blastRadius, type IncidentStart } from '#runtime';
 import { MemoryStore } from '#stores/memory';
 import { cases } from '../../tests/support/cases.ts';
 import { HandClock, operator, runtimeOver, writFor } from '../../tests/support/ledger/runtime.ts';
+import { affectedSince } from './affected-since.ts';
 import { carryOut } from './carry-out.ts';
 import { openIncident, type WritFor } from './open-incident.ts';
 import { planResponse } from './plan-response.ts';
@@ -92,11 +93,12 @@ function writsOf({ clock }: Pick<World, 'clock'>, subject = 'human:ops'): WritFo
     );
 }
 
-async function opened(world: World) {
+async function opened(world: World, period: Pick<IncidentStart, 'until'> = {}) {
   const { store, assize } = world;
-  const plan = await planResponse(store, await blastRadius(store, START));
+  const plan = await planResponse(store, await blastRadius(store, { ...START, ...period }));
   const input = { plan, because: 'the key leaked', openedBy: 'human:ops', writFor: writsOf(world) };
-  return { plan, ...(await openIncident(assize, input)) };
+  const proposed = await openIncident(assize, input);
+  return { plan, ...proposed, pending: proposed.pending as Hash };
 }
 
 const approve = async ({ assize }: World, pending: Hash): Promise<void> => {
@@ -240,6 +242,87 @@ describe('a response', () => {
     );
   });
 
+  test('of one plan is one incident while it is open, and another one after it', async () => {
+    await fc.assert(
+      fc.asyncProperty(history, fc.constantFrom('waits', 'approved', 'closed', 'rejected'), async (steps, until) => {
+        const world = await worldOf(steps);
+        const { store, assize, open } = world;
+        if ((await blastRadius(store, START)).entries.length === 0) return;
+        const made = await opened(world);
+        expect(made.status).toBe('proposed');
+        const input = { plan: made.plan, because: 'again', openedBy: 'human:ops', writFor: writsOf(world) };
+        if (until === 'rejected')
+          await (await assize.open(INCIDENTS)).approvals.reject(made.pending, {
+            ...{ principal: 'human:ida', method: 'test', reason: 'no' },
+          });
+        else if (until !== 'waits') await approve(world, made.pending);
+        if (until === 'closed') await carryOut(open(), store, { incident: made.incident, writFor: writsOf(world) });
+        const again = await openIncident(assize, input);
+        const expected = {
+          waits: { status: 'waiting', incident: made.incident, pending: made.pending },
+          approved: { status: 'approved', incident: made.incident },
+          closed: { status: 'proposed', incident: `${made.incident}-2` },
+          rejected: { status: 'proposed', incident: made.incident },
+        };
+        expect(again).toMatchObject(expected[until]);
+        const other = await openIncident(open(), input);
+        expect(other.incident).toBe(again.incident);
+        expect((await assize.open(INCIDENTS)).approvals.pending()).toHaveLength(until === 'approved' ? 0 : 1);
+      }),
+      { numRuns: cases(100) },
+    );
+  });
+
+  test('of two processes at once opens one incident', async () => {
+    const world = await worldOf(Array.from({ length: 4 }, () => ({ does: 'say', isBad: true, on: 0, key: 'k' })));
+    const { store, open } = world;
+    const plan = await planResponse(store, await blastRadius(store, START));
+    const input = { plan, because: 'b', openedBy: 'human:ops', writFor: writsOf(world) };
+    await open().create(incident, { trajectoryId: INCIDENTS });
+    const [one, two] = await Promise.all([openIncident(open(), input), openIncident(open(), input)]);
+    expect([one.incident, one.pending]).toEqual([two.incident, two.pending]);
+    expect([one.status, two.status].sort()).toEqual(['proposed', 'waiting']);
+  });
+
+  test('without a step is not proposed, and the cause of a missing approval is named', async () => {
+    const world = await worldOf([]);
+    const { assize, store } = world;
+    const remains = [{ what: 'a letter', why: 'it was sent', advice: 'write another one' }];
+    const input = { because: 'b', openedBy: 'human:ops', writFor: writsOf(world) };
+    for (const plan of [
+      { start: START, steps: [], remains: [] },
+      { start: START, steps: [], remains },
+    ])
+      await expect(openIncident(assize, { ...input, plan })).rejects.toMatchObject({
+        ...{ code: 'no_steps', evidence: { remains: plan.remains.length } },
+      });
+    expect(await store.head(INCIDENTS)).toBeUndefined();
+    const plan = { start: START, steps: [{ kind: 'halt', trajectory: 't' } as const], remains: [] };
+    const { incident: id, pending } = await openIncident(assize, { ...input, plan });
+    const carry = (incident: string) => carryOut(assize, store, { incident, writFor: writsOf(world) });
+    await expect(carry('none')).rejects.toMatchObject({ code: 'unknown_incident' });
+    await expect(carry(id)).rejects.toMatchObject({ code: 'no_approved_incident', evidence: { approval: pending } });
+    const rejection = { principal: 'human:ida', method: 'test', reason: 'no' };
+    await (await assize.open(INCIDENTS)).approvals.reject(pending as Hash, rejection);
+    await expect(carry(id)).rejects.toMatchObject({
+      ...{ code: 'no_approved_incident', message: expect.stringContaining('was rejected') },
+    });
+  });
+
+  test('does not know the entries that follow its opening', async () => {
+    const world = await worldOf(Array.from({ length: 4 }, () => ({ does: 'say', isBad: true, on: 0, key: 'k' })));
+    const { store, clock, assize } = world;
+    const made = await opened(world);
+    await approve(world, made.pending);
+    const incidentNow = async () => ((await assize.open(INCIDENTS)).state() as any).incidents[made.incident];
+    expect(await affectedSince(store, await incidentNow())).toEqual([]);
+    clock.forward(1_000);
+    const late = { action: 'note', role: 'worker', args: { key: 'k', big: false }, writ: BAD };
+    const { entry } = (await (await assize.open('u')).propose(late as never)) as { entry: EntryRow };
+    await carryOut(assize, store, { incident: made.incident, writFor: writsOf(world) });
+    expect((await affectedSince(store, await incidentNow())).map(({ id }) => id)).toEqual([entry.id]);
+  });
+
   test('leaves the writs of other principals alone, and their facts', async () => {
     const say = (isBad: boolean, on = 0) => ({ does: 'say', isBad, on, key: 'k' }) as const;
     const world = await worldOf([say(true), say(false), say(true, 1), { ...say(true), does: 'big' }]);
@@ -261,7 +344,8 @@ describe('a response', () => {
 
   test('an incident that waits for its approval holds up no other one', async () => {
     const world = await worldOf([{ does: 'note', isBad: true, on: 0, key: 'k' }]);
-    const [waiting, made] = [await opened(world), await opened(world)];
+    const waiting = await opened(world, { until: '2100-01-01T00:00:00.000000Z' });
+    const made = await opened(world);
     await approve(world, made.pending);
     await carryOut(world.open(), world.store, { incident: made.incident, writFor: writsOf(world) });
     await expectCarriedOut(world, made);

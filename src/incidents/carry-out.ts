@@ -1,8 +1,9 @@
 import { arg, checkArgument, isAssizeError } from '#base';
 import { INCIDENTS, type Incident, type ResponseStep } from '#domains/incident';
-import type { FactStore, LedgerStore } from '#ledger';
-import { type Assize, Trajectory } from '#runtime';
+import type { FactStore, Hash, LedgerStore } from '#ledger';
+import type { Assize } from '#runtime';
 import { IncidentError } from './errors.ts';
+import { statusOf, wasProposed } from './incident-status.ts';
 import { type IncidentTrajectory, openIncidents, requireEmptyBeginning } from './incident-trajectory.ts';
 import type { WritFor } from './open-incident.ts';
 import { type Done, takeStep } from './take-step.ts';
@@ -43,20 +44,21 @@ const CARRY_OUT = arg.members({
  * A step that is refused has failed, and the next one follows. Its item remains. A failure that
  * passes by itself, such as an unreachable store, is thrown, and the incident stays open.
  *
- * @throws IncidentError `no_approved_incident`, `no_incident_trajectory`, `outcome_not_recorded`;
- * the errors of `Assize.open`; ArgumentError `bad_argument`
+ * @throws IncidentError `no_approved_incident`, `unknown_incident`, `no_incident_trajectory`,
+ * `outcome_not_recorded`; the errors of `Assize.open`; ArgumentError `bad_argument`
  */
 export async function carryOut(assize: Assize, store: CarriedStore, input: CarryOut): Promise<CarriedOut> {
   checkArgument(CARRY_OUT, input, 'input');
   const { incident: id, writFor, trajectoryId = INCIDENTS, onStep } = input;
   await requireEmptyBeginning(store, trajectoryId);
   const trajectory = await openIncidents(assize, trajectoryId);
-  const record = new IncidentRecord(trajectory, id, writFor);
+  const record = new IncidentRecord(trajectory, id, writFor, store);
   let recorded = 0;
   const { steps, because } = await record.read();
   for (const [index, step] of steps.entries()) {
     if (!needsWork(await record.read(), index)) continue;
-    onStep?.(step, index);
+    // The caller keeps a copy, so a change of it does not change the step that is taken.
+    onStep?.(structuredClone(step), index);
     const done = await tried(() => takeStep({ assize, store, writFor, reason: `incident ${id}: ${because}` }, step));
     if (await record.add(index, done)) recorded++;
   }
@@ -86,8 +88,10 @@ class IncidentRecord {
   readonly #trajectory: IncidentTrajectory;
   readonly #id: string;
   readonly #writFor: WritFor;
+  readonly #store: CarriedStore;
 
-  constructor(trajectory: IncidentTrajectory, id: string, writFor: WritFor) {
+  constructor(trajectory: IncidentTrajectory, id: string, writFor: WritFor, store: CarriedStore) {
+    this.#store = store;
     this.#trajectory = trajectory;
     this.#id = id;
     this.#writFor = writFor;
@@ -96,17 +100,32 @@ class IncidentRecord {
   /**
    * The incident with the entries of other processes.
    *
-   * @throws IncidentError `no_approved_incident`
+   * @throws IncidentError `no_approved_incident`, `unknown_incident`
    */
   async read(): Promise<Incident> {
-    await Trajectory.catchUp(this.#trajectory);
-    const { incidents } = this.#trajectory.state() as unknown as { incidents: Record<string, Incident> };
-    const found = Object.hasOwn(incidents, this.#id) ? incidents[this.#id] : undefined;
-    if (found?.approvedBy !== undefined) return found;
-    throw new IncidentError(
-      'no_approved_incident',
-      `There is no approved incident ${this.#id} in ${this.#trajectory.id}. Approve its proposal, or name another incident.`,
-      { evidence: { incident: this.#id } },
+    const status = await statusOf(this.#trajectory, this.#id);
+    if (status === undefined || status.is === 'waiting') throw await this.#notApproved(status?.approval);
+    return status.incident;
+  }
+
+  async #notApproved(approval: Hash | undefined): Promise<IncidentError> {
+    const [id, { id: place }] = [this.#id, this.#trajectory];
+    if (approval !== undefined)
+      return new IncidentError(
+        'no_approved_incident',
+        `The incident ${id} in ${place} waits for a person. Approve its proposal ${approval} first.`,
+        { evidence: { incident: id, approval } },
+      );
+    if (await wasProposed(this.#store, place, id))
+      return new IncidentError(
+        'no_approved_incident',
+        `The incident ${id} in ${place} was not approved: its plan was rejected, or the time to approve it ran out. Propose the response again.`,
+        { evidence: { incident: id } },
+      );
+    return new IncidentError(
+      'unknown_incident',
+      `There is no incident ${id} in ${place}. Check the id: the command that proposed the response printed it.`,
+      { evidence: { incident: id } },
     );
   }
 

@@ -19,8 +19,18 @@ export type IncidentErrorCode =
    */
   | 'incident_refused'
   /**
-   * No approved incident has the id, so no step is carried out. Approve its proposal, or name
-   * another one. Evidence `{incident}`.
+   * No step of the plan is needed: the steps were taken before, or the rest can only be repaired by
+   * hand. Follow the advice of the remaining items. Evidence `{remains}`, their number.
+   */
+  | 'no_steps'
+  /**
+   * The trajectory has no proposal and no incident with the id. List the proposals with their ids.
+   * Evidence `{incident}`.
+   */
+  | 'unknown_incident'
+  /**
+   * No approved incident has the id, so no step is carried out: its plan waits, or was rejected.
+   * Approve its proposal, or propose it again. Evidence `{incident}`, and `{approval}` if it waits.
    */
   | 'no_approved_incident'
   /**

@@ -1,9 +1,9 @@
 import type { Json } from '#base';
-import { canonicalize, parsePointer } from '#canon';
+import { canonicalize } from '#canon';
 import { type CallRow, type GatewayState, isToBegin, undoCallOf } from '#domains/gateway';
 import type { RemainingItem } from '#domains/incident';
-import { type CommitPayload, type Entry, type Hash, type LedgerStore, type Patch, readRow, ValueReader } from '#ledger';
-import type { BlastRadius } from '#runtime';
+import { type CommitPayload, type Entry, type Hash, type LedgerStore, readRow, ValueReader } from '#ledger';
+import { type BlastRadius, gatewayCall } from '#runtime';
 import { type AffectedTrajectories, trajectoriesOf } from './affected-trajectories.ts';
 
 /** A call that an affected entry let through. */
@@ -108,9 +108,9 @@ async function recordedCalls(
       if (name === 'begin') begun.add(String(args['call']));
       else if (name === 'report') reports.set(String(args['call']), reportIn(args));
       else {
-        const found = await rowOf(entry as Entry<CommitPayload>, values);
+        const found = await gatewayCall(entry as Entry<CommitPayload>, values);
         if (found === undefined) continue;
-        const [id, callRow] = found;
+        const [id, callRow] = [found.id, found.row as CallRow];
         if (callRow.undoes !== undefined) undoings.set(callRow.undoes, [...(undoings.get(callRow.undoes) ?? []), id]);
         if (affected.has(entry.id))
           calls.set(id, { entry: entry.id, tool: callRow.tool, args: args['args'] ?? {}, row: callRow });
@@ -122,20 +122,4 @@ async function recordedCalls(
 
 function reportIn({ outcome, result }: { readonly [key: string]: Json }) {
   return { outcome: String(outcome), ...(result !== undefined && { result }) };
-}
-
-/** The row that a commit of `call` added, with its id. Undefined after an erasure. */
-async function rowOf(
-  entry: Entry<CommitPayload>,
-  values: ValueReader,
-): Promise<readonly [string, CallRow] | undefined> {
-  const patches = (await values.value(entry, entry.payload.delta.state as never)) as unknown;
-  for (const patch of Array.isArray(patches) ? (patches as Patch[]) : []) {
-    const [member, id, ...below] = parsePointer(patch.path);
-    if (member !== 'calls' || id === undefined || below.length > 0 || !('value' in patch)) continue;
-    const row = (await values.value(entry, patch.value)) as unknown as CallRow;
-    // Another entry of the row is that of the call which this one takes back.
-    if (typeof row?.tool === 'string') return [id, row];
-  }
-  return undefined;
 }

@@ -7,6 +7,7 @@
  *
  * Never: revokes a writ of a principal that the start does not name; calls a tool.
  */
+export { affectedSince } from './affected-since.ts';
 export { type CarriedOut, type CarryOut, carryOut, openIncidentsIn } from './carry-out.ts';
 export { IncidentError, type IncidentErrorCode } from './errors.ts';
 export { type IncidentDocument, incidentDocument } from './incident-document.ts';

@@ -1,12 +1,12 @@
-import { randomBytes } from 'node:crypto';
 import type { Writ } from '#authority';
-import { arg, checkArgument } from '#base';
+import { arg, checkArgument, type Json } from '#base';
 import { contentHash } from '#canon';
 import { INCIDENTS } from '#domains/incident';
-import type { Hash } from '#ledger';
+import { type Hash, type PendingPayload, readRow } from '#ledger';
 import type { Assize } from '#runtime';
 import { IncidentError } from './errors.ts';
-import { ensureIncidents } from './incident-trajectory.ts';
+import { openedIn, statusOf } from './incident-status.ts';
+import { ensureIncidents, type IncidentTrajectory } from './incident-trajectory.ts';
 import type { ResponsePlan } from './plan-response.ts';
 
 /** A writ for one action in a trajectory, which covers the scope. */
@@ -25,12 +25,17 @@ export interface OpenIncident {
   readonly idempotencyKey?: string;
 }
 
-/** A proposed incident, which waits for a person. */
+/** A proposed incident. Its id is a hash of the plan. */
 export interface ProposedIncident {
   readonly incident: string;
   readonly trajectoryId: string;
-  /** The id under which the plan is approved or rejected. */
-  readonly pending: Hash;
+  /**
+   * `proposed` by this call. `waiting` or `approved`: the same plan was proposed before and is not
+   * closed, so nothing was proposed.
+   */
+  readonly status: 'proposed' | 'waiting' | 'approved';
+  /** The id under which the plan is approved or rejected. Absent for an approved one. */
+  readonly pending?: Hash;
 }
 
 const OPEN = arg.members({
@@ -44,17 +49,19 @@ const OPEN = arg.members({
 
 /**
  * Proposes a plan. It is committed when a person other than the holder of the writ approves it, and
- * no step is carried out before.
+ * no step is carried out before. If an open incident has the same plan, nothing is proposed, and
+ * that incident is returned.
  *
- * @throws IncidentError `no_incident_trajectory`, `incident_refused`; the errors of
+ * @throws IncidentError `no_steps`, `no_incident_trajectory`, `incident_refused`; the errors of
  * `Assize.create`, `Assize.open` and `Trajectory.propose`; ArgumentError `bad_argument`
  */
 export async function openIncident(assize: Assize, input: OpenIncident): Promise<ProposedIncident> {
   checkArgument(OPEN, input, 'input');
   const { plan, because, openedBy, writFor, trajectoryId = INCIDENTS, idempotencyKey } = input;
+  requireSteps(plan);
   const trajectory = await ensureIncidents(assize, trajectoryId);
-  const incident =
-    idempotencyKey === undefined ? randomHex() : contentHash([openedBy, idempotencyKey]).slice(0, DIGITS);
+  const { incident, open } = await nameFor(plan, trajectory);
+  if (open !== undefined) return { incident, trajectoryId, ...open };
   const ruling = await trajectory.propose({
     action: 'open',
     role: { name: 'opener', params: { incident } },
@@ -62,7 +69,15 @@ export async function openIncident(assize: Assize, input: OpenIncident): Promise
     writ: await writFor('open', `role:opener:${incident}`, trajectoryId),
     ...(idempotencyKey !== undefined && { idempotencyKey }),
   } as never);
-  if (ruling.ruling === 'escalated') return { incident, trajectoryId, pending: ruling.entry.id };
+  if (ruling.ruling === 'escalated') {
+    // An earlier call with the key may have proposed another plan.
+    const { payload } = readRow(ruling.entry);
+    const opened = openedIn(payload as PendingPayload) ?? incident;
+    return { incident: opened, trajectoryId, status: 'proposed', pending: ruling.entry.id };
+  }
+  // Another process proposed the same plan at the same time.
+  const { incident: same, open: other } = await nameFor(plan, trajectory);
+  if (other !== undefined) return { incident: same, trajectoryId, ...other };
   throw new IncidentError(
     'incident_refused',
     `The plan was not proposed: ${'detail' in ruling ? ruling.detail : ruling.ruling}.`,
@@ -70,8 +85,30 @@ export async function openIncident(assize: Assize, input: OpenIncident): Promise
   );
 }
 
+/** @throws IncidentError `no_steps` */
+function requireSteps({ steps, remains }: ResponsePlan): void {
+  if (steps.length > 0) return;
+  const rest = remains.length === 0 ? 'Nothing remains to be done' : 'Follow the advice of the items that remain';
+  throw new IncidentError('no_steps', `The response has no step that is still needed. ${rest}.`, {
+    evidence: { remains: remains.length },
+  });
+}
+
 const DIGITS = 12;
 
-function randomHex(): string {
-  return randomBytes(DIGITS / 2).toString('hex');
+type Open = Pick<ProposedIncident, 'status' | 'pending'>;
+
+/** The name of a plan: its hash, with a number if incidents of the same plan are closed. */
+async function nameFor(
+  { start, steps, remains }: ResponsePlan,
+  trajectory: IncidentTrajectory,
+): Promise<{ readonly incident: string; readonly open?: Open }> {
+  const hash = contentHash({ start, steps, remains } as unknown as Json).slice(0, DIGITS);
+  for (let n = 1; ; n++) {
+    const incident = n === 1 ? hash : `${hash}-${n}`;
+    const found = await statusOf(trajectory, incident);
+    if (found === undefined) return { incident };
+    if (found.is === 'waiting') return { incident, open: { status: 'waiting', pending: found.approval } };
+    if (found.is === 'approved') return { incident, open: { status: 'approved' } };
+  }
 }

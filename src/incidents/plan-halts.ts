@@ -10,7 +10,9 @@ export async function planHalts(
   const pending = new Set(radius.pending);
   const live = new Set([
     ...radius.entries.filter(({ id }) => pending.has(id)).map(({ trajectoryId }) => trajectoryId),
-    ...radius.calls.filter(({ outcome }) => outcome === 'open').map(({ trajectoryId }) => trajectoryId),
+    ...radius.calls
+      .filter(({ via, outcome }) => via === 'effect' && outcome === 'open')
+      .map(({ trajectoryId }) => trajectoryId),
   ]);
   const steps = [];
   for (const trajectory of trajectoriesOf(radius)) {

@@ -8,7 +8,7 @@ import { gatewayItems } from './gateway-calls.ts';
 import { planHalts } from './plan-halts.ts';
 import { planRetractions } from './plan-retractions.ts';
 import { type HoldersIn, planRevocations } from './plan-revocations.ts';
-import { approverItems, effectItems, pendingItems, toolItems } from './remaining-work.ts';
+import { approverItems, effectItems, endedItems, pendingItems, toolItems } from './remaining-work.ts';
 
 export interface PlanOptions {
   /** `affected`: halt trajectories in which affected work goes on. Default: `affected`. */
@@ -35,6 +35,7 @@ const RADIUS = arg.members({
   start: arg.object,
   entries: arg.list(arg.object),
   facts: arg.list(arg.object),
+  ended: arg.list(arg.object),
   calls: arg.list(arg.object),
   pending: arg.list(arg.text),
 });
@@ -59,7 +60,7 @@ export async function planResponse(
   if (radius.entries.length === 0)
     throw new IncidentError('nothing_affected', 'No entry derives from the start. Name another start.');
   const trajectories = new AffectedTrajectories(store);
-  const revocations = await planRevocations(radius, trajectories, holdersIn);
+  const revocations = await planRevocations(radius, { store, trajectories, holdersIn });
   const steps: readonly ResponseStep[] = [
     ...revocations.steps,
     ...(await planRetractions(radius, trajectories)),
@@ -70,6 +71,7 @@ export async function planResponse(
     ...approverItems(radius),
     ...toolItems(radius),
     ...(await pendingItems(radius, steps, trajectories)),
+    ...endedItems(radius),
     ...effectItems(radius),
     ...(await gatewayItems(store, radius, trajectories)),
   ];

@@ -1,6 +1,6 @@
-import { writId } from '#authority';
+import { parseWrit, writId } from '#authority';
 import type { RemainingItem, ResponseStep } from '#domains/incident';
-import type { Hash } from '#ledger';
+import { type Hash, type LedgerStore, type RootPayload, readRow } from '#ledger';
 import type { BlastRadius } from '#runtime';
 import type { AffectedTrajectories, UsedWrit } from './affected-trajectories.ts';
 
@@ -12,29 +12,43 @@ export interface Revocations {
   readonly remains: readonly RemainingItem[];
 }
 
+interface Ports {
+  readonly store: LedgerStore;
+  readonly trajectories: AffectedTrajectories;
+  readonly holdersIn: HoldersIn;
+}
+
 /**
- * Revokes the writ of the start, or the highest writs that its principal holds, where first entries
- * of the incident used them. Writs of other principals stay.
+ * Revokes the writ of the start, or the highest writs that its principal holds: where entries of
+ * the incident used them, and where a first entry lists them. Writs of other principals stay.
  */
 export async function planRevocations(
   { start, entries }: BlastRadius,
-  trajectories: AffectedTrajectories,
-  holdersIn: HoldersIn,
+  { store, trajectories, holdersIn }: Ports,
 ): Promise<Revocations> {
   if (start.writ === undefined && start.principal === undefined) return { steps: [], remains: [] };
   const steps = new Map<string, Revocations['steps'][number]>();
   const unbound = new Map<Hash, string>();
   const seen = new Set<string>();
-  for (const entry of entries) {
-    const { trajectoryId, isStart } = entry;
-    const used = isStart ? await trajectories.writOf(entry) : undefined;
-    if (used === undefined || seen.has(`${trajectoryId} ${used.id}`)) continue;
+  const revoke = async (used: UsedWrit, trajectoryId: string): Promise<void> => {
+    if (seen.has(`${trajectoryId} ${used.id}`)) return;
     seen.add(`${trajectoryId} ${used.id}`);
     const bad = badWrit(used, start, await holdersIn(trajectoryId));
-    if (bad === undefined) continue;
+    if (bad === undefined) return;
     if (bad.writ.trajectory === undefined) unbound.set(bad.id, bad.writ.expires);
     for (const trajectory of await placesOf(bad, trajectoryId, trajectories))
       steps.set(`${trajectory} ${bad.id}`, { kind: 'revoke', trajectory, writ: bad.id });
+  };
+  for (const entry of entries) {
+    const used = entry.isStart ? await trajectories.writOf(entry) : undefined;
+    if (used !== undefined) await revoke(used, entry.trajectoryId);
+  }
+  for (const { trajectory_id } of await store.trajectories()) {
+    const holders = await holdersIn(trajectory_id);
+    const listed = await firstWrits(store, trajectory_id);
+    const isBad = ({ id, writ }: BadWrit): boolean => badWrit({ id, writ, chain: [] }, start, holders) !== undefined;
+    if (!listed.some(isBad)) continue;
+    for (const known of await trajectories.writsIn(trajectory_id)) await revoke(known, trajectory_id);
   }
   return {
     steps: [...steps.values()],
@@ -43,6 +57,16 @@ export async function planRevocations(
 }
 
 type BadWrit = Pick<UsedWrit, 'id' | 'writ'>;
+
+/** The writs that the first entry of a trajectory lists. */
+async function firstWrits(store: LedgerStore, trajectoryId: string): Promise<readonly BadWrit[]> {
+  const [row] = await store.entries(trajectoryId, { from: 0, limit: 1 });
+  const { writs = [] } = (row === undefined ? {} : readRow(row).payload) as Partial<RootPayload>;
+  return writs.map((given) => {
+    const writ = parseWrit(given);
+    return { id: writId(writ) as Hash, writ };
+  });
+}
 
 /** The writ of the start in a chain, or the highest one that the principal of the start holds. */
 function badWrit(
@@ -94,7 +118,7 @@ function principalItem(principal: string | undefined): RemainingItem[] {
   return [
     {
       what: `the grants and credentials of ${principal}`,
-      why: 'the ledger has only the writs that were used',
+      why: 'the ledger has only writs that were used, and those that a first entry lists',
       advice: 'remove the principal from the configuration, revoke its tokens, and start the server again',
     },
   ];

@@ -56,9 +56,21 @@ export async function pendingItems(
   return items;
 }
 
+/** The facts of other entries that affected entries ended. No step states them again. */
+export function endedItems({ ended }: BlastRadius): readonly RemainingItem[] {
+  const items = ended.map(({ entry, space, subject, predicate, object }) => ({
+    what: `the fact ${subject} ${predicate} ${object.slice(0, OBJECT_SHOWN)} in ${space}`,
+    ...{ entry, why: 'an affected entry ended it' },
+    advice: 'state it again if it holds: assize assert',
+  }));
+  return [...new Map(items.map((item) => [`${item.what} ${item.entry}`, item])).values()];
+}
+
+const OBJECT_SHOWN = 200;
+
 /** The effects of registered tools. The engine compensates no effect after its transaction. */
 export function effectItems({ calls }: BlastRadius): readonly RemainingItem[] {
-  return calls.filter(({ outcome }) => outcome !== 'undone').map(effectItem);
+  return calls.filter(({ via, outcome }) => via === 'effect' && outcome !== 'undone').map(effectItem);
 }
 
 function effectItem({

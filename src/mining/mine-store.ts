@@ -4,7 +4,7 @@ import { type LedgerStore, Replayer, readRow } from '#ledger';
 import type { BacktestOptions } from '#runtime';
 import { backtestRules, type RuleBacktest } from './backtest.ts';
 import { MiningError } from './errors.ts';
-import { type Candidate, judgeRule, type MiningOptions, mine } from './mine.ts';
+import { type Candidate, judgeRule, type MiningOptions, search } from './mine.ts';
 import { readRuns } from './read/read-runs.ts';
 import { KINDS } from './rule.ts';
 import { rulesText } from './write/add-to-file.ts';
@@ -33,6 +33,8 @@ export interface MiningReport {
   /** Actions whose arguments were erased. They are in no run. */
   readonly erased: number;
   readonly candidates: readonly MinedCandidate[];
+  /** Why there are no candidates, in one or two sentences. Absent if there are some. */
+  readonly none?: string;
 }
 
 export interface MineStoreOptions extends MiningOptions, WriteOptions, Pick<BacktestOptions, 'oracle' | 'watch'> {
@@ -88,7 +90,8 @@ export async function mineStore(store: LedgerStore, options: MineStoreOptions = 
   const gateways = await gatewaysOf(store, trajectoryIds);
   const [first] = gateways;
   const base = rules ?? (first === undefined ? undefined : await recordedRules(store, first));
-  const written = mine(mined, mining).map((candidate): Omit<MinedCandidate, 'everywhere'> => {
+  const { candidates, none } = search(mined, mining);
+  const written = candidates.map((candidate): Omit<MinedCandidate, 'everywhere'> => {
     const form = formOf(candidate, base?.tools, effect);
     return 'why' in form ? { ...candidate, not_written: form.why } : { ...candidate, written: form };
   });
@@ -110,6 +113,7 @@ export async function mineStore(store: LedgerStore, options: MineStoreOptions = 
     good: mined.length,
     calls: mined.reduce((sum, { calls }) => sum + calls.filter(({ ruling }) => ruling === 'committed').length, 0),
     erased,
+    ...(none === undefined ? {} : { none }),
     candidates: written.map(({ written: form, ...candidate }) => {
       const { support, counter_example_count, counter_examples } = judgeRule(candidate.rule, runs);
       const everywhere = { support, counter_example_count, counter_examples };

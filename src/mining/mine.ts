@@ -13,6 +13,7 @@ import { KINDS, type MinedKind, type MinedRule, RULE } from './rule.ts';
 import { type CallEntry, checkRuns, type MiningRun } from './run.ts';
 import { statementOf } from './statement.ts';
 import { acceptedUpTo } from './statistics/tails.ts';
+import { whyNone } from './why-none.ts';
 import { withoutImplied } from './without-implied.ts';
 
 /** Settings of a search for rules. */
@@ -84,6 +85,18 @@ const LISTED = 20;
  * @throws ArgumentError `bad_argument`; MiningError `invalid_run`
  */
 export function mine(runs: readonly MiningRun[], options: MiningOptions = {}): readonly Candidate[] {
+  return search(runs, options).candidates;
+}
+
+/**
+ * The rules of `mine`, and the reason if there are none.
+ *
+ * @throws the errors of `mine`
+ */
+export function search(
+  runs: readonly MiningRun[],
+  options: MiningOptions = {},
+): { readonly candidates: readonly Candidate[]; readonly none?: string } {
   checkArgument(OPTIONS, options, 'options');
   checkRuns(runs);
   const { kinds = KINDS, minSupport = 5, exceptions = 0.05, chance = 0.05 } = options;
@@ -96,11 +109,14 @@ export function mine(runs: readonly MiningRun[], options: MiningOptions = {}): r
     tested,
     chance,
   );
-  const accepted = withoutImplied(hypotheses.filter(({ p }) => p <= largest));
-  return accepted
+  const significant = hypotheses.filter(({ p }) => p <= largest);
+  const candidates = withoutImplied(significant)
     .map((hypothesis) => candidateOf(hypothesis, runs))
     .filter(({ support }) => support.runs >= minSupport)
     .sort((a, b) => a.p - b.p || b.support.calls - a.support.calls || (a.id < b.id ? -1 : 1));
+  if (candidates.length > 0) return { candidates };
+  const numbers = { runs: runs.length, tested, obeyed: hypotheses.length, significant: significant.length };
+  return { candidates, none: whyNone({ ...numbers, ...settings }) };
 }
 
 /**

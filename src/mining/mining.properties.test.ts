@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cases } from '../../tests/support/cases.ts';
 import { judgeRule, type MinedRule, type MiningRun, mine } from './index.ts';
-import { HIDDEN, randomRuns, runsUnder } from './testing/generated-runs.ts';
+import { HIDDEN, randomFrom, randomRuns, runsUnder } from './testing/generated-runs.ts';
 import { naiveCount } from './testing/naive-count.ts';
 
 describe('a hidden rule', () => {
@@ -70,6 +70,21 @@ test('runs without a rule give almost no rule', () => {
   const found = Array.from({ length: 60 }, (_, seed) => mine(randomRuns(seed, 80)));
   // Each set of runs gives a rule with a probability of at most 0.05. More than 8 sets of 60 do so
   // with a probability below 0.5 %.
+  expect(found.filter((rules) => rules.length > 0).length).toBeLessThanOrEqual(8);
+});
+
+test('bell-shaped amounts without a limit have no maximum in nearly all cases', () => {
+  const bells = (seed: number): MiningRun[] => {
+    const random = randomFrom(seed);
+    const bell = (): number => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+    return Array.from({ length: 200 }, (_, run) => ({
+      id: `run-${run}`,
+      calls: [
+        { tool: 'bank/pay', args: { cents: Math.max(1, Math.round(5_000 + 1_500 * bell())) }, ruling: 'committed' },
+      ],
+    }));
+  };
+  const found = Array.from({ length: 60 }, (_, seed) => mine(bells(seed), { kinds: ['bound'] }));
   expect(found.filter((rules) => rules.length > 0).length).toBeLessThanOrEqual(8);
 });
 

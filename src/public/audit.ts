@@ -1,6 +1,7 @@
 /**
  * `assize/audit`: for auditors and operators. Verifies ledgers, replays them, exports and imports
- * them, proves the contents of a checkpoint, and reports evidence for laws and standards.
+ * them, proves the contents of a checkpoint, reports evidence for laws and standards, and plans and
+ * carries out the responses to incidents.
  *
  * Guarantees: every function reads stored bytes and trusts no cache; a fault names the entry and
  * the rule.
@@ -15,6 +16,22 @@ export {
   reportHtml,
   reportMarkdown,
 } from '#compliance';
+export {
+  affectedSince,
+  type CarriedOut,
+  type CarryOut,
+  carryOut,
+  type HoldersIn,
+  IncidentError,
+  type IncidentErrorCode,
+  type OpenIncident,
+  openIncident,
+  type PlanOptions,
+  type ProposedIncident,
+  planResponse,
+  type ResponsePlan,
+  type WritFor,
+} from '#incidents';
 export {
   checkRow,
   type Entry,

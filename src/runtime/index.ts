@@ -101,6 +101,7 @@ export {
   DERIVATIONS,
   type DependentEntry,
   type Derivation,
+  gatewayCall,
   type HeldWrit,
   type IncidentStart,
   type IndexedStore,

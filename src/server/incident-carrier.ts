@@ -36,15 +36,27 @@ export class IncidentCarrier {
     if (head === undefined || head.id === this.#seen) return;
     try {
       this.#failedAt = undefined;
-      for (const incident of await this.#open()) {
+      const open = await this.#open();
+      for (const incident of open) {
         if (signal.aborted) return;
-        await carryOut(this.#ports.assize, store, { incident, writFor: this.#writFor });
+        await this.#carryOut(incident);
       }
-      // An entry that follows is read the next time.
-      this.#seen = head.id;
+      // An entry that follows is read the next time, and a failed incident is tried again.
+      if (this.#failedAt === undefined) this.#seen = head.id;
     } catch (error) {
       this.#failedAt = clock.now();
       if (isAssizeError(error, 'no_incident_trajectory')) this.#seen = head.id;
+      this.#onFailure(error);
+    }
+  }
+
+  /** A failure of one incident does not delay the others. */
+  async #carryOut(incident: string): Promise<void> {
+    const { assize, store, clock } = this.#ports;
+    try {
+      await carryOut(assize, store, { incident, writFor: this.#writFor });
+    } catch (error) {
+      this.#failedAt = clock.now();
       this.#onFailure(error);
     }
   }

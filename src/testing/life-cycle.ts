@@ -200,11 +200,18 @@ export function domainWithout(domain: Domain<any, any, any>, ...ids: readonly st
   return defineDomain<any, any>({ ...declared, invariants: rules.filter(({ id }) => !ids.includes(id)) });
 }
 
-function* stepsFrom<State>(
-  { domain, proposals, counselors = {} }: LifeCycle<State>,
-  node: Node,
+/**
+ * The states after each proposal that passes, alone or with an approval. Counts in `stopped` how
+ * often each rule stops one.
+ *
+ * @throws ArgumentError `bad_argument` from `cannotBePut`, for a proposal that no writ could put
+ */
+export function* stepsFrom<State>(
+  { domain, proposals, counselors = {} }: Pick<LifeCycle<State>, 'domain' | 'proposals' | 'counselors'>,
+  node: { readonly state: Json; readonly at: Instant },
   stopped: Record<string, number>,
-): Generator<{ step: LifeCycleStep; state: Json }> {
+  cannotBePut: (problem: string) => void = refuse,
+): Generator<{ readonly step: LifeCycleStep; readonly state: Json }> {
   const world = new World(domain, copyJson(node.state, WORLD_LIMITS) as never);
   const failing = world.failing.map(({ rule }) => rule.id);
   if (failing.length > 0) throw wrong('life.initial', `leads to a state that breaks ${failing.join(', ')}`);
@@ -226,10 +233,7 @@ function* stepsFrom<State>(
     }
     if (ruling.verdict === 'rejected') {
       if (ruling.reason !== 'invariant_rejected' && ruling.reason !== 'precondition_failed')
-        throw wrong(
-          'life.proposals',
-          `returned ${step.action}, which cannot be put: ${ruling.reason}, ${ruling.detail}`,
-        );
+        cannotBePut(`${step.action}, which cannot be put: ${ruling.reason}, ${ruling.detail}`);
       count(stopped, ruling.invariantId);
       continue;
     }
@@ -240,6 +244,10 @@ function* stepsFrom<State>(
       if (approved !== undefined) yield { step: { ...step, approvedBy: principal }, state: reached(approved) };
     }
   }
+}
+
+function refuse(problem: string): never {
+  throw wrong('life.proposals', `returned ${problem}`);
 }
 
 /**

@@ -12,24 +12,32 @@ export interface BlastDocument {
     readonly is_start: boolean;
     readonly from: AffectedEntry['from'];
   }[];
-  readonly facts: readonly (Omit<AffectedFact, 'factId'> & { readonly fact_id: string })[];
+  readonly facts: readonly FactDocument[];
+  readonly ended: readonly FactDocument[];
   readonly calls: readonly (Omit<AffectedCall, 'trajectoryId'> & { readonly trajectory_id: string })[];
   readonly pending: readonly string[];
   readonly total: number;
   readonly erased: number;
 }
 
-export function blastDocument({ entries, facts, calls, pending, total, erased }: BlastRadius): BlastDocument {
+type FactDocument = Omit<AffectedFact, 'factId'> & { readonly fact_id: string };
+
+export function blastDocument({ entries, facts, ended, calls, pending, total, erased }: BlastRadius): BlastDocument {
   return {
     entries: entries.map(({ trajectoryId, isStart, ...entry }) => ({
       ...entry,
       trajectory_id: trajectoryId,
       is_start: isStart,
     })),
-    facts: facts.map(({ factId, ...fact }) => ({ ...fact, fact_id: factId })),
+    facts: facts.map(factDocument),
+    ended: ended.map(factDocument),
     calls: calls.map(({ trajectoryId, ...call }) => ({ ...call, trajectory_id: trajectoryId })),
     pending,
     total,
     erased,
   };
+}
+
+function factDocument({ factId, ...fact }: AffectedFact): FactDocument {
+  return { ...fact, fact_id: factId };
 }

@@ -61,7 +61,17 @@ test('a response is proposed, approved and carried out once', async () => {
   });
   const early = await assize('blast', 'carry-out', proposed.incident, '--key', 'anchor.key');
   expect(early.code).toBe(2);
-  expect(early.err).toContain(`There is no approved incident ${proposed.incident}`);
+  expect(early.err).toContain(
+    `The incident ${proposed.incident} in incidents waits for a person. Approve its proposal`,
+  );
+  const unknown = await assize('blast', 'carry-out', 'none', '--key', 'anchor.key');
+  expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining('There is no incident none')]);
+  const twice = await assize(...PROPOSE);
+  expect(twice.out).toContain(`Nothing was proposed: the open incident ${proposed.incident} has the same plan.\n`);
+  expect(twice.out).toContain(`assize approve ${proposed.pending.slice(0, 12)} --as human:NAME`);
+  const pending = await assize('pending');
+  expect(pending.out).toMatch(/ NEEDS_APPROVAL: \/incidents\/\w+: the key leaked \(steps: 1, /);
+  expect(pending.out.match(/ proposes open as opener /g)).toHaveLength(1);
   expect((await assize('blast', 'carry-out', '--key', 'anchor.key')).out).toBe('No approved incident is open.\n');
   expect((await assize('approve', proposed.pending, '--as', 'operator')).code).not.toBe(0);
   expect((await assize('approve', proposed.pending, '--as', 'human:ida')).code).toBe(0);
@@ -76,9 +86,30 @@ test('a response is proposed, approved and carried out once', async () => {
   ]);
   const again = await assize('blast', 'carry-out', proposed.incident, '--key', 'anchor.key');
   expect(again.out).toContain(`done revoke the writ ${id} in t\n`);
+  expect(again.out).toMatch(/^Nothing was done: it was carried out before, by \d{4}-/m);
   expect((await json(0, ...START, '--plan')).steps).toEqual([]);
+  expect((await assize(...START, '--plan')).out).toMatch(/^No step is needed\.\n/);
+  const none = await assize(...PROPOSE);
+  expect([none.code, none.err]).toEqual([2, expect.stringContaining('no step that is still needed')]);
   expect((await assize('log', 't')).out).toMatch(/assize\.revoke +committed/);
   expect((await assize('verify')).code).toBe(0);
+});
+
+test('entries that were affected after the plan are named when it is carried out', async () => {
+  const { pending } = await json(0, ...PROPOSE);
+  const store = await openStore(`sqlite:${join(folder, 'a.db')}`);
+  const runtime = runtimeOver(store, [budget], { ports: { clock: systemClock } });
+  const role = { name: 'spender', params: { agent: 'ada' } } as const;
+  const { entry } = (await (
+    await runtime.open('t')
+  ).propose({
+    ...{ action: 'spend', role, args: { amount: 7 }, writ: bad },
+  } as never)) as { entry: { id: string } };
+  await store.close();
+  expect((await assize('approve', pending, '--as', 'human:ida')).code).toBe(0);
+  const { out } = await assize('blast', 'carry-out', '--key', 'anchor.key');
+  expect(out).toContain(`not in the plan: 1 entry affected since it was made: ${entry.id.slice(0, 12)}\n`);
+  expect(out).toContain('Plan anew for them: assize blast --principal agent:bad --plan\n');
 });
 
 test('a proposal names its reason, and the key of an anchor', async () => {

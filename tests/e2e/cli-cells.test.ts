@@ -181,3 +181,18 @@ test('the log of the root store names the place of the entries of a cell', async
   expect(own).not.toContain('root log');
   expect(await out('cells', 'audit', '--help')).toMatch(/^ {2}assize verify --store cells:FILE$/m);
 });
+
+test('a report and a blast radius are of one cell, or of the root log', async () => {
+  const cell = (...args: readonly string[]) => runCommand(folder, `${STORE}?cell=one`, ...args);
+  const { code, out: told } = await cell('report', 'soc2-cc7', '--json');
+  const { valid, scope } = JSON.parse(told);
+  expect([code, valid, scope.entries > 0]).toEqual([1, true, true]);
+  const radius = await cell('blast', '--entry', 'acme:trip@1', '--json');
+  expect(radius.code, radius.err).toBe(1);
+  expect(JSON.parse(radius.out).entries[0]).toMatchObject({ trajectory_id: 'acme:trip', is_start: true });
+  const start = ['--entry', 'acme:trip@1'];
+  expect((await cell('blast', ...start, '--read-all', '--json')).out).toBe(radius.out);
+  const { out: root } = await assize('report', 'soc2-cc7', '--json');
+  expect(JSON.parse(root).scope.entries).toBe(JSON.parse(await out('log', '--json')).trajectories[0].entries);
+  expect((await assize('blast', ...start)).err).toContain('acme:trip');
+});

@@ -40,6 +40,7 @@ beforeAll(async () => {
   await store.close();
   writeFileSync(join(folder, 'good.txt'), `${Array.from({ length: 12 }, (_, i) => `desk#s${i}`).join('\n')}\n`);
   writeFileSync(join(folder, 'assize.yaml'), RULES);
+  writeFileSync(join(folder, 'empty.txt'), '\n');
   expect(operator.publicKey).toMatch(/^[0-9a-f]{64}$/);
 });
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -52,6 +53,14 @@ test('good runs are mined, and the others show what they break', async () => {
   ]);
   expect(out).toMatch(/^ordering-[0-9a-f]{8} is broken by 1 call in the other runs: desk@25\.$/m);
   expect(out).toContain('12 runs of 13 with 24 committed calls mined: 1 rule.');
+});
+
+test('a list without rules says why it has none', async () => {
+  const { code, out } = await mine('--min-support', '20');
+  expect([code, out]).toEqual([0, expect.stringMatching(/0 rules\.\nThere are too few runs: .* 13 were mined\. /)]);
+  const { candidates, none } = JSON.parse((await mine('--kind', 'bound', '--json')).out);
+  expect([candidates, none]).toEqual([[], expect.stringContaining('There is too little support')]);
+  expect((await mine('--kind', 'rate', '--chance', '0')).out).toContain('No rule is significant: ');
 });
 
 test('an accepted rule is added to a file, and is not added twice', async () => {
@@ -77,6 +86,8 @@ test.each<[string, string[], string]>([
   ['no rule to write', ['--write', 'assize.yaml'], 'The option --write needs rules'],
   ['a share above a half', ['--chance', '0.9'], 'Pass a number from 0 to 0.5'],
   ['a file that is missing', ['--rules', 'none.yaml'], 'none.yaml'],
+  ['no good run', ['--good', 'empty.txt'], 'empty.txt names no run'],
+  ['a new file', ['--accept', 'bound-00000000', '--write', 'none.yaml'], 'There is no rules file none.yaml'],
 ])('%s is misuse', async (_, args, message) => {
   expect(await mine(...args)).toMatchObject({ code: 2, err: expect.stringContaining(message) });
 });

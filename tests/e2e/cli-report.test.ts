@@ -16,6 +16,7 @@ const assize = (...args: readonly string[]): Promise<Ended> => runCommand(folder
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'assize-cli-report-'));
   expect((await assize('demo')).code).toBe(0);
+  copyFileSync(join(folder, 'assize-demo.db'), join(folder, 'plain.db'));
 }, 60_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -56,11 +57,50 @@ test.each([
   [['--size', '9999'], /Pass a size from 1 to/],
   [['--out', 'report.pdf'], /names no form of a report/],
   [['--checkpoint', 'none.txt'], /no checkpoint at none\.txt/],
+  [['--log-key', 'none.vkey', '--store', 'sqlite:./plain.db'], /--log-key needs a checkpoint/],
+  [['--witness', 'a+b', '--store', 'sqlite:./plain.db'], /--witness needs a checkpoint/],
 ])('%j is misuse, and writes nothing', async (args, message) => {
   const { code, out, err } = await assize('report', ...args);
   expect([code, out]).toEqual([2, '']);
   expect(err).toMatch(message);
   expect(existsSync(join(folder, 'report.pdf'))).toBe(false);
+});
+
+test('a period without entries says so first, and nothing is shown', async () => {
+  const empty = 'No entry is in the period and trajectories of this report, so it shows nothing.';
+  const period = ['--since', '2020-01-01', '--until', '2020-02-01'];
+  const told = await assize('report', ...period);
+  expect(told.out.split('\n')[0]).toBe(empty);
+  expect(told.out).not.toMatch(/ {2}shown /);
+  const { scope, frameworks } = JSON.parse((await assize('report', ...period, '--json')).out);
+  expect(scope.entries).toBe(0);
+  for (const { status, measures } of frameworks.flatMap(({ clauses }: any) => clauses))
+    for (const each of [status, ...measures.map(({ status }: any) => status)]) expect(['gap', 'none']).toContain(each);
+  for (const file of ['empty.md', 'empty.html']) {
+    await assize('report', ...period, '--out', file);
+    expect(readFileSync(join(folder, file), 'utf8').slice(0, 2_500)).toContain(empty);
+  }
+});
+
+test('all forms of a report have the same words for its results', async () => {
+  const { frameworks } = JSON.parse((await assize('report', 'soc2-cc7', '--json')).out);
+  const words = frameworks[0].clauses.map(({ status }: any) => status);
+  expect(new Set(words)).toEqual(new Set(['gap', 'shown']));
+  const resultsIn = (text: string, form: RegExp) => [...text.matchAll(form)].map(([, word]) => word);
+  const { out } = await assize('report', 'soc2-cc7', '--out', 'words.md');
+  expect(resultsIn(out, /^ {2}(\w+) +CC/gm)).toEqual(words);
+  expect(resultsIn(readFileSync(join(folder, 'words.md'), 'utf8'), /^### .*: (.+)$/gm)).toEqual(words);
+  await assize('report', 'soc2-cc7', '--out', 'words.html');
+  const page = readFileSync(join(folder, 'words.html'), 'utf8');
+  expect(resultsIn(page, /<h3>.*<span class="status \w+">(.+)<\/span>/g)).toEqual(words);
+});
+
+test.each([
+  ['fsck', '--checkpoint', 'none.txt'],
+  ['fsck', '--log-key', 'none.vkey'],
+])('%s %s needs a checkpoint', async (...args) => {
+  const { code, err } = await assize(...args, '--store', 'sqlite:./plain.db');
+  expect([code, err]).toEqual([2, expect.stringMatching(/no checkpoint at|needs a checkpoint/)]);
 });
 
 test('a changed entry is a fault of the report, not of the command', async () => {

@@ -243,6 +243,8 @@ describe('variants', () => {
   test('of a file with another default export are its named agents', async () => {
     const { code, out } = await assize('t', 'default.ts', ...given);
     expect([code, out]).toEqual([0, expect.stringContaining('default has the rulings of the record.')]);
+  });
+
   test('of a simulation of the config have the writs of their grants', async () => {
     const before = bytes();
     const { code, out, err } = await assize('t', '--simulation', 'own', '--config', 'sim.config.ts', '--json');

@@ -53,6 +53,24 @@ test('a bad writ is revoked by itself, also where writs below it were used', asy
   expect(remains).toMatchObject([{ what: `the writ ${idOf(team)} names no trajectory` }]);
 });
 
+test('writs that a first entry lists are revoked too, also where nothing was done', async () => {
+  const { planFor, assize, store } = await spent(bad);
+  const unused = writFor('agent:bad', { nonce: 'unused' });
+  const other = writFor('agent:good');
+  await assize.create(budget, { trajectoryId: 'u', writs: [unused, other, team] });
+  const { steps, remains } = await planFor({ principal: 'agent:bad' });
+  expect(steps).toEqual([
+    { kind: 'revoke', trajectory: 't', writ: idOf(bad.writ) },
+    { kind: 'revoke', trajectory: 'u', writ: idOf(unused) },
+  ]);
+  expect(remains.map(({ why }) => why)).toContain(
+    'the ledger has only writs that were used, and those that a first entry lists',
+  );
+  const [, ofTeam] = (await planFor({ writ: idOf(team) as Hash })).steps;
+  expect(ofTeam).toEqual({ kind: 'revoke', trajectory: 'u', writ: idOf(team) });
+  expect(await listWrits(store, 'u')).toHaveLength(3);
+});
+
 test('a delegation to the bad principal is revoked in its trajectory', async () => {
   const { planFor, assize, store } = await spent(good);
   const trajectory = await assize.open('t');
@@ -127,6 +145,29 @@ test('calls that read, failed, were never begun or are undone do not remain', as
   await done(made, 'c5');
   const { remains } = await remaining(made);
   expect(remains.filter(({ what }) => /call c[1-4]/.test(what))).toEqual([]);
+});
+
+test('the calls of a gateway are in the radius, each with its tool, entry and outcome', async () => {
+  const made = await desk(RULES);
+  await made.call('ada', 'bank/look');
+  await done(made, 'c1');
+  const paid = await made.call('ada', 'bank/pay', { cents: 5 });
+  await done(made, 'c2', { id: 7 });
+  await made.call('ada', 'bank/mail', { to: 'ben' });
+  await made.act('report', { call: 'c3', outcome: 'failed' }, 'ada');
+  await made.call('ada', 'bank/mail', { to: 'eve' });
+  const callsOf = async () => (await blastRadius(made.store, { principal: 'agent:ada' })).calls;
+  const outcomes = (calls: readonly { tool?: string; outcome: string }[]) =>
+    calls.map(({ tool, outcome }) => `${tool} ${outcome}`);
+  expect(outcomes(await callsOf())).toEqual(['bank/pay applied', 'bank/mail failed', 'bank/mail open']);
+  expect((await callsOf())[0]).toMatchObject({ id: 'c2', via: 'gateway', entry: 'entry' in paid && paid.entry.id });
+  // An open call of another server halts nothing, and remains once.
+  const { steps, remains } = await remaining(made);
+  expect(steps.map(({ kind }) => kind)).toEqual(['revoke']);
+  expect(remains.filter(({ what }) => what.includes('call c2 of'))).toHaveLength(1);
+  await made.call('ada', 'bank/refund', { id: 7 }, { undoes: 'c2' });
+  await done(made, 'c5');
+  expect(outcomes(await callsOf())).toContain('bank/pay undone');
 });
 
 test('a pending proposal halts its trajectory, and ends with its writ', async () => {

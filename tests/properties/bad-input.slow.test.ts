@@ -19,6 +19,7 @@ import { CONFORMANCE } from './bad-input/conformance.ts';
 import { documented } from './bad-input/documented.ts';
 import { ENGINES } from './bad-input/engines.ts';
 import { EXTRACTION } from './bad-input/extraction.ts';
+import { INCIDENT_CALLS } from './bad-input/incidents.ts';
 import { KERNEL } from './bad-input/kernel.ts';
 import { LANGCHAIN } from './bad-input/langchain.ts';
 import { LEDGER } from './bad-input/ledger.ts';
@@ -63,6 +64,7 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, Case | Exempt>>>> 
   tools: TOOLS,
   experiments: { ...EXPERIMENT_TABLES, ...SCHEDULES },
   compliance: COMPLIANCE,
+  incidents: INCIDENT_CALLS,
   conformance: CONFORMANCE,
   integrations: { ...AI_SDK, ...CEDAR, ...ENGINES, ...LANGCHAIN, ...MASTRA, ...OPENAI_AGENTS, ...OTEL, ...TOOL_CALLS },
   domains: DOMAINS,

@@ -48,7 +48,7 @@ async function remembered(memory: ChatMemory, statements: readonly Statement[]):
       facts: [given(each)],
     });
     outcomes.push(
-      ['added', 'changed', 'duplicates', 'contradicted', 'skipped']
+      ['added', 'changed', 'duplicates', 'contradicted', 'withdrawn', 'skipped']
         .filter((name) => done[name as 'added'].length > 0)
         .join(),
     );
@@ -257,6 +257,14 @@ test('a repair leaves the memory as without the fact and its conclusions', async
           .map((n) => `fact ${n}`)
           .sort(),
       );
+      for (const n of steps.keys()) {
+        const again = await memory.remember([{ role: 'user', content: `message ${n}`, at: '2026-01-01' }], {
+          facts: [{ message: 1, subject: `s${n % 2}`, predicate: 'note', object: `fact ${n}` }],
+        });
+        const [fallen, kept] = [again.withdrawn, again.duplicates].map((list) => list.length);
+        expect([fallen, kept, again.added.length]).toEqual(falls(n) ? [1, 0, 0] : [0, 1, 0]);
+      }
+      expect((await memory.recall(undefined, { limit: 200 })).facts).toHaveLength(left.length);
     }),
     { numRuns: cases(200) },
   );

@@ -321,7 +321,7 @@ describe('a message', () => {
     ['an author that is not composed', [{ ...MESSAGES[0], author: 'e\u0301' }], 'its author is not a valid name'],
     ['half of a pair', [{ ...MESSAGES[0], text: '\ud800' }], 'half of a surrogate pair'],
     ['no time', [{ id: 'm', author: 'a', text: '' }], 'it has no time'],
-    ['no such day', [{ ...MESSAGES[0], at: '2026-03-32' }], 'it has no time'],
+    ['no such day', [{ ...MESSAGES[0], at: '2026-03-32' }], 'its time `at` cannot be read'],
   ])('is refused for %s, and the model is not asked', async (_, messages, why) => {
     const model = answering(FACTS);
     const error = await refused(extractFacts(messages as Message[], terms(model)));

@@ -37,14 +37,14 @@ export function checkedMessages(messages: readonly Message[], reference: Instant
       throw bad(index, 'its author is not a valid name; use 1 to 512 characters in the composed form of Unicode (NFC)');
     if (!text.isWellFormed()) throw bad(index, 'its text has half of a surrogate pair');
     const written = readInstant(at);
-    if (written === undefined)
-      throw bad(
-        index,
-        'it has no time; set `at` to a time such as a Date, or 2026-03-23T09:00:00Z, or set `reference`',
-      );
+    if (written === undefined) throw bad(index, `${at === undefined ? NO_TIME : BAD_TIME}; ${SET_TIME}`);
     return { id, author, text, at: written };
   });
 }
+
+const NO_TIME = 'it has no time';
+const BAD_TIME = 'its time `at` cannot be read';
+const SET_TIME = 'set `at` to a time such as a Date, or 2026-03-23T09:00:00Z, or set `reference`';
 
 function bad(index: number, what: string): ExtractionError {
   return new ExtractionError('bad_messages', `Message ${index + 1} is not valid: ${what}.`, {

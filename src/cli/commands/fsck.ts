@@ -4,7 +4,7 @@ import { counted } from '#views';
 import { EXIT } from '../errors.ts';
 import { entryKeyOption, withSharedOptions } from '../files/options.ts';
 import { faultText } from '../render/fault-text.ts';
-import { checkpointOption, lastCheckpoint, logKeyOption, readKnownLog } from '../store/log-files.ts';
+import { checkpointOption, logKeyOption, readKnownLog, usedCheckpoint } from '../store/log-files.ts';
 import { inSession, type SharedOptions } from '../store/session.ts';
 import { watchedStore } from '../store/watched-store.ts';
 import { green, line, type Printable, red, yellow } from '../terminal/printable.ts';
@@ -29,7 +29,7 @@ export function fsck(program: Command): void {
     .addHelpText('after', 'Negative: the check found a fault. Each finding names its location.')
     .action(
       inSession(async (session, options: FsckOptions) => {
-        const signed = await lastCheckpoint(session.storeUrl, options.checkpoint);
+        const signed = await usedCheckpoint(session.storeUrl, options);
         const kept =
           signed === undefined
             ? {}

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Rules } from '#domains/gateway';
 import {
@@ -86,6 +87,7 @@ export function mine(program: Command): void {
             'usage',
             `The option --${code ? 'code' : 'write'} needs rules. Pass --accept RULE with an id of the list.`,
           );
+        if (write !== undefined) requireRulesFile(write);
         const report = await minedReport(session, options, named);
         const chosen = [...new Set(accept)].map((id) => chosenRule(report, id));
         if (chosen.length === 0) printReport(session, report);
@@ -96,13 +98,22 @@ export function mine(program: Command): void {
     );
 }
 
+/** @throws CliError `usage` */
+function requireRulesFile(path: string): void {
+  if (existsSync(path)) return;
+  throw new CliError(
+    'usage',
+    `There is no rules file ${path}, to which --write adds rules. Create it with a line such as "id: desk", or print the rules without --write.`,
+  );
+}
+
 async function minedReport(session: Session, options: Options, named: readonly string[]): Promise<MiningReport> {
   const { good, rules: rulesFile = options.write, kind, minSupport, exceptions, chance, effect, backtest } = options;
   const rules: Rules | undefined = rulesFile === undefined ? undefined : rulesFileIn(rulesFile).rules;
   const settings: MineStoreOptions = {
     backtest,
     ...(named.length === 0 ? {} : { trajectoryIds: [...new Set(named)] }),
-    ...(good === undefined ? {} : { good: linesOf(good) }),
+    ...(good === undefined ? {} : { good: runsIn(good) }),
     ...(rules === undefined ? {} : { rules }),
     ...(kind.length === 0 ? {} : { kinds: kind }),
     ...(minSupport === undefined ? {} : { minSupport }),
@@ -166,11 +177,14 @@ function printText({ json, out }: Session, report: MiningReport, text: string): 
   else for (const each of text.trimEnd().split('\n')) out.line(line`${each}`);
 }
 
-function linesOf(path: string): string[] {
-  return readText(path)
+/** @throws CliError `bad_input` for a file without a line */
+function runsIn(path: string): string[] {
+  const runs = readText(path)
     .split(/\r?\n/)
     .map((each) => each.trim())
     .filter((each) => each !== '');
+  if (runs.length > 0) return runs;
+  throw new CliError('bad_input', `${path} names no run. Write the ids of the good runs, one a line, or omit --good.`);
 }
 
 function kindNamed(text: string): MinedKind {

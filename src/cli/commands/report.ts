@@ -17,10 +17,10 @@ import { printReport } from '../render/report-text.ts';
 import {
   checkpointOption,
   fileBeside,
-  lastCheckpoint,
   logKeyOption,
   readKnownLog,
   readVerifierKey,
+  usedCheckpoint,
 } from '../store/log-files.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import { watchedStore } from '../store/watched-store.ts';
@@ -123,16 +123,11 @@ function writerOf(file: string): (report: ComplianceReport) => void {
 /** The last checkpoint and the key of the log. Undefined if one is missing and was not named. */
 async function checkpointOf(
   { storeUrl }: Session,
-  { checkpoint, logKey, witness }: ReportCommandOptions,
+  options: ReportCommandOptions,
 ): Promise<GivenCheckpoint | undefined> {
-  const signed = await lastCheckpoint(storeUrl, checkpoint);
-  if (signed === undefined) {
-    if (checkpoint === undefined) return undefined;
-    throw new CliError(
-      'unreadable_file',
-      `There is no checkpoint at ${checkpoint}. Create one with assize checkpoint.`,
-    );
-  }
+  const signed = await usedCheckpoint(storeUrl, options);
+  if (signed === undefined) return undefined;
+  const { logKey, witness } = options;
   const file = fileBeside(storeUrl, 'vkey');
   if (logKey === undefined && (file === undefined || !existsSync(file))) {
     note('The last checkpoint is not used, because the public key of the log is missing. Pass --log-key KEY.');

@@ -5,7 +5,7 @@ import { counted } from '#views';
 import { EXIT } from '../errors.ts';
 import { entryKeyOption, withSharedOptions } from '../files/options.ts';
 import { faultText } from '../render/fault-text.ts';
-import { checkpointOption, lastCheckpoint, logKeyOption, readKnownLog } from '../store/log-files.ts';
+import { checkpointOption, logKeyOption, readKnownLog, usedCheckpoint } from '../store/log-files.ts';
 import { openEffects } from '../store/open-effects.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import { requireFilePath, requireSqlitePath } from '../store/sqlite-store.ts';
@@ -63,7 +63,7 @@ export function restore(program: Command): void {
 }
 
 async function check(session: Session, options: RestoreOptions, copy: string): Promise<Checked> {
-  const signed = await lastCheckpoint(session.storeUrl, options.checkpoint);
+  const signed = await usedCheckpoint(session.storeUrl, options);
   const kept =
     signed === undefined
       ? {}

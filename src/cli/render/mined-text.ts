@@ -4,7 +4,7 @@ import type { Output } from '../terminal/output.ts';
 import { bold, dim, line, type Printable, yellow } from '../terminal/printable.ts';
 
 /** Mined rules as a table, the calls that break them, and the next commands. */
-export function printMined(out: Output, { runs, good, calls, erased, candidates }: MiningReport): void {
+export function printMined(out: Output, { runs, good, calls, erased, candidates, none }: MiningReport): void {
   if (candidates.length > 0) {
     out.table(
       [
@@ -32,6 +32,7 @@ export function printMined(out: Output, { runs, good, calls, erased, candidates 
   const among = good === runs ? '' : ` of ${runs}`;
   const mined = `${counted(good, 'run')}${among} with ${counted(calls, 'committed call')} mined`;
   out.line(line`${bold(`${mined}: ${counted(candidates.length, 'rule')}.`)}`);
+  if (none !== undefined) out.line(line`${none}`);
   if (erased > 0) out.line(yellow(`Not mined: ${counted(erased, 'action')} with erased arguments.`));
   const first = candidates.find(({ written }) => written !== undefined);
   if (first !== undefined)

@@ -1,4 +1,4 @@
-import type { ComplianceReport, Status } from '#compliance';
+import { type ComplianceReport, emptyText, type Status } from '#compliance';
 import { counted, shortId } from '#views';
 import type { Output } from '../terminal/output.ts';
 import { bold, dim, green, line, type Printable, red, yellow } from '../terminal/printable.ts';
@@ -6,11 +6,13 @@ import { bold, dim, green, line, type Printable, red, yellow } from '../terminal
 const MARKS: Readonly<Record<Status, Printable>> = {
   shown: green('shown'),
   gap: red('gap  '),
-  not_applicable: dim('none '),
+  none: dim('none '),
 };
 
 /** Each clause on one line, with the open questions below it, and the sum last. */
-export function printReport(out: Output, { frameworks, log, faults, gaps, note }: ComplianceReport): void {
+export function printReport(out: Output, { frameworks, log, faults, gaps, note, ...report }: ComplianceReport): void {
+  const empty = emptyText(report);
+  if (empty !== undefined) out.line(yellow(empty));
   for (const { title, clauses } of frameworks) {
     out.line(bold(line`${title}`));
     for (const { id, title: clause, status, measures } of clauses) {

@@ -73,6 +73,38 @@ export async function lastCheckpoint(storeUrl: string, file?: string): Promise<s
   return path === undefined ? undefined : readCheckpointFile(path);
 }
 
+/** The options that name a checkpoint, and the keys that only a checkpoint needs. */
+export interface CheckpointOptions {
+  readonly checkpoint?: string;
+  readonly logKey?: string;
+  readonly witness?: readonly string[];
+}
+
+/**
+ * The last checkpoint. Undefined if there is none and no option needs one: a key without a
+ * checkpoint would verify nothing.
+ *
+ * @throws CliError `unreadable_file`, `usage`
+ */
+export async function usedCheckpoint(
+  storeUrl: string,
+  { checkpoint, logKey, witness = [] }: CheckpointOptions,
+): Promise<string | undefined> {
+  const signed = await lastCheckpoint(storeUrl, checkpoint);
+  if (signed !== undefined) return signed;
+  if (checkpoint !== undefined)
+    throw new CliError(
+      'unreadable_file',
+      `There is no checkpoint at ${checkpoint}. Create one with assize checkpoint.`,
+    );
+  if (logKey === undefined && witness.length === 0) return undefined;
+  const option = logKey === undefined ? '--witness' : '--log-key';
+  throw new CliError(
+    'usage',
+    `The option ${option} needs a checkpoint, and the store has none beside it. Create one with assize checkpoint, or pass --checkpoint FILE.`,
+  );
+}
+
 /**
  * Writes a new private key, readable by its owner only, and its public key: both, or neither.
  * Neither file may exist.

@@ -27,7 +27,7 @@ export const POLICY: Measure = {
     const judged = tallyOf(evidence, 'policy_judged');
     const denied = tallyOf(evidence, 'refused:policy_denied');
     const figure = `${plural(judged.count, 'answer', 'answers')}, ${plural(denied.count, 'refusal', 'refusals')}`;
-    if (judged.count === 0) return { status: 'not_applicable', figure };
+    if (judged.count === 0) return { status: 'none', figure };
     return { status: 'shown', figure, examples: denied.count > 0 ? denied.examples : judged.examples };
   },
 };
@@ -163,7 +163,7 @@ export const IN_DOUBT: Measure = {
         remedy: 'Look at the other system, and decide with assize effects resolve.',
       };
     const examples = tallyOf(evidence, 'in_doubt', 'operator_decisions').examples;
-    return examples.length === 0 ? { status: 'not_applicable', figure } : { status: 'shown', figure, examples };
+    return examples.length === 0 ? { status: 'none', figure } : { status: 'shown', figure, examples };
   },
 };
 

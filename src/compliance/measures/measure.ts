@@ -4,9 +4,9 @@ import { type Example, type Tally, together } from '../evidence/tally.ts';
 
 /**
  * `shown`: entries of the ledger show it. `gap`: they do not, and `remedy` says what to do.
- * `not_applicable`: nothing of the kind happened in the period, which alone shows nothing.
+ * `none`: nothing of the kind happened in the period, which alone shows nothing.
  */
-export type Status = 'shown' | 'gap' | 'not_applicable';
+export type Status = 'shown' | 'gap' | 'none';
 
 export interface Finding {
   readonly status: Status;
@@ -49,7 +49,7 @@ export function events(
 
 export function happened({ count, examples }: Tally, [one, many]: readonly [string, string]): Finding {
   const figure = `${number(count)} ${count === 1 ? one : many}`;
-  return count === 0 ? { status: 'not_applicable', figure } : { status: 'shown', figure, examples };
+  return count === 0 ? { status: 'none', figure } : { status: 'shown', figure, examples };
 }
 
 /** A duty that no ledger shows. It is a gap of the report, to be closed by other documents. */

@@ -32,7 +32,7 @@ export const DECIDED: Measure = {
     const refusals = tallyOf(evidence, 'refused:counselor_rejected');
     const all = tallyOf(evidence, 'approvals', 'refused:counselor_rejected');
     const figure = `${plural(approvals.count, 'approval', 'approvals')}, ${plural(refusals.count, 'refusal', 'refusals')}`;
-    return all.count === 0 ? { status: 'not_applicable', figure } : { status: 'shown', figure, examples: all.examples };
+    return all.count === 0 ? { status: 'none', figure } : { status: 'shown', figure, examples: all.examples };
   },
 };
 
@@ -42,7 +42,7 @@ export const DECISION_TIME: Measure = {
   proof: DECISION,
   find: ({ collected: { decisions } }) => {
     const times = decisions.times();
-    if (times === undefined) return { status: 'not_applicable', figure: 'no decision' };
+    if (times === undefined) return { status: 'none', figure: 'no decision' };
     return { status: 'shown', figure: `median ${duration(times.median)}, longest ${duration(times.longest)}` };
   },
 };
@@ -66,7 +66,7 @@ export const EXPIRED: Measure = {
     const waiting = collected.decisions.waiting().filter(({ isEffect }) => !isEffect);
     const figure = `0 expired, ${number(waiting.length)} still open`;
     const asked = happened(tallyOf(evidence, 'approvals', 'refused:counselor_rejected'), ['', '']);
-    return { status: asked.status === 'shown' || waiting.length > 0 ? 'shown' : 'not_applicable', figure };
+    return { status: asked.status === 'shown' || waiting.length > 0 ? 'shown' : 'none', figure };
   },
 };
 
@@ -79,7 +79,7 @@ export const NOT_SELF: Measure = {
     const own = tallyOf(evidence, 'self_approvals');
     const unknown = tallyOf(evidence, 'requester_unknown');
     const figure = `${number(own.count)} of ${plural(approvals.count, 'approval', 'approvals')} by the requester`;
-    if (approvals.count === 0) return { status: 'not_applicable', figure };
+    if (approvals.count === 0) return { status: 'none', figure };
     if (own.count > 0)
       return {
         status: 'gap',
@@ -108,7 +108,7 @@ export const COUNSELORS: Measure = {
     const figure = `${plural(people.length, 'person', 'people')}${people.length === 0 ? '' : `: ${listed.join(', ')}${more}`}`;
     if (people.length > 1) return { status: 'shown', figure };
     const remedy = 'Name a second counselor in the domain or the config, and let both decide.';
-    return people.length === 0 ? { status: 'not_applicable', figure } : { status: 'gap', figure, remedy };
+    return people.length === 0 ? { status: 'none', figure } : { status: 'gap', figure, remedy };
   },
 };
 
@@ -156,7 +156,7 @@ export const HALTED: Measure = {
     const figure = `${plural(halts.count, 'halt', 'halts')}, ${plural(resumes.count, 'resume', 'resumes')}, ${number(standing)} standing`;
     const { examples, count } = tallyOf(evidence, 'halts', 'resumes');
     return count + standing === 0
-      ? { status: 'not_applicable', figure }
+      ? { status: 'none', figure }
       : { status: 'shown', figure, examples: count > 0 ? examples : standingOf(evidence) };
   },
 };

@@ -24,7 +24,7 @@ export const VERIFIED: Measure = {
   find: ({ faults, size }) => {
     const [first] = faults;
     if (first === undefined && size > 0)
-      return { status: 'shown', figure: `${number(size)} entries of the log verify` };
+      return { status: 'shown', figure: `${plural(size, 'entry of the log verifies', 'entries of the log verify')}` };
     if (first === undefined) return { status: 'gap', figure: 'the log is empty', remedy: 'Record entries first.' };
     const place = first.trajectory_id === undefined ? '' : `${first.trajectory_id} seq ${first.seq}: `;
     return {
@@ -44,7 +44,7 @@ export const SIGNED: Measure = {
     const unsigned = tallyOf(evidence, 'unsigned');
     const total = signed.count + unsigned.count;
     const figure = `${number(signed.count)} of ${plural(total, 'entry', 'entries')} signed`;
-    if (total === 0) return { status: 'not_applicable', figure };
+    if (total === 0) return { status: 'none', figure };
     if (unsigned.count === 0) return { status: 'shown', figure, examples: signed.examples };
     return {
       status: 'gap',
@@ -93,7 +93,7 @@ export const TRACEABLE: Measure = {
   proof: { command: 'assize show ENTRY', api: 'GET /v1/entries/{entry}' },
   find: (evidence) => {
     const { domains, active } = evidence.collected;
-    if (active.size === 0) return { status: 'not_applicable', figure: 'no trajectory in the period' };
+    if (active.size === 0) return { status: 'none', figure: 'no trajectory in the period' };
     const names = [...domains].sort();
     const listed = names.slice(0, 5).join(', ');
     const more = names.length > 5 ? ` and ${names.length - 5} more` : '';

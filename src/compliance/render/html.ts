@@ -7,9 +7,10 @@ import { REPORT } from './report-form.ts';
 import {
   bundleCommand,
   checkpointText,
+  emptyText,
+  entriesText,
   periodText,
   placeText,
-  STATUS_WORDS,
   sumText,
   trajectoriesText,
 } from './words.ts';
@@ -19,7 +20,7 @@ h1{font-size:1.5rem}h2{font-size:1.2rem;margin-top:2.5rem;border-bottom:2px soli
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.1rem 1rem}dt{color:#555}dd{margin:0;overflow-wrap:anywhere}
 table{border-collapse:collapse;width:100%;table-layout:fixed}td,th{border:1px solid #ccc;padding:.35rem .5rem;text-align:left;vertical-align:top;overflow-wrap:anywhere}
 th:first-child,td:first-child{width:7rem}code{font-size:.85em}ul{margin:.3rem 0;padding-left:1.1rem;font-size:.85em}
-.status{font-weight:600}.gap{color:#a40000}.shown{color:#0a5c2f}.not_applicable{color:#555}.remedy{margin:.3rem 0 0}small{display:block}
+.status{font-weight:600}.gap{color:#a40000}.shown{color:#0a5c2f}.none{color:#555}.remedy{margin:.3rem 0 0}small{display:block}
 @media print{body{margin:0;max-width:none;font-size:11px}tr,h3{break-inside:avoid}h3{break-after:avoid}}`;
 
 /**
@@ -30,6 +31,7 @@ th:first-child,td:first-child{width:7rem}code{font-size:.85em}ul{margin:.3rem 0;
  */
 export function reportHtml(report: ComplianceReport): string {
   checkArgument(REPORT, report, 'report');
+  const empty = emptyText(report);
   const { log, note, gaps, valid, faults, frameworks } = report;
   return `<!doctype html>
 <html lang="en">
@@ -37,16 +39,16 @@ export function reportHtml(report: ComplianceReport): string {
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Compliance report at ${log.size} entries</title>
+<title>Compliance report at ${entriesText(log.size)}</title>
 <style>${STYLE}</style>
 </head>
 <body>
 <h1>Compliance report</h1>
-<p>${html(note)}</p>
+${empty === undefined ? '' : `<p class="gap">${html(empty)}</p>\n`}<p>${html(note)}</p>
 <dl>
 ${fact('Period', periodText(report))}
 ${fact('Trajectories', trajectoriesText(report))}
-${fact('Log', `${log.size} entries, root ${log.root}`)}
+${fact('Log', `${entriesText(log.size)}, root ${log.root}`)}
 ${fact('Looks to', log.as_of ?? 'no entry')}
 ${fact('Checkpoint', checkpointText(report))}
 ${fact('Verification', valid ? 'all entries in scope verify' : 'THE LEDGER HAS FAULTS')}
@@ -89,5 +91,5 @@ function exampleHtml(example: Example): string {
 }
 
 function statusHtml(status: Status): string {
-  return `<span class="status ${html(status)}">${html(STATUS_WORDS[status])}</span>`;
+  return `<span class="status ${html(status)}">${html(status)}</span>`;
 }

@@ -3,7 +3,15 @@ import type { Example } from '../evidence/tally.ts';
 import type { ClauseReport, ComplianceReport, MeasureReport } from '../report.ts';
 import { markdown } from './escape.ts';
 import { REPORT } from './report-form.ts';
-import { bundleCommand, checkpointText, periodText, STATUS_WORDS, sumText, trajectoriesText } from './words.ts';
+import {
+  bundleCommand,
+  checkpointText,
+  emptyText,
+  entriesText,
+  periodText,
+  sumText,
+  trajectoriesText,
+} from './words.ts';
 
 /**
  * The report as Markdown. Text of the ledger is escaped: it has no links, marks or HTML.
@@ -12,15 +20,17 @@ import { bundleCommand, checkpointText, periodText, STATUS_WORDS, sumText, traje
  */
 export function reportMarkdown(report: ComplianceReport): string {
   checkArgument(REPORT, report, 'report');
+  const empty = emptyText(report);
   const { note, log, valid, faults, gaps, frameworks } = report;
   return (
     [
       '# Compliance report',
+      ...(empty === undefined ? [] : [`**${markdown(empty)}**`]),
       markdown(note),
       [
         `- Period: ${markdown(periodText(report))}`,
         `- Trajectories: ${markdown(trajectoriesText(report))}`,
-        `- Log: ${log.size} entries, root ${markdown(log.root)}`,
+        `- Log: ${entriesText(log.size)}, root ${markdown(log.root)}`,
         `- Looks to: ${markdown(log.as_of ?? 'no entry')}`,
         `- Checkpoint: ${markdown(checkpointText(report))}`,
         `- Verification: ${valid ? 'all entries in scope verify' : '**the ledger has faults**'}`,
@@ -37,16 +47,14 @@ export function reportMarkdown(report: ComplianceReport): string {
 }
 
 function clauseText({ id, title, asks, status, measures }: ClauseReport): string {
-  return [
-    `### ${markdown(`${id} ${title}`)}: ${STATUS_WORDS[status]}`,
-    markdown(asks),
-    measures.map(measureText).join('\n'),
-  ].join('\n\n');
+  return [`### ${markdown(`${id} ${title}`)}: ${status}`, markdown(asks), measures.map(measureText).join('\n')].join(
+    '\n\n',
+  );
 }
 
 function measureText({ title, status, figure, examples = [], remedy, proof }: MeasureReport): string {
   return [
-    `- **${STATUS_WORDS[status]}**: ${markdown(title)}: ${markdown(figure)}`,
+    `- **${status}**: ${markdown(title)}: ${markdown(figure)}`,
     ...(remedy === undefined ? [] : [`  - To close the gap: ${markdown(remedy)}`]),
     ...examples.map((example) => `  - ${exampleText(example)}`),
     `  - Check: ${code(proof.command)}${proof.api === undefined ? '' : `, or ${code(proof.api)}`}`,

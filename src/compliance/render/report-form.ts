@@ -6,7 +6,7 @@ function orNull(form: ArgumentSchema): ArgumentSchema {
   return (value) => (value === null ? undefined : form(value));
 }
 
-const status = arg.oneOf(['shown', 'gap', 'not_applicable']);
+const status = arg.oneOf(['shown', 'gap', 'none']);
 const example = members({ id: text, trajectory_id: text, seq: whole, at: text, note: optional(text) });
 const measure = members({
   ...{ title: text, status, figure: text, remedy: optional(text) },
@@ -18,7 +18,7 @@ const clause = members({ id: text, title: text, asks: text, status, measures: li
 /** A report of `makeReport`, or one that was read from its JSON: every member that is shown. */
 export const REPORT: ArgumentSchema = members({
   note: text,
-  scope: members({ since: orNull(text), until: orNull(text), trajectories: orNull(list(text)) }),
+  scope: members({ since: orNull(text), until: orNull(text), trajectories: orNull(list(text)), entries: whole }),
   log: members({
     ...{ size: whole, root: text, as_of: orNull(text) },
     checkpoint: orNull(

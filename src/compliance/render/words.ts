@@ -1,12 +1,21 @@
 import type { Example } from '../evidence/tally.ts';
-import type { Status } from '../measures/measure.ts';
+import { plural, type Status } from '../measures/measure.ts';
 import type { ClauseReport, ComplianceReport } from '../report.ts';
 
-export const STATUS_WORDS: Readonly<Record<Status, string>> = {
-  shown: 'shown',
-  gap: 'GAP',
-  not_applicable: 'no such event',
-};
+/** What a report of a period without entries says first. Undefined: there are entries. */
+export function emptyText({
+  scope: { entries },
+}: {
+  readonly scope: { readonly entries: number };
+}): string | undefined {
+  return entries > 0 ? undefined : EMPTY;
+}
+
+const EMPTY = 'No entry is in the period and trajectories of this report, so it shows nothing.';
+
+export function entriesText(count: number): string {
+  return plural(count, 'entry', 'entries');
+}
 
 /** `from 2026-01-01T… until 2026-02-01T…`, `all times`. */
 export function periodText({ scope: { since, until } }: ComplianceReport): string {
@@ -22,13 +31,14 @@ export function checkpointText({ log: { checkpoint } }: ComplianceReport): strin
   if (checkpoint === null) return 'none verified';
   const { origin, size, root, cosigned } = checkpoint;
   const by = cosigned.map(({ name, at }) => (at === undefined ? name : `${name} at ${at}`)).join(', ');
-  return `of ${origin}, ${size} entries, root ${root}, ${by === '' ? 'no cosignature' : `cosigned by ${by}`}`;
+  return `of ${origin}, ${entriesText(size)}, root ${root}, ${by === '' ? 'no cosignature' : `cosigned by ${by}`}`;
 }
 
-/** `12 clauses: 3 with a gap, 8 shown, 1 without an event`. */
+/** `12 clauses: 3 gap, 8 shown, 1 none`. */
 export function sumText(clauses: readonly ClauseReport[]): string {
   const count = (status: Status): number => clauses.filter((clause) => clause.status === status).length;
-  return `${clauses.length} clauses: ${count('gap')} with a gap, ${count('shown')} shown, ${count('not_applicable')} without an event`;
+  const results = (['gap', 'shown', 'none'] as const).map((status) => `${count(status)} ${status}`);
+  return `${plural(clauses.length, 'clause', 'clauses')}: ${results.join(', ')}`;
 }
 
 export function placeText({ trajectory_id, seq, at }: Example): string {

@@ -81,7 +81,7 @@ function domainOf(
         reads: ['/rules', '/pins', '/standing'],
         writes: ['/calls/*', '/open/*', '/used/*', '/spent/*', '/read/*'],
       },
-      beginning: { reads: ['/rules', '/pins'], writes: ['/calls/*'] },
+      beginning: { reads: ['/rules', '/pins', '/standing'], writes: ['/calls/*'] },
       reporting: { writes: ['/calls/*', '/open/*', '/read/*'] },
       attending: { writes: ['/sessions/*'] },
       pinning: { reads: ['/rules'], writes: ['/pins/*'] },

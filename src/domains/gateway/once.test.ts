@@ -149,3 +149,65 @@ test('a call that Assize makes itself cannot be begun by its caller', async () =
   expect(said(await call('ada', 'bank/look', {}, once))).toContain('Assize makes the calls of bank/look itself');
   expect(state().calls).toEqual({});
 });
+
+test('a call is not begun after its standing approval has ended or expired', async () => {
+  const opened = await desk(`
+id: b
+default: ask
+tools:
+  bank/pay: { class: irreversible, amounts: { euros: /euros } }
+standing: { uses: 10, hours: 24, amounts: { euros: 500 } }
+`);
+  opened.clock.at = '2026-06-01T09:00:00.000000Z';
+  const stand = { agent: 'ada', tools: ['bank/pay'], uses: 5, amounts: { euros: 500 }, because: 'x' };
+  const allow = async (id: string): Promise<void> => {
+    const asked = await opened.act('stand', { ...stand, id, expires: '2026-06-01T12:00:00Z' }, 'ada');
+    expect(said(await opened.approve(asked))).toBe('committed');
+  };
+  const ask = (id: string, euros: number) => opened.call('ada', 'bank/pay', { euros }, { once: true, later: true, id });
+  const begin = async (call: string): Promise<string> =>
+    said(await opened.act('begin', { call, digest: opened.state().calls[call]!.digest }, 'ada'));
+  await allow('a');
+  for (const id of ['c1', 'c2', 'c3']) expect(said(await ask(id, 10))).toBe('committed');
+  expect(await begin('c1')).toBe('committed');
+  expect(said(await opened.act('end_standing', { id: 'a' }))).toBe('committed');
+  expect(await begin('c2')).toContain('standing approval a');
+  await allow('b');
+  expect(await begin('c2')).toContain('has ended; ask again');
+  expect(said(await ask('c4', 10))).toBe('committed');
+  opened.clock.at = '2026-06-01T12:00:00.000000Z';
+  expect(await begin('c4')).toContain('standing approval b');
+});
+
+test('a standing approval above the maximum of later rules covers no call', async () => {
+  const rules = (standing: string): string => `
+id: b
+default: ask
+tools:
+  bank/pay: { class: irreversible, amounts: { euros: /euros } }
+${standing}
+`;
+  const opened = await desk(rules('standing: { uses: 10, hours: 24, amounts: { euros: 500 } }'));
+  opened.clock.at = '2026-06-01T09:00:00.000000Z';
+  const stand = { agent: 'ada', tools: ['bank/pay'], uses: 5, amounts: { euros: 400 }, because: 'x', id: 'a' };
+  await opened.approve(await opened.act('stand', { ...stand, expires: '2026-06-01T12:00:00Z' }, 'ada'));
+  const pay = async (): Promise<string> => said(await opened.call('ada', 'bank/pay', { euros: 1 }));
+  expect(await pay()).toBe('committed');
+  for (const stricter of [
+    '',
+    'standing: { uses: 4, hours: 24, amounts: { euros: 500 } }',
+    'standing: { uses: 9, hours: 9, amounts: { euros: 399 } }',
+  ]) {
+    await opened.configure(rules(stricter));
+    expect(await pay()).toContain('escalated');
+    for (const open of opened.trajectory.approvals.pending())
+      await opened.trajectory.approvals.reject(open.id, {
+        principal: 'human:grace',
+        method: 'test',
+        reason: 'no',
+        digest: open.payload.digest,
+      });
+  }
+  await opened.configure(rules('standing: { uses: 5, hours: 24, amounts: { euros: 400 } }'));
+  expect(await pay()).toBe('committed');
+});

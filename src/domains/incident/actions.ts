@@ -6,7 +6,7 @@ interface Where {
   readonly at: string;
 }
 
-/** Opens an incident with its plan. The invariant `APPROVED` needs a person to commit it. */
+/** Opens an incident with its plan. The invariant `NEEDS_APPROVAL` needs a person to commit it. */
 export function applyOpen(state: IncidentState, args: z.infer<typeof openArgs>, { role, at }: Where): void {
   if (state.incidents[role.incident] !== undefined) throw new Error(`the incident ${role.incident} exists already`);
   if (args.steps.length + args.remains.length === 0) throw new Error('the plan has no step, and nothing remains');

@@ -66,7 +66,7 @@ test('the approval comes first, and each step has one outcome before the end', (
 });
 
 test('without the rule of the approval an incident opens by itself', () => {
-  const domain = domainWithout(incident, 'APPROVED', 'UNAPPROVED_IS_UNTOUCHED');
+  const domain = domainWithout(incident, 'NEEDS_APPROVAL', 'UNAPPROVED_IS_UNTOUCHED');
   expect(walkLifeCycle({ ...LIFE, domain }).counterexample).toMatchObject({ why: 'not approved', path: { length: 1 } });
 });
 

@@ -31,7 +31,7 @@ export function rules({ each }: Rules<IncidentState>): readonly Invariant<Incide
         : reject('a step was carried out before the approval'),
     ),
     each(
-      'APPROVED',
+      'NEEDS_APPROVAL',
       '/incidents/*',
       {
         channel: RESPONDER,

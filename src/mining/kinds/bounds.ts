@@ -1,4 +1,5 @@
 import { type Hypothesis, isTestable, type KindOptions, type Mine, mayBreak } from '../hypothesis.ts';
+import { errorFunction } from '../statistics/tails.ts';
 import { type Observed, observed } from './observed.ts';
 
 /**
@@ -6,9 +7,11 @@ import { type Observed, observed } from './observed.ts';
  * the largest of them, or the one before a gap if a few runs are far above, rounded up to two
  * digits.
  *
- * Chance: the null hypothesis is that values have no limit, with an exponential or a heavier tail.
- * Of `m` exponential excesses over the median, the largest is at most `r` times their mean with
- * probability about `(1 − e^−r)^m`. A maximum that is too close to the other values is a limit.
+ * Chance: the null hypothesis is that values have no limit, with a normal or a heavier tail. The
+ * larger of two chances counts. Of `m` exponential excesses over the median, the largest is at most
+ * `r` times their mean with probability about `(1 − e^−r)^m`. Of `m` normal ones, it is at most `r`
+ * times their root mean square with probability about `erf(r / √2)^m`. A maximum that is too close
+ * to the other values is a limit.
  */
 export const mineBounds: Mine = (runs, options) => {
   const places = observed(runs).filter(({ byRun }) => byRun.length >= options.minSupport);
@@ -28,7 +31,7 @@ function boundOf({ tool, path, of, byRun }: Observed, options: KindOptions): Hyp
 }
 
 /** The factor of one value above the median, if all of these are equal. */
-const LEAST_CHANCE = 1 - Math.exp(-1);
+const LEAST_CHANCE = errorFunction(Math.SQRT1_2);
 
 /** How far a value must be above the next one to be an exception and not the end of the values. */
 const GAP = 1.5;
@@ -51,8 +54,12 @@ function chanceOfMaximum(sorted: readonly number[]): number {
   const median = sorted[Math.floor(sorted.length / 2)] as number;
   const excesses = sorted.filter((value) => value > median).map((value) => value - median);
   if (excesses.length < 2) return 1;
+  const largest = excesses[0] as number;
   const mean = excesses.reduce((sum, each) => sum + each, 0) / excesses.length;
-  return (1 - Math.exp(-(excesses[0] as number) / mean)) ** excesses.length;
+  const square = excesses.reduce((sum, each) => sum + each * each, 0) / excesses.length;
+  const exponential = 1 - Math.exp(-largest / mean);
+  const normal = errorFunction(largest / Math.sqrt(2 * square));
+  return Math.max(exponential, normal) ** excesses.length;
 }
 
 /** The number with two digits that is next above, so that a maximum is no copy of one value. */

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import {
   acceptedUpTo,
   binomialAtMost,
+  errorFunction,
   hypergeometricAtLeast,
   hypergeometricAtMost,
   poissonBinomialAtLeast,
@@ -64,4 +65,14 @@ test('Benjamini and Hochberg accept the largest p-value below their line', () =>
   expect(acceptedUpTo([0.001, 0.012, 0.014, 0.9], 10, 0.05)).toBe(0.014);
   expect(acceptedUpTo([0.9, 0.006], 10, 0.05)).toBe(0);
   expect(acceptedUpTo([], 10, 0.05)).toBe(0);
+});
+
+test('the error function is the integral of its density', () => {
+  const steps = 20_000;
+  for (const x of [0, 0.1, 0.5, 1, 2, 4]) {
+    const width = x / steps;
+    let sum = 0;
+    for (let i = 0; i < steps; i++) sum += Math.exp(-(((i + 0.5) * width) ** 2)) * width;
+    expect(errorFunction(x)).toBeCloseTo((2 / Math.sqrt(Math.PI)) * sum, 6);
+  }
 });

@@ -7,7 +7,7 @@ import { desk, granted, openOf, pay, task, worker, writOf } from '../../../tests
 import { keysOf } from '../../../tests/support/ledger/rows.ts';
 import { HandClock, runtimeOver, START, writFor } from '../../../tests/support/ledger/runtime.ts';
 import type { Ruling } from '../records/ruling.ts';
-import { type BlastRadiusOptions, blastRadius } from './blast-radius.ts';
+import { type BlastRadiusOptions, blastRadius, DERIVATIONS } from './blast-radius.ts';
 import type { IncidentStart } from './incident-start.ts';
 
 const nurse = keysOf(21);
@@ -63,6 +63,20 @@ test('a source leads to the facts and recalls of its statements', async () => {
   expect(total).toBe(6);
 });
 
+test('facts of others that an affected entry ended are listed', async () => {
+  const { found, ids, trajectory, clock } = await ward();
+  const night = trajectory.memory({ space: 'ward', writ: { writ: child, chain: [root] } });
+  expect((await found({ source: 'mail 1' })).ended).toEqual([]);
+  clock.forward(1_000);
+  const { ruling: withdrawn } = await night.withdraw({ source: 'mail 2' });
+  if (withdrawn?.ruling !== 'committed') throw new Error(`${withdrawn?.ruling}`);
+  const { ended } = await found({ principal: 'night nurse' });
+  expect(ended.map(({ entry, subject, object }) => [entry, subject, object])).toEqual([
+    [withdrawn.entry.id, 'p9', 'zinc'],
+  ]);
+  expect((await found({ entry: ids['honest']! })).ended).toEqual([]);
+});
+
 test('a writ leads to the entries under it and under writs below it', async () => {
   const { found } = await ward();
   for (const writ of [writId(root), writId(child)] as Hash[])
@@ -110,6 +124,29 @@ test('a delegation leads into the trajectory that it began, and back', async () 
   await trajectory.delegations.conclude(openOf(trajectory), { finalAnswer: 1 });
   const { entries } = await blastRadius(store, { writ: writId(granted) as Hash });
   expect(entries.map(({ trajectoryId, seq }) => `${trajectoryId} ${seq}`)).toEqual(['t 1', 'c 0', 'c 1', 'c 2', 't 2']);
+});
+
+test('a step inside a delegation leads to its answer and conclusion', async () => {
+  const store = await openStore('memory:');
+  const trajectory = await runtimeOver(store, [desk]).create(desk, { trajectoryId: 't', writs: [granted, worker] });
+  const begins = await trajectory.delegations.delegate(task());
+  const bad = await begins.propose(pay(25, await writOf(store)));
+  if (bad.ruling !== 'committed') throw new Error(bad.ruling);
+  await trajectory.delegations.conclude(openOf(trajectory), { finalAnswer: 1 });
+  for (const by of ['all', 'index'] as const) {
+    const { entries } = await blastRadius(store, { entry: bad.entry.id }, { by, through: ['delegation'] });
+    expect(entries.map(({ trajectoryId, seq }) => `${trajectoryId} ${seq}`)).toEqual(['c 1', 'c 2', 't 2']);
+  }
+});
+
+test('decisions count, also where derivations through them are not followed', async () => {
+  const { found, trajectory, asked, ids } = await ward();
+  if (asked.ruling !== 'escalated') throw new Error(asked.ruling);
+  await trajectory.approvals.reject(asked.pending, {
+    ...{ principal: 'dr who', method: 'test', reason: 'no', digest: trajectory.approvals.pending()[0]!.payload.digest },
+  });
+  const through = DERIVATIONS.filter((each) => each !== 'decision');
+  expect(await found({ entry: ids['asked']! }, { through })).toMatchObject({ names: ['asked'], pending: [] });
 });
 
 test('a start that is not one name, or not valid, is refused', async () => {

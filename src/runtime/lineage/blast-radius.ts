@@ -1,20 +1,20 @@
 import { arg, checkArgument } from '#base';
-import type { EffectClass, EffectPayload } from '#effects';
+import type { EffectPayload } from '#effects';
 import {
   type CommitPayload,
   checkRow,
-  type FactStore,
+  type Entry,
   type Hash,
   isFactStore,
   isSettlement,
   type LedgerStore,
-  OPEN_END,
-  type PartitionName,
-  type SettledAs,
   settlementArgs,
   ValueReader,
 } from '#ledger';
+import type { AffectedCall } from './affected-call.ts';
+import { type AffectedFact, AffectedFacts } from './affected-facts.ts';
 import type { Derivation } from './entry-links.ts';
+import { GatewayCalls } from './gateway-call.ts';
 import { type IncidentStart, startRule } from './incident-start.ts';
 import { searchLineage, walkLineage } from './lineage.ts';
 import type { AffectedEntry } from './lineage-walk.ts';
@@ -27,6 +27,7 @@ export const DERIVATIONS: readonly Derivation[] = Object.freeze([
   'decision',
   'outcome',
   'delegation',
+  'permission',
   'branch',
 ] as const);
 
@@ -48,36 +49,15 @@ const OPTIONS = arg.options<BlastRadiusOptions>({
   onProgress: arg.optional(arg.any),
 });
 
-/** A fact that is believed now and was written by an affected entry. */
-export interface AffectedFact {
-  readonly entry: Hash;
-  readonly space: string;
-  readonly branch?: string;
-  readonly subject: string;
-  readonly predicate: string;
-  readonly object: string;
-  readonly factId: string;
-}
-
-/** A changing call of a registered tool that an affected commit made. */
-export interface AffectedCall {
-  readonly entry: Hash;
-  readonly trajectoryId: string;
-  /** The id of the effect. */
-  readonly id: Hash;
-  /** Absent if the call was erased. */
-  readonly tool?: string;
-  readonly reversibility?: EffectClass['reversibility'];
-  /** `open`: the ledger has no outcome yet. */
-  readonly outcome: SettledAs | 'open';
-}
-
 /** All that derives from the start of an incident. */
 export interface BlastRadius {
   readonly start: IncidentStart;
   /** In the order of the log; each derives from entries before it. */
   readonly entries: readonly AffectedEntry[];
+  /** Facts that affected entries wrote, and that are believed. */
   readonly facts: readonly AffectedFact[];
+  /** Facts of other entries that affected entries ended. */
+  readonly ended: readonly AffectedFact[];
   readonly calls: readonly AffectedCall[];
   /** Affected proposals that are still pending. */
   readonly pending: readonly Hash[];
@@ -109,10 +89,10 @@ export async function blastRadius(
   const walking = { isStart, through: new Set(through), ...(onProgress !== undefined && { onProgress }) };
   const { since, until } = start;
   const times = { ...(since !== undefined && { since }), ...(until !== undefined && { until }) };
-  const { affected, entries, erased } =
+  const { affected, followUpsOf, entries, erased } =
     by === 'index' ? await searchLineage(store, { ...found, ...times }, walking) : await walkLineage(store, walking);
   const consequences = new Consequences(store);
-  for (const entry of affected) await consequences.add(entry);
+  for (const entry of affected) await consequences.add(entry, followUpsOf(entry.id));
   return { start, entries: affected, ...(await consequences.found()), total: entries, erased };
 }
 
@@ -120,43 +100,42 @@ export async function blastRadius(
 class Consequences {
   readonly #store: LedgerStore;
   readonly #values: ValueReader;
-  readonly #pending: Set<Hash> = new Set();
+  readonly #gateway: GatewayCalls;
+  readonly #pending: Hash[] = [];
   readonly #calls: Map<string, AffectedCall> = new Map();
-  /** The entries that wrote rows, by partition and row. */
-  readonly #rows: Map<string, { readonly name: PartitionName; readonly by: Map<string, Hash> }> = new Map();
+  readonly #facts: AffectedFacts;
 
   constructor(store: LedgerStore) {
     this.#store = store;
     this.#values = new ValueReader(store);
+    this.#gateway = new GatewayCalls(this.#values);
+    this.#facts = new AffectedFacts(this.#values);
   }
 
-  async add({ id, kind, from }: AffectedEntry): Promise<void> {
-    for (const { entry, how } of from) if (how === 'decision') this.#pending.delete(entry);
-    if (kind === 'pending_approval') this.#pending.add(id);
+  /** `followUps`: the decisions on the entry, or the outcomes of its calls. */
+  async add({ id, kind }: AffectedEntry, followUps: ReadonlySet<Hash>): Promise<void> {
+    if (kind === 'pending_approval' && followUps.size === 0) this.#pending.push(id);
     if (kind !== 'commit') return;
     const entry = checkRow((await this.#store.resolve(id))!);
     const payload = entry.payload as CommitPayload;
-    if (isSettlement(payload)) return this.#settle(payload);
+    if (isSettlement(payload)) return;
+    await this.#gateway.add(entry as Entry<CommitPayload>);
     for (const { id: effect, effect: stored } of payload.delta.effects) {
       const held = await this.#values.read(entry, stored);
       const { tool, class: of } = ('value' in held ? held.value : {}) as unknown as Partial<EffectPayload>;
       this.#calls.set(`${id} ${effect}`, {
-        ...{ entry: id, trajectoryId: entry.trajectory_id, id: effect, outcome: 'open' },
+        ...{ entry: id, trajectoryId: entry.trajectory_id, id: effect, via: 'effect', outcome: 'open' },
         ...(tool !== undefined && { tool }),
         ...(of !== undefined && { reversibility: of.reversibility }),
       });
     }
-    for (const { partition, system_time, insert } of payload.delta.beliefs) {
-      const held = await this.#values.read(entry, partition as never);
-      if (!('value' in held)) continue;
-      const name = held.value as unknown as PartitionName;
-      const rows = this.#rows.get(partition.$blob) ?? { name, by: new Map() };
-      for (const { fact_id } of insert) rows.by.set(`${system_time} ${fact_id}`, id);
-      this.#rows.set(partition.$blob, rows);
-    }
+    if (payload.delta.effects.length > 0) for (const followUp of followUps) await this.#settle(followUp);
+    await this.#facts.add(entry as Entry<CommitPayload>);
   }
 
-  #settle(payload: CommitPayload): void {
+  async #settle(followUp: Hash): Promise<void> {
+    const { payload } = checkRow((await this.#store.resolve(followUp))!);
+    if (payload.kind !== 'commit') return;
     for (const { commit, effects } of settlementArgs(payload)?.settled ?? [])
       for (const { id, outcome } of effects) {
         const call = this.#calls.get(`${commit} ${id}`);
@@ -164,24 +143,9 @@ class Consequences {
       }
   }
 
-  async found(): Promise<Pick<BlastRadius, 'facts' | 'calls' | 'pending'>> {
-    const facts: AffectedFact[] = [];
-    if (isFactStore(this.#store))
-      for (const { name, by } of this.#rows.values()) facts.push(...(await believed(this.#store, name, by)));
-    return { facts, calls: [...this.#calls.values()], pending: [...this.#pending] };
-  }
-}
-
-async function believed(store: FactStore, name: PartitionName, by: ReadonlyMap<string, Hash>): Promise<AffectedFact[]> {
-  const found: AffectedFact[] = [];
-  for (let after: Awaited<ReturnType<FactStore['facts']>>[number] | undefined; ; ) {
-    const rows = await store.facts({ ...name, kind: 'current', system: 'now', ...(after !== undefined && { after }) });
-    for (const { fact_id, system_time_start, system_time_end, object } of rows) {
-      const entry = by.get(`${system_time_start} ${fact_id}`);
-      if (entry !== undefined && system_time_end === OPEN_END)
-        found.push({ entry, ...name, object: object ?? '', factId: fact_id });
-    }
-    after = rows.at(-1);
-    if (rows.length < 1_000) return found;
+  async found(): Promise<Pick<BlastRadius, 'facts' | 'ended' | 'calls' | 'pending'>> {
+    const changed = isFactStore(this.#store) ? await this.#facts.found(this.#store) : { facts: [], ended: [] };
+    const calls = [...this.#calls.values(), ...this.#gateway.found()];
+    return { ...changed, calls, pending: this.#pending };
   }
 }

@@ -22,6 +22,8 @@ export class CandidateSearch {
   readonly #found: Set<number> = new Set();
   readonly #rows: Set<number> = new Set();
   readonly #paths: Map<number, WrittenPaths> = new Map();
+  /** The trajectories with a candidate that is neither pending nor rejected. */
+  readonly #trajectories: Set<number> = new Set();
   readonly #positions: Set<number> = new Set();
   /** Each row that an entry writes, with the position of the entry at the same index. */
   readonly #writtenRows: number[] = [];
@@ -51,40 +53,44 @@ export class CandidateSearch {
     const rows = from + words[at + AT.restsOn]!;
     const observed = rows + words[at + AT.rows]!;
     const marks = observed + words[at + AT.observed]!;
-    const paths = marks + words[at + AT.marks]!;
+    const judgedBy = marks + words[at + AT.marks]!;
+    const paths = judgedBy + words[at + AT.judgedBy]!;
     const end = at + words[at + AT.length]!;
     for (let i = rows; i < observed; i++) {
       this.#writtenRows.push(words[i]!);
       this.#writtenAt.push(position);
     }
     const isFound =
-      (flags & FLAG.large) !== 0 ||
+      ((flags & FLAG.isAnswer) !== 0 && this.#trajectories.has(words[at + AT.trajectory]!)) ||
       hasOne(words, from, rows, this.#found) ||
       hasOne(words, observed, marks, this.#rows) ||
-      this.#isStart(words, at, marks, paths) ||
-      this.#touches(words, at, paths, end);
+      this.#isStart(words, at, marks, judgedBy) ||
+      this.#touches(words, at, judgedBy, end);
     if (!isFound) return;
     this.#positions.add(position);
     this.#found.add(words[at + AT.id]!);
     for (let i = rows; i < observed; i++) this.#rows.add(words[i]!);
-    if ((flags & FLAG.isOpen) === 0) this.#spread(words, at, paths, end);
+    if ((flags & FLAG.isOpen) !== 0) return;
+    this.#trajectories.add(words[at + AT.trajectory]!);
+    this.#spread(words, at, paths, end);
   }
 
-  #isStart(words: Uint32Array, at: number, marks: number, paths: number): boolean {
+  #isStart(words: Uint32Array, at: number, marks: number, end: number): boolean {
     const second = words[at + AT.second]!;
     if (second < this.#since || second > this.#until) return false;
     if (this.#entries.has(words[at + AT.id]!)) return true;
     if (this.#mark === undefined) return false;
-    for (let i = marks; i < paths; i++) if (words[i] === this.#mark) return true;
+    for (let i = marks; i < end; i++) if (words[i] === this.#mark) return true;
     return false;
   }
 
+  /** Whether it writes an affected path, or was judged by one. */
   #touches(words: Uint32Array, at: number, paths: number, end: number): boolean {
     const flags = words[at + AT.flags]!;
     if ((flags & FLAG.inherits) !== 0) return this.#paths.has(words[paths]!);
     const written = this.#paths.get(words[at + AT.trajectory]!);
     if (written === undefined) return false;
-    if (written.all) return true;
+    if (written.all || (flags & FLAG.anyPath) !== 0) return true;
     for (let i = paths; i < end; i += words[i]! + 2) {
       if (written.above.has(words[i + 1]!)) return true;
       for (let j = i + 1; j < i + 2 + words[i]!; j++) if (written.at.has(words[j]!)) return true;
@@ -97,7 +103,7 @@ export class CandidateSearch {
     const trajectory = words[at + AT.trajectory]!;
     const written = this.#paths.get(trajectory) ?? { at: new Set(), above: new Set(), all: false };
     // The paths of the source that a branch inherits are not told apart here.
-    if ((flags & (FLAG.inherits | FLAG.large)) !== 0) written.all = true;
+    if ((flags & (FLAG.inherits | FLAG.anyPath)) !== 0) written.all = true;
     else
       for (let i = paths; i < end; i += words[i]! + 2) {
         written.at.add(words[i + 1]!);

@@ -13,8 +13,10 @@ export type Derivation =
   | 'decision'
   /** The entry records the outcome of effects of the other one. */
   | 'outcome'
-  /** A step of a delegation that the other one began or answered. */
+  /** A step of a delegation that the other one began or answered, or an answer after it. */
   | 'delegation'
+  /** Rules, a pinned definition or a standing approval of the other one judged the call. */
+  | 'permission'
   /** The branch starts with a state that the other one is part of. */
   | 'branch';
 
@@ -51,12 +53,19 @@ export interface EntryLinks {
   readonly kind: EntryKind;
   readonly at: Instant;
   readonly marks: readonly Mark[];
-  readonly restsOn: readonly { readonly entry: Hash; readonly how: Exclude<Derivation, 'recall' | 'state'> }[];
+  readonly restsOn: readonly {
+    readonly entry: Hash;
+    readonly how: Exclude<Derivation, 'recall' | 'state' | 'permission'>;
+  }[];
   readonly observed: readonly ObservedRow[];
   /** The rows of facts that the entry writes. */
   readonly rows: readonly string[];
   /** The paths that the entry writes; for a pending proposal, those that it would write. */
   readonly paths: readonly string[];
+  /** The paths by which the proposal was judged, as far as the entry names them. */
+  readonly judgedBy: readonly string[];
+  /** The entry answers the task of its trajectory, so it derives from all entries before it. */
+  readonly isAnswer: boolean;
   /** For a branch: the trajectory and the position from which it inherits its state. */
   readonly inherits?: { readonly trajectoryId: string; readonly seq: number };
   /** Values of the entry that are erased, so derivations through them are unknown. */

@@ -1,6 +1,6 @@
+export type { AffectedCall } from './affected-call.ts';
+export type { AffectedFact } from './affected-facts.ts';
 export {
-  type AffectedCall,
-  type AffectedFact,
   type BlastRadius,
   type BlastRadiusOptions,
   blastRadius,
@@ -8,6 +8,7 @@ export {
 } from './blast-radius.ts';
 export type { DependentEntry } from './dependents.ts';
 export type { Derivation } from './entry-links.ts';
+export { gatewayCall } from './gateway-call.ts';
 export type { IncidentStart, NamedFacts } from './incident-start.ts';
 export type { AffectedEntry } from './lineage-walk.ts';
 export type { IndexedStore } from './link-index.ts';

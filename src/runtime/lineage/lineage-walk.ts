@@ -37,6 +37,9 @@ export class LineageWalk {
   /** The writers of each row, by memory: the shared one, or that of a branch. */
   readonly #writers: Map<string, Map<string | undefined, Hash>> = new Map();
   readonly #paths: Map<string, PathSet> = new Map();
+  /** The last affected entry of each trajectory, apart from pending and rejected proposals. */
+  readonly #last: Map<string, Hash> = new Map();
+  readonly #followUps: Map<Hash, Set<Hash>> = new Map();
   #erased = 0;
 
   constructor(chains: VisibilityChains, options: WalkOptions) {
@@ -49,6 +52,14 @@ export class LineageWalk {
     return [...this.#affected.values()];
   }
 
+  /**
+   * The decisions and outcomes of an affected entry, also where no derivation through them is
+   * followed.
+   */
+  followUpsOf(id: Hash): ReadonlySet<Hash> {
+    return this.#followUps.get(id) ?? new Set();
+  }
+
   /** Erased values that were met, through which derivations may be missing. */
   get erased(): number {
     return this.#erased;
@@ -57,7 +68,14 @@ export class LineageWalk {
   async visit(links: EntryLinks): Promise<void> {
     this.#erased += links.erased;
     await this.#learnRows(links);
-    const from = [...this.#direct(links), ...(await this.#recalled(links)), ...this.#overwritten(links)];
+    this.#learnFollowUps(links);
+    const from = [
+      ...this.#direct(links),
+      ...(await this.#recalled(links)),
+      ...this.#touched(links),
+      ...this.#inherited(links),
+      ...this.#answered(links),
+    ];
     const isStart = this.#options.isStart(links);
     if (!isStart && from.length === 0) return;
     const { id, trajectoryId, seq, kind, at, marks } = links;
@@ -68,7 +86,13 @@ export class LineageWalk {
       isStart,
       from: distinct(from),
     });
-    this.#spread(links);
+    this.#spread(links, isStart);
+  }
+
+  #learnFollowUps({ id, restsOn }: EntryLinks): void {
+    for (const { entry, how } of restsOn)
+      if ((how === 'decision' || how === 'outcome') && this.#affected.has(entry))
+        this.#followUps.set(entry, (this.#followUps.get(entry) ?? new Set()).add(id));
   }
 
   async #learnRows({ id, trajectoryId, rows }: EntryLinks): Promise<void> {
@@ -95,24 +119,34 @@ export class LineageWalk {
     return found;
   }
 
-  #overwritten({ trajectoryId, paths, inherits }: EntryLinks): Link[] {
-    if (!this.#options.through.has('state')) return [];
-    if (inherits !== undefined) return this.#inherited(inherits);
+  /** Affected paths that the entry writes, or that judged it. */
+  #touched({ trajectoryId, paths, judgedBy }: EntryLinks): Link[] {
     const set = this.#paths.get(trajectoryId);
     if (set === undefined) return [];
-    return paths.flatMap((path) => set.overlaps(path)).map((entry) => ({ entry, how: 'state' }));
+    const overlapping = (of: readonly string[], how: 'state' | 'permission'): Link[] =>
+      this.#options.through.has(how) ? of.flatMap((path) => set.overlaps(path)).map((entry) => ({ entry, how })) : [];
+    return [...overlapping(paths, 'state'), ...overlapping(judgedBy, 'permission')];
   }
 
-  #inherited({ trajectoryId, seq }: NonNullable<EntryLinks['inherits']>): Link[] {
-    const set = this.#paths.get(trajectoryId);
-    const paths = set?.upTo(seq) ?? [];
+  #inherited({ inherits }: EntryLinks): Link[] {
+    if (inherits === undefined || !this.#options.through.has('branch')) return [];
+    const set = this.#paths.get(inherits.trajectoryId);
+    const paths = set?.upTo(inherits.seq) ?? [];
     return paths.flatMap((path) => set!.overlaps(path)).map((entry) => ({ entry, how: 'branch' }));
   }
 
-  /** Later entries that change these paths derive from the entry. */
-  #spread({ id, trajectoryId, seq, kind, paths, inherits }: EntryLinks): void {
+  /** The answer of a delegated trajectory rests on all that it did. */
+  #answered({ trajectoryId, isAnswer }: EntryLinks): Link[] {
+    const entry = isAnswer && this.#options.through.has('delegation') ? this.#last.get(trajectoryId) : undefined;
+    return entry === undefined ? [] : [{ entry, how: 'delegation' }];
+  }
+
+  /** Later entries that change these paths, or are judged by them, derive from the entry. */
+  #spread({ id, trajectoryId, seq, kind, paths, inherits }: EntryLinks, isStart: boolean): void {
     if (kind === 'pending_approval' || kind === 'rejection') return;
-    const inherited = inherits && this.#paths.get(inherits.trajectoryId)?.upTo(inherits.seq);
+    this.#last.set(trajectoryId, id);
+    // A branch that is the start itself is affected as a whole, like a first entry.
+    const inherited = inherits && (isStart ? [''] : this.#paths.get(inherits.trajectoryId)?.upTo(inherits.seq));
     const written = inherited ?? paths;
     if (written.length === 0) return;
     const set = this.#paths.get(trajectoryId) ?? new PathSet();

@@ -19,6 +19,7 @@ const DERIVATIONS: ReadonlySet<Derivation> = new Set([
   'decision',
   'outcome',
   'delegation',
+  'permission',
   'branch',
 ]);
 
@@ -217,8 +218,10 @@ function naive(meant: readonly Meant[], starts: ReadonlySet<Hash>): Set<Hash> {
         if (later.from.includes(earlier.id)) return true;
         if (earlier.isOpen || !above.some(({ at, trajectory }) => earlier.trajectory === trajectory && j < at))
           return false;
-        if (isBranch) return earlier.paths.length > 0;
-        return earlier.paths.some((a) => later.paths.some((b) => overlap(a, b)));
+        // A branch that is the start itself is affected as a whole.
+        const paths = earlier.source !== undefined && starts.has(earlier.id) ? [''] : earlier.paths;
+        if (isBranch) return paths.length > 0;
+        return paths.some((a) => later.paths.some((b) => overlap(a, b)));
       });
       if (derives) found.add(later.id);
     }
@@ -234,17 +237,20 @@ describe('the entries that derive from a start', () => {
         fc.array(step, { minLength: 4, maxLength: 24 }),
         fc.array(fc.nat(), { minLength: 1, maxLength: 3 }),
         fc.boolean(),
-        async (steps, chosen, logged) => {
+        // With few words, most entries have none for their paths.
+        fc.constantFrom(20, 100, 12_000),
+        async (steps, chosen, logged, wordsMax) => {
           const { store, meant } = await history(steps, logged);
           const starts = new Set(chosen.map((n) => meant[n % meant.length]!.id));
           const options = { isStart: ({ id }: EntryLinks) => starts.has(id), through: DERIVATIONS };
-          const { affected, entries } = await walkLineage(store, options);
+          const { affected, entries, followUpsOf } = await walkLineage(store, options);
           expect(entries).toBe(meant.length);
           // The second search finds the stored segments.
-          for (const wordsMax of [100, 100, 12_000])
-            expect(await searchLineage(store, { entries: starts }, { ...options, wordsMax })).toEqual({
-              ...{ affected, entries, erased: 0 },
-            });
+          for (let search = 0; search < 2; search++) {
+            const searched = await searchLineage(store, { entries: starts }, { ...options, wordsMax });
+            expect(searched).toMatchObject({ affected, entries, erased: 0 });
+            for (const { id } of affected) expect(searched.followUpsOf(id)).toEqual(followUpsOf(id));
+          }
           expect(new Set(affected.map(({ id }) => id))).toEqual(naive(meant, starts));
           for (const { from, isStart } of affected) {
             expect(isStart || from.length > 0).toBe(true);

@@ -1,16 +1,18 @@
-import type { EntryRow, LedgerStore, LogStore } from '#ledger';
+import type { EntryRow, Hash, LedgerStore, LogStore } from '#ledger';
 import { VisibilityChains } from '../memory/visible/visibility.ts';
 import { CandidateSearch, type CandidateStart } from './candidate-search.ts';
 import { entriesInOrder } from './entries-in-order.ts';
 import { type AffectedEntry, LineageWalk, type WalkOptions } from './lineage-walk.ts';
 import { type IndexedStore, LinkIndex, type LinkSegment } from './link-index.ts';
 import { LinkReader } from './link-reader.ts';
-import { wordsOf } from './link-words.ts';
+import { WORDS_MAX, wordsOf } from './link-words.ts';
 
 /** The entries that an incident affects. */
 export interface Lineage {
   /** In the order of the log. */
   readonly affected: readonly AffectedEntry[];
+  /** The decisions and outcomes of an affected entry, also where they are not affected. */
+  readonly followUpsOf: (id: Hash) => ReadonlySet<Hash>;
   /** Number of entries in the store. */
   readonly entries: number;
   /** Erased values in the entries that were read, through which derivations may be missing. */
@@ -34,7 +36,7 @@ export async function walkLineage(store: LedgerStore & LogStore, options: Lineag
     entries += rows.length;
     options.onProgress?.(entries);
   }
-  return { affected: walk.affected, entries, erased: walk.erased };
+  return found(walk, entries);
 }
 
 /**
@@ -48,7 +50,8 @@ export async function searchLineage(
   start: CandidateStart,
   options: LineageOptions,
 ): Promise<Lineage> {
-  const index = new LinkIndex(store, options.wordsMax);
+  const { wordsMax = WORDS_MAX } = options;
+  const index = new LinkIndex(store, wordsMax);
   const reader = new LinkReader(store);
   const search = new CandidateSearch(start);
   let entries = 0;
@@ -61,7 +64,7 @@ export async function searchLineage(
   for await (const segment of index.segments()) visit(segment);
   const tail = await index.extend(entries, reader, visit);
   const stored = entries;
-  for (const { links } of tail) visit({ from: entries, entries: 1, words: Uint32Array.from(wordsOf(links)) });
+  for (const { links } of tail) visit({ from: entries, entries: 1, words: Uint32Array.from(wordsOf(links, wordsMax)) });
 
   const walk = new LineageWalk(new VisibilityChains(store), options);
   const positions = search.positions();
@@ -71,7 +74,11 @@ export async function searchLineage(
   ))
     await walk.visit(await reader.read(row));
   for (const position of positions) if (position >= stored) await walk.visit(tail[position - stored]!.links);
-  return { affected: walk.affected, entries, erased: walk.erased };
+  return found(walk, entries);
+}
+
+function found(walk: LineageWalk, entries: number): Lineage {
+  return { affected: walk.affected, followUpsOf: (id) => walk.followUpsOf(id), entries, erased: walk.erased };
 }
 
 /** Positions this near to each other are read at once. */

@@ -4,10 +4,10 @@ import { type EntryRow, integrateLog, type LedgerStore, type LogStore, type Side
 import { entriesInOrder } from './entries-in-order.ts';
 import type { EntryLinks } from './entry-links.ts';
 import type { LinkReader } from './link-reader.ts';
-import { AT, WORDS_MAX, wordsOf } from './link-words.ts';
+import { AT, wordsOf } from './link-words.ts';
 
 /** The kind of the rows. Another form of the words gets another kind. */
-const KIND = 'lineage/1';
+const KIND = 'lineage/2';
 const PAGE = 200;
 
 /** A store whose entries can be indexed. */
@@ -35,8 +35,11 @@ export class LinkIndex {
   readonly #store: IndexedStore;
   readonly #wordsMax: number;
 
-  /** `wordsMax`: the most words of a row, as far as one entry does not have more. */
-  constructor(store: IndexedStore, wordsMax: number = WORDS_MAX) {
+  /**
+   * `wordsMax`: the most words of a row. A row of one entry has more if the entry has, apart from
+   * the paths that it writes.
+   */
+  constructor(store: IndexedStore, wordsMax: number) {
     this.#store = store;
     this.#wordsMax = wordsMax;
   }
@@ -70,7 +73,7 @@ export class LinkIndex {
     for await (const rows of entriesInOrder(this.#store, from))
       for (const row of rows) {
         const links = await reader.read(row);
-        const next = wordsOf(links);
+        const next = wordsOf(links, this.#wordsMax);
         if (tail.length > 0 && words.length + next.length > this.#wordsMax && start + tail.length <= logged) {
           const segment = { from: start, entries: tail.length, words: Uint32Array.from(words) };
           await this.#write(segment);
@@ -122,7 +125,7 @@ function countOf(words: Uint32Array): number | undefined {
   let count = 0;
   for (let at = 0; at < words.length; count++) {
     const length = words[at]!;
-    const lists = [AT.restsOn, AT.rows, AT.observed, AT.marks].reduce<number>(
+    const lists = [AT.restsOn, AT.rows, AT.observed, AT.marks, AT.judgedBy].reduce<number>(
       (sum, i) => sum + (words[at + i] ?? 0),
       AT.lists,
     );

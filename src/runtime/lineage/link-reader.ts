@@ -1,4 +1,5 @@
 import type { Json } from '#base';
+import { escapeSegment } from '#canon';
 import { BELIEVE_ACTION } from '#kernel';
 import {
   type BranchPayload,
@@ -25,16 +26,18 @@ import { WritHolders } from './writ-holders.ts';
 
 /** The token of a write of another entry, in a provenance. */
 const WRITE = /^w:([0-9a-f]{64})#/;
-/** The action of the gateway domain whose arguments name the called tool. */
+/** The domain whose calls name their tool, rules, pinned definition and standing approval. */
+const GATEWAY = 'gateway';
 const CALL = 'call';
+const PIN = 'pin';
 
 /** Reads the links of entries. A value that was erased has no links. */
 export class LinkReader {
   readonly #store: LedgerStore;
   readonly #values: ValueReader;
   readonly #holders: WritHolders;
-  /** The trajectories with a first entry that was read. */
-  readonly #begun: Set<string> = new Set();
+  /** The trajectories with a first entry that was read, and whether its domain is the gateway. */
+  readonly #begun: Map<string, boolean> = new Map();
 
   constructor(store: LedgerStore) {
     this.#store = store;
@@ -51,7 +54,7 @@ export class LinkReader {
     const found = new Found();
     await this.#collect(entry, found);
     const { id, trajectory_id, seq, kind, payload } = entry;
-    const { marks, restsOn, observed, rows, paths, inherits, erased } = found;
+    const { marks, restsOn, observed, rows, paths, judgedBy, isAnswer, inherits, erased } = found;
     return {
       ...{ id, trajectoryId: trajectory_id, seq, kind, at: payload.at },
       marks: distinct(marks, ({ kind: of, value }) => `${of} ${value}`),
@@ -59,18 +62,20 @@ export class LinkReader {
       observed,
       rows,
       paths: [...new Set(paths)],
+      judgedBy: [...new Set(judgedBy)],
+      isAnswer,
       ...(inherits !== undefined && { inherits }),
       erased,
     };
   }
 
-  /** The first entry has the writs that later entries name. */
-  async #learnBeginning({ trajectory_id, seq }: Entry): Promise<void> {
+  /** The first entry has the domain, and the writs that later entries name. */
+  async #learnBeginning({ trajectory_id, seq, payload }: Entry): Promise<void> {
     if (this.#begun.has(trajectory_id)) return;
-    this.#begun.add(trajectory_id);
-    if (seq === 0) return;
-    const [row] = await this.#store.entries(trajectory_id, { from: 0, limit: 1 });
-    if (row !== undefined) this.#holders.learn((checkRow(row).payload as RootPayload | BranchPayload).writs);
+    const [row] = seq === 0 ? [] : await this.#store.entries(trajectory_id, { from: 0, limit: 1 });
+    const first = (row === undefined ? payload : checkRow(row).payload) as RootPayload | BranchPayload;
+    this.#begun.set(trajectory_id, first.domain?.name === GATEWAY);
+    if (row !== undefined) this.#holders.learn(first.writs);
   }
 
   async #collect(entry: Entry, found: Found): Promise<void> {
@@ -110,6 +115,7 @@ export class LinkReader {
   }
 
   async #ofDelegation({ writ, concludes, child_head }: DelegationPayload, found: Found): Promise<void> {
+    found.isAnswer = concludes !== undefined && child_head === undefined;
     const [id] = this.#holders.learn([writ]);
     if (id !== undefined) await this.#markWrit(id, found);
     for (const on of [concludes, child_head])
@@ -170,10 +176,8 @@ export class LinkReader {
 
   /** The tool that a call of the gateway names, and the sources that statements of facts name. */
   async #ofArguments(entry: Entry, action: string, stored: Stored, found: Found): Promise<void> {
-    if (action === CALL) {
-      const { server, tool } = ((await this.#value(entry, stored, found)) ?? {}) as Partial<Record<string, unknown>>;
-      if (typeof server === 'string' && typeof tool === 'string') found.mark('tool', `${server}/${tool}`);
-    }
+    if (this.#begun.get(entry.trajectory_id) === true && action === CALL)
+      this.#ofCall((await this.#value(entry, stored, found)) ?? {}, found);
     if (action !== BELIEVE_ACTION) return;
     const { sayings } = ((await this.#value(entry, stored, found)) ?? {}) as { readonly sayings?: unknown };
     for (const saying of Array.isArray(sayings) ? sayings : []) {
@@ -182,16 +186,35 @@ export class LinkReader {
     }
   }
 
+  /** A call of the gateway and its parts. The caller supplies the data, so it may have any form. */
+  #ofCall(call: Json, found: Found): void {
+    const { definition, parts } = call as Partial<Record<string, unknown>>;
+    if (typeof definition === 'string') found.mark('definition', definition);
+    found.judgedBy.push('/rules');
+    for (const called of [call, ...(Array.isArray(parts) ? parts : [])]) {
+      const { server, tool } = (called ?? {}) as Partial<Record<string, unknown>>;
+      if (typeof server !== 'string' || typeof tool !== 'string') continue;
+      found.mark('tool', `${server}/${tool}`);
+      found.judgedBy.push(`/pins/${escapeSegment(`${server}/${tool}`)}`);
+    }
+  }
+
+  /** The row of a call names its standing approval, and rows of calls and pins a definition. */
+  async #ofGatewayRow(entry: Entry, { path, value }: { path: string; value: Stored }, found: Found): Promise<void> {
+    if (!/^\/(?:calls|pins)\/[^/]+$/.test(path)) return;
+    const row = ((await this.#value(entry, value, found)) ?? {}) as Partial<Record<string, unknown>>;
+    const definition = path.startsWith('/pins/') ? row['hash'] : row['definition'];
+    if (typeof definition === 'string') found.mark('definition', definition);
+    if (typeof row['standing'] === 'string') found.judgedBy.push(`/standing/${escapeSegment(row['standing'])}`);
+  }
+
   async #ofDelta(entry: Entry, action: string, { state, effects, beliefs }: Delta, found: Found): Promise<void> {
+    const isOfGateway = this.#begun.get(entry.trajectory_id) === true && (action === CALL || action === PIN);
     for (const patch of await this.#patchesOf(entry, state, found)) {
       if (typeof patch?.path !== 'string') continue;
       found.paths.push(patch.path);
-      // A call of the gateway has the definition of its tool in its row.
-      if (action !== CALL || !/^\/calls\/[^/]+$/.test(patch.path) || !('value' in patch)) continue;
-      const { definition } = ((await this.#value(entry, patch.value, found)) ?? {}) as {
-        readonly definition?: unknown;
-      };
-      if (typeof definition === 'string') found.mark('definition', definition);
+      if (isOfGateway && 'value' in patch)
+        await this.#ofGatewayRow(entry, { path: patch.path, value: patch.value }, found);
     }
     for (const { effect } of effects) {
       const { tool } = ((await this.#value(entry, effect, found)) ?? {}) as { readonly tool?: unknown };
@@ -245,6 +268,8 @@ class Found {
   readonly observed: ObservedRow[] = [];
   readonly rows: string[] = [];
   readonly paths: string[] = [];
+  readonly judgedBy: string[] = [];
+  isAnswer = false;
   inherits: EntryLinks['inherits'];
   erased = 0;
 

@@ -7,9 +7,9 @@ import { pathsAbove } from './path-set.ts';
  * ones can have one word: the search finds all entries that derive, and a few others.
  *
  * The words of an entry: their number; id; trajectory; position in it; second of its time; flags;
- * the numbers of entries it rests on, rows, observed rows and marks; then these, and then the
- * paths, each with the paths above it and their number first. A branch has the source's trajectory
- * and position as its only path.
+ * the numbers of entries it rests on, rows, observed rows and marks, and of the words of paths that
+ * judged it; then these, and then the paths that it writes. Each path has the paths above it, and
+ * their number first. A branch has the source's trajectory and position as its only path.
  */
 export const WORDS_MAX = 12_000;
 
@@ -24,7 +24,8 @@ export const AT = {
   rows: 7,
   observed: 8,
   marks: 9,
-  lists: 10,
+  judgedBy: 10,
+  lists: 11,
 } as const;
 
 export const FLAG = {
@@ -32,23 +33,31 @@ export const FLAG = {
   inherits: 1,
   /** Its paths are not part of a state: a pending proposal or a rejection. */
   isOpen: 2,
-  /** The entry has too many links for words: every search must read it. */
-  large: 4,
+  /** The paths are too many for words: the entry may write any of them. */
+  anyPath: 4,
+  /** The entry derives from all entries of its trajectory before it. */
+  isAnswer: 8,
 } as const;
 
-export function wordsOf(links: EntryLinks): number[] {
+/** An entry with more than `wordsMax` words gets no words for the paths that it writes. */
+export function wordsOf(links: EntryLinks, wordsMax: number): number[] {
   const { restsOn, rows, observed, marks, inherits, kind } = links;
   const flags =
     (inherits === undefined ? 0 : FLAG.inherits) |
-    (kind === 'pending_approval' || kind === 'rejection' ? FLAG.isOpen : 0);
-  const words = [0, ...headOf(links), flags, restsOn.length, rows.length, observed.length, marks.length];
+    (kind === 'pending_approval' || kind === 'rejection' ? FLAG.isOpen : 0) |
+    (links.isAnswer ? FLAG.isAnswer : 0);
+  const judgedBy = links.judgedBy.flatMap(pathWords);
+  const counts = [restsOn.length, rows.length, observed.length, marks.length, judgedBy.length];
+  const words = [0, ...headOf(links), flags, ...counts];
   for (const { entry } of restsOn) words.push(idWord(entry));
   for (const row of rows) words.push(textWord(row));
   for (const { row } of observed) words.push(textWord(row));
   for (const mark of marks) words.push(markWord(mark));
+  for (const word of judgedBy) words.push(word);
+  const written = links.paths.flatMap(pathWords);
   if (inherits !== undefined) words.push(textWord(inherits.trajectoryId), inherits.seq);
-  else for (const path of links.paths) words.push(...pathWords(path));
-  if (words.length > WORDS_MAX) return [AT.lists, ...headOf(links), flags | FLAG.large, 0, 0, 0, 0];
+  else if (words.length + written.length > wordsMax) words[AT.flags] = flags | FLAG.anyPath;
+  else for (const word of written) words.push(word);
   words[AT.length] = words.length;
   return words;
 }

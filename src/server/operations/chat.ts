@@ -75,6 +75,7 @@ const remember = operation({
       changed: z.array(statedFact).describe('with `was`: the objects that hold no more'),
       duplicates: z.array(statedFact),
       contradicted: z.array(statedFact).describe('facts that lost, with `by`: the objects that won'),
+      withdrawn: z.array(statedFact).describe('facts of an earlier call that were withdrawn since, and stay so'),
       skipped: z.array(z.looseObject({ why: z.string() })),
       questions: z.array(
         z.strictObject({ approval_id: hash, channel: z.string(), detail: z.string(), facts: z.array(statedFact) }),

@@ -34,6 +34,18 @@ const affectedForm = z
   })
   .meta({ id: 'AffectedEntry', description: 'An entry of an incident, and the entries that it derives from.' });
 
+const factForm = z
+  .strictObject({
+    entry: hash,
+    space: z.string(),
+    branch: z.string().optional(),
+    subject: z.string(),
+    predicate: z.string(),
+    object: z.string(),
+    fact_id: z.string(),
+  })
+  .meta({ id: 'AffectedFact', description: 'A fact that an affected entry wrote or ended.' });
+
 const blast = operation({
   id: 'incidents.blast',
   method: 'post',
@@ -47,22 +59,14 @@ const blast = operation({
   }),
   answer: z.strictObject({
     entries: z.array(affectedForm),
-    facts: z.array(
-      z.strictObject({
-        entry: hash,
-        space: z.string(),
-        branch: z.string().optional(),
-        subject: z.string(),
-        predicate: z.string(),
-        object: z.string(),
-        fact_id: z.string(),
-      }),
-    ),
+    facts: z.array(factForm).describe('written by affected entries, and believed'),
+    ended: z.array(factForm).describe('of other entries, and ended by affected ones'),
     calls: z.array(
       z.strictObject({
         entry: hash,
         trajectory_id: z.string(),
-        id: hash,
+        id: z.string().describe('of the effect, or of the call of the gateway'),
+        via: z.enum(['effect', 'gateway']).describe('`gateway`: an agent called another server, and no step undoes it'),
         tool: z.string().optional(),
         reversibility: z.string().optional(),
         outcome: z.string(),
@@ -124,10 +128,22 @@ const propose = operation({
     ...plan,
     incident: z.string().optional().describe('absent with `dry_run`'),
     trajectory_id: z.string().optional(),
-    approval: hash.optional().describe('the pending proposal'),
+    status: z
+      .enum(['proposed', 'waiting', 'approved'])
+      .optional()
+      .describe('`waiting`, `approved`: the open incident has the same plan, and nothing was proposed'),
+    approval: hash.optional().describe('the pending proposal; absent for an approved incident'),
   }),
   statuses: [200, 201],
-  errors: ['bad_option', 'not_found', 'nothing_affected', 'too_many_steps', 'incident_refused'],
+  errors: [
+    'bad_option',
+    'not_found',
+    'nothing_affected',
+    'too_many_steps',
+    'no_steps',
+    'incident_refused',
+    'idempotency_conflict',
+  ],
   run: async ({ body, caller, service, key }) => {
     const { through, because, halts, dry_run: isDry = false, ...start } = body;
     const { store, grants, assize, offices, clock } = service;
@@ -138,11 +154,17 @@ const propose = operation({
     });
     const { steps, remains } = planned;
     if (isDry) return { body: { steps, remains } as never };
-    const { incident, trajectoryId, pending } = await openIncident(assize, {
+    const { incident, trajectoryId, status, pending } = await openIncident(assize, {
       ...{ plan: planned, because, openedBy: caller.name, idempotencyKey: key },
       writFor: async (action, _, trajectory) => offices.forServer(caller.name, action, trajectory, clock.now()),
     });
-    return { status: 201, body: { steps, remains, incident, trajectory_id: trajectoryId, approval: pending } as never };
+    const named = {
+      incident,
+      status,
+      trajectory_id: trajectoryId,
+      ...(pending !== undefined && { approval: pending }),
+    };
+    return { status: status === 'proposed' ? 201 : 200, body: { steps, remains, ...named } as never };
   },
 });
 

@@ -94,6 +94,7 @@ const mined = operation({
     calls: count.describe('committed calls of the good runs'),
     erased: count.describe('actions with erased arguments, which are in no run'),
     candidates: z.array(candidateForm),
+    none: z.string().optional().describe('why there are no candidates'),
   }),
   errors: ['no_such_value', 'no_such_run', 'domain_stuck'],
   run: async ({ body, service }) => {

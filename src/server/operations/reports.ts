@@ -16,7 +16,7 @@ const query = z.strictObject({
   size: digits.optional().describe('only the first entries of the log, to make an earlier report again'),
 });
 
-const status = z.enum(['shown', 'gap', 'not_applicable']);
+const status = z.enum(['shown', 'gap', 'none']);
 const exampleForm = z.strictObject({
   id: hash,
   trajectory_id: z.string(),
@@ -50,6 +50,7 @@ const reportForm = z
     scope: z.strictObject({
       ...{ since: instant.nullable(), until: instant.nullable() },
       trajectories: z.array(z.string()).nullable().describe('null: all'),
+      entries: z.number().int().describe('in the period and trajectories; without one, nothing is shown'),
     }),
     log: z.strictObject({
       size: z.number().int(),

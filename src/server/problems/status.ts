@@ -91,7 +91,7 @@ const STATUS: Readonly<Partial<Record<ErrorStatus, readonly string[]>>> = {
       'no_branch',
     ],
     ...['unknown_proposal', 'no_such_value', 'no_such_fact', 'unknown_run'],
-    ...['nothing_affected', 'no_approved_incident'],
+    ...['nothing_affected', 'no_approved_incident', 'unknown_incident'],
   ],
   408: ['request_timeout', 'client_left'],
   409: [
@@ -103,7 +103,7 @@ const STATUS: Readonly<Partial<Record<ErrorStatus, readonly string[]>>> = {
     ...['domain_mismatch', 'branch_conflict', 'overlaps_open', 'key_collision', 'stale', 'resource_in_doubt'],
     ...['writ_conflict', 'source_withdrawn', 'not_awaited', 'not_a_ruling'],
     ...['other_cell', 'tenant_not_placed', 'tenant_halted', 'other_tenant', 'order_refused'],
-    ...['incident_refused', 'no_incident_trajectory'],
+    ...['incident_refused', 'no_incident_trajectory', 'no_steps'],
     ...['other_run', 'run_conflict', 'run_ended', 'run_not_failed'],
     ...['duplicate_package', 'import_conflict', 'budget_exhausted', 'second_pivot', 'observation_missing'],
     ...[

@@ -59,6 +59,24 @@ test('the server revokes the grant of the bad agent after the approval', async (
   expect(refused.text).toMatch(/revoked/);
 });
 
+test('the same plan under another key is the incident that is open', async () => {
+  const server = await serve();
+  const first = await proposed(server);
+  expect(first.status).toBe('proposed');
+  const again = await callOperation(server, 'incidents.propose', { key: 'i2', body: { ...LEAKED, because: 'again' } });
+  const { incident: id, approval } = first;
+  expect(again).toMatchObject({ status: 200, body: { incident: id, status: 'waiting', approval } });
+  const { approvals } = await succeed(server, 'approvals.list', {
+    query: { action: 'open' },
+    ...as('human:ida', server),
+  });
+  expect(approvals).toHaveLength(1);
+  await approve(server, approval);
+  await closed(server);
+  const done = await callOperation(server, 'incidents.propose', { key: 'i3', body: LEAKED });
+  expect(done).toMatchObject({ status: 409, body: { code: 'no_steps' } });
+});
+
 test('a server that starts after the approval carries the response out', async () => {
   const store = new MemoryStore();
   const first = await serve(store);

@@ -4,7 +4,7 @@ import { MemoryStore } from '#stores';
 import { checkpointOf } from '../../support/ledger/report-ledgers.ts';
 import { everyKind, keysOf } from '../../support/ledger/rows.ts';
 import type { Case, Exempt } from './case.ts';
-import { PORT, takes } from './table.ts';
+import { exempt, MADE, PORT, takes } from './table.ts';
 
 const store = new MemoryStore();
 const { rows, blobs } = everyKind(keysOf(5));
@@ -20,6 +20,7 @@ const options = {
 };
 
 export const COMPLIANCE: Readonly<Record<string, Case | Exempt>> = {
+  emptyText: exempt(MADE),
   makeReport: takes(compliance.makeReport, () => [store, options], { '0': PORT }),
   reportHtml: takes(compliance.reportHtml, () => [structuredClone(report)]),
   reportMarkdown: takes(compliance.reportMarkdown, () => [structuredClone(report)]),

@@ -1,8 +1,11 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import * as ontology from 'assize-ontology';
 import { budget } from '#domains/budget';
 import { createOracle, fixedClock } from '#oracle';
 import { MemoryStore } from '#stores';
 import { START } from '../../support/ledger/runtime.ts';
+import { domainFolder } from '../../support/process/domain-folders.ts';
 import { LIBRARY } from '../../support/process/guide-files.ts';
 import type { Case, Exempt } from './case.ts';
 import { exempt, PORT, takes } from './table.ts';
@@ -21,6 +24,9 @@ const SMALL: ontology.Ontology = {
 const small = (): ontology.Ontology => structuredClone(SMALL);
 
 const options = { threshold: 0.5 };
+const BUDGET = readFileSync(join(domainFolder('budget'), 'ontology.ttl'), 'utf8');
+const SPEND = { action: 'spend', role: { name: 'spender', params: { agent: 'a' } }, args: { amount: 1 } };
+const path = (): ontology.HappyPath => ontology.happyPath(small());
 
 export const ONTOLOGY: Readonly<Record<string, Case | Exempt>> = {
   parse: takes(ontology.parse, [LIBRARY]),
@@ -58,6 +64,29 @@ export const ONTOLOGY: Readonly<Record<string, Case | Exempt>> = {
   submittedDraft: exempt('it opens a store, which refuses its URL, and finds a text or not'),
   acceptDraft: exempt('it opens a store, which refuses its URL, and finds a text or not'),
   draw: takes(ontology.draw as never, () => [small(), options]),
+  drawContinuant: takes(ontology.drawContinuant as never, () => [small()]),
+  happyPath: takes(ontology.happyPath as never, () => [
+    ontology.parse(BUDGET),
+    budget,
+    {
+      ...{ threshold: 0.5, depth: 1, width: 1, tries: 1 },
+      walk: {
+        ...{ domain: 'budget', at: START, initial: budget.initial, counselors: { nobody: ['nobody:here'] } },
+        ...{ proposals: [SPEND], exceptions: [SPEND] },
+      },
+    },
+  ]),
+  alignPaths: takes(ontology.alignPaths as never, () => [path(), path()]),
+  isomorphism: takes(ontology.isomorphism as never, () => [
+    small(),
+    small(),
+    { level: 'wiring', without: [], threshold: 0.5, stepsMax: 100 },
+  ]),
+  drawComparison: takes(ontology.drawComparison as never, () => [
+    path(),
+    path(),
+    ontology.isomorphism(small(), small()),
+  ]),
   findWriteSkew: takes(ontology.findWriteSkew as never, () => [
     budget,
     {
@@ -66,7 +95,7 @@ export const ONTOLOGY: Readonly<Record<string, Case | Exempt>> = {
       width: 1,
       tries: 1,
       states: [budget.initial],
-      proposals: [{ action: 'spend', role: { name: 'spender', params: { agent: 'a' } }, args: { amount: 1 } }],
+      proposals: [SPEND],
       at: START,
     },
   ]),

@@ -392,6 +392,7 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
     ({ store }, id, options) => runtime.deepReplay(store, id, options),
     ['t', { domains: [desk], changedDomains: false, sources: true, limit: 5 }],
   ),
+  gatewayCall: exempt(MADE),
   blastRadius: on(
     ({ store }, start, options) => runtime.blastRadius(store, start, options),
     [

@@ -6,8 +6,7 @@ import type { ReportClause } from './report-scope.ts';
 
 type Status = ReportClause['status'];
 
-const WORDS: Readonly<Record<Status, string>> = { shown: 'Shown', gap: 'Gap', not_applicable: 'No event' };
-const STANDINGS: Readonly<Record<Status, string>> = { shown: 'valid', gap: 'faulty', not_applicable: 'waiting' };
+const STANDINGS: Readonly<Record<Status, string>> = { shown: 'valid', gap: 'faulty', none: 'waiting' };
 
 /** A clause with its status. It opens to the evidence, with links to entries, and the remedies. */
 export function ReportedClause({ clause: { id, title, asks, status, measures } }: { readonly clause: ReportClause }) {
@@ -69,7 +68,7 @@ function Evidence({
 function Mark({ status }: { readonly status: Status }) {
   return (
     <span className={classes.mark} data-standing={STANDINGS[status]}>
-      {WORDS[status]}
+      {status}
     </span>
   );
 }

@@ -2,6 +2,7 @@ import { Button, Group, Select, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { visible } from '../../../../src/cli/terminal/visible.ts';
+import { emptyText } from '../../../../src/compliance/render/words.ts';
 import { api, dataOf } from '../../api/client.ts';
 import { useAllTrajectories } from '../../api/trajectories-query.ts';
 import { InstantInput } from '../../parts/instant-input.tsx';
@@ -69,10 +70,16 @@ function make(scope: ReportScope): Promise<ComplianceReport> {
 
 function Shown({ report, scope }: { readonly report: ComplianceReport; readonly scope: ReportScope }) {
   const { frameworks, gaps, log, valid } = report;
+  const empty = emptyText(report);
   const [chosen, setChosen] = useState<string | null>(null);
   const framework = frameworks.find(({ id }) => id === chosen) ?? frameworks[0];
   return (
     <>
+      {empty !== undefined && (
+        <Text size="sm" fw={600}>
+          {empty}
+        </Text>
+      )}
       <Text size="sm" fw={600} role="status">
         {counted(log.size, 'entry', 'entries')} of the log: {counted(gaps, 'clause', 'clauses')} with a gap
         {!valid && ', and the ledger has faults'}

@@ -11,7 +11,7 @@ const DRAWN_MAX = 200;
 
 /** The affected entries as a graph or a list, with facts, calls and pending proposals. */
 export function BlastResult({ blast }: { readonly blast: Blast }) {
-  const { entries, facts, calls, pending, affected, total, erased } = blast;
+  const { entries, facts, ended, calls, pending, affected, total, erased } = blast;
   const places = new Map(entries.map((entry) => [entry.id, entry]));
   if (affected === 0) return <Text size="sm">No entry derives from this start.</Text>;
   return (
@@ -24,24 +24,19 @@ export function BlastResult({ blast }: { readonly blast: Blast }) {
       >
         {affected <= DRAWN_MAX ? <BlastGraph entries={entries} /> : <EntryList entries={entries} places={places} />}
       </Section>
-      {facts.length > 0 && (
-        <Section title="Facts" about="Believed because of it.">
-          <List size="sm" spacing={2}>
-            {facts.map(({ entry, space, subject, predicate, object, fact_id }) => (
-              <List.Item key={`${fact_id} ${entry}`}>
-                <Inert>{`${subject} ${predicate} ${object}`}</Inert>, in <Inert>{space}</Inert>,{' '}
-                <Place id={entry} places={places} />
-              </List.Item>
-            ))}
-          </List>
-        </Section>
-      )}
+      <Facts title="Facts" about="Believed because of it." facts={facts} places={places} />
+      <Facts
+        title="Ended facts"
+        about="Facts of other entries that affected entries ended."
+        facts={ended}
+        places={places}
+      />
       {calls.length > 0 && (
-        <Section title="Calls" about="Made because of it by registered tools. The plan has those of the gateway too.">
+        <Section title="Calls" about="Made because of it by registered tools, or through the gateway.">
           <List size="sm" spacing={2}>
-            {calls.map(({ entry, id, tool, reversibility, outcome }) => (
+            {calls.map(({ entry, id, tool, reversibility, outcome, via }) => (
               <List.Item key={`${entry} ${id}`}>
-                <Inert>{tool ?? 'an erased call'}</Inert>: {undoable(reversibility, outcome)},{' '}
+                <Inert>{tool ?? 'an erased call'}</Inert>: {undoable(reversibility, outcome, via)},{' '}
                 <Place id={entry} places={places} />
               </List.Item>
             ))}
@@ -89,12 +84,40 @@ function Place({ id, places }: { readonly id: string; readonly places: Places })
 }
 
 /** Whether a call can be taken back. The engine compensates no call after its transaction. */
-function undoable(reversibility: string | undefined, outcome: string): string {
+const UNREPORTED = 'let through, and no outcome is reported';
+
+function undoable(reversibility: string | undefined, outcome: string, via: 'effect' | 'gateway'): string {
   if (outcome === 'undone') return 'undone already';
+  if (outcome === 'failed') return 'failed, as its agent reported';
+  if (via === 'gateway')
+    return outcome === 'open' ? UNREPORTED : 'made, and only another call of its server takes it back';
   if (outcome === 'open') return 'its outcome is not known yet';
   return reversibility === 'reversible' ? 'made, compensable by a new proposal' : 'made, not compensable';
 }
 
 function counted(number: number, one: string, many: string): string {
   return `${number.toLocaleString('en')} ${number === 1 ? one : many}`;
+}
+
+interface FactsProps {
+  readonly title: string;
+  readonly about: string;
+  readonly facts: Blast['facts'];
+  readonly places: ReadonlyMap<string, AffectedEntry>;
+}
+
+function Facts({ title, about, facts, places }: FactsProps) {
+  if (facts.length === 0) return null;
+  return (
+    <Section title={title} about={about}>
+      <List size="sm" spacing={2}>
+        {facts.map(({ entry, space, subject, predicate, object, fact_id }) => (
+          <List.Item key={`${fact_id} ${entry}`}>
+            <Inert>{`${subject} ${predicate} ${object}`}</Inert>, in <Inert>{space}</Inert>,{' '}
+            <Place id={entry} places={places} />
+          </List.Item>
+        ))}
+      </List>
+    </Section>
+  );
 }

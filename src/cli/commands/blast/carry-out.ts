@@ -1,16 +1,25 @@
 import type { Command } from 'commander';
 import { INCIDENTS, stepText } from '#domains/incident';
-import { carryOut, type IncidentDocument, incidentDocument, openIncidents, openIncidentsIn } from '#incidents';
-import type { Assize } from '#runtime';
+import {
+  affectedSince,
+  carryOut,
+  type IncidentDocument,
+  incidentDocument,
+  openIncidents,
+  openIncidentsIn,
+} from '#incidents';
+import type { AffectedEntry, Assize } from '#runtime';
 import type { Store } from '#stores';
+import { counted, shortId, shortTime } from '#views';
 import { CliError, EXIT, type ExitCode } from '../../errors.ts';
 import { withSharedOptions } from '../../files/options.ts';
 import { openAssize } from '../../store/runtime.ts';
 import { inSession, type Session, type SharedOptions } from '../../store/session.ts';
 import type { Output } from '../../terminal/output.ts';
-import { bold, line } from '../../terminal/printable.ts';
+import { bold, line, yellow } from '../../terminal/printable.ts';
 import { withOfficeOptions } from './office-options.ts';
 import { type OfficeOptions, officeKey, officeWrits, printRemains, printSteps } from './respond.ts';
+import { startOptions } from './start-options.ts';
 
 type Options = SharedOptions & OfficeOptions;
 
@@ -36,10 +45,10 @@ export function carryOutCommand(family: Command): void {
           const assize = await openAssize(store, session.storeUrl, options);
           try {
             const ids = id === undefined ? await openOnes(assize, options.incidents) : [id];
-            const documents: IncidentDocument[] = [];
+            const done: Carried[] = [];
             const writFor = officeWrits(store, options.as, key);
-            for (const incident of ids) documents.push(await carried(assize, store, { ...options, incident, writFor }));
-            return say(session, documents);
+            for (const incident of ids) done.push(await carried(assize, store, { ...options, incident, writFor }));
+            return say(session, done);
           } finally {
             await assize.close();
           }
@@ -57,6 +66,13 @@ async function openOnes(assize: Assize, trajectoryId: string): Promise<readonly 
   return openIncidentsIn((await openIncidents(assize, trajectoryId)).state() as never);
 }
 
+/** An incident after the command, and the entries that its plan does not know. */
+interface Carried {
+  readonly document: IncidentDocument;
+  /** Absent: another process, or an earlier command, closed the incident before. */
+  readonly since?: readonly AffectedEntry[];
+}
+
 async function carried(
   assize: Assize,
   store: Store,
@@ -65,24 +81,44 @@ async function carried(
     writFor,
     incidents,
   }: Options & { readonly incident: string; readonly writFor: ReturnType<typeof officeWrits> },
-): Promise<IncidentDocument> {
+): Promise<Carried> {
   const done = await carryOut(assize, store, { incident, writFor, trajectoryId: incidents });
-  return incidentDocument(incident, done.incident);
+  const document = incidentDocument(incident, done.incident);
+  if (done.recorded === 0) return { document };
+  return { document, since: await affectedSince(store, done.incident, incidents) };
 }
 
-function say({ json, out }: Session, incidents: readonly IncidentDocument[]): ExitCode {
-  if (json) out.document({ incidents });
+function say({ json, out }: Session, incidents: readonly Carried[]): ExitCode {
+  if (json)
+    out.document({
+      incidents: incidents.map(({ document, since }) => ({
+        ...document,
+        ...(since !== undefined && { affected_since: since.map(({ id }) => id) }),
+      })),
+    });
   else if (incidents.length === 0) out.line(line`No approved incident is open.`);
-  else for (const incident of incidents) print(out, incident);
-  const hasFailed = incidents.some(({ steps }) => steps.some(({ outcome }) => outcome === 'failed'));
+  else for (const each of incidents) print(out, each);
+  const hasFailed = incidents.some(({ document }) => document.steps.some(({ outcome }) => outcome === 'failed'));
   return hasFailed ? EXIT.negative : EXIT.ok;
 }
 
-function print(out: Output, { id, because, approved_by = '', steps, remains }: IncidentDocument): void {
+const SHOWN_MAX = 5;
+
+function print(out: Output, { document, since }: Carried): void {
+  const { id, start, because, approved_by = '', closed_at, steps, remains } = document;
   out.line(line`${bold(`incident ${id}`)}, approved by ${approved_by}: ${because}`);
+  if (since === undefined && closed_at !== undefined)
+    out.line(line`Nothing was done: it was carried out before, by ${shortTime(closed_at)}.`);
   printSteps(
     out,
     steps.map((step) => ({ text: stepText(step), ...(step.outcome !== undefined && { outcome: step.outcome }) })),
   );
   printRemains(out, remains);
+  if (since === undefined || since.length === 0) return;
+  const shown = since.slice(0, SHOWN_MAX).map((entry) => shortId(entry.id));
+  const more = since.length > SHOWN_MAX ? ' …' : '';
+  out.line(
+    line`${yellow('not in the plan')}: ${counted(since.length, 'entry')} affected since it was made: ${shown.join(' ')}${more}`,
+  );
+  out.line(line`Plan anew for them: assize blast ${startOptions(start)} --plan`);
 }

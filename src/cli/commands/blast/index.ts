@@ -127,8 +127,10 @@ function withoutSome(without: readonly string[]): readonly Derivation[] {
   return DERIVATIONS.filter((name) => !without.includes(name));
 }
 
+const THROUGH = ' through the gateway: only another call of its server takes it back';
+
 /** Each entry once, in the order of the log, with the entries that it derives from. */
-function print(out: Output, { entries, facts, calls, pending, total, erased }: BlastRadius): void {
+function print(out: Output, { entries, facts, ended, calls, pending, total, erased }: BlastRadius): void {
   const starts = entries.filter(({ isStart }) => isStart).length;
   const derived = entries.length - starts;
   const trajectories = new Set(entries.map(({ trajectoryId }) => trajectoryId)).size;
@@ -145,9 +147,14 @@ function print(out: Output, { entries, facts, calls, pending, total, erased }: B
   if (facts.length > 0) out.line(line`${bold(counted(facts.length, 'fact'))} believed because of it`);
   for (const { entry, space, subject, predicate, object } of facts)
     out.line(line`  ${space} ${subject} ${predicate} ${object} ${dim(shortId(entry))}`);
+  if (ended.length > 0) out.line(line`${bold(counted(ended.length, 'fact'))} ended because of it`);
+  for (const { entry, space, subject, predicate, object } of ended)
+    out.line(line`  ${space} ${subject} ${predicate} ${object} ${dim(shortId(entry))}`);
   if (calls.length > 0) out.line(line`${bold(counted(calls.length, 'call'))} made because of it`);
-  for (const { entry, tool, reversibility, outcome } of calls)
-    out.line(line`  ${tool ?? 'erased'} ${reversibility ?? ''} ${outcome} ${dim(shortId(entry))}`);
+  for (const { entry, tool, reversibility, outcome, via } of calls) {
+    const rest = via === 'gateway' && outcome !== 'undone' && outcome !== 'failed' ? THROUGH : '';
+    out.line(line`  ${tool ?? 'erased'} ${reversibility ?? ''} ${outcome} ${dim(shortId(entry))}${rest}`);
+  }
   if (pending.length > 0) out.line(line`${bold(counted(pending.length, 'proposal'))} still pending`);
   for (const id of pending) out.line(line`  ${shortId(id)}`);
   if (erased > 0)

@@ -15,7 +15,7 @@ import { rootKeyToAct } from '../../store/root-key.ts';
 import { openAssize } from '../../store/runtime.ts';
 import type { Session } from '../../store/session.ts';
 import type { Output } from '../../terminal/output.ts';
-import { bold, dim, line } from '../../terminal/printable.ts';
+import { bold, dim, line, yellow } from '../../terminal/printable.ts';
 
 /** The options by which a command acts as an office. */
 export interface OfficeOptions extends OpeningOptions {
@@ -105,8 +105,8 @@ async function propose(
 
 function proposedDocument(proposed: ProposedIncident | undefined): object {
   if (proposed === undefined) return {};
-  const { incident, trajectoryId, pending } = proposed;
-  return { incident, trajectory_id: trajectoryId, pending };
+  const { incident, trajectoryId, status, pending } = proposed;
+  return { incident, trajectory_id: trajectoryId, status, ...(pending !== undefined && { pending }) };
 }
 
 function print(out: Output, plan: ResponsePlan, proposed: ProposedIncident | undefined): void {
@@ -116,16 +116,23 @@ function print(out: Output, plan: ResponsePlan, proposed: ProposedIncident | und
   );
   printRemains(out, plan.remains);
   if (proposed === undefined) return;
-  const { incident, trajectoryId, pending } = proposed;
+  const { incident, trajectoryId, status, pending } = proposed;
+  if (status !== 'proposed')
+    out.line(line`${yellow('Nothing was proposed')}: the open incident ${incident} has the same plan.`);
   const where = trajectoryId === INCIDENTS ? '' : ` --incidents ${trajectoryId}`;
+  const carry = `assize blast carry-out ${incident}${where}`;
+  if (pending === undefined) {
+    out.line(line`${bold(`incident ${incident}`)} is approved. Carry it out: ${carry}`);
+    return;
+  }
   out.line(
     line`${bold(`incident ${incident}`)} waits for a person: assize approve ${shortId(pending)} --as human:NAME`,
   );
-  out.line(line`Then carry it out: assize blast carry-out ${incident}${where}`);
+  out.line(line`Then carry it out: ${carry}`);
 }
 
 export function printSteps(out: Output, steps: readonly { readonly text: string; readonly outcome?: string }[]): void {
-  out.line(line`${bold(counted(steps.length, 'step'))}`);
+  out.line(steps.length === 0 ? line`No step is needed.` : line`${bold(counted(steps.length, 'step'))}`);
   for (const { text, outcome } of steps) out.line(line`  ${outcome === undefined ? '' : `${outcome} `}${text}`);
 }
 

@@ -2,12 +2,13 @@ import { type Command, Option } from 'commander';
 import type { Instant } from '#canon';
 import { ChatMemory, type ChatRecall } from '#chat';
 import { systemClock } from '#oracle';
-import { CliError, EXIT } from '../../errors.ts';
+import { CliError, EXIT, note } from '../../errors.ts';
 import { count, repeatable, upTo, withSharedOptions } from '../../files/options.ts';
 import { INSTANT_HELP, instantOrAny, instantOrDay, periodText } from '../../input/periods.ts';
 import { shortFact } from '../../render/fact-text.ts';
 import { readingAssize } from '../../store/runtime.ts';
 import { inSession, type Session, type SharedOptions } from '../../store/session.ts';
+import { unknownSpaceText } from '../../store/unknown-space.ts';
 import { dim, line, yellow } from '../../terminal/printable.ts';
 import { metadataOf } from './metadata.ts';
 
@@ -26,6 +27,7 @@ interface Options extends SharedOptions {
 }
 
 const LIMIT_MAX = 200;
+const BUDGET_TEXT = 'No fact fits into the budget, so the text is empty. Pass a larger --budget.';
 
 export function ask(command: Command): void {
   withSharedOptions(
@@ -78,7 +80,9 @@ export function ask(command: Command): void {
               ...(metadata !== undefined && { metadata }),
             },
           });
-          print(session, found, options.context === true);
+          const isUnknown = found.facts.length === 0 && options.cursor === undefined;
+          const unknown = isUnknown ? await unknownSpaceText(store, spaces) : undefined;
+          print(session, found, options, unknown);
           return EXIT.ok;
         });
       }),
@@ -88,18 +92,21 @@ export function ask(command: Command): void {
 function print(
   { json, out }: Session,
   { facts, context, tokens, next, observations }: ChatRecall,
-  isText: boolean,
+  options: Options,
+  unknown: string | undefined,
 ): void {
   if (json) {
     const shown = facts.map(({ row: _, ...fact }) => fact);
     out.document({ facts: shown, context, tokens, ...(next !== undefined && { next }), observations });
     return;
   }
-  if (isText) {
-    for (const each of context.split('\n')) out.line(line`${each}`);
+  if (options.context === true) {
+    // The output is for a prompt, so a message to the user is no part of it.
+    if (context === '') note(facts.length > 0 ? BUDGET_TEXT : (unknown ?? 'No facts found.'));
+    else for (const each of context.split('\n')) out.line(line`${each}`);
     return;
   }
-  if (facts.length === 0) out.line(line`No facts found.`);
+  if (facts.length === 0) out.line(line`No facts found.${unknown === undefined ? '' : ` ${unknown}`}`);
   else
     out.table(
       ['fact', 'space', 'subject', 'predicate', 'object', 'valid'].map((title) => ({ title })),

@@ -1,16 +1,16 @@
 import type { Command } from 'commander';
 import type { Instant } from '#canon';
-import type { FactRow } from '#memory';
 import type { Explained } from '#runtime';
 import { shortId, shortTime } from '#views';
 import { CliError, EXIT } from '../../errors.ts';
 import { withSharedOptions } from '../../files/options.ts';
 import { INSTANT_HELP, instantText, periodText } from '../../input/periods.ts';
 import { printFacts, saidOf, shortened, shortFact } from '../../render/fact-text.ts';
-import { isPrefix } from '../../store/entries.ts';
 import { readingAssize } from '../../store/runtime.ts';
 import { inSession, type Session } from '../../store/session.ts';
+import { requireSpace } from '../../store/unknown-space.ts';
 import { bold, dim, green, line, red } from '../../terminal/printable.ts';
+import { oneOf } from './one-fact.ts';
 import { type AboutOptions, about, given, LIMIT_MAX, systemOption, validOption } from './recall.ts';
 
 interface Options extends AboutOptions {
@@ -18,9 +18,6 @@ interface Options extends AboutOptions {
   readonly valid?: Instant | 'any';
   readonly system?: Instant | 'any';
 }
-
-/** Maximum number of facts in an ambiguity error. */
-const NAMED_MAX = 5;
 
 export function explain(command: Command): void {
   withSharedOptions(
@@ -38,6 +35,7 @@ export function explain(command: Command): void {
     .action(
       inSession((session, options: Options) =>
         session.withStore('readonly', async (store) => {
+          await requireSpace(store, options.space);
           const memory = readingAssize(store).memory(options.space, options.trajectory);
           // A losing assertion is found only by its id.
           const kind = options.fact === undefined ? 'current' : 'all';
@@ -53,32 +51,6 @@ export function explain(command: Command): void {
         }),
       ),
     );
-}
-
-/**
- * The matching fact, in its latest version.
- * @throws CliError
- */
-function oneOf(facts: readonly FactRow[], id: string | undefined): FactRow {
-  const exact = facts.filter(({ fact_id }) => fact_id === id || shortFact(fact_id) === id);
-  const meant = facts.filter(({ fact_id }) => id === undefined || (id.length >= 8 && fact_id.startsWith(id)));
-  const versions = exact.length > 0 ? exact : meant;
-  const ids = [...new Set(versions.map(({ fact_id }) => fact_id))];
-  if (ids.length === 1) return versions.at(-1)!;
-  // The full ids of losing assertions and of parts of a fact contain colons.
-  if (ids.length === 0 && id !== undefined && !isPrefix(id) && !id.includes('::'))
-    throw new CliError('usage', `'${id}' is not a fact id. Pass its first 8 to 64 hex digits, as listed by recall.`);
-  if (ids.length === 0)
-    throw new CliError(
-      'not_found',
-      'No fact matches at this time. Pass --valid any and --system any to search all times.',
-    );
-  const named = ids.slice(0, NAMED_MAX).map(shortFact).join(', ');
-  throw new CliError(
-    'ambiguous',
-    `${ids.length} facts match (${named}${ids.length > NAMED_MAX ? ', …' : ''}). Pass --fact ID, or narrow the selection.`,
-    { evidence: { ids: ids.slice(0, NAMED_MAX) } },
-  );
 }
 
 function print({ json, out }: Session, { fact, versions, contradictions, entries, sources, trust }: Explained): void {

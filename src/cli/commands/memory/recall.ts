@@ -11,6 +11,7 @@ import { printFacts } from '../../render/fact-text.ts';
 import { project } from '../../store/project.ts';
 import { readingAssize } from '../../store/runtime.ts';
 import { inSession, type Session, type SharedOptions } from '../../store/session.ts';
+import { unknownSpaceText } from '../../store/unknown-space.ts';
 import { dim, line, yellow } from '../../terminal/printable.ts';
 import { spaceOption } from '../assert-memory.ts';
 
@@ -196,7 +197,8 @@ async function show(
   // Computed vectors are stored.
   const mode = embedder === undefined ? 'readonly' : 'existing';
   const read = async (store: Store) => {
-    print(session, await readingAssize(store, embedder).memory(space, trajectory).recall(query));
+    const found = await readingAssize(store, embedder).memory(space, trajectory).recall(query);
+    print(session, found, found.facts.length === 0 ? await unknownSpaceText(store, [space]) : undefined);
     return EXIT.ok;
   };
   return session.withStore(mode, read, given(by, 'vectors'));
@@ -239,7 +241,11 @@ function failing(embedder: Embedder, file: string): Embedder {
   };
 }
 
-function print({ json, out }: Session, { facts, scores, isTruncated, observation, fallback }: Recalled): void {
+function print(
+  { json, out }: Session,
+  { facts, scores, isTruncated, observation, fallback }: Recalled,
+  unknown: string | undefined,
+): void {
   const failed = fallback && { by: fallback.by, cause: whyOf(fallback.cause) };
   if (json) {
     const told = { ...(scores && { scores }), ...(failed && { fallback: failed }) };
@@ -247,7 +253,7 @@ function print({ json, out }: Session, { facts, scores, isTruncated, observation
     return;
   }
   if (failed) out.line(line`${yellow('The embedder failed')}, so the facts are ranked by words: ${failed.cause}`);
-  if (facts.length === 0) out.line(line`No facts found.`);
+  if (facts.length === 0) out.line(line`No facts found.${unknown === undefined ? '' : ` ${unknown}`}`);
   else
     printFacts(
       out,

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { segment } from '#authority';
-import { ChatMemory, type ChatMessage, type GivenFact, type Remembered } from '#chat';
+import { ChatMemory, type ChatMessage, type GivenFact, MESSAGES_MAX, type Remembered } from '#chat';
 import { systemClock } from '#oracle';
 import { counted, shortId } from '#views';
 import { CliError, EXIT } from '../../errors.ts';
@@ -12,7 +12,8 @@ import { loadModel } from '../../store/model.ts';
 import { project } from '../../store/project.ts';
 import { openAssize } from '../../store/runtime.ts';
 import { inSession, type Session } from '../../store/session.ts';
-import { green, line, type Printable, red, yellow } from '../../terminal/printable.ts';
+import { spacesWithFacts } from '../../store/unknown-space.ts';
+import { dim, green, line, type Printable, red, yellow } from '../../terminal/printable.ts';
 import { type AssertOptions, authorityIn, withAuthority } from '../assert-memory.ts';
 import { metadataOf } from './metadata.ts';
 
@@ -74,13 +75,14 @@ export function remember(command: Command): void {
         const facts = options.facts === undefined ? undefined : allLines<GivenFact>(options.facts, FACT);
         if (facts === undefined && !('model' in model))
           throw new CliError('usage', 'The command needs a model or facts. Pass --model FILE or --facts FILE.');
-        const messages = allLines<ChatMessage>(path, MESSAGE);
+        const messages = messagesOf(path);
         const authority = authorityIn(session, options);
         return session.withStore('existing', async (store) => {
           const assize = await openAssize(store, session.storeUrl, options);
           const trajectory = await assize.open(trajectoryId);
           const { writ } = await authority(store, trajectoryId, `memory:${segment(options.space)}:**`);
           const memory = new ChatMemory({ assize, store, trajectory, writ: writ() }, { ...model, clock: systemClock });
+          const isNew = !(await spacesWithFacts(store)).includes(options.space);
           const done = await memory.remember(messages, {
             space: options.space,
             ...(options.user !== undefined && { user: options.user }),
@@ -88,7 +90,7 @@ export function remember(command: Command): void {
             ...(facts !== undefined && { facts }),
           });
           await assize.close();
-          print(session, done);
+          print(session, done, isNew && done.added.length > 0 ? options.space : undefined);
           return done.skipped.length + done.questions.length === 0 ? EXIT.ok : EXIT.negative;
         });
       }),
@@ -101,26 +103,51 @@ function ownModel(): Partial<Awaited<ReturnType<typeof loadModel>>> {
   return { ...(model !== undefined && { model }), ...(theta !== undefined && { theta }) };
 }
 
+/** @throws CliError */
+function messagesOf(path: string): ChatMessage[] {
+  const messages = allLines<ChatMessage>(path, MESSAGE);
+  const place = path === STDIN ? 'Standard input' : path;
+  if (messages.length === 0)
+    throw new CliError(
+      'bad_input',
+      `${place} has no message. Write one JSON object a line, such as {"role":"user","content":"…"}.`,
+    );
+  if (messages.length > MESSAGES_MAX)
+    throw new CliError(
+      'bad_input',
+      `${place} has ${messages.length} messages, and a call reads at most ${MESSAGES_MAX}. Split the file.`,
+    );
+  return messages;
+}
+
 function allLines<T>(path: string, schema: z.ZodType): T[] {
   const file = openLines(path === STDIN ? 0 : path, schema, path === STDIN ? 'standard input' : path);
   return Array.from({ length: file.length }, (_, n) => file.line(n + 1) as T);
 }
 
-function print({ json, out }: Session, done: Remembered): void {
+function print({ json, out }: Session, done: Remembered, newSpace: string | undefined): void {
   if (json) {
     out.document({ ...done });
     return;
   }
-  const { added, changed, duplicates, contradicted, skipped, questions } = done;
+  const { added, changed, duplicates, contradicted, withdrawn, skipped, questions } = done;
   for (const fact of added) out.line(line`${green('added')} ${textOf(fact)}`);
   for (const { was, ...fact } of changed)
     out.line(line`${green('changed')} ${textOf(fact)}; before: ${was.join(', ')}`);
   for (const fact of duplicates) out.line(line`known ${textOf(fact)}`);
   for (const { by, ...fact } of contradicted) out.line(line`${red('lost')} ${textOf(fact)}; against: ${by.join(', ')}`);
+  for (const fact of withdrawn) out.line(line`${yellow('withdrawn')} ${textOf(fact)}: this message stated it before`);
+  if (withdrawn.length > 0)
+    out.line(
+      dim(
+        line`A withdrawn statement stays withdrawn. State the fact in another message, or with assize memory assert.`,
+      ),
+    );
   for (const { fact, why } of skipped)
     out.line(line`${yellow('skipped')} ${fact === undefined ? line`a fact` : textOf(fact)}: ${why}`);
   for (const { pending, channel, facts } of questions)
     out.line(line`${yellow('pending')} for ${channel} as ${shortId(pending)}: ${counted(facts.length, 'fact')}`);
+  if (newSpace !== undefined) out.line(dim(line`The space ${newSpace} is new.`));
   if (Object.values(done).every((list) => list.length === 0)) out.line(line`No facts found.`);
 }
 

@@ -1,16 +1,33 @@
 import { type Command, Option } from 'commander';
 import { segment } from '#authority';
 import { ChatMemory, type Repair } from '#chat';
+import type { FactRow } from '#memory';
 import { systemClock } from '#oracle';
-import { counted, shortId } from '#views';
-import { EXIT } from '../../errors.ts';
+import type { MemoryView } from '#runtime';
+import type { Store } from '#stores';
+import { counted, shortId, shortTime } from '#views';
+import { CliError, EXIT } from '../../errors.ts';
 import { withSharedOptions } from '../../files/options.ts';
-import { openAssize } from '../../store/runtime.ts';
+import { shortened } from '../../render/fact-text.ts';
+import { headOf } from '../../store/entries.ts';
+import { openAssize, readingAssize } from '../../store/runtime.ts';
 import { inSession, type Session } from '../../store/session.ts';
+import { requireSpace } from '../../store/unknown-space.ts';
 import { line, yellow } from '../../terminal/printable.ts';
-import { type AssertOptions, authorityIn, describedRuling, rulingLine, withAuthority } from '../assert-memory.ts';
+import {
+  type AssertOptions,
+  authorityIn,
+  describedRuling,
+  rulingLine,
+  validName,
+  withAuthority,
+} from '../assert-memory.ts';
+import { oneOf } from './one-fact.ts';
+import { given, LIMIT_MAX } from './recall.ts';
 
 interface Options extends AssertOptions {
+  readonly subject?: string;
+  readonly predicate?: string;
   readonly apply?: boolean;
 }
 
@@ -20,33 +37,63 @@ export function repair(command: Command): void {
       command
         .command('repair')
         .description('list what followed from a false fact, or withdraw it')
-        .argument('<fact>', 'whole id of the fact, as --json of ask has it')
-        .argument('<trajectory>', 'trajectory that records the withdrawal')
+        .argument('<fact>', 'id of the fact as listed by ask, or its first 8 digits')
+        .argument('<trajectory>', 'trajectory that sees the fact, and records the withdrawal')
+        .addOption(new Option('--subject <name>', 'look for the fact among those of this subject').argParser(validName))
+        .addOption(new Option('--predicate <name>', 'look only among those of this predicate').argParser(validName))
         .addOption(new Option('--apply', 'withdraw the fact and the facts that followed from it, in one commit')),
     ),
   )
     .addHelpText(
       'after',
-      '\nExample:\n  assize memory repair FACT chat --space user:ida --key anchor.key --apply\n\n' +
+      '\nExamples:\n  assize memory repair 1f0c8a77 chat --space user:ida\n' +
+        '  assize memory repair 1f0c8a77 chat --space user:ida --key anchor.key --apply\n\n' +
         'A fact follows from another if its statement observed a recall of it (basedOn of remember). Actions that used\n' +
-        'the fact are listed for a person, and not undone.\n' +
+        'the fact are listed for a person, and not undone. Without --apply, the command needs no writ.\n' +
         'Negative: with --apply, the withdrawal was rejected, is pending, or is frozen.',
     )
     .action(
-      inSession((session, options: Options, fact: string, trajectoryId: string) => {
-        const authority = authorityIn(session, options);
-        return session.withStore('existing', async (store) => {
-          const assize = await openAssize(store, session.storeUrl, options);
-          const trajectory = await assize.open(trajectoryId);
-          const { writ } = await authority(store, trajectoryId, `memory:${segment(options.space)}:**`);
-          const memory = new ChatMemory({ assize, store, trajectory, writ: writ() }, { clock: systemClock });
-          const done = await memory.repair({ id: fact, space: options.space }, { apply: options.apply === true });
-          await assize.close();
-          print(session, done);
-          return done.ruling === undefined || done.ruling.ruling === 'committed' ? EXIT.ok : EXIT.negative;
-        });
-      }),
+      inSession((session, options: Options, id: string, trajectoryId: string) =>
+        options.apply === true
+          ? apply(session, options, id, trajectoryId)
+          : session.withStore('readonly', async (store) => {
+              await headOf(store, trajectoryId);
+              const assize = readingAssize(store);
+              const row = await factIn(store, assize.memory(options.space, trajectoryId), options, id);
+              const reading = { mayRead: () => true, readAs: trajectoryId, clock: systemClock };
+              const memory = new ChatMemory({ assize, store }, reading);
+              print(session, await memory.repair({ id: row.fact_id, space: options.space, row }));
+              return EXIT.ok;
+            }),
+      ),
     );
+}
+
+function apply(session: Session, options: Options, id: string, trajectoryId: string): Promise<number> {
+  const authority = authorityIn(session, options);
+  return session.withStore('existing', async (store) => {
+    const assize = await openAssize(store, session.storeUrl, options);
+    const trajectory = await assize.open(trajectoryId);
+    const row = await factIn(store, assize.memory(options.space, trajectoryId), options, id);
+    const { writ } = await authority(store, trajectoryId, `memory:${segment(options.space)}:**`);
+    const memory = new ChatMemory({ assize, store, trajectory, writ: writ() }, { clock: systemClock });
+    const done = await memory.repair({ id: row.fact_id, space: options.space, row }, { apply: true });
+    await assize.close();
+    print(session, done);
+    return done.ruling === undefined || done.ruling.ruling === 'committed' ? EXIT.ok : EXIT.negative;
+  });
+}
+
+/** @throws CliError `ambiguous`, `not_found`, `usage` */
+async function factIn(store: Store, view: MemoryView, options: Options, id: string): Promise<FactRow> {
+  await requireSpace(store, options.space);
+  const of = given(options, 'subject', 'predicate');
+  const { facts, isTruncated } = await view.recall({ ...of, valid: 'any', system: 'any', limit: LIMIT_MAX });
+  if (!isTruncated) return oneOf(facts, id);
+  throw new CliError(
+    'ambiguous',
+    `The space has more than ${LIMIT_MAX} versions of facts. Name the fact also by --subject and --predicate.`,
+  );
 }
 
 function print({ json, out }: Session, { fact, isBelieved, withdrawn, decisions, unresolved, ruling }: Repair): void {
@@ -55,12 +102,30 @@ function print({ json, out }: Session, { fact, isBelieved, withdrawn, decisions,
     out.document({ fact, is_believed: isBelieved, withdrawn, decisions, unresolved, ...recorded });
     return;
   }
-  for (const { space, subject, predicate, object } of withdrawn)
-    out.line(line`withdraw ${subject} ${predicate} ${object} (${space})`);
-  for (const { id, trajectoryId, seq, action } of decisions)
-    out.line(line`${yellow('look at')} ${action} ${shortId(id)}, ${trajectoryId} seq ${seq}`);
-  for (const { id, trajectoryId, seq } of unresolved)
-    out.line(line`${yellow('cannot withdraw')} the facts of ${shortId(id)}, ${trajectoryId} seq ${seq}`);
+  if (!isBelieved)
+    out.line(
+      line`${fact.subject} ${fact.predicate} ${shortened(fact.object)} is not believed; its own statements stay as they are`,
+    );
+  if (withdrawn.length > 0)
+    out.table(
+      ['withdraw', 'subject', 'predicate', 'object', 'space', 'entry', 'at'].map((title) => ({ title })),
+      withdrawn.map(({ as, subject, predicate, object, space, entry, at }) => [
+        as,
+        subject,
+        predicate,
+        shortened(object),
+        space,
+        shortId(entry),
+        shortTime(at),
+      ]),
+    );
+  for (const { id, trajectoryId, seq, action, at } of decisions)
+    out.line(line`${yellow('look at')} ${action} ${shortId(id)}, ${trajectoryId} seq ${seq}, ${shortTime(at)}`);
+  for (const { id, trajectoryId, seq, at } of unresolved)
+    out.line(
+      line`${yellow('cannot withdraw')} the facts of ${shortId(id)}, ${trajectoryId} seq ${seq}, ${shortTime(at)}`,
+    );
   if (ruling !== undefined) out.line(rulingLine(ruling));
-  else out.line(line`${counted(withdrawn.length, 'fact')} to withdraw; nothing is recorded`);
+  else if (withdrawn.length === 0) out.line(line`Nothing to withdraw.`);
+  else out.line(line`${counted(withdrawn.length, 'statement')} to withdraw, with --apply. Nothing is recorded.`);
 }

@@ -22,7 +22,8 @@ export const beginArgs: z.ZodObject<{
 
 /**
  * Begins a call that was let through, as its caller is about to make it. A call is begun once, with
- * the arguments that were approved, under the rules and the definition of that time.
+ * the arguments that were approved, under the rules, the definition and the standing approval of
+ * that time.
  */
 export function applyBegin(
   state: GatewayState,
@@ -41,14 +42,26 @@ export function applyBegin(
     throw new Error(`the rules have changed since the call ${call} was let through; ask again`);
   if (isRedefined(state, row))
     throw new Error(`the definition of ${row.tool} has changed since the call ${call} was let through; ask again`);
+  if (hasLapsed(state, row, at))
+    throw new Error(`the standing approval ${row.standing} that let the call ${call} through has ended; ask again`);
   if (isStale(row.at, at)) throw new Error(`the call ${call} was let through more than a day ago; ask again`);
   row.begunAt = at;
   if (as !== undefined) row.begunAs = as;
 }
 
 /** Whether a call was let through and can be begun now. */
-export function canBegin(state: Pick<GatewayState, 'rules' | 'pins'>, row: CallRow, now: string): boolean {
-  return isToBegin(row) && row.rules === state.rules.digest && !isRedefined(state, row) && !isStale(row.at, now);
+export function canBegin(state: Pick<GatewayState, 'rules' | 'pins' | 'standing'>, row: CallRow, now: string): boolean {
+  const isJudgedAnew = row.rules !== state.rules.digest || isRedefined(state, row) || hasLapsed(state, row, now);
+  return isToBegin(row) && !isJudgedAnew && !isStale(row.at, now);
+}
+
+/** Whether the standing approval that let the call through was ended, or has expired. */
+function hasLapsed({ standing }: Pick<GatewayState, 'standing'>, row: CallRow, now: string): boolean {
+  if (row.standing === undefined) return false;
+  const approval = standing[row.standing];
+  if (approval?.approvedBy === undefined || now >= approval.expires) return true;
+  // Another approval can have the id of an ended one, after a day.
+  return approval.approvedAt !== undefined && approval.approvedAt > row.at;
 }
 
 /** Whether the pinned definition of the tool is another one than the call was judged with. */

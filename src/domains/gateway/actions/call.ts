@@ -7,7 +7,8 @@ import type { Found } from '../judge/path-name.ts';
 import type { Resources } from '../judge/resources.ts';
 import { callId, serverName, sessionId, toolName } from '../name-forms.ts';
 import { AGENT, matchesSome, registeredName, toolKey } from '../names.ts';
-import type { CallRow, GatewayState } from '../schema.ts';
+import type { Rules } from '../rules/rules.ts';
+import type { CallRow, GatewayState, StandingApproval } from '../schema.ts';
 
 /** How many parts a call may have. */
 export const PARTS_MAX = 64;
@@ -120,7 +121,7 @@ export function applyCall(
   const denied = verdict.denied ?? unreadable(limits, row, verdict.resources) ?? ('rule' in first ? first : undefined);
   const over = isTried ? overLimit(limits, state, row) : undefined;
   if (over !== undefined) row.over = over;
-  if (denied === undefined && over === undefined) answerByStanding(state, id, row, verdict);
+  if (denied === undefined && over === undefined) answerByStanding(state, id, row, { verdict, compiled });
   if (denied !== undefined) row.denied = denied;
   if (args.once === true) {
     if (row.run === 'assize') throw new Error(`Assize makes the calls of ${tool} itself; ask without \`once\``);
@@ -269,13 +270,19 @@ export function limitText(sum: number, max: number, text: string): string {
  * Answers the questions by the first standing approval that fits, in order of their ids. One that
  * is approved later leaves a waiting call as it is, so that a person can still approve that call.
  */
-function answerByStanding(state: GatewayState, id: string, row: NewRow, verdict: Verdict): void {
+function answerByStanding(
+  state: GatewayState,
+  id: string,
+  row: NewRow,
+  { verdict, compiled }: { readonly verdict: Verdict } & Pick<RulesInForce, 'compiled'>,
+): void {
   if (verdict.asks.length === 0 || !verdict.coverable) return;
   for (const name of Object.keys(state.standing).sort()) {
     const standing = state.standing[name];
     if (standing?.approvedBy === undefined || standing.agent !== row.agent || row.at >= standing.expires) continue;
     if (standing.approvedAt !== undefined && row.at < standing.approvedAt) continue;
-    if (!isCovered(standing.tools, row) || !fits(state, name, standing, verdict.resources)) continue;
+    if (!isCovered(standing.tools, row) || !isWithin(standing, compiled.rules.standing)) continue;
+    if (!fits(state, name, standing, verdict.resources)) continue;
     row.standing = name;
     state.spent[`${name}|${id}`] = { ...row.amounts, [USES]: 1 };
     return;
@@ -285,6 +292,15 @@ function answerByStanding(state: GatewayState, id: string, row: NewRow, verdict:
 /** Whether a standing approval is for the call itself, or for each of its parts. */
 function isCovered(tools: readonly string[], { tool, parts }: NewRow): boolean {
   return matchesSome(tools, tool) || (parts?.every((name) => matchesSome(tools, name)) ?? false);
+}
+
+/**
+ * Whether the rules in force would still let it be asked for. Stricter rules end what it covers.
+ */
+function isWithin({ uses, amounts }: Pick<StandingApproval, 'uses' | 'amounts'>, most: Rules['standing']): boolean {
+  const isCapped = ([unit, amount]: [string, number]): boolean =>
+    amount <= (Object.hasOwn(most.amounts, unit) ? (most.amounts[unit] as number) : 0);
+  return uses <= most.uses && Object.entries(amounts).every(isCapped);
 }
 
 /** The member of `spent` that counts uses. No unit has this name. */

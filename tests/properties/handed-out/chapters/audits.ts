@@ -1,10 +1,13 @@
 /** Every check of a ledger, and every read of its store. */
 
 import { generateKeys } from '#canon';
+import { budget } from '#domains/budget';
+import { incident } from '#domains/incident';
 import { signerKey } from '#merkle';
 import { listingKeyOf } from '#oracle';
 import * as audit from '../../../../src/public/audit.ts';
 import { MemoryStore } from '../../../../src/public/stores.ts';
+import { HandClock, runtimeOver, writFor } from '../../../support/ledger/runtime.ts';
 import type { Stage } from '../stage.ts';
 
 /** The faults that the checks find. */
@@ -61,6 +64,7 @@ async function checks({ on, library, store, domains, policy }: Stage): Promise<r
   await library.listWrits(store, 'shop');
   await library.blastRadius(store, { principal: 'agent:a' }, { through: ['state', 'recall'], by: 'all', onProgress });
   await library.makeReport(store, { onProgress });
+  await incidents({ on, library });
   // A report of the library is already changed here.
   library.reportHtml(await audit.makeReport(store));
   library.reportMarkdown(await audit.makeReport(store));
@@ -73,6 +77,32 @@ async function checks({ on, library, store, domains, policy }: Stage): Promise<r
   ];
   const replays = [await library.deepReplay(store, 'shop', over), ...(await library.deepReplayStore(store, over))];
   return [...reports.filter(({ valid }) => !valid), ...replays.filter(({ same }) => !same)];
+}
+
+/** A response in a ledger of its own, because its revocations would end the shop. */
+async function incidents({ on, library }: Pick<Stage, 'on' | 'library'>): Promise<void> {
+  const store = new MemoryStore();
+  const assize = runtimeOver(store as never, [budget, incident], { ports: { clock: new HandClock() } });
+  const bad = writFor('agent:bad');
+  const trajectory = await assize.create(budget, { trajectoryId: 't', writs: [bad] });
+  const role = { name: 'spender', params: { agent: 'ada' } } as const;
+  await trajectory.propose({ action: 'spend', role, args: { amount: 5 }, writ: bad } as never);
+  const radius = () => audit.blastRadius(store, { principal: 'agent:bad' });
+  await library.planResponse(store, await radius());
+  const office: audit.WritFor = async (action, scope) => writFor('human:ops', { actions: [action], scopes: [scope] });
+  // A plan that the library got or gave is changed afterwards.
+  const opening = async () => {
+    const plan = await audit.planResponse(store, await radius());
+    return { plan, because: 'b', openedBy: 'human:ops', writFor: office };
+  };
+  await library.openIncident(assize, await opening());
+  const { incident: id, pending } = await audit.openIncident(assize, await opening());
+  const approval = { principal: 'human:ida', method: 'test' };
+  await (await assize.open('incidents')).approvals.approve(pending!, approval);
+  const onStep = on('CarryOut.onStep', () => undefined);
+  await library.carryOut(assize, store, { incident: id, writFor: office, onStep });
+  const done = await audit.carryOut(assize, store, { incident: id, writFor: office });
+  await library.affectedSince(store, done.incident);
 }
 
 async function rows({ hands, on, library, store, assize }: Stage): Promise<void> {

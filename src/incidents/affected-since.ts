@@ -1,0 +1,24 @@
+import { arg, checkArgument } from '#base';
+import { INCIDENTS, type Incident } from '#domains/incident';
+import { type AffectedEntry, blastRadius, type IncidentStart, type IndexedStore } from '#runtime';
+
+const INCIDENT = arg.members({ start: arg.object, openedAt: arg.text });
+
+/**
+ * The entries that derive from the start of an incident, by any derivation, and that are later than
+ * its opening: the plan knows none of them. Reads every entry. The trajectory of incidents itself
+ * does not count.
+ *
+ * @throws the errors of `blastRadius`; ArgumentError `bad_argument`
+ */
+export async function affectedSince(
+  store: IndexedStore,
+  incident: Pick<Incident, 'start' | 'openedAt'>,
+  trajectoryId: string = INCIDENTS,
+): Promise<readonly AffectedEntry[]> {
+  checkArgument(INCIDENT, incident, 'incident');
+  checkArgument(arg.text, trajectoryId, 'trajectoryId');
+  const { start, openedAt } = incident;
+  const { entries } = await blastRadius(store, start as IncidentStart, { by: 'all' });
+  return entries.filter(({ at, trajectoryId: place }) => at > openedAt && place !== trajectoryId);
+}
