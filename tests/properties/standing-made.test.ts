@@ -1,10 +1,10 @@
 /** Uses of a standing approval whose calls Assize makes: the effect log has their outcomes. */
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { StandingReader, standingView } from '#calls';
 import { addMicros } from '#canon';
 import { DidNothing, declareTool } from '#effects';
-import { desk } from '../domains/gateway/testing/desk.ts';
-import { StandingReader, standingView } from './index.ts';
+import { desk } from '../../src/domains/gateway/testing/desk.ts';
 
 const RULES = `
 id: bank
