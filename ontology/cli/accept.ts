@@ -7,6 +7,7 @@ import { writeNew } from 'assize/internal/cli/files/write-file.ts';
 import { inSession, type SharedOptions } from 'assize/internal/cli/store/session.ts';
 import type { Output } from 'assize/internal/cli/terminal/output.ts';
 import { bold, dim, green, line, red } from 'assize/internal/cli/terminal/printable.ts';
+import { shortTime } from 'assize/internal/views';
 import type { Command } from 'commander';
 import type { SubmittedDraft } from '../index.ts';
 import { draftFile, draftIn, recordOf } from './draft-files.ts';
@@ -47,9 +48,12 @@ export function acceptDraftCommand(command: Command): void {
           [join(folder, `${name}.ts`), draft.text],
           [join(folder, `${name}.test.ts`), draft.tests],
         ] as const;
+        if (draft.accepted !== undefined && !json)
+          out.line(line`already accepted by ${draft.accepted.by} at ${shortTime(draft.accepted.at)}`);
         if (as === undefined) {
           if (json) out.document(documentOf(draft));
-          else out.line(line`Accept it with: assize ontology accept ${folder} --as human:NAME`);
+          else if (draft.accepted === undefined)
+            out.line(line`Accept it with: assize ontology accept ${folder} --as human:NAME`);
           return EXIT.ok;
         }
         const changed = files.filter(([path, to]) => !existsSync(path) || readText(path) !== to);
@@ -57,7 +61,10 @@ export function acceptDraftCommand(command: Command): void {
         const accepted = await acceptDraft(store, text, as);
         writeNew(changed, force);
         if (json) out.document({ ...documentOf(accepted), files: files.map(([path]) => path) });
-        else printAcceptance(out, accepted, files);
+        else {
+          if (draft.accepted === undefined) out.line(line`${green('accepted')} by ${accepted.accepted?.by ?? ''}`);
+          for (const [path] of changed) out.line(line`${path} written`);
+        }
         return EXIT.ok;
       }),
     );
@@ -85,13 +92,4 @@ function print(out: Output, { scaffold, text, findings, model, module }: Submitt
 
 function diffText({ sign, text }: DiffLine) {
   return sign === '+' ? line`${green('+')} ${text}` : line`${red('-')} ${text}`;
-}
-
-function printAcceptance(
-  out: Output,
-  { accepted }: SubmittedDraft,
-  files: readonly (readonly [string, string])[],
-): void {
-  out.line(line`${green('accepted')} by ${accepted?.by ?? ''}`);
-  for (const [path] of files) out.line(line`${path} written`);
 }

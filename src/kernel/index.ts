@@ -68,6 +68,7 @@ export {
 export { escalate, type InvariantResult, pass, reject } from './domain/invariant-result.ts';
 export { BELIEVE_ACTION } from './domain/memory-shape.ts';
 export type { MemorySpec, MemoryStatement, PredicateSpec, StatementMetadata } from './domain/memory-spec.ts';
+export { offersSameActions } from './domain/offers-same-actions.ts';
 export type { DeepPartial, StatePart } from './domain/part-types.ts';
 export type { ValidPointer, ValueAt } from './domain/path-types.ts';
 export { beginsLike, faultOfName, hasReservedPrefix, isSamePrincipal } from './domain/principal-name.ts';
