@@ -143,6 +143,22 @@ const FAULTS: readonly (readonly [string, string, RegExp, (answer: any) => void]
     },
   ],
   [
+    'a computed key outside of the state',
+    'source',
+    /WITHIN_FUNDS: check it has the computed key "own\[\['con', 'structor'\]/,
+    ({ invariants }) =>
+      (invariants.WITHIN_FUNDS.check =
+        "({ funds }) => { const own: Record<string, string> = {}; return own[['con', 'structor'].join('')] ? pass : reject('no'); }"),
+  ],
+  [
+    'a value of an open type',
+    'source',
+    /WITHIN_FUNDS: check the type of "Object.values\(\{\}\)" is open/,
+    ({ invariants }) =>
+      (invariants.WITHIN_FUNDS.check =
+        "({ funds }) => { const all = Object.values({}); return funds >= all.length ? pass : reject('é 😀'); }"),
+  ],
+  [
     'a schema of anything',
     'source',
     /z\.json/,
