@@ -1,4 +1,4 @@
-/** What a name of the module or of the language may be used for. */
+/** The uses of a name of the module or of the language. Without one, it is a plain value. */
 interface Use {
   readonly members?: string;
   readonly calls?: true;

@@ -64,7 +64,7 @@ const value = fc.letrec<{ value: string }>((tie) => ({
     ),
   ),
 })).value;
-/** Statements that declare or assign a name and say what it stands for, each around the next ones. */
+/** Statements that declare or assign a name, each around the next ones. */
 const FORMS = [
   ...['const # = $;', 'const { a: # } = $;', 'const { b: # = {} } = $;', 'const { ...# } = $;', 'const [#] = $;'],
   ...['let # = $;', '# = $;', 'for (const # of $)', 'for (const [, #] of Object.entries($))'],

@@ -55,7 +55,7 @@ const ELEMENTS: ReadonlySet<string> = new Set(
   'at filter find findLast flat pop reverse shift slice sort toReversed toSorted values entries'.split(' '),
 );
 
-/** The names of a fragment with this expression. The first parameter of its function is the state. */
+/** The names of a fragment. The first parameter of its function is the state. */
 export function boundNames(root: Expression): BoundNames {
   const declared: Declared[] = [];
   const assigned = new Set<string>();
@@ -149,7 +149,7 @@ function namesIn(name: BindingName, of: Declared['of']): Declared[] {
   });
 }
 
-/** `loans` of `loans ?? {}`: an empty object or list has no members, so all members are of `loans`. */
+/** `loans` of `loans ?? {}`: an empty object or list adds no members. */
 function orEmpty(node: Expression): Expression {
   if (isParenthesizedExpression(node)) return orEmpty(node.expression);
   if (!isBinaryExpression(node) || node.operatorToken.kind !== SyntaxKind.QuestionQuestionToken) return node;

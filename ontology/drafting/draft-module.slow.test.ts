@@ -119,7 +119,7 @@ const FAULTS: readonly (readonly [string, string, RegExp, (answer: any) => void]
     'a schema that defineDomain refuses',
     'definition',
     /module The schema of the state/,
-    ({ schemas }) => (schemas['/funds'] = 'z.number().int().transform((n) => n)'),
+    ({ schemas }) => (schemas['/funds'] = 'z.number().int().default(1)'),
   ],
   [
     'a rule over all members, declared for each',
