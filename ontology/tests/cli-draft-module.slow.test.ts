@@ -45,6 +45,13 @@ test('a draft is written, asked for once, reviewed, and accepted by a person', a
   const review = await assize('accept', 'made', '--json');
   expect(JSON.parse(review.out)).toMatchObject({ domain: 'library', module: document.best.module });
   expect(existsSync(at('made/library.ts'))).toBe(false);
+  const { marks } = JSON.parse(review.out);
+  const lines = readFileSync(at('made/library.draft.ts'), 'utf8').split('\n');
+  for (const { line, source } of marks) expect(lines[line - 1]).toContain(source);
+  expect(marks.map(({ source }: { source: string }) => source)).toContain('state.loans[member][book]');
+  expect((await assize('accept', 'made')).out).toMatch(
+    /Read closely.*\n( {2}line \d+ {2}(computed key|constant) {2}.*\n)+\n/,
+  );
   const model = JSON.parse(review.out).model;
   for (const [principal, why] of [
     [model, `${model} requested this proposal`],
