@@ -94,7 +94,7 @@ const OUTPUT_MAX = 10_000_000;
 
 /**
  * A program of the user: the request on its standard input, the answer on its standard output. It
- * has a process group of its own, and an abort ends the whole group, as does the end of this process.
+ * has a process group of its own. An abort ends the whole group, as does the end of this process.
  */
 function commandModel(command: string): Asking {
   return async (request, signal) => {

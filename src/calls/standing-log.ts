@@ -14,7 +14,7 @@ export interface StandingUse {
   /** Absent after an erasure, and for a call of the source of a branch. */
   readonly args?: Json;
   readonly amounts: Spent;
-  /** Reported by its caller, or by the effect log for a call that Assize made. Absent: not known. */
+  /** As its caller reported, or as the effect log has it if Assize made the call. */
   readonly outcome?: 'done' | 'failed' | 'unknown';
   readonly closedAt?: string;
   /** The entry with the outcome, of a call of its caller. */

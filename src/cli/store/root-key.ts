@@ -30,7 +30,8 @@ export function requireRootKey(storeUrl: string): RootKey {
 /**
  * The root key of a store, as an anchor of it. Undefined if there is none.
  *
- * @throws CliError `store_not_found` for a missing file; `unreadable_file`, `usage` for files that this user may not use; ConfigError
+ * @throws CliError `store_not_found`; `unreadable_file`, `usage` for a file that this user may not
+ * use; ConfigError
  */
 function anchoredRoot(storeUrl: string): RootKey | undefined {
   const root = forThisUser('read', () => findRootKey(storeUrl));
