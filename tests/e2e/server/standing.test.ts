@@ -35,7 +35,7 @@ async function open(): Promise<Desk> {
         kinds: ['agent'],
         grants: [{ actions: ['call', 'begin', 'report', 'session', 'stand'], scopes: ['**'] }],
       },
-      'agent:rover': { kinds: ['agent'], grants: [{ actions: ['call'], scopes: ['**'] }] },
+      'agent:other': { kinds: ['agent'], grants: [{ actions: ['call'], scopes: ['**'] }] },
       'human:grace': { kinds: ['counselor'] },
       'human:otto': { kinds: ['counselor'] },
       'auditor:eve': { kinds: ['auditor'] },
@@ -145,9 +145,9 @@ test('a standing approval is ended by a person, and lets nothing through then', 
 
 test('an agent asks for itself alone, if its grant has the action', async () => {
   const { server, tokens, terms } = await open();
-  const asking = { as: 'agent:scout', path: PATH, key: 'k1', body: terms };
+  const asking = { as: 'agent:scout' as const, path: PATH, key: 'k1', body: terms };
   const before = await server.contents();
-  const foreign = await callOperation(server, 'standing.ask', { ...asking, body: { ...terms, agent: 'rover' } });
+  const foreign = await callOperation(server, 'standing.ask', { ...asking, body: { ...terms, agent: 'other' } });
   expect([foreign.status, foreign.body.code]).toEqual([403, 'forbidden']);
   expect(await server.contents()).toEqual(before);
   const asked = await succeed(server, 'standing.ask', asking);
@@ -161,8 +161,8 @@ test('an agent asks for itself alone, if its grant has the action', async () => 
   expect(standing).toMatchObject([{ asked_by: 'agent:scout', approved_by: 'human:grace' }]);
   // The grant of this agent has no action `stand`.
   const refused = await succeed(server, 'standing.ask', {
-    ...{ as: 'agent:rover', path: PATH, key: 'k1' },
-    body: { ...terms, agent: 'rover' },
+    ...{ as: 'agent:other' as const, path: PATH, key: 'k1' },
+    body: { ...terms, agent: 'other' },
   });
   expect(refused).toMatchObject({ ruling: 'rejected' });
 });
