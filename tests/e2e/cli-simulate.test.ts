@@ -286,6 +286,7 @@ test.each<readonly [readonly string[], RegExp]>([
   [['nowhere', 'desk.ts'], /The store has no trajectory nowhere/],
   [['t@999', 'desk.ts'], /has no entry with seq 999/],
   [['t', 'none.ts'], /none\.ts does not exist/],
+  [['t', '.'], /The agents file .* is not a file\. Name a file, such as a module in that folder/],
   [['t', 'tools.ts'], /it exports no agents/],
   [['t', '--variants', 'tools.ts'], /it exports no list variants/],
   [['t', '--variants', 'empty.ts'], /its list variants is empty; add a variant/],
