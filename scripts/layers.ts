@@ -32,7 +32,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
   ],
   views: ['base', 'canon', 'ledger', 'kernel', 'effects', 'runtime', 'agents'],
-  compliance: ['base', 'canon', 'merkle', 'ledger', 'runtime'],
+  compliance: ['base', 'canon', 'kernel', 'merkle', 'ledger', 'runtime'],
   models: ['base', 'canon', 'authority', 'ledger', 'kernel', 'oracle', 'runtime', 'agents'],
   architectures: ['base', 'canon', 'authority', 'kernel', 'oracle', 'runtime', 'stores', 'models'],
   config: [

@@ -6,8 +6,10 @@ import { withSharedOptions } from 'assize/internal/cli/files/options.ts';
 import { writeNew } from 'assize/internal/cli/files/write-file.ts';
 import { inSession, type SharedOptions } from 'assize/internal/cli/store/session.ts';
 import type { Output } from 'assize/internal/cli/terminal/output.ts';
-import { bold, dim, green, line, red } from 'assize/internal/cli/terminal/printable.ts';
+import { bold, dim, green, line, red, yellow } from 'assize/internal/cli/terminal/printable.ts';
+import { shortTime } from 'assize/internal/views';
 import type { Command } from 'commander';
+import type { Mark } from '../drafting/marks.ts';
 import type { SubmittedDraft } from '../index.ts';
 import { draftFile, draftIn, recordOf } from './draft-files.ts';
 import { printFindings } from './draft-module.ts';
@@ -31,7 +33,8 @@ export function acceptDraftCommand(command: Command): void {
   )
     .addHelpText(
       'after',
-      'The command prints the changes of the scaffold and the findings that are left. A draft whose file was changed is refused.\n' +
+      'The command prints the changes of the scaffold, the places in them to read closely, and the findings that are left.\n' +
+        'A draft whose file was changed is refused.\n' +
         'The acceptance is an approval in the ledger of the draft. The model cannot give it.\n\n' +
         'Examples:\n  assize ontology accept domains/library\n  assize ontology accept domains/library --as human:ada',
     )
@@ -42,22 +45,29 @@ export function acceptDraftCommand(command: Command): void {
         const text = readText(draftFile(folder, name));
         const { acceptDraft, submittedDraft } = await import('../index.ts');
         const draft = await submittedDraft(store, text);
-        if (!json) print(out, draft);
+        const review = await reviewOf(draft);
+        if (!json) print(out, draft, review);
         const files = [
           [join(folder, `${name}.ts`), draft.text],
           [join(folder, `${name}.test.ts`), draft.tests],
         ] as const;
+        if (draft.accepted !== undefined && !json)
+          out.line(line`already accepted by ${draft.accepted.by} at ${shortTime(draft.accepted.at)}`);
         if (as === undefined) {
-          if (json) out.document(documentOf(draft));
-          else out.line(line`Accept it with: assize ontology accept ${folder} --as human:NAME`);
+          if (json) out.document(documentOf(draft, review));
+          else if (draft.accepted === undefined)
+            out.line(line`Accept it with: assize ontology accept ${folder} --as human:NAME`);
           return EXIT.ok;
         }
         const changed = files.filter(([path, to]) => !existsSync(path) || readText(path) !== to);
         refuseOverwrite(changed, force);
         const accepted = await acceptDraft(store, text, as);
         writeNew(changed, force);
-        if (json) out.document({ ...documentOf(accepted), files: files.map(([path]) => path) });
-        else printAcceptance(out, accepted, files);
+        if (json) out.document({ ...documentOf(accepted, review), files: files.map(([path]) => path) });
+        else {
+          if (draft.accepted === undefined) out.line(line`${green('accepted')} by ${accepted.accepted?.by ?? ''}`);
+          for (const [path] of changed) out.line(line`${path} written`);
+        }
         return EXIT.ok;
       }),
     );
@@ -70,14 +80,33 @@ function refuseOverwrite(files: readonly (readonly [path: string, text: string])
   throw new CliError('usage', `The command would overwrite ${there.join(', ')}. Move the files, or pass --force.`);
 }
 
-function documentOf({ scaffold, text, tests: _tests, ...draft }: SubmittedDraft): object {
-  return { ...draft, changes: lineDiff(scaffold, text).filter(({ sign }) => sign !== ' ') };
+/** The changes of the scaffold, and the places in them at which a reader stops. */
+interface Review {
+  readonly changes: readonly DiffLine[];
+  readonly marks: readonly Mark[];
 }
 
-function print(out: Output, { scaffold, text, findings, model, module }: SubmittedDraft): void {
+async function reviewOf({ scaffold, text }: SubmittedDraft): Promise<Review> {
+  const { marksOf } = await import('../drafting/marks.ts');
+  const changes = lineDiff(scaffold, text).filter(({ sign }) => sign !== ' ');
+  const added = new Set(changes.filter(({ sign }) => sign === '+').map((one) => one.text));
+  const lines = text.split('\n');
+  return { changes, marks: (await marksOf(text)).filter(({ line: at }) => added.has(lines[at - 1] ?? '')) };
+}
+
+function documentOf({ scaffold: _, text: _text, tests: _tests, ...draft }: SubmittedDraft, review: Review): object {
+  return { ...draft, ...review };
+}
+
+function print(out: Output, { findings, model, module }: SubmittedDraft, { changes, marks }: Review): void {
   out.line(line`${bold('Changes of the scaffold')} by ${model}`);
-  for (const one of lineDiff(scaffold, text)) if (one.sign !== ' ') out.line(diffText(one));
+  for (const one of changes) out.line(diffText(one));
   out.line(line``);
+  if (marks.length > 0) {
+    out.line(line`${bold('Read closely')}: code that waits for a state recognises it at such a place`);
+    for (const { line: at, kind, source } of marks) out.line(line`  line ${at}  ${yellow(kind)}  ${source}`);
+    out.line(line``);
+  }
   out.line(line`${bold('Findings')}: ${findings.length === 0 ? 'none' : 'warnings only'}`);
   printFindings(out, findings);
   out.line(line`${dim('hash')} ${module}`);
@@ -85,13 +114,4 @@ function print(out: Output, { scaffold, text, findings, model, module }: Submitt
 
 function diffText({ sign, text }: DiffLine) {
   return sign === '+' ? line`${green('+')} ${text}` : line`${red('-')} ${text}`;
-}
-
-function printAcceptance(
-  out: Output,
-  { accepted }: SubmittedDraft,
-  files: readonly (readonly [string, string])[],
-): void {
-  out.line(line`${green('accepted')} by ${accepted?.by ?? ''}`);
-  for (const [path] of files) out.line(line`${path} written`);
 }

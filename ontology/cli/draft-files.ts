@@ -1,5 +1,5 @@
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { CliError } from 'assize/internal/cli/errors.ts';
 import { unreadable } from 'assize/internal/cli/files/file-faults.ts';
 
@@ -16,6 +16,8 @@ export function recordOf(folder: string, name: string, record: string | undefine
 
 /** The name of the only draft in a folder. @throws CliError */
 export function draftIn(folder: string): string {
+  if (statSync(folder, { throwIfNoEntry: false })?.isFile() === true)
+    throw new CliError('usage', `${folder} is a file. Name its folder: ${dirname(folder)}.`);
   let files: string[];
   try {
     files = readdirSync(folder).filter((file) => file.endsWith(SUFFIX));

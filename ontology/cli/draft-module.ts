@@ -1,10 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { EXIT, type ExitCode } from 'assize/internal/cli/errors.ts';
+import { isInstance, unlessAborted } from 'assize/internal/base';
+import { hashText } from 'assize/internal/canon';
+import { CliError, EXIT, type ExitCode } from 'assize/internal/cli/errors.ts';
 import { makeFolder } from 'assize/internal/cli/files/folders.ts';
 import { readText } from 'assize/internal/cli/files/input-file.ts';
 import { writeNew } from 'assize/internal/cli/files/write-file.ts';
 import type { Session } from 'assize/internal/cli/store/session.ts';
+import { Interrupted } from 'assize/internal/cli/terminal/interrupt.ts';
 import type { Output } from 'assize/internal/cli/terminal/output.ts';
 import { green, line, type Printable, red, yellow } from 'assize/internal/cli/terminal/printable.ts';
 import { counted } from 'assize/internal/views';
@@ -26,29 +29,40 @@ export interface DraftCliOptions {
  * left.
  */
 export async function draftInto(
-  { json, out }: Session,
+  { json, out, interruption }: Session,
   { rounds, bfo, record, timeLimit, force = false }: DraftCliOptions,
   ontology: Ontology,
   folder: string,
   { model, name: modelVersion }: NamedModel,
 ): Promise<ExitCode> {
   const { recordDraft, scaffold } = await import('../index.ts');
+  const { recordedModules } = await import('../drafting/record.ts');
   const reference = bfo === undefined ? undefined : readText(bfo);
   requireShortReference(reference);
   const name = ontology.domain;
-  makeFolder(folder);
+  const file = draftFile(folder, name);
   const store = recordOf(folder, name, record);
-  const draft = await recordDraft(ontology, {
+  const options = {
     ...{ store, model, modelVersion },
     ...(rounds !== undefined && { rounds }),
     ...(reference !== undefined && { reference }),
     ...(timeLimit !== undefined && { timeLimitSeconds: timeLimit }),
+  };
+  if (!force) requireOwnFile(file, await recordedModules(ontology, options));
+  makeFolder(folder);
+  let done = 0;
+  const drafting = recordDraft(ontology, {
+    ...options,
     onRound: (round) => {
+      done++;
       if (!json) printRound(out, round);
     },
   });
+  const draft = await unlessAborted(drafting, interruption).catch((error: unknown) => {
+    if (!isInstance(error, Interrupted)) throw error;
+    throw new Interrupted(error.signal, true, `${counted(done, 'round')} ${done === 1 ? 'is' : 'are'} recorded`);
+  });
   const { best, ok, trajectory } = draft;
-  const file = draftFile(folder, name);
   const files = best === undefined ? [] : [[file, best.text] as const];
   const readme = join(folder, 'README.md');
   if (!existsSync(readme)) files.push([readme, scaffold(ontology).get('README.md') ?? '']);
@@ -58,6 +72,17 @@ export async function draftInto(
     out.document({ ok, trajectory, store, rounds: draft.rounds, ...(best && { file, best: round }) });
   } else printEnd(out, ok, best === undefined ? undefined : file, folder);
   return ok ? EXIT.ok : EXIT.negative;
+}
+
+/**
+ * Refuses to overwrite a file before a model is asked. A draft that the record of the same drafting
+ * has is written again.
+ *
+ * @throws CliError `usage`
+ */
+function requireOwnFile(file: string, modules: ReadonlySet<string>): void {
+  if (!existsSync(file) || modules.has(hashText(readText(file)))) return;
+  throw new CliError('usage', `The command would overwrite ${file}. Move the file, or pass --force.`);
 }
 
 /** A file that has its text already is not written again. */

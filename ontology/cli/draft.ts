@@ -55,7 +55,7 @@ export function draftOntologyCommand(command: Command): void {
 
 async function drafted(session: Session, prose: string, options: Options): Promise<Draft> {
   const { draftOntology } = await import('../index.ts');
-  const named = modelOf(options);
+  const named = modelOf(options, session.interruption);
   if (named === undefined)
     throw new CliError('usage', 'The command has no model. Pass --model MODEL, --model-command CMD or --answers FILE.');
   const files = [options.bfo, options.context].filter((file) => file !== undefined);

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { hashText } from 'assize/internal/canon';
 import { CliError } from 'assize/internal/cli/errors.ts';
@@ -15,6 +15,9 @@ export interface ModelCliOptions {
   readonly modelCommand?: string;
   readonly answers?: string;
 }
+
+/** A question to a model. An abort of the signal ends it with the reason of the signal. */
+type Asking = (request: string, signal: AbortSignal) => Promise<string>;
 
 /** A model with its version, which is a part of each recorded question. */
 export interface NamedModel {
@@ -34,19 +37,30 @@ export function withModelOptions(command: Command): Command {
 }
 
 /**
- * The model that the options name. Undefined if they name none.
+ * The model that the options name. Undefined if they name none. After an abort of the signal no
+ * question is asked, and the one in progress ends with the reason of the signal.
+ *
  * @throws CliError `usage` for two of them
  */
-export function modelOf({ model, modelCommand, answers }: ModelCliOptions): NamedModel | undefined {
+export function modelOf(
+  { model, modelCommand, answers }: ModelCliOptions,
+  signal: AbortSignal,
+): NamedModel | undefined {
+  const until =
+    (ask: Asking): Model =>
+    async (request) => {
+      signal.throwIfAborted();
+      return ask(request, signal);
+    };
   const given = [model, modelCommand, answers].filter((option) => option !== undefined);
   if (given.length > 1) throw new CliError('usage', 'Pass one of --model, --model-command and --answers.');
   if (model !== undefined) {
     const chat = chatModelOf(model, false);
-    return { model: asking(chat), modelVersion: chat.id, name: chat.id, isPrepared: false };
+    return { model: until(asking(chat)), modelVersion: chat.id, name: chat.id, isPrepared: false };
   }
   if (modelCommand !== undefined)
     return {
-      ...{ model: commandModel(modelCommand), modelVersion: modelCommand, isPrepared: false },
+      ...{ model: until(commandModel(modelCommand)), modelVersion: modelCommand, isPrepared: false },
       name: `command:${hashText(modelCommand).slice(0, 12)}`,
     };
   if (answers === undefined) return undefined;
@@ -54,10 +68,10 @@ export function modelOf({ model, modelCommand, answers }: ModelCliOptions): Name
 }
 
 /** One question to a chat model, without tools. */
-function asking(chat: ChatModel): Model {
-  return async (request) => {
+function asking(chat: ChatModel): Asking {
+  return async (request, signal) => {
     const messages = [{ from: 'user' as const, text: request }];
-    const { text, stop } = await chat.ask({ system: '', messages, tools: [] });
+    const { text, stop } = await chat.ask({ system: '', messages, tools: [] }, signal);
     if (stop === 'length')
       throw new ModelError('token_limit', `The model ${chat.id} stopped at its token limit. Use another model.`);
     if (stop === 'filter')
@@ -78,24 +92,52 @@ function recorded(file: string): Model {
 /** Characters that a model's command may print. */
 const OUTPUT_MAX = 10_000_000;
 
-/** A program of the user: the request on its standard input, the answer on its standard output. */
-function commandModel(command: string): Model {
-  return async (request) => {
-    const child = spawn(command, { shell: true, stdio: ['pipe', 'pipe', 'inherit'] });
+/**
+ * A program of the user: the request on its standard input, the answer on its standard output. It
+ * has a process group of its own. An abort or the end of this process ends the whole group.
+ */
+function commandModel(command: string): Asking {
+  return async (request, signal) => {
+    const child = spawn(command, { shell: true, detached: !isWindows, stdio: ['pipe', 'pipe', 'inherit'] });
+    const end = (): void => endAll(child, 'SIGTERM');
+    const leaveNone = (): void => endAll(child, 'SIGKILL');
+    signal.addEventListener('abort', end, { once: true });
+    process.once('exit', leaveNone);
     let answer = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       answer += text;
-      if (answer.length > OUTPUT_MAX) child.kill();
+      if (answer.length > OUTPUT_MAX) end();
     });
     // A model that does not read its question to the end may answer all the same.
     child.stdin.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') child.emit('error', error);
     });
     child.stdin.end(request);
-    const [code] = (await once(child, 'close')) as [number | null];
+    const closed = once(child, 'close').finally(() => {
+      signal.removeEventListener('abort', end);
+      process.off('exit', leaveNone);
+    });
+    const [code] = (await closed) as [number | null];
+    signal.throwIfAborted();
     if (answer.length > OUTPUT_MAX)
       throw new CliError('bad_input', `The model’s command printed more than ${OUTPUT_MAX} characters: ${command}`);
     if (code !== 0) throw new CliError('bad_input', `The model’s command ended with ${code ?? 'a signal'}: ${command}`);
     return answer;
   };
+}
+
+const isWindows = process.platform === 'win32';
+
+/** Ends a program with the programs that it has started. */
+function endAll(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
+  if (isWindows || child.pid === undefined) {
+    child.kill(signal);
+    return;
+  }
+  try {
+    process.kill(-child.pid, signal);
+  } catch (error) {
+    // The group has ended.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
 }

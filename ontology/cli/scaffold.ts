@@ -44,7 +44,7 @@ export function scaffoldOntology(command: Command): void {
     )
     .action(
       inSession(async (session, options: Options, nameOrFile: string, folder: string) => {
-        const named = modelOf(options);
+        const named = modelOf(options, session.interruption);
         const alone = named === undefined ? DRAFT_OPTIONS.find((name) => options[name] !== undefined) : undefined;
         if (alone !== undefined)
           throw new CliError('usage', `--${alone === 'timeLimit' ? 'time-limit' : alone} needs a model. Pass --model.`);

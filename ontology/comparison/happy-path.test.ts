@@ -174,7 +174,7 @@ describe('bad input', () => {
     });
   });
 
-  test('an exception that passes on no state, and a walk without its domain, are refused', () => {
+  test('refused: an exception that never passes, a walk without its domain', () => {
     const [first, ...rest] = walk.exceptions as NonNullable<typeof walk.exceptions>;
     const misspelled = { ...(first as (typeof rest)[number]), action: 'record_results' };
     const exceptions = [...rest, misspelled];

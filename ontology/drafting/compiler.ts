@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { SourceFile } from 'typescript/unstable/ast';
-import { API } from 'typescript/unstable/async';
+import { API, type Checker } from 'typescript/unstable/async';
 
 /** A message of the compiler about a file, with its place in characters from 0. */
 export interface CompilerMessage {
@@ -14,7 +14,16 @@ export interface Compiled {
   readonly syntax: readonly CompilerMessage[];
   /** Without a type check, and after an error of syntax, empty. */
   readonly types: readonly CompilerMessage[];
+  /** The findings of `inspect`, on files without a message of the compiler. */
+  readonly inspected: readonly CompilerMessage[];
 }
+
+/** A reading of a file with its types. */
+export type Inspect = (
+  file: string,
+  source: SourceFile,
+  checker: Checker,
+) => Promise<readonly { readonly from: number; readonly says: string }[]>;
 
 /** The options under which a scaffold compiles. */
 const OPTIONS = {
@@ -41,8 +50,8 @@ export class Compiler {
     },
   });
 
-  /** Parses the files, and checks their types where `types` is set. */
-  async compile(files: ReadonlyMap<string, string>, types: boolean): Promise<Compiled> {
+  /** Parses the files, and checks and inspects their types where `inspect` is given. */
+  async compile(files: ReadonlyMap<string, string>, inspect?: Inspect): Promise<Compiled> {
     const folder = join(import.meta.dirname, `in-memory-${this.#folders.size}`);
     this.#folders.add(folder);
     const config = join(folder, 'tsconfig.json');
@@ -50,21 +59,28 @@ export class Compiler {
     for (const [name, text] of files) this.#files.set(join(folder, name), text);
     const snapshot = await this.#api.updateSnapshot({ openProjects: [config] });
     try {
-      const program = snapshot.getProject(config)?.program;
-      if (program === undefined)
+      const project = snapshot.getProject(config);
+      if (project === undefined)
         throw new Error('The TypeScript compiler opened no project. Install its dependencies.');
+      const { program, checker } = project;
       const names = [...files.keys()];
       const sources = new Map<string, SourceFile>();
-      const [syntax, found]: [CompilerMessage[], CompilerMessage[]] = [[], []];
+      const syntax: CompilerMessage[] = [];
+      const types: CompilerMessage[] = [];
+      const inspected: CompilerMessage[] = [];
       for (const name of names) {
         const source = await program.getSourceFile(join(folder, name));
         if (source !== undefined) sources.set(name, source);
         syntax.push(...messages(name, await program.getSyntacticDiagnostics(join(folder, name))));
       }
-      if (types && syntax.length === 0)
-        for (const name of names)
-          found.push(...messages(name, await program.getSemanticDiagnostics(join(folder, name))));
-      return { sources, syntax, types: found };
+      if (inspect !== undefined && syntax.length === 0)
+        for (const [name, source] of sources) {
+          const found = messages(name, await program.getSemanticDiagnostics(join(folder, name)));
+          types.push(...found);
+          if (found.length > 0) continue;
+          for (const one of await inspect(name, source, checker)) inspected.push({ file: name, ...one });
+        }
+      return { sources, syntax, types, inspected };
     } finally {
       // The trees of the sources stay readable.
       await snapshot.dispose();

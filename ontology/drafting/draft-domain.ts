@@ -49,7 +49,7 @@ export const draftDomain = defineDomain({
     acceptance: { writes: ['/accepted'] },
   },
   roles: { drafter: { processes: ['drafting', 'submission'] }, reviewer: { processes: ['acceptance'] } },
-  counselors: { human: (principal) => /^human:./.test(principal) },
+  counselors: { human: (principal) => isPerson(principal) },
   actions: {
     recordRound: {
       process: 'drafting',
@@ -93,6 +93,11 @@ export const draftDomain = defineDomain({
     ),
   ],
 });
+
+/** Whether a principal is named as a person. */
+export function isPerson(principal: string): boolean {
+  return /^human:./.test(principal);
+}
 
 /** The recorded state of one draft. */
 export type DraftState = z.infer<typeof draftDomain.state>;

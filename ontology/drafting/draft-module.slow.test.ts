@@ -119,7 +119,7 @@ const FAULTS: readonly (readonly [string, string, RegExp, (answer: any) => void]
     'a schema that defineDomain refuses',
     'definition',
     /module The schema of the state/,
-    ({ schemas }) => (schemas['/funds'] = 'z.number().int().transform((n) => n)'),
+    ({ schemas }) => (schemas['/funds'] = 'z.number().int().default(1)'),
   ],
   [
     'a rule over all members, declared for each',
@@ -141,6 +141,22 @@ const FAULTS: readonly (readonly [string, string, RegExp, (answer: any) => void]
         if (weeks > 2) state.loans[member][book] = { weeks };
       }`;
     },
+  ],
+  [
+    'a computed key outside of the state',
+    'source',
+    /WITHIN_FUNDS: check it has the computed key "own\[\['con', 'structor'\]/,
+    ({ invariants }) =>
+      (invariants.WITHIN_FUNDS.check =
+        "({ funds }) => { const own: Record<string, string> = {}; return own[['con', 'structor'].join('')] ? pass : reject('no'); }"),
+  ],
+  [
+    'a value of an open type',
+    'source',
+    /WITHIN_FUNDS: check the type of "Object.values\(\{\}\)" is open/,
+    ({ invariants }) =>
+      (invariants.WITHIN_FUNDS.check =
+        "({ funds }) => { const all = Object.values({}); return funds >= all.length ? pass : reject('é 😀'); }"),
   ],
   [
     'a schema of anything',

@@ -6,9 +6,10 @@ import type { Ontology } from '../ontology.ts';
 import { fileName } from '../scaffold.ts';
 import { testSource } from '../test-source.ts';
 import { allowedSource, fragmentFile } from './allowed-source.ts';
+import { typedFaults } from './allowed-types.ts';
 import { type Answer, readAnswer } from './answer.ts';
 import { type Assembled, assemble, type Fragment, fragmentsOf, literalSource } from './assemble.ts';
-import { Compiler } from './compiler.ts';
+import { Compiler, type CompilerMessage } from './compiler.ts';
 import { type DraftFinding, errorsIn, fewFindings } from './finding.ts';
 import { type Derived, derive } from './holes.ts';
 import { roundPrompt } from './prompt.ts';
@@ -149,7 +150,7 @@ async function judged(text: string, derived: Derived, compiler: Compiler, limits
   if ('findings' in allowed) return { findings: fewFindings(allowed.findings) };
   const assembled = assemble(derived, answer, allowed.fragments);
   const made = { text: assembled.text, tests: testsOf(derived, answer) };
-  const typed = await typeFindings(assembled, compiler);
+  const typed = await typeFindings(assembled, allowed.fragments, compiler);
   if (typed.length > 0) return { made, findings: fewFindings(typed) };
   return { made, findings: fewFindings(await runTrial(assembled, derived.ontology, answer, limits)) };
 }
@@ -160,7 +161,7 @@ async function allowedFragments(
   compiler: Compiler,
 ): Promise<{ readonly fragments: readonly Fragment[] } | { readonly findings: readonly DraftFinding[] }> {
   const files = new Map(fragments.map(({ source }, i) => [`fragment-${i}.ts`, fragmentFile(source)] as const));
-  const { sources, syntax } = await compiler.compile(files, false);
+  const { sources, syntax } = await compiler.compile(files);
   const read = fragments.map(({ where, source, sort }, i) => {
     const name = `fragment-${i}.ts`;
     const wrong = syntax.find(({ file }) => file === name)?.says;
@@ -175,14 +176,25 @@ async function allowedFragments(
   return findings.length > 0 ? { findings } : { fragments: read };
 }
 
-async function typeFindings({ text, spans }: Assembled, compiler: Compiler): Promise<DraftFinding[]> {
-  const { syntax, types } = await compiler.compile(new Map([['module.ts', text]]), true);
-  return [...syntax, ...types].map(({ from, says }) => ({
-    check: 'types',
-    severity: 'error',
-    where: spans.find((span) => span.from <= from && from < span.to)?.where ?? placeIn(text, from),
-    says: says.trim(),
-  }));
+/** The messages of the compiler, or the faults of functions that only types tell. */
+export async function typeFindings(
+  { text, spans }: Assembled,
+  fragments: readonly Fragment[],
+  compiler: Compiler,
+): Promise<DraftFinding[]> {
+  const functions = new Set(fragments.filter(({ sort }) => sort === 'function').map(({ where }) => where));
+  const ofFunctions = spans.filter(({ where }) => functions.has(where));
+  const { syntax, types, inspected } = await compiler.compile(new Map([['module.ts', text]]), (_, source, checker) =>
+    typedFaults(source, ofFunctions, checker),
+  );
+  const finding = (check: DraftFinding['check'], { from, says }: CompilerMessage): DraftFinding => {
+    const where = spans.find((span) => span.from <= from && from < span.to)?.where ?? placeIn(text, from);
+    return { check, severity: 'error', where, says: says.trim() };
+  };
+  return [
+    ...[...syntax, ...types].map((one) => finding('types', one)),
+    ...inspected.map((one) => finding('source', one)),
+  ];
 }
 
 /** A message outside all fragments is about the initial state, or follows from a fragment. */

@@ -1,12 +1,13 @@
-import { arg, checkArgument, type Json } from 'assize/internal/base';
+import { arg, checkArgument, isAssizeError, type Json } from 'assize/internal/base';
 import { canonicalize, hashText, WORLD_LIMITS } from 'assize/internal/canon';
 import { createAssize } from 'assize/internal/config';
+import { faultOfName, isSamePrincipal } from 'assize/internal/kernel';
 import { createOracle, systemClock } from 'assize/internal/oracle';
 import { openStore } from 'assize/internal/stores';
 import { OntologyError } from '../errors.ts';
 import type { Ontology } from '../ontology.ts';
 import { fileName } from '../scaffold.ts';
-import { type DraftState, draftDomain } from './draft-domain.ts';
+import { type DraftState, draftDomain, isPerson } from './draft-domain.ts';
 import { type DraftRound, draftId, draftModule, type ModuleDraft, type ModuleDraftOptions } from './draft-module.ts';
 import { type DraftFinding, errorsIn } from './finding.ts';
 import { derive } from './holes.ts';
@@ -54,7 +55,7 @@ export async function recordDraft(ontology: Ontology, options: RecordedDraftOpti
   requireShortReference(drafting.reference);
   const { scaffold } = derive(ontology);
   const model = `model:${options.modelVersion ?? 'unnamed'}`;
-  const trajectory = `draft-${fileName(ontology)}-${draftId(ontology, scaffold, options)}`;
+  const trajectory = trajectoryOf(ontology, scaffold, options);
   const about = {
     ...{ domain: ontology.domain, file: fileName(ontology), model, scaffold },
     ontology: canonicalize(plain(ontology), WORLD_LIMITS),
@@ -78,6 +79,34 @@ export async function recordDraft(ontology: Ontology, options: RecordedDraftOpti
   } finally {
     await world.close();
   }
+}
+
+/**
+ * The hashes of the modules that the rounds of the same drafting made. Nothing is asked or written.
+ *
+ * @throws the errors of `openStore` and `createAssize`
+ */
+export async function recordedModules(
+  ontology: Ontology,
+  options: Omit<RecordedDraftOptions, 'model'>,
+): Promise<ReadonlySet<string>> {
+  const name = trajectoryOf(ontology, derive(ontology).scaffold, options);
+  const known = await trajectoriesIn(options.store).catch((error: unknown): string[] => {
+    if (isAssizeError(error, 'store_not_found')) return [];
+    throw error;
+  });
+  if (!known.includes(name)) return new Set();
+  const world = await createAssize({ store: options.store, domain: draftDomain, name });
+  try {
+    const rounds = Object.values(stateOf(world).rounds);
+    return new Set(rounds.map(({ module }) => module).filter((module) => module !== undefined));
+  } finally {
+    await world.close();
+  }
+}
+
+function trajectoryOf(ontology: Ontology, scaffold: string, options: Partial<ModuleDraftOptions>): string {
+  return `draft-${fileName(ontology)}-${draftId(ontology, scaffold, options)}`;
 }
 
 type World = Awaited<ReturnType<typeof createAssize<typeof draftDomain>>>;
@@ -118,13 +147,22 @@ export async function submittedDraft(storeUrl: string, text: string): Promise<Su
 export async function acceptDraft(storeUrl: string, text: string, principal: string): Promise<SubmittedDraft> {
   checkArgument(arg.text, principal, 'principal');
   return withSubmitted(storeUrl, text, async (world, draft) => {
-    if (draft.accepted !== undefined) return draft;
+    if (draft.accepted !== undefined) {
+      requirePerson(principal, draft);
+      return draft;
+    }
     const pending = pendingFor(world, draft.module);
     if (pending === undefined) throw notAcceptable('The draft waits for no approval. Draft it again.');
     await ruled(world.trajectory.approvals.approve(pending.id, { principal, method: 'cli' }), 'committed');
     const accepted = stateOf(world).accepted[draft.module];
     return { ...draft, ...(accepted && { accepted }) };
   });
+}
+
+/** As the approval requires it, for a draft that needs none any more. @throws OntologyError */
+function requirePerson(principal: string, { model }: SubmittedDraft): void {
+  if (faultOfName(principal) === undefined && isPerson(principal) && !isSamePrincipal(principal, model)) return;
+  throw notAcceptable(`${principal} is no person. Name one as human:NAME.`);
 }
 
 async function withSubmitted<T>(

@@ -2,26 +2,27 @@
  * The process that runs a drafted module (`trial.ts`): reads its work from standard input, and
  * prints the findings. Started with Node's permission model.
  */
-import { Socket as UdpSocket } from 'node:dgram';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { registerHooks, stripTypeScriptTypes } from 'node:module';
-import { Server, Socket } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { errorMessage } from 'assize/internal/base';
+import { closeDoors } from './close-doors.ts';
 import { type DraftFinding, fewFindings } from './finding.ts';
 import { judgeDomain } from './judge.ts';
 import type { TrialWork } from './trial.ts';
 
 const DRAFT = 'draft:module';
-/** The modules that a draft imports. */
+/** The modules that a draft imports. `draft-imports.ts` stands for both. */
 const IMPORTS: ReadonlySet<string> = new Set(['assize', 'zod']);
 
-const work = JSON.parse(await text(process.stdin)) as TrialWork;
+// Files 0 and 1, and no stream of `process`: a stream would bring its handle into this process.
+const work = JSON.parse(readFileSync(0, 'utf8')) as TrialWork;
 // Taken before the draft runs, so that a replaced function is not called.
-const print = process.stdout.write.bind(process.stdout);
 const { stringify } = JSON;
+const exit = process.exit.bind(process);
 closeDoors();
 const findings = await findingsOf(work);
-print(`${work.mark}${stringify({ findings: fewFindings(findings) })}${work.mark}`);
+writeFileSync(1, `${work.mark}${stringify({ findings: fewFindings(findings) })}${work.mark}`);
+exit(0);
 
 async function findingsOf({ source, exportName, ontology, examples }: TrialWork): Promise<DraftFinding[]> {
   let domain: unknown;
@@ -44,7 +45,7 @@ async function loaded(source: string): Promise<object> {
       if (specifier === DRAFT) return { url: DRAFT, format: 'module', shortCircuit: true };
       if (context.parentURL !== DRAFT) return next(specifier, context);
       if (!IMPORTS.has(specifier)) throw new Error(`A draft does not import ${specifier}.`);
-      return next(specifier, { ...context, parentURL: import.meta.url });
+      return next('./draft-imports.ts', { ...context, parentURL: import.meta.url });
     },
     load: (url, context, next) =>
       url === DRAFT ? { format: 'module', source, shortCircuit: true } : next(url, context),
@@ -54,21 +55,4 @@ async function loaded(source: string): Promise<object> {
   } finally {
     isLoaded = true;
   }
-}
-
-/**
- * Node's permission model has no rule for the network, so the functions that open a connection
- * throw, and the ways to other modules are removed. The allowed source of a draft names none of
- * them; this is a second lock.
- */
-function closeDoors(): void {
-  const refuse = (): never => {
-    throw new Error('A draft opens no connection.');
-  };
-  Object.assign(Socket.prototype, { connect: refuse });
-  Object.assign(Server.prototype, { listen: refuse });
-  Object.assign(UdpSocket.prototype, { bind: refuse, connect: refuse, send: refuse });
-  for (const name of ['fetch', 'WebSocket', 'EventSource']) Reflect.deleteProperty(globalThis, name);
-  for (const name of ['getBuiltinModule', 'binding', '_linkedBinding', 'dlopen', 'kill'])
-    Object.defineProperty(process, name, { value: undefined, configurable: false });
 }

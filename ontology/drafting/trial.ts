@@ -46,10 +46,13 @@ const READABLE: readonly string[] = [
 /**
  * Runs a drafted module in a process of its own, and returns the findings of its checks. The
  * process has no environment, reads only the code of this package, writes no file, starts no
- * process, opens no connection, and makes no code from text. It is killed after the time limit.
+ * process, and makes no code from text (Node's permission model and options). It has no global of
+ * Node, no module but `assize` and `zod`, and no way to a socket (`close-doors.ts`). It is killed
+ * after the time limit.
  *
- * The model's code could lie about its own findings. It can do nothing outside that process, and a
- * person reads it before it is used anywhere else.
+ * The doors are closed by Node and by JavaScript, not by the operating system: a fault in V8 or
+ * Node could open them. The model's code could also lie about its own findings. A person reads it
+ * before it is used anywhere else.
  */
 export async function runTrial(
   { text }: { readonly text: string },

@@ -1,11 +1,20 @@
 /** `assize ontology scaffold` with a model, and `accept`: output, exit codes, files, refusals. */
-import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type Ended, runCommand } from '../../tests/support/process/command.ts';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { type Ended, endOf, runCommand, startCommand } from '../../tests/support/process/command.ts';
 import { LIBRARY } from '../../tests/support/process/guide-files.ts';
 import { LIBRARY_ANSWER } from '../testing/library-answer.ts';
 
@@ -36,6 +45,13 @@ test('a draft is written, asked for once, reviewed, and accepted by a person', a
   const review = await assize('accept', 'made', '--json');
   expect(JSON.parse(review.out)).toMatchObject({ domain: 'library', module: document.best.module });
   expect(existsSync(at('made/library.ts'))).toBe(false);
+  const { marks } = JSON.parse(review.out);
+  const lines = readFileSync(at('made/library.draft.ts'), 'utf8').split('\n');
+  for (const { line, source } of marks) expect(lines[line - 1]).toContain(source);
+  expect(marks.map(({ source }: { source: string }) => source)).toContain('state.loans[member][book]');
+  expect((await assize('accept', 'made')).out).toMatch(
+    /Read closely.*\n( {2}line \d+ {2}(computed key|constant) {2}.*\n)+\n/,
+  );
   const model = JSON.parse(review.out).model;
   for (const [principal, why] of [
     [model, `${model} requested this proposal`],
@@ -55,10 +71,16 @@ test('a draft is written, asked for once, reviewed, and accepted by a person', a
   const accepted = await assize('accept', 'made', '--as', 'human:ada');
   expect(accepted.out).toContain('accepted by human:ada\nmade/library.ts written\nmade/library.test.ts written\n');
   expect(readFileSync(at('made/library.ts'), 'utf8')).toBe(readFileSync(at('made/library.draft.ts'), 'utf8'));
-  expect(await assize('accept', 'made', '--as', 'human:ben')).toMatchObject({
-    code: 0,
-    out: expect.stringContaining('accepted by human:ada'),
-  });
+  const said = expect.stringMatching(/^already accepted by human:ada at \d{4}-\d\d-\d\d.*\n$/m);
+  for (const more of [[], ['--as', 'human:ben']]) {
+    const again = await assize('accept', 'made', ...more);
+    expect(again).toMatchObject({ code: 0, out: said });
+    expect(again.out).not.toMatch(/library\.ts written|Accept it with/);
+  }
+  const before = statSync(at('made/library.ts')).mtimeMs;
+  for (const principal of [model, 'agent:ada', 'ada', 'human:', 'human:ada ', ''])
+    expect(await assize('accept', 'made', '--as', principal), principal).toMatchObject({ code: 2 });
+  expect(statSync(at('made/library.ts')).mtimeMs).toBe(before);
 });
 
 test('a changed draft is not accepted, and a new one does not overwrite it', async () => {
@@ -70,9 +92,17 @@ test('a changed draft is not accepted, and a new one does not overwrite it', asy
     err: expect.stringContaining('its file was changed'),
   });
   expect(existsSync(at('made/library.ts'))).toBe(false);
-  expect(await assize('scaffold', 'library.ttl', 'made', ...MODEL)).toMatchObject({
+  rmSync(at('asked.txt'));
+  for (const model of [MODEL, ['--model-command', 'echo other >> asked.txt; cat answer.json']])
+    expect(await assize('scaffold', 'library.ttl', 'made', ...model)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('would overwrite made/library.draft.ts'),
+    });
+  // No model was asked for a file that could not be written.
+  expect(existsSync(at('asked.txt'))).toBe(false);
+  expect(await assize('accept', 'made/library.draft.ts')).toMatchObject({
     code: 2,
-    err: expect.stringContaining('would overwrite made/library.draft.ts'),
+    err: expect.stringContaining('made/library.draft.ts is a file. Name its folder: made.'),
   });
 });
 
@@ -117,6 +147,26 @@ test('a chat model is asked over HTTP, with its reference', async () => {
     expect(bodies[1]!.match(/externally grounded/g)).toHaveLength(2);
   } finally {
     server.close();
+  }
+});
+
+test.each(['SIGINT', 'SIGTERM'] as const)('%s ends the command, and the program that it asks', async (signal) => {
+  for (const line of [
+    ['scaffold', 'library.ttl', `made-${signal}`],
+    ['draft', 'library.ttl'],
+  ]) {
+    const pids = at(`pids-${signal}-${line[0]}`);
+    const asking = `sleep 60 & echo $$ $! > ${pids}.new; mv ${pids}.new ${pids}; wait`;
+    const child = startCommand(folder, 'sqlite:./a.db', 'ontology', ...line, '--model-command', asking);
+    const ended = endOf(child);
+    await vi.waitFor(() => expect(existsSync(pids)).toBe(true), { timeout: 60_000, interval: 50 });
+    child.kill(signal);
+    expect(await ended).toMatchObject({
+      code: signal === 'SIGINT' ? 130 : 143,
+      err: expect.stringContaining(`Stopped by ${signal}`),
+    });
+    for (const pid of readFileSync(pids, 'utf8').trim().split(' ').map(Number))
+      await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), { timeout: 20_000 });
   }
 });
 

@@ -45,7 +45,7 @@ test('the commands and programs print their output', () => {
     } else if (kind === 'text') expect(node(name as string)).toBe(code);
     else if (name !== undefined) put(name, code);
   }
-  expect(commands).toBe(16);
+  expect(commands).toBe(17);
   expect(readFileSync(join(folder, 'drafted.ttl'), 'utf8')).toBe(
     blockOf('ontology/docs/ontology.md', 'turtle library.ttl'),
   );

@@ -14,11 +14,13 @@ export interface StandingUse {
   /** Absent after an erasure, and for a call of the source of a branch. */
   readonly args?: Json;
   readonly amounts: Spent;
-  /** Absent: not reported. */
+  /** Reported by its caller, or of the effect log for a call that Assize made. Absent: unknown. */
   readonly outcome?: 'done' | 'failed' | 'unknown';
   readonly closedAt?: string;
-  /** The entry with the outcome. */
+  /** The entry with the outcome, of a call of its caller. */
   readonly closedBy?: Hash;
+  /** The transaction of a call that Assize made. */
+  readonly epoch?: number;
 }
 
 /** Terms of a standing approval. */
@@ -119,7 +121,14 @@ export class StandingLog {
     if (change === undefined) return;
     const { name, call } = nameAndCall(change.key);
     const content = args && { tool: `${String(args['server'])}/${String(args['tool'])}`, args: args['args'] as Json };
-    this.#use(name, { call, at: payload.at, entryId, amounts: amountsIn(change.value), ...content });
+    this.#use(name, {
+      call,
+      at: payload.at,
+      entryId,
+      amounts: amountsIn(change.value),
+      ...content,
+      ...epochIn(payload),
+    });
   }
 
   async #report(entryId: Hash, payload: CommitPayload, args: Args | undefined): Promise<void> {
@@ -176,6 +185,11 @@ function termsOf(
 ): RecordedTerms {
   const end = isRecord(recorded) ? recorded['expires'] : undefined;
   return { agent, tools, uses, amounts, because, expires: typeof end === 'string' ? end : expires };
+}
+
+/** The transaction of the calls of a commit, if it has any. */
+function epochIn({ epoch }: CommitPayload): { readonly epoch?: number } {
+  return epoch === undefined ? {} : { epoch };
 }
 
 /** The parts of a key of `spent`. */

@@ -1,6 +1,8 @@
 import type { GatewayState } from '#domains/gateway';
-import { type LedgerStore, type Payload, Replayer, readRow } from '#ledger';
-import { StandingLog, type StandingRecord } from './standing-log.ts';
+import { readTransaction } from '#effects';
+import { type EffectStore, type LedgerStore, type Payload, Replayer, readRow } from '#ledger';
+import { madeOutcome } from './made-outcome.ts';
+import { StandingLog, type StandingRecord, type StandingUse } from './standing-log.ts';
 
 /** How many entries are read at once. */
 const PAGE = 500;
@@ -14,7 +16,7 @@ const GAP = 50;
  * erased one is gone at the next reading.
  */
 export class StandingReader {
-  readonly #store: LedgerStore;
+  readonly #store: LedgerStore & Partial<EffectStore>;
   readonly #trajectoryId: string;
   readonly #replayer: Replayer;
   readonly #places: number[] = [];
@@ -23,7 +25,8 @@ export class StandingReader {
   #isBranch = false;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(store: LedgerStore, trajectoryId: string) {
+  /** With an effect log in the store, calls that Assize made have their outcomes. */
+  constructor(store: LedgerStore & Partial<EffectStore>, trajectoryId: string) {
     this.#store = store;
     this.#trajectoryId = trajectoryId;
     this.#replayer = new Replayer(store);
@@ -33,7 +36,7 @@ export class StandingReader {
    * The standing approvals up to now, in the order of their approvals. Those of a branch's source
    * are included.
    *
-   * @throws LedgerFault
+   * @throws LedgerFault; EffectError `log_damaged`
    */
   read(): Promise<readonly StandingRecord[]> {
     const reading = this.#last.then(() => this.#read());
@@ -50,7 +53,19 @@ export class StandingReader {
       const rows = await this.#store.entries(this.#trajectoryId, { from, limit });
       for (const row of rows) if (places.has(row.seq)) await log.add(readRow(row));
     }
-    return log.records;
+    return Promise.all(log.records.map((record) => this.#withOutcomes(record)));
+  }
+
+  /** The record with the outcomes of the calls that Assize made. */
+  async #withOutcomes(record: StandingRecord): Promise<StandingRecord> {
+    const calls = await Promise.all(record.calls.map(async (use) => ({ ...use, ...(await this.#outcomeOf(use)) })));
+    return { ...record, calls };
+  }
+
+  async #outcomeOf({ epoch }: StandingUse): Promise<Pick<StandingUse, 'outcome'>> {
+    const logged = epoch === undefined ? undefined : await this.#store.effectsOf?.(epoch);
+    const outcome = logged && madeOutcome(readTransaction(logged).state);
+    return outcome === undefined ? {} : { outcome };
   }
 
   /** Finds the places in new entries. */

@@ -66,7 +66,7 @@ export function standingView(
     ...(ended && {
       ended: { at: ended.at, entry_id: ended.entryId, ...(endedBy !== undefined && { by: endedBy }) },
     }),
-    calls: calls.slice(-SHOWN_CALLS_MAX).map(({ entryId, closedAt, closedBy, ...call }) => ({
+    calls: calls.slice(-SHOWN_CALLS_MAX).map(({ entryId, closedAt, closedBy, epoch: _, ...call }) => ({
       ...call,
       ...(entryId !== undefined && { entry_id: entryId }),
       ...(closedAt !== undefined && { closed_at: closedAt }),

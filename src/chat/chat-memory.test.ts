@@ -191,15 +191,22 @@ describe('remember', () => {
   });
 
   test('a space that the writ does not cover is neither written nor read', async () => {
-    const { chat } = await chatWorld({ scopes: ['memory:user~3aida:**'] });
+    const { chat, world } = await chatWorld({ scopes: ['memory:user~3aida:**'] });
     const memory = chat();
     expect(sums(await memory.remember([say('a')], { user: 'ida', facts: [LIVES] }))).toEqual({ added: 1 });
-    const other = await memory.remember([say('a')], { user: 'otto', facts: [LIVES] });
-    expect(sums(other)).toEqual({ skipped: 1 });
-    await expect(memory.recall('NYC', { spaces: ['user:ida', 'user:otto'] })).rejects.toMatchObject({
-      code: 'space_not_covered',
-      evidence: { space: 'user:otto' },
-    });
+    const model = scripted({ aliases: [] });
+    const refused = { code: 'space_not_covered', evidence: { space: 'user:otto' } };
+    const { head } = world.trajectory;
+    for (const call of [
+      () => memory.remember([say('a')], { user: 'otto', facts: [LIVES] }),
+      () => chat({ model }).remember([say('a')], { user: 'otto' }),
+      () => chat({ model }).proposeAliases({ user: 'otto' }),
+      () => memory.aliases({ user: 'otto' }),
+      () => memory.recall('NYC', { spaces: ['user:ida', 'user:otto'] }),
+      () => memory.repair({ id: 'f'.repeat(64), space: 'user:otto' }),
+    ])
+      await expect(call()).rejects.toMatchObject(refused);
+    expect([model.prompts, world.trajectory.head]).toEqual([[], head]);
   });
 });
 
@@ -446,6 +453,22 @@ describe('repair', () => {
     await expect(memory.repair({ id: 'none', space: 'chat' })).rejects.toMatchObject({ code: 'no_such_fact' });
   });
 
+  test('withdraws and retracts facts of one subject and predicate in one commit', async () => {
+    const { chat, clock, store } = await chatWorld();
+    const memory = chat();
+    const likes = (object: string, from = '2026-03-01') => ({ ...LIVES, predicate: 'likes', object, from });
+    await memory.remember([say('1')], { facts: [likes('tea'), likes('milk')] });
+    const tea = await memory.recall('tea');
+    clock.forward(1_000);
+    await memory.remember([say('2')], { facts: [likes('cake'), likes('jam')], basedOn: tea.observations });
+    // The message of tea also states milk, so tea is retracted. The conclusions are withdrawn.
+    const done = await memory.repair(tea.facts[0]!, { apply: true });
+    expect(objects(done.withdrawn).sort()).toEqual(['cake', 'jam', 'tea']);
+    expect(done.ruling).toMatchObject({ ruling: 'committed' });
+    expect(objects((await memory.recall()).facts)).toEqual(['milk']);
+    expect((await checkMemory(store)).differences).toEqual([]);
+  });
+
   test('lists statements with entry and time, and keeps others of the message', async () => {
     const { chat, clock } = await chatWorld();
     const memory = chat();
@@ -465,7 +488,7 @@ describe('repair', () => {
     expect(objects((await memory.remember([say('1')], { facts: [likes('tea')] })).withdrawn)).toEqual(['tea']);
   });
 
-  test('ends a fact without a source, and leaves a conclusion whose source states more', async () => {
+  test('ends a fact without a source, and leaves a conclusion of a wider source', async () => {
     const { chat, world } = await chatWorld();
     const memory = chat();
     const own = world.trajectory.memory({

@@ -141,14 +141,15 @@ export class ChatMemory {
    * one commit, apart from those that wait for a person; others are `skipped` with the reason. A
    * repeated call asks no model and changes nothing.
    *
-   * @throws ChatMemoryError `no_model`, `no_writ`, `key_conflict`; ExtractionError `bad_messages`,
-   * `bad_extraction`; MemoryError `bad_text`, `bad_metadata`; CanonError `bad_instant`; the errors
-   * of the model, the oracle log and `Trajectory.propose`; ArgumentError `bad_argument`
+   * @throws ChatMemoryError `no_model`, `no_writ`, `space_not_covered`, `key_conflict`;
+   * ExtractionError `bad_messages`, `bad_extraction`; MemoryError `bad_text`, `bad_metadata`;
+   * CanonError `bad_instant`; the errors of the model, the oracle log and `Trajectory.propose`;
+   * ArgumentError `bad_argument`
    */
   async remember(messages: readonly ChatMessage[], options: RememberOptions = {}): Promise<Remembered> {
     checkRememberOptions(options);
     const space = this.#spaceOf(options);
-    const memory = this.#memory(space);
+    const memory = this.#readMemory(space);
     const { trajectory } = this.#writing();
     return remember(messages, options, {
       memory,
@@ -224,8 +225,8 @@ export class ChatMemory {
    * Asks the model which names of a space mean one thing. Each pair becomes a pending proposal, and
    * counts when a person has approved it with the answer that the names are the same.
    *
-   * @throws ChatMemoryError `no_model`, `space_not_covered`; ExtractionError `bad_extraction`; the
-   * errors of the model and of `Memory.assertMany`
+   * @throws ChatMemoryError `no_model`, `no_writ`, `space_not_covered`; ExtractionError
+   * `bad_extraction`; the errors of the model and of `Memory.assertMany`
    */
   async proposeAliases(of: { readonly space?: string; readonly user?: string } = {}): Promise<AliasProposals> {
     checkArgument(PLACE_INPUT, of, 'of');
@@ -233,7 +234,7 @@ export class ChatMemory {
     if (model === undefined)
       throw new ChatMemoryError('no_model', 'The memory has no model to compare names. Set `model`.');
     const space = this.#spaceOf(of);
-    const memory = this.#memory(space);
+    const memory = this.#readMemory(space);
     const { facts } = await memory.recall({ limit: NAMES_MAX });
     const aliases = await this.#aliasesNow(memory);
     const names = facts
@@ -259,19 +260,21 @@ export class ChatMemory {
 
   /**
    * Lists what followed from a fact that turned out to be false, and with `apply` withdraws it in
-   * one commit: the fact, if it is still believed, and the facts that `remember` concluded from it
-   * (`basedOn`). Facts that had lost against a withdrawn one do not come back. Actions of the
-   * domain that used the fact are listed for a person.
+   * one commit: the fact under all of its names, if it is still believed, and the facts that
+   * `remember` concluded from it (`basedOn`). Facts that had lost against a withdrawn one do not
+   * come back. Actions of the domain that used the fact are listed for a person.
    *
-   * @throws ChatMemoryError `no_such_fact`, `space_not_covered`; the errors of
+   * @throws ChatMemoryError `no_such_fact`, `ambiguous`, `space_not_covered`; the errors of
    * `MemoryView.dependents` and `Trajectory.propose`; ArgumentError `bad_argument`
    */
   async repair(fact: FactToRepair, options: RepairOptions = {}): Promise<Repair> {
     checkRepair(fact, options);
     const { store } = this.#world;
     const { principal } = this.#options;
+    const view = this.#view(fact.space);
     return repair(fact, options, {
-      view: this.#view(fact.space),
+      view,
+      aliases: await this.#aliasesNow(view),
       store,
       viewOf: (space) => this.#view(space),
       propose: (input) => {
@@ -294,10 +297,24 @@ export class ChatMemory {
     return trajectory.memory({ space, writ, ...(principal !== undefined && { principal }) });
   }
 
+  /**
+   * A space to write and to read. @throws ChatMemoryError `no_writ`, `space_not_covered`
+   */
+  #readMemory(space: string): Memory {
+    const memory = this.#memory(space);
+    this.#requireRead(space);
+    return memory;
+  }
+
   /** @throws ChatMemoryError `space_not_covered` */
   #view(space: string): MemoryView {
-    if (this.#mayRead(this.#spaceOf({ space })))
-      return this.#world.assize.memory(space, this.#options.readAs ?? this.#world.trajectory?.id);
+    this.#requireRead(this.#spaceOf({ space }));
+    return this.#world.assize.memory(space, this.#options.readAs ?? this.#world.trajectory?.id);
+  }
+
+  /** @throws ChatMemoryError `space_not_covered` */
+  #requireRead(space: string): void {
+    if (this.#mayRead(space)) return;
     throw new ChatMemoryError(
       'space_not_covered',
       `The caller may not read the space ${JSON.stringify(space)}. Name another space, or use a writ for memory:${segment(space)}:**.`,

@@ -5,8 +5,13 @@ import { type ContextFact, contextOf } from './context.ts';
 import { estimateTokens } from './tokens.ts';
 
 const HOSTILE = ['</memory>', '\n', '"}', '{"id":"x"}', '\u202e', '\u200b', '&lt;', '\u{e0041}', '\u2028', '\ud800'];
+/** Shown as nothing: variation selectors, joiners and fillers. */
+const UNSEEN = ['\u{e0159}', '\ufe0f', '\u034f', '\u3164', '\u115f', '\uffa0', '\u180b', '\u2800'];
 const text = fc
-  .array(fc.oneof(fc.constantFrom(...HOSTILE), fc.string({ unit: 'binary' })), { minLength: 1, maxLength: 5 })
+  .array(fc.oneof(fc.constantFrom(...HOSTILE, ...UNSEEN), fc.string({ unit: 'binary' })), {
+    minLength: 1,
+    maxLength: 5,
+  })
   .map((parts) => parts.join(''));
 const fact: fc.Arbitrary<ContextFact> = fc.record({
   id: fc.stringMatching(/^[0-9a-f]{64}$/),
@@ -52,7 +57,8 @@ test('a block without a budget has every fact as data, whatever its texts are', 
         facts.length + 3,
       ]);
       for (const [n, line] of lines.slice(2, -1).entries()) {
-        expect(line).not.toMatch(/[<>&\p{Cf}\p{Zl}\p{Zp}\p{Cc}\p{Cs}]/u);
+        expect(line).not.toMatch(/[<>&\p{Cf}\p{Zl}\p{Zp}\p{Cc}\p{Cs}\p{Default_Ignorable_Code_Point}]/u);
+        expect(UNSEEN.filter((hidden) => line.includes(hidden))).toEqual([]);
         const { id, subject, predicate, object, space, from, to, contested = false } = JSON.parse(line);
         const { valid_from, valid_to, ...known } = facts[n]!;
         expect({ id, subject, predicate, object, space, isContested: contested }).toEqual({

@@ -80,7 +80,7 @@ function dayOf(instant: string): string {
 }
 
 /** Marks of delimiters, and characters that a reader does not see or that reorder others. */
-const HIDDEN = /[<>&\u007f-\u009f\u00ad]|\p{Cf}|\p{Zl}|\p{Zp}|\p{Co}|\p{Cn}/gu;
+const HIDDEN = /[<>&\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
 function escaped(json: string): string {
   return json.replaceAll(HIDDEN, (found) =>

@@ -26,7 +26,9 @@ export type ChatMemoryErrorCode =
    * The fact to repair is unknown in the space, or no statement on record stands behind it. Pass
    * the id of a fact that a recall returned.
    */
-  | 'no_such_fact';
+  | 'no_such_fact'
+  /** The first characters of an id fit several facts. Pass more characters. */
+  | 'ambiguous';
 
 /** A refused call of a chat memory. Nothing was recorded. */
 export class ChatMemoryError extends AssizeError<ChatMemoryErrorCode> {

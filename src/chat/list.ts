@@ -2,7 +2,8 @@ import type { Json } from '#base';
 import type { FactRow } from '#memory';
 import type { MemoryView, RecallQuery } from '#runtime';
 import { filtered, type RecallFilter, storedFilter } from './filter.ts';
-import { isShown, type Match, nameTimes, type ReadSpace, type Times } from './match.ts';
+import { isSameVersion, JoinedFacts, type Match } from './joined.ts';
+import { isShown, nameTimes, type ReadSpace, type Times } from './match.ts';
 
 /** A place in a list: after `n` facts of a subject and predicate of the space with that number. */
 export interface ListPlace {
@@ -45,6 +46,7 @@ export async function listFrom(spaces: readonly ReadSpace[], terms: ListTerms): 
   for (const [number, space] of spaces.entries()) {
     if (number < (after?.space ?? 0)) continue;
     const aliases = await space.aliasesAt(nameTimes(times, now));
+    const joined = new JoinedFacts(space.view, aliases, times, filter);
     const asked = {
       ...storedFilter(filter, aliases),
       valid: times.valid,
@@ -63,8 +65,11 @@ export async function listFrom(spaces: readonly ReadSpace[], terms: ListTerms): 
       );
       for (const { row, n } of wanted) {
         if (!kept.has(row)) continue;
+        const fact = await joined.of(row);
+        // It is listed with the version that stands for it.
+        if (!isSameVersion(fact.row, row)) continue;
         if (matches.length === limit) return { matches, end: end!, queries };
-        matches.push({ row, space, aliases });
+        matches.push({ ...fact, space, aliases, joined });
         end = { space: number, subject: row.subject, predicate: row.predicate, n };
       }
     }

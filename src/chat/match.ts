@@ -20,13 +20,6 @@ export interface Times {
   readonly system?: string | undefined;
 }
 
-/** A version of a fact that a recall found, with the names of its space. */
-export interface Match {
-  readonly row: FactRow;
-  readonly space: ReadSpace;
-  readonly aliases: SpaceAliases;
-}
-
 /** Whether a version is a fact that a recall shows: no name, and not erased. */
 export function isShown(row: FactRow): boolean {
   return row.predicate !== ALIAS && row.predicate !== PREDICATE_ALIAS && !isErased(row);

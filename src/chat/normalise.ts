@@ -2,7 +2,7 @@ import { isAssizeError } from '#base';
 import type { StatementMetadata } from '#kernel';
 import type { Memory, MemoryView } from '#runtime';
 import type { StatedFact } from './outcome.ts';
-import type { SpaceAliases } from './space-aliases.ts';
+import { type FactKey, keysOf, type SpaceAliases } from './space-aliases.ts';
 
 /** A fact to assert, with what is noted about it. */
 export type NotedFact = StatedFact & { readonly metadata?: StatementMetadata };
@@ -45,28 +45,11 @@ async function wasStated(fact: StatedFact, memory: Memory): Promise<boolean> {
   }
 }
 
-interface Key {
-  readonly subject: string;
-  readonly predicate: string;
-}
-
-/** Names that are tried. An agent may declare many. */
-const TRIED_MAX = 64;
-
-/** The key under each of its names, that of the classes first. */
-function keysOf({ subject, predicate }: StatedFact, { names, predicates }: SpaceAliases): readonly Key[] {
-  const subjects = names.namesOf(subject);
-  const keys = subjects.flatMap((subject) =>
-    predicates.namesOf(predicate).map((predicate) => ({ subject, predicate })),
-  );
-  return keys.slice(0, TRIED_MAX);
-}
-
 /** The first key with facts, and their objects; without facts the first key. */
 async function recordedKey(
-  keys: readonly Key[],
+  keys: readonly FactKey[],
   view: MemoryView,
-): Promise<{ readonly key: Key; readonly objects: ReadonlySet<string> }> {
+): Promise<{ readonly key: FactKey; readonly objects: ReadonlySet<string> }> {
   for (const key of keys) {
     const { facts } = await view.recall({ ...key, valid: 'any' });
     if (facts.length > 0) return { key, objects: new Set(facts.map(({ object }) => object)) };

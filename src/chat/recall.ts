@@ -7,8 +7,9 @@ import { type ChatFact, chatFacts } from './chat-fact.ts';
 import { contextOf } from './context.ts';
 import { type Cursor, cursorText, readCursor, SEARCHED_MAX, shownKey } from './cursor.ts';
 import { checkFilter, type RecallFilter } from './filter.ts';
+import { type Match, rowsOf } from './joined.ts';
 import { listFrom } from './list.ts';
-import type { Match, ReadSpace, Times } from './match.ts';
+import type { ReadSpace, Times } from './match.ts';
 import { searchIn } from './search.ts';
 
 export interface RecallOptions {
@@ -98,13 +99,13 @@ export async function recall(
   const page = await (question === undefined
     ? listed(options, cursor, times, now, ports)
     : searched(question, options, cursor, times, now, ports));
-  const facts = await chatFacts(page.matches, times);
+  const facts = await chatFacts(page.matches);
   const { text, tokens } = contextOf(
     facts.map((fact) => ({ ...fact, isContested: fact.contradictedBy !== undefined })),
     { budget: options.budget, countTokens: ports.countTokens },
   );
   // A clock that stands or is behind must not hide the facts of this page from the next.
-  const system = times.system ?? page.matches.reduce((at, { row }) => maxInstant(at, row.system_time_start), now);
+  const system = times.system ?? rowsOf(page.matches).reduce((at, row) => maxInstant(at, row.system_time_start), now);
   return {
     facts,
     context: text,
@@ -179,7 +180,7 @@ function observed(query: Json, matches: readonly Match[], of: string): RecallObs
   const own = matches.filter(({ space }) => space.space === of);
   return {
     name: 'recall',
-    value: { query, rows: own.map(({ row }) => [row.fact_id, row.system_time_start]) },
+    value: { query, rows: rowsOf(own).map((row) => [row.fact_id, row.system_time_start]) },
     sensitive: true,
   };
 }

@@ -2,7 +2,8 @@ import type { Json } from '#base';
 import type { RecallQuery, SearchMode } from '#runtime';
 import { shownKey } from './cursor.ts';
 import { filtered, type RecallFilter, storedFilter } from './filter.ts';
-import { isShown, type Match, nameTimes, type ReadSpace, type Times } from './match.ts';
+import { type JoinedFact, JoinedFacts, type Match } from './joined.ts';
+import { isShown, nameTimes, type ReadSpace, type Times } from './match.ts';
 import type { SpaceAliases } from './space-aliases.ts';
 
 export interface SearchTerms {
@@ -42,14 +43,21 @@ export async function searchIn(
     by,
     ...(signal !== undefined && { signal }),
   };
+  const joined = new JoinedFacts(space.view, aliases, times, filter);
   const noted = new Map<string, boolean>();
   for (let depth = 2 * (need + shown.size); ; depth *= 4) {
     const { facts, isTruncated, observation } = await space.view.recall({ ...asked, limit: Math.min(depth, READ_MAX) });
     const rows = facts.filter((row) => isShown(row) && !shown.has(shownKey(row)));
     const kept = await filtered(rows, filter, aliases, space.view, noted);
-    if (kept.length < need && isTruncated && depth < READ_MAX) continue;
+    const found = new Map<string, JoinedFact>();
+    for (const fact of await Promise.all(kept.map((row) => joined.of(row)))) {
+      const key = shownKey(fact.row);
+      if (!shown.has(key) && !found.has(key)) found.set(key, fact);
+    }
+    if (found.size < need && isTruncated && depth < READ_MAX) continue;
     const { query } = observation.value as { readonly query: Json };
-    return { matches: kept.slice(0, need).map((row) => ({ row, space, aliases })), query };
+    const best = [...found.values()].slice(0, need);
+    return { matches: best.map((fact) => ({ ...fact, space, aliases, joined })), query };
   }
 }
 

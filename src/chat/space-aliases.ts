@@ -15,6 +15,22 @@ export interface DeclaredAliases {
   readonly predicates?: Readonly<Record<string, readonly string[]>> | undefined;
 }
 
+/** A subject and a predicate, under which a ledger keeps facts. */
+export interface FactKey {
+  readonly subject: string;
+  readonly predicate: string;
+}
+
+/** Names that are tried. An agent may declare many. */
+const KEYS_MAX = 64;
+
+/** The key of a fact under each of its names, that of the classes first. */
+export function keysOf({ subject, predicate }: FactKey, { names, predicates }: SpaceAliases): readonly FactKey[] {
+  const others = predicates.namesOf(predicate);
+  const keys = names.namesOf(subject).flatMap((subject) => others.map((predicate) => ({ subject, predicate })));
+  return keys.slice(0, KEYS_MAX);
+}
+
 /** More aliases than one read has are not used. */
 const ALIASES_MAX = 10_000;
 

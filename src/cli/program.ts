@@ -126,6 +126,12 @@ function neverAnswered(): CliError {
 }
 
 async function parsed(line: CommandWords, commandLine: CommandLine): Promise<void> {
+  const [first, second] = line.words;
+  if (commandLine === ASSIZE && (first === 'help' ? second : first) === 'ontology' && !('ontology' in COMMANDS))
+    throw new CliError(
+      'not_packaged',
+      'The published package has no ontology workbench. Clone the repository and run npx assize ontology there.',
+    );
   const made = await program(line.words, commandLine);
   await made.parseAsync(parsedLine(made, line), { from: 'user' });
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { writId } from '#authority';
+import { incident } from '#domains/incident';
 import { type EntryRow, entryRow, integrateLog, readRow } from '#ledger';
 import { MemoryStore } from '#stores';
 import { begun, granted, task, worker } from '../../tests/support/ledger/delegations.ts';
@@ -10,8 +11,9 @@ import {
   checkpointOf,
   SIGNER,
   WARDEN_WRIT,
+  WATCHDOG_WRIT,
 } from '../../tests/support/ledger/report-ledgers.ts';
-import { intent, writFor } from '../../tests/support/ledger/runtime.ts';
+import { intent, runtimeOver, writFor } from '../../tests/support/ledger/runtime.ts';
 import { honestSettlements } from '../../tests/support/ledger/settlement-cases.ts';
 import { FRAMEWORKS } from './frameworks/all.ts';
 import type { Measure } from './measures/measure.ts';
@@ -53,7 +55,7 @@ const LINES: readonly (readonly [
 ])[] = [
   ['records.entries', 'shown', '5 entries of 1 trajectory', () => claims(two)],
   ['records.entries', 'gap', '0 entries of 0 trajectories', async () => new MemoryStore()],
-  ['records.verified', 'shown', '5 entries of the log verify', () => claims(two)],
+  ['records.verified', 'shown', '5 entries in scope verify', () => claims(two)],
   ['records.verified', 'gap', 'the log is empty', async () => new MemoryStore()],
   ['records.verified', 'gap', /^1 fault\. The first: t seq 1: /, async () => tampered(await claims(two), 1)],
   ['records.signed', 'shown', '5 of 5 entries signed', () => claims(two, { signer: SIGNER })],
@@ -81,8 +83,8 @@ const LINES: readonly (readonly [
   ['records.retained', 'gap', /younger than six months$/, () => claims(aged(183))],
   ['records.retained', 'gap', /Z$/, async () => tampered(await claims(aged(184)), 1)],
   ['records.erasures', 'none', '0 erasures', () => claims(two)],
-  ['oversight.asked', 'gap', '0 proposals asked a person', () => claims()],
-  ['oversight.asked', 'shown', '2 proposals asked a person', () => claims(two)],
+  ['oversight.asked', 'gap', '0 proposals asked a counselor', () => claims()],
+  ['oversight.asked', 'shown', '2 proposals asked a counselor', () => claims(two)],
   ['oversight.decided', 'none', '0 approvals, 0 refusals', () => claims((l) => l.claim())],
   ['oversight.decided', 'shown', '1 approval, 1 refusal', () => claims(both)],
   ['oversight.time', 'none', 'no decision', () => claims((l) => l.claim())],
@@ -93,9 +95,14 @@ const LINES: readonly (readonly [
   ['oversight.expired', 'gap', '1 proposal expired without a decision', () => claims(overdue)],
   ['oversight.not_self', 'none', '0 of 0 approvals by the requester', () => claims()],
   ['oversight.not_self', 'shown', '0 of 2 approvals by the requester', () => claims(two)],
-  ['oversight.people', 'none', '0 people', () => claims()],
-  ['oversight.people', 'gap', '1 person: dr-a (1)', () => claims((l) => l.decided('dr-a'))],
-  ['oversight.people', 'shown', '2 people: dr-a (1), dr-b (1)', () => claims(both)],
+  ['oversight.people', 'none', '0 counselors', () => claims()],
+  ['oversight.people', 'gap', '1 counselor: dr-a (1)', () => claims((l) => l.decided('dr-a'))],
+  ['oversight.people', 'shown', '2 counselors: dr-a (1), dr-b (1)', () => claims(both)],
+  ['oversight.decided', 'gap', '0 approvals, 0 refusals, and 2 decisions by agents', () => claims(byAgents)],
+  ['oversight.amended', 'none', '0 amended proposals', () => claims(byAgents)],
+  ['oversight.people', 'gap', '0 counselors', () => claims(byAgents)],
+  ['oversight.people', 'gap', '1 counselor: DR-a (2)', () => claims(respelt)],
+  ['oversight.halts', 'none', '0 halts, 0 resumes, 1 standing, and 1 entry by agents', () => claims(byAgents)],
   ['oversight.overrides', 'none', '0 overrides, each with a reason', () => claims(two)],
   ['oversight.overrides', 'shown', '1 override, with a reason', () => claims(overridden('urgent'))],
   ['oversight.overrides', 'gap', '1 of 1 override without a reason', () => claims(overridden(' '))],
@@ -106,6 +113,9 @@ const LINES: readonly (readonly [
   ['control.revocations', 'shown', '1 revocation', () => claims(revoked)],
   ['control.changes', 'shown', '2 changes', () => claims(changed)],
   ['control.pinned', 'shown', '1 pinned definition', () => claims(changed)],
+  ['control.responses', 'none', '0 responses, 0 outcomes', () => claims(changed)],
+  ['control.responses', 'none', '0 responses, 0 outcomes', () => responded({ isApproved: false })],
+  ['control.responses', 'shown', '1 response, 1 outcome', () => responded({ isApproved: true })],
   ['control.facts', 'shown', '1 entry with facts', () => claims(stated)],
   ['control.policy', 'none', '0 answers, 0 refusals', () => claims(two)],
   ['control.policy', 'shown', '2 answers, 2 refusals', () => claims(denied, { policy: DENIES })],
@@ -121,6 +131,15 @@ const DENIES = {
 const both = async (ledger: ClaimsLedger): Promise<void> => {
   await ledger.decided('dr-a');
   await ledger.decided('dr-b', { rejects: true });
+};
+const byAgents = async (ledger: ClaimsLedger): Promise<void> => {
+  await ledger.decided('agent:dr-1');
+  await ledger.decided('Agent:dr-2', { rejects: true });
+  await ledger.halt('strange claims', WATCHDOG_WRIT);
+};
+const respelt = async (ledger: ClaimsLedger): Promise<void> => {
+  await ledger.decided('DR-a');
+  await ledger.decided('dr-a');
 };
 const expired = async (ledger: ClaimsLedger): Promise<void> => {
   await ledger.claim();
@@ -150,6 +169,29 @@ const stated = async ({ trajectory }: ClaimsLedger): Promise<void> => {
 const denied = async (ledger: ClaimsLedger): Promise<void> => {
   for (const action of ['configure', 'pin'] as const) await ledger.change(action);
 };
+
+/** A response with one step, which is carried out if a person approves it. */
+async function responded({ isApproved }: { readonly isApproved: boolean }): Promise<MemoryStore> {
+  const store = new MemoryStore();
+  const writ = writFor('agent:opener');
+  const trajectory = await runtimeOver(store, [incident]).create(incident, {
+    trajectoryId: 'incidents',
+    writs: [writ],
+  });
+  const params = { incident: 'leak' };
+  const plan = { start: { principal: 'agent:bad' }, because: 'a leak', openedBy: 'agent:opener' };
+  const asked = await trajectory.propose({
+    ...{ action: 'open', role: { name: 'opener', params }, writ },
+    args: { ...plan, steps: [{ kind: 'halt', trajectory: 't' }], remains: [] },
+  });
+  if (asked.ruling !== 'escalated') throw new Error(`the response is ${asked.ruling}`);
+  if (!isApproved) return store;
+  await trajectory.approvals.approve(asked.pending, { principal: 'human:ida', method: 'test' });
+  const carrier = { name: 'carrier', params } as const;
+  await trajectory.propose({ action: 'record', role: carrier, args: { step: 0, outcome: 'done' }, writ });
+  await trajectory.propose({ action: 'close', role: carrier, args: {}, writ });
+  return store;
+}
 
 function aged(days: number) {
   return async (ledger: ClaimsLedger): Promise<void> => {
@@ -316,6 +358,36 @@ describe('a report', () => {
     const report = await makeReport(without(ledger.store, seq));
     expect(report).toMatchObject({ valid: false, faults });
     expect(report.faults.at(-1)?.detail).toBe(`the entry at position ${seq} of the log is missing`);
+  });
+
+  test('of some trajectories counts their entries, and names what it cannot read', async () => {
+    const make = () => claims(async (ledger) => two(ledger).then(() => ledger.other()));
+    const scope = { trajectories: ['other'] };
+    expect(await found(await make(), 'records.verified', scope)).toMatchObject({
+      status: 'shown',
+      figure: '1 entry in scope verifies',
+    });
+    // Another trajectory is at fault, and the entry may have been one of the scope.
+    const store = tampered(await make(), 1);
+    expect(await makeReport(store, scope)).toMatchObject({ valid: false, faults: [{ code: 'unreadable' }] });
+    expect(await found(store, 'records.verified', scope)).toMatchObject({ status: 'gap' });
+  });
+
+  test('shows no completeness without a checkpoint: the last entry may be gone', async () => {
+    const whole = await claims(two);
+    const store = new MemoryStore();
+    await store.commit({ entries: (await whole.entries('t')).slice(0, 4), blobs: [] });
+    const { frameworks, valid } = await makeReport(store);
+    expect(valid).toBe(true);
+    for (const { measures } of frameworks.flatMap(({ clauses }) => clauses)) {
+      const claiming = measures.filter(({ id }) => ['records.retained', 'records.checkpoint'].includes(id));
+      if (measures.some(({ id }) => id === 'records.retained'))
+        expect(claiming.find(({ id }) => id === 'records.checkpoint')).toMatchObject({ status: 'gap' });
+      for (const { title, status } of measures.filter(({ status }) => status === 'shown'))
+        expect([title, status]).not.toEqual([expect.stringMatching(/missing|removal|all entries/), 'shown']);
+    }
+    const checkpoint = await checkpointOf(whole);
+    expect(await makeReport(store, { checkpoint })).toMatchObject({ valid: false, faults: [{ code: 'checkpoint' }] });
   });
 
   test('names a checkpoint that the log does not continue', async () => {

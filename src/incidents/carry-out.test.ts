@@ -284,7 +284,7 @@ describe('a response', () => {
     expect([one.status, two.status].sort()).toEqual(['proposed', 'waiting']);
   });
 
-  test('without a step is not proposed, and the cause of a missing approval is named', async () => {
+  test('without a step is not proposed; a missing approval has its cause', async () => {
     const world = await worldOf([]);
     const { assize, store } = world;
     const remains = [{ what: 'a letter', why: 'it was sent', advice: 'write another one' }];

@@ -57,7 +57,8 @@ export async function carryOut(assize: Assize, store: CarriedStore, input: Carry
   const { steps, because } = await record.read();
   for (const [index, step] of steps.entries()) {
     if (!needsWork(await record.read(), index)) continue;
-    onStep?.(step, index);
+    // The caller keeps a copy, so a change of it does not change the step that is taken.
+    onStep?.(structuredClone(step), index);
     const done = await tried(() => takeStep({ assize, store, writFor, reason: `incident ${id}: ${because}` }, step));
     if (await record.add(index, done)) recorded++;
   }

@@ -68,9 +68,10 @@ export {
 export { escalate, type InvariantResult, pass, reject } from './domain/invariant-result.ts';
 export { BELIEVE_ACTION } from './domain/memory-shape.ts';
 export type { MemorySpec, MemoryStatement, PredicateSpec, StatementMetadata } from './domain/memory-spec.ts';
+export { offersSameActions } from './domain/offers-same-actions.ts';
 export type { DeepPartial, StatePart } from './domain/part-types.ts';
 export type { ValidPointer, ValueAt } from './domain/path-types.ts';
-export { faultOfName, hasReservedPrefix, isSamePrincipal } from './domain/principal-name.ts';
+export { beginsLike, faultOfName, hasReservedPrefix, isSamePrincipal } from './domain/principal-name.ts';
 export type { Observed, Process, Role, RoleParams } from './domain/role.ts';
 export { keepsValues, stateFault } from './domain/schema.ts';
 export { type Erased, hasErased, isErased, sensitive } from './domain/sensitive.ts';

@@ -178,29 +178,45 @@ export function planCorrect(
  * the period the facts stay valid. The plan is empty if no fact matches.
  * @throws MemoryError the errors of `planAssert`
  */
-export function planRetract(
-  writing: PlanInput,
-  retraction: { readonly valid: Period; readonly object?: string },
-): Plan | QuestionPlan {
+export function planRetract(writing: PlanInput, retraction: Retraction): Plan | QuestionPlan {
   checkArgument(arg.object, retraction, 'retraction');
   const work = begin(writing);
   work.withdraw(readPeriod(retraction.valid, 'valid'), retraction.object);
   return work.plan([], { ...work.declaration, remainder: 'keep' });
 }
 
+/** Statements of one commit that only take away. */
+export interface Withdrawals {
+  readonly sources: readonly string[];
+  /** The claims of all tokens of the open rows. */
+  readonly claims: StatedClaims;
+  /** Default: none. */
+  readonly retractions?: readonly Retraction[];
+}
+
+/** Without an object: all objects. */
+export interface Retraction {
+  readonly valid: Period;
+  readonly object?: string;
+}
+
 /**
  * Plans the withdrawal of sources: each fact loses the writes of the sources, and a fact that rests
- * on them alone is closed. Nothing is decided anew, and reads as of earlier system times still
- * return what was believed. `claims` has the claims of all tokens of the open rows.
+ * on them alone is closed. Retractions of the same commit also remove their periods; the order of
+ * the statements has no influence. Nothing is decided anew, and reads as of earlier system times
+ * still return what was believed.
  * @throws MemoryError the errors of `planAssert`
  */
-export function planWithdraw(
-  writing: PlanInput,
-  withdrawal: { readonly sources: readonly string[]; readonly claims: StatedClaims },
-): Plan {
-  checkArgument(arg.members({ sources: arg.list(arg.text) }), withdrawal, 'withdrawal');
-  return begin(writing).withdrawSources(withdrawal);
+export function planWithdraw(writing: PlanInput, withdrawals: Withdrawals): Plan {
+  checkArgument(WITHDRAWALS, withdrawals, 'withdrawals');
+  const retractions = (withdrawals.retractions ?? []).map(({ valid, object }) => {
+    if (object !== undefined) requireText(object, 'object');
+    return { valid: readPeriod(valid, 'valid'), ...(object !== undefined && { object }) };
+  });
+  return begin(writing).withdrawAll({ ...withdrawals, retractions });
 }
+
+const WITHDRAWALS = arg.members({ sources: arg.list(arg.text), retractions: arg.optional(arg.list(arg.object)) });
 
 function begin(writing: PlanInput): PlanBuilder {
   checkArgument(WRITING, writing, 'writing');
@@ -318,11 +334,15 @@ class PlanBuilder {
     return meant.flatMap((whole) => intersection(whole, valid) ?? []);
   }
 
-  withdrawSources(withdrawal: { readonly sources: readonly string[]; readonly claims: StatedClaims }): Plan {
+  withdrawAll({ retractions, ...withdrawal }: Withdrawals & { readonly retractions: readonly Retraction[] }): Plan {
     const { strategy } = this.declaration;
+    const isMeant = ({ object }: Retraction, row: FactRow): boolean =>
+      object === undefined || objectKey(object) === objectKey(row.object);
     const changed = this.#open.flatMap(({ row }) => {
       const left = withoutSources(row, { ...withdrawal, strategy });
-      return left === row ? [] : [{ row, left }];
+      const retracted = retractions.filter((each) => isMeant(each, row)).map(({ valid }) => valid);
+      const isCut = retracted.some((valid) => overlaps(validOf(row), valid));
+      return left === row && !isCut ? [] : [{ row, left, parts: leftovers(validOf(row), retracted) }];
     });
     const closed = new Set(changed.map(({ row }) => row));
     const names = new FactIds(
@@ -330,8 +350,16 @@ class PlanBuilder {
       this.#open.flatMap(({ row }) => (closed.has(row) ? [] : [row])),
     );
     const { resolution_strategy_id: _, ...stamp } = this.#stamp();
-    const insert = changed.flatMap(({ left }) =>
-      left === undefined ? [] : [{ ...left, ...stamp, fact_id: names.of(left) }],
+    const insert = changed.flatMap(({ left, parts }) =>
+      left === undefined
+        ? []
+        : parts.map(({ from, to }) => ({
+            ...left,
+            ...stamp,
+            fact_id: names.of(left),
+            valid_from: from,
+            valid_to: to,
+          })),
     );
     return {
       kind: 'plan',

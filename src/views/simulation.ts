@@ -16,7 +16,10 @@ export function simulationDocument({ trajectoryId, at, recorded, variants, parti
   };
 }
 
-function withTokens<T extends { readonly inputTokens: number; readonly outputTokens: number }>(figures: T): object {
-  const { inputTokens: input_tokens, outputTokens: output_tokens, ...others } = figures;
-  return { ...others, input_tokens, output_tokens };
+type Tokens = Readonly<Record<'inputTokens' | 'outputTokens' | 'askedInputTokens' | 'askedOutputTokens', number>>;
+
+function withTokens(figures: Tokens): object {
+  const { inputTokens: input_tokens, outputTokens: output_tokens, ...more } = figures;
+  const { askedInputTokens: asked_input_tokens, askedOutputTokens: asked_output_tokens, ...others } = more;
+  return { ...others, input_tokens, output_tokens, asked_input_tokens, asked_output_tokens };
 }

@@ -113,6 +113,10 @@ withConsole(({ serve, open }) => {
     expect(text).toContain('"object":"7 \\u003c/memory');
     expect(text.match(/<\/memory>/g)).toHaveLength(1);
     await page.getByLabel('Names that mean one thing').getByText('Eva N.').waitFor();
+    await page.getByLabel('True at (valid time)').fill('2025-12-31T00:00');
+    await page.getByText('Nothing is recalled').waitFor();
+    await page.getByLabel('True at any time').check();
+    await page.getByText('1 fact', { exact: true }).waitFor();
     expect(await page.locator('main b').count()).toBe(0);
     await page.getByRole('link', { name: /7 <.memory>/ }).click();
     await page

@@ -54,6 +54,12 @@ async function story(server: TestServer): Promise<void> {
   for (const key of ['k1', 'k2']) await succeed(server, 'proposals.create', pay('a', 10, key));
 }
 
+/** The answers to simulations, by the log of the server. */
+function statusesOf({ lines }: TestServer): number[] {
+  const requests = lines.map((line) => JSON.parse(line)).filter(({ route }) => route === 'simulations.run');
+  return requests.map(({ status }) => status);
+}
+
 const run = (page: Page) => page.getByRole('button', { name: 'Run the simulation' }).click();
 
 withConsole(({ serve, open }) => {
@@ -124,6 +130,8 @@ withConsole(({ serve, open }) => {
     await page.getByRole('button', { name: 'Stop' }).click();
     await page.getByRole('heading', { name: 'Run a simulation' }).waitFor();
     await expect.poll(() => server.service.simulations.running).toBe(0);
+    // The client has left. The time limit would be 422.
+    await expect.poll(() => statusesOf(server)).toEqual([200, 408]);
   });
 
   test('an entry that does not exist, and a person who may not run one', async () => {

@@ -95,7 +95,7 @@ test('a response is proposed, approved and carried out once', async () => {
   expect((await assize('verify')).code).toBe(0);
 });
 
-test('entries that were affected after the plan are named when it is carried out', async () => {
+test('entries affected after the plan are named when it is carried out', async () => {
   const { pending } = await json(0, ...PROPOSE);
   const store = await openStore(`sqlite:${join(folder, 'a.db')}`);
   const runtime = runtimeOver(store, [budget], { ports: { clock: systemClock } });

@@ -117,7 +117,7 @@ test('misuse is named, and nothing is recorded', async () => {
     [['ask', 'tea'], 'Pass --space NAME.'],
     [['ask', 'tea', '--space', 'a', '--cursor', 'x'], 'Repeat the recall without a cursor'],
     [['ask', '?!', '--space', 'a'], 'Give at least one word'],
-    [['repair', 'none', 'chat', '--space', 'user:ida'], "'none' is not a fact id"],
+    [['repair', 'none', 'chat', '--space', 'user:ida'], 'Pass the `id` of a fact that a recall returned'],
   ] as const) {
     const { code, err, out } = await assize('memory', ...args);
     expect([code, out], `${args}: ${err}`).toEqual([expect.any(Number), '']);

@@ -1,5 +1,5 @@
 /** `assize simulate`, as a process of its own, on a run with calls of a tool. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runAgents } from '#agents';
@@ -46,6 +46,19 @@ beforeAll(async () => {
     JSON.stringify({ id: 'deny', otherwise: 'allow', rules: [{ id: 'no', effect: 'deny', actions: ['both'] }] }),
   );
 
+  write('strange-calls.json', JSON.stringify({ 'till.fly': rule.use }));
+  write(
+    'strange.json',
+    JSON.stringify({
+      ...{ id: 'strange', otherwise: 'allow' },
+      rules: [{ id: 'odd', effect: 'deny', actions: ['fly', 'both', 'assize.revoke'] }].map((one) => ({
+        ...one,
+        where: [{ path: '/to', is: 'no one' }],
+      })),
+    }),
+  );
+  write('empty.ts', 'export const variants = [];\n');
+  write('default.ts', `${SHARED}export default tellerDomain(till);\nexport const agents = [teller('teller 0', 9)];\n`);
   write(
     'sim.config.ts',
     `${SHARED}
@@ -96,8 +109,16 @@ describe('variants', () => {
   test('of agents, policies and versions of the domain are compared', async () => {
     const before = bytes();
     const policies = ['--policy', 'deny.json', '--instead', 'strict.ts'];
-    const { code, out } = await assize('t', 'desk.ts', ...policies, '--variants', 'variants.ts', ...given, '--json');
-    expect(code).toBe(0);
+    const { code, out, err } = await assize(
+      't',
+      'desk.ts',
+      ...policies,
+      '--variants',
+      'variants.ts',
+      ...given,
+      '--json',
+    );
+    expect([code, err]).toEqual([0, '']);
     const { recorded, variants } = JSON.parse(out);
     expect(variants.map(({ name }: { name: string }) => name)).toEqual(['desk deny.json teller@2', 'shifted']);
     expect(Object.keys(variants[0].rules)).toContain('no');
@@ -127,11 +148,101 @@ describe('variants', () => {
         const { variants } = JSON.parse(out);
         expect(variants[0]).toMatchObject({ name: 'model openai:small', outcomes: { limit: 1 } });
         expect(variants[0].samples[0].asked).toMatchObject({ asked, repeated: 2 - asked });
+        const { input_tokens: input, asked_input_tokens: now } = variants[0].medians;
+        expect(variants[0].medians).toMatchObject({ questions: 2, asked });
+        expect([input > 0, now]).toEqual([true, asked === 2 ? input : 0]);
       }
       expect(provider.requests).toHaveLength(2);
     } finally {
       await provider.close();
     }
+  });
+
+  test('of versions that offer the same actions share the answers of a model', async () => {
+    const pay = completion([['pay', { to: 'ann', cents: 2 }]]);
+    const provider = await StubProvider.listen('openai', [pay, pay], { key: null });
+    try {
+      const model = ['--model', `openai:small@${provider.origin}/v1`, '--record', 'versions.db'];
+      const more = ['--instead', 'strict.ts', '--baseline', '--turns', '1', '--domain', 'domain.ts', '--json'];
+      const { out } = await assize('t', 'model.ts', ...model, '--tools', 'tools.ts', ...more);
+      const { variants } = JSON.parse(out);
+      expect(variants.map(({ name }: { name: string }) => name)).toEqual([
+        'model openai:small',
+        'model openai:small teller@2',
+      ]);
+      expect(variants.map(({ medians }: any) => [medians.questions, medians.asked])).toEqual([
+        [1, 1],
+        [1, 0],
+      ]);
+      expect(provider.requests).toHaveLength(1);
+      // The model would read the same bytes.
+      await assize(
+        't',
+        'model.ts',
+        ...model.slice(0, 2),
+        '--fresh',
+        '--tools',
+        'tools.ts',
+        ...more.slice(0, 2),
+        ...more.slice(3),
+      );
+      const [first, second] = provider.requests.map(({ body }) => body);
+      expect(second).toEqual(first);
+    } finally {
+      await provider.close();
+    }
+  });
+
+  test('of two servers of one model name are named apart, and share no answer', async () => {
+    const pay = completion([['pay', { to: 'ann', cents: 2 }]]);
+    const providers = await Promise.all([1, 2].map(() => StubProvider.listen('openai', [pay], { key: null })));
+    try {
+      const models = providers.flatMap(({ origin }) => ['--model', `openai:small@${origin}/v1`]);
+      const few = ['--domain', 'domain.ts', '--tools', 'tools.ts', '--simulators', 'all.json', '--turns', '1'];
+      const { code, out } = await assize('t', 'model.ts', ...models, ...few, '--json');
+      expect(code).toBe(0);
+      expect(JSON.parse(out).variants.map(({ name }: { name: string }) => name)).toEqual(
+        providers.map(({ origin }) => `model openai:small@${new URL(origin).host}`),
+      );
+      expect(providers.map(({ requests }) => requests.length)).toEqual([1, 1]);
+      const again = await assize('t', 'model.ts', ...models, ...models.slice(0, 2), ...few);
+      expect(again).toMatchObject({ code: 2, err: expect.stringContaining('is given twice') });
+    } finally {
+      await Promise.all(providers.map((provider) => provider.close()));
+    }
+  });
+
+  test('of several samples have medians in every row, and the text says so', async () => {
+    const two = ['--variants', 'variants.ts', '--samples', '3'];
+    const { out } = await assize('t', ...two, ...given, '--policy', 'deny.json');
+    expect(out).toMatch(/3 samples of each variant, medians of all samples:/);
+    const { variants } = JSON.parse((await assize('t', ...two, ...given, '--json')).out);
+    const [{ medians, rules, samples }] = variants;
+    const lower = (values: number[]): number => values.sort((a, b) => a - b)[1] as number;
+    for (const [rule, of] of Object.entries(rules))
+      for (const kind of ['rejected', 'escalated']) {
+        const met = samples.map(({ steps }: any) =>
+          steps.filter((step: any) => step.rule === rule && step.ruling === kind),
+        );
+        expect((of as any)[kind]).toBe(met.flat().length);
+        expect(medians.rules[rule][kind]).toBe(lower(met.map((steps: any[]) => steps.length)));
+      }
+    expect(Object.keys(rules).length).toBeGreaterThan(0);
+    const failing = await assize('t', ...two, ...given.slice(0, 4));
+    expect(failing.out).toContain('medians of all samples, of those that failed or have no answer up to there:');
+  });
+
+  test('with names that fit nothing are compared, and the user is told', async () => {
+    const strange = ['--policy', 'strange.json', '--simulators', 'strange-calls.json'];
+    const { code, err } = await assize('t', 'desk.ts', ...strange, ...given.slice(0, 4), '--turns', '12');
+    expect([code, err]).toEqual([0, expect.any(String)]);
+    expect(err).toMatch(/The rule odd of strange\.json names fly, and teller has no such action\. Its actions: /);
+    expect(err).toMatch(/The simulators name till\.fly, and no such tool is loaded\. Tools: till\./);
+  });
+
+  test('of a file with another default export are its named agents', async () => {
+    const { code, out } = await assize('t', 'default.ts', ...given);
+    expect([code, out]).toEqual([0, expect.stringContaining('default has the rulings of the record.')]);
   });
 
   test('of a simulation of the config have the writs of their grants', async () => {
@@ -152,13 +263,34 @@ describe('variants', () => {
   });
 });
 
+test.each(['till.db', './till.db', 'linked.db', 'same.db'])(
+  '--record %s, a store with trajectories, is refused',
+  async (file) => {
+    if (file === 'linked.db') symlinkSync('till.db', join(folder, file));
+    if (file === 'same.db') linkSync(join(folder, 'till.db'), join(folder, file));
+    const before = bytes();
+    const { code, out, err } = await assize('t', 'desk.ts', ...given, '--record', file);
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toContain(`The file ${file} of --record is a store with trajectories`);
+    expect(bytes().equals(before)).toBe(true);
+  },
+);
+
+test('a store that does not exist is named, and not its anchors', async () => {
+  const { code, err } = await runCommand(folder, 'sqlite:./typo.db', 'simulate', 't', 'desk.ts');
+  expect([code, err]).toEqual([2, expect.stringMatching(/The store \.\/typo\.db does not exist\./)]);
+});
+
 test.each<readonly [readonly string[], RegExp]>([
   [['t'], /The simulation has no variants/],
   [['nowhere', 'desk.ts'], /The store has no trajectory nowhere/],
   [['t@999', 'desk.ts'], /has no entry with seq 999/],
   [['t', 'none.ts'], /none\.ts does not exist/],
+  [['t', '.'], /The agents file .* is not a file\. Name a file, such as a module in that folder/],
   [['t', 'tools.ts'], /it exports no agents/],
   [['t', '--variants', 'tools.ts'], /it exports no list variants/],
+  [['t', '--variants', 'empty.ts'], /its list variants is empty; add a variant/],
+  [['t', 'desk.ts', '--instead', 'budget'], /names the domain budget, and the trajectory has teller/],
   [['t', 'desk.ts', '--people', 'all'], /The option --people is not valid/],
   [['t', 'desk.ts', '--simulators', 'bad.json'], /The simulator of till\.pay is not valid: its table must be a list/],
   [['t', 'desk.ts', '--schema', 'x.cedarschema'], /The option --schema needs a Cedar policy/],

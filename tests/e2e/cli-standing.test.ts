@@ -41,6 +41,8 @@ test('an agent asks, a person approves, and each use is listed until the end', a
   const [, pending = ''] =
     /counts when a counselor approves it: assize approve (\w+) --as PRINCIPAL/.exec(asked.out) ?? [];
   expect(await json('standing')).toEqual({ standing: [] });
+  const waits = await assize('standing');
+  expect(waits.out).toMatch(/^may in calls: waits for its approval as \w{12}\. See: assize pending\n$/);
   const approved = await assize('approve', pending, '--as', 'manager:grace', '--reason', 'checked');
   expect(approved.code).toBe(0);
   expect(await pay('c2', 300)).toMatchObject({ end: 'done' });
@@ -66,7 +68,18 @@ test('an agent asks, a person approves, and each use is listed until the end', a
   expect((await json('standing')).standing).toMatchObject([{ status: 'ended', ended: { by: 'manager:otto' } }]);
   expect(await json('standing', '--active')).toEqual({ standing: [] });
   const again = await assize('standing', 'end', 'may', '--as', 'manager:otto');
-  expect(again).toMatchObject({ code: 2, err: expect.stringContaining('No trajectory has a standing approval may.') });
+  expect(again).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^The standing approval may was ended at .* already, as \w{12}\.\n$/),
+  });
+  const { ended: end } = (await json('standing')).standing[0];
+  const before = await json('log');
+  expect(await json('standing', 'end', 'may', '--as', 'manager:otto')).toMatchObject({
+    ...{ ruling: 'committed', trajectory_id: 'calls', entry_id: end.entry_id },
+  });
+  expect(await json('log')).toEqual(before);
+  const none = await assize('standing', 'end', 'june', '--as', 'manager:otto');
+  expect(none).toMatchObject({ code: 2, err: expect.stringContaining('No trajectory has a standing approval june.') });
 });
 
 test('a person who asks cannot approve it', async () => {
@@ -88,6 +101,7 @@ test('bad terms are refused by name, and nothing is recorded', async () => {
     [['--until', 'later'], /an instant such as 2026-03-01T18:00:00Z, 90m, 2h, or today/],
     [['--uses', '0'], /whole number from 1/],
     [['--because', ' '], /1 to 2,000 characters/],
+    [['--agent', 'agent:ada'], /Agents are named without agent: here\. Pass --agent ada\./],
     [['--as', 'nobody'], /nobody is no counselor, and cannot ask for a standing approval/],
   ];
   for (const [more, why] of wrong) {
@@ -97,4 +111,30 @@ test('bad terms are refused by name, and nothing is recorded', async () => {
   expect(await json('log')).toEqual(before);
   const much = await assize(...GRANT, '--uses', '6');
   expect(much).toMatchObject({ code: 1, out: expect.stringContaining('6 uses are more than the 5 of the rules') });
+});
+
+test('terms that let no call through are named', async () => {
+  const { assize } = await open();
+  const terms = ['--agent', 'ada', '--uses', '2', '--until', '2h', '--because', 'the invoices'];
+  const { code, err } = await assize(
+    'standing',
+    'grant',
+    'calls',
+    ...terms,
+    '--tools',
+    'shop/*',
+    '--tools',
+    'bank/nope',
+  );
+  expect(code).toBe(1);
+  expect(err).toContain('The rules know no tool bank/nope, and an unknown tool is never covered.');
+  expect(err).toContain('Calls of shop/pay spend cents. Without --amount cents=N, none of them is covered.');
+});
+
+test('a store that does not exist is named as such', async () => {
+  const { assize } = await open();
+  for (const line of [GRANT, ['standing', 'end', 'may', '--as', 'manager:grace']]) {
+    const { code, err } = await assize(...line, '--store', 'sqlite:./typo.db');
+    expect([code, err]).toEqual([2, expect.stringMatching(/The store .*typo\.db does not exist\./)]);
+  }
 });

@@ -426,12 +426,7 @@ test('models.md, with a stub in place of the local server', async () => {
     writeFiles('models.md', folder);
     const printed = execFileSync(process.execPath, ['buy.ts'], { cwd: folder, encoding: 'utf8' });
     expect(printed).toBe(blocks('models.md', 'text buy.ts').join(''));
-    shell(
-      `assize writ key root.key > root.pub
-      printf '["%s"]' "$(cat root.pub)" > team.db.anchors.json
-      assize writ issue --key root.key --subject ada --action spend --scope '**' --max-depth 0 --expires 2099-01-01 --out ada.json`,
-      folder,
-    );
+    shell(blocks('models.md', 'sh writ').join(''), folder);
     const [run] = blocks('models.md', 'sh run') as [string];
     const env = { ...process.env, PATH: `${join(here, 'bin')}:${process.env['PATH']}`, NO_COLOR: '1' };
     const line = run.replace('http://127.0.0.1:11434', provider.origin);

@@ -53,7 +53,7 @@ test('a bad writ is revoked by itself, also where writs below it were used', asy
   expect(remains).toMatchObject([{ what: `the writ ${idOf(team)} names no trajectory` }]);
 });
 
-test('writs that a first entry lists are revoked too, also where nothing was done', async () => {
+test('writs that a first entry lists are revoked too, also unused ones', async () => {
   const { planFor, assize, store } = await spent(bad);
   const unused = writFor('agent:bad', { nonce: 'unused' });
   const other = writFor('agent:good');
@@ -147,7 +147,7 @@ test('calls that read, failed, were never begun or are undone do not remain', as
   expect(remains.filter(({ what }) => /call c[1-4]/.test(what))).toEqual([]);
 });
 
-test('the calls of a gateway are in the radius, each with its tool, entry and outcome', async () => {
+test('calls of a gateway are in the radius with tool, entry and outcome', async () => {
   const made = await desk(RULES);
   await made.call('ada', 'bank/look');
   await done(made, 'c1');

@@ -238,8 +238,10 @@ test('the command is there', () => {
 });
 
 test('a command of a workspace is not there', () => {
-  for (const command of ['ontology', 'adjudicate'])
-    expect(() => node(['node_modules/assize/bin/assize.js', command])).toThrow(/unknown command/);
+  const bin = 'node_modules/assize/bin/assize.js';
+  expect(() => node([bin, 'adjudicate'])).toThrow(/unknown command/);
+  for (const line of [['ontology'], ['help', 'ontology'], ['ontology', 'check', 'udt']])
+    expect(() => node([bin, ...line])).toThrow(/no ontology workbench\. Clone the repository/);
 });
 
 test('no source, test or path of the building machine is in the package', () => {

@@ -22,7 +22,8 @@ import { cases } from '../support/cases.ts';
 
 /**
  * A withdrawal against a naive evaluation of the provenance: a fact is a set of ways to derive it,
- * each a set of tokens. Without a source, only the ways without its tokens are left.
+ * each a set of tokens. Without a source, only the ways without its tokens are left. A retraction
+ * of the same commit takes its cells away.
  */
 
 const CELLS = 8;
@@ -42,15 +43,22 @@ function waysOf(provenance: string): string[][] {
   return provenance.split(' + ').map((term) => term.replace(/^[0-9]+\*/, '').split('*'));
 }
 
+const retraction = fc.record({
+  from: fc.nat(CELLS - 1),
+  length: fc.integer({ min: 1, max: CELLS }),
+  object: fc.option(fc.constantFrom('Lyon', 'Oslo'), { nil: undefined }),
+});
+
 test('a withdrawal leaves each provenance as without its sources', () => {
   const history = fc.record({
     strategy: fc.constantFrom(...STRATEGIES),
     cardinality: fc.constantFrom('single-valued' as const, 'multi-valued' as const),
     claims: fc.array(claim, { minLength: 1, maxLength: 8 }),
-    withdrawn: fc.uniqueArray(fc.constantFrom<string>('m1', 'm2', 'm3'), { minLength: 1 }),
+    withdrawn: fc.uniqueArray(fc.constantFrom<string>('m1', 'm2', 'm3')),
+    retracted: fc.array(retraction, { maxLength: 3 }),
   });
   fc.assert(
-    fc.property(history, ({ strategy, cardinality, claims, withdrawn }) => {
+    fc.property(history, ({ strategy, cardinality, claims, withdrawn, retracted }) => {
       const declaration = declarePredicate({ cardinality, strategy });
       const stated = new Map<string, StatedClaim>();
       let rows: readonly FactRow[] = [];
@@ -77,9 +85,19 @@ test('a withdrawal leaves each provenance as without its sources', () => {
       }
       const before = rows;
       const end = claims.length;
-      rows = applyPlan(rows, planWithdraw(writing(end), { sources: withdrawn, claims: stated }));
+      const retractions = retracted.map(({ from, length, object }) => ({
+        valid: { from: day(from), to: day(Math.min(from + length, CELLS)) },
+        ...(object !== undefined && { object }),
+      }));
+      const plan = planWithdraw(writing(end), { sources: withdrawn, claims: stated, retractions });
+      rows = applyPlan(rows, plan);
+      const isRetracted = (cell: number, { object }: FactRow): boolean =>
+        retracted.some(
+          (each) => each.from <= cell && cell < each.from + each.length && (each.object ?? object) === object,
+        );
       for (let cell = 0; cell < CELLS; cell++) {
         const expected = asOf(before, { valid: day(cell), system: day(20) }).flatMap((row) => {
+          if (isRetracted(cell, row)) return [];
           const ways = waysOf(row.provenance_id);
           const left = ways.filter((way) => way.every((token) => !withdrawn.includes(stated.get(token)?.source ?? '')));
           if (left.length === ways.length) return [`${row.object} ${row.confidence} ${row.provenance_id}`];

@@ -21,9 +21,12 @@ export interface AskedQuestions {
   repeated: number;
   /** Asked now. */
   asked: number;
-  /** Tokens of all answers that name them. */
+  /** Tokens of all answers that name them, except those of the record of the trajectory. */
   inputTokens: number;
   outputTokens: number;
+  /** Those of the answers asked now. */
+  askedInputTokens: number;
+  askedOutputTokens: number;
 }
 
 export interface BranchOracleParts {
@@ -35,6 +38,8 @@ export interface BranchOracleParts {
   /** The log that samples share, and the name of the part of it that this sample uses. */
   readonly kept: OracleStore;
   readonly part: string;
+  /** Gives a question the form in which the record has it. */
+  readonly recordedForm: (asking: OracleCall) => OracleCall;
 }
 
 /** Questions about the branch itself. Only the branch can answer them. */
@@ -46,12 +51,16 @@ const OWN: ReadonlySet<string> = new Set(['ruling', 'calls', 'turn']);
  * the outside.
  */
 export function branchOracle(parts: BranchOracleParts): { readonly oracle: Oracle; readonly asked: AskedQuestions } {
-  const { log, clock, record, kept, part } = parts;
-  const asked: AskedQuestions = { recorded: 0, repeated: 0, asked: 0, inputTokens: 0, outputTokens: 0 };
+  const { log, clock, record, kept, part, recordedForm } = parts;
+  const asked: AskedQuestions = {
+    ...{ recorded: 0, repeated: 0, asked: 0 },
+    ...{ inputTokens: 0, outputTokens: 0, askedInputTokens: 0, askedOutputTokens: 0 },
+  };
   const own = createOracle({ store: log, clock, mode: 'record' });
   const shared = createOracle({ store: kept, clock, mode: 'record' });
 
-  const answered = async (asking: OracleCall): Promise<Json> => {
+  const answered = async (given: OracleCall): Promise<Json> => {
+    const asking = recordedForm(given);
     const kind = kindOf(asking);
     const recorded = record === undefined ? undefined : await recordedAnswer(record, asking);
     if (kind === 'clock') return isInstant(recorded) && recorded >= clock.now() ? recorded : clock.now();
@@ -80,11 +89,14 @@ async function count(asked: AskedQuestions, shared: Oracle, asking: OracleCall):
     return asking.call();
   };
   const answer = await shared.ask({ ...asking, call });
-  if (isNew) asked.asked++;
-  else asked.repeated++;
   const { input, output } = usageIn(answer);
   asked.inputTokens += input;
   asked.outputTokens += output;
+  if (isNew) {
+    asked.asked++;
+    asked.askedInputTokens += input;
+    asked.askedOutputTokens += output;
+  } else asked.repeated++;
   return answer;
 }
 

@@ -32,7 +32,10 @@ export interface RecordedSummary {
 export interface VariantResult {
   readonly name: string;
   readonly outcomes: Readonly<Record<SampleOutcome, number>>;
-  /** Over the samples. The median of an even number is the lower one. */
+  /**
+   * Over all samples. One that failed or has no answer to a call counts with its part up to there.
+   * The median of an even number is the lower one.
+   */
   readonly medians: SampleFigures;
   /** How often each rule rejected or escalated in all samples. */
   readonly rules: RulingCounts['rules'];
@@ -50,11 +53,22 @@ export interface SampleFigures {
   readonly escalated: number;
   readonly approved: number;
   readonly calls: number;
-  /** Questions to models and services that were not answered by the record. */
+  /** Questions to models and services that were not answered by the record, and their tokens. */
   readonly questions: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
+  /** Those asked now: `record` and the other samples had no answer. */
+  readonly asked: number;
+  readonly askedInputTokens: number;
+  readonly askedOutputTokens: number;
+  /** Amounts by unit. */
+  readonly spent: Amounts;
+  /** How often each rule rejected or escalated. */
+  readonly rules: RulingCounts['rules'];
 }
+
+/** The figures that are single numbers. */
+type Count = Exclude<keyof SampleFigures, 'spent' | 'rules'>;
 
 /** The first sample-by-sample difference of two variants. */
 export interface VariantParting extends Parting {
@@ -106,7 +120,7 @@ export function variantResult(name: string, samples: readonly SampleResult[]): V
   for (const { outcome } of samples) outcomes[outcome]++;
   const steps = samples.flatMap((sample) => sample.steps);
   const figures = samples.map(figuresOf);
-  const median = (of: keyof SampleFigures): number => medianOf(figures.map((one) => one[of]));
+  const median = (of: Count): number => medianOf(figures.map((one) => one[of]));
   return {
     name,
     outcomes,
@@ -120,6 +134,11 @@ export function variantResult(name: string, samples: readonly SampleResult[]): V
       questions: median('questions'),
       inputTokens: median('inputTokens'),
       outputTokens: median('outputTokens'),
+      asked: median('asked'),
+      askedInputTokens: median('askedInputTokens'),
+      askedOutputTokens: median('askedOutputTokens'),
+      spent: medianAmounts(figures.map(({ spent }) => spent)),
+      rules: medianRules(figures.map(({ rules }) => rules)),
     },
     rules: rulesIn(steps),
     calls: callsIn(samples),
@@ -128,13 +147,31 @@ export function variantResult(name: string, samples: readonly SampleResult[]): V
   };
 }
 
-function figuresOf({ turns, steps, calls, asked }: SampleResult): SampleFigures {
-  const { committed, rejected, escalated, approved } = countsOf(steps);
-  const { repeated, asked: now, inputTokens, outputTokens } = asked;
+function figuresOf({ turns, steps, calls, spent, asked: questions }: SampleResult): SampleFigures {
+  const { committed, rejected, escalated, approved, rules } = countsOf(steps);
+  const { recorded: _, repeated, asked, ...tokens } = questions;
   return {
-    ...{ turns, committed, rejected, escalated, approved, calls: calls.length },
-    ...{ questions: repeated + now, inputTokens, outputTokens },
+    ...{ turns, committed, rejected, escalated, approved, calls: calls.length, spent, rules },
+    ...{ questions: repeated + asked, asked, ...tokens },
   };
+}
+
+/** The median of each unit. A sample without a unit spent 0 of it. */
+function medianAmounts(spent: readonly Amounts[]): Amounts {
+  return Object.fromEntries(namesIn(spent).map((unit) => [unit, medianOf(spent.map((one) => one[unit] ?? 0))]));
+}
+
+function medianRules(rules: readonly RulingCounts['rules'][]): RulingCounts['rules'] {
+  return Object.fromEntries(
+    namesIn(rules).map((rule) => {
+      const median = (of: 'rejected' | 'escalated'): number => medianOf(rules.map((met) => met[rule]?.[of] ?? 0));
+      return [rule, { rejected: median('rejected'), escalated: median('escalated') }];
+    }),
+  );
+}
+
+function namesIn(records: readonly object[]): string[] {
+  return [...new Set(records.flatMap((record) => Object.keys(record)))].sort();
 }
 
 function callsIn(samples: readonly SampleResult[]): VariantResult['calls'] {

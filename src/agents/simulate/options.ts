@@ -67,7 +67,7 @@ export interface SimulateOptions extends Pick<AssizeOptions, 'anchors' | 'policy
   readonly limits?: SimulationLimits;
   /**
    * Keeps the answers of models and other questions, so that a repeated simulation does not ask
-   * again. Default: in memory, for this simulation.
+   * again. The production store is refused. Default: in memory, for this simulation.
    */
   readonly record?: OracleStore;
   /** Ends the simulation with the reason of the signal. */

@@ -14,6 +14,7 @@ import type { CheckedOptions, Variant } from './options.ts';
 import { counselOf } from './people.ts';
 import { differenceTo, type Production, rowsOf, stepsIn } from './production.ts';
 import { proposalKey } from './recorded-counsel.ts';
+import { recordedFormOf } from './recorded-form.ts';
 import { type SampleFault, type SampleOutcome, type SampleResult, spentBy } from './sample-result.ts';
 import { SimulatedClock } from './simulated-clock.ts';
 import { SimulationStore } from './simulation-store.ts';
@@ -59,6 +60,7 @@ export class Sample {
     const isFresh = variant.fresh === true;
     this.#branch = branchOracle({
       ...{ log: this.#store, clock: this.#clock, kept },
+      recordedForm: recordedFormOf(options.domain, variant.domain ?? options.domain),
       record: isFresh ? undefined : source.oracleStore,
       part: hashText(JSON.stringify(['assize/simulate', at.id, number, isFresh ? variant.name : null])),
     });

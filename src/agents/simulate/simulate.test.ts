@@ -71,6 +71,19 @@ describe('a variant equal to the record', () => {
   });
 });
 
+test('a record that is the production store is refused, and nothing is written', async () => {
+  const { store, source, agents, of } = await newsroomRun(1);
+  const before = await bytesOf(store, 'desk');
+  const { head, oracleGet, oraclePut } = store;
+  const connected = { head: head.bind(store), oracleGet: oracleGet.bind(store), oraclePut: oraclePut.bind(store) };
+  for (const record of [source.oracleStore, connected])
+    await expect(of([{ name: 'same', agents, fresh: true }], { record })).rejects.toMatchObject({
+      code: 'bad_option',
+      message: expect.stringContaining('record has the trajectory desk'),
+    });
+  expect(await bytesOf(store, 'desk')).toBe(before);
+});
+
 const by = { principal: 'manager:m', method: 'desk' };
 
 /** A clerk that pays the amounts in turn, by the money that bob has. */

@@ -1,5 +1,6 @@
-import type { Hash } from '#ledger';
+import type { Hash, LedgerStore } from '#ledger';
 import { MemoryStore } from '#stores';
+import { badOption } from './bad-option.ts';
 import {
   type RecordedSummary,
   summaryOf,
@@ -8,7 +9,7 @@ import {
   variantPartings,
   variantResult,
 } from './compare.ts';
-import { checkedOptions, type SimulateOptions, type SimulationSource } from './options.ts';
+import { type CheckedOptions, checkedOptions, type SimulateOptions, type SimulationSource } from './options.ts';
 import { readProduction } from './production.ts';
 import { Sample } from './sample.ts';
 import type { SampleResult } from './sample-result.ts';
@@ -41,6 +42,7 @@ export interface Simulation {
  */
 export async function simulate(source: SimulationSource, options: SimulateOptions): Promise<Simulation> {
   const checked = checkedOptions(source, options);
+  await requireOtherRecord(source, checked);
   const production = await readProduction(source, checked);
   const kept = checked.record ?? new MemoryStore();
   const variants: VariantResult[] = [];
@@ -60,4 +62,20 @@ export async function simulate(source: SimulationSource, options: SimulateOption
     variants,
     partings: variantPartings(variants),
   };
+}
+
+/**
+ * Refuses a record that is the production store, also over another connection: it has the
+ * trajectory.
+ *
+ * @throws AgentError `bad_option`
+ */
+async function requireOtherRecord(source: SimulationSource, { record }: CheckedOptions): Promise<void> {
+  if (record === undefined) return;
+  const { head } = record as Partial<Pick<LedgerStore, 'head'>>;
+  const hasTrajectory = async (): Promise<boolean> =>
+    typeof head === 'function' && (await head.call(record, source.trajectoryId)) !== undefined;
+  const isSource = [source.store, source.oracleStore].some((store) => (store as object) === record);
+  if (isSource || (await hasTrajectory()))
+    throw badOption(`record has the trajectory ${source.trajectoryId}; pass a store of its own for the answers`);
 }

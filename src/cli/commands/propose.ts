@@ -13,6 +13,7 @@ import { callLines, findingLines, rulingDocument, rulingLine } from '../render/r
 import { type ActingOptions, withActingOptions } from '../store/acting-options.ts';
 import { requireAnchors } from '../store/anchors.ts';
 import { headOf } from '../store/entries.ts';
+import { requireStoreFile } from '../store/missing-store.ts';
 import { readRecoveryKey } from '../store/recovery-key.ts';
 import { rootKeyToAct } from '../store/root-key.ts';
 import { openAssize } from '../store/runtime.ts';
@@ -109,6 +110,7 @@ function proposerOf(
 ): (place: ActingIn, tools: readonly Tool[]) => Promise<WritChain> {
   if (writ !== undefined) {
     const held = readWritFile(writ);
+    requireStoreFile(storeUrl);
     requireAnchors(storeUrl, anchors);
     return async () => held;
   }

@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
 import { type Simulation, simulate } from '#agents';
+import type { Tool } from '#effects';
 import type { Domain } from '#kernel';
 import type { EntryRow } from '#ledger';
 import { domainToRun } from '#runtime';
 import type { Store } from '#stores';
 import { simulationDocument } from '#views';
-import { CliError, EXIT } from '../errors.ts';
+import { CliError, EXIT, note } from '../errors.ts';
 import {
   anchorsOption,
   domainOption,
@@ -22,6 +23,7 @@ import { domainsFor } from '../render/deep-replay-text.ts';
 import { printSimulation } from '../render/simulation-text.ts';
 import { readAnchors, requireAnchors } from '../store/anchors.ts';
 import { entryAt, findEntry, headOf } from '../store/entries.ts';
+import { requireStoreFile } from '../store/missing-store.ts';
 import { simulationNamed } from '../store/named-simulation.ts';
 import { projectPolicy } from '../store/project.ts';
 import { recordingTo } from '../store/record-file.ts';
@@ -53,11 +55,12 @@ export function simulateCommand(program: Command): void {
       .argument('<trajectory>', 'TRAJECTORY, TRAJECTORY@SEQ, or the id of the last shared entry')
       .argument('[files...]', 'modules that export agents, as for assize run: one variant each')
       .option('--variants <file>', 'module that exports variants: a list, or a function that returns one')
-      .addOption(repeatable('--model <model>', 'one variant for each: openai:NAME, openai:NAME@URL or anthropic:NAME'))
+      .addOption(repeatable('--model <model>', 'a model: openai:NAME, openai:NAME@URL or anthropic:NAME'))
       .option('--text-tools', 'describe actions in the prompt, for servers without tool calls')
-      .addOption(repeatable('--policy <file>', 'one variant for each: rule table in JSON, rules file or Cedar policy'))
+      .addOption(repeatable('--policy <file>', 'a policy: rule table in JSON, rules file or Cedar policy'))
       .option('--schema <file>', 'schema of Cedar policies: the text form of Cedar, or FILE.json')
-      .addOption(repeatable('--instead <domain>', 'one variant for each version of the domain: FILE, NAME, NAME@FILE'))
+      .addOption(repeatable('--instead <domain>', 'another version of the domain: FILE, NAME, NAME@FILE'))
+      .option('--baseline', 'also variants without a --policy, and without an --instead')
       .option('--simulation <name>', 'simulation of the config: its variants and its simulators')
       .option('--simulators <file>', 'answers to calls that the record does not have: JSON, or a module')
       .option(
@@ -82,11 +85,13 @@ export function simulateCommand(program: Command): void {
         '  assize simulate claim-17@12 desk.ts --policy stricter.json --tools bank.ts --simulators bank.json\n' +
         '  assize simulate claim-17 --variants prompts.ts --record answers.db --json\n' +
         '  assize simulate claim-17@12 --simulation careful --config assize.config.ts\n\n' +
+        'Each combination of a file, a --model, a --policy and an --instead is one variant.\n' +
         'Nothing of the store is written, and no function of a tool that acts is called. Models are asked.\n' +
         'Negative: a sample failed, or a call had no answer.',
     )
     .action(
       inSession(async (session, options: Options, named: string, files: readonly string[]) => {
+        requireStoreFile(session.storeUrl);
         requireAnchors(session.storeUrl, options.anchors);
         const writs = options.writ.map(readWritFile);
         const configured = options.simulation === undefined ? undefined : simulationNamed(options.simulation);
@@ -119,11 +124,22 @@ export function simulateCommand(program: Command): void {
               },
             ),
           );
+          warnOfUnknownTools(simulators, [...tools, ...variants.flatMap((variant) => variant.tools ?? [])]);
           if (session.json) session.out.document(simulationDocument(simulation));
           else printSimulation(session.out, simulation);
           return isComplete(simulation) ? EXIT.ok : EXIT.negative;
         });
       }),
+    );
+}
+
+/** A simulator that answers no tool may have a mistyped name. */
+function warnOfUnknownTools(simulators: object, tools: readonly Tool[]): void {
+  const known = new Set(tools.map(({ name }) => name));
+  const unknown = Object.keys(simulators).filter((name) => !known.has(name));
+  if (unknown.length > 0)
+    note(
+      `The simulators name ${unknown.join(', ')}, and no such tool is loaded. Tools: ${[...known].join(', ') || 'none'}; load more with --tools FILE.`,
     );
 }
 

@@ -9,6 +9,7 @@ import { loadAgentsFile } from '../store/agents.ts';
 import { requireAnchors } from '../store/anchors.ts';
 import { chatModelOf } from '../store/chat-model.ts';
 import { durableAgents, requireOwnNames } from '../store/durable-agents.ts';
+import { requireStoreFile } from '../store/missing-store.ts';
 import { readRecoveryKey } from '../store/recovery-key.ts';
 import { openAssize } from '../store/runtime.ts';
 import { inSession, type SharedOptions } from '../store/session.ts';
@@ -55,6 +56,7 @@ export function worker(program: Command): void {
       inSession(async (session, options: Options, files: readonly string[]) => {
         const { interruption, json, out } = session;
         const writs = options.writ.map(readWritFile);
+        requireStoreFile(session.storeUrl);
         requireAnchors(session.storeUrl, options.anchors);
         const model = options.model === undefined ? undefined : chatModelOf(options.model, options.textTools === true);
         const loaded = await Promise.all(files.map(loadAgentsFile));

@@ -19,7 +19,11 @@ export async function importModule(file: string, what: ModuleSort, instead: stri
   const path = resolve(file);
   // A URL that was given by mistake keeps its form, in which the output hides its password.
   const named = file.includes('://') ? file : path;
-  if (!isFile(path)) throw new CliError('unreadable_file', `The ${what} file ${named} does not exist. ${instead}.`);
+  if (!isFile(path)) {
+    const isThere = statSync(path, { throwIfNoEntry: false }) !== undefined;
+    const why = isThere ? 'is not a file. Name a file, such as a module in that folder' : `does not exist. ${instead}`;
+    throw new CliError('unreadable_file', `The ${what} file ${named} ${why}.`);
+  }
   divertPrints();
   return (await import(pathToFileURL(path).href).catch((thrown: unknown) => {
     const cause = toError(thrown);

@@ -15,11 +15,15 @@ export function apiToken(file: string | undefined): string {
   throw new CliError('usage', 'The token is missing. Set ASSIZE_TOKEN, or pass --token-file FILE.');
 }
 
+/** The header line that `curl -H @FILE` sends, up to the token. */
+const HEADER = /^authorization:\s*bearer\s+/i;
+
+/** The token in a file that has it alone, or in a header line for `curl`. */
 function tokenIn(file: string): string {
   try {
     return whileBlocked(() => {
       requirePrivate(file, statSync(file));
-      return readFileSync(file, 'utf8');
+      return readFileSync(file, 'utf8').trimStart().replace(HEADER, '');
     });
   } catch (error) {
     if (!isSystemFault(error)) throw error;

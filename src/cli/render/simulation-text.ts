@@ -9,7 +9,9 @@ import { shortJson } from '../terminal/short-json.ts';
 export function printSimulation(out: Output, simulation: Simulation): void {
   const { trajectoryId, at, recorded, variants, partings } = simulation;
   const samples = counted(variants[0]?.samples.length ?? 0, 'sample');
-  out.line(line`${trajectoryId} from seq ${at.seq} (${shortId(at.id)}), ${samples} of each variant, medians:`);
+  out.line(
+    line`${trajectoryId} from seq ${at.seq} (${shortId(at.id)}), ${samples} of each variant${ofSamples(variants)}:`,
+  );
   out.line(line``);
   out.table(
     COLUMNS.map((title) => ({ title })),
@@ -26,8 +28,15 @@ export function printSimulation(out: Output, simulation: Simulation): void {
 
 const COLUMNS = [
   ...['variant', 'outcomes', 'turns', 'committed', 'rejected', 'escalated', 'approved', 'calls'],
-  ...['questions', 'tokens', 'spent'],
+  ...['questions', 'tokens', 'asked now', 'tokens now', 'spent'],
 ];
+
+/** How the samples of a variant become one row. */
+function ofSamples(variants: readonly VariantResult[]): string {
+  if (variants.every(({ samples }) => samples.length === 1)) return '';
+  const cut = faulty(variants).length > 0 ? ', of those that failed or have no answer up to there' : '';
+  return `, medians of all samples${cut}`;
+}
 
 function recordRow({ recorded: { turns, rulings, calls, spent } }: Simulation): string[] {
   const { committed, rejected, escalated, approved } = rulings;
@@ -36,18 +45,19 @@ function recordRow({ recorded: { turns, rulings, calls, spent } }: Simulation): 
     'the record',
     '',
     ...[turns, committed, rejected, escalated, approved, made].map(String),
-    '',
-    '',
+    ...['', '', '', ''],
     amounts(spent),
   ];
 }
 
-function variantRow({ name, outcomes, medians, samples, spent }: VariantResult): string[] {
+function variantRow({ name, outcomes, medians, samples }: VariantResult): string[] {
   const ended = Object.entries(outcomes).filter(([, n]) => n > 0);
   const outcome = ended.map(([kind, n]) => (samples.length === 1 ? kind : `${n} ${kind}`)).join(', ');
-  const { turns, committed, rejected, escalated, approved, calls, questions, inputTokens, outputTokens } = medians;
-  const figures = [turns, committed, rejected, escalated, approved, calls, questions, inputTokens + outputTokens];
-  return [name, outcome, ...figures.map(String), amounts(spent)];
+  const { turns, committed, rejected, escalated, approved, calls, questions, asked } = medians;
+  const tokens = medians.inputTokens + medians.outputTokens;
+  const tokensNow = medians.askedInputTokens + medians.askedOutputTokens;
+  const figures = [turns, committed, rejected, escalated, approved, calls, questions, tokens, asked, tokensNow];
+  return [name, outcome, ...figures.map(String), amounts(medians.spent)];
 }
 
 function amounts(spent: Amounts): string {
@@ -56,10 +66,12 @@ function amounts(spent: Amounts): string {
     .join(', ');
 }
 
-/** Rejected and escalated proposals by rule, over all samples. */
+/** Rejected and escalated proposals by rule, as the rows above. */
 function printRules(out: Output, before: RulingCounts['rules'], variants: readonly VariantResult[]): void {
-  const all = [before, ...variants.map(({ rules }) => rules)];
-  const names = [...new Set(all.flatMap((rules) => Object.keys(rules)))].sort();
+  const all = [before, ...variants.map(({ medians }) => medians.rules)];
+  const names = [
+    ...new Set([before, ...variants.map(({ rules }) => rules)].flatMap((rules) => Object.keys(rules))),
+  ].sort();
   if (names.length === 0) return;
   out.line(line``);
   out.table(

@@ -47,7 +47,9 @@ export async function loadAgentsFile(file: string): Promise<AgentsFile> {
   const path = resolve(file);
   return lookedAt(file, 'agents', () => {
     const named = module as { readonly [name: string]: unknown };
-    const given = (isObject(named['default']) ? named['default'] : named) as { readonly [name: string]: unknown };
+    // The default export may be another thing, such as the domain.
+    const { default: own } = named;
+    const given = isObject(own) && 'agents' in own ? (own as typeof named) : named;
     const { agents, domain, trajectory } = given;
     if (typeof agents !== 'function' && !Array.isArray(agents))
       throw bad(path, 'it exports no agents; export a list, or a function that returns one');

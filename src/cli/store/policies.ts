@@ -1,8 +1,9 @@
-import { type Policy, parseRuleTable, type RuleTable, ruleTable } from '#authority';
+import { covers, type Policy, parseRuleTable, type RuleTable, ruleTable } from '#authority';
 import { isAssizeError } from '#base';
 import { rulesPolicy } from '#domains/gateway';
 import { cedarPolicy } from '#integrations/cedar';
-import { CliError } from '../errors.ts';
+import type { Domain } from '#kernel';
+import { CliError, note } from '../errors.ts';
 import { readJson, readText } from '../files/input-file.ts';
 import { isRulesFile, rulesFileIn } from './rules-files.ts';
 
@@ -42,6 +43,29 @@ export function ruleTableIn(path: string): RuleTable {
     throw inFile(path, cause);
   }
 }
+
+/**
+ * Tells the user of patterns in a rule table that match no action of the domain. A Cedar policy is
+ * checked against its schema instead, and a rules file names tools.
+ *
+ * @throws CliError
+ */
+export function warnOfUnknownActions(path: string, { name, actions }: Domain): void {
+  if (isRulesFile(path) || path.endsWith('.cedar')) return;
+  const known = Object.keys(actions);
+  const isKnown = (pattern: string): boolean =>
+    pattern.startsWith(BUILT_IN) || known.some((action) => covers(pattern, action));
+  for (const rule of ruleTableIn(path).rules) {
+    const unknown = rule.actions.filter((pattern) => !isKnown(pattern));
+    if (unknown.length > 0)
+      note(
+        `The rule ${rule.id} of ${path} names ${unknown.join(', ')}, and ${name} has no such action. Its actions: ${known.join(', ')}.`,
+      );
+  }
+}
+
+/** The names of the actions that every domain has begin with it. */
+const BUILT_IN = 'assize.';
 
 /** The description of a policy, with its file. */
 function inFile(path: string, cause: unknown): unknown {

@@ -1,6 +1,7 @@
 import { anchorRoot, findRootKey, type RootKey, recoveryKeyOf, rootKeyOf } from '#config';
 import type { EffectOptions } from '#runtime';
 import { CliError, note } from '../errors.ts';
+import { requireStoreFile } from './missing-store.ts';
 
 /**
  * The root key that the environment names. Reading anchors needs no key beside a store: its public
@@ -27,6 +28,34 @@ export function requireRootKey(storeUrl: string): RootKey {
 }
 
 /**
+ * The root key of a store, as an anchor of it. Undefined if there is none.
+ *
+ * @throws CliError `store_not_found` for a missing file; `unreadable_file`, `usage` for files that
+ * this user may not use; ConfigError
+ */
+function anchoredRoot(storeUrl: string): RootKey | undefined {
+  const root = forThisUser('read', () => findRootKey(storeUrl));
+  if (root === undefined) requireStoreFile(storeUrl);
+  else forThisUser('written', () => anchorRoot(storeUrl, root.publicKey));
+  return root;
+}
+
+/** The key and the anchors belong to the user of the store. @throws CliError */
+function forThisUser<T>(does: 'read' | 'written', use: () => T): T {
+  try {
+    return use();
+  } catch (cause) {
+    const { code = '', path = 'The store' } = cause as NodeJS.ErrnoException;
+    if (!['EACCES', 'EPERM', 'EROFS'].includes(code)) throw cause;
+    throw new CliError(
+      does === 'read' ? 'unreadable_file' : 'usage',
+      `${path} cannot be ${does}: this user may not do it. Run the command as the user to whom the store belongs.`,
+      { cause },
+    );
+  }
+}
+
+/**
  * The root key that signs the writ of `--as`.
  *
  * @throws CliError `usage` for a store on a server, where names must be authenticated, and without
@@ -34,14 +63,30 @@ export function requireRootKey(storeUrl: string): RootKey {
  */
 export function rootKeyToAct(storeUrl: string): RootKey {
   requireLocal(storeUrl, 'a server must authenticate its agents. Pass --writ FILE.');
-  const root = findRootKey(storeUrl);
-  if (root === undefined)
-    throw new CliError(
-      'usage',
-      'The store has no root key, which signs the writ of --as. Pass --writ FILE, or create the store in a project (assize init) with assize create.',
-    );
-  anchorRoot(storeUrl, root.publicKey);
-  return root;
+  const root = anchoredRoot(storeUrl);
+  if (root !== undefined) return root;
+  throw new CliError(
+    'usage',
+    'The store has no root key, which signs the writ of --as. Pass --writ FILE, or create the store in a project (assize init) with assize create.',
+  );
+}
+
+/** How people and agents use standing approvals of a store on a server. */
+export const SERVED =
+  'a server must authenticate its people. Run assize serve, and use assize api standing.ask or standing.end.';
+
+/**
+ * The root key that signs the writs of standing approvals.
+ *
+ * @throws CliError `usage` without a root key; ConfigError
+ */
+export function rootKeyToStand(storeUrl: string): RootKey {
+  const root = anchoredRoot(storeUrl);
+  if (root !== undefined) return root;
+  throw new CliError(
+    'usage',
+    'The store has no root key, which signs the proposal. Name the file of its root key in ASSIZE_ROOT_KEY_FILE.',
+  );
 }
 
 /**
@@ -65,11 +110,9 @@ export function rootKeyToSettle(storeUrl: string): RootKey {
     storeUrl,
     'a server must authenticate its people. Run assize serve, and settle with assize api calls.settle.',
   );
-  const root = findRootKey(storeUrl);
-  if (root === undefined)
-    throw new CliError('usage', 'The store has no root key. Name the file of its root key in ASSIZE_ROOT_KEY_FILE.');
-  anchorRoot(storeUrl, root.publicKey);
-  return root;
+  const root = anchoredRoot(storeUrl);
+  if (root !== undefined) return root;
+  throw new CliError('usage', 'The store has no root key. Name the file of its root key in ASSIZE_ROOT_KEY_FILE.');
 }
 
 /**
@@ -78,11 +121,9 @@ export function rootKeyToSettle(storeUrl: string): RootKey {
  * @throws CliError `usage` without a root key; ConfigError
  */
 export function rootKeyToUpgrade(storeUrl: string): RootKey {
-  const root = findRootKey(storeUrl);
-  if (root === undefined)
-    throw new CliError('usage', 'The store has no root key. Pass the private key of an anchor with --key FILE.');
-  anchorRoot(storeUrl, root.publicKey);
-  return root;
+  const root = anchoredRoot(storeUrl);
+  if (root !== undefined) return root;
+  throw new CliError('usage', 'The store has no root key. Pass the private key of an anchor with --key FILE.');
 }
 
 /**

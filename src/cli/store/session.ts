@@ -1,6 +1,3 @@
-import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
 import type { Command } from 'commander';
 import { isAssizeError, isInstance } from '#base';
 import type { Store, StoreOptions } from '#stores';
@@ -9,6 +6,7 @@ import { DEFAULT_STORE } from '../files/options.ts';
 import { Interrupted, interruption } from '../terminal/interrupt.ts';
 import { Output } from '../terminal/output.ts';
 import { Progress } from '../terminal/progress.ts';
+import { missingStore } from './missing-store.ts';
 import { openByUrl } from './open-by-url.ts';
 import { openProject } from './project.ts';
 
@@ -118,11 +116,5 @@ function givenAgain(command: Command): string {
 /** The store's message names modes, which the command line does not have. */
 function inOurWords(error: unknown): unknown {
   if (!isAssizeError(error, 'store_not_found')) return error;
-  const { path } = error.evidence;
-  const agents = join(homedir(), '.assize', 'assize.config.json');
-  const next = existsSync(agents)
-    ? `The server of your agents has --config ${agents}`
-    : 'Create a sample store with assize demo';
-  const message = `The store ${path} does not exist. Pass another one with --store. ${next}.`;
-  return new CliError('store_not_found', message, { cause: error });
+  return missingStore(String(error.evidence['path']), error);
 }

@@ -8,9 +8,9 @@ import { CliError } from '../errors.ts';
 import { readJson } from '../files/input-file.ts';
 import { importModule, lookedAt, whyOf } from '../files/module-file.ts';
 import { type AgentsFile, agentsOf, loadAgentsFile } from './agents.ts';
-import { chatModelOf } from './chat-model.ts';
 import { domainsNamed } from './domains.ts';
-import { policyFrom } from './policies.ts';
+import { namedModels } from './named-models.ts';
+import { policyFrom, warnOfUnknownActions } from './policies.ts';
 
 /** The options of the command line for variants. Each list is one dimension of them. */
 export interface VariantOptions {
@@ -20,6 +20,7 @@ export interface VariantOptions {
   readonly policy: readonly string[];
   readonly schema?: string;
   readonly instead: readonly string[];
+  readonly baseline?: boolean;
   readonly people?: string;
   readonly fresh?: boolean;
 }
@@ -32,8 +33,9 @@ export interface VariantInputs {
 }
 
 /**
- * One variant for each agents file with each model, each policy and each version of the domain, and
- * those that the file of `--variants` exports. Empty without a file.
+ * One variant for each combination of an agents file, a model, a policy and a version of the
+ * domain, and those that the file of `--variants` exports. Empty without a file. `baseline`: also
+ * the combinations without a policy of the line, and without a version.
  *
  * @throws CliError; ModelError; ArgumentError
  */
@@ -44,7 +46,7 @@ export async function variantsOf(
 ): Promise<Variant[]> {
   const people = options.people === undefined ? undefined : peopleIn(options.people);
   const common = { ...(people !== undefined && { people }), ...(options.fresh === true && { fresh: true }) };
-  const { models, policies, domains } = await dimensionsOf(options);
+  const { models, policies, domains } = await dimensionsOf(options, inputs.domain);
   const found: Variant[] = [];
   for (const file of files) {
     const loaded = await loadAgentsFile(file);
@@ -67,26 +69,44 @@ export async function variantsOf(
 
 type Dimension<T> = readonly (readonly [name: string, value: T | undefined])[];
 
-async function dimensionsOf(options: VariantOptions): Promise<{
+async function dimensionsOf(
+  options: VariantOptions,
+  domain: Domain,
+): Promise<{
   readonly models: Dimension<ChatModel>;
   readonly policies: Dimension<Policy>;
   readonly domains: Dimension<Domain>;
 }> {
-  const { model, textTools = false, policy, schema, instead } = options;
+  const { model, textTools = false, policy, schema, instead, baseline = false } = options;
   if (schema !== undefined && !policy.some(isCedar))
     throw new CliError('usage', 'The option --schema needs a Cedar policy. Pass --policy FILE.cedar.');
-  const models = model.map((text) => [text.split('@')[0] as string, chatModelOf(text, textTools)] as const);
   const policies = await Promise.all(
     policy.map(
       async (path) => [parse(path).base, await policyFrom({ policy: path, ...schemaFor(path, schema) })] as const,
     ),
   );
-  const domains = (await Promise.all(instead.map(domainsNamed))).flat();
+  for (const path of policy) warnOfUnknownActions(path, domain);
+  const domains = (await Promise.all(instead.map((text) => versionsOf(text, domain)))).flat();
   return {
-    models: orNone(models),
-    policies: orNone(policies),
-    domains: orNone(domains.map((domain) => [`${domain.name}@${domain.version}`, domain] as const)),
+    models: orNone(namedModels(model, textTools)),
+    policies: orNone(policies, baseline),
+    domains: orNone(
+      domains.map((version) => [`${version.name}@${version.version}`, version] as const),
+      baseline,
+    ),
   };
+}
+
+/** The versions of the trajectory's domain that an argument names. @throws CliError */
+async function versionsOf(text: string, { name }: Domain): Promise<Domain[]> {
+  const found = await domainsNamed(text);
+  const versions = found.filter((domain) => domain.name === name);
+  if (versions.length > 0) return versions;
+  const others = [...new Set(found.map((domain) => domain.name))].join(', ');
+  throw new CliError(
+    'usage',
+    `--instead ${text} names the domain ${others}, and the trajectory has ${name}. Pass a version of ${name}.`,
+  );
 }
 
 function schemaFor(path: string, schema: string | undefined): { readonly schema?: string } {
@@ -97,8 +117,9 @@ function isCedar(path: string): boolean {
   return path.endsWith('.cedar');
 }
 
-function orNone<T>(dimension: Dimension<T>): Dimension<T> {
-  return dimension.length === 0 ? [['', undefined]] : dimension;
+/** An empty dimension has one element. `baseline`: so has any, as its first. */
+function orNone<T>(dimension: Dimension<T>, baseline = false): Dimension<T> {
+  return dimension.length === 0 || baseline ? [['', undefined], ...dimension] : dimension;
 }
 
 /** A variant of a file. Its agents may be descriptions for the model of `--model`. */
@@ -112,7 +133,8 @@ async function exportedVariants(
   const module = await importModule(file, 'variants', 'Name a module that exports variants');
   const exported = lookedAt(file, 'variants', () => (module as { readonly variants?: unknown }).variants);
   const list: unknown = typeof exported === 'function' ? await made(file, exported as never, inputs) : exported;
-  if (!Array.isArray(list) || list.length === 0) throw bad(file, 'it exports no list variants; export one');
+  if (!Array.isArray(list)) throw bad(file, 'it exports no list variants; export one');
+  if (list.length === 0) throw bad(file, 'its list variants is empty; add a variant');
   return Promise.all(
     list.map(async (entry: VariantEntry | null, i) => {
       if (typeof entry !== 'object' || entry === null) throw bad(file, `variant ${i + 1} is not an object`);

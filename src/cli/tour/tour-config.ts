@@ -1,5 +1,7 @@
 import { defineConfig, type ResolvedConfig, resolveConfig } from '#config';
 import { disclosure } from '#domains/disclosure';
+import { gatewayDomain } from '#domains/gateway';
+import { incident } from '#domains/incident';
 import { udt } from '#domains/udt';
 import { bankAt } from './bank-client.ts';
 import type { BankAddress } from './bank-sink.ts';
@@ -10,6 +12,8 @@ import { TOUR_STORE } from './tour-files.ts';
 import { tourSimulation } from './tour-simulation.ts';
 
 export const EXPENSES_WORLD = 'expenses';
+/** The calls of the agent behind a rules file. */
+export const BILLS_WORLD = 'bills';
 /** The space of the memory in which the agent keeps what it read. */
 export const EXPENSES_SPACE = 'payees';
 /** The principals of the tour, by the word for each in the names of files. */
@@ -22,7 +26,7 @@ export function tourConfig(
 ): ResolvedConfig {
   const config = defineConfig({
     store: TOUR_STORE,
-    domains: [expenses, disclosure, udt],
+    domains: [expenses, disclosure, udt, gatewayDomain, incident],
     tools: [bankTransfer(bankAt(bank))],
     worlds: {
       [EXPENSES_WORLD]: {
@@ -41,6 +45,11 @@ export function tourConfig(
             actions: ['file', 'pay', 'bank.transfer', 'assize.believe'],
             scopes: ['role:Clerk:**', 'bank:**', `memory:${EXPENSES_SPACE}:**`],
           },
+          {
+            trajectories: [BILLS_WORLD],
+            actions: ['call', 'begin', 'report', 'session'],
+            scopes: ['role:agent:clerk', 'tool:**'],
+          },
         ],
       },
       [PEOPLE.manager]: { kinds: ['counselor'] },
@@ -54,4 +63,4 @@ export function tourConfig(
 }
 
 /** The worlds of the tour in the order of its text. */
-export const WORLDS = [EXPENSES_WORLD, DISCLOSURE_WORLD, 'udt'] as const;
+export const WORLDS = [EXPENSES_WORLD, BILLS_WORLD, DISCLOSURE_WORLD, 'udt'] as const;

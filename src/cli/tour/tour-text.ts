@@ -34,12 +34,15 @@ export function tellTour(out: Output, report: TourReport): void {
   const say = (text: Printable): void => out.line(text);
   say(line`${bold('Agents propose, rules decide, people approve, and one ledger records it all.')}`);
   say(
-    line`Scripted agents filled three worlds in ${TOUR_STORE.slice('sqlite:'.length)}. No model and no key took part.`,
+    line`Scripted agents filled four worlds in ${TOUR_STORE.slice('sqlite:'.length)}. No model and no key took part.`,
   );
   say(line``);
   say(line`${bold('expenses')}    An agent pays receipts through a bank.`);
   for (const payment of report.payments) say(line`  ${paymentText(payment, report)}`);
   say(line`  ${bankText(report.bank)}`);
+  say(
+    line`${bold('bills')}       The agent pays suppliers behind a rules file. A person approves bills from 100.00 on.`,
+  );
   const { advisories, disclosed, refused_by } = report;
   say(
     line`${bold('disclosure')}  Agents disclose ${counted(advisories, 'advisory')} of the Go vulnerability database.`,
@@ -49,7 +52,9 @@ export function tellTour(out: Output, report: TourReport): void {
   say(line``);
   say(line`Assize listens on ${bold(report.url)}. Ctrl-C stops it, and the next start has the same worlds.`);
   say(line`${bold('Begin here')}: open the link of ${PEOPLE.manager}, and decide the payment that waits in the inbox.`);
-  say(line`docs/guide/first-morning.md leads on in five minutes. Each link signs in once, within ten minutes:`);
+  say(
+    line`docs/guide/first-morning.md leads on, and first-incident.md after it. Each link signs in once, within ten minutes:`,
+  );
   say(line`  ${PEOPLE.manager.padEnd(14)} ${report.sign_in.manager}`);
   say(line`  ${PEOPLE.auditor.padEnd(14)} ${report.sign_in.auditor}`);
   say(line``);

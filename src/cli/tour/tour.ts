@@ -1,4 +1,4 @@
-/** The tour of the server: three worlds that scripted agents filled, without a model or a key. */
+/** The tour of the server: four worlds that scripted agents filled, without a model or a key. */
 import { appendFileSync } from 'node:fs';
 import { parseRuleTable, ruleTable } from '#authority';
 import { addMicros } from '#canon';
@@ -14,6 +14,7 @@ import { BankSink, readBankLog } from './bank-sink.ts';
 import { DISCLOSURE_WORLD, discloseAdvisories } from './disclose-advisories.ts';
 import { checkWorlds, withFreshAdvice } from './earlier-tour.ts';
 import { ruledPayments } from './payment-log.ts';
+import { playBills } from './play-bills.ts';
 import { payCutReceipt, playExpenses } from './play-expenses.ts';
 import { playUdt } from './play-udt.ts';
 import { CUT_RECEIPT } from './receipts.ts';
@@ -67,6 +68,7 @@ async function fillAndServe(options: TourOptions): Promise<void> {
       const credentials = credentialsOf(store, root);
       await playUdt(store, root);
       await discloseAdvisories(store, root);
+      await playBills(store, root);
       interruption.throwIfAborted();
       if (!(await isPlayed(store))) await withToken(credentials, (token) => playExpenses(bank, token, interruption));
       const serving = await serve({

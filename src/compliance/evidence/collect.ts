@@ -22,6 +22,7 @@ import {
 import { WritHolders } from '#runtime';
 import { Decisions } from './decisions.ts';
 import type { EscalationReason, Figure } from './figures.ts';
+import { distinctPeople, mayBePerson } from './people.ts';
 import { type Example, exampleOf, Tallies } from './tally.ts';
 
 /** The entries that a reading counts. */
@@ -39,6 +40,11 @@ const GATEWAY = 'gateway';
 const RULES_CHANGED = 'configure';
 const TOOL_PINNED = 'pin';
 
+/** The domain of responses to incidents. A person has approved each committed one. */
+const INCIDENT = 'incident';
+const RESPONSE_OPENED = 'open';
+const STEP_RECORDED = 'record';
+
 /**
  * Counts entries as they come in the order of the log. It reads names, reasons and times, which an
  * entry has in place, so an erasure after the fact changes no figure. A writ that only a blob has
@@ -48,13 +54,13 @@ export class Collector {
   readonly tallies: Tallies<Figure> = new Tallies();
   /** The proposals that wait at the end of the period, whenever they began. */
   readonly decisions: Decisions = new Decisions();
-  /** Decisions on proposals in the period, by the person who made them. */
+  /** The number of decisions on proposals in the period, by the principal. */
   readonly deciders: Map<string, number> = new Map();
   /** The trajectories with an entry in the period, and the domains in force in it. */
   readonly active: Set<string> = new Set();
   readonly domains: Set<string> = new Set();
   /** The halts that stand at the end of the period. */
-  readonly halted: Map<string, Example> = new Map();
+  readonly halted: Map<string, { readonly by: string; readonly example: Example }> = new Map();
   /** The first and the last entry of the trajectories, before the end of the period. */
   first: Example | undefined;
   last: Example | undefined;
@@ -97,7 +103,8 @@ export class Collector {
   /** Keeps the halts that stand after the entry, in the period or before it. */
   #follow(entry: Entry): void {
     const halt = haltArgs(entry.payload);
-    if (halt?.does === 'halt') this.halted.set(entry.trajectory_id, exampleOf(entry, byReason(halt)));
+    if (halt?.does === 'halt')
+      this.halted.set(entry.trajectory_id, { by: halt.principal, example: exampleOf(entry, byReason(halt)) });
     if (halt?.does === 'resume' && halt.remains !== true) this.halted.delete(entry.trajectory_id);
   }
 
@@ -146,10 +153,11 @@ export class Collector {
     if (delta.beliefs.length > 0) this.#count('with_facts', entry, action.name);
     if (isErasure(payload)) this.#count('erasures', entry);
     if (isUpgrade(payload)) this.#countUpgrade(entry, payload);
-    if (this.#domainOf.get(entry.trajectory_id)?.startsWith(`${GATEWAY}@`) === true) {
-      if (action.name === RULES_CHANGED) this.#count('rule_changes', entry);
-      if (action.name === TOOL_PINNED) this.#count('pinned_tools', entry);
-    }
+    const [domain] = this.#domainOf.get(entry.trajectory_id)?.split('@') ?? [];
+    if (domain === GATEWAY && action.name === RULES_CHANGED) this.#count('rule_changes', entry);
+    if (domain === GATEWAY && action.name === TOOL_PINNED) this.#count('pinned_tools', entry);
+    if (domain === INCIDENT && action.name === RESPONSE_OPENED) this.#count('responses', entry);
+    if (domain === INCIDENT && action.name === STEP_RECORDED) this.#count('response_steps', entry);
     this.#countStops(entry, payload);
     this.#countOutcomes(entry, payload);
   }
@@ -162,8 +170,11 @@ export class Collector {
   #countStops(entry: Entry, payload: CommitPayload): void {
     const halt = haltArgs(payload);
     // A trajectory below a halted one has a copy, which names the original.
-    if (halt !== undefined && halt.from === undefined)
-      this.#count(halt.does === 'halt' ? 'halts' : 'resumes', entry, byReason(halt));
+    if (halt !== undefined && halt.from === undefined) {
+      const name = halt.does === 'halt' ? 'halts' : 'resumes';
+      this.#count(name, entry, byReason(halt));
+      this.#count(mayBePerson(halt.principal) ? `people:${name}` : 'programs:halts', entry, byReason(halt));
+    }
     const revoked = revocationArgs(payload);
     if (revoked !== undefined && revoked.from === undefined) this.#count('revocations', entry, revoked.reason);
   }
@@ -209,18 +220,24 @@ export class Collector {
     if (!isIn || counselor === undefined) return;
     if (took !== undefined) this.decisions.took(took);
     if (payload.kind === 'rejection') {
-      this.#countDecider(counselor);
+      this.#countDecider(entry, counselor, 'people:refusals');
       return;
     }
-    if (payload.amended !== undefined) this.#count('amendments', entry, `by ${counselor.principal}`);
-    if ((payload.approved_by ?? []).length > 0) this.#count('approved_by_several', entry);
+    if (payload.amended !== undefined) {
+      const by = `by ${counselor.principal}`;
+      this.#count('amendments', entry, by);
+      if (mayBePerson(counselor.principal)) this.#count('people:amendments', entry, by);
+    }
+    const approvers = [...(payload.approved_by ?? []), counselor].map(({ principal }) => principal);
+    if (approvers.length > 1) this.#count('approved_by_several', entry);
+    if (distinctPeople(approvers).length > 1) this.#count('people:several', entry);
     await this.#countApproval(entry, resolves, counselor);
   }
 
   async #countApproval(entry: Entry, pending: Hash, counselor: CounselorRecord): Promise<void> {
     const { principal } = counselor;
     const note = decidedBy(counselor);
-    this.#countDecider(counselor);
+    this.#countDecider(entry, counselor, 'people:approvals');
     this.#count('approvals', entry, note);
     this.#countOverride(entry, counselor);
     const writ = this.#requesters.get(pending);
@@ -240,8 +257,10 @@ export class Collector {
     );
   }
 
-  #countDecider({ principal }: CounselorRecord): void {
+  #countDecider(entry: Entry, counselor: CounselorRecord, people: 'people:approvals' | 'people:refusals'): void {
+    const { principal } = counselor;
     this.deciders.set(principal, (this.deciders.get(principal) ?? 0) + 1);
+    this.#count(mayBePerson(principal) ? people : 'programs:decisions', entry, decidedBy(counselor));
   }
 
   #count(name: Figure, entry: Entry, note?: string): void {

@@ -17,12 +17,22 @@ export type Figure =
   | `escalated:${EscalationReason}`
   /** A commit or refusal that records the answer of a policy. */
   | 'policy_judged'
-  /** Decisions of people on proposals. An approval that is not the last counts too. */
+  /** Decisions of principals on proposals. An approval that is not the last counts too. */
   | 'approvals'
   | 'amendments'
+  /** Those of principals that may be people, by their names. `several`: of at least two of them. */
+  | 'people:approvals'
+  | 'people:refusals'
+  | 'people:amendments'
+  | 'people:several'
+  | 'people:halts'
+  | 'people:resumes'
+  /** Decisions on proposals, and stops, by principals with the name of a program. */
+  | 'programs:decisions'
+  | 'programs:halts'
   | 'overrides_with_reason'
   | 'overrides_without_reason'
-  /** A proposal that several people approved. */
+  /** A proposal that several principals approved. */
   | 'approved_by_several'
   /** An approval by the requester, or by a grantor of its writ. */
   | 'self_approvals'
@@ -38,6 +48,9 @@ export type Figure =
   | 'upgrades'
   | 'rule_changes'
   | 'pinned_tools'
+  /** Approved responses to incidents, and the recorded outcomes of their steps. */
+  | 'responses'
+  | 'response_steps'
   /** Commits that name effects, and the outcomes of single effects. */
   | 'with_effects'
   | 'undone'

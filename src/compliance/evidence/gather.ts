@@ -10,6 +10,7 @@ import {
   type IntegrityFault,
   isFault,
   logFaults,
+  unreadableFaults,
 } from './integrity.ts';
 import { readEntries } from './read-entries.ts';
 
@@ -53,12 +54,14 @@ export async function gatherEvidence(store: LedgerStore & LogStore, options: Evi
     onPage: (done) => onProgress?.('entries read', done, size),
   });
   const checked = given && (await checkedCheckpoint(store, given));
+  const chains = await chainFaults(store, read, size, {
+    threads: 1,
+    ...(trajectories !== undefined && { trajectoryIds: trajectories }),
+    onProgress: (done, total) => onProgress?.('verifying entries', done, total),
+  });
   const faults = [
-    ...(await chainFaults(store, read, size, {
-      threads: 1,
-      ...(trajectories !== undefined && { trajectoryIds: trajectories }),
-      onProgress: (done, total) => onProgress?.('verifying entries', done, total),
-    })),
+    ...chains,
+    ...unreadableFaults(read, chains),
     ...(await logFaults(store, read, size)),
     ...(checked !== undefined && isFault(checked) ? [checked] : []),
   ];

@@ -54,6 +54,21 @@ export async function chainFaults(
   });
 }
 
+/**
+ * The fault of entries that cannot be read, wherever they are in the log. The chains in scope name
+ * theirs, with their places.
+ */
+export function unreadableFaults({ unreadable }: LogRead, chains: readonly IntegrityFault[]): IntegrityFault[] {
+  if (unreadable === 0 || chains.length > 0) return [];
+  const entries = unreadable === 1 ? 'entry' : 'entries';
+  return [
+    {
+      code: 'unreadable',
+      detail: `${unreadable} ${entries} of the log, of whatever trajectory, cannot be read and count in no figure`,
+    },
+  ];
+}
+
 /** Compares the read entries with the log that the store keeps of them. */
 export async function logFaults(store: LogStore, read: LogRead, size: number): Promise<IntegrityFault[]> {
   if (read.size < size)

@@ -1,4 +1,4 @@
-import { CHANGES, GUARDED, IN_DOUBT, INCIDENTS, REFUSALS } from '../measures/control.ts';
+import { CHANGES, GUARDED, IN_DOUBT, INCIDENTS, REFUSALS, RESPONSES } from '../measures/control.ts';
 import { outside } from '../measures/measure.ts';
 import {
   AMENDED,
@@ -8,6 +8,7 @@ import {
   DECISION_TIME,
   EXPIRED,
   HALTED,
+  IS_PERSON,
   NOT_SELF,
   OVERRIDES,
   SEVERAL,
@@ -73,31 +74,31 @@ export const AI_ACT: Framework = {
       id: 'Art. 14(4)(b), (c)',
       title: 'Oversight: no blind trust',
       asks: 'People weigh a result, and do not follow it by habit.',
-      measures: [DECIDED, AMENDED, NOT_SELF],
+      measures: [DECIDED, AMENDED, NOT_SELF, IS_PERSON],
     },
     {
       id: 'Art. 14(4)(d)',
       title: 'Oversight: decide otherwise',
       asks: 'A person can disregard, override or reverse a result.',
-      measures: [DECIDED, OVERRIDES, EXPIRED],
+      measures: [DECIDED, OVERRIDES, EXPIRED, IS_PERSON],
     },
     {
       id: 'Art. 14(4)(e)',
       title: 'Oversight: stop',
       asks: 'A person can interrupt the system safely.',
-      measures: [HALTED, GUARDED],
+      measures: [HALTED, GUARDED, IS_PERSON],
     },
     {
       id: 'Art. 14(5)',
       title: 'Oversight by two people',
       asks: 'For remote biometric identification, two people confirm a result.',
-      measures: [SEVERAL],
+      measures: [SEVERAL, IS_PERSON],
     },
     {
       id: 'Art. 19(1)',
       title: 'Logs kept by the provider',
       asks: 'The provider keeps the logs under its control, for at least six months.',
-      measures: [RETAINED, VERIFIED, ERASED],
+      measures: [RETAINED, VERIFIED, CHECKPOINTED, ERASED],
     },
     {
       id: 'Art. 26(1)',
@@ -120,6 +121,7 @@ export const AI_ACT: Framework = {
       measures: [
         COUNSELORS,
         NOT_SELF,
+        IS_PERSON,
         outside(
           'competence',
           'The people have competence and training',
@@ -134,6 +136,7 @@ export const AI_ACT: Framework = {
       measures: [
         HALTED,
         INCIDENTS,
+        RESPONSES,
         IN_DOUBT,
         outside(
           'informed',
@@ -146,7 +149,7 @@ export const AI_ACT: Framework = {
       id: 'Art. 26(6)',
       title: 'Logs kept by the deployer',
       asks: 'The deployer keeps the logs under its control, for at least six months.',
-      measures: [RETAINED, VERIFIED, ERASED],
+      measures: [RETAINED, VERIFIED, CHECKPOINTED, ERASED],
     },
   ],
 };

@@ -1,6 +1,16 @@
-import { CHANGES, DELEGATED, IN_DOUBT, INCIDENTS, NO_AUTHORITY, POLICY, REFUSALS, RULES } from '../measures/control.ts';
+import {
+  CHANGES,
+  DELEGATED,
+  IN_DOUBT,
+  INCIDENTS,
+  NO_AUTHORITY,
+  POLICY,
+  REFUSALS,
+  RESPONSES,
+  RULES,
+} from '../measures/control.ts';
 import { outside } from '../measures/measure.ts';
-import { ASKED, COUNSELORS, DECIDED, EXPIRED, HALTED, NOT_SELF, OVERRIDES } from '../measures/oversight.ts';
+import { ASKED, COUNSELORS, DECIDED, EXPIRED, HALTED, IS_PERSON, NOT_SELF, OVERRIDES } from '../measures/oversight.ts';
 import { CHECKPOINTED, RECORDED, SIGNED, TRACEABLE, VERIFIED, WITNESSED } from '../measures/records.ts';
 import type { Framework } from './framework.ts';
 
@@ -27,6 +37,7 @@ export const ISO_42001: Framework = {
       asks: 'A plan says how users of the system learn of incidents.',
       measures: [
         INCIDENTS,
+        RESPONSES,
         outside(
           'incident-plan',
           'A plan for telling users about incidents exists',
@@ -38,7 +49,7 @@ export const ISO_42001: Framework = {
       id: 'A.9.2',
       title: 'Processes for responsible use',
       asks: 'Processes say how the system is used responsibly, which includes decisions by people.',
-      measures: [ASKED, DECIDED, COUNSELORS, EXPIRED, NOT_SELF, OVERRIDES],
+      measures: [ASKED, DECIDED, COUNSELORS, EXPIRED, NOT_SELF, OVERRIDES, IS_PERSON],
     },
     {
       id: 'A.9.4',

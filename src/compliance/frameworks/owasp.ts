@@ -21,6 +21,7 @@ import {
   DECISION_TIME,
   EXPIRED,
   HALTED,
+  IS_PERSON,
   NOT_SELF,
   OVERRIDES,
   SEVERAL,
@@ -75,6 +76,7 @@ export const OWASP_THREATS: Framework = {
       DECISION_TIME,
       EXPIRED,
       COUNSELORS,
+      IS_PERSON,
     ]),
     threat('T11', 'Unexpected code execution', 'An agent runs code of an attacker.', [CALLS, POLICY, SANDBOX]),
     threat('T12', 'Agent communication poisoning', 'Messages between agents are forged.', [DELEGATED, VERIFIED]),
@@ -84,7 +86,12 @@ export const OWASP_THREATS: Framework = {
       NO_AUTHORITY,
       BUDGET,
     ]),
-    threat('T15', 'Human manipulation', 'An agent talks a person into a decision.', [NOT_SELF, SEVERAL, OVERRIDES]),
+    threat('T15', 'Human manipulation', 'An agent talks a person into a decision.', [
+      NOT_SELF,
+      SEVERAL,
+      OVERRIDES,
+      IS_PERSON,
+    ]),
   ],
 };
 
@@ -133,6 +140,7 @@ export const OWASP_TOP_10: Framework = {
       NOT_SELF,
       SEVERAL,
       OVERRIDES,
+      IS_PERSON,
     ]),
     threat('ASI10', 'Rogue agents', 'An agent departs from its purpose unseen.', [
       HALTED,

@@ -9,7 +9,7 @@ const REFUSED = { command: 'assize log TRAJECTORY', api: 'GET /v1/trajectories/{
 const SHOW = { command: 'assize show ENTRY', api: 'GET /v1/entries/{entry}' };
 
 const refused = ['refusal', 'refusals'] as const;
-const asked = ['proposal that asked a person', 'proposals that asked a person'] as const;
+const asked = ['proposal that asked a counselor', 'proposals that asked a counselor'] as const;
 
 export const NO_AUTHORITY: Measure = events(
   'control.authority',
@@ -76,7 +76,7 @@ export const REFUSALS: Measure = events(
 
 export const GUARDED: Measure = events(
   'control.irreversible',
-  'A call that nothing can undo, or that a writ or policy holds back, waits for a person',
+  'A call that nothing can undo, or that a writ or policy holds back, waits for a counselor',
   asked,
   ['escalated:irreversible', 'escalated:writ_requires_approval', 'escalated:policy_needs_approval'],
   { command: 'assize pending', api: 'GET /v1/approvals' },
@@ -84,7 +84,7 @@ export const GUARDED: Measure = events(
 
 export const ESCALATED_RULES: Measure = events(
   'control.escalated',
-  'A result that a rule of the domain doubts waits for a person',
+  'A result that a rule of the domain doubts waits for a counselor',
   asked,
   ['escalated:invariant_escalated'],
   { command: 'assize pending', api: 'GET /v1/approvals' },
@@ -116,7 +116,7 @@ export const FACTS: Measure = events(
 
 export const CONTRADICTIONS: Measure = events(
   'control.contradictions',
-  'A fact that contradicts a remembered one waits for a person where the domain says so',
+  'A fact that contradicts a remembered one waits for a counselor where the domain says so',
   asked,
   ['escalated:contradiction'],
   { command: 'assize pending', api: 'GET /v1/approvals' },
@@ -146,9 +146,22 @@ export const INCIDENTS: Measure = events(
   BLAST,
 );
 
+export const RESPONSES: Measure = {
+  id: 'control.responses',
+  title: 'A person approves the response to an incident, and the outcome of each step is recorded',
+  proof: { command: 'assize log incidents', api: 'GET /v1/incidents' },
+  find: (evidence) => {
+    const responses = tallyOf(evidence, 'responses');
+    const steps = tallyOf(evidence, 'response_steps');
+    const figure = `${plural(responses.count, 'response', 'responses')}, ${plural(steps.count, 'outcome', 'outcomes')}`;
+    if (responses.count === 0) return { status: 'none', figure };
+    return { status: 'shown', figure, examples: responses.examples };
+  },
+};
+
 export const IN_DOUBT: Measure = {
   id: 'control.in_doubt',
-  title: 'An effect with an unknown outcome waits for a person, and is decided',
+  title: 'An effect with an unknown outcome waits for an operator, and is decided',
   proof: EFFECTS,
   find: (evidence): Finding => {
     const open = evidence.collected.decisions.waiting().filter(({ isEffect }) => isEffect);

@@ -1,38 +1,45 @@
+import { isSamePrincipal } from '#kernel';
 import { ESCALATION_REASONS } from '../evidence/figures.ts';
-import type { Evidence } from '../evidence/gather.ts';
+import { distinctPeople, mayBePerson } from '../evidence/people.ts';
 import { EXAMPLES_MAX } from '../evidence/tally.ts';
-import { events, type Finding, happened, type Measure, number, plural, tallyOf } from './measure.ts';
+import { events, type Finding, happened, type Measure, number, outside, plural, tallyOf } from './measure.ts';
 
 const PENDING = { command: 'assize pending', api: 'GET /v1/approvals' };
 const DECISION = { command: 'assize bundle --approval ENTRY --out FILE', api: 'GET /v1/bundles' };
 const PERSON = { command: 'assize bundle --person NAME --out FILE', api: 'GET /v1/bundles' };
 
+const NO_PERSON = 'Only agents have decided. Name a person as a counselor, and let that person decide.';
+
 export const ASKED: Measure = {
   id: 'oversight.asked',
-  title: 'Proposals stop and wait for a person',
+  title: 'Proposals stop and wait for a counselor',
   proof: DECISION,
   find: (evidence) => {
     const found = happened(tallyOf(evidence, ...ESCALATION_REASONS.map((reason) => `escalated:${reason}` as const)), [
-      'proposal asked a person',
-      'proposals asked a person',
+      'proposal asked a counselor',
+      'proposals asked a counselor',
     ]);
     if (found.status === 'shown') return found;
     const remedy =
-      'The ledger shows no human oversight in the period. Add a rule that escalates, or show the oversight by other records.';
+      'No proposal of the period asked a counselor. Add a rule that escalates, or show the oversight by other records.';
     return { ...found, status: 'gap', remedy };
   },
 };
 
 export const DECIDED: Measure = {
   id: 'oversight.decided',
-  title: 'A named person approves or refuses, and the entry has the name and the reason',
+  title: 'A counselor, not an agent, approves or refuses, and the entry has the name and the reason',
   proof: DECISION,
   find: (evidence) => {
-    const approvals = tallyOf(evidence, 'approvals');
-    const refusals = tallyOf(evidence, 'refused:counselor_rejected');
-    const all = tallyOf(evidence, 'approvals', 'refused:counselor_rejected');
-    const figure = `${plural(approvals.count, 'approval', 'approvals')}, ${plural(refusals.count, 'refusal', 'refusals')}`;
-    return all.count === 0 ? { status: 'none', figure } : { status: 'shown', figure, examples: all.examples };
+    const approvals = tallyOf(evidence, 'people:approvals');
+    const refusals = tallyOf(evidence, 'people:refusals');
+    const programs = tallyOf(evidence, 'programs:decisions');
+    const all = tallyOf(evidence, 'people:approvals', 'people:refusals');
+    const byPrograms = programs.count === 0 ? '' : `, and ${plural(programs.count, 'decision', 'decisions')} by agents`;
+    const figure = `${plural(approvals.count, 'approval', 'approvals')}, ${plural(refusals.count, 'refusal', 'refusals')}${byPrograms}`;
+    if (all.count > 0) return { status: 'shown', figure, examples: all.examples };
+    if (programs.count === 0) return { status: 'none', figure };
+    return { status: 'gap', figure, examples: programs.examples, remedy: NO_PERSON };
   },
 };
 
@@ -99,18 +106,34 @@ export const NOT_SELF: Measure = {
 
 export const COUNSELORS: Measure = {
   id: 'oversight.people',
-  title: 'More than one person decides, so that one can stand in for another',
+  title: 'More than one counselor decides, agents aside, so that one can stand in for another',
   proof: PERSON,
   find: ({ collected: { deciders } }) => {
-    const people = [...deciders].sort(([one, many], [other, more]) => more - many || (one < other ? -1 : 1));
+    const named = distinctPeople([...deciders.keys()]);
+    const people = named
+      .map((name) => [name, decisionsOf(name, deciders)] as const)
+      .sort(([one, many], [other, more]) => more - many || (one < other ? -1 : 1));
     const listed = people.slice(0, 5).map(([name, count]) => `${name} (${number(count)})`);
     const more = people.length > 5 ? ` and ${number(people.length - 5)} more` : '';
-    const figure = `${plural(people.length, 'person', 'people')}${people.length === 0 ? '' : `: ${listed.join(', ')}${more}`}`;
+    const figure = `${plural(people.length, 'counselor', 'counselors')}${people.length === 0 ? '' : `: ${listed.join(', ')}${more}`}`;
     if (people.length > 1) return { status: 'shown', figure };
+    if (deciders.size === 0) return { status: 'none', figure };
     const remedy = 'Name a second counselor in the domain or the config, and let both decide.';
-    return people.length === 0 ? { status: 'none', figure } : { status: 'gap', figure, remedy };
+    return { status: 'gap', figure, remedy: people.length === 0 ? NO_PERSON : remedy };
   },
 };
+
+/** In whatever spelling of the name. */
+function decisionsOf(name: string, deciders: ReadonlyMap<string, number>): number {
+  return [...deciders].reduce((sum, [other, count]) => (isSamePrincipal(name, other) ? sum + count : sum), 0);
+}
+
+/** A ledger has names, and a name proves no person. */
+export const IS_PERSON: Measure = outside(
+  'person',
+  'A person stands behind each name that decides or stops',
+  'Attach the configuration of the sign-in, and the list of the people and their names in the ledger.',
+);
 
 export const OVERRIDES: Measure = {
   id: 'oversight.overrides',
@@ -131,39 +154,38 @@ export const OVERRIDES: Measure = {
 
 export const SEVERAL: Measure = events(
   'oversight.several',
-  'Proposals that need several people are committed after the last of them only',
-  ['proposal approved by several people', 'proposals approved by several people'],
-  ['approved_by_several'],
+  'Proposals that need several counselors are committed after the last of them only',
+  ['proposal approved by several counselors, agents aside', 'proposals approved by several counselors, agents aside'],
+  ['people:several'],
   DECISION,
 );
 
 export const AMENDED: Measure = events(
   'oversight.amended',
-  'A person changes a proposal before it is committed, and both forms are recorded',
+  'A counselor, not an agent, changes a proposal before its commit, and both forms are recorded',
   ['amended proposal', 'amended proposals'],
-  ['amendments'],
+  ['people:amendments'],
   DECISION,
 );
 
 export const HALTED: Measure = {
   id: 'oversight.halts',
-  title: 'A person stops all work at once, with a reason',
+  title: 'A principal, not an agent, stops all work at once, with a reason',
   proof: { command: 'assize halt TRAJECTORY', api: 'POST /v1/trajectories/{trajectory}/halt' },
   find: (evidence) => {
-    const halts = tallyOf(evidence, 'halts');
-    const resumes = tallyOf(evidence, 'resumes');
-    const standing = evidence.collected.halted.size;
-    const figure = `${plural(halts.count, 'halt', 'halts')}, ${plural(resumes.count, 'resume', 'resumes')}, ${number(standing)} standing`;
-    const { examples, count } = tallyOf(evidence, 'halts', 'resumes');
-    return count + standing === 0
-      ? { status: 'none', figure }
-      : { status: 'shown', figure, examples: count > 0 ? examples : standingOf(evidence) };
+    const halts = tallyOf(evidence, 'people:halts');
+    const resumes = tallyOf(evidence, 'people:resumes');
+    const programs = tallyOf(evidence, 'programs:halts');
+    const standing = [...evidence.collected.halted.values()];
+    const byPeople = standing.filter(({ by }) => mayBePerson(by)).map(({ example }) => example);
+    const byPrograms = programs.count === 0 ? '' : `, and ${plural(programs.count, 'entry', 'entries')} by agents`;
+    const figure = `${plural(halts.count, 'halt', 'halts')}, ${plural(resumes.count, 'resume', 'resumes')}, ${number(standing.length)} standing${byPrograms}`;
+    const { examples, count } = tallyOf(evidence, 'people:halts', 'people:resumes');
+    if (count > 0) return { status: 'shown', figure, examples };
+    if (byPeople.length > 0) return { status: 'shown', figure, examples: byPeople.slice(0, EXAMPLES_MAX) };
+    return { status: 'none', figure };
   },
 };
-
-function standingOf({ collected }: Evidence) {
-  return [...collected.halted.values()].slice(0, EXAMPLES_MAX);
-}
 
 /** `3 min`, `2.5 h`: to two digits, in the largest unit with at least one. */
 export function duration(millis: number): string {

@@ -19,12 +19,14 @@ export const RECORDED: Measure = {
 
 export const VERIFIED: Measure = {
   id: 'records.verified',
-  title: 'Every entry in scope is unchanged and follows from the one before it, and none is missing',
+  title: 'Every entry in scope is unchanged and follows from the one before it',
   proof: VERIFY,
-  find: ({ faults, size }) => {
+  find: (evidence) => {
+    const { faults, size } = evidence;
     const [first] = faults;
+    const { count } = tallyOf(evidence, 'entries');
     if (first === undefined && size > 0)
-      return { status: 'shown', figure: `${plural(size, 'entry of the log verifies', 'entries of the log verify')}` };
+      return { status: 'shown', figure: `${plural(count, 'entry in scope verifies', 'entries in scope verify')}` };
     if (first === undefined) return { status: 'gap', figure: 'the log is empty', remedy: 'Record entries first.' };
     const place = first.trajectory_id === undefined ? '' : `${first.trajectory_id} seq ${first.seq}: `;
     return {
@@ -58,7 +60,7 @@ export const SIGNED: Measure = {
 
 export const CHECKPOINTED: Measure = {
   id: 'records.checkpoint',
-  title: 'A signed checkpoint covers every entry of the period',
+  title: 'A signed checkpoint covers every entry of the period, so the removal of the last ones would show',
   proof: CHECKPOINT,
   find: ({ checkpoint, collected }) => {
     const remedy = 'Sign one with assize checkpoint, and keep it where the operator of the store cannot change it.';
@@ -106,7 +108,7 @@ const KEPT_MONTHS = 6;
 
 export const RETAINED: Measure = {
   id: 'records.retained',
-  title: 'The log and its archive reach back at least six months, and no entry is missing',
+  title: 'The log and its archive reach back at least six months',
   proof: { command: 'assize fsck', api: 'GET /v1/export' },
   find: retained,
 };

@@ -2,7 +2,7 @@ import type { Example } from '../evidence/tally.ts';
 import { plural, type Status } from '../measures/measure.ts';
 import type { ClauseReport, ComplianceReport } from '../report.ts';
 
-/** What a report of a period without entries says first. Undefined: there are entries. */
+/** The first words of a report of a period without entries. Undefined: there are entries. */
 export function emptyText({
   scope: { entries },
 }: {

@@ -36,4 +36,5 @@ export type { Limit, ReadFirst, Rule, Rules, ToolClass, ToolSpec } from './rules
 export { type RulesWarning, warningsOf } from './rules/warnings.ts';
 export { rulesPolicy } from './rules-policy.ts';
 export type { CallRow, GatewayState, Session, StandingApproval } from './schema.ts';
+export { type UncoveredTerm, uncoveredTerms } from './uncovered-terms.ts';
 export { type UndoCall, undoCallOf } from './undo-call.ts';

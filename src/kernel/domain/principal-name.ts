@@ -43,7 +43,12 @@ const RESERVED = 'assize:';
 
 /** Whether a name begins with the reserved prefix, or with a text that looks like it. */
 export function hasReservedPrefix(name: string): boolean {
-  return folded(inLatin(plainName(name))).startsWith(RESERVED);
+  return beginsLike(name, RESERVED);
+}
+
+/** Whether a name begins with a text of small Latin letters, or with one that looks like it. */
+export function beginsLike(name: string, text: string): boolean {
+  return folded(inLatin(plainName(name))).startsWith(text);
 }
 
 function plainName(name: string): string {

@@ -33,7 +33,7 @@ interface Row {
   readonly undoes?: string;
 }
 
-/** The calls that affected commits let through a gateway, with the outcomes that agents reported. */
+/** The calls that affected commits let through a gateway, with the outcomes by their agents. */
 export class GatewayCalls {
   readonly #values: ValueReader;
   readonly #calls: Map<string, AffectedCall> = new Map();

@@ -22,7 +22,7 @@ const PLAIN = {
 };
 
 onClinics((begun) => {
-  test('a proposal makes many assertions or one other statement per partition', async () => {
+  test('a proposal asserts, takes away, or makes one other statement of a fact', async () => {
     const { trajectory, memory } = await begun();
     const about = { space: 'ward', subject: 'p7', predicate: 'drug' };
     const assert = { ...about, verb: 'assert', object: 'aspirin' };
@@ -33,6 +33,8 @@ onClinics((begun) => {
       [assert, change],
       [change, change],
       [change, assert],
+      [{ ...about, verb: 'withdraw', source: 'm1' }, change],
+      [{ ...about, verb: 'retract', valid: { from: day('2026-03-01'), to: day('2026-03-02') } }, assert],
     ])
       expect(await say(...sayings)).toMatchObject({
         ruling: 'rejected',

@@ -84,7 +84,7 @@ const remember = operation({
     })
     .meta({ id: 'Remembered', description: 'What became of each fact. `questions` wait for a person.' }),
   statuses: [200, 202],
-  errors: ['no_model', 'key_conflict', 'bad_messages', 'bad_extraction', 'bad_metadata'],
+  errors: ['no_model', 'space_not_covered', 'key_conflict', 'bad_messages', 'bad_extraction', 'bad_metadata'],
   run: async (request) => {
     const { body, caller, key } = request;
     const { messages, based_on: basedOn, ...options } = body;
@@ -226,7 +226,11 @@ const repair = operation({
   summary: 'List what followed from a false fact, and withdraw it if asked to.',
   kinds: ['agent'],
   params: place,
-  body: z.strictObject({ space: name, fact: z.string().min(8).max(512), apply: z.boolean().optional() }),
+  body: z.strictObject({
+    space: name,
+    fact: z.string().min(8).max(512).describe('its id, or the first 8 or more characters'),
+    apply: z.boolean().optional(),
+  }),
   isRouted: true,
   answer: z.strictObject({
     is_believed: z.boolean(),
@@ -235,7 +239,7 @@ const repair = operation({
     unresolved: z.array(dependentForm).describe('commits whose statements cannot be withdrawn'),
     ruling: rulingForm.optional(),
   }),
-  errors: ['no_such_fact', 'space_not_covered'],
+  errors: ['no_such_fact', 'ambiguous', 'space_not_covered'],
   run: async (request) => {
     const { space, fact, apply = false } = request.body;
     const memory = await chatOf(request);

@@ -30,7 +30,10 @@ const parting = {
 };
 
 const outcome = z.enum(['done', 'waits', 'stuck', 'limit', 'no_answer', 'failed']);
-const tokens = { input_tokens: count, output_tokens: count };
+const tokens = {
+  ...{ input_tokens: count, output_tokens: count },
+  ...{ asked_input_tokens: count, asked_output_tokens: count },
+};
 
 const sampleForm = z
   .strictObject({
@@ -71,10 +74,10 @@ const variantForm = z
     medians: z
       .strictObject({
         ...{ turns: count, committed: count, rejected: count, escalated: count, approved: count, calls: count },
-        ...{ questions: count, ...tokens },
+        ...{ questions: count, asked: count, ...tokens, spent: amounts, rules },
       })
-      .describe('over the samples'),
-    rules,
+      .describe('over all samples; one that failed or has no answer counts with its part up to there'),
+    rules: rules.describe('how often each rule rejected or escalated in all samples'),
     calls: z.record(z.string(), z.strictObject({ record: count, simulator: count })),
     spent: amounts.describe('of all samples'),
     samples: z.array(sampleForm),

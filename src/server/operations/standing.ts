@@ -5,6 +5,8 @@ import { contentHash } from '#canon';
 import { type CallArgs, callArgs, coveredCalls, type GatewayState, standingMaximum } from '#domains/gateway';
 import { type Hash, isEffectPending, type PendingPayload } from '#ledger';
 import { type ForeseenProposal, type ProposalInput, Trajectory } from '#runtime';
+import { ServerError } from '../errors.ts';
+import { agentWrit } from '../principals/agent-writ.ts';
 import { proposeOnce } from '../propose-once.ts';
 import { gatewayTrajectory, type Reaching, replayerOf } from '../reach.ts';
 import { rulingDocument } from '../rulings.ts';
@@ -32,7 +34,7 @@ const useForm = z
     tool: z.string().optional(),
     args: json.optional(),
     amounts: amountsForm,
-    outcome: z.enum(['done', 'failed', 'unknown']).optional().describe('absent: not reported'),
+    outcome: z.enum(['done', 'failed', 'unknown']).optional().describe('absent: not reported, or in progress'),
     closed_at: instant.optional(),
     entry_id: hash.optional(),
     closed_by: hash.optional().describe('the entry of the outcome'),
@@ -192,8 +194,9 @@ const ask = operation({
   id: 'standing.ask',
   method: 'post',
   path: '/v1/trajectories/{trajectory}/standing',
-  summary: 'Ask for a standing approval of an agent’s calls, as the caller. Another person approves it.',
-  kinds: ['counselor', 'admin'],
+  summary:
+    'Ask for a standing approval of an agent’s calls, as the caller; an agent for itself. Another person approves it.',
+  kinds: ['agent', 'counselor', 'admin'],
   params: z.strictObject({ trajectory: name }),
   body: termsForm,
   needsKey: true,
@@ -206,13 +209,35 @@ const ask = operation({
     await service.gateways.ready(trajectory);
     // The same request names the same standing approval.
     const id = contentHash({ trajectory: trajectory.id, caller: caller.name, key }).slice(0, 12);
-    const input = { ...inputOf(request, trajectory, body, id), idempotencyKey: key };
+    const input = { ...(await askingOf(request, trajectory, body, id)), idempotencyKey: key };
     const ruling = await proposeOnce(request, trajectory, input);
     service.metrics.ruling(ruling.ruling);
     if (ruling.ruling !== 'escalated') return { body: rulingDocument(ruling) };
     return { status: 202, headers: { location: `/v1/approvals/${ruling.pending}` }, body: rulingDocument(ruling) };
   },
 });
+
+/**
+ * The proposal of a standing approval by its caller: a person, for any agent; or an agent, for
+ * itself and under its own grant.
+ *
+ * @throws ServerError `forbidden` for another agent
+ */
+async function askingOf(
+  request: Reaching,
+  trajectory: Trajectory,
+  terms: z.output<typeof termsForm>,
+  id: string,
+): Promise<ProposalInput> {
+  const { caller } = request;
+  const proposal = inputOf(request, trajectory, terms, id);
+  if (caller.kinds.some((kind) => kind === 'counselor' || kind === 'admin')) return proposal;
+  const own = caller.name.replace(/^agent:/, '');
+  if (terms.agent !== own)
+    throw new ServerError('forbidden', `${caller.name} can ask for a standing approval of its own calls only: ${own}.`);
+  const writ = await agentWrit(request, trajectory.id, 'stand');
+  return { ...proposal, role: { name: 'agent', params: { agent: own } }, writ };
+}
 
 /** The proposal of a standing approval, under a short writ for it in the name of the caller. */
 function inputOf(
@@ -229,14 +254,18 @@ const end = operation({
   id: 'standing.end',
   method: 'post',
   path: '/v1/trajectories/{trajectory}/standing/{standing}/end',
-  summary: 'End a standing approval at once. Calls that it let through stay.',
+  summary: 'End a standing approval at once. Calls that it let through stay. A repetition answers with the first end.',
   kinds: ['counselor', 'admin'],
   params: z.strictObject({ trajectory: name, standing: name }),
-  answer: z.strictObject({ ruling: rulingForm }),
+  answer: rulingForm,
   errors: ['halted'],
   run: async (request) => {
     const { path, caller, service } = request;
     const trajectory = await gatewayTrajectory(request, path.trajectory);
+    const isThere = Trajectory.readState(trajectory, (state) =>
+      Object.hasOwn((state as unknown as GatewayState).standing, path.standing),
+    );
+    if (!isThere) return { body: await endBefore(request, trajectory, path.standing) };
     const writ = service.offices.forServer(caller.name, 'end_standing', trajectory.id, service.clock.now());
     const args = { id: path.standing };
     const ruling = await trajectory.propose({
@@ -247,8 +276,26 @@ const end = operation({
       principal: caller.name,
     } as never);
     service.metrics.ruling(ruling.ruling);
-    return { body: { ruling: rulingDocument(ruling) } };
+    return { body: rulingDocument(ruling) };
   },
 });
+
+/**
+ * The end that the ledger has, for a repeated request. Nothing is recorded.
+ *
+ * @throws ServerError `no_such_value` for a standing approval that was not ended by a person
+ */
+async function endBefore(request: Reaching, trajectory: Trajectory, id: string): Promise<z.input<typeof rulingForm>> {
+  const records = await readerOf(request, trajectory).read();
+  const ended = records.findLast((one) => one.id === id)?.ended;
+  const entry = ended && (await request.service.store.resolve(ended.entryId));
+  if (entry === undefined)
+    throw new ServerError(
+      'no_such_value',
+      `${trajectory.id} has no standing approval ${id} that can be ended. List them with GET /v1/trajectories/${trajectory.id}/standing.`,
+      { evidence: { standing: id } },
+    );
+  return { ruling: 'committed', trajectory_id: trajectory.id, seq: entry.seq, entry_id: entry.id };
+}
 
 export const standing: readonly Operation[] = [list, judge, ask, end];

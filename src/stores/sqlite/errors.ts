@@ -142,6 +142,12 @@ export function storeError(error: unknown, path: string, doing: string): StoreEr
         `${path} is damaged. Keep a copy, and restore it from an export or a backup.`,
         details,
       );
+    case CANTOPEN:
+      return new StoreError(
+        'store_failed',
+        `${doing} ${path} failed: this user may not read it, or may not make the files ${path}-wal and ${path}-shm beside it. Give this user the right to write into the folder, or copy the store with assize backup as the user to whom it belongs, and open the copy.`,
+        details,
+      );
     default:
       return new StoreError('store_failed', `${doing} ${path} failed: ${reason(error)}.`, details);
   }

@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -477,6 +478,31 @@ describe.skipIf(process.platform === 'win32')('permissions', () => {
       const beside = join(path, '..', 'new.db');
       await expect(openSqlite({ path: beside })).rejects.toMatchObject({ code: 'store_readonly' });
     }));
+
+  test('a file that this user may not read is named, with the remedy', () =>
+    withModes(0o000, 0o755, async (path) => {
+      const message = expect.stringMatching(/this user may not read it, or may not make the files .*Give this user/);
+      await expect(openSqlite({ path, mode: 'readonly' })).rejects.toMatchObject({ code: 'store_failed', message });
+    }));
+
+  test('pages of a writer in a read-only folder are named, with the remedy', async () => {
+    chmodSync(root, 0o755);
+    const path = await newStore();
+    const writer = await openSqlite({ path });
+    await writer.commit(batchOf(entryAfter(undefined, 'more')));
+    // As a crash leaves them: the pages, and no index of them.
+    const copy = join(newFolder(), 'ledger.db');
+    for (const end of ['', '-wal']) copyFileSync(`${path}${end}`, `${copy}${end}`);
+    await writer.close();
+    chmodSync(copy, 0o444);
+    chmodSync(`${copy}-wal`, 0o444);
+    chmodSync(join(copy, '..'), 0o555);
+    const message = expect.stringMatching(/ledger\.db failed: this user may not read it, or may not make the files/);
+    await asUnprivilegedUser(() =>
+      expect(openSqlite({ path: copy, mode: 'readonly' })).rejects.toMatchObject({ code: 'store_failed', message }),
+    );
+    chmodSync(join(copy, '..'), 0o755);
+  });
 
   test('a read-only file in a read-only folder can be read', () =>
     withModes(0o444, 0o555, async (path) => {

@@ -350,5 +350,8 @@ describe('errors', () => {
     leaving.abort();
     await asked;
     await expect.poll(() => server.service.simulations.running).toBe(0);
+    // The time limit would be 422.
+    const ended = () => server.lines.some((line) => /"route":"simulations.run","status":408/.test(line));
+    await expect.poll(ended).toBe(true);
   });
 });

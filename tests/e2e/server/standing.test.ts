@@ -33,8 +33,9 @@ async function open(): Promise<Desk> {
     principals: {
       'agent:scout': {
         kinds: ['agent'],
-        grants: [{ actions: ['call', 'begin', 'report', 'session'], scopes: ['**'] }],
+        grants: [{ actions: ['call', 'begin', 'report', 'session', 'stand'], scopes: ['**'] }],
       },
+      'agent:other': { kinds: ['agent'], grants: [{ actions: ['call'], scopes: ['**'] }] },
       'human:grace': { kinds: ['counselor'] },
       'human:otto': { kinds: ['counselor'] },
       'auditor:eve': { kinds: ['auditor'] },
@@ -124,8 +125,15 @@ test('a standing approval is ended by a person, and lets nothing through then', 
   expect(newest.standing[0].id).not.toBe(older.standing[0].id);
   for (const [one] of [newest.standing, older.standing]) {
     const ending = { token: tokens.grace, path: { ...PATH, standing: one.id } };
-    expect((await succeed(server, 'standing.end', ending)).ruling.ruling).toBe('committed');
-    expect((await succeed(server, 'standing.end', ending)).ruling).toMatchObject({ ruling: 'rejected' });
+    const ended = await succeed(server, 'standing.end', ending);
+    expect(ended).toMatchObject({ ruling: 'committed', trajectory_id: 'calls' });
+    const before = await server.contents();
+    expect(await succeed(server, 'standing.end', ending)).toEqual(ended);
+    expect(await succeed(server, 'standing.end', { ...ending, token: tokens.root })).toEqual(ended);
+    const other = { token: tokens.grace, path: { ...PATH, standing: 'none' } };
+    const missing = await callOperation(server, 'standing.end', other);
+    expect([missing.status, missing.body.code]).toEqual([404, 'no_such_value']);
+    expect(await server.contents()).toEqual(before);
   }
   expect(await pay('c1', 10)).toMatchObject({ decision: 'pending' });
   const { standing } = await succeed(server, 'standing.list', { token: tokens.eve, path: PATH });
@@ -133,6 +141,30 @@ test('a standing approval is ended by a person, and lets nothing through then', 
     { status: 'ended', asked_by: 'admin:root', ended: { by: 'human:grace' } },
     { status: 'ended', ended: { by: 'human:grace' } },
   ]);
+});
+
+test('an agent asks for itself alone, if its grant has the action', async () => {
+  const { server, tokens, terms } = await open();
+  const asking = { as: 'agent:scout' as const, path: PATH, key: 'k1', body: terms };
+  const before = await server.contents();
+  const foreign = await callOperation(server, 'standing.ask', { ...asking, body: { ...terms, agent: 'other' } });
+  expect([foreign.status, foreign.body.code]).toEqual([403, 'forbidden']);
+  expect(await server.contents()).toEqual(before);
+  const asked = await succeed(server, 'standing.ask', asking);
+  expect(asked).toMatchObject({ ruling: 'escalated', invariant_id: 'STANDING_APPROVED' });
+  expect(await succeed(server, 'standing.ask', asking)).toEqual(asked);
+  const path = { approval: asked.approval_id };
+  const { approval } = await succeed(server, 'approvals.get', { token: tokens.grace, path });
+  expect(approval.requester).toBe('agent:scout');
+  await succeed(server, 'approvals.approve', { token: tokens.grace, path, body: { digest: approval.digest } });
+  const { standing } = await succeed(server, 'standing.list', { token: tokens.eve, path: PATH });
+  expect(standing).toMatchObject([{ asked_by: 'agent:scout', approved_by: 'human:grace' }]);
+  // The grant of this agent has no action `stand`.
+  const refused = await succeed(server, 'standing.ask', {
+    ...{ as: 'agent:other' as const, path: PATH, key: 'k1' },
+    body: { ...terms, agent: 'other' },
+  });
+  expect(refused).toMatchObject({ ruling: 'rejected' });
 });
 
 test('terms beyond the rules are refused before anything is recorded', async () => {

@@ -16,8 +16,8 @@ export interface Tour {
   readonly links: { readonly manager: string; readonly auditor: string };
   /** The place of the only payment with a ruling, in the world `expenses`. */
   seqOf(ruling: 'rejected' | 'escalated'): number;
-  /** Sends a request as the auditor, who is an administrator too. */
-  ask(method: string, path: string): Promise<unknown>;
+  /** Sends a request, by default as the auditor, who is an administrator too. */
+  ask(method: string, path: string, more?: { readonly as?: 'manager'; readonly body?: object }): Promise<unknown>;
   /** The payments that the bank has made, by its own log. */
   payments(): readonly Payment[];
   end(): Promise<void>;
@@ -35,9 +35,15 @@ export async function startTour(): Promise<Tour> {
     ...{ url: server.url, folder },
     links: { manager: linkOf('manager:grace'), auditor: linkOf('auditor:iris') },
     seqOf: (ruling) => Number(new RegExp(`^ +#(\\d+) ${ruling}`, 'm').exec(server.printed())?.[1]),
-    ask: async (method, path) => {
-      const [name = '', value = ''] = readFileSync(join(folder, 'assize-tour.db.auditor'), 'utf8').trim().split(': ');
-      const answer = await fetch(server.url + path, { method, headers: { [name]: value } });
+    ask: async (method, path, { as = 'auditor', body } = {}) => {
+      const [name = '', value = ''] = readFileSync(join(folder, `assize-tour.db.${as}`), 'utf8')
+        .trim()
+        .split(': ');
+      const headers = { [name]: value, ...(body !== undefined && { 'content-type': 'application/json' }) };
+      const answer = await fetch(server.url + path, {
+        ...{ method, headers },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
       if (!answer.ok) throw new Error(`${method} ${path} failed: ${await answer.text()}`);
       return answer.json();
     },

@@ -69,6 +69,10 @@ export function naiveEvidence(
     ({ principal }) => principal,
   ))
     deciders[name] = (deciders[name] ?? 0) + 1;
+  const mayBePerson = (name: string): boolean =>
+    !['agent:', 'assize:', 'model:', 'service:'].some((start) => name.toLowerCase().startsWith(start));
+  const isByPerson = (one: any): boolean => mayBePerson((approverOf(one) ?? one.counselor).principal);
+  const isStop = (one: any): boolean => commit('assize.halt')(one) && isOwn(one);
   const figures: Record<string, readonly string[]> = {
     entries: ids(() => true),
     signed: ids((one) => one.signature !== undefined),
@@ -78,6 +82,21 @@ export function naiveEvidence(
     commits: ids((one) => one.kind === 'commit'),
     policy_judged: ids((one) => one.policy !== undefined),
     approvals: approvals.map(({ id }) => id),
+    'people:approvals': approvals.filter(isByPerson).map(({ id }) => id),
+    'people:refusals': refusals.filter(isByPerson).map(({ id }) => id),
+    'people:amendments': ids((one) => isDecision(one) && one.amended !== undefined && isByPerson(one)),
+    'people:several': ids(
+      (one) =>
+        one.kind === 'commit' &&
+        isDecision(one) &&
+        [...(one.approved_by ?? []), one.counselor].filter(({ principal }) => mayBePerson(principal)).length > 1,
+    ),
+    'people:halts': ids((one) => isStop(one) && argsOf(one).does === 'halt' && mayBePerson(argsOf(one).principal)),
+    'people:resumes': ids((one) => isStop(one) && argsOf(one).does === 'resume' && mayBePerson(argsOf(one).principal)),
+    'programs:decisions': during
+      .filter((one) => (approvals.includes(one) || refusals.includes(one)) && !isByPerson(one))
+      .map(({ id }) => id),
+    'programs:halts': ids((one) => isStop(one) && !mayBePerson(argsOf(one).principal)),
     amendments: ids((one) => isDecision(one) && one.amended !== undefined),
     approved_by_several: ids((one) => one.kind === 'commit' && isDecision(one) && (one.approved_by ?? []).length > 0),
     overrides_with_reason: overrides((reason) => reason.trim() !== ''),

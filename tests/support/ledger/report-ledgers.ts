@@ -22,7 +22,7 @@ const claims = defineDomain({
   freeze: 'footprint',
   state: z.object({ asked: z.number(), approved: z.number(), claimant: z.string(), by: z.string(), rules: z.number() }),
   initial: { asked: 0, approved: 0, claimant: '', by: '', rules: 0 },
-  counselors: { doctor: (principal) => principal.startsWith('dr-') },
+  counselors: { doctor: (principal) => /^(agent:)?dr-/i.test(principal) },
   processes: { claiming: { writes: ['/asked', '/claimant'] }, ruling: { writes: ['/rules'] } },
   roles: { clerk: { processes: ['claiming'] }, keeper: { processes: ['ruling'] } },
   actions: {
@@ -73,6 +73,7 @@ export const WARDEN_WRIT = writFor('warden', {
   actions: ['assize.halt', 'assize.revoke'],
   scopes: ['halt:**', 'writ:**'],
 });
+export const WATCHDOG_WRIT = writFor('agent:watchdog', { actions: ['assize.halt'], scopes: ['halt:**'] });
 const MINUTE = 60_000;
 
 /** A ledger of claims that doctors decide about. */
@@ -86,7 +87,7 @@ export class ClaimsLedger {
     const ledger = new ClaimsLedger(options);
     (ledger as { trajectory: Trajectory }).trajectory = await ledger.#runtime().create(claims, {
       trajectoryId: 't',
-      writs: [AGENT_WRIT, WARDEN_WRIT],
+      writs: [AGENT_WRIT, WARDEN_WRIT, WATCHDOG_WRIT],
     });
     return ledger;
   }
@@ -135,8 +136,13 @@ export class ClaimsLedger {
     await this.trajectory.propose(intent(action, {}, AGENT_WRIT, { role: 'keeper' } as never));
   }
 
-  async halt(reason = 'strange claims'): Promise<void> {
-    await this.trajectory.halt({ reason, writ: writId(WARDEN_WRIT), principal: 'warden' });
+  async halt(reason = 'strange claims', writ = WARDEN_WRIT): Promise<void> {
+    await this.trajectory.halt({ reason, writ: writId(writ), principal: writ.subject });
+  }
+
+  /** Another trajectory, without a claim. */
+  async other(): Promise<void> {
+    await this.#runtime().create(claims, { trajectoryId: 'other', writs: [AGENT_WRIT] });
   }
 
   async resume(): Promise<void> {

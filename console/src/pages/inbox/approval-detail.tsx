@@ -12,6 +12,8 @@ import { Ago } from '../../parts/instant.tsx';
 import { JsonText } from '../../parts/json-text.tsx';
 import { Part } from '../../parts/part.tsx';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
+import { planOf } from '../incidents/plan-of.ts';
+import { PlanText } from '../incidents/plan-text.tsx';
 import { AllowMore } from '../standing/allow-more.tsx';
 import { termsOf } from '../standing/like-calls.ts';
 import { Meaning } from '../standing/meaning.tsx';
@@ -79,8 +81,10 @@ function Shown({ approval, draft }: { readonly approval: Approval; readonly draf
   const { action, detail, invariant_id, reason, requester, trajectory_id, at, channel } = approval;
   const { approvals, approved_by, deciders, expires, freezes, digest, observations } = approval;
   const { tools, changes, cost, statements, isAmended } = resultOf(approval, draft);
-  const gated = gatedCallOf(action.name, isAmended ? draft.amendment.args : action.args);
-  const standing = termsOf(isAmended ? { ...action, args: draft.amendment.args } : action);
+  const shown = isAmended ? { ...action, args: draft.amendment.args } : action;
+  const gated = gatedCallOf(shown.name, shown.args);
+  const standing = termsOf(shown);
+  const plan = planOf({ trajectory_id, action: shown });
   return (
     <Stack gap="lg">
       <header>
@@ -111,8 +115,13 @@ function Shown({ approval, draft }: { readonly approval: Approval; readonly draf
           <Meaning terms={standing} />
         </Part>
       )}
+      {plan !== undefined && (
+        <Part title={titled('After the approval', isAmended)}>
+          <PlanText {...plan} />
+        </Part>
+      )}
       {gated !== undefined && <GatedCall call={gated} title={titled('The agent makes this call, once', isAmended)} />}
-      {(gated === undefined || tools.length > 0) && (
+      {((gated === undefined && plan === undefined) || tools.length > 0) && (
         <Part title={titled(tools.length === 0 ? 'No tool is called' : 'Calls that run', isAmended)}>
           {tools.map((call, n) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: two calls may be equal

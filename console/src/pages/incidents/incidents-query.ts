@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { beginnings, entriesOf } from '../../api/changed-by.ts';
+import { beginnings, type ChangedBy, entriesOf } from '../../api/changed-by.ts';
 import { api, dataOf } from '../../api/client.ts';
 import type { components } from '../../api/openapi.d.ts';
 import { INCIDENTS } from './incidents-trajectory.ts';
@@ -11,11 +11,16 @@ export type Plan = Awaited<ReturnType<typeof planned>>;
 export type Step = components['schemas']['ResponseStep'];
 export type Incident = Awaited<ReturnType<typeof incidentsNow>>[number];
 
+/** The steps of a response change what is believed, and the outcome of each is an entry. */
+const responses: { readonly changedBy: ChangedBy } = {
+  changedBy: (event, data) => beginnings.changedBy(event, data) || entriesOf(INCIDENTS).changedBy(event, data),
+};
+
 /** All that derives from a start. */
 export function useBlast(start: Start | undefined) {
   return useQuery({
     queryKey: ['log', 'blast', start],
-    meta: beginnings,
+    meta: responses,
     enabled: start !== undefined,
     queryFn: () => blastOf(start as Start),
   });

@@ -4,6 +4,8 @@ import { Inert } from '../../parts/inert-text.tsx';
 import type { Plan, Step } from './incidents-query.ts';
 import classes from './plan-text.module.css';
 
+const HASH = /\b[0-9a-f]{64}\b/g;
+
 /** The steps of a response with their outcomes, and the consequences that remain. */
 export function PlanText({ steps, remains }: Pick<Plan, 'steps' | 'remains'>) {
   return (
@@ -30,7 +32,7 @@ export function PlanText({ steps, remains }: Pick<Plan, 'steps' | 'remains'>) {
             <List size="sm" spacing={4}>
               {remains.map(({ what, entry, why, advice }) => (
                 <List.Item key={`${what} ${entry}`}>
-                  <Inert>{what}</Inert>
+                  <Inert>{what.replace(HASH, (hash) => `${hash.slice(0, 12)}…`)}</Inert>
                   {entry !== undefined && (
                     <>
                       , <EntryLink id={entry} />
@@ -63,7 +65,8 @@ function StepText({ step }: { readonly step: Step }) {
       {kind === 'halt' && 'Halt '}
       {kind === 'retract' && (
         <>
-          Retract <Inert>{`${texts['subject']} ${texts['predicate']} ${texts['object']}`}</Inert> by{' '}
+          Retract <Inert>{`${texts['subject']} ${texts['predicate']} ${texts['object']}`}</Inert> in{' '}
+          <Inert>{String(texts['space'])}</Inert> of{' '}
         </>
       )}
       <Inert>{trajectory}</Inert>

@@ -1,5 +1,6 @@
 import { Code, Group, Text, TextInput, Title } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
+import { Fragment } from 'react';
 import { Link } from 'wouter';
 import { CutText } from '../../parts/cut-text.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
@@ -8,6 +9,7 @@ import { periodText } from '../../parts/times.ts';
 import type { Change, MemoryAddress } from './address.ts';
 import classes from './memory-page.module.css';
 import { BUDGET, type Key, type Place, useAliases, useAnswers } from './memory-queries.ts';
+import { TimeChoices } from './time-choices.tsx';
 
 interface AskProps {
   readonly place: Place;
@@ -32,6 +34,7 @@ export function AskPanel({ place, address, onChange, hrefOf }: AskProps) {
           value={text ?? ''}
           onChange={(event) => onChange({ text: event.currentTarget.value })}
         />
+        <TimeChoices address={address} onChange={onChange} />
       </form>
       <Answers place={place} asked={asked as MemoryAddress} hrefOf={hrefOf} />
       <Names place={place} />
@@ -44,7 +47,8 @@ function Answers({ place, asked, hrefOf }: Pick<AskProps, 'place' | 'hrefOf'> & 
   if (answers.error !== null) return <Failed error={answers.error} retry={() => void answers.refetch()} />;
   if (answers.data === undefined) return <Loading what="facts" />;
   const { facts, context, tokens, next } = answers.data;
-  if (facts.length === 0) return <Empty title="Nothing is recalled">No fact matches the question now.</Empty>;
+  if (facts.length === 0)
+    return <Empty title="Nothing is recalled">No fact matches as of these times. Try “True at any time”.</Empty>;
   return (
     <>
       <Text size="xs" c="dimmed" px="sm" py={6} role="status">
@@ -78,11 +82,22 @@ function Answers({ place, asked, hrefOf }: Pick<AskProps, 'place' | 'hrefOf'> & 
           Text for a prompt, {tokens} of {BUDGET} tokens
         </Title>
         <Code block m="sm" className={classes.prompt as string}>
-          {context === '' ? 'No fact fits the budget.' : <Inert>{context}</Inert>}
+          {context === '' ? 'No fact fits the budget.' : <Lines text={context} />}
         </Code>
       </section>
     </>
   );
+}
+
+/** Each line of a text on a line of its own. A fact never has a line break. */
+function Lines({ text }: { readonly text: string }) {
+  return text.split('\n').map((line, n) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: two lines may be equal
+    <Fragment key={n}>
+      {n > 0 && '\n'}
+      <Inert>{line}</Inert>
+    </Fragment>
+  ));
 }
 
 /** The key of a fact in the ledger, which may have other names. */

@@ -1,14 +1,14 @@
-import { Checkbox, Group, Text, TextInput } from '@mantine/core';
+import { Group, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue, useHotkeys } from '@mantine/hooks';
 import { Link, useLocation } from 'wouter';
 import { CutText } from '../../parts/cut-text.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
-import { InstantInput } from '../../parts/instant-input.tsx';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
 import { periodText } from '../../parts/times.ts';
 import type { Change, MemoryAddress } from './address.ts';
 import classes from './memory-page.module.css';
 import { type Fact, type Place, useRecall } from './memory-queries.ts';
+import { TimeChoices } from './time-choices.tsx';
 import { nameOf } from './versions.ts';
 
 interface RecallProps {
@@ -34,28 +34,7 @@ export function RecallPanel({ place, address, onChange, hrefOf }: RecallProps) {
           value={text ?? ''}
           onChange={(event) => onChange({ text: event.currentTarget.value })}
         />
-        <InstantInput
-          label="Believed as of (system time)"
-          instant={system}
-          onChange={(next) => onChange({ system: next })}
-        />
-        <InstantInput
-          label="True at (valid time)"
-          instant={valid}
-          onChange={(next) => onChange({ valid: next })}
-          isDisabled={valid === 'any'}
-        />
-        <Group justify="space-between" gap="xs">
-          <Text size="xs" c="dimmed">
-            In UTC. Empty is now.
-          </Text>
-          <Checkbox
-            size="xs"
-            label="True at any time"
-            checked={valid === 'any'}
-            onChange={(event) => onChange({ valid: event.currentTarget.checked ? 'any' : undefined })}
-          />
-        </Group>
+        <TimeChoices address={address} onChange={onChange} />
       </form>
       <Results place={place} asked={asked as MemoryAddress} open={address} hrefOf={hrefOf} />
     </>

@@ -1,4 +1,4 @@
-import { Button, Group, List, Stack, Title } from '@mantine/core';
+import { Anchor, Button, Group, List, Stack, Title } from '@mantine/core';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Link } from 'wouter';
 import { EntryLink } from '../../parts/entry-link.tsx';
@@ -6,6 +6,7 @@ import { Fact, Facts } from '../../parts/facts.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
 import { periodText, shortInstant } from '../../parts/times.ts';
+import { incidentsHref } from '../incidents/start-address.ts';
 import { STANDINGS } from './bitemporal-plot.tsx';
 import { ContradictionText } from './contradiction-text.tsx';
 import { Dependents } from './dependents.tsx';
@@ -99,7 +100,10 @@ function Origin({
               Statement {n + 1} of <EntryLink id={entry} place={entries.find(({ id }) => id === entry)} />
               {source !== undefined && (
                 <>
-                  , from the source <Inert>{source}</Inert>
+                  , from the source{' '}
+                  <Anchor component={Link} href={incidentsHref({ source })} size="sm" underline="always">
+                    <Inert>{source}</Inert>
+                  </Anchor>
                 </>
               )}
               {Object.entries(metadata).map(([name, value]) => (

@@ -67,7 +67,7 @@ export function useEndStanding(trajectory: string, standing: string) {
   return useMutation({
     mutationFn: async () => {
       const params = { path: { trajectory, standing } };
-      return (await dataOf(api.POST('/v1/trajectories/{trajectory}/standing/{standing}/end', { params }))).ruling;
+      return dataOf(api.POST('/v1/trajectories/{trajectory}/standing/{standing}/end', { params }));
     },
     onSettled: () => void queries.invalidateQueries({ queryKey: ['log'] }),
   });

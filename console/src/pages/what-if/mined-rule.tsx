@@ -95,7 +95,7 @@ function Tried({ trajectory, id }: { readonly trajectory: string; readonly id: s
     return <Text size="sm">The runs have changed, or the trajectory has no rules file. Find the rules again.</Text>;
   const { difference_count: count, judged, changes, differences } = report;
   return (
-    <Text size="sm" role="status">
+    <Text size="sm" role="status" mt={4}>
       {count === 0
         ? `In force, the rule would change none of ${judged.toLocaleString('en')} rulings.`
         : `In force, the rule would change ${count.toLocaleString('en')} of ${judged.toLocaleString('en')} rulings (${changed(changes)}): `}

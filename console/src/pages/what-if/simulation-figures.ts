@@ -33,13 +33,15 @@ export function figuresOf({ recorded, variants }: Simulation): {
       of('Escalated', rulings.escalated, ({ medians }) => medians.escalated),
       of('Approved', rulings.approved, ({ medians }) => medians.approved),
       of('Calls', made, ({ medians }) => medians.calls),
-      of('Questions asked', undefined, ({ medians }) => medians.questions),
+      of('Questions', undefined, ({ medians }) => medians.questions),
       of('Tokens', undefined, ({ medians }) => medians.input_tokens + medians.output_tokens),
+      of('Questions asked now', undefined, ({ medians }) => medians.asked),
+      of('Tokens asked now', undefined, ({ medians }) => medians.asked_input_tokens + medians.asked_output_tokens),
     ],
     rules: [...new Set(names)].sort().map((rule) => ({
       label: rule,
       record: ruleText(rulings.rules, rule),
-      values: variants.map(({ rules }) => ruleText(rules, rule)),
+      values: variants.map(({ medians }) => ruleText(medians.rules, rule)),
     })),
   };
 }

@@ -23,7 +23,7 @@ export function SimulationTable({ simulation }: { readonly simulation: Simulatio
       <Title order={3} size="h6" mb={4}>
         Side by side{' '}
         <Text span size="sm" c="dimmed" fw={400}>
-          bold: other than the record
+          {samplesText(variants)}bold: other than the record
         </Text>
       </Title>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls a wide table */}
@@ -56,8 +56,8 @@ export function SimulationTable({ simulation }: { readonly simulation: Simulatio
             <Table.Tr>
               <Label>Spent</Label>
               <Table.Td>{spentText(recorded.spent)}</Table.Td>
-              {variants.map(({ name, spent }) => (
-                <Table.Td key={name}>{spentText(spent)}</Table.Td>
+              {variants.map(({ name, medians }) => (
+                <Table.Td key={name}>{spentText(medians.spent)}</Table.Td>
               ))}
             </Table.Tr>
           </Table.Tbody>
@@ -77,6 +77,11 @@ export function SimulationTable({ simulation }: { readonly simulation: Simulatio
       </div>
     </section>
   );
+}
+
+/** How the samples of a variant become one column. */
+function samplesText(variants: readonly SimulatedVariant[]): string {
+  return variants.some(({ samples }) => samples.length > 1) ? 'medians of all samples, also of failed ones; ' : '';
 }
 
 /** `3 calls, 200 cents`. */

@@ -1,12 +1,9 @@
 import { type Command, Option } from 'commander';
 import { segment } from '#authority';
 import { ChatMemory, type Repair } from '#chat';
-import type { FactRow } from '#memory';
 import { systemClock } from '#oracle';
-import type { MemoryView } from '#runtime';
-import type { Store } from '#stores';
 import { counted, shortId, shortTime } from '#views';
-import { CliError, EXIT } from '../../errors.ts';
+import { EXIT } from '../../errors.ts';
 import { withSharedOptions } from '../../files/options.ts';
 import { shortened } from '../../render/fact-text.ts';
 import { headOf } from '../../store/entries.ts';
@@ -14,20 +11,9 @@ import { openAssize, readingAssize } from '../../store/runtime.ts';
 import { inSession, type Session } from '../../store/session.ts';
 import { requireSpace } from '../../store/unknown-space.ts';
 import { line, yellow } from '../../terminal/printable.ts';
-import {
-  type AssertOptions,
-  authorityIn,
-  describedRuling,
-  rulingLine,
-  validName,
-  withAuthority,
-} from '../assert-memory.ts';
-import { oneOf } from './one-fact.ts';
-import { given, LIMIT_MAX } from './recall.ts';
+import { type AssertOptions, authorityIn, describedRuling, rulingLine, withAuthority } from '../assert-memory.ts';
 
 interface Options extends AssertOptions {
-  readonly subject?: string;
-  readonly predicate?: string;
   readonly apply?: boolean;
 }
 
@@ -39,8 +25,6 @@ export function repair(command: Command): void {
         .description('list what followed from a false fact, or withdraw it')
         .argument('<fact>', 'id of the fact as listed by ask, or its first 8 digits')
         .argument('<trajectory>', 'trajectory that sees the fact, and records the withdrawal')
-        .addOption(new Option('--subject <name>', 'look for the fact among those of this subject').argParser(validName))
-        .addOption(new Option('--predicate <name>', 'look only among those of this predicate').argParser(validName))
         .addOption(new Option('--apply', 'withdraw the fact and the facts that followed from it, in one commit')),
     ),
   )
@@ -59,10 +43,10 @@ export function repair(command: Command): void {
           : session.withStore('readonly', async (store) => {
               await headOf(store, trajectoryId);
               const assize = readingAssize(store);
-              const row = await factIn(store, assize.memory(options.space, trajectoryId), options, id);
+              await requireSpace(store, options.space);
               const reading = { mayRead: () => true, readAs: trajectoryId, clock: systemClock };
               const memory = new ChatMemory({ assize, store }, reading);
-              print(session, await memory.repair({ id: row.fact_id, space: options.space, row }));
+              print(session, await memory.repair({ id, space: options.space }));
               return EXIT.ok;
             }),
       ),
@@ -74,26 +58,14 @@ function apply(session: Session, options: Options, id: string, trajectoryId: str
   return session.withStore('existing', async (store) => {
     const assize = await openAssize(store, session.storeUrl, options);
     const trajectory = await assize.open(trajectoryId);
-    const row = await factIn(store, assize.memory(options.space, trajectoryId), options, id);
+    await requireSpace(store, options.space);
     const { writ } = await authority(store, trajectoryId, `memory:${segment(options.space)}:**`);
     const memory = new ChatMemory({ assize, store, trajectory, writ: writ() }, { clock: systemClock });
-    const done = await memory.repair({ id: row.fact_id, space: options.space, row }, { apply: true });
+    const done = await memory.repair({ id, space: options.space }, { apply: true });
     await assize.close();
     print(session, done);
     return done.ruling === undefined || done.ruling.ruling === 'committed' ? EXIT.ok : EXIT.negative;
   });
-}
-
-/** @throws CliError `ambiguous`, `not_found`, `usage` */
-async function factIn(store: Store, view: MemoryView, options: Options, id: string): Promise<FactRow> {
-  await requireSpace(store, options.space);
-  const of = given(options, 'subject', 'predicate');
-  const { facts, isTruncated } = await view.recall({ ...of, valid: 'any', system: 'any', limit: LIMIT_MAX });
-  if (!isTruncated) return oneOf(facts, id);
-  throw new CliError(
-    'ambiguous',
-    `The space has more than ${LIMIT_MAX} versions of facts. Name the fact also by --subject and --predicate.`,
-  );
 }
 
 function print({ json, out }: Session, { fact, isBelieved, withdrawn, decisions, unresolved, ruling }: Repair): void {

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { StandingReader, standingStatus } from '#calls';
-import { systemClock } from '#oracle';
+import { StandingReader, type StandingRecord } from '#calls';
 import type { Store } from '#stores';
-import { CliError, EXIT } from '../../errors.ts';
+import { shortId, shortTime } from '#views';
+import { CliError, EXIT, type ExitCode } from '../../errors.ts';
 import {
   anchorsOption,
   domainOption,
@@ -13,12 +13,13 @@ import {
 } from '../../files/options.ts';
 import { ephemeralWrit } from '../../input/ephemeral-writ.ts';
 import { findingLines, rulingDocument, rulingLine } from '../../render/ruling-text.ts';
-import { headOf } from '../../store/entries.ts';
+import { findEntry, headOf } from '../../store/entries.ts';
 import { gatewayTrajectories, gatewayTrajectory } from '../../store/open-calls.ts';
 import { requirePerson } from '../../store/require-person.ts';
-import { rootKeyToAct } from '../../store/root-key.ts';
+import { requireLocal, rootKeyToStand, SERVED } from '../../store/root-key.ts';
 import { openAssize } from '../../store/runtime.ts';
-import { inSession, type SharedOptions } from '../../store/session.ts';
+import { inSession, type Session, type SharedOptions } from '../../store/session.ts';
+import { line } from '../../terminal/printable.ts';
 
 interface EndOptions extends SharedOptions, OpeningOptions {
   readonly as: string;
@@ -42,14 +43,16 @@ export function endStanding(command: Command): void {
       'after',
       '\nExample:\n  assize standing end may-invoices --as manager:grace\n\n' +
         'Later calls ask a person again. Calls that it let through stay.\n' +
-        'Negative: there is no such standing approval any more.\n' +
+        'One that is ended already stays so, and the command prints its end.\n' +
         'A process that can read the root key can end one under any name.',
     )
     .action(
       inSession((session, options: EndOptions, id: string) => {
-        const root = rootKeyToAct(session.storeUrl);
+        requireLocal(session.storeUrl, SERVED);
         return session.withStore('existing', async (store) => {
-          const name = await trajectoryOf(store, id, options.trajectory);
+          const root = rootKeyToStand(session.storeUrl);
+          const { name, ended } = await placeOf(store, id, options.trajectory);
+          if (ended !== undefined) return sayEnded(session, store, id, { name, ended });
           const { as: principal } = options;
           const assize = await openAssize(store, session.storeUrl, options);
           const trajectory = await assize.open(name);
@@ -67,21 +70,41 @@ export function endStanding(command: Command): void {
     );
 }
 
+/** A standing approval that can be ended, or the end of one that was ended before. */
+interface Place {
+  readonly name: string;
+  readonly ended?: NonNullable<StandingRecord['ended']>;
+}
+
 /** @throws CliError */
-async function trajectoryOf(store: Store, id: string, named: string | undefined): Promise<string> {
-  if (named !== undefined) return gatewayTrajectory(store, named);
-  const now = systemClock.now();
-  const found: string[] = [];
-  for (const name of await gatewayTrajectories(store)) {
-    const records = await new StandingReader(store, name).read();
-    if (records.some((one) => one.id === id && standingStatus(one, now) !== 'ended')) found.push(name);
+async function placeOf(store: Store, id: string, named: string | undefined): Promise<Place> {
+  const trajectories = named === undefined ? await gatewayTrajectories(store) : [await gatewayTrajectory(store, named)];
+  const places: Place[] = [];
+  for (const name of trajectories) {
+    const newest = (await new StandingReader(store, name).read()).findLast((one) => one.id === id);
+    if (newest !== undefined) places.push({ name, ...(newest.ended && { ended: newest.ended }) });
   }
-  const [one, other] = found;
+  const open = places.filter(({ ended }) => ended === undefined);
+  const [one, other] = open.length > 0 ? open : places;
   if (one === undefined)
     throw new CliError('not_found', `No trajectory has a standing approval ${id}. List them with assize standing.`);
   if (other === undefined) return one;
+  const names = (open.length > 0 ? open : places).map(({ name }) => name).join(', ');
   throw new CliError(
     'usage',
-    `The standing approval ${id} exists in ${found.join(', ')}. Pass one of them with --trajectory NAME.`,
+    `The standing approval ${id} exists in ${names}. Pass one of them with --trajectory NAME.`,
   );
+}
+
+/** The end that the ledger has. Nothing is recorded. */
+async function sayEnded(
+  { json, out }: Session,
+  store: Store,
+  id: string,
+  { name, ended: { at, entryId } }: Required<Place>,
+): Promise<ExitCode> {
+  const { seq } = await findEntry(store, entryId);
+  if (json) out.document({ ruling: 'committed', trajectory_id: name, seq, entry_id: entryId });
+  else out.line(line`The standing approval ${id} was ended at ${shortTime(at)} already, as ${shortId(entryId)}.`);
+  return EXIT.ok;
 }

@@ -1,8 +1,9 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { type GatewayState, type UncoveredTerm, uncoveredTerms } from '#domains/gateway';
 import type { Assize, Ruling, Trajectory, WritChain } from '#runtime';
 import type { Store } from '#stores';
 import { shortId } from '#views';
-import { CliError, EXIT, type ExitCode } from '../../errors.ts';
+import { CliError, EXIT, type ExitCode, note } from '../../errors.ts';
 import {
   anchorsOption,
   domainOption,
@@ -21,7 +22,7 @@ import { findingLines, rulingDocument, rulingLine } from '../../render/ruling-te
 import { headOf } from '../../store/entries.ts';
 import { gatewayTrajectory } from '../../store/open-calls.ts';
 import { requirePerson } from '../../store/require-person.ts';
-import { rootKeyToAct } from '../../store/root-key.ts';
+import { requireLocal, rootKeyToStand, SERVED } from '../../store/root-key.ts';
 import { openAssize } from '../../store/runtime.ts';
 import { inSession, type Session, type SharedOptions } from '../../store/session.ts';
 import { line } from '../../terminal/printable.ts';
@@ -68,18 +69,26 @@ export function grant(command: Command): void {
     )
     .action(
       inSession((session, options: GrantOptions, trajectoryId: string) => {
-        const root = rootKeyToAct(session.storeUrl);
+        requireLocal(session.storeUrl, SERVED);
         const amounts = amountsOf(options.amount);
+        if (options.agent.startsWith('agent:'))
+          throw new CliError(
+            'usage',
+            `Agents are named without agent: here. Pass --agent ${options.agent.slice('agent:'.length)}.`,
+          );
         if (options.tools.length === 0)
           throw new CliError(
             'usage',
             'A standing approval names its tools. Pass --tools SERVER/TOOL or --tools "SERVER/*".',
           );
         return session.withStore('existing', async (store) => {
+          const root = rootKeyToStand(session.storeUrl);
           const name = await gatewayTrajectory(store, trajectoryId);
           const assize = await openAssize(store, session.storeUrl, options);
           const trajectory = await assize.open(name);
           const { agent, tools, uses, until: expires, because, id = newNonce().slice(0, 12) } = options;
+          const uncovered = uncoveredTerms(trajectory.state() as unknown as GatewayState, { tools, amounts });
+          for (const term of uncovered) note(uncoveredText(term));
           const args = { id, agent, tools, uses, amounts, expires, because };
           const asking = await askingAs(options, { store, assize, trajectory }, root);
           const ruling = await trajectory.propose({ action: 'stand', args, ...asking } as never);
@@ -106,7 +115,7 @@ interface Asking {
 async function askingAs(
   { as, agent }: GrantOptions,
   place: Place,
-  root: ReturnType<typeof rootKeyToAct>,
+  root: ReturnType<typeof rootKeyToStand>,
 ): Promise<Asking> {
   const own = `agent:${agent}`;
   if (as === undefined || as === own) {
@@ -130,6 +139,12 @@ function amountsOf(given: readonly string[]): Readonly<Record<string, number>> {
     amounts.set(unit, Number(digits));
   }
   return Object.fromEntries(amounts);
+}
+
+/** A remark about terms that let no call through. */
+function uncoveredText({ tools, tool, unit }: UncoveredTerm): string {
+  if (tools !== undefined) return `The rules know no tool ${tools}, and an unknown tool is never covered.`;
+  return `Calls of ${tool} spend ${unit}. Without --amount ${unit}=N, none of them is covered.`;
 }
 
 /** As for the action `stand`. */

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { StandingReader, type StandingView, standingView } from '#calls';
+import { isEffectPending, isExpired, Replayer } from '#ledger';
 import { systemClock } from '#oracle';
 import type { Store } from '#stores';
-import { shortTime } from '#views';
+import { shortId, shortTime } from '#views';
 import { EXIT } from '../../errors.ts';
 import { withSharedOptions } from '../../files/options.ts';
 import { writsIn } from '../../store/listed-writs.ts';
@@ -49,7 +50,7 @@ export function standing(program: Command): void {
             ({ status }) => !active || status === 'active',
           );
           if (session.json) session.out.document({ standing: found });
-          else print(session, found);
+          else print(session, found, await waitingIn(store, trajectory));
           return EXIT.ok;
         }),
       ),
@@ -73,11 +74,41 @@ async function standingIn(session: Session, store: Store, named: string | undefi
   return found;
 }
 
-function print({ out, again }: Session, found: readonly Found[]): void {
+/** A request for a standing approval that waits for its approval. */
+interface WaitingRequest {
+  readonly trajectoryId: string;
+  readonly entryId: string;
+  readonly id: string;
+}
+
+async function waitingIn(store: Store, named: string | undefined): Promise<readonly WaitingRequest[]> {
+  const replayer = new Replayer(store);
+  const now = systemClock.now();
+  const found: WaitingRequest[] = [];
+  for (const trajectoryId of await gatewayTrajectories(store, named)) {
+    const { chain } = await replayer.replay(trajectoryId);
+    for (const [entryId, payload] of chain.open) {
+      const isRequest = !isEffectPending(payload) && payload.proposal.action.name === 'stand';
+      if (!isRequest || isExpired(payload, now)) continue;
+      const read = await replayer.values.read(payload, payload.proposal.action.args);
+      const { id = 'erased' } = ('value' in read ? read.value : {}) as { readonly id?: string };
+      found.push({ trajectoryId, entryId, id });
+    }
+  }
+  return found;
+}
+
+function print({ out, again }: Session, found: readonly Found[], waiting: readonly WaitingRequest[]): void {
+  for (const { id, trajectoryId, entryId } of waiting)
+    out.line(
+      line`${id} in ${trajectoryId}: ${yellow('waits')} for its approval as ${shortId(entryId)}. See: assize pending${again}`,
+    );
   if (found.length === 0) {
-    out.line(line`There is no standing approval. Ask for one with assize standing grant${again}.`);
+    if (waiting.length === 0)
+      out.line(line`There is no standing approval. Ask for one with assize standing grant${again}.`);
     return;
   }
+  if (waiting.length > 0) out.line(line``);
   for (const [n, one] of found.entries()) {
     if (n > 0) out.line(line``);
     printOne(out, one);

@@ -83,12 +83,15 @@ export function planOf(
 ): Plan | QuestionPlan {
   const [{ saying, n, id, saidAt }] = said as [StatedPartition['said'][number]];
   if (said.every((each) => each.saying.verb === 'assert')) return planAssert(writing, said.flatMap(assertionsOf));
-  const withdrawn = said.flatMap(({ saying }) => (saying.verb === 'withdraw' ? [saying.source] : []));
-  if (withdrawn.length === said.length) return planWithdraw(writing, { sources: withdrawn, claims: stated });
+  const sources = said.flatMap(({ saying }) => (saying.verb === 'withdraw' ? [saying.source] : []));
+  const retractions = said.flatMap(({ saying }) => (saying.verb === 'retract' ? [saying] : []));
+  const takesAway = sources.length + retractions.length === said.length;
+  if (takesAway && (sources.length > 0 || retractions.length > 1))
+    return planWithdraw(writing, { sources, retractions, claims: stated });
   if (said.length > 1)
     throw new MemoryError(
       'repeated_claim',
-      'A proposal can assert several facts of a subject and predicate, or withdraw several sources, or change, correct or retract one fact. Propose the others separately.',
+      'A proposal can assert several facts of a subject and predicate, or withdraw sources and retract facts, or change or correct one fact. Propose the others separately.',
     );
   switch (saying.verb) {
     case 'change': {

@@ -87,14 +87,16 @@ async function incidents({ on, library }: Pick<Stage, 'on' | 'library'>): Promis
   const trajectory = await assize.create(budget, { trajectoryId: 't', writs: [bad] });
   const role = { name: 'spender', params: { agent: 'ada' } } as const;
   await trajectory.propose({ action: 'spend', role, args: { amount: 5 }, writ: bad } as never);
-  const radius = await audit.blastRadius(store, { principal: 'agent:bad' });
-  await library.planResponse(store, radius);
-  // A plan of the library is already changed here.
-  const plan = await audit.planResponse(store, radius);
+  const radius = () => audit.blastRadius(store, { principal: 'agent:bad' });
+  await library.planResponse(store, await radius());
   const office: audit.WritFor = async (action, scope) => writFor('human:ops', { actions: [action], scopes: [scope] });
-  const opening = { plan, because: 'b', openedBy: 'human:ops', writFor: office };
-  await library.openIncident(assize, opening);
-  const { incident: id, pending } = await audit.openIncident(assize, opening);
+  // A plan that the library got or gave is changed afterwards.
+  const opening = async () => {
+    const plan = await audit.planResponse(store, await radius());
+    return { plan, because: 'b', openedBy: 'human:ops', writFor: office };
+  };
+  await library.openIncident(assize, await opening());
+  const { incident: id, pending } = await audit.openIncident(assize, await opening());
   const approval = { principal: 'human:ida', method: 'test' };
   await (await assize.open('incidents')).approvals.approve(pending!, approval);
   const onStep = on('CarryOut.onStep', () => undefined);
