@@ -1,6 +1,7 @@
 import type { Json } from '#base';
 import type { Instant } from '#canon';
 import type { Domain } from '#kernel';
+import type { DomainWatch } from '#runtime';
 
 /** A proposal of an agent, in its role. */
 export interface AgentProposal {
@@ -41,6 +42,8 @@ export interface Setting {
   readonly at: Instant;
   /** Aborted when the comparison ends early. */
   readonly signal?: AbortSignal;
+  /** For code of the domain that an architecture runs itself. */
+  readonly watch?: DomainWatch;
   /** Evaluates a proposal on any state. The states stay unchanged. */
   readonly evaluate: (state: Json, proposal: AgentProposal) => Evaluation;
   /** Counts a question to a model. */

@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Json } from '#base';
-import { type Instant, readInstant } from '#canon';
+import { contentHash, type Instant, readInstant } from '#canon';
 import type { Domain } from '#kernel';
+import { type DomainRun, watched } from '#runtime';
 import { type ComparedAgent, GivenAgent } from './agents.ts';
 import type { Architecture, Setting } from './architecture.ts';
 import { beginnings } from './cases/beginnings.ts';
@@ -60,7 +61,7 @@ class Comparison {
     this.#domain = domain;
     this.#options = options;
     this.#at = readInstant(options.at) ?? AT;
-    this.#evaluator = new Evaluator(domain, this.#at);
+    this.#evaluator = new Evaluator(domain, this.#at, watchedBy(domain, options));
     this.#choices = new Choices(2 * (options.seed ?? 1));
   }
 
@@ -151,11 +152,12 @@ class Comparison {
   }
 
   #setting({ onQuestion }: FigureCounter): Omit<Setting, 'start'> {
-    const { signal } = this.#options;
+    const { signal, watch } = this.#options;
     return {
       ...{ domain: this.#domain, at: this.#at, onQuestion },
       evaluate: (state, proposal) => this.#evaluator.evaluate(state, proposal),
       ...(signal !== undefined && { signal }),
+      ...(watch !== undefined && { watch }),
     };
   }
 
@@ -170,6 +172,14 @@ interface Plan {
   readonly population: number;
   readonly isExhaustive: boolean;
   readonly cases: readonly Planned[];
+}
+
+/** The same run for the same domain and numbers. */
+function watchedBy(domain: Domain, options: CompareOptions): <T>(code: () => T) => T {
+  const { watch, seed = 1, schedules = 400, population = 2, turns = 1 } = options;
+  const id = contentHash({ seed, schedules, population, turns });
+  const run: DomainRun = { step: 'comparison', trajectoryId: domain.name, domain: domain.hash, id };
+  return (code) => watched(watch, () => run, code);
 }
 
 function countOf(cases: readonly Planned[]): number {

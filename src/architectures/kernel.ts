@@ -27,7 +27,7 @@ class KernelExecution implements Execution {
     this.#writ = writ;
   }
 
-  static async begin({ domain, start, at }: Setting): Promise<KernelExecution> {
+  static async begin({ domain, start, at, watch }: Setting): Promise<KernelExecution> {
     const keys = generateKeys();
     const grant = {
       actions: ['**'],
@@ -42,7 +42,11 @@ class KernelExecution implements Execution {
     );
     const assize = new Assize({
       ...{ store: new MemoryStore(), domains: [domain], anchors: [keys.publicKey] },
-      ...{ approvals: { timeoutMs: 'never' }, maxClockAheadMs: 'unlimited', ports: { clock: fixedClock(at) } },
+      ...{
+        approvals: { timeoutMs: 'never' },
+        maxClockAheadMs: 'unlimited',
+        ports: { clock: fixedClock(at), ...(watch && { watch }) },
+      },
     });
     const trajectory = await assize.create(domain, { trajectoryId: 'compared', initial: start, writs: [writ] });
     return new KernelExecution(assize, trajectory, writ);

@@ -1,6 +1,7 @@
 import { ArgumentError, arg, checkArgument } from '#base';
 import { readInstant, type Time } from '#canon';
 import { type Domain, requireOwnDomain } from '#kernel';
+import type { DomainWatch } from '#runtime';
 import { AGENT_FORM, type ComparedAgent, requireAgents } from './agents.ts';
 import type { Architecture } from './architecture.ts';
 
@@ -23,6 +24,8 @@ export interface CompareOptions {
   readonly at?: Time;
   /** Ends the comparison with the reason of the signal. */
   readonly signal?: AbortSignal;
+  /** Learns when code of the domain begins and ends. If it throws, the comparison ends. */
+  readonly watch?: DomainWatch;
   /** Called after each schedule, with the schedules of all architectures. */
   readonly onProgress?: (done: number, total: number) => void;
 }
@@ -48,6 +51,7 @@ const OPTIONS = arg.options<CompareOptions>({
   states: arg.optional(arg.list(arg.any)),
   at: arg.optional(arg.of('a time', (given) => readInstant(given) !== undefined)),
   signal: arg.optional(arg.object),
+  watch: arg.optional(arg.members({ begin: arg.code, end: arg.code })),
   onProgress: arg.optional(arg.code),
 });
 

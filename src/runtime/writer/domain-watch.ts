@@ -10,7 +10,8 @@ export interface DomainRun {
   /**
    * A ruling: `proposal`, `approval`, `rejection`. `counselors`: the choice of the principals that
    * may decide. `failure`: the proposal for a failed effect. `beginning`, `opening`: all rules on
-   * the state of a new or a stored trajectory. `backtest`: a recorded proposal.
+   * the state of a new or a stored trajectory. `backtest`: a recorded proposal. `comparison`: a
+   * proposal of a generated agent; the name of the domain is in the place of a trajectory.
    */
   readonly step:
     | 'proposal'
@@ -20,7 +21,8 @@ export interface DomainRun {
     | 'failure'
     | 'beginning'
     | 'opening'
-    | 'backtest';
+    | 'backtest'
+    | 'comparison';
   readonly trajectoryId: string;
   /** The hash of the domain. */
   readonly domain: Hash;

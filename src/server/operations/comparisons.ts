@@ -102,13 +102,14 @@ const run = operation({
     })
     .meta({ id: 'ComparisonTerms' }),
   answer: comparisonForm,
-  errors: ['no_such_value', 'bad_start', 'no_proposals'],
+  errors: ['no_such_value', 'bad_start', 'no_proposals', 'domain_stuck'],
   run: async ({ body, service, signal }) => {
     const { domain, seed, schedules, population, turns } = body;
     const compared = domainNamed(service, domain);
     const comparison = await service.comparisons.run(signal, () =>
       compareArchitectures(compared, {
         signal,
+        watch: service.watch,
         ...(seed !== undefined && { seed }),
         ...(schedules !== undefined && { schedules }),
         ...(population !== undefined && { population }),

@@ -193,7 +193,7 @@ const backtest = operation({
 });
 
 const STEPS = [
-  ...['proposal', 'approval', 'rejection', 'counselors', 'failure', 'beginning', 'opening', 'backtest'],
+  ...['proposal', 'approval', 'rejection', 'counselors', 'failure', 'beginning', 'opening', 'backtest', 'comparison'],
 ] as readonly DomainRun['step'][];
 
 const stuck = operation({

@@ -3,9 +3,12 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { compareArchitectures } from '#architectures';
+import { contentHash } from '#canon';
 import { budget } from '#domains/budget';
 import { incident } from '#domains/incident';
 import { type Domain, defineDomain } from '#kernel';
+import { MemoryStore } from '#stores';
+import { STUCK_KIND, stuckBody, stuckKey } from '../../../src/server/watchdog/stuck-rows.ts';
 import { callOperation, succeed } from '../../support/server/calling.ts';
 import { type Starting, start } from '../../support/server/serving.ts';
 
@@ -49,7 +52,8 @@ test('microservices break a rule in a short schedule, and the kernel none', asyn
 test('the kinds that see the whole ledger compare, and agents do not', async () => {
   const server = await served();
   const body = { domain: 'budget', schedules: 4 };
-  for (const as of ['boss:ada', 'auditor:eve', 'admin:ann']) await succeed(server, 'comparisons.run', { as, body });
+  for (const as of ['boss:ada', 'auditor:eve', 'admin:ann'] as const)
+    await succeed(server, 'comparisons.run', { as, body });
   const agent = await callOperation(server, 'comparisons.run', { as: 'agent:scout', body });
   expect(agent).toMatchObject({ status: 403, body: { code: 'forbidden' } });
 });
@@ -68,6 +72,22 @@ test('wrong requests are refused', async () => {
   ])
     await refused({ domain: 'budget', ...bad }, 400, 'invalid_request');
   await refused({}, 400, 'invalid_request');
+});
+
+test('a comparison that blocked a process is refused', async () => {
+  const store = new MemoryStore();
+  const id = contentHash({ seed: 3, schedules: 4, population: 2, turns: 1 });
+  const key = stuckKey({ step: 'comparison', trajectoryId: 'budget', domain: budget.hash, id });
+  const at = '2026-11-01T00:00:00.000000Z';
+  const body = stuckBody({ step: 'comparison', trajectory: 'budget', at });
+  await store.sidePut([{ kind: STUCK_KIND, key, expected: null, body }]);
+  const server = await served({ store });
+  const terms = { domain: 'budget', schedules: 4, seed: 3 };
+  const refused = await callOperation(server, 'comparisons.run', { as: AS, body: terms });
+  expect(refused).toMatchObject({ status: 422, body: { code: 'domain_stuck' } });
+  await succeed(server, 'comparisons.run', { as: AS, body: { ...terms, seed: 4 } });
+  const { stuck } = await succeed(server, 'stuck.list', { as: AS });
+  expect(stuck).toEqual([{ key, step: 'comparison', trajectory_id: 'budget', at }]);
 });
 
 test('comparisons run one after the other, and one ends when its client leaves', async () => {

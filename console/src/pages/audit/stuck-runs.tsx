@@ -45,15 +45,7 @@ export function StuckRuns({ mayForget }: { readonly mayForget: boolean }) {
                   <Inert>{action}</Inert>
                 </>
               )}{' '}
-              in{' '}
-              <Anchor
-                component={Link}
-                href={`/timeline/${encodeURIComponent(trajectory)}`}
-                size="sm"
-                underline="always"
-              >
-                <Inert>{trajectory}</Inert>
-              </Anchor>
+              in <Place step={step} name={trajectory} />
               {principal !== undefined && (
                 <>
                   , by <Inert>{principal}</Inert>
@@ -79,5 +71,15 @@ export function StuckRuns({ mayForget }: { readonly mayForget: boolean }) {
         </Button>
       )}
     </>
+  );
+}
+
+/** The trajectory of a run. A comparison has the name of its domain in the place of one. */
+function Place({ step, name }: { readonly step: string; readonly name: string }) {
+  if (step === 'comparison') return <Inert>{name}</Inert>;
+  return (
+    <Anchor component={Link} href={`/timeline/${encodeURIComponent(name)}`} size="sm" underline="always">
+      <Inert>{name}</Inert>
+    </Anchor>
   );
 }
