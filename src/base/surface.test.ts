@@ -26,6 +26,7 @@ test('the names of the floor, which only a decision changes', () => {
     'requireOwnPackage',
     'thrownText',
     'toError',
+    'unlessAborted',
     'withoutPassword',
   ]);
 });

@@ -114,7 +114,7 @@ test('an answer of no form is an error of the driver', async () => {
 });
 
 test('a step without an end is given up', async () => {
-  const [control] = await verdictsOf('await new Promise(() => undefined);', { timeoutMs: 300 });
+  const [control] = await verdictsOf('await new Promise(() => undefined);', { timeoutMs: 5_000 });
   expect(control).toMatchObject({ verdict: 'fail', reasons: [expect.stringContaining('the run is silent')] });
 });
 

@@ -364,9 +364,11 @@ test('the foreseen uses are those of the model', { timeout: 300_000 }, () =>
         return callArgs.parse({ server, tool: name, args: { cents } });
       });
       const before = made.state();
+      // Terms above the maximum of the rules cover nothing.
+      const isAllowed = uses <= 4 && (cents ?? 0) <= 200;
       const foreseen = coveredCalls(before, { agent, tools: [...tools], uses, amounts, expires: end }, given, at);
       const covered = calls.map((call) => {
-        const standing = model.covering(call, Date.parse(at));
+        const standing = isAllowed ? model.covering(call, Date.parse(at)) : undefined;
         standing?.uses_made.push({ ...call, call: '' });
         return standing !== undefined;
       });
