@@ -478,6 +478,7 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
   withdrawnSourceOf: exempt('takes a payload that the ledger has checked'),
   rulingOf: exempt(MADE),
   streamSink: exempt(PORT),
+  watched: exempt('runs the given code, in a layer that runs code of a domain'),
   isForeignEntry: on(({ store }) => runtime.isForeignEntry(store), []),
   verifyLogged: on(
     ({ store }, positions, options) => runtime.verifyLogged(store, positions, options),
