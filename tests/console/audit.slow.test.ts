@@ -102,7 +102,7 @@ withConsole(({ serve, open }) => {
     await page.getByText(/^7 entries of the log: \d+ clauses with a gap$/).waitFor();
     const clause = page.getByRole('listitem').filter({ hasText: 'Art. 14(4)(a)' });
     await clause.getByText('Oversight: understand and monitor').click();
-    await clause.getByText('1 proposal asked a person').waitFor();
+    await clause.getByText('1 proposal asked a counselor').waitFor();
     const entry = clause.getByRole('link', { name: 'entry main@3' });
     expect(await entry.getAttribute('href')).toBe('/timeline/main/3');
     await clause.getByText(/^To close the gap: /).waitFor();

@@ -36,4 +36,5 @@ export const BASE: Readonly<Record<string, Case | Exempt>> = {
   defineOwn: exempt('on the way of every value: what it takes is checked before, and said by its type'),
   withoutPassword: exempt('takes the URL that a caller has checked, on the way to an output'),
   toError: takes((thrown) => base.toError(thrown), [1]),
+  unlessAborted: exempt('takes the work and the signal of a caller in this package'),
 };

@@ -125,6 +125,7 @@ export const KERNEL: Readonly<Record<string, Case | Exempt>> = {
   isSamePrincipal: exempt(MADE),
   faultOfName: takes(kernel.faultOfName, ['dr-who']),
   hasReservedPrefix: exempt(MADE),
+  beginsLike: exempt(MADE),
   firstFinding: exempt(MADE),
   heldBy: exempt(MADE),
   overridesOf: exempt(MADE),
@@ -141,6 +142,7 @@ export const KERNEL: Readonly<Record<string, Case | Exempt>> = {
   ]),
   isErased: takes(kernel.isErased, [{ $erased: 'a'.repeat(64) }]),
   keepsValues: exempt(MADE),
+  offersSameActions: exempt(MADE),
   overlaps: exempt(MADE),
   unknownNames: takes(kernel.unknownNames as never, () => [
     { id: 'p', otherwise: 'deny', rules: [{ id: 'r', effect: 'allow', actions: ['add'] }] },

@@ -181,6 +181,7 @@ export const DOMAINS: Readonly<Record<string, Case | Exempt>> = {
   rulesIn: takes(rulesIn as never, ['[a] it asks']),
   rulesPolicy: exempt(MADE),
   undoCallOf: exempt(MADE),
+  uncoveredTerms: exempt(MADE),
   waitingCalls: exempt(MADE),
   runCases: exempt(MADE),
   warningsOf: exempt(MADE),
