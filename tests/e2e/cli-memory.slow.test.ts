@@ -88,7 +88,9 @@ test('asserts, changes, corrects, retracts; recalls by both times, domain-free',
   );
   expect(await json(0, 'memory', 'spaces')).toEqual({ spaces: ['ward-3'] });
   expect((await assize('memory', 'spaces')).out).toBe('ward-3\n');
-  expect((await assize('memory', 'recall', '--space', 'other')).out).toBe('No facts found.\n');
+  expect((await assize('memory', 'recall', '--space', 'other')).out).toBe(
+    'No facts found. The store has no facts in "other". Spaces with facts: ward-3.\n',
+  );
   const nearby = await json(0, ...read('recall', '--valid', 'any', '--text', 'penicillin', '--nearby'));
   expect(nearby.observation.value.query).toMatchObject({ nearby: { neighbours: 0.35, session: 0.5 } });
   expect(await assize(...read('recall', '--nearby'))).toMatchObject({

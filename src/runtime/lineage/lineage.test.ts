@@ -9,19 +9,11 @@ import { HandClock, runtimeOver, writFor } from '../../../tests/support/ledger/r
 import type { Memory } from '../memory/memory.ts';
 import type { Ruling } from '../records/ruling.ts';
 import type { Trajectory } from '../trajectory.ts';
+import { DERIVATIONS } from './blast-radius.ts';
 import type { Derivation, EntryLinks } from './entry-links.ts';
 import { searchLineage, walkLineage } from './lineage.ts';
 
-const DERIVATIONS: ReadonlySet<Derivation> = new Set([
-  'belief',
-  'recall',
-  'state',
-  'decision',
-  'outcome',
-  'delegation',
-  'permission',
-  'branch',
-]);
+const THROUGH: ReadonlySet<Derivation> = new Set(DERIVATIONS);
 
 const state = z.object({ notes: z.record(z.string(), z.record(z.string(), z.string())), big: z.number() });
 
@@ -242,7 +234,7 @@ describe('the entries that derive from a start', () => {
         async (steps, chosen, logged, wordsMax) => {
           const { store, meant } = await history(steps, logged);
           const starts = new Set(chosen.map((n) => meant[n % meant.length]!.id));
-          const options = { isStart: ({ id }: EntryLinks) => starts.has(id), through: DERIVATIONS };
+          const options = { isStart: ({ id }: EntryLinks) => starts.has(id), through: THROUGH };
           const { affected, entries, followUpsOf } = await walkLineage(store, options);
           expect(entries).toBe(meant.length);
           // The second search finds the stored segments.
