@@ -158,10 +158,12 @@ test('--as is refused for a server, and without a root key', () => {
     ]);
     expect(decided).toMatchObject({ status: 2, err: expect.stringContaining('decide with assize api') });
   }
-  expect(assize(noting('tea', '--as', 'agent:scout'))).toMatchObject({
-    status: 2,
-    err: expect.stringContaining('no root key'),
-  });
+  const early = assize(noting('tea', '--as', 'agent:scout'));
+  expect(early).toMatchObject({ status: 2, err: expect.stringContaining('does not exist') });
+  assize(['create', 'front']);
+  rmSync(join(folder, 'desk.db.root.key'));
+  const keyless = assize(noting('tea', '--as', 'agent:scout'));
+  expect(keyless).toMatchObject({ status: 2, err: expect.stringContaining('no root key') });
   const both = assize(noting('tea', '--as', 'agent:scout', '--writ', 'w.json'));
   expect(both).toMatchObject({ status: 2, err: expect.stringContaining("'--writ <file>'") });
 });

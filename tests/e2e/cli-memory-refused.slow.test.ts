@@ -84,7 +84,7 @@ test.each<[string, () => string[], RegExp]>([
   ],
   ['a fact by what is no id', () => read('explain', '--fact', 'zzzzzzzzzz'), /is not a fact id/],
   ['nothing but signs to look for', () => read('recall', '--text', '???'), /text has no words/],
-  ['no such fact', () => read('explain', '--fact', 'deadbeef'), /No fact matches at this time/],
+  ['no such fact', () => read('explain', '--fact', 'deadbeef'), /The store has no facts/],
   [
     'an empty subject',
     () => [...say('assert', 'takes', '--object', 'x'), '--subject', ''],

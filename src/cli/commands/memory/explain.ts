@@ -10,7 +10,7 @@ import { readingAssize } from '../../store/runtime.ts';
 import { inSession, type Session } from '../../store/session.ts';
 import { requireSpace } from '../../store/unknown-space.ts';
 import { bold, dim, green, line, red } from '../../terminal/printable.ts';
-import { oneOf } from './one-fact.ts';
+import { oneOf, requireFactId } from './one-fact.ts';
 import { type AboutOptions, about, given, LIMIT_MAX, systemOption, validOption } from './recall.ts';
 
 interface Options extends AboutOptions {
@@ -35,12 +35,15 @@ export function explain(command: Command): void {
     .action(
       inSession((session, options: Options) =>
         session.withStore('readonly', async (store) => {
-          await requireSpace(store, options.space);
           const memory = readingAssize(store).memory(options.space, options.trajectory);
           // A losing assertion is found only by its id.
           const kind = options.fact === undefined ? 'current' : 'all';
           const about = given(options, 'subject', 'predicate', 'valid', 'system');
           const { facts, isTruncated } = await memory.recall({ ...about, kind, limit: LIMIT_MAX });
+          if (facts.length === 0) {
+            requireFactId(options.fact);
+            await requireSpace(store, options.space);
+          }
           if (isTruncated)
             throw new CliError(
               'ambiguous',

@@ -16,9 +16,7 @@ export function oneOf(facts: readonly FactRow[], id: string | undefined): FactRo
   const versions = exact.length > 0 ? exact : meant;
   const ids = [...new Set(versions.map(({ fact_id }) => fact_id))];
   if (ids.length === 1) return versions.at(-1)!;
-  // The full ids of losing assertions and of parts of a fact contain colons.
-  if (ids.length === 0 && id !== undefined && !isPrefix(id) && !id.includes('::'))
-    throw new CliError('usage', `'${id}' is not a fact id. Pass its first 8 to 64 hex digits, as listed by recall.`);
+  if (ids.length === 0) requireFactId(id);
   if (ids.length === 0)
     throw new CliError(
       'not_found',
@@ -30,4 +28,11 @@ export function oneOf(facts: readonly FactRow[], id: string | undefined): FactRo
     `${ids.length} facts match (${named}${ids.length > NAMED_MAX ? ', …' : ''}). Pass --fact ID, or narrow the selection.`,
     { evidence: { ids: ids.slice(0, NAMED_MAX) } },
   );
+}
+
+/** @throws CliError `usage` for a text that no fact can have as its id */
+export function requireFactId(id: string | undefined): void {
+  // The full ids of losing assertions and of parts of a fact contain colons.
+  if (id === undefined || isPrefix(id) || id.includes('::')) return;
+  throw new CliError('usage', `'${id}' is not a fact id. Pass its first 8 to 64 hex digits, as listed by recall.`);
 }
