@@ -96,8 +96,9 @@ withConsole(({ serve, open, blank }) => {
   test.each(['light', 'dark'] as const)('it fits, and breaks no rule of accessibility: %s', async (scheme) => {
     const server = await serve();
     const page = await open(server, 'auditor:eve', '/what-if/cash', { scheme });
+    await partOf(page).getByRole('textbox', { name: 'Schedules' }).fill('20');
     await partOf(page).getByRole('button', { name: 'Compare' }).click();
-    await page.getByRole('article', { name: 'kernel' }).waitFor();
+    await page.getByRole('article', { name: 'kernel' }).waitFor({ timeout: 120_000 });
     for (const width of [1280, 820, 360]) {
       await page.setViewportSize({ width, height: 800 });
       await expectFitting(page);

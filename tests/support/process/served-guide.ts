@@ -76,7 +76,7 @@ export class ServedGuide {
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    return [...this.#ports].reduce((text, [shown, port]) => text.replaceAll(port, shown), printed);
+    return replacedAtOnce(printed, new Map([...this.#ports].map(([shown, port]) => [port, shown])));
   }
 
   /** Stops the server. */
@@ -117,7 +117,7 @@ export class ServedGuide {
 
   /** The text with free ports in place of the shown ones. */
   #placed(text: string): string {
-    return [...this.#ports].reduce((placed, [shown, port]) => placed.replaceAll(shown, port), text);
+    return replacedAtOnce(text, this.#ports);
   }
 
   async #provide(code: string): Promise<void> {
@@ -188,4 +188,9 @@ async function portFor(shown: string): Promise<[string, string]> {
   server.close();
   await once(server, 'close');
   return [shown, String(port)];
+}
+
+/** In one pass: a port that is put in may contain the digits of another shown one. */
+function replacedAtOnce(text: string, by: ReadonlyMap<string, string>): string {
+  return text.replaceAll(new RegExp([...by.keys()].join('|'), 'g'), (found) => by.get(found) as string);
 }
