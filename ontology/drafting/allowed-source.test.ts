@@ -103,7 +103,7 @@ test('a fragment that reaches further is refused', async () => {
   expect(passed).toEqual([]);
 });
 
-/** Refused by their types (`escapes.slow.test.ts`). */
+/** Refused by their types (`escapes.test.ts`). */
 const OPEN_TYPES: readonly string[] = [
   ...['a list of anything', 'a map of anything', 'a set of anything', 'an empty list', 'an object of anything'],
   ...['a replacer', 'the rest of a match', 'an item of anything', 'a method as a value'],

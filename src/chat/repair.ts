@@ -80,8 +80,7 @@ export async function repair(
   const explained = await Promise.all(
     unique([...meant, ...falling], ({ lineage }) => lineage).map((each) => ports.view.explain(each)),
   );
-  const dependents = await Promise.all(explained.map((each) => ports.view.dependents(each.fact)));
-  const followed = unique(dependents.flat(), ({ id }) => id);
+  const followed = await ports.view.dependents(explained.map((each) => each.fact));
   const own = (await ports.view.sources(falling)).flat();
   const { conclusions, unresolved } = await concludedIn(
     followed.filter(({ action }) => action === BELIEVE_ACTION),

@@ -1,3 +1,4 @@
+import { unlessAborted } from '#base';
 import type { Lease, Membership, MembershipEvent, OrderedEvent } from '#ledger';
 import type { MemoryEffects } from './effects.ts';
 import type { Leases } from './lease.ts';
@@ -203,12 +204,4 @@ export class Members {
   #tell(from: number): void {
     for (const [fence, { listener }] of this.#members) if (fence !== from) queueMicrotask(listener);
   }
-}
-
-function unlessAborted<T>(waited: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const giveUp = (): void => reject(signal!.reason);
-    signal?.addEventListener('abort', giveUp, { once: true });
-    void waited.then(resolve, reject).finally(() => signal?.removeEventListener('abort', giveUp));
-  });
 }

@@ -250,14 +250,18 @@ export class MemoryView {
   }
 
   /**
-   * The commits that used a fact, in any of its versions, and those that used what these concluded,
-   * over any number of steps: by the recalls that their proposals observed. Reads the whole store.
+   * The commits that used a fact, or one of several, in any of its versions, and those that used
+   * what these concluded, over any number of steps: by the recalls that their proposals observed.
+   * Reads the whole store once.
    *
    * @throws MemoryError `unknown_fact`; LedgerFault; ArgumentError `bad_argument`
    */
-  async dependents(fact: RecalledFact): Promise<readonly DependentEntry[]> {
-    const { versions } = await this.explain(fact);
-    return dependentsOfVersions(this.#context.store, versions);
+  async dependents(facts: RecalledFact | readonly RecalledFact[]): Promise<readonly DependentEntry[]> {
+    const explained = await Promise.all([facts].flat().map((fact) => this.explain(fact)));
+    return dependentsOfVersions(
+      this.#context.store,
+      explained.flatMap(({ versions }) => versions),
+    );
   }
 
   /**
