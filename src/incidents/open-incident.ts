@@ -1,7 +1,7 @@
 import type { Writ } from '#authority';
 import { arg, checkArgument, type Json } from '#base';
 import { contentHash } from '#canon';
-import { INCIDENTS } from '#domains/incident';
+import { INCIDENTS, incident as incidentDomain } from '#domains/incident';
 import { type Hash, type PendingPayload, readRow } from '#ledger';
 import type { Assize } from '#runtime';
 import { IncidentError } from './errors.ts';
@@ -59,13 +59,15 @@ export async function openIncident(assize: Assize, input: OpenIncident): Promise
   checkArgument(OPEN, input, 'input');
   const { plan, because, openedBy, writFor, trajectoryId = INCIDENTS, idempotencyKey } = input;
   requireSteps(plan);
+  const args = { start: plan.start, because, openedBy, steps: plan.steps, remains: plan.remains };
+  requireFitting(args, trajectoryId);
   const trajectory = await ensureIncidents(assize, trajectoryId);
   const { incident, open } = await nameFor(plan, trajectory);
   if (open !== undefined) return { incident, trajectoryId, ...open };
   const ruling = await trajectory.propose({
     action: 'open',
     role: { name: 'opener', params: { incident } },
-    args: { start: plan.start, because, openedBy, steps: plan.steps, remains: plan.remains },
+    args,
     writ: await writFor('open', `role:opener:${incident}`, trajectoryId),
     ...(idempotencyKey !== undefined && { idempotencyKey }),
   } as never);
@@ -92,6 +94,21 @@ function requireSteps({ steps, remains }: ResponsePlan): void {
   throw new IncidentError('no_steps', `The response has no step that is still needed. ${rest}.`, {
     evidence: { remains: remains.length },
   });
+}
+
+/**
+ * A plan that the domain would refuse leaves no rejection in the ledger.
+ *
+ * @throws IncidentError `incident_refused`
+ */
+function requireFitting(args: object, trajectoryId: string): void {
+  const [issue] = incidentDomain.actions['open']?.args.safeParse(args).error?.issues ?? [];
+  if (issue === undefined) return;
+  throw new IncidentError(
+    'incident_refused',
+    `The plan was not proposed: ${issue.path.join('.')}: ${issue.message}. Correct it, and propose it again.`,
+    { evidence: { trajectory_id: trajectoryId } },
+  );
 }
 
 const DIGITS = 12;
