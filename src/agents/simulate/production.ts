@@ -98,7 +98,7 @@ function placeOf(entries: readonly RecordedEntry[], at: number | string, traject
   if (entries[seq] !== undefined) return seq;
   throw new RuntimeError(
     'not_found',
-    `The trajectory ${trajectoryId} has no entry ${at}. Pass a seq from 0 to ${entries.length - 1}, or the id of an entry.`,
+    `The trajectory ${trajectoryId} has no entry ${String(at)}. Pass a seq from 0 to ${entries.length - 1}, or the id of an entry.`,
   );
 }
 

@@ -1,3 +1,4 @@
+import { isAssizeError } from '#base';
 import { connectGate } from '#calls';
 import * as engines from '#integrations/engines';
 import type { Case, Exempt } from './case.ts';
@@ -17,10 +18,19 @@ const temporal = () => ({
   CancelledFailure: Error,
 });
 
+/** No server answers here. */
+function unanswered(error: unknown): void {
+  if (!isAssizeError(error, 'no_answer')) throw error;
+}
+
 export const ENGINES: Readonly<Record<string, Case | Exempt>> = {
-  once: takes(engines.once as never, () => [gate(), call(), () => null, { idempotent: true, waitMs: 10 }], {
-    0: MADE,
-  }),
+  once: takes(
+    ((...given: Parameters<typeof engines.once>) => engines.once(...given).catch(unanswered)) as never,
+    () => [gate(), call(), () => null, { idempotent: true, waitMs: 10 }],
+    {
+      0: MADE,
+    },
+  ),
   dbosOnce: takes(engines.dbosOnce as never, () => [gate(), dbos(), { ...waiting(), retries: { maxAttempts: 2 } }], {
     0: MADE,
     1: PORT,

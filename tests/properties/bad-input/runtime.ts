@@ -396,7 +396,7 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
   blastRadius: on(
     ({ store }, start, options) => runtime.blastRadius(store, start, options),
     [
-      { principal: 'worker', since: START, until: START },
+      { principal: 'worker', since: START, until: '2100-01-01T00:00:00.000000Z' },
       { through: ['state'], by: 'all' },
     ],
   ),
