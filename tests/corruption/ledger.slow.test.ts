@@ -75,9 +75,9 @@ describe('an export', () => {
       tried += places.length;
       for (const at of places) {
         const changed = Buffer.from(bytes);
-        changed[at] = bytes[at]! ^ (1 << (at % 8));
+        // The highest bit would leave no UTF-8, which is refused before it reaches the reader.
+        changed[at] = bytes[at]! ^ (1 << (at % 7));
         const now = changed.toString('utf8');
-        // Bytes that are not UTF-8 are refused before they reach the reader.
         if (Buffer.compare(Buffer.from(now), changed) !== 0 || changed[at] === 0x0a) continue;
         let refused = false;
         try {

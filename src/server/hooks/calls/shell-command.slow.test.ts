@@ -219,6 +219,7 @@ const ADVERSARIAL: readonly string[] = [
   'rm 3>&2- 4>&\\\n-z',
   'cp <& -a b',
   'disown; jobs -x rm x',
+  'bash rm x; sh -e cp y; bash -- ls z',
 ];
 
 test.each(ADVERSARIAL)('bash starts no more than the parts of %j', (command) => {

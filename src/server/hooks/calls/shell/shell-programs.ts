@@ -21,7 +21,7 @@ export function isLauncher(name: string): boolean {
   return LAUNCHERS.has(name);
 }
 
-/** The commands of `sh -c TEXT`. A shell that reads its standard input is dynamic. */
+/** The commands of `sh -c TEXT`, and the program of `sh NAME`. A shell that reads its standard input is dynamic. */
 export function readShell(words: readonly ShellWord[], text: string, reading: Reading, at: Folders): void {
   let [i, hasText] = [0, false];
   for (; i < words.length; i++) {
@@ -44,6 +44,8 @@ export function readShell(words: readonly ShellWord[], text: string, reading: Re
   if (given === undefined && !hasText && words.length > 0 && words[0]?.value === '--version') return;
   if (given === undefined || (hasText && given === null)) reading.parts.dynamic(text);
   else if (hasText && given !== null) reading.text(given, at);
+  // A script that the folder does not have is the program of that name in `PATH`.
+  else if (given !== null && !given.includes('/')) reading.program(words.slice(i), [], at);
 }
 
 /** The programs that `find` runs, and what it removes or writes. */
