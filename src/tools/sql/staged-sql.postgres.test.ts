@@ -209,7 +209,7 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
   });
 
   test('transactions that stage on the same databases in other orders all end', async () => {
-    const world = await opened(4_000);
+    const world = await opened(20_000);
     const { value } = await world.process(undefined, (assize) =>
       Promise.all(
         [0, 1, 2, 3].map((i) =>
