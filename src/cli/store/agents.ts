@@ -151,7 +151,7 @@ function modelOf(path: string, name: string, { instructions }: AgentEntry, model
   return { model, instructions };
 }
 
-function writOf(path: string, name: string, { writ }: AgentEntry, writs: readonly WritChain[]): WritChain {
+function writOf(path: string, name: string, { writ }: AgentEntry, writs: readonly WritChain[]): Agent['writ'] {
   return writ ?? writFor(path, name, writs);
 }
 

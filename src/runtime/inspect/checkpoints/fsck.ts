@@ -99,7 +99,7 @@ const ERASURES_KEPT = 100;
 /**
  * All faults that reading a whole store can find: rows, chains, folds, blobs, writs, the Merkle
  * log, snapshots, facts, answers of the oracle log, and all texts that the effect log names. If
- * files of an archive are missing or damaged, the report names all of them, and no entry is checked.
+ * files of an archive are missing or damaged, the report names all of them and checks no entry.
  *
  * @throws ArgumentError `bad_argument`
  */
