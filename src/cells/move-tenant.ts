@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { isAssizeError } from '#base';
 import {
   exportLines,
   type FactStore,
@@ -58,14 +59,14 @@ const POLL_MS = 200;
  * A move that is interrupted at any step goes on when it is called again. `cancelMove` ends it.
  * Until the last step the old cell has everything, and it keeps its copy afterwards.
  *
- * @throws CellsError `order_refused`, `no_such_cell`, `move_refused`; the errors of the stores; the
- * reason of the signal
+ * @throws CellsError `order_refused`, `no_such_cell`, `move_refused`; the errors of the stores; an
+ * AbortError whose cause is the reason of the signal
  */
 export async function moveTenant(options: MoveOptions): Promise<Move> {
   const { file, log, tenant, to, onStep = () => undefined } = options;
   const target = cellNamed(file, to);
   const { from, isBegun } = await sourceOf(options);
-  return withStores(from, target, async (source, into) => {
+  return withStores(from, target, tenant, async (source, into) => {
     if (!isBegun) {
       await requireServed(from, source, options);
       await requireServed(target, into, options);
@@ -144,10 +145,15 @@ function placeIn({ tenants }: DirectoryState, tenant: string): DirectoryState['t
   return Object.hasOwn(tenants, tenant) ? tenants[tenant] : undefined;
 }
 
-async function withStores<T>(from: CellPlace, to: CellPlace, work: (from: Store, to: Store) => Promise<T>): Promise<T> {
-  const source = await openStore(from.store, { mode: 'existing', archive: from.archive });
+async function withStores<T>(
+  from: CellPlace,
+  to: CellPlace,
+  tenant: string,
+  work: (from: Store, to: Store) => Promise<T>,
+): Promise<T> {
+  const source = await storeOf(from, tenant);
   try {
-    const target = await openStore(to.store, { mode: 'existing', archive: to.archive });
+    const target = await storeOf(to, tenant);
     try {
       return await work(source, target);
     } finally {
@@ -155,6 +161,19 @@ async function withStores<T>(from: CellPlace, to: CellPlace, work: (from: Store,
     }
   } finally {
     await source.close();
+  }
+}
+
+async function storeOf({ name, store, archive }: CellPlace, tenant: string): Promise<Store> {
+  try {
+    return await openStore(store, { mode: 'existing', archive });
+  } catch (cause) {
+    if (!isAssizeError(cause, 'store_not_found')) throw cause;
+    throw new CellsError(
+      'move_refused',
+      `The cell ${name} has no store, so ${tenant} cannot move. Check its URL, or start a server, which creates the store: assize serve --store 'cells:FILE?cell=${name}'`,
+      { cause, evidence: { tenant, cell: name } },
+    );
   }
 }
 

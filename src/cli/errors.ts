@@ -79,14 +79,22 @@ function reported(error: unknown, json: boolean): ExitCode {
     note(error.message);
     return EXIT.misuse;
   }
-  if (isInstance(error, Interrupted)) {
-    say('interrupted', `${error.message}.`, json);
-    return error.exitCode;
+  const interrupted = interruptionIn(error);
+  if (interrupted !== undefined) {
+    say('interrupted', `${interrupted.message}.`, json);
+    return interrupted.exitCode;
   }
   if (isInstance(error, CommanderError)) return reportUsage(error, json);
   const { code, message, exitCode } = described(error);
   say(code, message, json, findingsIn(error));
   return exitCode;
+}
+
+/** The interruption of the user, also as the cause of a wait that it aborted. */
+function interruptionIn(error: unknown): Interrupted | undefined {
+  if (isInstance(error, Interrupted)) return error;
+  if (!isInstance(error, Error) || error.name !== 'AbortError') return undefined;
+  return isInstance(error.cause, Interrupted) ? error.cause : undefined;
 }
 
 /** The misfits of an input, one by one, if the error or its cause has them. */
@@ -103,6 +111,16 @@ function reportUsage(error: CommanderError, json: boolean): ExitCode {
   return EXIT.misuse;
 }
 
+const NO_RIGHT = ['Give this user the right to use that path, or name another path.'];
+
+/** The remedy for a system error that a command did not foresee. */
+const SYSTEM_ADVICE: Readonly<Record<string, readonly string[]>> = {
+  EACCES: NO_RIGHT,
+  EPERM: NO_RIGHT,
+  EROFS: ['Name a path on another file system.'],
+  ENOSPC: ['Free space on the disk, and repeat the command.'],
+};
+
 /** The code and the message of an error, as printed, and the exit code. */
 export function described(error: unknown): { code: string; message: string; exitCode: ExitCode } {
   if (isAssizeError(error)) {
@@ -111,7 +129,10 @@ export function described(error: unknown): { code: string; message: string; exit
     const found = code !== 'not_found' && (FINDINGS.has(name) || FINDINGS.has(`${name}/${code}`));
     return { code, message, exitCode: found ? EXIT.negative : EXIT.misuse };
   }
-  if (isSystemError(error)) return { code: error.code, message: `${error.message}.`, exitCode: EXIT.misuse };
+  if (isSystemError(error)) {
+    const message = [`${error.message}.`, ...(SYSTEM_ADVICE[error.code] ?? [])].join(' ');
+    return { code: error.code, message, exitCode: EXIT.misuse };
+  }
   // An unexpected error is a fault of this program, and its report needs the stack.
   const stack = isInstance(error, Error) ? (error.stack ?? error.message) : thrownText(error);
   return {

@@ -86,8 +86,8 @@ describe('backup', () => {
     [['backup', 'b.db', '--store', 'postgres://127.0.0.1:1/app'], /pg_dump .*docs\/guide\/backups\.md/],
     [['backup', 'b.db', '--store', 'memory:'], /SQLite stores only/],
     [['restore', 'd.db', '--store', 'postgres://127.0.0.1:1/app'], /pg_restore .*docs\/guide\/backups\.md/],
-    [['restore', 'none.db', '--store', 'sqlite:./r.db'], /none\.db/],
-    [['restore', 'd.db'], /d\.db already exists/],
+    [['restore', 'none.db', '--store', 'sqlite:./r.db'], /The backup none\.db does not exist\. Check the path/],
+    [['restore', 'd.db'], /d\.db already exists, .* Name a free path with --store, or move the file away/],
   ])('%j is refused in one sentence', async (args, saying) => {
     const { code, out, err } = await assize(...args);
     expect({ code, out, err }).toEqual({ code: 2, out: '', err: expect.stringMatching(saying) });
@@ -163,6 +163,7 @@ describe('restore', () => {
     expect(await assize('checkpoint')).toMatchObject({ code: 0 });
     const { code, out } = await assize('restore', 'b.db', '--store', 'sqlite:./r.db', ...known());
     expect({ code, out }).toEqual({ code: 1, out: expect.stringContaining('are missing') });
+    expect(out).toContain('The backup is older than the checkpoint. Restore a newer one.');
     expect(existsSync(at('r.db'))).toBe(false);
     // Also by default, where the checkpoint is next to the path of the store.
     for (const ending of ['', '-wal', '-shm']) rmSync(at(`d.db${ending}`), { force: true });

@@ -1,5 +1,5 @@
 /** The command `cells` on SQLite files, where no server runs. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -55,6 +55,45 @@ test('a tenant is placed once, and its place is told again', async () => {
   expect(await refusal('order_refused', 'cells', 'place', 'acme', '--cell', 'two')).toContain('lives in one');
   expect(await refusal('not_found', 'cells', 'place', 'beta', '--cell', 'tow')).toContain('one, two');
   expect(await refusal('usage', 'cells', 'place', 'beta:orders')).toContain('before the colon: beta');
+});
+
+test('a tenant that lives in the cell already needs no move', async () => {
+  expect(await out('cells', 'move', 'acme', '--to', 'one')).toBe('acme lives in one already.\n');
+  expect(JSON.parse(await out('cells', 'move', 'acme', '--to', 'one', '--json'))).toEqual({
+    ...{ tenant: 'acme', cell: 'one', moved: false },
+  });
+});
+
+test('a move to a cell whose server never ran names the cell', async () => {
+  const why = await refusal('move_refused', 'cells', 'move', 'acme', '--to', 'two');
+  expect(why).toMatch(
+    /^The cell one has no store, so acme cannot move\..* assize serve --store 'cells:FILE\?cell=one'$/,
+  );
+});
+
+test('a machine without the root key of a root log makes none', async () => {
+  const other = join(folder, 'other.yaml');
+  writeFileSync(other, readFileSync(join(folder, 'cells.yaml')));
+  for (const args of [
+    ['cells', 'status'],
+    ['cells', 'place', 'delta'],
+    ['token', 'list'],
+    ['serve', '--port', '0'],
+  ]) {
+    const store = args[0] === 'serve' ? 'cells:other.yaml?cell=one' : 'cells:other.yaml';
+    const { code, err } = await runCommand(folder, store, ...args);
+    expect({ code, err }, args.join(' ')).toEqual({ code: 2, err: expect.stringContaining('Copy') });
+    expect(err).toMatch(/root key is not on this machine\. Copy .*other\.yaml\.root\.key from the machine/);
+  }
+  expect(existsSync(`${other}.root.key`)).toBe(false);
+});
+
+test('a command on a root log that does not exist names the next step', async () => {
+  writeFileSync(join(folder, 'new.yaml'), "root: sqlite:./new.db\ncells: { one: { store: 'sqlite:./one.db' } }\n");
+  const { code, err } = await runCommand(folder, 'cells:new.yaml', 'cells', 'status');
+  expect(code).toBe(2);
+  expect(err).toMatch(/The root log of .*new\.yaml does not exist yet\. .* assize cells place TENANT --cell NAME\.$/m);
+  expect(existsSync(join(folder, 'new.yaml.root.key'))).toBe(false);
 });
 
 test('an order for a mistyped tenant is refused before it is given', async () => {

@@ -43,6 +43,13 @@ beforeAll(() => {
   chmodSync(command, 0o755);
   writeFiles(PAGE, folder);
   shell(code('sh'));
+  shell(
+    'assize writ key other.key; assize writ issue --key other.key --subject clerk --action "**" --scope "**" --max-depth 0 --expires 2100-01-01 --out foreign.json',
+  );
+  writeFileSync(
+    join(folder, 'models.ts'),
+    "export const agents = [{ name: 'clerk', role: 'clerk', instructions: 'Pay it.' }];\n",
+  );
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -131,6 +138,9 @@ test.each<[string, string[], string, RegExp]>([
   ['the file of a worker', ['worker'], 'usage', /files/],
   ['agents that exist', ['worker', 'nothing.ts'], 'unreadable_file', /nothing\.ts/],
   ['two files with names of their own', ['worker', 'refunds.ts', './refunds.ts'], 'usage', /named refunds/],
+  ['a writ for each agent', ['worker', 'refunds.ts'], 'usage', /agent clerk of .* has no writ\. Pass one with --writ/],
+  ['a writ of an anchor', ['worker', 'refunds.ts', '--writ', 'foreign.json'], 'usage', /root key \w+, which is not in/],
+  ['a model for its agents', ['worker', 'models.ts', '--writ', 'clerk.json'], 'usage', /needs a model\. Pass --model/],
   ['a whole concurrency', ['worker', 'refunds.ts', '--concurrency', '0'], 'usage', /from 1/],
   ['a run that exists', ['runs', 'show', 'refund-99'], 'unknown_run', /refund-99/],
   ['a run to cancel', ['runs', 'cancel', 'refund-99'], 'unknown_run', /refund-99/],

@@ -1,5 +1,5 @@
 /** A runtime over a store with an archive: the same ledger as over the store without one. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -87,6 +87,24 @@ onEveryDatabase((stores) => {
     await integrateLog(other);
     expect(await logHead(other)).toEqual(await logHead(store));
     await other.close();
+    await store.close();
+  });
+
+  test('fsck names each file of an archive that is missing or damaged', async () => {
+    const archive = mkdtempSync(join(root, 'archive-'));
+    const store = await stores.newPlace().open({ archive: `file:${archive}` });
+    await fill(store);
+    await store.archiveEntries!({ checkpoint: { origin: 'test', ...(await logHead(store)) }, level: 2 });
+    const [missing, damaged] = readdirSync(archive).filter((name) => name.includes('-entries-'));
+    rmSync(join(archive, missing!));
+    writeFileSync(join(archive, damaged!), 'no gzip');
+    const { valid, entries, trajectories, faults } = await fsck(store);
+    expect({ valid, entries, trajectories }).toEqual({ valid: false, entries: PROPOSALS + 1, trajectories: [] });
+    expect(faults).toEqual([
+      { code: 'damaged', detail: expect.stringContaining(`has no file ${missing}`) },
+      { code: 'damaged', detail: expect.stringContaining(damaged!) },
+      { code: 'damaged', detail: expect.stringContaining('no entry was verified') },
+    ]);
     await store.close();
   });
 });

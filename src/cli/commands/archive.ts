@@ -6,7 +6,8 @@ import { counted } from '#views';
 import { CliError, EXIT } from '../errors.ts';
 import { count, upTo, withSharedOptions } from '../files/options.ts';
 import { INSTANT_HELP, instantOrDay } from '../input/periods.ts';
-import { checkpointOption, fileBeside, lastCheckpoint, logKeyOption, readKnownLog } from '../store/log-files.ts';
+import { checkpointOption, fileBeside, logKeyOption, readKnownLog, usedCheckpoint } from '../store/log-files.ts';
+import { requireStoreFile } from '../store/missing-store.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import { line } from '../terminal/printable.ts';
 
@@ -43,7 +44,8 @@ export function archive(program: Command): void {
     )
     .action(
       inSession(async (session, options: Options) => {
-        const signed = await lastCheckpoint(session.storeUrl, options.checkpoint);
+        requireStoreFile(session.storeUrl);
+        const signed = await usedCheckpoint(session.storeUrl, options);
         if (signed === undefined)
           throw new CliError(
             'usage',

@@ -56,6 +56,7 @@ export function fsck(program: Command): void {
                 session.out.line(
                   line`${yellow('not compared')}: ${counted(answersElsewhere, 'oracle answer')} of imported entries, or of another oracle log`,
                 );
+              if (trajectories.length === 0 && entries > 0) return EXIT.negative;
               const sum = line`${counted(entries, 'entry')} in ${counted(trajectories.length, 'trajectory')}, ${logged} of them in the log.`;
               session.out.line(valid ? green(sum) : red(sum));
               session.out.line(

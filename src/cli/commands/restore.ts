@@ -1,8 +1,9 @@
+import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { type FsckReport, fsck, readCheckpoint } from '#runtime';
 import { defaultArchive, openSqlite } from '#stores';
 import { counted } from '#views';
-import { EXIT } from '../errors.ts';
+import { CliError, EXIT } from '../errors.ts';
 import { entryKeyOption, withSharedOptions } from '../files/options.ts';
 import { faultText } from '../render/fault-text.ts';
 import { checkpointOption, logKeyOption, readKnownLog, usedCheckpoint } from '../store/log-files.ts';
@@ -23,6 +24,8 @@ interface Checked {
   readonly report: FsckReport;
   readonly openEffects: readonly number[];
   readonly isCompared: boolean;
+  /** Whether the checkpoint has more entries than the backup. */
+  readonly isBehind: boolean;
 }
 
 export function restore(program: Command): void {
@@ -46,6 +49,7 @@ export function restore(program: Command): void {
       inSession(async (session, options: RestoreOptions, file: string) => {
         const path = requireSqlitePath(session.storeUrl, 'restore');
         requireFilePath(file, 'restore');
+        requirePaths(file, path);
         const backup = await openSqlite({ path: file, mode: 'readonly' });
         try {
           let checked: Checked | undefined;
@@ -62,29 +66,45 @@ export function restore(program: Command): void {
     );
 }
 
+/**
+ * Refuses a backup that does not exist, and a path with a store, before the copy begins.
+ *
+ * @throws CliError `unreadable_file`, `usage`
+ */
+function requirePaths(backup: string, path: string): void {
+  if (!existsSync(backup))
+    throw new CliError('unreadable_file', `The backup ${backup} does not exist. Check the path.`);
+  if (!existsSync(path)) return;
+  throw new CliError(
+    'usage',
+    `${path} already exists, and a store is never overwritten. Name a free path with --store, or move the file away together with its -wal and -shm.`,
+  );
+}
+
 async function check(session: Session, options: RestoreOptions, copy: string): Promise<Checked> {
   const signed = await usedCheckpoint(session.storeUrl, options);
-  const kept =
+  const checkpoint =
     signed === undefined
-      ? {}
-      : { checkpoint: readCheckpoint(signed, readKnownLog(session.storeUrl, options.logKey)).checkpoint };
+      ? undefined
+      : readCheckpoint(signed, readKnownLog(session.storeUrl, options.logKey)).checkpoint;
   const archive = options.archive ?? defaultArchive(session.storeUrl);
   const store = await openSqlite({ path: copy, mode: 'readonly', archive });
   try {
     const report = await fsck(watchedStore(store, session.interruption), {
-      ...kept,
+      ...(checkpoint !== undefined && { checkpoint }),
       ...(options.entryKey.length > 0 && { entryKeys: options.entryKey }),
       onProgress: (done, total) => session.progress.report('checking entries', done, total),
     });
     const open = await openEffects(store);
-    return { report, openEffects: open.map(({ epoch }) => epoch), isCompared: signed !== undefined };
+    const isBehind = checkpoint !== undefined && report.logged < checkpoint.size;
+    return { report, openEffects: open.map(({ epoch }) => epoch), isCompared: checkpoint !== undefined, isBehind };
   } finally {
     session.progress.end();
     await store.close();
   }
 }
 
-function print({ json, out }: Session, path: string, { report, openEffects, isCompared }: Checked): void {
+function print({ json, out }: Session, path: string, { report, openEffects, isCompared, isBehind }: Checked): void {
   const { valid, entries, trajectories, faults } = report;
   if (json) {
     const checkpoint = isCompared ? 'compared' : 'none';
@@ -96,6 +116,10 @@ function print({ json, out }: Session, path: string, { report, openEffects, isCo
   for (const { code, detail } of faults) out.line(red(line`${detail} (${code})`));
   if (!valid) {
     out.line(red(line`Nothing is restored: the backup has faults.`));
+    if (isBehind)
+      out.line(
+        line`The backup is older than the checkpoint. Restore a newer one. To accept the loss of those entries, move the checkpoint away.`,
+      );
     return;
   }
   out.line(

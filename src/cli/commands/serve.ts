@@ -11,6 +11,7 @@ import { CliError, described, EXIT, note } from '../errors.ts';
 import { builtConsole, bundleVerifiers } from '../files/built-console.ts';
 import { isFile } from '../files/module-file.ts';
 import { withSharedOptions } from '../files/options.ts';
+import { requireCellsKey } from '../store/cells-key.ts';
 import { loadDomains } from '../store/domains.ts';
 import { fileBeside, readSigner } from '../store/log-files.ts';
 import { project, projectPolicy } from '../store/project.ts';
@@ -64,6 +65,7 @@ export function serve(program: Command): void {
           },
         };
         if (config.principals.size === 0) note(withoutPrincipals(config));
+        await requireCellsKey(config.store);
         const root = rootKeyOf(config.store);
         if (root.created)
           note(`Created the root key ${root.file}. It grants all authority in this store: keep it secret.`);

@@ -6,6 +6,7 @@ import { type Credentials, credentialsOf, publicAddress, signInLink, type TokenR
 import { shortTime } from '#views';
 import { CliError, EXIT, type ExitCode } from '../errors.ts';
 import { repeatable, upTo, withSharedOptions } from '../files/options.ts';
+import { requireCellsKey } from '../store/cells-key.ts';
 import { project } from '../store/project.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import { line } from '../terminal/printable.ts';
@@ -73,6 +74,7 @@ function inStore<O extends Options>(work: Work<O>) {
     const config = project() ?? (await loadConfig({ store: session.storeUrl }));
     // Tokens of a deployment of cells count in every cell.
     const root = { root: true };
+    await requireCellsKey(session.storeUrl);
     return session.withStore(
       'existing',
       (store) => {

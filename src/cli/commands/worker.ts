@@ -5,8 +5,8 @@ import { positive, repeatable, withSharedOptions } from '../files/options.ts';
 import { readWritFile } from '../input/writ-file.ts';
 import { hasEnded, runStatus, turnLines } from '../render/run-text.ts';
 import { type ActingOptions, withActingOptions } from '../store/acting-options.ts';
-import { loadAgentsFile } from '../store/agents.ts';
-import { requireAnchors } from '../store/anchors.ts';
+import { loadAgentsFile, requireUsable } from '../store/agents.ts';
+import { requireAnchored, requireAnchors } from '../store/anchors.ts';
 import { chatModelOf } from '../store/chat-model.ts';
 import { durableAgents, requireOwnNames } from '../store/durable-agents.ts';
 import { requireStoreFile } from '../store/missing-store.ts';
@@ -58,9 +58,11 @@ export function worker(program: Command): void {
         const writs = options.writ.map(readWritFile);
         requireStoreFile(session.storeUrl);
         requireAnchors(session.storeUrl, options.anchors);
+        for (const writ of writs) requireAnchored(session.storeUrl, options.anchors, writ);
         const model = options.model === undefined ? undefined : chatModelOf(options.model, options.textTools === true);
         const loaded = await Promise.all(files.map(loadAgentsFile));
         requireOwnNames(loaded);
+        for (const file of loaded) requireUsable(file, { model, writs });
         return session.withStore('existing', async (store) => {
           const tools = await loadTools(options.tools);
           const more = loaded.flatMap(({ domain }) => (domain === undefined ? [] : [domain]));

@@ -71,6 +71,20 @@ export async function agentsOf(file: AgentsFile, given: AgentsGiven): Promise<Ag
   return listed.map((agent) => agentOf(file.path, agent, given));
 }
 
+/**
+ * Refuses listed agents that no run can use, so that a process does not begin runs with them. A
+ * function `agents` is called for each run.
+ *
+ * @throws CliError `usage` without a writ or a model; `bad_input`
+ */
+export function requireUsable(file: AgentsFile, given: Pick<AgentsGiven, 'model' | 'writs'>): void {
+  if (typeof file.agents === 'function') return;
+  for (const { name, entry } of listOf(file.path, file.agents)) {
+    writOf(file.path, name, entry, given.writs);
+    if (typeof entry.decide !== 'function') modelOf(file.path, name, entry, given.model);
+  }
+}
+
 /** An agent as it is written in a file, with its name and role. */
 export interface ListedAgent {
   readonly name: string;
@@ -82,7 +96,11 @@ export interface ListedAgent {
 export async function listedAgents({ path, agents }: AgentsFile, given: AgentsGiven): Promise<ListedAgent[]> {
   const list = typeof agents === 'function' ? await made(path, agents, given) : agents;
   if (!Array.isArray(list)) throw bad(path, 'its function agents returns no list');
-  return list.map((entry: AgentEntry, i) => {
+  return listOf(path, list);
+}
+
+function listOf(path: string, list: readonly unknown[]): ListedAgent[] {
+  return list.map((entry, i) => {
     if (!isObject(entry)) throw bad(path, `agent ${i + 1} is not an object`);
     const { name = '', role: of } = entry as AgentEntry;
     const role = typeof of === 'string' ? { name: of, params: {} } : (of as RoleRef);
@@ -103,14 +121,11 @@ async function made(path: string, make: (given: AgentsGiven) => unknown, given: 
 }
 
 function agentOf(path: string, { name, role, entry }: ListedAgent, given: AgentsGiven): Agent {
-  const { decide, instructions } = entry;
-  const writ = entry.writ ?? writFor(path, name, given.writs);
+  const { decide } = entry;
+  const writ = writOf(path, name, entry, given.writs);
   if (typeof decide === 'function') return { name, role, writ, decide: decide.bind(entry) };
-  if (typeof instructions !== 'string')
-    throw bad(path, `the agent ${name} has neither decide nor instructions; give it one of them`);
-  const { model, domain, signal } = given;
-  if (model === undefined)
-    throw new CliError('usage', `The agent ${name} of ${path} needs a model. Pass --model openai:NAME@URL.`);
+  const { domain, signal } = given;
+  const { model, instructions } = modelOf(path, name, entry, given.model);
   const { actions, temperature, maxTokens, attempts } = entry;
   return modelAgent({
     name,
@@ -125,6 +140,19 @@ function agentOf(path: string, { name, role, entry }: ListedAgent, given: Agents
     ...(maxTokens !== undefined && { maxTokens }),
     ...(attempts !== undefined && { attempts }),
   });
+}
+
+/** The model and the instructions of an agent without a function `decide`. @throws CliError */
+function modelOf(path: string, name: string, { instructions }: AgentEntry, model: ChatModel | undefined) {
+  if (typeof instructions !== 'string')
+    throw bad(path, `the agent ${name} has neither decide nor instructions; give it one of them`);
+  if (model === undefined)
+    throw new CliError('usage', `The agent ${name} of ${path} needs a model. Pass --model openai:NAME@URL.`);
+  return { model, instructions };
+}
+
+function writOf(path: string, name: string, { writ }: AgentEntry, writs: readonly WritChain[]): Agent['writ'] {
+  return writ ?? writFor(path, name, writs);
 }
 
 /** The writ with the agent's name as its subject, or the only one. @throws CliError */

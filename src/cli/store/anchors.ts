@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isAssizeError } from '#base';
 import { assertPublicKey, canonicalize, parseStrict } from '#canon';
 import { anchorsFile } from '#config';
+import type { WritChain } from '#runtime';
 import { CliError } from '../errors.ts';
 import { unreadable } from '../files/file-faults.ts';
 import { replaceFile } from '../files/replace-file.ts';
@@ -56,6 +57,20 @@ export function requireAnchors(storeUrl: string, file: string | undefined): void
   throw new CliError(
     'usage',
     `The store has no root public keys${place === undefined ? '' : `: ${place} is missing or empty`}. Pass --anchors FILE.`,
+  );
+}
+
+/**
+ * Refuses a writ under a root key that is no anchor, because no proposal with it would count.
+ *
+ * @throws CliError `usage`
+ */
+export function requireAnchored(storeUrl: string, file: string | undefined, { writ, chain = [] }: WritChain): void {
+  const { issuer } = chain.at(-1) ?? writ;
+  if (readAnchors(storeUrl, file).includes(issuer)) return;
+  throw new CliError(
+    'usage',
+    `The writ of ${writ.subject} has the root key ${issuer}, which is not in ${file ?? anchorsPath(storeUrl) ?? 'the anchors'}. Pass a writ of this store, or name its anchors with --anchors FILE.`,
   );
 }
 

@@ -70,7 +70,7 @@ export class Tokens {
     if (row === undefined || !isEqual || now >= row.value.expires)
       throw new ServerError(
         'unauthenticated',
-        'The token is unknown or has expired. Create one with assize token create.',
+        'The token is unknown or has expired. Create one with assize token create, and with the root key of this server.',
       );
     return shown(id, row.value);
   }

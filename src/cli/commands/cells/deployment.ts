@@ -3,6 +3,7 @@ import { nearestName } from '#base';
 import { type CellsFile, type DirectoryState, isCellsUrl, partsOfCellsUrl, RootLog, readCellsFile } from '#cells';
 import type { RootKey } from '#config';
 import { CliError, type ExitCode } from '../../errors.ts';
+import { requireCellsKey, requireRootLog } from '../../store/cells-key.ts';
 import { requireRootKey } from '../../store/root-key.ts';
 import { inSession, type Session, type SharedOptions } from '../../store/session.ts';
 
@@ -45,6 +46,8 @@ export function inDeployment<O extends SharedOptions>(
     if (!isCellsUrl(storeUrl))
       throw new CliError('usage', 'The store is no file of cells. Pass --store cells:FILE, such as cells:cells.yaml.');
     const file = readCellsFile(partsOfCellsUrl(storeUrl).file);
+    if (mode === 'existing') await requireRootLog(storeUrl);
+    await requireCellsKey(storeUrl);
     const root = requireRootKey(storeUrl);
     const log = await RootLog.open({ url: file.root, root, mode });
     try {

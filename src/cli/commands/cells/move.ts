@@ -42,11 +42,18 @@ export function move(family: Command): void {
         const { to, cancel = false, principal } = options;
         if (cancel === (to !== undefined)) throw new CliError('usage', 'Pass --to CELL, or --cancel.');
         requireTenantName(tenant);
-        requireTenant(await log.read(), tenant, 'Place a new tenant with assize cells place.');
+        const directory = await log.read();
+        requireTenant(directory, tenant, 'Place a new tenant with assize cells place.');
         if (to === undefined) {
           const cell = await cancelMove({ log, tenant, principal });
           if (json) out.document({ tenant, cell, moved: false });
           else out.line(line`${tenant} stays in ${cell}.`);
+          return EXIT.ok;
+        }
+        const place = directory.tenants[tenant];
+        if (place?.cell === to && place.to === undefined) {
+          if (json) out.document({ tenant, cell: to, moved: false });
+          else out.line(line`${tenant} lives in ${to} already.`);
           return EXIT.ok;
         }
         let isStopped = false;

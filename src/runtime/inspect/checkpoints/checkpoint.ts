@@ -146,7 +146,9 @@ export function readCheckpoint(
 ): Extract<CheckpointVerdict, { valid: true }> {
   const opened = openCheckpoint(signed, log, witnesses);
   if (opened.valid) return opened;
-  throw new RuntimeError('bad_checkpoint', `The checkpoint cannot be trusted: ${opened.detail}`, {
-    evidence: { reason: opened.reason },
-  });
+  throw new RuntimeError(
+    'bad_checkpoint',
+    `The checkpoint cannot be trusted: ${opened.detail} Check that its file was not changed, and that the key is that of its log.`,
+    { evidence: { reason: opened.reason } },
+  );
 }

@@ -98,7 +98,8 @@ const ERASURES_KEPT = 100;
 
 /**
  * All faults that reading a whole store can find: rows, chains, folds, blobs, writs, the Merkle
- * log, snapshots, facts, answers of the oracle log, and all texts that the effect log names.
+ * log, snapshots, facts, answers of the oracle log, and all texts that the effect log names. If
+ * files of an archive are missing or damaged, the report names all of them and checks no entry.
  *
  * @throws ArgumentError `bad_argument`
  */
@@ -107,9 +108,37 @@ export async function fsck(
   given: FsckOptions = {},
 ): Promise<FsckReport> {
   checkArgument(FSCK_OPTIONS, given, 'options');
-  const { checkpoint, ...options } = given;
   const faults: FsckFault[] = [];
   for (const detail of (await store.selfCheck?.()) ?? []) faults.push({ code: 'damaged', detail });
+  try {
+    return await checkEntries(store, given, faults);
+  } catch (error) {
+    if (faults.length === 0 || !isLostFile(error)) throw error;
+    const detail = 'no entry was verified; restore these files from a copy of the archive, and check again';
+    return {
+      valid: false,
+      entries: entriesOf(await store.trajectories()),
+      logged: await store.logSize(),
+      trajectories: [],
+      faults: [...faults.slice(0, FAULTS_MAX - 1), { code: 'damaged', detail }],
+    };
+  }
+}
+
+/** Whether an entry could not be read because of a file of the archive, which the faults name. */
+function isLostFile(error: unknown): boolean {
+  return isAssizeError(error, 'archive_damaged') || isAssizeError(error, 'archive_missing');
+}
+
+function entriesOf(known: readonly { readonly entries: number }[]): number {
+  return known.reduce((sum, { entries }) => sum + entries, 0);
+}
+
+async function checkEntries(
+  store: LedgerStore & LogStore & Partial<SnapshotStore & OracleStore>,
+  { checkpoint, ...options }: FsckOptions,
+  faults: FsckFault[],
+): Promise<FsckReport> {
   const trajectories = await verifyStore(store, options);
   await checkSnapshots(store, trajectories, faults);
   const notCompared = await checkBeliefs(store, trajectories, faults);
@@ -118,10 +147,9 @@ export async function fsck(
   await checkEffectTexts(store, FAULTS_MAX, faults);
   const { read, size, rootThen } = await checkLog(store, faults, checkpoint?.size);
   if (checkpoint !== undefined) checkKept(checkpoint, read, rootThen, faults);
-  const known = await store.trajectories();
   return {
     valid: faults.length === 0 && trajectories.every((report) => report.valid),
-    entries: known.reduce((sum, { entries }) => sum + entries, 0),
+    entries: entriesOf(await store.trajectories()),
     logged: size,
     trajectories,
     faults: faults.slice(0, FAULTS_MAX),

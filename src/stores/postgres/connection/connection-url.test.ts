@@ -13,6 +13,12 @@ test.each([
   expect(readUrl(url)).toEqual({ url, servers: [url], schema, target: undefined });
 });
 
+test('parameters of other programs pass, and a misspelt one is named', () => {
+  const query = 'sslmode=require&sslcert=c&sslkey=k&pgbouncer=true&channel_binding=require&connect_timeout=3&options=x';
+  expect(readUrl(`postgres://h/d?${query}&application_name=a&ssl=true&schema=x`).schema).toBe('x');
+  expect(() => readUrl('postgres://h/d?shema=x')).toThrow('a parameter is misspelt: write schema');
+});
+
 test('a URL with several hosts names a server for each', () => {
   const url = 'postgresql://u:p,q@a,[::1]:5433,c:5434/d?target_session_attrs=prefer-standby&schema=x';
   expect(readUrl(url)).toEqual({
@@ -49,6 +55,10 @@ describe('an invalid store URL is refused before any I/O, and not in the error',
     'postgres://u:secret@h,i/d?host=/run',
     'postgres://u:secret@h,i:port/d',
     'postgres://u:secret@h/d?target_session_attrs=master',
+    'postgres://u:secret@h/d?shema=ledger',
+    'postgres://u:secret@h/d?Schema=ledger',
+    'postgres://u:secret@h/d?sslmod=verify-full',
+    'postgres://u:secret@h/d?target_session_attr=standby',
     `postgres://u:secret@h/d?schema=${'a'.repeat(64)}`,
   ])('%s', async (url) => {
     const error = await openPostgres({ url }).catch((thrown: unknown) => thrown);

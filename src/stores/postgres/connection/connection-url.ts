@@ -1,7 +1,14 @@
+import { nearestName } from '#base';
 import { StoreError } from '../../errors.ts';
 
 /** The schema of a URL that names none. */
 export const DEFAULT_SCHEMA = 'assize';
+
+/** A misspelt one of these would choose other data or servers, or a connection without TLS. */
+const CHECKED = ['schema', 'target_session_attrs', 'sslmode', 'sslrootcert'];
+
+/** Other names of libpq and of the driver, which are similar to checked ones. */
+const SIMILAR = ['gssencmode', 'sslcert', 'sslcertmode'];
 
 /** The servers that connections accept, as in libpq (`target_session_attrs`). */
 export const TARGETS = ['any', 'read-write', 'read-only', 'primary', 'standby', 'prefer-standby'] as const;
@@ -37,12 +44,20 @@ export function readUrl(url: string): StoreUrl {
   // repeat.
   if (/[@#]/.test(after)) throw badUrl('write / as %2F, ? as %3F, @ as %40 and # as %23 in a password or a name');
   const parameters = new URLSearchParams(after.split('?')[1]);
+  for (const name of parameters.keys()) checkSpelling(name);
   const schema = parameters.get('schema') ?? DEFAULT_SCHEMA;
   checkSchema(schema);
   const hosts = hostsIn(authority, parameters);
   const user = authority.slice(0, authority.lastIndexOf('@') + 1);
   const servers = hosts.map((host) => `${scheme}${user}${host}${after}`);
   return { url, servers, schema, target: targetIn(parameters) };
+}
+
+/** Names of other programs, such as `pgbouncer`, pass. The driver ignores them. */
+function checkSpelling(name: string): void {
+  if (CHECKED.includes(name) || SIMILAR.includes(name)) return;
+  const meant = nearestName(name, CHECKED);
+  if (meant !== undefined) throw badUrl(`a parameter is misspelt: write ${meant}`);
 }
 
 function hostsIn(authority: string, parameters: URLSearchParams): readonly string[] {
