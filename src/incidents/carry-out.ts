@@ -81,6 +81,7 @@ async function tried(step: () => Promise<Done>): Promise<Done> {
   }
 }
 
+/** The longest reason of a failure that the domain accepts, in characters. */
 const REASON_MAX = 4_096;
 
 /** One incident in its trajectory. */
@@ -131,7 +132,7 @@ class IncidentRecord {
 
   /** Whether this call recorded the outcome. Another process may have been first. */
   async add(step: number, { outcome, reason }: Done): Promise<boolean> {
-    const failure = outcome === 'failed' && { reason: (reason ?? 'no reason is known').slice(0, REASON_MAX) };
+    const failure = outcome === 'failed' && { reason: (reason ?? 'no reason is known').slice(0, REASON_MAX).toWellFormed() };
     const isRecorded = await this.#propose('record', { step, outcome, ...failure });
     if (isRecorded || (await this.read()).outcomes[step] !== undefined) return isRecorded;
     throw new IncidentError(
