@@ -5,8 +5,8 @@ import {
   carryOut,
   type IncidentDocument,
   incidentDocument,
-  openIncidents,
-  openIncidentsIn,
+  incidentsToCarryOut,
+  openIncidentTrajectory,
 } from '#incidents';
 import type { AffectedEntry, Assize } from '#runtime';
 import type { Store } from '#stores';
@@ -63,7 +63,7 @@ async function openOnes(assize: Assize, trajectoryId: string): Promise<readonly 
     if (trajectoryId === INCIDENTS) return [];
     throw new CliError('not_found', `The store has no trajectory ${trajectoryId}. Check --incidents.`);
   }
-  return openIncidentsIn((await openIncidents(assize, trajectoryId)).state() as never);
+  return incidentsToCarryOut((await openIncidentTrajectory(assize, trajectoryId)).state() as never);
 }
 
 /** An incident after the command, and the entries that its plan does not know. */
