@@ -17,8 +17,8 @@ export interface JudgedAnswer {
 }
 
 /**
- * Checks an answer in the order of `CHECKS`: its form, the allowed source, the types, and the checks
- * of a trial. A check runs only if the ones before it found no error.
+ * Checks an answer in the order of `CHECKS`: its form, the allowed source, the types, and the
+ * checks of a trial. A check runs only if the ones before it found no error.
  */
 export async function judgeAnswer(
   text: string,

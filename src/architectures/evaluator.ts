@@ -36,7 +36,7 @@ export class Evaluator {
     this.#watched = watched;
   }
 
-  /** The candidate of a proposal with its broken rules, or the refusal. The state stays unchanged. */
+  /** The candidate of a proposal with its broken rules, or the refusal. The state stays. */
   evaluate(state: Json, { action, role, args }: Intent): Evaluation {
     const { world, evaluations } = this.#known(state);
     const key = textOf([action, role as unknown as Json, args]);

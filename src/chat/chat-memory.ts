@@ -19,7 +19,7 @@ import { ALIAS, factPredicates, PREDICATE_ALIAS } from './domain.ts';
 import { ChatMemoryError } from './errors.ts';
 import type { ReadSpace } from './match.ts';
 import type { ChatMessage } from './messages.ts';
-import { type AliasQuestion, proposeAliases } from './propose-aliases.ts';
+import { proposeAliases } from './propose-aliases.ts';
 import { type ChatRecall, checkRecallOptions, type RecallOptions, recall } from './recall.ts';
 import { checkRememberOptions, type Remembered, type RememberOptions, remember } from './remember.ts';
 import { checkRepair, type FactToRepair, type Repair, type RepairOptions, repair } from './repair.ts';
@@ -73,7 +73,7 @@ export interface AliasInput {
 
 export interface AliasProposals {
   /** Each pair waits for a person, who answers that both names mean one thing, or do not. */
-  readonly questions: readonly AliasQuestion[];
+  readonly questions: readonly { readonly alias: string; readonly name: string; readonly pending: Hash }[];
 }
 
 const DEFAULT_SPACE = 'chat';

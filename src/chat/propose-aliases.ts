@@ -24,7 +24,7 @@ export interface AliasPorts {
 }
 
 /** A pair of names that waits for a person, by its pending proposal. */
-export interface AliasQuestion extends AliasPair {
+interface AliasQuestion extends AliasPair {
   readonly pending: Hash;
 }
 

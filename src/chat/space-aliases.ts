@@ -32,8 +32,8 @@ export function keysOf({ subject, predicate }: FactKey, { names, predicates }: S
 }
 
 /**
- * The aliases of a space as of a time: those of the options, and the first `RECALL_MAX` of each kind
- * that the ledger has.
+ * The aliases of a space as of a time: those of the options, and the first `RECALL_MAX` of each
+ * kind that the ledger has.
  */
 export async function aliasesOf(
   view: MemoryView,

@@ -38,7 +38,7 @@ export function isTestable(leastP: number): boolean {
 }
 
 /**
- * The probability with which a run steps outside a set of values or a prefix, by the null hypothesis.
- * The runs have to show a smaller one.
+ * The probability with which a run steps outside a set of values or a prefix, by the null
+ * hypothesis. The runs have to show a smaller one.
  */
 export const OUTSIDE = 0.1;

@@ -76,8 +76,8 @@ const OPTIONS = arg.options<MineStoreOptions>({
  * Mines the runs of a store, judges each rule on all of its runs, and backtests each rule that a
  * rules file has a place for. Writes nothing.
  *
- * @throws MiningError `invalid_run`, `no_such_run`; LedgerFault; the errors of `backtestStore` and of the store;
- *   ArgumentError `bad_argument`
+ * @throws MiningError `invalid_run`, `no_such_run`; ArgumentError `bad_argument`; LedgerFault;
+ *   the errors of `backtestStore` and of the store
  */
 export async function mineStore(store: LedgerStore, options: MineStoreOptions = {}): Promise<MiningReport> {
   checkArgument(OPTIONS, options, 'options');

@@ -42,7 +42,7 @@ export class CaseDrawer {
     this.#choices = choices;
   }
 
-  /** Finds states from the starting ones, and pairs that break a rule together, to draw cases from. */
+  /** Finds the states and the pairs that break a rule together, from which cases are drawn. */
   static async on(
     evaluator: Evaluator,
     starts: readonly Json[],

@@ -110,7 +110,7 @@ function workersOn(
   return Map.groupBy(distinct, ({ role }) => workerName(role));
 }
 
-/** The state after a proposal. Undefined if the domain refuses it, or a rule does not pass there. */
+/** The state after a proposal. Undefined if the domain refuses it, or if it breaks a rule. */
 export function allowedState(evaluator: Evaluator, state: Json, intent: Intent): Json | undefined {
   const evaluation = evaluator.evaluate(state, intent);
   return 'refused' in evaluation || evaluation.broken.length > 0 ? undefined : evaluation.candidate;

@@ -3,7 +3,7 @@ import { counted, shortId, shortTime } from '#views';
 import type { Output } from '../terminal/output.ts';
 import { bold, dim, line, red } from '../terminal/printable.ts';
 
-/** A blast radius as text: its entries in the order of the log, then its facts, calls and proposals. */
+/** A blast radius as text: its entries in log order, then its facts, calls and proposals. */
 export function printBlastRadius(out: Output, radius: BlastRadius): void {
   const { facts, ended, calls, pending, erased } = radius;
   printEntries(out, radius);

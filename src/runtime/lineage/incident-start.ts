@@ -88,7 +88,7 @@ function onlyName(start: IncidentStart): (typeof NAMES)[number] {
   throw bad(`an incident begins with exactly one of ${NAMES.join(', ')}; pass one`);
 }
 
-/** @throws RuntimeError `bad_option` for an invalid id or instant, or a period that ends too early */
+/** @throws RuntimeError `bad_option` for an invalid id or instant, or an empty period */
 function requireForms(start: IncidentStart): void {
   for (const each of ['entry', 'writ', 'definition'] as const)
     if (start[each] !== undefined && !isHash(start[each])) throw bad(`${each} must be 64 hex digits`);

@@ -55,8 +55,8 @@ export class LinkIndex {
   }
 
   /**
-   * Reads the entries from a position on, after the stored segments, and stores each segment that is
-   * full. Returns the links of the entries after the last full one, which are not stored.
+   * Reads the entries from a position on, after the stored segments, and stores each full segment.
+   * Returns the links of the entries after the last full one, which are not stored.
    */
   async extend(from: number, reader: LinkReader, onRead: (segment: LinkSegment) => void): Promise<EntryLinks[]> {
     await integrateLog(this.#store);

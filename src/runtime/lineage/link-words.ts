@@ -40,8 +40,9 @@ export const FLAG = {
 /**
  * The links of an entry as 32-bit words, for a fast first search. Names are hashed, so unequal ones
  * can have one word: a search finds all entries that derive, and a few others. Each path has the
- * number of paths above it first, and these paths last. A branch has the trajectory and the position
- * of its source as its only path. An entry with more than `wordsMax` words gets no written paths.
+ * number of paths above it first, and these paths last. A branch has the trajectory and the
+ * position of its source as its only path. An entry with more than `wordsMax` words gets no
+ * written paths.
  */
 export function wordsOf(links: EntryLinks, wordsMax: number): number[] {
   const { restsOn, rows, observed, marks, inherits, kind } = links;

@@ -74,8 +74,8 @@ function Node({
 }
 
 /**
- * A derivation as a line: in one column beside the left sides of its nodes, and between columns from
- * the lower side of one to the upper side of the other.
+ * A derivation as a line: in one column beside the left sides of its nodes, and between columns
+ * from the lower side of one to the upper side of the other.
  */
 function Edge({ edge: { from, to, how } }: { readonly edge: Derived }) {
   const isBeside = from.column === to.column;

@@ -13,7 +13,7 @@ import { headOf } from '../../store/entries.ts';
 import { rootKeyToAct } from '../../store/root-key.ts';
 import type { Session } from '../../store/session.ts';
 
-/** The options of a command that proposes a response, or carries one out, with the key of an anchor. */
+/** The options by which a command signs writs with the key of an anchor, and acts under them. */
 export interface ActingOptions extends OpeningOptions {
   readonly key?: string;
   readonly as: string;

@@ -117,7 +117,7 @@ function requireKnown({ grants, tokens, isConfigured, names }: Known, name: stri
   );
 }
 
-/** What the revocation ends. Printed before the question and the order. */
+/** Prints all that the revocation ends, before the question and the order. */
 function print({ grants, tokens, isConfigured }: Known, name: string, out: Output): void {
   out.line(line`A revocation of ${name} is for good, and ends in every cell:`);
   out.line(line`  ${counted(tokens, 'token')}${isConfigured ? ', and its grants of the configuration' : ''}`);

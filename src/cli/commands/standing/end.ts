@@ -76,7 +76,7 @@ interface StandingPlace {
   readonly ended?: NonNullable<StandingRecord['ended']>;
 }
 
-/** Where it has no end; if nowhere, where it was ended. @throws CliError unless that is one place */
+/** Where it has no end; if nowhere, where it was ended. @throws CliError unless in one place */
 async function findStanding(store: Store, id: string, named: string | undefined): Promise<StandingPlace> {
   const trajectories = named === undefined ? await gatewayTrajectories(store) : [await gatewayTrajectory(store, named)];
   const all: StandingPlace[] = [];

@@ -21,7 +21,10 @@ export function isLauncher(name: string): boolean {
   return LAUNCHERS.has(name);
 }
 
-/** The commands of `sh -c TEXT`, and the program of `sh NAME`. A shell that reads its standard input is dynamic. */
+/**
+ * The commands of `sh -c TEXT`, and the program of `sh NAME`. A shell that reads its standard input
+ * is dynamic.
+ */
 export function readShell(words: readonly ShellWord[], text: string, reading: Reading, at: Folders): void {
   let [i, hasText] = [0, false];
   for (; i < words.length; i++) {
