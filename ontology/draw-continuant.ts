@@ -36,7 +36,7 @@ export function drawContinuant(ontology: Ontology): string {
   // A sound ontology has one primary continuant.
   const primary = ontology.continuants.find((one) => one.primary) as Continuant;
   const name = primary.label || primary.term;
-  const borne = groupsAt([...bornBy(ontology, primary), processesOf(ontology, primary)], MARGIN);
+  const borne = groupsAt([...borneBy(ontology, primary), processesOf(ontology, primary)], MARGIN);
   const middle = borne.right + GAP;
   const width = widthOf(name) + 4 * PAD;
   const known = groupsAt([informationOn(ontology, primary), others(ontology, primary)], middle + width + GAP);
@@ -54,8 +54,8 @@ export function drawContinuant(ontology: Ontology): string {
   ]);
 }
 
-/** Qualities and dispositions, and roles (Remark A.4), by RO_0000052. */
-function bornBy(ontology: Ontology, { term }: Continuant): Group[] {
+/** The qualities and dispositions, and the roles (Remark A.4), that inhere in it (RO_0000052). */
+function borneBy(ontology: Ontology, { term }: Continuant): Group[] {
   const above = ascents(ontology);
   const borne = ontology.components.filter(({ inheresIn }) => inheresIn.includes(term));
   const isRole = (one: { readonly term: string }): boolean => above.get(one.term)?.categories.has('role') === true;

@@ -30,16 +30,10 @@ export {
 } from './comparison/isomorphism.ts';
 export type { RehearsedStep, Walk } from './comparison/rehearsal.ts';
 export { type Draft, type DraftOptions, draftOntology, type Model } from './draft.ts';
+export { acceptDraft, type SubmittedDraft, submittedDraft } from './drafting/acceptance.ts';
 export { type DraftRound, draftModule, type ModuleDraft, type ModuleDraftOptions } from './drafting/draft-module.ts';
 export type { DraftFinding } from './drafting/finding.ts';
-export {
-  acceptDraft,
-  type RecordedDraft,
-  type RecordedDraftOptions,
-  recordDraft,
-  type SubmittedDraft,
-  submittedDraft,
-} from './drafting/record.ts';
+export { type RecordedDraft, type RecordedDraftOptions, recordDraft } from './drafting/record.ts';
 export { draw } from './draw.ts';
 export { drawContinuant } from './draw-continuant.ts';
 export { OntologyError, type OntologyErrorCode } from './errors.ts';

@@ -84,7 +84,7 @@ function recorded(file: string): Model {
   const answers = checked(readJson(file), z.array(z.string()), file).values();
   return () => {
     const { value, done } = answers.next();
-    if (done) throw new CliError('bad_input', `${file} has no further answer.`);
+    if (done) throw new CliError('bad_input', `${file} has no further answer. Give it one answer for each question.`);
     return value;
   };
 }
@@ -120,8 +120,15 @@ function commandModel(command: string): Asking {
     const [code] = (await closed) as [number | null];
     signal.throwIfAborted();
     if (answer.length > OUTPUT_MAX)
-      throw new CliError('bad_input', `The model’s command printed more than ${OUTPUT_MAX} characters: ${command}`);
-    if (code !== 0) throw new CliError('bad_input', `The model’s command ended with ${code ?? 'a signal'}: ${command}`);
+      throw new CliError(
+        'bad_input',
+        `The model’s command printed more than ${OUTPUT_MAX} characters: ${command}. Make it print the answer alone.`,
+      );
+    if (code !== 0)
+      throw new CliError(
+        'bad_input',
+        `The model’s command ended with ${code ?? 'a signal'}: ${command}. Run it alone to see why.`,
+      );
     return answer;
   };
 }

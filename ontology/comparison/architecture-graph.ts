@@ -4,7 +4,7 @@ import type { DerivedRole } from '../roles.ts';
 import { type Graph, GraphBuilder } from './graph.ts';
 
 /** The parts that an architecture is derived from. */
-export interface Derived {
+export interface DerivedArchitecture {
   readonly ontology: Ontology;
   readonly roles: readonly DerivedRole[];
   readonly invariants: readonly DerivedInvariant[];
@@ -28,7 +28,7 @@ export const NOUNS: Readonly<Record<string, readonly [one: string, several: stri
  * meta-agent and get slices, the meta-agent records in the ledger, and a queue has a channel for
  * each kind of counselor that a rule escalates to.
  */
-export function diagramGraph({ roles, invariants }: Derived): Graph {
+export function diagramGraph({ roles, invariants }: DerivedArchitecture): Graph {
   const graph = new GraphBuilder();
   const meta = graph.node('meta-agent', 'meta-agent');
   const ledger = graph.node('ledger', 'ledger');
@@ -54,7 +54,7 @@ export function diagramGraph({ roles, invariants }: Derived): Graph {
  * read and write, and rules with the components that they refer to, the processes that wait for
  * them, and the channels that they escalate to.
  */
-export function wiringGraph({ ontology, roles, invariants }: Derived): Graph {
+export function wiringGraph({ ontology, roles, invariants }: DerivedArchitecture): Graph {
   const graph = new GraphBuilder();
   const performed = ontology.processes.filter(({ process }) => roles.some((role) => role.processes.includes(process)));
   for (const { name } of roles) graph.node('role', name);

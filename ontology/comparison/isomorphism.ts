@@ -2,7 +2,7 @@ import { ArgumentError, arg, checkArgument } from 'assize/internal/base';
 import { invariantsOf } from '../invariants.ts';
 import { type Ontology, requireOntology } from '../ontology.ts';
 import { deriveRoles } from '../roles.ts';
-import { type Derived, diagramGraph, wiringGraph } from './architecture-graph.ts';
+import { type DerivedArchitecture, diagramGraph, wiringGraph } from './architecture-graph.ts';
 import { differencesOf } from './differences.ts';
 import { matchingOf } from './matching.ts';
 
@@ -67,16 +67,16 @@ export function isomorphism(a: Ontology, b: Ontology, options: IsomorphismOption
   return { level, isomorphic: true, mapping, differences: [] };
 }
 
-function derivedFrom(ontology: Ontology, { threshold }: IsomorphismOptions): Derived {
+function derivedFrom(ontology: Ontology, { threshold }: IsomorphismOptions): DerivedArchitecture {
   const derived = deriveRoles(ontology, threshold === undefined ? {} : { threshold });
   return { ontology, roles: derived.roles, invariants: invariantsOf(ontology, derived) };
 }
 
-function withoutRoles(derived: Derived, names: readonly string[]): Derived {
+function withoutRoles(derived: DerivedArchitecture, names: readonly string[]): DerivedArchitecture {
   return { ...derived, roles: derived.roles.filter(({ name }) => !names.includes(name)) };
 }
 
-function requireRoles(derived: readonly Derived[], names: readonly string[]): void {
+function requireRoles(derived: readonly DerivedArchitecture[], names: readonly string[]): void {
   const known = derived.flatMap(({ roles }) => roles.map(({ name }) => name));
   const unknown = names.find((name) => !known.includes(name));
   if (unknown === undefined) return;

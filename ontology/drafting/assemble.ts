@@ -1,5 +1,5 @@
 import { moduleSource } from '../module-source.ts';
-import { textSource } from '../state-tree.ts';
+import { keySource, textSource } from '../state-tree.ts';
 import type { Answer } from './answer.ts';
 import type { Derived } from './holes.ts';
 
@@ -74,11 +74,6 @@ export function literalSource(value: unknown): string {
   if (typeof value === 'string') return textSource(value);
   if (Array.isArray(value)) return `[${value.map(literalSource).join(', ')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const members = Object.entries(value).map(([key, member]) => `${keyOf(key)}: ${literalSource(member)}`);
+  const members = Object.entries(value).map(([key, member]) => `${keySource(key)}: ${literalSource(member)}`);
   return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`;
-}
-
-function keyOf(name: string): string {
-  if (name === '__proto__') return `[${textSource(name)}]`;
-  return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? name : textSource(name);
 }

@@ -3,18 +3,13 @@ import { contentHash, hashText } from 'assize/internal/canon';
 import type { Oracle } from 'assize/internal/oracle';
 import { OntologyError } from '../errors.ts';
 import type { Ontology } from '../ontology.ts';
-import { fileName } from '../scaffold.ts';
-import { testSource } from '../test-source.ts';
-import { allowedSource, fragmentFile } from './allowed-source.ts';
-import { typedFaults } from './allowed-types.ts';
-import { type Answer, readAnswer } from './answer.ts';
-import { type Assembled, assemble, type Fragment, fragmentsOf, literalSource } from './assemble.ts';
-import { Compiler, type CompilerMessage } from './compiler.ts';
-import { type DraftFinding, errorsIn, fewFindings } from './finding.ts';
+import { Compiler } from './compiler.ts';
+import { type DraftFinding, errorsIn } from './finding.ts';
 import { type Derived, derive } from './holes.ts';
+import { judgeAnswer } from './judge-answer.ts';
 import { roundPrompt } from './prompt.ts';
 import { requireShortReference } from './reference.ts';
-import { runTrial, type TrialLimits } from './trial.ts';
+import type { TrialLimits } from './trial.ts';
 
 export interface ModuleDraftOptions {
   /**
@@ -108,7 +103,7 @@ async function inRounds(derived: Derived, compiler: Compiler, options: ModuleDra
   let last: { readonly answer: string; readonly findings: readonly DraftFinding[] } | undefined;
   while (rounds.length < roundsMax) {
     const { text: answer, ...asked } = await ask(roundPrompt(derived, options.reference, last), options);
-    const { made, findings } = await judged(answer, derived, compiler, limits);
+    const { made, findings } = await judgeAnswer(answer, derived, compiler, limits);
     const round = { round: rounds.length + 1, ...asked, ...(made && { module: hashText(made.text) }), findings };
     rounds.push(round);
     await options.onRound?.(round);
@@ -134,79 +129,6 @@ async function ask(
   if (typeof value === 'string') return { text: value, question: oracle_key, answer: hash };
   throw new OntologyError('bad_draft', 'The model did not answer with text. Make it answer with JSON, as text.', {
     evidence: { answer: value },
-  });
-}
-
-interface Judged {
-  /** The module, if the answer made one whose source is allowed. */
-  readonly made?: { readonly text: string; readonly tests: string };
-  readonly findings: readonly DraftFinding[];
-}
-
-async function judged(text: string, derived: Derived, compiler: Compiler, limits: TrialLimits): Promise<Judged> {
-  const answer = readAnswer(text, derived.holes);
-  if ('check' in answer) return { findings: fewFindings([answer]) };
-  const allowed = await allowedFragments(fragmentsOf(answer), compiler);
-  if ('findings' in allowed) return { findings: fewFindings(allowed.findings) };
-  const assembled = assemble(derived, answer, allowed.fragments);
-  const made = { text: assembled.text, tests: testsOf(derived, answer) };
-  const typed = await typeFindings(assembled, allowed.fragments, compiler);
-  if (typed.length > 0) return { made, findings: fewFindings(typed) };
-  return { made, findings: fewFindings(await runTrial(assembled, derived.ontology, answer, limits)) };
-}
-
-/** The fragments without the text around their expressions, or their faults. */
-async function allowedFragments(
-  fragments: readonly Fragment[],
-  compiler: Compiler,
-): Promise<{ readonly fragments: readonly Fragment[] } | { readonly findings: readonly DraftFinding[] }> {
-  const files = new Map(fragments.map(({ source }, i) => [`fragment-${i}.ts`, fragmentFile(source)] as const));
-  const { sources, syntax } = await compiler.compile(files);
-  const read = fragments.map(({ where, source, sort }, i) => {
-    const name = `fragment-${i}.ts`;
-    const wrong = syntax.find(({ file }) => file === name)?.says;
-    const file = sources.get(name);
-    const allowed =
-      wrong !== undefined || file === undefined ? { fault: wrong ?? 'it cannot be parsed' } : allowedSource(file, sort);
-    return { where, sort, source, ...allowed };
-  });
-  const findings = read.flatMap((one): DraftFinding[] =>
-    'fault' in one ? [{ check: 'source', severity: 'error', where: one.where, says: one.fault }] : [],
-  );
-  return findings.length > 0 ? { findings } : { fragments: read };
-}
-
-/** The messages of the compiler, or the faults of functions that only types tell. */
-export async function typeFindings(
-  { text, spans }: Assembled,
-  fragments: readonly Fragment[],
-  compiler: Compiler,
-): Promise<DraftFinding[]> {
-  const functions = new Set(fragments.filter(({ sort }) => sort === 'function').map(({ where }) => where));
-  const ofFunctions = spans.filter(({ where }) => functions.has(where));
-  const { syntax, types, inspected } = await compiler.compile(new Map([['module.ts', text]]), (_, source, checker) =>
-    typedFaults(source, ofFunctions, checker),
-  );
-  const finding = (check: DraftFinding['check'], { from, says }: CompilerMessage): DraftFinding => {
-    const where = spans.find((span) => span.from <= from && from < span.to)?.where ?? placeIn(text, from);
-    return { check, severity: 'error', where, says: says.trim() };
-  };
-  return [
-    ...[...syntax, ...types].map((one) => finding('types', one)),
-    ...inspected.map((one) => finding('source', one)),
-  ];
-}
-
-/** A message outside all fragments is about the initial state, or follows from a fragment. */
-function placeIn(text: string, at: number): string {
-  const line = text.slice(text.lastIndexOf('\n', at) + 1).split('\n')[0] ?? '';
-  return line.trim().slice(0, 80);
-}
-
-function testsOf({ ontology, invariants }: Derived, { invariants: examples }: Answer): string {
-  return testSource(ontology, invariants, `./${fileName(ontology)}.ts`, (id) => {
-    const { blocks = [], passes = [] } = examples[id] ?? {};
-    return { blocks: literalSource(blocks), passes: literalSource(passes) };
   });
 }
 

@@ -59,6 +59,7 @@ export class GivenAgent implements Decider {
   readonly name: string;
   readonly role: AgentProposal['role'];
   readonly #agent: ComparedAgent;
+  /** The decisions by the canonical text of the read state. */
   readonly #decided: Map<string, Intent | undefined> = new Map();
 
   constructor(agent: ComparedAgent) {
@@ -86,7 +87,8 @@ export class GivenAgent implements Decider {
       readonly action?: unknown;
       readonly args?: unknown;
     };
-    if (typeof action !== 'string' || action === '') throw this.#failed('return an action with args, wait or done');
+    if (typeof action !== 'string' || action === '')
+      throw this.#failed('it decided on no proposal; return an action with args, wait or done');
     try {
       return { action, role: this.role, args: deepFreeze(copyJson(args)) };
     } catch (cause) {

@@ -4,8 +4,8 @@ import { budget } from '#domains/budget';
 import { udt } from '#domains/udt';
 import { domainWithout } from '#testing';
 import { cases, hasUsualCases } from '../../tests/support/cases.ts';
-import { beginnings } from './cases/beginnings.ts';
 import { CaseDrawer } from './cases/cases.ts';
+import { startingStates } from './cases/starting-states.ts';
 import { compareArchitectures } from './compare.ts';
 import { Choices } from './draw/index.ts';
 import { Evaluator } from './evaluator.ts';
@@ -95,7 +95,7 @@ test('generated agents break no rule one after the other', async () => {
   await fc.assert(
     fc.asyncProperty(capSpecs, fc.nat(1_000), async (caps, seed) => {
       const evaluator = new Evaluator(smallDomain(caps), AT);
-      const drawer = await CaseDrawer.on(evaluator, beginnings(evaluator), new Choices(2 * seed), async () => {});
+      const drawer = await CaseDrawer.on(evaluator, startingStates(evaluator), new Choices(2 * seed), async () => {});
       const setting = {
         ...{ domain: evaluator.domain, at: AT, onQuestion: () => {} },
         evaluate: (...given: Parameters<Evaluator['evaluate']>) => evaluator.evaluate(...given),

@@ -10,8 +10,8 @@ const EVERYTHING_ALLOWED: Authority = {
   affords: () => ({ ok: true }),
 };
 
-/** States that are kept with their evaluations. */
-const KEPT = 256;
+/** The most states that are kept with their evaluations. */
+const STATES_MAX = 256;
 
 /** A state with what is known about it. */
 interface Known {
@@ -26,7 +26,7 @@ export class Evaluator {
   readonly domain: Domain;
   readonly #at: Instant;
   readonly #watched: <T>(code: () => T) => T;
-  readonly #byText: LruCache<Known> = new LruCache(KEPT);
+  readonly #byText: LruCache<Known> = new LruCache(STATES_MAX);
   readonly #byState: WeakMap<object, Known> = new WeakMap();
 
   /** `watched` runs code of the domain, and returns its value. */
@@ -36,6 +36,7 @@ export class Evaluator {
     this.#watched = watched;
   }
 
+  /** The candidate of a proposal with its broken rules, or the refusal. The state stays. */
   evaluate(state: Json, { action, role, args }: Intent): Evaluation {
     const { world, evaluations } = this.#known(state);
     const key = textOf([action, role as unknown as Json, args]);
@@ -57,6 +58,7 @@ export class Evaluator {
     return known.failing;
   }
 
+  /** The slice of a state that a role sees. */
   slice(state: Json, { name, params }: Intent['role']): unknown {
     const { world } = this.#known(state);
     return this.#watched(() => world.slice(name, params));

@@ -21,8 +21,10 @@ export class FigureCounter {
   };
   readonly #found: Map<string, Found> = new Map();
   readonly #model = { asked: 0, recorded: 0, input_tokens: 0, output_tokens: 0 };
+  /** Shrinking repeats runs, so recorded answers to their questions were counted before. */
+  #isShrinking = false;
 
-  count(of: Case, schedule: Schedule, turns: readonly RunTurn[]): void {
+  count(tried: Case, schedule: Schedule, turns: readonly RunTurn[]): void {
     const counts = this.#counts;
     counts.schedules++;
     for (const { outcome, isValid } of turns) if (outcome !== undefined) this.#countOutcome(outcome, isValid);
@@ -32,7 +34,7 @@ export class FigureCounter {
     const firsts = new Map(broken.toReversed().map((each) => [`${each.kind} ${each.rule}`, each] as const));
     for (const [key, { rule, kind, length }] of firsts) {
       const found = this.#found.get(key);
-      const shorter = { case: of, schedule: schedule.slice(0, length) };
+      const shorter = { case: tried, schedule: schedule.slice(0, length) };
       if (found === undefined) this.#found.set(key, { rule, kind, schedules: 1, shortest: shorter });
       else {
         found.schedules++;
@@ -48,9 +50,6 @@ export class FigureCounter {
     if (isValid && (outcome.outcome === 'rejected' || outcome.outcome === 'escalated')) counts.refused_valid++;
     if ('unreadable' in outcome && outcome.unreadable === true) counts.unreadable++;
   }
-
-  /** A repeated run asks again what the record has. */
-  #isShrinking = false;
 
   readonly onQuestion = ({ isNew, usage }: AskedQuestion): void => {
     if (!isNew) {

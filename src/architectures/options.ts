@@ -1,9 +1,11 @@
 import { ArgumentError, arg, checkArgument } from '#base';
-import { readInstant, type Time } from '#canon';
+import { type Instant, readInstant, type Time } from '#canon';
 import { type Domain, requireOwnDomain } from '#kernel';
 import type { DomainWatch } from '#runtime';
 import { AGENT_FORM, type ComparedAgent, requireAgents } from './agents.ts';
 import type { Architecture } from './architecture.ts';
+import { kernel } from './kernel.ts';
+import { microservices } from './microservices.ts';
 
 export interface CompareOptions {
   /** Default: `microservices()` and `kernel()`. */
@@ -55,12 +57,27 @@ const OPTIONS = arg.options<CompareOptions>({
   onProgress: arg.optional(arg.code),
 });
 
+/** The options with their defaults. */
+export type CheckedOptions = Omit<CompareOptions, 'at'> & {
+  readonly architectures: readonly Architecture[];
+  readonly population: number;
+  readonly turns: number;
+  readonly schedules: number;
+  readonly seed: number;
+  readonly at: Instant;
+};
+
+const AT: Instant = '2026-06-01T12:00:00.000000Z';
+
 /** @throws ArgumentError `bad_argument`; DuplicatePackageError `duplicate_package` */
-export function requireOptions(domain: Domain, options: CompareOptions): void {
+export function checkedOptions(domain: Domain, options: CompareOptions): CheckedOptions {
   checkArgument(DOMAIN, domain, 'domain');
   requireOwnDomain(domain);
   checkArgument(OPTIONS, options, 'options');
   requireTogether(domain, options);
+  const { agents, population = agents?.length ?? 2, turns = 1, schedules = 400, seed = 1 } = options;
+  const { architectures = [microservices(), kernel()] } = options;
+  return { ...options, architectures, population, turns, schedules, seed, at: readInstant(options.at) ?? AT };
 }
 
 /** The checks that need more than one member. */

@@ -29,22 +29,22 @@ interface Wanted {
  * so that the rule still breaks in the same way. Runs the architecture for each attempt.
  */
 export async function shrunk(
-  { case: of, schedule }: BreakingSchedule,
+  { case: tried, schedule }: BreakingSchedule,
   wanted: Wanted,
   replaying: Replaying,
 ): Promise<BreakingSchedule> {
   let shortest = schedule;
   for (let i = shortest.length - 1; i >= 0; ) {
-    const shorter = await breaking(of, withoutTurn(shortest, i), wanted, replaying);
+    const shorter = await breaking(tried, withoutTurn(shortest, i), wanted, replaying);
     if (shorter !== undefined) shortest = shorter;
     i = shorter === undefined ? i - 1 : shortest.length - 1;
   }
   for (const i of shortest.keys()) {
     const later = withLateRead(shortest, i);
-    const moved = later && (await breaking(of, later, wanted, replaying));
+    const moved = later && (await breaking(tried, later, wanted, replaying));
     if (moved?.length === shortest.length) shortest = moved;
   }
-  return { case: of, schedule: shortest };
+  return { case: tried, schedule: shortest };
 }
 
 function withLateRead(schedule: Schedule, index: number): Schedule | undefined {
@@ -54,30 +54,30 @@ function withLateRead(schedule: Schedule, index: number): Schedule | undefined {
 
 /** The schedule up to the submission that breaks the rule. Undefined if none does. */
 async function breaking(
-  of: Case,
+  tried: Case,
   schedule: Schedule,
   { rule, kind }: Wanted,
   { architecture, evaluator, setting }: Replaying,
 ): Promise<Schedule | undefined> {
-  const turns = await runSchedule(architecture, of, schedule, evaluator, setting);
+  const turns = await runSchedule(architecture, tried, schedule, evaluator, setting);
   const last = turns.findIndex(({ breaks }) => breaks.some((each) => each.rule === rule && each.kind === kind));
   return last === -1 ? undefined : schedule.slice(0, last + 1);
 }
 
 /** The violation that a schedule shows, with its steps. */
 export async function violationOf(
-  { case: of, schedule }: BreakingSchedule,
+  { case: tried, schedule }: BreakingSchedule,
   wanted: Wanted & { readonly schedules: number },
   { architecture, evaluator, setting }: Replaying,
 ): Promise<Violation> {
-  const turns = await runSchedule(architecture, of, schedule, evaluator, setting);
+  const turns = await runSchedule(architecture, tried, schedule, evaluator, setting);
   const last = turns.at(-1) as RunTurn;
   const { detail } = last.breaks.find(({ rule }) => rule === wanted.rule) as Break;
   return {
     ...{ rule: wanted.rule, kind: wanted.kind, schedules: wanted.schedules, detail },
-    ...{ reached_by: of.reachedBy, start: of.start },
+    ...{ reached_by: tried.reachedBy, start: tried.start },
     steps: stepsOf(schedule).flatMap(({ does, turn: i }) => {
-      const agent = (of.agents[(schedule[i] as Turn).agent] as Case['agents'][number]).name;
+      const agent = (tried.agents[(schedule[i] as Turn).agent] as Case['agents'][number]).name;
       return does === 'read' ? [{ does, agent }] : submission(agent, turns[i] as RunTurn);
     }),
     ...{ before: last.before, after: last.after },

@@ -210,7 +210,7 @@ function amountsIn(value: unknown): Spent {
 /** Whether more calls can be let through, or why not. */
 export type StandingStatus = 'active' | 'used_up' | 'expired' | 'ended';
 
-/** A standing approval of which all uses are used is `used_up`, also after its end. */
+/** The first of `ended`, `expired` and `used_up` that is true, or else `active`. */
 export function standingStatus({ terms, ended, calls }: StandingRecord, now: string): StandingStatus {
   if (ended !== undefined) return 'ended';
   if (terms !== undefined && terms.expires <= now) return 'expired';

@@ -16,11 +16,10 @@ import {
 } from '#runtime';
 import { type Aliases, nameKey } from './aliases.ts';
 import { ALIAS, factPredicates, PREDICATE_ALIAS } from './domain.ts';
-import { isErased } from './erased.ts';
 import { ChatMemoryError } from './errors.ts';
 import type { ReadSpace } from './match.ts';
 import type { ChatMessage } from './messages.ts';
-import { askAliases } from './propose-aliases.ts';
+import { proposeAliases } from './propose-aliases.ts';
 import { type ChatRecall, checkRecallOptions, type RecallOptions, recall } from './recall.ts';
 import { checkRememberOptions, type Remembered, type RememberOptions, remember } from './remember.ts';
 import { checkRepair, type FactToRepair, type Repair, type RepairOptions, repair } from './repair.ts';
@@ -78,9 +77,6 @@ export interface AliasProposals {
 }
 
 const DEFAULT_SPACE = 'chat';
-/** Names in one question about aliases. */
-const NAMES_MAX = 300;
-const NAME_LENGTH_MAX = 80;
 
 const WORLD = arg.members({
   assize: arg.object,
@@ -235,26 +231,10 @@ export class ChatMemory {
       throw new ChatMemoryError('no_model', 'The memory has no model to compare names. Set `model`.');
     const space = this.#spaceOf(of);
     const memory = this.#readMemory(space);
-    const { facts } = await memory.recall({ limit: NAMES_MAX });
-    const aliases = await this.#aliasesNow(memory);
-    const names = facts
-      .filter((fact) => fact.predicate !== ALIAS && fact.predicate !== PREDICATE_ALIAS && !isErased(fact))
-      .flatMap(({ subject, object }) => [subject, object])
-      .filter((name) => name.length <= NAME_LENGTH_MAX && STATEMENT_TEXTS.name.safeParse(name).success);
-    const trajectory = this.#writing().trajectory.id;
-    const pairs = await askAliases(names, { oracle: this.#oracle, trajectory, model, theta });
-    const questions: AliasProposals['questions'][number][] = [];
-    for (const { alias, name } of pairs) {
-      if (aliases.names.isSame(alias, name)) continue;
-      const said = { subject: alias, predicate: ALIAS, valid: { from: '0001-01-01T00:00:00.000000Z' } };
-      // Two answers to one question: the name means itself, or the other name.
-      const source = `aliases of ${space}`;
-      const ruling = await memory.assertMany(
-        [alias, name].map((object) => ({ ...said, object, source })),
-        { idempotencyKey: `alias:${nameKey(alias)}=${nameKey(name)}:${space}`.slice(0, 500) },
-      );
-      if (ruling.ruling === 'escalated') questions.push({ alias, name, pending: ruling.pending });
-    }
+    const questions = await proposeAliases({
+      ...{ memory, space, oracle: this.#oracle, trajectory: this.#writing().trajectory.id, model, theta },
+      aliases: await this.#aliasesNow(memory),
+    });
     return { questions };
   }
 

@@ -2,5 +2,10 @@ import type { FactRow } from '#memory';
 
 /** Whether the text of a version was erased. */
 export function isErased({ subject, object }: Pick<FactRow, 'subject' | 'object'>): boolean {
-  return subject.startsWith('{"$erased":') || object.startsWith('{"$erased":');
+  return isErasedText(subject) || isErasedText(object);
+}
+
+/** Whether a text stands for an erased value: `{"$erased": …}`. */
+export function isErasedText(text: string): boolean {
+  return text.startsWith('{"$erased":');
 }

@@ -1,5 +1,5 @@
 import type { FactRow } from '#memory';
-import type { MemoryView } from '#runtime';
+import { type MemoryView, RECALL_MAX } from '#runtime';
 import { filtered, type RecallFilter } from './filter.ts';
 import { isShown, type ReadSpace, type Times } from './match.ts';
 import { type FactKey, keysOf, type SpaceAliases } from './space-aliases.ts';
@@ -21,9 +21,6 @@ export interface Match extends JoinedFact {
 export function rowsOf(facts: readonly JoinedFact[]): readonly FactRow[] {
   return facts.flatMap(({ row, also }) => [row, ...also]);
 }
-
-/** Rows of one subject and predicate. A view returns at most so many. */
-const PARTITION_MAX = 10_000;
 
 /**
  * The facts of one space at one time. Versions that state one fact under several names are one
@@ -51,7 +48,7 @@ export class JoinedFacts {
     const alone = { row, also: [] };
     const keys = this.#keysOf(row);
     if (keys.length === 1 && names.namesOf(row.object).length === 1) return alone;
-    const facts = await remembered(this.#facts, [keys, names.nameOf(row.object)], async () => {
+    const facts = await cached(this.#facts, [keys, names.nameOf(row.object)], async () => {
       const versions = await this.#versionsUnder(keys);
       const same = versions.filter(({ object }) => names.isSame(row.object, object));
       return joined(await filtered(same, this.#filter, this.#aliases, this.#view));
@@ -77,8 +74,8 @@ export class JoinedFacts {
 
   #versionsUnder(keys: readonly FactKey[]): Promise<readonly FactRow[]> {
     const { valid, system } = this.#times;
-    const at = { valid, ...(system !== undefined && { system }), limit: PARTITION_MAX };
-    return remembered(this.#versions, keys, async () => {
+    const at = { valid, ...(system !== undefined && { system }), limit: RECALL_MAX };
+    return cached(this.#versions, keys, async () => {
       const found = await Promise.all(keys.map((key) => this.#view.recall({ ...key, ...at })));
       return found.flatMap(({ facts }) => facts.filter(isShown));
     });
@@ -97,7 +94,7 @@ export function isSameVersion(a: FactRow, b: FactRow): boolean {
   return a.fact_id === b.fact_id && a.system_time_start === b.system_time_start;
 }
 
-/** `versions`: of one fact in meaning. Those of one time under several names are one. */
+/** The facts of versions that mean the same: those under several names at one time are one fact. */
 function joined(versions: readonly FactRow[]): readonly JoinedFact[] {
   const facts: { row: FactRow; also: FactRow[] }[] = [];
   for (const version of versions) {
@@ -108,15 +105,18 @@ function joined(versions: readonly FactRow[]): readonly JoinedFact[] {
   return facts;
 }
 
+/** Whether two versions have different names. */
 export function isRenamed(a: FactRow, b: FactRow): boolean {
   return a.subject !== b.subject || a.predicate !== b.predicate || a.object !== b.object;
 }
 
+/** Whether two versions are valid at a common time. */
 export function areAtOnce(a: FactRow, b: FactRow): boolean {
   return a.valid_from < b.valid_to && b.valid_from < a.valid_to;
 }
 
-function remembered<T>(known: Map<string, Promise<T>>, of: unknown, read: () => Promise<T>): Promise<T> {
+/** The value of a key, read at most once. */
+function cached<T>(known: Map<string, Promise<T>>, of: unknown, read: () => Promise<T>): Promise<T> {
   const key = JSON.stringify(of);
   const found = known.get(key) ?? read();
   known.set(key, found);

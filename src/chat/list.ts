@@ -1,6 +1,6 @@
 import type { Json } from '#base';
 import type { FactRow } from '#memory';
-import type { MemoryView, RecallQuery } from '#runtime';
+import { type MemoryView, RECALL_MAX, type RecallQuery } from '#runtime';
 import { filtered, type RecallFilter, storedFilter } from './filter.ts';
 import { isSameVersion, JoinedFacts, type Match } from './joined.ts';
 import { isShown, nameTimes, type ReadSpace, type Times } from './match.ts';
@@ -29,9 +29,8 @@ export interface ListedPage {
   readonly queries: ReadonlyMap<string, Json>;
 }
 
-/** Rows of one read, and the rows of one subject and predicate. */
-const READ = 500;
-const PARTITION_MAX = 10_000;
+/** Rows of one read. */
+const PAGE = 500;
 
 /**
  * A page of all facts, by space, subject, predicate and time. A page costs the same wherever it is.
@@ -66,7 +65,7 @@ export async function listFrom(spaces: readonly ReadSpace[], terms: ListTerms): 
       for (const { row, n } of wanted) {
         if (!kept.has(row)) continue;
         const fact = await joined.of(row);
-        // It is listed with the version that stands for it.
+        // A fact of several versions is listed once, at the version that stands for it.
         if (!isSameVersion(fact.row, row)) continue;
         if (matches.length === limit) return { matches, end: end!, queries };
         matches.push({ ...fact, space, aliases, joined });
@@ -92,11 +91,11 @@ async function* partsAfter(
   onQuery: (query: Json) => unknown,
 ): AsyncGenerator<Part> {
   const whole = async ({ subject, predicate }: Pick<FactRow, 'subject' | 'predicate'>): Promise<readonly FactRow[]> =>
-    (await view.recall({ ...asked, subject, predicate, limit: PARTITION_MAX })).facts;
+    (await view.recall({ ...asked, subject, predicate, limit: RECALL_MAX })).facts;
   let after = place && { subject: place.subject, predicate: place.predicate };
   if (place !== undefined) yield { rows: (await whole(place)).slice(place.n), first: place.n };
   for (;;) {
-    const { facts, isTruncated, observation } = await view.recall({ ...asked, ...(after && { after }), limit: READ });
+    const { facts, isTruncated, observation } = await view.recall({ ...asked, ...(after && { after }), limit: PAGE });
     onQuery((observation.value as { readonly query: Json }).query);
     const parts = [...Map.groupBy(facts, ({ subject, predicate }) => JSON.stringify([subject, predicate])).values()];
     const cut = isTruncated ? parts.pop() : undefined;

@@ -1,11 +1,7 @@
 import { isAssizeError } from '#base';
-import type { StatementMetadata } from '#kernel';
 import type { Memory, MemoryView } from '#runtime';
 import type { StatedFact } from './outcome.ts';
 import { type FactKey, keysOf, type SpaceAliases } from './space-aliases.ts';
-
-/** A fact to assert, with what is noted about it. */
-export type NotedFact = StatedFact & { readonly metadata?: StatementMetadata };
 
 /**
  * The facts under the names of their classes, so a reworded statement is the same statement. If the

@@ -1,7 +1,8 @@
 import type { ExtractedClaim } from '#agents';
 import { type CommitPayload, readRow } from '#ledger';
 import { type FactRow, OPEN_END, readWitness } from '#memory';
-import type { Memory, Ruling } from '#runtime';
+import { type Memory, RECALL_MAX, type Ruling } from '#runtime';
+import { isErasedText } from './erased.ts';
 
 /** A fact of a message, under the names that the memory uses. */
 export type StatedFact = ExtractedClaim;
@@ -52,13 +53,11 @@ export async function outcomesOf(
   );
 }
 
-/** All versions, up to the limit of a recall. */
+/** All versions of a subject and predicate, up to `RECALL_MAX`. */
 async function versionsOf(memory: Memory, subject: string, predicate: string): Promise<readonly FactRow[]> {
-  const every = { kind: 'all', valid: 'any', system: 'any', limit: VERSIONS_MAX } as const;
+  const every = { kind: 'all', valid: 'any', system: 'any', limit: RECALL_MAX } as const;
   return (await memory.recall({ subject, predicate, ...every })).facts;
 }
-
-const VERSIONS_MAX = 10_000;
 
 /** `wrote`: the rows of the commit. `closed`: the facts that it closed. */
 function outcomeOf(
@@ -94,7 +93,7 @@ function outcomeBefore(fact: StatedFact, all: readonly FactRow[]): Outcome {
 }
 
 function lossesIn(row: FactRow): { readonly loser: string; readonly winner: string }[] {
-  if (row.object.startsWith('{"$erased":')) return [];
+  if (isErasedText(row.object)) return [];
   const { winner, loser, members } = readWitness(row);
   const objectOf = (claim: string): string | undefined => members.find((member) => member.claim === claim)?.object;
   const [lost, won] = [objectOf(loser), objectOf(winner)];

@@ -12,11 +12,11 @@ import { contentHash, instantOf, type Time } from '#canon';
 import type { MemorySpec, StatementMetadata } from '#kernel';
 import type { Hash } from '#ledger';
 import type { Clock, Oracle } from '#oracle';
-import type { Memory, ObservationInput } from '#runtime';
+import type { Memory, ObservationInput, Ruling } from '#runtime';
 import { ChatMemoryError } from './errors.ts';
 import { type ChatMessage, keyOf, type ReadMessages, readMessages } from './messages.ts';
-import { type NotedFact, normalised } from './normalise.ts';
-import { outcomesOf, type StatedFact } from './outcome.ts';
+import { normalised } from './normalise.ts';
+import { type Outcome, outcomesOf, type StatedFact } from './outcome.ts';
 import type { SpaceAliases } from './space-aliases.ts';
 
 /** A fact that the caller read in the messages itself, in the form of a model's answer. */
@@ -82,7 +82,7 @@ export interface Question {
   readonly facts: readonly StatedFact[];
 }
 
-/** The parts of a memory that remember. */
+/** The parts of a chat memory that `remember` uses. */
 export interface RememberPorts {
   readonly memory: Memory;
   readonly space: string;
@@ -140,18 +140,10 @@ export async function remember(
   const reference = await referenceOf(read, options, ports);
   const { claims, leftOut, observations } = await factsOf(read.messages, reference.at, stated, ports);
   const facts = await normalised(claims, ports.aliases, ports.memory);
-  const noted = facts.map((fact): NotedFact => {
-    const metadata = read.metadata.get(fact.source);
-    return metadata === undefined ? fact : { ...fact, metadata };
-  });
-  const done = await recorded(
-    noted,
-    facts,
-    leftOut,
-    [...observations, ...reference.observations, ...(options.basedOn ?? [])],
-    ports,
-  );
-  return { ...done, skipped: [...unread, ...done.skipped] };
+  const observed = [...observations, ...reference.observations, ...(options.basedOn ?? [])];
+  const done = await recorded(facts, read.metadata, observed, ports.memory);
+  const invalid = leftOut.map(({ why }) => ({ why }));
+  return { ...done, skipped: [...unread, ...invalid, ...done.skipped] };
 }
 
 /**
@@ -218,6 +210,7 @@ async function referenceOf(
   );
 }
 
+/** The facts of messages: as the model reads them, or as the caller gives them. */
 async function factsOf(
   messages: readonly Message[],
   reference: string,
@@ -246,14 +239,14 @@ async function factsOf(
     });
     return { ...read, observations: observed() };
   } catch (error) {
-    // Without any valid fact. The first violation is named.
+    // No fact is valid. The error names the first violation, which is given for all.
     if (!isInstance(error, ExtractionError) || error.code !== 'bad_extraction') throw error;
     const { wrong } = error.evidence as { readonly wrong: string };
     return { claims: [], leftOut: facts.map((_, fact): LeftOutFact => ({ fact, why: wrong })), observations: [] };
   }
 }
 
-/** An alias of a predicate may be used like the predicate. */
+/** The predicates, and each declared alias of one, which a fact may use in its place. */
 function withAliases(predicates: MemorySpec['predicates'], aliases: SpaceAliases): MemorySpec['predicates'] {
   const others = aliases.predicates.classes().flatMap(({ name, all }) => {
     const spec = Object.hasOwn(predicates, name) ? predicates[name] : undefined;
@@ -265,44 +258,62 @@ function withAliases(predicates: MemorySpec['predicates'], aliases: SpaceAliases
   return { ...predicates, ...Object.fromEntries(others) };
 }
 
+/** The lists of a result, while they grow. */
+type Lists = { readonly [Name in keyof Remembered]: Remembered[Name][number][] };
+
+/** Asserts the facts with the metadata of their messages, and sorts them by what became of each. */
 async function recorded(
-  noted: readonly NotedFact[],
   facts: readonly StatedFact[],
-  leftOut: readonly LeftOutFact[],
+  metadata: ReadMessages['metadata'],
   observations: readonly ObservationInput[],
-  { memory }: RememberPorts,
+  memory: Memory,
 ): Promise<Remembered> {
-  const lists = {
-    added: [] as StatedFact[],
-    changed: [] as Remembered['changed'][number][],
-    duplicates: [] as StatedFact[],
-    contradicted: [] as Remembered['contradicted'][number][],
-    withdrawn: [] as StatedFact[],
-    skipped: leftOut.map(({ why }): Remembered['skipped'][number] => ({ why })),
-    questions: [] as Question[],
-    entries: [] as Hash[],
+  const lists: Lists = {
+    ...{ added: [], changed: [], duplicates: [], contradicted: [] },
+    ...{ withdrawn: [], skipped: [], questions: [], entries: [] },
   };
-  if (noted.length === 0) return lists;
+  if (facts.length === 0) return lists;
+  const noted = facts.map((fact) => {
+    const notes = metadata.get(fact.source);
+    return notes === undefined ? fact : { ...fact, metadata: notes };
+  });
   const done = await memory.assertEach(noted, { observations });
   for (const { claim, error } of done.leftOut) lists.skipped.push({ fact: facts[claim]!, why: error.message });
   for (const { claims, ruling } of done.rulings) {
     const ruled = claims.map((claim) => facts[claim]!);
-    if (ruling.ruling === 'escalated') {
-      const { pending, channel, detail } = ruling;
-      lists.questions.push({ pending, channel, detail, facts: ruled });
-    } else if (ruling.ruling !== 'committed')
-      lists.skipped.push(...ruled.map((fact) => ({ fact, why: ruling.detail })));
-    else {
-      lists.entries.push(ruling.entry.id as Hash);
-      for (const [n, outcome] of (await outcomesOf(ruled, ruling, memory)).entries()) {
-        const fact = ruled[n]!;
-        if (outcome.is === 'added') lists.added.push(fact);
-        else if (outcome.is === 'duplicate') lists.duplicates.push(fact);
-        else if (outcome.is === 'withdrawn') lists.withdrawn.push(fact);
-        else if (outcome.is === 'changed') lists.changed.push({ ...fact, was: outcome.was });
-        else lists.contradicted.push({ ...fact, by: outcome.by });
-      }
-    }
+    await addRuling(lists, ruled, ruling, memory);
   }
   return lists;
+}
+
+/** Adds the facts of one proposal. */
+async function addRuling(lists: Lists, facts: readonly StatedFact[], ruling: Ruling, memory: Memory): Promise<void> {
+  if (ruling.ruling === 'escalated') {
+    const { pending, channel, detail } = ruling;
+    lists.questions.push({ pending, channel, detail, facts });
+  } else if (ruling.ruling === 'committed') {
+    lists.entries.push(ruling.entry.id as Hash);
+    const outcomes = await outcomesOf(facts, ruling, memory);
+    for (const [n, outcome] of outcomes.entries()) addOutcome(lists, facts[n]!, outcome);
+  } else lists.skipped.push(...facts.map((fact) => ({ fact, why: ruling.detail })));
+}
+
+function addOutcome(lists: Lists, fact: StatedFact, outcome: Outcome): void {
+  switch (outcome.is) {
+    case 'added':
+      lists.added.push(fact);
+      break;
+    case 'duplicate':
+      lists.duplicates.push(fact);
+      break;
+    case 'withdrawn':
+      lists.withdrawn.push(fact);
+      break;
+    case 'changed':
+      lists.changed.push({ ...fact, was: outcome.was });
+      break;
+    case 'contradicted':
+      lists.contradicted.push({ ...fact, by: outcome.by });
+      break;
+  }
 }

@@ -1,5 +1,5 @@
 import type { Json } from '#base';
-import type { RecallQuery, SearchMode } from '#runtime';
+import { RECALL_MAX, type RecallQuery, type SearchMode } from '#runtime';
 import { shownKey } from './cursor.ts';
 import { filtered, type RecallFilter, storedFilter } from './filter.ts';
 import { type JoinedFact, JoinedFacts, type Match } from './joined.ts';
@@ -19,8 +19,6 @@ export interface SearchTerms {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A view returns at most so many facts. */
-const READ_MAX = 10_000;
 /** Characters of other names that a question also asks by. */
 const ADDED_NAMES_MAX = 1_000;
 
@@ -46,7 +44,10 @@ export async function searchIn(
   const joined = new JoinedFacts(space.view, aliases, times, filter);
   const noted = new Map<string, boolean>();
   for (let depth = 2 * (need + shown.size); ; depth *= 4) {
-    const { facts, isTruncated, observation } = await space.view.recall({ ...asked, limit: Math.min(depth, READ_MAX) });
+    const { facts, isTruncated, observation } = await space.view.recall({
+      ...asked,
+      limit: Math.min(depth, RECALL_MAX),
+    });
     const rows = facts.filter((row) => isShown(row) && !shown.has(shownKey(row)));
     const kept = await filtered(rows, filter, aliases, space.view, noted);
     const found = new Map<string, JoinedFact>();
@@ -54,7 +55,7 @@ export async function searchIn(
       const key = shownKey(fact.row);
       if (!shown.has(key) && !found.has(key)) found.set(key, fact);
     }
-    if (found.size < need && isTruncated && depth < READ_MAX) continue;
+    if (found.size < need && isTruncated && depth < RECALL_MAX) continue;
     const { query } = observation.value as { readonly query: Json };
     const best = [...found.values()].slice(0, need);
     return { matches: best.map((fact) => ({ ...fact, space, aliases, joined })), query };

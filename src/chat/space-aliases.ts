@@ -1,4 +1,4 @@
-import type { MemoryView } from '#runtime';
+import { type MemoryView, RECALL_MAX } from '#runtime';
 import { Aliases, type AliasPair } from './aliases.ts';
 import { ALIAS, PREDICATE_ALIAS } from './domain.ts';
 import { isErased } from './erased.ts';
@@ -21,7 +21,7 @@ export interface FactKey {
   readonly predicate: string;
 }
 
-/** Names that are tried. An agent may declare many. */
+/** The most keys of one fact. An agent may declare many names. */
 const KEYS_MAX = 64;
 
 /** The key of a fact under each of its names, that of the classes first. */
@@ -31,10 +31,10 @@ export function keysOf({ subject, predicate }: FactKey, { names, predicates }: S
   return keys.slice(0, KEYS_MAX);
 }
 
-/** More aliases than one read has are not used. */
-const ALIASES_MAX = 10_000;
-
-/** The aliases of a space as of a time: those of the options, and those that the ledger has. */
+/**
+ * The aliases of a space as of a time: those of the options, and the first `RECALL_MAX` of each
+ * kind that the ledger has.
+ */
 export async function aliasesOf(
   view: MemoryView,
   declared: DeclaredAliases,
@@ -45,7 +45,7 @@ export async function aliasesOf(
       predicate,
       valid: times.valid,
       ...(times.system !== undefined && { system: times.system }),
-      limit: ALIASES_MAX,
+      limit: RECALL_MAX,
     });
     return facts.filter((fact) => !isErased(fact)).map(({ subject, object }) => ({ alias: subject, name: object }));
   };

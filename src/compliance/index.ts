@@ -16,7 +16,8 @@ export type { CheckedCheckpoint, GivenCheckpoint, IntegrityFault } from './evide
 export type { Example } from './evidence/tally.ts';
 export { FRAMEWORKS } from './frameworks/all.ts';
 export type { Clause, Framework } from './frameworks/framework.ts';
-export type { Finding, Measure, Proof, Status } from './measures/measure.ts';
+export type { Finding, Measure, Status } from './measures/measure.ts';
+export type { Proof } from './measures/proofs.ts';
 export { reportHtml } from './render/html.ts';
 export { reportMarkdown } from './render/markdown.ts';
 export { emptyText } from './render/words.ts';

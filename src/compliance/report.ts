@@ -6,7 +6,8 @@ import { type Evidence, type EvidenceOptions, gatherEvidence } from './evidence/
 import { type CheckedCheckpoint, FAULTS_MAX, type IntegrityFault } from './evidence/integrity.ts';
 import { frameworksNamed } from './frameworks/all.ts';
 import type { Clause, Framework } from './frameworks/framework.ts';
-import { type Finding, type Measure, type Proof, type Status, tallyOf } from './measures/measure.ts';
+import { type Finding, type Measure, type Status, tallyOf } from './measures/measure.ts';
+import type { Proof } from './measures/proofs.ts';
 
 export interface ReportOptions extends EvidenceOptions {
   /** The names of frameworks. Default: all. */

@@ -356,6 +356,19 @@ describe('a response', () => {
     expect(second.outcomes).toMatchObject({ 0: { outcome: 'already' } });
   });
 
+  test('retracts a fact whose object is cut within a character', async () => {
+    const world = await worldOf([]);
+    const trajectory = await world.assize.open('t');
+    const object = `${'a'.repeat(499)}😀`;
+    await trajectory.memory({ space: 's', writ: BAD }).assert({ subject: 'k', predicate: 'is', object });
+    world.clock.forward(1_000);
+    const made = await opened(world);
+    expect(made.plan.steps).toContainEqual(expect.objectContaining({ object: `${'a'.repeat(499)}\ufffd` }));
+    await approve(world, made.pending);
+    await carryOut(world.open(), world.store, { incident: made.incident, writFor: writsOf(world) });
+    await expectCarriedOut(world, made);
+  });
+
   test('the opener cannot approve its own plan', async () => {
     const world = await worldOf([{ does: 'note', isBad: true, on: 0, key: 'k' }]);
     const { pending } = await opened(world);

@@ -4,9 +4,9 @@ import type { FactStore, Hash, LedgerStore } from '#ledger';
 import type { Assize } from '#runtime';
 import { IncidentError } from './errors.ts';
 import { statusOf, wasProposed } from './incident-status.ts';
-import { type IncidentTrajectory, openIncidents, requireEmptyBeginning } from './incident-trajectory.ts';
+import { type IncidentTrajectory, openIncidentTrajectory, requireEmptyBeginning } from './incident-trajectory.ts';
 import type { WritFor } from './open-incident.ts';
-import { type Done, takeStep } from './take-step.ts';
+import { type StepResult, takeStep } from './take-step.ts';
 
 export interface CarryOut {
   /** The id of the incident. */
@@ -25,8 +25,8 @@ export interface CarriedOut {
   readonly recorded: number;
 }
 
-/** The reads of a store that carrying out needs. */
-export type CarriedStore = Pick<LedgerStore, 'entries'> & Pick<FactStore, 'facts'>;
+/** The reads of a store that the steps of a response need. */
+export type ResponseStore = Pick<LedgerStore, 'entries'> & Pick<FactStore, 'facts'>;
 
 const CARRY_OUT = arg.members({
   incident: arg.text,
@@ -47,11 +47,11 @@ const CARRY_OUT = arg.members({
  * @throws IncidentError `no_approved_incident`, `unknown_incident`, `no_incident_trajectory`,
  * `outcome_not_recorded`; the errors of `Assize.open`; ArgumentError `bad_argument`
  */
-export async function carryOut(assize: Assize, store: CarriedStore, input: CarryOut): Promise<CarriedOut> {
+export async function carryOut(assize: Assize, store: ResponseStore, input: CarryOut): Promise<CarriedOut> {
   checkArgument(CARRY_OUT, input, 'input');
   const { incident: id, writFor, trajectoryId = INCIDENTS, onStep } = input;
   await requireEmptyBeginning(store, trajectoryId);
-  const trajectory = await openIncidents(assize, trajectoryId);
+  const trajectory = await openIncidentTrajectory(assize, trajectoryId);
   const record = new IncidentRecord(trajectory, id, writFor, store);
   let recorded = 0;
   const { steps, because } = await record.read();
@@ -72,7 +72,7 @@ function needsWork({ outcomes, closedAt }: Incident, index: number): boolean {
 }
 
 /** A refusal is an outcome. Another attempt may succeed after a failure that is retryable. */
-async function tried(step: () => Promise<Done>): Promise<Done> {
+async function tried(step: () => Promise<StepResult>): Promise<StepResult> {
   try {
     return await step();
   } catch (error) {
@@ -81,6 +81,7 @@ async function tried(step: () => Promise<Done>): Promise<Done> {
   }
 }
 
+/** The longest reason of a failure that the domain accepts, in characters. */
 const REASON_MAX = 4_096;
 
 /** One incident in its trajectory. */
@@ -88,9 +89,9 @@ class IncidentRecord {
   readonly #trajectory: IncidentTrajectory;
   readonly #id: string;
   readonly #writFor: WritFor;
-  readonly #store: CarriedStore;
+  readonly #store: ResponseStore;
 
-  constructor(trajectory: IncidentTrajectory, id: string, writFor: WritFor, store: CarriedStore) {
+  constructor(trajectory: IncidentTrajectory, id: string, writFor: WritFor, store: ResponseStore) {
     this.#store = store;
     this.#trajectory = trajectory;
     this.#id = id;
@@ -130,8 +131,10 @@ class IncidentRecord {
   }
 
   /** Whether this call recorded the outcome. Another process may have been first. */
-  async add(step: number, { outcome, reason }: Done): Promise<boolean> {
-    const failure = outcome === 'failed' && { reason: (reason ?? 'no reason is known').slice(0, REASON_MAX) };
+  async add(step: number, { outcome, reason }: StepResult): Promise<boolean> {
+    const failure = outcome === 'failed' && {
+      reason: (reason ?? 'no reason is known').slice(0, REASON_MAX).toWellFormed(),
+    };
     const isRecorded = await this.#propose('record', { step, outcome, ...failure });
     if (isRecorded || (await this.read()).outcomes[step] !== undefined) return isRecorded;
     throw new IncidentError(
@@ -159,8 +162,10 @@ class IncidentRecord {
   }
 }
 
-/** The incidents of a state that are approved and not closed. */
-export function openIncidentsIn(state: { readonly incidents: Readonly<Record<string, Incident>> }): readonly string[] {
+/** The ids of the incidents of a state that are approved and not closed. */
+export function incidentsToCarryOut(state: {
+  readonly incidents: Readonly<Record<string, Incident>>;
+}): readonly string[] {
   return Object.entries(state.incidents).flatMap(([id, { closedAt, approvedBy }]) =>
     closedAt === undefined && approvedBy !== undefined ? [id] : [],
   );

@@ -8,7 +8,7 @@ import { IncidentError } from './errors.ts';
 export type IncidentTrajectory = Trajectory<typeof incident>;
 
 /** Opens the trajectory of incidents. @throws IncidentError `no_incident_trajectory` */
-export async function openIncidents(assize: Assize, trajectoryId: string): Promise<IncidentTrajectory> {
+export async function openIncidentTrajectory(assize: Assize, trajectoryId: string): Promise<IncidentTrajectory> {
   try {
     return await assize.open(trajectoryId, incident);
   } catch (error) {
@@ -22,7 +22,7 @@ export async function openIncidents(assize: Assize, trajectoryId: string): Promi
 }
 
 /** The same, created at its first use. Another process may create it at the same time. */
-export async function ensureIncidents(assize: Assize, trajectoryId: string): Promise<IncidentTrajectory> {
+export async function ensureIncidentTrajectory(assize: Assize, trajectoryId: string): Promise<IncidentTrajectory> {
   const all = await assize.trajectories();
   if (!all.some(({ trajectory_id }) => trajectory_id === trajectoryId))
     try {
@@ -30,7 +30,7 @@ export async function ensureIncidents(assize: Assize, trajectoryId: string): Pro
     } catch (error) {
       if (!isAssizeError(error, 'exists')) throw error;
     }
-  return openIncidents(assize, trajectoryId);
+  return openIncidentTrajectory(assize, trajectoryId);
 }
 
 /**

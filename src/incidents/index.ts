@@ -8,10 +8,10 @@
  * Never: revokes a writ of a principal that the start does not name; calls a tool.
  */
 export { affectedSince } from './affected-since.ts';
-export { type CarriedOut, type CarryOut, carryOut, openIncidentsIn } from './carry-out.ts';
+export { type CarriedOut, type CarryOut, carryOut, incidentsToCarryOut } from './carry-out.ts';
 export { IncidentError, type IncidentErrorCode } from './errors.ts';
 export { type IncidentDocument, incidentDocument } from './incident-document.ts';
-export { type IncidentTrajectory, openIncidents } from './incident-trajectory.ts';
+export { type IncidentTrajectory, openIncidentTrajectory } from './incident-trajectory.ts';
 export { type OpenIncident, openIncident, type ProposedIncident, type WritFor } from './open-incident.ts';
 export { type PlanOptions, planResponse, type ResponsePlan } from './plan-response.ts';
 export type { HoldersIn } from './plan-revocations.ts';

@@ -6,7 +6,7 @@ import { type Hash, type PendingPayload, readRow } from '#ledger';
 import type { Assize } from '#runtime';
 import { IncidentError } from './errors.ts';
 import { openedIn, statusOf } from './incident-status.ts';
-import { ensureIncidents, type IncidentTrajectory } from './incident-trajectory.ts';
+import { ensureIncidentTrajectory, type IncidentTrajectory } from './incident-trajectory.ts';
 import type { ResponsePlan } from './plan-response.ts';
 
 /** A writ for one action in a trajectory, which covers the scope. */
@@ -61,7 +61,7 @@ export async function openIncident(assize: Assize, input: OpenIncident): Promise
   requireSteps(plan);
   const args = { start: plan.start, because, openedBy, steps: plan.steps, remains: plan.remains };
   requireFitting(args, trajectoryId);
-  const trajectory = await ensureIncidents(assize, trajectoryId);
+  const trajectory = await ensureIncidentTrajectory(assize, trajectoryId);
   const { incident, open } = await nameFor(plan, trajectory);
   if (open !== undefined) return { incident, trajectoryId, ...open };
   const ruling = await trajectory.propose({

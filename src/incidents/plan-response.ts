@@ -4,7 +4,7 @@ import type { LedgerStore } from '#ledger';
 import type { BlastRadius } from '#runtime';
 import { AffectedTrajectories } from './affected-trajectories.ts';
 import { IncidentError } from './errors.ts';
-import { gatewayItems } from './gateway-calls.ts';
+import { gatewayItems } from './gateway-items.ts';
 import { planHalts } from './plan-halts.ts';
 import { planRetractions } from './plan-retractions.ts';
 import { type HoldersIn, planRevocations } from './plan-revocations.ts';

@@ -5,7 +5,8 @@ import type { AffectedTrajectories } from './affected-trajectories.ts';
 
 export type Retraction = Extract<ResponseStep, { kind: 'retract' }>;
 
-const OBJECT_SHOWN = 500;
+/** The characters of an object that the approver of a plan reads. */
+const OBJECT_SHOWN_MAX = 500;
 
 /** Retracts each affected fact that is believed, in a trajectory whose domain declares it. */
 export async function planRetractions(
@@ -20,7 +21,7 @@ export async function planRetractions(
     steps.set(`${factId} ${entry}`, {
       ...{ kind: 'retract', trajectory, space, subject, predicate },
       ...(branch !== undefined && { branch }),
-      ...{ object: object.slice(0, OBJECT_SHOWN), fact: factId, entry },
+      ...{ object: object.slice(0, OBJECT_SHOWN_MAX).toWellFormed(), fact: factId, entry },
     });
   }
   return [...steps.values()];

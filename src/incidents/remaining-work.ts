@@ -59,14 +59,14 @@ export async function pendingItems(
 /** The facts of other entries that affected entries ended. No step states them again. */
 export function endedItems({ ended }: BlastRadius): readonly RemainingItem[] {
   const items = ended.map(({ entry, space, subject, predicate, object }) => ({
-    what: `the fact ${subject} ${predicate} ${object.slice(0, OBJECT_SHOWN)} in ${space}`,
+    what: `the fact ${subject} ${predicate} ${object.slice(0, OBJECT_SHOWN_MAX).toWellFormed()} in ${space}`,
     ...{ entry, why: 'an affected entry ended it' },
     advice: 'state it again if it holds: assize assert',
   }));
   return [...new Map(items.map((item) => [`${item.what} ${item.entry}`, item])).values()];
 }
 
-const OBJECT_SHOWN = 200;
+const OBJECT_SHOWN_MAX = 200;
 
 /** The effects of registered tools. The engine compensates no effect after its transaction. */
 export function effectItems({ calls }: BlastRadius): readonly RemainingItem[] {

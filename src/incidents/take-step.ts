@@ -7,8 +7,8 @@ import { type Assize, type Ruling, Trajectory } from '#runtime';
 import type { WritFor } from './open-incident.ts';
 import { believedRows, type Retraction } from './plan-retractions.ts';
 
-/** The outcome of a step, before it is recorded. */
-export type Done = Omit<StepOutcome, 'at'>;
+/** The outcome of a step that was taken, before it is recorded. */
+export type StepResult = Omit<StepOutcome, 'at'>;
 
 export interface StepPorts {
   readonly assize: Assize;
@@ -18,7 +18,7 @@ export interface StepPorts {
 }
 
 /** Takes a step, unless it was taken before. @throws the errors of the runtime */
-export async function takeStep(ports: StepPorts, step: ResponseStep): Promise<Done> {
+export async function takeStep(ports: StepPorts, step: ResponseStep): Promise<StepResult> {
   const trajectory = await ports.assize.open(step.trajectory);
   await Trajectory.catchUp(trajectory);
   switch (step.kind) {
@@ -31,13 +31,13 @@ export async function takeStep(ports: StepPorts, step: ResponseStep): Promise<Do
   }
 }
 
-async function revoke({ writFor, reason }: StepPorts, trajectory: Trajectory, writ: string): Promise<Done> {
+async function revoke({ writFor, reason }: StepPorts, trajectory: Trajectory, writ: string): Promise<StepResult> {
   if (trajectory.writs.revoked().includes(writ)) return { outcome: 'already' };
   const by = await writFor(REVOKE_ACTION, revokeScope(writ), trajectory.id);
   return outcomeOf((await trajectory.writs.revoke({ writ, reason, by })).ruling);
 }
 
-async function halt({ writFor, reason }: StepPorts, trajectory: Trajectory): Promise<Done> {
+async function halt({ writFor, reason }: StepPorts, trajectory: Trajectory): Promise<StepResult> {
   if (trajectory.halted !== undefined) return { outcome: 'already' };
   try {
     const writ = await writFor(HALT_ACTION, haltScope(trajectory.id), trajectory.id);
@@ -50,9 +50,9 @@ async function halt({ writFor, reason }: StepPorts, trajectory: Trajectory): Pro
 }
 
 /** Retracts each period of the fact that is still as its entry wrote it. */
-async function retract({ store, writFor }: StepPorts, trajectory: Trajectory, step: Retraction): Promise<Done> {
+async function retract({ store, writFor }: StepPorts, trajectory: Trajectory, step: Retraction): Promise<StepResult> {
   const { space, subject, predicate } = step;
-  let outcome: Done = { outcome: 'already' };
+  let outcome: StepResult = { outcome: 'already' };
   for (const { object, valid_from, valid_to } of await believedRows(store, step)) {
     const writ = await writFor(BELIEVE_ACTION, memoryScope({ space, subject, predicate }), trajectory.id);
     const ruling = await trajectory
@@ -64,7 +64,7 @@ async function retract({ store, writFor }: StepPorts, trajectory: Trajectory, st
   return outcome;
 }
 
-function outcomeOf(ruling: Ruling): Done {
+function outcomeOf(ruling: Ruling): StepResult {
   switch (ruling.ruling) {
     case 'committed':
       return { outcome: ruling.unchanged === true ? 'already' : 'done' };

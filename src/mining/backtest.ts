@@ -41,7 +41,9 @@ const OPTIONS = arg.options<RuleBacktestOptions>({
   watch: arg.any,
   onProgress: arg.any,
 });
-const LISTED = 20;
+/** The most differences of one rule in a report. */
+const LISTED_MAX = 20;
+/** More than the differences of any store: those of two backtests are compared as a whole. */
 const ALL = 1_000_000;
 
 /**
@@ -78,7 +80,7 @@ function compared(without: readonly BacktestReport[], under: readonly BacktestRe
   const places = [...after.values(), ...[...before.values()].filter(({ entry_id }) => !after.has(entry_id))];
   const differences = places.flatMap(({ trajectory_id, seq, entry_id, action, at, recorded }): RuleDifference[] => {
     const [was, is] = [before.get(entry_id)?.now ?? recorded, after.get(entry_id)?.now ?? recorded];
-    if (decided(was) === decided(is)) return [];
+    if (withoutDetail(was) === withoutDetail(is)) return [];
     return [{ trajectory_id, seq, entry_id, action, at, without: was, with: is }];
   });
   const changes: Record<string, number> = {};
@@ -90,12 +92,12 @@ function compared(without: readonly BacktestReport[], under: readonly BacktestRe
     judged: under.reduce((sum, { judged }) => sum + judged, 0),
     difference_count: differences.length,
     changes,
-    differences: differences.slice(0, LISTED),
+    differences: differences.slice(0, LISTED_MAX),
   };
 }
 
-/** A ruling without its words: one more rule that asks adds its reason to those of the others. */
-function decided({ detail: _, ...ruling }: ShownRuling): string {
+/** A ruling without its detail, to which each further rule that asks adds its reason. */
+function withoutDetail({ detail: _, ...ruling }: ShownRuling): string {
   return canonicalize(ruling, WORLD_LIMITS);
 }
 

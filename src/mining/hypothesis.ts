@@ -38,7 +38,7 @@ export function isTestable(leastP: number): boolean {
 }
 
 /**
- * The share of runs that a set of values, a prefix or a rate has to be shown to stay below: the
- * null hypothesis is that a run steps outside with this probability.
+ * The probability with which a run steps outside a set of values or a prefix, by the null
+ * hypothesis. The runs have to show a smaller one.
  */
 export const OUTSIDE = 0.1;

@@ -2,11 +2,12 @@ import { arg, checkArgument, isAssizeError } from '#base';
 import { type GatewayState, gatewayDomain, type Rules, rulesInForce } from '#domains/gateway';
 import { type LedgerStore, Replayer, readRow } from '#ledger';
 import type { BacktestOptions } from '#runtime';
-import { backtestRules, type RuleBacktest } from './backtest.ts';
+import { backtestRules, type RuleBacktest, type RuleBacktestOptions } from './backtest.ts';
 import { MiningError } from './errors.ts';
 import { type Candidate, judgeRule, type MiningOptions, search } from './mine.ts';
 import { readRuns } from './read/read-runs.ts';
 import { KINDS } from './rule.ts';
+import { isLetThrough, type MiningRun } from './run.ts';
 import { rulesText } from './write/add-to-file.ts';
 import { type GatewayRule, gatewayRule, type WriteOptions } from './write/gateway-rule.ts';
 
@@ -73,10 +74,10 @@ const OPTIONS = arg.options<MineStoreOptions>({
 
 /**
  * Mines the runs of a store, judges each rule on all of its runs, and backtests each rule that a
- * rules file has a place for. Reads alone.
+ * rules file has a place for. Writes nothing.
  *
- * @throws MiningError `invalid_run`; LedgerFault; the errors of `backtestStore` and of the store;
- *   ArgumentError `bad_argument`
+ * @throws MiningError `invalid_run`, `no_such_run`; ArgumentError `bad_argument`; LedgerFault;
+ *   the errors of `backtestStore` and of the store
  */
 export async function mineStore(store: LedgerStore, options: MineStoreOptions = {}): Promise<MiningReport> {
   checkArgument(OPTIONS, options, 'options');
@@ -85,59 +86,51 @@ export async function mineStore(store: LedgerStore, options: MineStoreOptions = 
   const { runs, erased } = await readRuns(store, trajectoryIds, {
     onProgress: (done, total) => onProgress?.('reading runs', done, total),
   });
-  const isGood = good === undefined ? undefined : knownRuns(good, runs);
-  const mined = isGood === undefined ? runs : runs.filter(({ id }) => isGood.has(id));
-  const gateways = await gatewaysOf(store, trajectoryIds);
-  const [first] = gateways;
-  const base = rules ?? (first === undefined ? undefined : await recordedRules(store, first));
+  const mined = good === undefined ? runs : goodRuns(good, runs);
   const { candidates, none } = search(mined, mining);
-  const written = candidates.map((candidate): Omit<MinedCandidate, 'everywhere'> => {
-    const form = formOf(candidate, base?.tools, effect);
-    return 'why' in form ? { ...candidate, not_written: form.why } : { ...candidate, written: form };
-  });
+  const gateways = await gatewaysOf(store, trajectoryIds);
+  const base = rules ?? (await recordedRules(store, gateways));
+  const forms = candidates.map((candidate) => formOf(candidate, base?.tools, effect));
   const isTried = (id: string): boolean => (typeof backtest === 'boolean' ? backtest : backtest.includes(id));
-  const forms = written.flatMap(({ id, written: form }) => (form !== undefined && isTried(id) ? [form] : []));
-  const reports =
-    base === undefined || first === undefined || forms.length === 0
-      ? []
-      : await backtestRules(store, forms, {
-          trajectoryIds: gateways,
-          rules: base,
-          ...(oracle === undefined ? {} : { oracle }),
-          ...(watch === undefined ? {} : { watch }),
-          onProgress: (done, total) => onProgress?.('backtesting rules', done, total),
-        });
-  const reportOf = new Map(forms.map((form, i) => [form, reports[i]]));
+  const tried = forms.filter((form): form is WrittenRule => !('why' in form) && isTried(form.value.id));
+  const backtests = await backtestsOf(store, tried, base, {
+    trajectoryIds: gateways,
+    ...(oracle === undefined ? {} : { oracle }),
+    ...(watch === undefined ? {} : { watch }),
+    onProgress: (done, total) => onProgress?.('backtesting rules', done, total),
+  });
   return {
     runs: runs.length,
     good: mined.length,
-    calls: mined.reduce((sum, { calls }) => sum + calls.filter(({ ruling }) => ruling === 'committed').length, 0),
+    calls: mined.reduce((sum, { calls }) => sum + calls.filter(isLetThrough).length, 0),
     erased,
     ...(none === undefined ? {} : { none }),
-    candidates: written.map(({ written: form, ...candidate }) => {
-      const { support, counter_example_count, counter_examples } = judgeRule(candidate.rule, runs);
-      const everywhere = { support, counter_example_count, counter_examples };
-      if (form === undefined) return { ...candidate, everywhere };
-      const report = reportOf.get(form);
-      return { ...candidate, everywhere, written: { ...form, ...(report === undefined ? {} : { backtest: report }) } };
-    }),
+    candidates: candidates.map((candidate, i) => minedCandidate(candidate, forms[i]!, runs, backtests)),
   };
 }
 
-/** @throws MiningError `no_such_run` */
-function knownRuns(good: readonly string[], runs: readonly { readonly id: string }[]): ReadonlySet<string> {
+/** The runs with these ids. @throws MiningError `no_such_run` */
+function goodRuns(good: readonly string[], runs: readonly MiningRun[]): readonly MiningRun[] {
   const known = new Set(runs.map(({ id }) => id));
   const unknown = good.find((id) => !known.has(id));
-  if (unknown === undefined) return new Set(good);
-  const example = runs[0] === undefined ? 'The trajectories have no runs' : `The first run is ${runs[0].id}`;
-  throw new MiningError('no_such_run', `No run has the id ${unknown}. ${example}.`, { evidence: { id: unknown } });
+  const wanted = new Set(good);
+  if (unknown === undefined) return runs.filter(({ id }) => wanted.has(id));
+  const remedy =
+    runs[0] === undefined
+      ? 'The trajectories have no runs; pass others'
+      : `Pass ids of runs of these trajectories, such as ${runs[0].id}`;
+  throw new MiningError('no_such_run', `No run has the id ${unknown}. ${remedy}.`, { evidence: { id: unknown } });
 }
 
+/** A rule in its form for a rules file, before its backtest. */
+type WrittenRule = Omit<NonNullable<MinedCandidate['written']>, 'backtest'>;
+
+/** The form of a candidate in a rules file, or the reason why that file has no place for it. */
 function formOf(
   candidate: Candidate,
   tools: Rules['tools'] | undefined,
   effect: WriteOptions['effect'],
-): NonNullable<MinedCandidate['written']> | { readonly why: string } {
+): WrittenRule | { readonly why: string } {
   try {
     const rule = gatewayRule(candidate, tools, effect === undefined ? {} : { effect });
     return { ...rule, text: rulesText([rule]) };
@@ -147,6 +140,32 @@ function formOf(
   }
 }
 
+/** The backtest of each written rule. None without rules, to which a rule can be added. */
+async function backtestsOf(
+  store: LedgerStore,
+  written: readonly WrittenRule[],
+  rules: Rules | undefined,
+  options: Omit<RuleBacktestOptions, 'rules'>,
+): Promise<ReadonlyMap<object, RuleBacktest>> {
+  if (rules === undefined || options.trajectoryIds.length === 0 || written.length === 0) return new Map();
+  const reports = await backtestRules(store, written, { ...options, rules });
+  return new Map(written.map((rule, i) => [rule, reports[i]!]));
+}
+
+function minedCandidate(
+  candidate: Candidate,
+  form: ReturnType<typeof formOf>,
+  runs: readonly MiningRun[],
+  backtests: ReadonlyMap<object, RuleBacktest>,
+): MinedCandidate {
+  const { support, counter_example_count, counter_examples } = judgeRule(candidate.rule, runs);
+  const everywhere = { support, counter_example_count, counter_examples };
+  if ('why' in form) return { ...candidate, not_written: form.why, everywhere };
+  const backtest = backtests.get(form);
+  return { ...candidate, everywhere, written: { ...form, ...(backtest === undefined ? {} : { backtest }) } };
+}
+
+/** The trajectories of the domain `gateway`. */
 async function gatewaysOf(store: LedgerStore, trajectoryIds: readonly string[]): Promise<string[]> {
   const gateways: string[] = [];
   for (const id of new Set(trajectoryIds)) {
@@ -158,8 +177,9 @@ async function gatewaysOf(store: LedgerStore, trajectoryIds: readonly string[]):
   return gateways;
 }
 
-/** The rules in force at the end of a trajectory of the gateway. */
-async function recordedRules(store: LedgerStore, trajectoryId: string): Promise<Rules> {
-  const { fold } = await new Replayer(store).replay(trajectoryId);
+/** The rules in force at the end of the first trajectory of the gateway. Undefined without one. */
+async function recordedRules(store: LedgerStore, [first]: readonly string[]): Promise<Rules | undefined> {
+  if (first === undefined) return undefined;
+  const { fold } = await new Replayer(store).replay(first);
   return rulesInForce(fold.state as unknown as GatewayState);
 }

@@ -75,7 +75,8 @@ const MINERS: Readonly<Record<MinedKind, Mine>> = {
   rate: mineRates,
 };
 
-const LISTED = 20;
+/** The most counter-examples of one candidate. */
+const LISTED_MAX = 20;
 
 /**
  * The rules that runs obey, the most certain first. Rules that hold by chance are dropped: of the
@@ -143,7 +144,7 @@ function candidateOf({ rule, p }: Hypothesis, runs: readonly MiningRun[]): Candi
     confidence: about.length === 0 ? 1 : 1 - broken.length / about.length,
     p,
     counter_example_count: broken.length,
-    counter_examples: broken.slice(0, LISTED).map((place) => {
+    counter_examples: broken.slice(0, LISTED_MAX).map((place) => {
       const entry = byId.get(place.run)?.calls[place.call]?.entry;
       return { ...place, ...(entry === undefined ? {} : { entry }) };
     }),

@@ -130,6 +130,7 @@ export {
   type MemoryOptions,
   type MemoryReport,
   MemoryView,
+  RECALL_MAX,
   type RebuildOptions,
   type RebuiltMemory,
   type Recalled,

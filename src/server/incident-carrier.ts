@@ -1,7 +1,7 @@
 import { isAssizeError } from '#base';
 import { type Instant, instantToMillis } from '#canon';
 import { INCIDENTS } from '#domains/incident';
-import { carryOut, openIncidents, openIncidentsIn, type WritFor } from '#incidents';
+import { carryOut, incidentsToCarryOut, openIncidentTrajectory, type WritFor } from '#incidents';
 import { HALT_ACTION, REVOKE_ACTION } from '#ledger';
 import { Trajectory } from '#runtime';
 import { SERVER } from './gateway-worlds.ts';
@@ -62,9 +62,9 @@ export class IncidentCarrier {
   }
 
   async #open(): Promise<readonly string[]> {
-    const trajectory = await openIncidents(this.#ports.assize, INCIDENTS);
+    const trajectory = await openIncidentTrajectory(this.#ports.assize, INCIDENTS);
     await Trajectory.catchUp(trajectory as never);
-    return openIncidentsIn(trajectory.state() as never);
+    return incidentsToCarryOut(trajectory.state() as never);
   }
 
   readonly #writFor: WritFor = async (action, _, trajectoryId) => {

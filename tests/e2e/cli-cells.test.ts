@@ -161,8 +161,8 @@ test('a revocation says what it revokes, and refuses an unknown name', async () 
   );
   const text = await out('cells', 'revoke', 'agent:scout', ...why);
   for (const part of [
-    'agent:scout is revoked for good',
-    '  1 token ',
+    'A revocation of agent:scout is for good, and ends in every cell:',
+    '  1 token\n',
     '  one: the grants used in acme:trip',
     'Ordered.',
   ])

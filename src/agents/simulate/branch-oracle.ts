@@ -35,14 +35,14 @@ export interface BranchOracleParts {
   readonly clock: SimulatedClock;
   /** The record. Undefined: no question is answered from it. */
   readonly record: SimulationSource['oracleStore'] | undefined;
-  /** The log that samples share, and the name of the part of it that this sample uses. */
-  readonly kept: OracleStore;
+  /** The log of answers that samples share, and the name of the part that this sample uses. */
+  readonly answers: OracleStore;
   readonly part: string;
   /** Gives a question the form in which the record has it. */
   readonly recordedForm: (asking: OracleCall) => OracleCall;
 }
 
-/** Questions about the branch itself. Only the branch can answer them. */
+/** The kinds of questions about the branch itself. Only the branch can answer them. */
 const OWN: ReadonlySet<string> = new Set(['ruling', 'calls', 'turn']);
 
 /**
@@ -51,13 +51,13 @@ const OWN: ReadonlySet<string> = new Set(['ruling', 'calls', 'turn']);
  * the outside.
  */
 export function branchOracle(parts: BranchOracleParts): { readonly oracle: Oracle; readonly asked: AskedQuestions } {
-  const { log, clock, record, kept, part, recordedForm } = parts;
+  const { log, clock, record, answers, part, recordedForm } = parts;
   const asked: AskedQuestions = {
     ...{ recorded: 0, repeated: 0, asked: 0 },
     ...{ inputTokens: 0, outputTokens: 0, askedInputTokens: 0, askedOutputTokens: 0 },
   };
   const own = createOracle({ store: log, clock, mode: 'record' });
-  const shared = createOracle({ store: kept, clock, mode: 'record' });
+  const shared = createOracle({ store: answers, clock, mode: 'record' });
 
   const answered = async (given: OracleCall): Promise<Json> => {
     const asking = recordedForm(given);
@@ -69,7 +69,7 @@ export function branchOracle(parts: BranchOracleParts): { readonly oracle: Oracl
       return recorded;
     }
     if (kind === 'random') return asking.call();
-    return count(asked, shared, { ...asking, scope: { ...(asking.scope as CallScope), branch: part } });
+    return askCounted(asked, shared, { ...asking, scope: { ...(asking.scope as CallScope), branch: part } });
   };
 
   const consult: Oracle['consult'] = async (asking) =>
@@ -82,7 +82,8 @@ export function branchOracle(parts: BranchOracleParts): { readonly oracle: Oracl
   return { oracle: Object.freeze(oracle), asked };
 }
 
-async function count(asked: AskedQuestions, shared: Oracle, asking: OracleCall): Promise<Json> {
+/** Asks the shared log, or the outside, and counts the question with its tokens. */
+async function askCounted(asked: AskedQuestions, shared: Oracle, asking: OracleCall): Promise<Json> {
   let isNew = false;
   const call = (): Json | Promise<Json> => {
     isNew = true;

@@ -76,9 +76,9 @@ export interface VariantParting extends Parting {
   readonly sample: number;
 }
 
-export function summaryOf({ steps, callsAfter, turns, earlier, leftOut }: Production): RecordedSummary {
+export function summaryOf({ steps, callsAfter, turns, sharedTurns, leftOut }: Production): RecordedSummary {
   return {
-    turns: turns.length - earlier,
+    turns: turns.length - sharedTurns,
     rulings: countsOf(steps),
     calls: Object.fromEntries([...Map.groupBy(callsAfter, toolOf)].map(([tool, calls]) => [tool, calls.length])),
     spent: spentBy(steps),

@@ -1,14 +1,5 @@
 import type { Json } from '#base';
-import {
-  difference,
-  type Entry,
-  type EntryRow,
-  type Hash,
-  isEffectEntry,
-  observationsOf,
-  Replayer,
-  ValueReader,
-} from '#ledger';
+import { type Entry, type EntryRow, type Hash, isEffectEntry, observationsOf, Replayer, ValueReader } from '#ledger';
 import { type Clock, createOracle, type Oracle } from '#oracle';
 import { type RecordedToolCall, RuntimeError, recordedToolCalls } from '#runtime';
 import { AgentError } from '../errors.ts';
@@ -24,12 +15,12 @@ import { type Step, stepOf } from './steps.ts';
 /** The record of a production trajectory, up to the shared entry and after it. */
 export interface Production {
   readonly source: SimulationSource;
-  /** All entries. The first `length` of them are shared. */
+  /** All entries, and the number of the first ones that the branches share. */
   readonly entries: readonly RecordedEntry[];
-  readonly length: number;
-  /** All turns of its run. The first `earlier` of them are shared. */
+  readonly sharedEntries: number;
+  /** All turns of its run, and the number of the first ones that the branches share. */
   readonly turns: readonly RecordedTurn[];
-  readonly earlier: number;
+  readonly sharedTurns: number;
   /** By shared turn: the proposal that blocked that of the turn, which no entry has. */
   readonly frozenBy: ReadonlyMap<number, Hash>;
   /** The decisions about pending proposals, in order. */
@@ -47,32 +38,35 @@ export interface Production {
 }
 
 /**
+ * Reads the record. The outcomes of calls that directly follow the entry `at` are shared too.
+ *
  * @throws RuntimeError `not_found`, `invalid_ledger`; AgentError `signer_needed`, `bad_turn`;
  * LedgerFault; OracleError `oracle_corrupt`
  */
 export async function readProduction(source: SimulationSource, options: CheckedOptions): Promise<Production> {
   const { store, trajectoryId } = source;
   const entries = await entriesOf(source);
-  const last = entries[withOutcomes(entries, placeOf(entries, options.at ?? 0, trajectoryId))] as RecordedEntry;
-  const length = last.entry.seq + 1;
+  const last = entries[withOutcomes(entries, seqOf(entries, options.at ?? 0, trajectoryId))] as RecordedEntry;
+  const sharedEntries = last.entry.seq + 1;
   checkSigner(last.entry, options);
   const turns = await turnsOf(source);
   const places = new Map(entries.map(({ entry }) => [entry.id, entry.seq]));
   const found = turns.findIndex(({ turn: { after } }) => (places.get(after) ?? 0) >= last.entry.seq);
-  const earlier = found === -1 ? turns.length : found;
+  const sharedTurns = found === -1 ? turns.length : found;
   const values = new ValueReader(store);
-  const after = entries.slice(length);
+  const after = entries.slice(sharedEntries);
   const calls = await callsOf(source);
-  const isShared = ({ entry }: RecordedToolCall): boolean => entry !== undefined && (places.get(entry) ?? 0) < length;
+  const isShared = ({ entry }: RecordedToolCall): boolean =>
+    entry !== undefined && (places.get(entry) ?? 0) < sharedEntries;
   const callsAfter = calls.filter((call) => !isShared(call));
   return {
     source,
     entries,
-    length,
+    sharedEntries,
     turns,
-    earlier,
-    frozenBy: frozenIn(entries, turns.slice(0, earlier), places),
-    counsel: await counselIn(entries, length, turns, values),
+    sharedTurns,
+    frozenBy: frozenIn(entries, turns.slice(0, sharedTurns), places),
+    counsel: await counselIn(entries, sharedEntries, turns, values),
     calls: [...callsAfter, ...calls.filter(isShared)],
     callsAfter,
     steps: await stepsIn(after, values),
@@ -87,13 +81,8 @@ export async function stepsIn(entries: readonly RecordedEntry[], values: ValueRe
   return steps.filter((step) => step !== undefined);
 }
 
-/** The operations that turn the last state of the record into another one. */
-export function differenceTo({ state }: Production, other: Json): ReturnType<typeof difference> {
-  return difference(state, other);
-}
-
-/** @throws RuntimeError `not_found` */
-function placeOf(entries: readonly RecordedEntry[], at: number | string, trajectoryId: string): number {
+/** The seq of the entry that `at` names. @throws RuntimeError `not_found` */
+function seqOf(entries: readonly RecordedEntry[], at: number | string, trajectoryId: string): number {
   const seq = typeof at === 'number' ? at : entries.findIndex(({ entry }) => entry.id === at);
   if (entries[seq] !== undefined) return seq;
   throw new RuntimeError(

@@ -11,7 +11,7 @@ import { decisionIn, type RecordedCounsel } from './people.ts';
  */
 export async function counselIn(
   entries: readonly RecordedEntry[],
-  length: number,
+  sharedEntries: number,
   turns: readonly RecordedTurn[],
   values: ValueReader,
 ): Promise<RecordedCounsel[]> {
@@ -19,7 +19,7 @@ export async function counselIn(
   const decided = new Map<Hash, RecordedCounsel[]>();
   const places = new Map(entries.map(({ entry }) => [entry.id, entry.seq]));
   for (const { turn } of turns) {
-    if (!('counsel' in turn) || (places.get(turn.after) ?? 0) < length - 1) continue;
+    if (!('counsel' in turn) || (places.get(turn.after) ?? 0) < sharedEntries - 1) continue;
     const { pending } = turn.counsel;
     decided.set(pending, [
       ...(decided.get(pending) ?? []),
@@ -30,7 +30,7 @@ export async function counselIn(
     const { payload } = entry;
     if (payload.kind === 'pending_approval' && !isEffectEntry(payload))
       proposals.set(entry.id, await proposalKey(entry as Entry<PendingPayload>, values));
-    if (entry.seq < length || !('resolves' in payload) || payload.resolves === undefined) continue;
+    if (entry.seq < sharedEntries || !('resolves' in payload) || payload.resolves === undefined) continue;
     const { resolves } = payload;
     const isTold = decided.get(resolves)?.some(({ decision }) => decision.do !== 'later') === true;
     const decision = isTold ? undefined : await decisionOf(entry, values);

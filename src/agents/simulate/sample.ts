@@ -1,6 +1,6 @@
 import { isAssizeError, isInstance, type Json, thrownText, unlessAborted } from '#base';
 import { hashText } from '#canon';
-import { type Entry, LedgerFault, type PendingPayload, readRow, ValueReader } from '#ledger';
+import { difference, type Entry, LedgerFault, type PendingPayload, readRow, ValueReader } from '#ledger';
 import { type OracleRow, type OracleStore, type Random, seededRandom, turnKey } from '#oracle';
 import type { Trajectory } from '#runtime';
 import { StoreError } from '#stores';
@@ -12,7 +12,7 @@ import { branchOracle } from './branch-oracle.ts';
 import { copyRuntime } from './copy-runtime.ts';
 import type { CheckedOptions, Variant } from './options.ts';
 import { counselOf } from './people.ts';
-import { differenceTo, type Production, rowsOf, stepsIn } from './production.ts';
+import { type Production, rowsOf, stepsIn } from './production.ts';
 import { proposalKey } from './recorded-counsel.ts';
 import { recordedFormOf } from './recorded-form.ts';
 import { type SampleFault, type SampleOutcome, type SampleResult, spentBy } from './sample-result.ts';
@@ -34,19 +34,20 @@ export class Sample {
   readonly #standIns: StandIns;
   readonly #branch: ReturnType<typeof branchOracle>;
   #trajectory!: Trajectory;
+  /** The first call without an answer, with the branch as it was then. The sample ends there. */
   #cut: { readonly fault: CallFault; readonly length: number; readonly state: Json } | undefined;
 
-  constructor(production: Production, options: CheckedOptions, variant: Variant, number: number, kept: OracleStore) {
-    const { source, length, entries } = production;
+  constructor(production: Production, options: CheckedOptions, variant: Variant, number: number, answers: OracleStore) {
+    const { source, sharedEntries, entries } = production;
     this.#production = production;
     this.#options = options;
     this.#variant = variant;
     this.#number = number;
     this.#store = new SimulationStore(
       source,
-      entries.slice(0, length).map(({ entry }) => entry),
+      entries.slice(0, sharedEntries).map(({ entry }) => entry),
     );
-    const { entry: at } = entries[length - 1] as RecordedEntry;
+    const { entry: at } = entries[sharedEntries - 1] as RecordedEntry;
     this.#store.seek({ at: at.payload.at, id: at.id });
     this.#clock = new SimulatedClock(at.payload.at);
     this.#random = this.#chance('run');
@@ -59,7 +60,7 @@ export class Sample {
     });
     const isFresh = variant.fresh === true;
     this.#branch = branchOracle({
-      ...{ log: this.#store, clock: this.#clock, kept },
+      ...{ log: this.#store, clock: this.#clock, answers },
       recordedForm: recordedFormOf(options.domain, variant.domain ?? options.domain),
       record: isFresh ? undefined : source.oracleStore,
       part: hashText(JSON.stringify(['assize/simulate', at.id, number, isFresh ? variant.name : null])),
@@ -68,8 +69,8 @@ export class Sample {
 
   /** @throws AgentError `variant_refused`; LedgerFault, StoreError; the signal's reason */
   async run(): Promise<SampleResult> {
-    await this.#store.begin(await rowsOf(this.#production.source, this.#production.length));
-    await this.#takeTurns();
+    await this.#store.begin(await rowsOf(this.#production.source, this.#production.sharedEntries));
+    await this.#copyTurns();
     const { domain = this.#options.domain } = this.#variant;
     const assize = await copyRuntime({
       ...{ production: this.#production, options: this.#options, variant: this.#variant },
@@ -84,10 +85,10 @@ export class Sample {
     }
   }
 
-  /** The turns of the record before the branch, with their answers. */
-  async #takeTurns(): Promise<void> {
-    const { source, earlier } = this.#production;
-    for (let turn = 0; turn < earlier; turn++) {
+  /** Copies the shared turns of the record, with their answers. */
+  async #copyTurns(): Promise<void> {
+    const { source, sharedTurns } = this.#production;
+    for (let turn = 0; turn < sharedTurns; turn++) {
       const row = await source.oracleStore.oracleGet(turnKey(source.trajectoryId, turn));
       await this.#store.oraclePut(row as OracleRow);
     }
@@ -116,10 +117,10 @@ export class Sample {
   /** Runs the agents, and moves the clock on while they wait for a time. */
   async #turns(): Promise<RunReport['ended']> {
     const { turns: most, waits } = this.#options.limits;
-    const { earlier } = this.#production;
-    let done = earlier;
+    const { sharedTurns } = this.#production;
+    let done = sharedTurns;
     for (let waited = 0; ; waited++) {
-      const report = await this.#runOn(most - (done - earlier));
+      const report = await this.#runOn(most - (done - sharedTurns));
       done = report.turns;
       if (report.ended !== 'waiting' || report.wakeAt === undefined) return report.ended;
       if (waited === waits) return 'turns';
@@ -176,17 +177,17 @@ export class Sample {
   // ── the result ──
 
   async #result(ended: { readonly outcome: SampleOutcome; readonly fault?: SampleFault }): Promise<SampleResult> {
-    const { source, length, earlier, steps: before } = this.#production;
+    const { source, sharedEntries, sharedTurns, steps: before, state } = this.#production;
     const end = this.#cut?.length ?? this.#trajectory.length;
     const entries = (await recordedEntries(this.#store, source.trajectoryId)).slice(0, end);
-    const steps = await stepsIn(entries.slice(length), new ValueReader(this.#store));
+    const steps = await stepsIn(entries.slice(sharedEntries), new ValueReader(this.#store));
     const parts = partingOf(before, steps);
     return {
       ...{ variant: this.#variant.name, sample: this.#number, ...ended },
       head: (entries.at(-1) as RecordedEntry).entry.id,
-      turns: (await this.#turnsMade()) - earlier,
+      turns: (await this.#turnsMade()) - sharedTurns,
       steps,
-      difference: differenceTo(this.#production, this.#cut?.state ?? this.#trajectory.state()),
+      difference: difference(state, this.#cut?.state ?? this.#trajectory.state()),
       calls: this.#standIns.calls,
       spent: spentBy(steps),
       asked: { ...this.#branch.asked },
@@ -195,7 +196,7 @@ export class Sample {
   }
 
   async #turnsMade(): Promise<number> {
-    let turns = this.#production.earlier;
+    let turns = this.#production.sharedTurns;
     while ((await this.#store.oracleGet(turnKey(this.#trajectory.id, turns))) !== undefined) turns++;
     return turns;
   }

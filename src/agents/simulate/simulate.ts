@@ -44,17 +44,17 @@ export async function simulate(source: SimulationSource, options: SimulateOption
   const checked = checkedOptions(source, options);
   await requireOtherRecord(source, checked);
   const production = await readProduction(source, checked);
-  const kept = checked.record ?? new MemoryStore();
+  const answers = checked.record ?? new MemoryStore();
   const variants: VariantResult[] = [];
   for (const variant of checked.variants) {
     const samples: SampleResult[] = [];
     for (let number = 0; number < checked.samples; number++) {
       checked.signal?.throwIfAborted();
-      samples.push(await new Sample(production, checked, variant, number, kept).run());
+      samples.push(await new Sample(production, checked, variant, number, answers).run());
     }
     variants.push(variantResult(variant.name, samples));
   }
-  const { entry } = production.entries[production.length - 1]!;
+  const { entry } = production.entries[production.sharedEntries - 1]!;
   return {
     trajectoryId: source.trajectoryId,
     at: { seq: entry.seq, id: entry.id },

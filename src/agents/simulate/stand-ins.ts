@@ -51,14 +51,14 @@ export class StandIns {
     const { description, input, reads, writes, uncompensated, sensitive, parallel, channel, cost, undoCost } = spec;
     return declareTool({
       ...{ name, input, class: sort ?? 'read' },
-      ...given({ description, reads, writes, uncompensated, sensitive, parallel, channel, cost, undoCost }),
+      ...withoutUndefined({ description, reads, writes, uncompensated, sensitive, parallel, channel, cost, undoCost }),
       execute: (value: Json, call: CallContext) => this.#execute(name, value, call),
       ...(spec.compensate !== undefined && { compensate: () => ({ undone: 'all' as const }) }),
-      ...(spec.reconcile !== undefined && { reconcile: (_: Json, { key }: CallContext) => this.#happened(key) }),
+      ...(spec.reconcile !== undefined && { reconcile: (_: Json, { key }: CallContext) => this.#outcomeOf(key) }),
     }) as Tool;
   }
 
-  #happened(key: string): { happened: true; result: Json } | { happened: false } {
+  #outcomeOf(key: string): { happened: true; result: Json } | { happened: false } {
     const result = this.#answers.get(key);
     return result === undefined ? { happened: false } : { happened: true, result };
   }
@@ -122,6 +122,7 @@ function fraction(random: Random): number {
   return Buffer.from(bytes).readUIntBE(0, 6) / 2 ** 48;
 }
 
-function given<T extends object>(members: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+/** The members that are present. */
+function withoutUndefined<T extends object>(members: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never;
 }

@@ -30,7 +30,7 @@ type Wishes = readonly [Intent, ...Intent[]];
  */
 export class CaseDrawer {
   readonly #places: readonly Place[];
-  /** Pairs of each rule. */
+  /** The pairs that break each rule, by rule. */
   readonly #contended: readonly (readonly ContendedPair[])[];
   readonly #choices: Choices;
   readonly #drawn: Set<string> = new Set();
@@ -42,6 +42,7 @@ export class CaseDrawer {
     this.#choices = choices;
   }
 
+  /** Finds the states and the pairs that break a rule together, from which cases are drawn. */
   static async on(
     evaluator: Evaluator,
     starts: readonly Json[],

@@ -13,10 +13,11 @@ export interface Place {
   readonly workers: ReadonlyMap<string, readonly Intent[]>;
 }
 
-/** Proposals that are drawn to reach further states, and the states that are kept. */
-const WALK = 2_000;
-const KEPT_MAX = 40;
-/** The states, with the starting ones, on which proposals are drawn. */
+/** Proposals that are drawn to reach further states. */
+const DRAWS = 2_000;
+/** The most reached states that are kept. */
+const REACHED_MAX = 40;
+/** The most states, with the starting ones, on which proposals are drawn. */
 const PLACES_MAX = 41;
 /** Half of the proposals are drawn on one of the latest states: some rules need many steps. */
 const LATEST = 5;
@@ -46,7 +47,7 @@ export async function reachedPlaces(
 ): Promise<readonly Place[]> {
   const drawer = new ProposalDrawer(evaluator.domain, (action) => isDrawable(evaluator.domain, action));
   const places: Place[] = [];
-  const reached = await walked(evaluator, starts, drawer, choices, pause);
+  const reached = await reachedStates(evaluator, starts, drawer, choices, pause);
   for (const { state, reachedBy } of choices.some(reached, PLACES_MAX)) {
     await pause();
     places.push({ state, reachedBy, workers: workersOn(evaluator, state, drawer, choices) });
@@ -54,10 +55,11 @@ export async function reachedPlaces(
   return places.filter(({ workers }) => workers.size > 0);
 }
 
-/** `done`: the different actions that lead there. */
+/** A reached state. `done`: the different actions that lead there, in one text. */
 type Reached = Omit<Place, 'workers'> & { readonly done: string };
 
-async function walked(
+/** The starting states, and states that a random walk from them finds. */
+async function reachedStates(
   evaluator: Evaluator,
   starts: readonly Json[],
   drawer: ProposalDrawer,
@@ -67,24 +69,24 @@ async function walked(
   const beginnings = starts.map((state): Reached => ({ state, reachedBy: [], done: '' }));
   const found: Reached[] = [];
   const seen = new Set(starts.map((state) => evaluator.textOf(state)));
-  for (let draw = 0; draw < WALK; draw++) {
+  for (let draw = 0; draw < DRAWS; draw++) {
     if (draw % PAUSE_EACH === 0) await pause();
     const all = [...beginnings, ...found];
     const from = draw % 2 === 0 ? choices.oneOf(choices.oneOf(byActions(all))) : choices.oneOf(all.slice(-LATEST));
     if (from.reachedBy.length >= DEPTH_MAX) continue;
     const intent = drawer.one(from.state, choices);
     if (intent === undefined) break;
-    const state = allowed(evaluator, from.state, intent);
+    const state = allowedState(evaluator, from.state, intent);
     if (state === undefined || seen.has(evaluator.textOf(state))) continue;
     seen.add(evaluator.textOf(state));
     const reachedBy = [...from.reachedBy, deepFreeze({ agent: workerName(intent.role), ...intent })];
-    if (found.length === KEPT_MAX) found.splice(found.indexOf(choices.oneOf(largest(byActions(found)))), 1);
+    if (found.length === REACHED_MAX) found.splice(found.indexOf(choices.oneOf(largest(byActions(found)))), 1);
     found.push({ state, reachedBy, done: [...new Set(reachedBy.map(({ action }) => action))].sort().join('\n') });
   }
   return [...beginnings, ...found];
 }
 
-/** States after different actions: many others are possible only there. */
+/** The states by the actions before them: many actions are possible only after certain others. */
 function byActions(reached: readonly Reached[]): readonly (readonly Reached[])[] {
   return [...Map.groupBy(reached, ({ done }) => done).values()];
 }
@@ -101,15 +103,15 @@ function workersOn(
 ): ReadonlyMap<string, readonly Intent[]> {
   const text = evaluator.textOf(state);
   const changing = [...drawer.each(state, choices, TRIES)].filter((intent) => {
-    const next = allowed(evaluator, state, intent);
+    const next = allowedState(evaluator, state, intent);
     return next !== undefined && evaluator.textOf(next) !== text;
   });
   const distinct = [...new Map(changing.map((intent) => [JSON.stringify(intent), deepFreeze(intent)])).values()];
   return Map.groupBy(distinct, ({ role }) => workerName(role));
 }
 
-/** The state after a proposal that every rule allows. */
-export function allowed(evaluator: Evaluator, state: Json, intent: Intent): Json | undefined {
+/** The state after a proposal. Undefined if the domain refuses it, or if it breaks a rule. */
+export function allowedState(evaluator: Evaluator, state: Json, intent: Intent): Json | undefined {
   const evaluation = evaluator.evaluate(state, intent);
   return 'refused' in evaluation || evaluation.broken.length > 0 ? undefined : evaluation.candidate;
 }

@@ -2,11 +2,12 @@
 export class Choices {
   #state: number;
 
+  /** Two seeds that differ only in their last bit give the same choices. */
   constructor(seed: number) {
     this.#state = (seed ^ 0x9e3779b9) | 1;
   }
 
-  /** From 0, below 1. */
+  /** A number from 0, below 1. */
   next(): number {
     this.#state ^= this.#state << 13;
     this.#state ^= this.#state >>> 17;
@@ -14,6 +15,7 @@ export class Choices {
     return (this.#state >>> 0) / 2 ** 32;
   }
 
+  /** A whole number from 0, below `count`. */
   below(count: number): number {
     return Math.floor(this.next() * count);
   }
@@ -22,7 +24,7 @@ export class Choices {
     return list[this.below(list.length)] as T;
   }
 
-  /** As many as are asked for, in their order. */
+  /** `count` different items in their order, or all if there are no more. */
   some<T>(list: readonly T[], count: number): T[] {
     if (list.length <= count) return [...list];
     const chosen = new Set<number>();

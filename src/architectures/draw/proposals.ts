@@ -15,7 +15,7 @@ export class ProposalDrawer {
   readonly #tasks: readonly Task[];
   readonly #drawArgs: ReadonlyMap<string, (choices: Choices, pool: Pool) => Json>;
 
-  /** `isWanted`: the actions that are drawn. Default: all. */
+  /** `isWanted`: whether proposals of an action are drawn. Default: those of every action. */
   constructor({ actions, roles }: Domain, isWanted: (action: string) => boolean = () => true) {
     const wanted = Object.entries(actions).filter(([name]) => isWanted(name));
     this.#tasks = wanted.flatMap(([action, { process }]) =>
@@ -26,7 +26,7 @@ export class ProposalDrawer {
     this.#drawArgs = new Map(wanted.map(([name, { args }]) => [name, valuesOf(args)]));
   }
 
-  /** As many proposals of each action by each role. */
+  /** `tries` proposals of each action by each of its roles. */
   *each(state: Json, choices: Choices, tries: number): Iterable<Intent> {
     const pool = poolOf(state);
     for (const task of this.#tasks) for (let n = 0; n < tries; n++) yield this.#drawn(task, choices, pool);

@@ -92,7 +92,8 @@ export function mine(program: Command): void {
         const chosen = [...new Set(accept)].map((id) => chosenRule(report, id));
         if (chosen.length === 0) printReport(session, report);
         else if (code === true) printText(session, report, domainCode(chosen, effect === undefined ? {} : { effect }));
-        else accepted(session, report, chosen, write);
+        else if (write === undefined) printText(session, report, rulesText(writtenRules(chosen)));
+        else addRules(session, report, writtenRules(chosen), write);
         return EXIT.ok;
       }),
     );
@@ -143,27 +144,21 @@ function chosenRule({ candidates }: MiningReport, id: string): MinedCandidate {
   );
 }
 
-/** Adds rules to a file, or prints them. @throws CliError; GatewayError `bad_rules` */
-function accepted(
-  session: Session,
-  report: MiningReport,
-  chosen: readonly MinedCandidate[],
-  write: string | undefined,
-): void {
-  const rules = chosen.map(({ written, not_written }): GatewayRule => {
+/** @throws CliError `usage` for a rule that no rules file can express */
+function writtenRules(chosen: readonly MinedCandidate[]): GatewayRule[] {
+  return chosen.map(({ written, not_written }) => {
     if (written !== undefined) return written;
     throw new CliError('usage', `${not_written} Print the code with --code.`);
   });
-  if (write === undefined) {
-    printText(session, report, rulesText(rules));
-    return;
-  }
-  replaceFile(write, withRules(readText(write), rules, write));
-  const { json, out } = session;
-  if (json) out.document({ ...report, accepted: rulesText(rules), written: write });
+}
+
+/** Adds rules to a rules file. @throws CliError; GatewayError `bad_rules` */
+function addRules({ json, out }: Session, report: MiningReport, rules: readonly GatewayRule[], file: string): void {
+  replaceFile(file, withRules(readText(file), rules, file));
+  if (json) out.document({ ...report, accepted: rulesText(rules), written: file });
   else
     out.line(
-      line`${green('Added')} ${counted(rules.length, 'rule')} to ${write}. Check the file with assize policy check ${write}.`,
+      line`${green('Added')} ${counted(rules.length, 'rule')} to ${file}. Check the file with assize policy check ${file}.`,
     );
 }
 

@@ -103,7 +103,7 @@ export function simulateCommand(program: Command): void {
         const { domains } = await domainsFor({ domain: options.domain });
         const policy = await projectPolicy();
         return session.withStore('readonly', async (store) => {
-          const at = await entryNamed(store, named);
+          const at = await lastSharedEntry(store, named);
           const domain = domainToRun(await readingAssize(store).domainAt(at), { domains });
           const signal = session.interruption;
           const inputs = { domain: domain as Domain, writs, signal };
@@ -117,7 +117,7 @@ export function simulateCommand(program: Command): void {
                 ...{ domain, tools, variants, simulators, signal, at: at.seq, samples: options.samples },
                 anchors: [...readAnchors(session.storeUrl, options.anchors), ...(prepared?.anchors ?? [])],
                 limits: { turns: options.turns ?? configured?.turns ?? TURNS },
-                ...runtimeSigner(options),
+                ...runtimeKeys({ signer: options.signer }),
                 ...(policy && { policy }),
                 ...(options.seed !== undefined && { seed: options.seed }),
                 ...(record !== undefined && { record }),
@@ -148,12 +148,13 @@ function noVariants(): CliError {
   return new CliError('usage', `The simulation has no variants. ${advice}`);
 }
 
-function runtimeSigner({ signer }: OpeningOptions): ReturnType<typeof runtimeKeys> {
-  return runtimeKeys({ signer });
-}
-
-/** The entry that `TRAJECTORY`, `TRAJECTORY@SEQ` or an id names. @throws CliError */
-async function entryNamed(store: Store, named: string): Promise<EntryRow> {
+/**
+ * The entry after which the variants go on: of `TRAJECTORY@SEQ`, of an id, or the first of a
+ * trajectory.
+ *
+ * @throws CliError
+ */
+async function lastSharedEntry(store: Store, named: string): Promise<EntryRow> {
   const [, trajectory, seq] = /^(.*)@(\d{1,15})$/.exec(named) ?? [];
   if (trajectory !== undefined) return entryAt(store, trajectory, Number(seq));
   if ((await store.head(named)) !== undefined) return entryAt(store, named, 0);

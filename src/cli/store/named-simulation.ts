@@ -42,7 +42,7 @@ export function simulationNamed(name: string): NamedSimulation {
       if (found !== domain)
         throw new CliError(
           'usage',
-          `The simulation ${name} is for the domain ${domain}, and ${trajectoryId} has ${found}. Name another one.`,
+          `The simulation ${name} is for the domain ${domain}, and ${trajectoryId} has ${found}. Name a simulation for ${found}.`,
         );
       const root = findRootKey(url) ?? generateKeys();
       const granted = await new GrantIssuer(root, store, { principals }).allForCopy(trajectoryId);

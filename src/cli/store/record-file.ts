@@ -3,8 +3,8 @@ import { openStore, type Store } from '#stores';
 import { CliError } from '../errors.ts';
 
 /**
- * Work with the store of `--record`, a SQLite file that keeps answers. The store is undefined
- * without the option.
+ * Runs the work with the store of `--record`, a SQLite file that keeps answers, and closes the
+ * store. Without the option the work gets none.
  *
  * @throws CliError `usage`; StoreError; the errors of the work
  */

@@ -141,7 +141,7 @@ export class Collector {
     }
   }
 
-  /** The start in the parent. The answer and the conclusion name it. */
+  /** Counts the start in the parent alone: the answer and the conclusion name it. */
   #countDelegation(entry: Entry, { concludes, task }: DelegationPayload): void {
     if (concludes === undefined) this.#count('delegations', entry, task);
   }
@@ -201,37 +201,47 @@ export class Collector {
 
   /** Opens and closes pending entries, and counts the decisions of the period. */
   async #resolve(entry: Entry, isIn: boolean): Promise<void> {
-    const { id, payload } = entry;
-    if (payload.kind === 'pending_approval') {
-      this.#requesters.set(id, payload.proposal.writ_id);
-      const { at, expires, channel, detail, resolves } = payload;
-      const isEffect = isEffectPending(payload);
-      const example = exampleOf(entry, `${channel}: ${detail}`);
-      this.decisions.open(id, { since: at, isEffect, example, ...(expires !== undefined && { expires }) }, resolves);
-      const approver = payload.approved_by?.at(-1);
-      if (isIn && resolves !== undefined && approver !== undefined)
-        await this.#countApproval(entry, resolves, approver);
-      return;
-    }
-    if (payload.kind !== 'commit' && payload.kind !== 'rejection') return;
+    const { payload } = entry;
+    if (payload.kind === 'pending_approval') await this.#openPending(entry, payload, isIn);
+    if (payload.kind === 'commit' || payload.kind === 'rejection') await this.#closePending(entry, payload, isIn);
+  }
+
+  /** A proposal that waits, or waits on after an approval that is not the last. */
+  async #openPending(entry: Entry, payload: PendingPayload, isIn: boolean): Promise<void> {
+    const { at, expires, channel, detail, resolves, proposal, approved_by = [] } = payload;
+    this.#requesters.set(entry.id, proposal.writ_id);
+    const example = exampleOf(entry, `${channel}: ${detail}`);
+    const isEffect = isEffectPending(payload);
+    this.decisions.open(
+      entry.id,
+      { since: at, isEffect, example, ...(expires !== undefined && { expires }) },
+      resolves,
+    );
+    const approver = approved_by.at(-1);
+    if (isIn && resolves !== undefined && approver !== undefined) await this.#countApproval(entry, resolves, approver);
+  }
+
+  async #closePending(entry: Entry, payload: CommitPayload | RejectionPayload, isIn: boolean): Promise<void> {
     const { resolves, counselor } = payload;
     if (resolves === undefined) return;
-    const took = this.decisions.close(resolves, payload.at);
+    const millis = this.decisions.close(resolves, payload.at);
     if (!isIn || counselor === undefined) return;
-    if (took !== undefined) this.decisions.took(took);
-    if (payload.kind === 'rejection') {
-      this.#countDecider(entry, counselor, 'people:refusals');
-      return;
-    }
-    if (payload.amended !== undefined) {
+    if (millis !== undefined) this.decisions.countTime(millis);
+    if (payload.kind === 'rejection') return this.#countDecider(entry, counselor, 'people:refusals');
+    this.#countApprovers(entry, payload, counselor);
+    await this.#countApproval(entry, resolves, counselor);
+  }
+
+  /** Counts an amendment, and a commit that several principals approved. */
+  #countApprovers(entry: Entry, { amended, approved_by = [] }: CommitPayload, counselor: CounselorRecord): void {
+    if (amended !== undefined) {
       const by = `by ${counselor.principal}`;
       this.#count('amendments', entry, by);
       if (mayBePerson(counselor.principal)) this.#count('people:amendments', entry, by);
     }
-    const approvers = [...(payload.approved_by ?? []), counselor].map(({ principal }) => principal);
+    const approvers = [...approved_by, counselor].map(({ principal }) => principal);
     if (approvers.length > 1) this.#count('approved_by_several', entry);
     if (distinctPeople(approvers).length > 1) this.#count('people:several', entry);
-    await this.#countApproval(entry, resolves, counselor);
   }
 
   async #countApproval(entry: Entry, pending: Hash, counselor: CounselorRecord): Promise<void> {

@@ -18,25 +18,26 @@ export class Decisions {
   readonly #open: Map<Hash, Waiting> = new Map();
   readonly #millis: number[] = [];
 
-  /** A pending entry. `resolves`: the pending entry that it continues. */
+  /** Adds a pending entry. `resolves`: the pending entry that it continues. */
   open(id: Hash, waiting: Waiting, resolves: Hash | undefined): void {
     const before = resolves === undefined ? undefined : this.#open.get(resolves);
     if (resolves !== undefined) this.#open.delete(resolves);
     this.#open.set(id, before === undefined ? waiting : { ...waiting, since: before.since });
   }
 
-  /** The end of a pending entry. Returns the milliseconds since its proposal. */
+  /** Ends a pending entry. Returns the milliseconds since its proposal, if it is known. */
   close(id: Hash, at: Instant): number | undefined {
     const waiting = this.#open.get(id);
     this.#open.delete(id);
     return waiting === undefined ? undefined : instantToMillis(at) - instantToMillis(waiting.since);
   }
 
-  /** The time of a decision that counts. */
-  took(millis: number): void {
+  /** Counts the time that a decision of the period took. */
+  countTime(millis: number): void {
     this.#millis.push(millis);
   }
 
+  /** The proposals and effects that are still open. */
   waiting(): readonly Waiting[] {
     return [...this.#open.values()];
   }

@@ -39,7 +39,7 @@ export class Tallies<Name extends string> {
 }
 
 /** The sum of tallies, with the first examples of all. */
-export function together(...tallies: readonly Tally[]): Tally {
+export function sumOf(...tallies: readonly Tally[]): Tally {
   const examples = tallies.flatMap((tally) => tally.examples).sort(byTime);
   return {
     count: tallies.reduce((sum, { count }) => sum + count, 0),

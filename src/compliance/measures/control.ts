@@ -1,12 +1,15 @@
 import type { Evidence } from '../evidence/gather.ts';
 import { EXAMPLES_MAX } from '../evidence/tally.ts';
-import { events, type Finding, happened, type Measure, number, plural, tallyOf } from './measure.ts';
-
-const WRITS = { command: 'assize writ show --in TRAJECTORY', api: 'GET /v1/trajectories/{trajectory}/writs' };
-const EFFECTS = { command: 'assize effects list --all', api: 'GET /v1/effects' };
-const BLAST = { command: 'assize blast --entry ENTRY', api: 'POST /v1/blast' };
-const REFUSED = { command: 'assize log TRAJECTORY', api: 'GET /v1/trajectories/{trajectory}/entries' };
-const SHOW = { command: 'assize show ENTRY', api: 'GET /v1/entries/{entry}' };
+import { events, type Finding, happened, type Measure, number, plural, shownBy, tallyOf } from './measure.ts';
+import {
+  BLAST_RADIUS,
+  LIST_EFFECTS,
+  LIST_ENTRIES,
+  LIST_PENDING,
+  LIST_RESPONSES,
+  LIST_WRITS,
+  SHOW_ENTRY,
+} from './proofs.ts';
 
 const refused = ['refusal', 'refusals'] as const;
 const asked = ['proposal that asked a counselor', 'proposals that asked a counselor'] as const;
@@ -16,19 +19,18 @@ export const NO_AUTHORITY: Measure = events(
   'A proposal without a valid writ for it is refused',
   refused,
   ['refused:invalid_authority'],
-  REFUSED,
+  LIST_ENTRIES,
 );
 
 export const POLICY: Measure = {
   id: 'control.policy',
   title: 'A policy judges proposals, and its answer is recorded',
-  proof: SHOW,
+  proof: SHOW_ENTRY,
   find: (evidence) => {
     const judged = tallyOf(evidence, 'policy_judged');
     const denied = tallyOf(evidence, 'refused:policy_denied');
     const figure = `${plural(judged.count, 'answer', 'answers')}, ${plural(denied.count, 'refusal', 'refusals')}`;
-    if (judged.count === 0) return { status: 'none', figure };
-    return { status: 'shown', figure, examples: denied.count > 0 ? denied.examples : judged.examples };
+    return shownBy({ ...judged, ...(denied.count > 0 && { examples: denied.examples }) }, figure);
   },
 };
 
@@ -37,7 +39,7 @@ export const RULES: Measure = events(
   'A proposal that would break a rule of the domain is refused',
   refused,
   ['refused:invariant_rejected', 'refused:precondition_failed', 'refused:conflict'],
-  REFUSED,
+  LIST_ENTRIES,
 );
 
 export const CALLS: Measure = events(
@@ -45,7 +47,7 @@ export const CALLS: Measure = events(
   'A call of an unknown tool, with wrong arguments, or that no rule judges, is refused',
   refused,
   ['refused:unknown_tool', 'refused:type_mismatch', 'refused:unjudged_call'],
-  REFUSED,
+  LIST_ENTRIES,
 );
 
 export const BUDGET: Measure = events(
@@ -53,7 +55,7 @@ export const BUDGET: Measure = events(
   'A proposal beyond the budget of its writ is refused',
   refused,
   ['refused:budget_exhausted'],
-  WRITS,
+  LIST_WRITS,
 );
 
 export const REFUSALS: Measure = events(
@@ -71,7 +73,7 @@ export const REFUSALS: Measure = events(
     'refused:invariant_rejected',
     'refused:conflict',
   ],
-  REFUSED,
+  LIST_ENTRIES,
 );
 
 export const GUARDED: Measure = events(
@@ -79,7 +81,7 @@ export const GUARDED: Measure = events(
   'A call that nothing can undo, or that a writ or policy holds back, waits for a counselor',
   asked,
   ['escalated:irreversible', 'escalated:writ_requires_approval', 'escalated:policy_needs_approval'],
-  { command: 'assize pending', api: 'GET /v1/approvals' },
+  LIST_PENDING,
 );
 
 export const ESCALATED_RULES: Measure = events(
@@ -87,7 +89,7 @@ export const ESCALATED_RULES: Measure = events(
   'A result that a rule of the domain doubts waits for a counselor',
   asked,
   ['escalated:invariant_escalated'],
-  { command: 'assize pending', api: 'GET /v1/approvals' },
+  LIST_PENDING,
 );
 
 export const REVOKED: Measure = events(
@@ -95,7 +97,7 @@ export const REVOKED: Measure = events(
   'Authority is taken back at once, with all that was granted under it',
   ['revocation', 'revocations'],
   ['revocations'],
-  WRITS,
+  LIST_WRITS,
 );
 
 export const DELEGATED: Measure = events(
@@ -103,7 +105,7 @@ export const DELEGATED: Measure = events(
   'Work is handed to another agent under a writ that is no wider, and its answer is pinned by hash',
   ['delegation', 'delegations'],
   ['delegations'],
-  WRITS,
+  LIST_WRITS,
 );
 
 export const FACTS: Measure = events(
@@ -111,7 +113,7 @@ export const FACTS: Measure = events(
   'Each remembered fact names the entry that stated it, so what derives from it can be listed',
   ['entry with facts', 'entries with facts'],
   ['with_facts'],
-  BLAST,
+  BLAST_RADIUS,
 );
 
 export const CONTRADICTIONS: Measure = events(
@@ -119,7 +121,7 @@ export const CONTRADICTIONS: Measure = events(
   'A fact that contradicts a remembered one waits for a counselor where the domain says so',
   asked,
   ['escalated:contradiction'],
-  { command: 'assize pending', api: 'GET /v1/approvals' },
+  LIST_PENDING,
 );
 
 export const CHANGES: Measure = events(
@@ -127,7 +129,7 @@ export const CHANGES: Measure = events(
   'A change of rules, of a domain version, of a tool definition or of the signing key is an entry',
   ['change', 'changes'],
   ['upgrades', 'rule_changes', 'pinned_tools', 'key_changes'],
-  SHOW,
+  SHOW_ENTRY,
 );
 
 export const TOOLS_PINNED: Measure = events(
@@ -135,7 +137,7 @@ export const TOOLS_PINNED: Measure = events(
   'The definition of a tool is pinned, and a change of it is an entry',
   ['pinned definition', 'pinned definitions'],
   ['pinned_tools'],
-  SHOW,
+  SHOW_ENTRY,
 );
 
 export const INCIDENTS: Measure = events(
@@ -143,26 +145,25 @@ export const INCIDENTS: Measure = events(
   'Stops, revoked writs and effects in doubt are recorded as they happen',
   ['entry', 'entries'],
   ['halts', 'revocations', 'in_doubt', 'refused:effect_failed'],
-  BLAST,
+  BLAST_RADIUS,
 );
 
 export const RESPONSES: Measure = {
   id: 'control.responses',
   title: 'A person approves the response to an incident, and the outcome of each step is recorded',
-  proof: { command: 'assize log incidents', api: 'GET /v1/incidents' },
+  proof: LIST_RESPONSES,
   find: (evidence) => {
     const responses = tallyOf(evidence, 'responses');
     const steps = tallyOf(evidence, 'response_steps');
     const figure = `${plural(responses.count, 'response', 'responses')}, ${plural(steps.count, 'outcome', 'outcomes')}`;
-    if (responses.count === 0) return { status: 'none', figure };
-    return { status: 'shown', figure, examples: responses.examples };
+    return shownBy(responses, figure);
   },
 };
 
 export const IN_DOUBT: Measure = {
   id: 'control.in_doubt',
   title: 'An effect with an unknown outcome waits for an operator, and is decided',
-  proof: EFFECTS,
+  proof: LIST_EFFECTS,
   find: (evidence): Finding => {
     const open = evidence.collected.decisions.waiting().filter(({ isEffect }) => isEffect);
     const doubtful = tallyOf(evidence, 'in_doubt');
@@ -175,15 +176,14 @@ export const IN_DOUBT: Measure = {
         examples: open.slice(0, EXAMPLES_MAX).map(({ example }) => example),
         remedy: 'Look at the other system, and decide with assize effects resolve.',
       };
-    const examples = tallyOf(evidence, 'in_doubt', 'operator_decisions').examples;
-    return examples.length === 0 ? { status: 'none', figure } : { status: 'shown', figure, examples };
+    return shownBy(tallyOf(evidence, 'in_doubt', 'operator_decisions'), figure);
   },
 };
 
 export const UNDONE: Measure = {
   id: 'control.undone',
   title: 'Effects of failed or discarded work are undone, and the outcome is recorded',
-  proof: EFFECTS,
+  proof: LIST_EFFECTS,
   find: (evidence: Evidence) =>
     happened(tallyOf(evidence, 'undone', 'refused:effect_failed'), [
       'effect or attempt undone',

@@ -1,6 +1,7 @@
 import type { Figure } from '../evidence/figures.ts';
 import type { Evidence } from '../evidence/gather.ts';
-import { type Example, type Tally, together } from '../evidence/tally.ts';
+import { type Example, sumOf, type Tally } from '../evidence/tally.ts';
+import type { Proof } from './proofs.ts';
 
 /**
  * `shown`: entries of the ledger show it. `gap`: they do not, and `remedy` says what to do.
@@ -17,12 +18,6 @@ export interface Finding {
   readonly remedy?: string;
 }
 
-/** How a reader checks a figure without this report: a command, and a request to a server. */
-export interface Proof {
-  readonly command: string;
-  readonly api?: string;
-}
-
 /** One question to the evidence. Several clauses may ask it. */
 export interface Measure {
   readonly id: string;
@@ -31,24 +26,24 @@ export interface Measure {
   readonly find: (evidence: Evidence) => Finding;
 }
 
-export const LIST_ENTRIES: Proof = {
-  command: 'assize log TRAJECTORY',
-  api: 'GET /v1/trajectories/{trajectory}/entries',
-};
-
 /** The number of entries of some kinds. None of them is no gap: it may not have been needed. */
 export function events(
   id: string,
   title: string,
   noun: readonly [one: string, many: string],
   figures: readonly Figure[],
-  proof: Proof = LIST_ENTRIES,
+  proof: Proof,
 ): Measure {
   return { id, title, proof, find: (evidence) => happened(tallyOf(evidence, ...figures), noun) };
 }
 
-export function happened({ count, examples }: Tally, [one, many]: readonly [string, string]): Finding {
-  const figure = `${number(count)} ${count === 1 ? one : many}`;
+/** The number of entries as the figure: `3 refusals`. */
+export function happened(tally: Tally, [one, many]: readonly [one: string, many: string]): Finding {
+  return shownBy(tally, plural(tally.count, one, many));
+}
+
+/** Shown if there are entries, and none otherwise. */
+export function shownBy({ count, examples }: Tally, figure: string): Finding {
   return count === 0 ? { status: 'none', figure } : { status: 'shown', figure, examples };
 }
 
@@ -63,13 +58,24 @@ export function outside(id: string, title: string, remedy: string): Measure {
 }
 
 export function tallyOf({ collected }: Evidence, ...figures: readonly Figure[]): Tally {
-  return together(...figures.map((figure) => collected.tallies.of(figure)));
+  return sumOf(...figures.map((figure) => collected.tallies.of(figure)));
 }
 
+/** The most names in a figure. */
+const NAMES_MAX = 5;
+
+/** The first names, and the number of the others: `ada, bob and 3 more`. */
+export function namesText(names: readonly string[]): string {
+  const others = names.length - NAMES_MAX;
+  return `${names.slice(0, NAMES_MAX).join(', ')}${others > 0 ? ` and ${number(others)} more` : ''}`;
+}
+
+/** `1,234`. */
 export function number(count: number): string {
   return count.toLocaleString('en');
 }
 
+/** `1 entry`, `1,234 entries`. */
 export function plural(count: number, one: string, many: string): string {
   return `${number(count)} ${count === 1 ? one : many}`;
 }

@@ -2,18 +2,25 @@ import { isSamePrincipal } from '#kernel';
 import { ESCALATION_REASONS } from '../evidence/figures.ts';
 import { distinctPeople, mayBePerson } from '../evidence/people.ts';
 import { EXAMPLES_MAX } from '../evidence/tally.ts';
-import { events, type Finding, happened, type Measure, number, outside, plural, tallyOf } from './measure.ts';
-
-const PENDING = { command: 'assize pending', api: 'GET /v1/approvals' };
-const DECISION = { command: 'assize bundle --approval ENTRY --out FILE', api: 'GET /v1/bundles' };
-const PERSON = { command: 'assize bundle --person NAME --out FILE', api: 'GET /v1/bundles' };
+import {
+  events,
+  type Finding,
+  happened,
+  type Measure,
+  namesText,
+  number,
+  outside,
+  plural,
+  tallyOf,
+} from './measure.ts';
+import { BUNDLE_DECISION, BUNDLE_PERSON, HALT, LIST_PENDING } from './proofs.ts';
 
 const NO_PERSON = 'Only agents have decided. Name a person as a counselor, and let that person decide.';
 
 export const ASKED: Measure = {
   id: 'oversight.asked',
   title: 'Proposals stop and wait for a counselor',
-  proof: DECISION,
+  proof: BUNDLE_DECISION,
   find: (evidence) => {
     const found = happened(tallyOf(evidence, ...ESCALATION_REASONS.map((reason) => `escalated:${reason}` as const)), [
       'proposal asked a counselor',
@@ -29,7 +36,7 @@ export const ASKED: Measure = {
 export const DECIDED: Measure = {
   id: 'oversight.decided',
   title: 'A counselor, not an agent, approves or refuses, and the entry has the name and the reason',
-  proof: DECISION,
+  proof: BUNDLE_DECISION,
   find: (evidence) => {
     const approvals = tallyOf(evidence, 'people:approvals');
     const refusals = tallyOf(evidence, 'people:refusals');
@@ -46,7 +53,7 @@ export const DECIDED: Measure = {
 export const DECISION_TIME: Measure = {
   id: 'oversight.time',
   title: 'The time from a proposal to its decision is known',
-  proof: DECISION,
+  proof: BUNDLE_DECISION,
   find: ({ collected: { decisions } }) => {
     const times = decisions.times();
     if (times === undefined) return { status: 'none', figure: 'no decision' };
@@ -57,7 +64,7 @@ export const DECISION_TIME: Measure = {
 export const EXPIRED: Measure = {
   id: 'oversight.expired',
   title: 'No proposal ended without a decision',
-  proof: PENDING,
+  proof: LIST_PENDING,
   find: (evidence) => {
     const { collected, asOf = '' } = evidence;
     const expired = tallyOf(evidence, 'refused:expired');
@@ -72,15 +79,15 @@ export const EXPIRED: Measure = {
       };
     const waiting = collected.decisions.waiting().filter(({ isEffect }) => !isEffect);
     const figure = `0 expired, ${number(waiting.length)} still open`;
-    const asked = happened(tallyOf(evidence, 'approvals', 'refused:counselor_rejected'), ['', '']);
-    return { status: asked.status === 'shown' || waiting.length > 0 ? 'shown' : 'none', figure };
+    const decided = tallyOf(evidence, 'approvals', 'refused:counselor_rejected');
+    return { status: decided.count + waiting.length > 0 ? 'shown' : 'none', figure };
   },
 };
 
 export const NOT_SELF: Measure = {
   id: 'oversight.not_self',
   title: 'No requester approves its own proposal, nor a grantor of its writ: the kernel refuses it',
-  proof: PERSON,
+  proof: BUNDLE_PERSON,
   find: (evidence) => {
     const approvals = tallyOf(evidence, 'approvals');
     const own = tallyOf(evidence, 'self_approvals');
@@ -107,15 +114,14 @@ export const NOT_SELF: Measure = {
 export const COUNSELORS: Measure = {
   id: 'oversight.people',
   title: 'More than one counselor decides, agents aside, so that one can stand in for another',
-  proof: PERSON,
+  proof: BUNDLE_PERSON,
   find: ({ collected: { deciders } }) => {
     const named = distinctPeople([...deciders.keys()]);
     const people = named
       .map((name) => [name, decisionsOf(name, deciders)] as const)
       .sort(([one, many], [other, more]) => more - many || (one < other ? -1 : 1));
-    const listed = people.slice(0, 5).map(([name, count]) => `${name} (${number(count)})`);
-    const more = people.length > 5 ? ` and ${number(people.length - 5)} more` : '';
-    const figure = `${plural(people.length, 'counselor', 'counselors')}${people.length === 0 ? '' : `: ${listed.join(', ')}${more}`}`;
+    const listed = namesText(people.map(([name, count]) => `${name} (${number(count)})`));
+    const figure = `${plural(people.length, 'counselor', 'counselors')}${listed === '' ? '' : `: ${listed}`}`;
     if (people.length > 1) return { status: 'shown', figure };
     if (deciders.size === 0) return { status: 'none', figure };
     const remedy = 'Name a second counselor in the domain or the config, and let both decide.';
@@ -123,7 +129,7 @@ export const COUNSELORS: Measure = {
   },
 };
 
-/** In whatever spelling of the name. */
+/** The decisions of a principal under all spellings of its name. */
 function decisionsOf(name: string, deciders: ReadonlyMap<string, number>): number {
   return [...deciders].reduce((sum, [other, count]) => (isSamePrincipal(name, other) ? sum + count : sum), 0);
 }
@@ -138,7 +144,7 @@ export const IS_PERSON: Measure = outside(
 export const OVERRIDES: Measure = {
   id: 'oversight.overrides',
   title: 'An override of a rule has a name and a reason',
-  proof: DECISION,
+  proof: BUNDLE_DECISION,
   find: (evidence): Finding => {
     const without = tallyOf(evidence, 'overrides_without_reason');
     const all = tallyOf(evidence, 'overrides_with_reason', 'overrides_without_reason');
@@ -157,7 +163,7 @@ export const SEVERAL: Measure = events(
   'Proposals that need several counselors are committed after the last of them only',
   ['proposal approved by several counselors, agents aside', 'proposals approved by several counselors, agents aside'],
   ['people:several'],
-  DECISION,
+  BUNDLE_DECISION,
 );
 
 export const AMENDED: Measure = events(
@@ -165,13 +171,13 @@ export const AMENDED: Measure = events(
   'A counselor, not an agent, changes a proposal before its commit, and both forms are recorded',
   ['amended proposal', 'amended proposals'],
   ['people:amendments'],
-  DECISION,
+  BUNDLE_DECISION,
 );
 
 export const HALTED: Measure = {
   id: 'oversight.halts',
   title: 'A principal, not an agent, stops all work at once, with a reason',
-  proof: { command: 'assize halt TRAJECTORY', api: 'POST /v1/trajectories/{trajectory}/halt' },
+  proof: HALT,
   find: (evidence) => {
     const halts = tallyOf(evidence, 'people:halts');
     const resumes = tallyOf(evidence, 'people:resumes');

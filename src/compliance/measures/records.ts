@@ -1,8 +1,6 @@
 import type { Evidence } from '../evidence/gather.ts';
-import { type Finding, happened, LIST_ENTRIES, type Measure, number, plural, tallyOf } from './measure.ts';
-
-const VERIFY = { command: 'assize verify', api: 'POST /v1/verify' };
-const CHECKPOINT = { command: 'assize audit --checkpoint OLD --checkpoint NEW', api: 'GET /v1/checkpoints/latest' };
+import { type Finding, happened, type Measure, namesText, number, plural, tallyOf } from './measure.ts';
+import { CHECK_STORE, COMPARE_CHECKPOINTS, LIST_ENTRIES, SHOW_ENTRY, VERIFY } from './proofs.ts';
 
 export const RECORDED: Measure = {
   id: 'records.entries',
@@ -61,7 +59,7 @@ export const SIGNED: Measure = {
 export const CHECKPOINTED: Measure = {
   id: 'records.checkpoint',
   title: 'A signed checkpoint covers every entry of the period, so the removal of the last ones would show',
-  proof: CHECKPOINT,
+  proof: COMPARE_CHECKPOINTS,
   find: ({ checkpoint, collected }) => {
     const remedy = 'Sign one with assize checkpoint, and keep it where the operator of the store cannot change it.';
     if (checkpoint === undefined) return { status: 'gap', figure: 'no verified checkpoint', remedy };
@@ -75,7 +73,7 @@ export const CHECKPOINTED: Measure = {
 export const WITNESSED: Measure = {
   id: 'records.witness',
   title: 'A witness outside of the operator cosigned the checkpoint',
-  proof: CHECKPOINT,
+  proof: COMPARE_CHECKPOINTS,
   find: ({ checkpoint }): Finding => {
     const cosigned = checkpoint?.cosigned ?? [];
     const names = cosigned.map(({ name, at }) => `${name}${at === undefined ? '' : ` at ${at}`}`).join(', ');
@@ -92,14 +90,12 @@ export const WITNESSED: Measure = {
 export const TRACEABLE: Measure = {
   id: 'records.beginnings',
   title: 'The version of the rules in force is known for each trajectory',
-  proof: { command: 'assize show ENTRY', api: 'GET /v1/entries/{entry}' },
+  proof: SHOW_ENTRY,
   find: (evidence) => {
     const { domains, active } = evidence.collected;
     if (active.size === 0) return { status: 'none', figure: 'no trajectory in the period' };
     const names = [...domains].sort();
-    const listed = names.slice(0, 5).join(', ');
-    const more = names.length > 5 ? ` and ${names.length - 5} more` : '';
-    return { status: 'shown', figure: `${plural(names.length, 'version', 'versions')}: ${listed}${more}` };
+    return { status: 'shown', figure: `${plural(names.length, 'version', 'versions')}: ${namesText(names)}` };
   },
 };
 
@@ -109,7 +105,7 @@ const KEPT_MONTHS = 6;
 export const RETAINED: Measure = {
   id: 'records.retained',
   title: 'The log and its archive reach back at least six months',
-  proof: { command: 'assize fsck', api: 'GET /v1/export' },
+  proof: CHECK_STORE,
   find: retained,
 };
 
@@ -139,6 +135,6 @@ function monthsLater(at: string, months: number): string {
 export const ERASED: Measure = {
   id: 'records.erasures',
   title: 'Values are erased by an entry only, and the entry stays',
-  proof: { command: 'assize verify', api: 'POST /v1/verify' },
+  proof: VERIFY,
   find: (evidence) => happened(tallyOf(evidence, 'erasures'), ['erasure', 'erasures']),
 };

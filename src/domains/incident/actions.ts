@@ -1,5 +1,13 @@
 import type { z } from 'zod';
-import type { Incident, IncidentState, openArgs, RemainingItem, ResponseStep, recordArgs } from './schema.ts';
+import {
+  type Incident,
+  type IncidentState,
+  type openArgs,
+  type RemainingItem,
+  type ResponseStep,
+  type recordArgs,
+  TEXT_MAX,
+} from './schema.ts';
 
 interface Where {
   readonly role: { readonly incident: string };
@@ -49,11 +57,15 @@ function openIncident({ incidents }: IncidentState, id: string): Incident {
 /** A failed step as an item that remains. */
 export function failedItem(step: ResponseStep, reason: string): RemainingItem {
   return {
-    what: stepText(step).slice(0, 4_096),
+    what: shortened(stepText(step)),
     ...(step.kind === 'retract' && { entry: step.entry }),
-    why: `the step failed: ${reason}`.slice(0, 4_096),
+    why: shortened(`the step failed: ${reason}`),
     advice: 'remove the cause, and propose a response again: it has only the steps that are still needed',
   };
+}
+
+function shortened(text: string): string {
+  return text.slice(0, TEXT_MAX).toWellFormed();
 }
 
 /** A step as a phrase. */

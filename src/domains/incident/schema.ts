@@ -3,9 +3,12 @@ import { z } from 'zod';
 /** The most steps of one incident, and the most remaining items at its opening. */
 export const STEPS_MAX = 2_000;
 
+/** The most characters of a text of a plan or an outcome. */
+export const TEXT_MAX = 4_096;
+
 const hash = z.string().regex(/^[0-9a-f]{64}$/);
 const name = z.string().min(1).max(1_000);
-const text = z.string().min(1).max(4_096);
+const text = z.string().min(1).max(TEXT_MAX);
 
 /** The start of the blast radius, as its caller named it. */
 const start = z.strictObject({

@@ -36,7 +36,8 @@ export const mineApprovals: Mine = (runs, options) => {
   return { tested, hypotheses };
 };
 
-interface Judged {
+/** A call with the number at one place of its arguments. */
+interface NumberedCall {
   readonly value: number;
   readonly approved: boolean;
 }
@@ -52,8 +53,8 @@ function grouped(calls: readonly Placed[]): Map<string, Placed[]> {
 }
 
 /** The places that have a number in every call. */
-function numbersOf(calls: readonly MiningCall[]): [string, Judged[]][] {
-  const places = new Map<string, Judged[]>();
+function numbersOf(calls: readonly MiningCall[]): [string, NumberedCall[]][] {
+  const places = new Map<string, NumberedCall[]>();
   for (const call of calls) {
     for (const { path, of, value } of placesOf(call.args)) {
       if (of !== 'value' || typeof value !== 'number') continue;
@@ -65,7 +66,11 @@ function numbersOf(calls: readonly MiningCall[]): [string, Judged[]][] {
   return [...places].filter(([, numbers]) => numbers.length === calls.length);
 }
 
-function thresholdOf(tool: string, path: string, numbers: readonly Judged[], options: KindOptions): Hypothesis[] {
+/**
+ * The threshold that separates approved from unapproved calls with the fewest exceptions. Empty if
+ * every one has too many.
+ */
+function thresholdOf(tool: string, path: string, numbers: readonly NumberedCall[], options: KindOptions): Hypothesis[] {
   const sorted = [...numbers].sort((a, b) => a.value - b.value);
   const approved = sorted.filter((one) => one.approved).length;
   let best: { readonly at: number; readonly approvedBelow: number; readonly faults: number } | undefined;
@@ -83,7 +88,7 @@ function thresholdOf(tool: string, path: string, numbers: readonly Judged[], opt
   }
   if (best === undefined) return [];
   const p = hypergeometricAtLeast(sorted.length, approved, sorted.length - best.at, approved - best.approvedBelow);
-  const [under, from] = [sorted[best.at - 1] as Judged, sorted[best.at] as Judged];
+  const [under, from] = [sorted[best.at - 1] as NumberedCall, sorted[best.at] as NumberedCall];
   const min = roundestIn(under.value, from.value);
   return [{ rule: { kind: 'approval', tool, from: { path, min } }, p: Math.min(1, p * thresholds) }];
 }

@@ -9,11 +9,11 @@ import {
   type RoleRef,
   type Stored,
 } from '#ledger';
+import { WritHolders } from '#runtime';
 import type { MiningCall, MiningRun } from '../run.ts';
 import { actionCalls, type MadeWith } from './action-calls.ts';
 import type { Draft } from './draft.ts';
 import { GatewayCalls } from './gateway-calls.ts';
-import { Principals } from './principals.ts';
 
 /** The runs of trajectories, and the number of actions that could not be read. */
 export interface RunsRead {
@@ -39,8 +39,7 @@ const OPTIONS = arg.options<ReadRunsOptions>({ onProgress: arg.optional(arg.code
  * the caller names no session. A waiting call counts as escalated, and an approved one as
  * committed.
  *
- * @throws LedgerFault; AuthorityError `bad_writ`; the errors of the store; ArgumentError
- *   `bad_argument`
+ * @throws LedgerFault; the errors of the store; ArgumentError `bad_argument`
  */
 export async function readRuns(
   store: LedgerReader,
@@ -51,14 +50,14 @@ export async function readRuns(
   checkArgument(TRAJECTORIES, trajectoryIds, 'trajectoryIds');
   checkArgument(OPTIONS, options, 'options');
   const replayer = new Replayer(store);
-  const principals = new Principals(store);
+  const holders = new WritHolders(store);
   const ids = [...new Set(trajectoryIds)];
   const runs: MiningRun[] = [];
   let erased = 0;
   for (const [index, id] of ids.entries()) {
     const entries: Entry[] = [];
     await replayer.replay(id, { onEntry: (entry) => entries.push(entry) });
-    const reader = new TrajectoryReader(replayer, principals);
+    const reader = new TrajectoryReader(replayer, holders);
     for (const entry of entries) await reader.add(entry);
     runs.push(...reader.runs(id));
     erased += reader.erased;
@@ -83,28 +82,28 @@ interface Asked<Args> {
 class TrajectoryReader {
   erased: number = 0;
   readonly #replayer: Replayer;
-  readonly #principals: Principals;
+  readonly #holders: WritHolders;
   readonly #gateway: GatewayCalls = new GatewayCalls();
   readonly #drafts: Set<Draft> = new Set();
   /** The drafts and the time of each open proposal, by its first and its later entries. */
   readonly #open: Map<Hash, { readonly drafts: readonly Draft[]; readonly at: string }> = new Map();
   #domain: DomainRef | undefined;
 
-  constructor(replayer: Replayer, principals: Principals) {
+  constructor(replayer: Replayer, holders: WritHolders) {
     this.#replayer = replayer;
-    this.#principals = principals;
+    this.#holders = holders;
   }
 
   async add(entry: Entry): Promise<void> {
     const { payload } = entry;
     if (payload.kind === 'root' || payload.kind === 'branch') {
       this.#domain = payload.domain;
-      this.#principals.add(payload.writs);
+      this.#holders.learn(payload.writs);
     } else if (payload.kind === 'pending_approval' && payload.resolves !== undefined)
-      this.#continue(entry.id, payload.resolves);
+      this.#continuePending(entry.id, payload.resolves);
     else if (payload.kind === 'commit') await this.#commit(entry as Entry<typeof payload>);
-    else if (payload.kind === 'rejection' && payload.resolves !== undefined) this.#reject(payload.resolves);
-    else if (payload.kind === 'rejection') await this.#refusal(entry as Entry<typeof payload>);
+    else if (payload.kind === 'rejection' && payload.resolves !== undefined) this.#rejectPending(payload.resolves);
+    else if (payload.kind === 'rejection') await this.#rejection(entry as Entry<typeof payload>);
     else if (payload.kind === 'pending_approval') await this.#pending(entry as Entry<typeof payload>);
   }
 
@@ -121,7 +120,7 @@ class TrajectoryReader {
 
   async #commit(entry: Entry<Extract<Payload, { kind: 'commit' }>>): Promise<void> {
     const { action, observations, delta, writ_id, resolves, counselor, approved_by = [] } = entry.payload;
-    const at = (resolves === undefined ? undefined : this.#take(resolves)) ?? entry.payload.at;
+    const at = (resolves === undefined ? undefined : this.#takePending(resolves)) ?? entry.payload.at;
     const people = [...approved_by, ...(counselor === undefined ? [] : [counselor])].map(({ principal }) => principal);
     const approved = resolves === undefined ? {} : { approvedBy: people };
     await this.#record(entry, { ...action, at }, { observations, effects: delta.effects }, writ_id, {
@@ -130,7 +129,7 @@ class TrajectoryReader {
     });
   }
 
-  async #refusal(entry: Entry<Extract<Payload, { kind: 'rejection' }>>): Promise<void> {
+  async #rejection(entry: Entry<Extract<Payload, { kind: 'rejection' }>>): Promise<void> {
     const { intent, at, writ_id } = entry.payload;
     const { action: name, observations, ...asked } = intent;
     await this.#record(entry, { name, ...asked, at }, { observations }, writ_id, { ruling: 'rejected' });
@@ -144,20 +143,23 @@ class TrajectoryReader {
     this.#open.set(entry.id, { drafts, at });
   }
 
-  #continue(entry: Hash, resolved: Hash): void {
+  #continuePending(entry: Hash, resolved: Hash): void {
     const open = this.#open.get(resolved);
     if (open !== undefined) this.#open.set(entry, open);
   }
 
-  /** An approved proposal: the commit has its calls, and its observations again. */
-  #take(pending: Hash): string | undefined {
+  /**
+   * Drops the drafts of an approved proposal, because its commit has the calls and the observations
+   * again. Returns the time of the proposal.
+   */
+  #takePending(pending: Hash): string | undefined {
     const open = this.#open.get(pending);
     for (const draft of open?.drafts ?? []) this.#drafts.delete(draft);
     return open?.at;
   }
 
-  #reject(pending: Hash): void {
-    // Readings took place.
+  #rejectPending(pending: Hash): void {
+    // The readings of a rejected proposal took place, so they stay committed.
     for (const { call } of this.#open.get(pending)?.drafts ?? [])
       if (call.ruling === 'escalated') call.ruling = 'rejected';
   }
@@ -176,7 +178,7 @@ class TrajectoryReader {
       return [];
     }
     const place = { trajectory_id: entry.trajectory_id, seq: entry.seq, entry_id: entry.id };
-    const principal = await this.#principals.of(writ);
+    const principal = writ === undefined ? undefined : await this.#holderOf(writ);
     const circumstances = {
       at,
       role: role.name,
@@ -187,6 +189,12 @@ class TrajectoryReader {
     const drafts = await this.#drafted(entry, { name, args: read.value, role }, made, circumstances);
     for (const draft of drafts) this.#drafts.add(draft);
     return drafts;
+  }
+
+  /** Undefined for a refused writ that the ledger does not have. */
+  async #holderOf(writ: Hash): Promise<string | undefined> {
+    const [held] = await this.#holders.chainOf(writ);
+    return held?.principal;
   }
 
   async #drafted(

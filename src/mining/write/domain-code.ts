@@ -1,10 +1,10 @@
 import { isToolName } from '#authority';
-import { arg, checkArgument, type Json } from '#base';
+import { arg, checkArgument } from '#base';
 import { parsePointer } from '#canon';
-import { MiningError } from '../errors.ts';
 import { type MinedRule, type OrderingRule, RULE, type Scalar } from '../rule.ts';
 import { statementOf } from '../statement.ts';
 import { WRITE_OPTIONS, type WriteOptions } from './gateway-rule.ts';
+import { notExpressible } from './not-expressible.ts';
 
 /** A rule to write, under the id of its candidate. */
 export interface RuleToWrite {
@@ -90,9 +90,13 @@ function conditionOf(rule: Exclude<MinedRule, OrderingRule>): { readonly path: s
     }
     case 'never':
     case 'apart':
-      throw notExpressible(rule, 'a rule of a domain does not see the principal of a call; use a writ or a policy');
+      throw notExpressible(
+        rule,
+        'code',
+        'a rule of a domain does not see the principal of a call; use a writ or a policy',
+      );
     case 'rate':
-      throw notExpressible(rule, 'the state has no calls to count; use a collection and a rule with count');
+      throw notExpressible(rule, 'code', 'the state has no calls to count; use a collection and a rule with count');
   }
 }
 
@@ -123,7 +127,7 @@ function valueAt(path: string): string {
 function toolName(rule: MinedRule, name: string): string {
   const tool = name.replace('/', '.');
   if (isToolName(tool)) return tool;
-  throw notExpressible(rule, `${name} is no name of a tool`);
+  throw notExpressible(rule, 'code', `${name} is no name of a tool`);
 }
 
 /** A text for a comment: white space of any kind, such as an end of line, is one space. */
@@ -134,10 +138,4 @@ function oneLine(text: string): string {
 /** A scalar as a literal. Texts come from calls, so every one is quoted. */
 function literal(value: Scalar): string {
   return JSON.stringify(value).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
-}
-
-function notExpressible(rule: MinedRule, why: string): MiningError {
-  return new MiningError('not_expressible', `The rule “${statementOf(rule)}” cannot be written as code: ${why}.`, {
-    evidence: { rule: rule as unknown as Json, form: 'code' },
-  });
 }

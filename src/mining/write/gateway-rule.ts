@@ -1,6 +1,5 @@
 import { type ArgumentSchema, arg, checkArgument, type Json } from '#base';
 import type { Rules } from '#domains/gateway';
-import { MiningError } from '../errors.ts';
 import {
   type ApprovalRule,
   type BoundRule,
@@ -12,6 +11,7 @@ import {
   type ValuesRule,
 } from '../rule.ts';
 import { statementOf } from '../statement.ts';
+import { notExpressible } from './not-expressible.ts';
 
 /** A rule in the form of `assize.yaml`, and the list of the file that it belongs to. */
 export interface GatewayRule {
@@ -55,7 +55,7 @@ export function gatewayRule(
   const { id, rule } = candidate;
   const { effect = 'ask' } = options;
   if (!/^[^/*]+\/[^*]+$/.test(rule.tool))
-    throw notExpressible(rule, `${rule.tool} is no tool of a server, and the file judges only those`);
+    throw notExpressible(rule, 'rules', `${rule.tool} is no tool of a server, and the file judges only those`);
   const because = `Mined from recorded runs: ${statementOf(rule)}.`;
   const inList = (list: GatewayRule['list'], rest: Rest, isExact: boolean = true): GatewayRule => ({
     list,
@@ -77,9 +77,9 @@ export function gatewayRule(
       requirePaths(rule, tools);
       return inList('read_before_write', { tools: rule.tool }, false);
     case 'prefix':
-      throw notExpressible(rule, 'a rule of the file can require a path only where it allows');
+      throw notExpressible(rule, 'rules', 'a rule of the file can require a path only where it allows');
     case 'apart':
-      throw notExpressible(rule, 'a rule of the file does not see other calls of a run');
+      throw notExpressible(rule, 'rules', 'a rule of the file does not see other calls of a run');
   }
 }
 
@@ -111,12 +111,12 @@ function thresholdOf({ from }: ApprovalRule): Rest {
 
 function agentsOf(rule: NeverRule): Json {
   if (rule.by === 'principal') return [...rule.names];
-  throw notExpressible(rule, 'the file names agents, and no roles');
+  throw notExpressible(rule, 'rules', 'the file names agents, and no roles');
 }
 
 function windowOf(rule: RateRule): Json {
   if (rule.per !== 'run') return rule.per;
-  throw notExpressible(rule, 'the file limits calls in a minute, an hour or a day, and not in a run');
+  throw notExpressible(rule, 'rules', 'the file limits calls in a minute, an hour or a day, and not in a run');
 }
 
 function requirePaths(rule: OrderingRule, tools: Rules['tools']): void {
@@ -125,13 +125,5 @@ function requirePaths(rule: OrderingRule, tools: Rules['tools']): void {
   const { tool, needs, on } = rule;
   if (on !== undefined && placesOf(tool, 'writes').includes(on.path) && placesOf(needs, 'reads').includes(on.needsPath))
     return;
-  throw notExpressible(rule, 'the file orders only the reading and the writing of declared paths');
-}
-
-function notExpressible(rule: MinedRule, why: string): MiningError {
-  return new MiningError(
-    'not_expressible',
-    `The rule “${statementOf(rule)}” cannot be written to a rules file: ${why}.`,
-    { evidence: { rule: rule as unknown as Json, form: 'rules' } },
-  );
+  throw notExpressible(rule, 'rules', 'the file orders only the reading and the writing of declared paths');
 }

@@ -13,8 +13,8 @@ import {
 } from '#ledger';
 import type { AffectedCall } from './affected-call.ts';
 import { type AffectedFact, AffectedFacts } from './affected-facts.ts';
+import { AffectedGatewayCalls } from './affected-gateway-calls.ts';
 import type { Derivation } from './entry-links.ts';
-import { GatewayCalls } from './gateway-call.ts';
 import { type IncidentStart, startRule } from './incident-start.ts';
 import { searchLineage, walkLineage } from './lineage.ts';
 import type { AffectedEntry } from './lineage-walk.ts';
@@ -100,7 +100,7 @@ export async function blastRadius(
 class Consequences {
   readonly #store: LedgerStore;
   readonly #values: ValueReader;
-  readonly #gateway: GatewayCalls;
+  readonly #gateway: AffectedGatewayCalls;
   readonly #pending: Hash[] = [];
   readonly #calls: Map<string, AffectedCall> = new Map();
   readonly #facts: AffectedFacts;
@@ -108,7 +108,7 @@ class Consequences {
   constructor(store: LedgerStore) {
     this.#store = store;
     this.#values = new ValueReader(store);
-    this.#gateway = new GatewayCalls(this.#values);
+    this.#gateway = new AffectedGatewayCalls(this.#values);
     this.#facts = new AffectedFacts(this.#values);
   }
 

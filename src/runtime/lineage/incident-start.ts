@@ -2,7 +2,7 @@ import { type ArgumentSchema, arg, checkArgument } from '#base';
 import { type Instant, isInstant } from '#canon';
 import { type FactStore, type Hash, isFactStore, isHash, type LedgerStore } from '#ledger';
 import { RuntimeError } from '../errors.ts';
-import { tokensOf } from '../memory/plan/stated-writes.ts';
+import { tokensOf, writeIn } from '../memory/plan/stated-writes.ts';
 import type { EntryLinks, Mark } from './entry-links.ts';
 
 /** The facts of a subject in a space, or of one of its predicates. */
@@ -69,17 +69,8 @@ export interface StartRule {
  */
 export async function startRule(store: LedgerStore, start: IncidentStart): Promise<StartRule> {
   checkArgument(INCIDENT_START, start, 'start');
-  const given = NAMES.filter((name) => start[name] !== undefined);
-  const [name] = given;
-  if (name === undefined || given.length > 1)
-    throw bad(`an incident begins with exactly one of ${NAMES.join(', ')}; pass one`);
-  for (const each of ['entry', 'writ', 'definition'] as const)
-    if (start[each] !== undefined && !isHash(start[each])) throw bad(`${each} must be 64 hex digits`);
-  for (const each of ['since', 'until'] as const)
-    if (start[each] !== undefined && !isInstant(start[each]))
-      throw bad(`${each} must be an instant such as 2026-05-03T09:00:00.000000Z`);
-  if (start.since !== undefined && start.until !== undefined && start.since >= start.until)
-    throw bad('since is not before until');
+  const name = onlyName(start);
+  requireForms(start);
   const isInTime = ({ at }: EntryLinks): boolean =>
     (start.since === undefined || at >= start.since) && (start.until === undefined || at < start.until);
   const entries = await entriesOf(store, start);
@@ -90,6 +81,25 @@ export async function startRule(store: LedgerStore, start: IncidentStart): Promi
   return { mark, isStart: (links) => hasMark(links) && isInTime(links) };
 }
 
+/** @throws RuntimeError `bad_option` */
+function onlyName(start: IncidentStart): (typeof NAMES)[number] {
+  const [name, another] = NAMES.filter((each) => start[each] !== undefined);
+  if (name !== undefined && another === undefined) return name;
+  throw bad(`an incident begins with exactly one of ${NAMES.join(', ')}; pass one`);
+}
+
+/** @throws RuntimeError `bad_option` for an invalid id or instant, or an empty period */
+function requireForms(start: IncidentStart): void {
+  for (const each of ['entry', 'writ', 'definition'] as const)
+    if (start[each] !== undefined && !isHash(start[each])) throw bad(`${each} must be 64 hex digits`);
+  for (const each of ['since', 'until'] as const)
+    if (start[each] !== undefined && !isInstant(start[each]))
+      throw bad(`${each} must be an instant such as 2026-05-03T09:00:00.000000Z`);
+  if (start.since !== undefined && start.until !== undefined && start.since >= start.until)
+    throw bad('since is not before until; pass an earlier since, or a later until');
+}
+
+/** The entries with which the incident begins. Undefined: a mark names them. */
 async function entriesOf(store: LedgerStore, { entry, facts }: IncidentStart): Promise<Set<Hash> | undefined> {
   if (entry !== undefined) {
     if ((await store.resolve(entry)) !== undefined) return new Set([entry]);
@@ -109,8 +119,8 @@ async function writersOf(store: LedgerStore & FactStore, facts: NamedFacts): Pro
       const rows = await store.facts({ ...facts, ...memory, kind: 'all', ...(after !== undefined && { after }) });
       for (const { provenance_id } of rows)
         for (const token of tokensOf(provenance_id)) {
-          const [, id] = /^w:([0-9a-f]{64})#/.exec(token) ?? [];
-          if (id !== undefined) found.add(id as Hash);
+          const write = writeIn(token);
+          if (write !== undefined) found.add(write.entry);
         }
       after = rows.at(-1);
       if (rows.length < FACTS_PAGE) break;

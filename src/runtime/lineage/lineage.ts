@@ -64,7 +64,7 @@ export async function searchLineage(
   for await (const segment of index.segments()) visit(segment);
   const tail = await index.extend(entries, reader, visit);
   const stored = entries;
-  for (const { links } of tail) visit({ from: entries, entries: 1, words: Uint32Array.from(wordsOf(links, wordsMax)) });
+  for (const links of tail) visit({ from: entries, entries: 1, words: Uint32Array.from(wordsOf(links, wordsMax)) });
 
   const walk = new LineageWalk(new VisibilityChains(store), options);
   const positions = search.positions();
@@ -73,7 +73,7 @@ export async function searchLineage(
     positions.filter((position) => position < stored),
   ))
     await walk.visit(await reader.read(row));
-  for (const position of positions) if (position >= stored) await walk.visit(tail[position - stored]!.links);
+  for (const position of positions) if (position >= stored) await walk.visit(tail[position - stored]!);
   return found(walk, entries);
 }
 

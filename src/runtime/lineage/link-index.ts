@@ -1,6 +1,6 @@
 import { isAssizeError } from '#base';
 import { canonicalize, parseCanonical } from '#canon';
-import { type EntryRow, integrateLog, type LedgerStore, type LogStore, type SideStore } from '#ledger';
+import { integrateLog, type LedgerStore, type LogStore, type SideStore } from '#ledger';
 import { entriesInOrder } from './entries-in-order.ts';
 import type { EntryLinks } from './entry-links.ts';
 import type { LinkReader } from './link-reader.ts';
@@ -18,12 +18,6 @@ export interface LinkSegment {
   readonly from: number;
   readonly entries: number;
   readonly words: Uint32Array;
-}
-
-/** The words of the tail are not stored; its links are in memory. */
-export interface TailEntry {
-  readonly row: EntryRow;
-  readonly links: EntryLinks;
 }
 
 /**
@@ -61,14 +55,14 @@ export class LinkIndex {
   }
 
   /**
-   * Reads the entries after the stored segments, and stores those that fill one. Returns the
-   * others.
+   * Reads the entries from a position on, after the stored segments, and stores each full segment.
+   * Returns the links of the entries after the last full one, which are not stored.
    */
-  async extend(from: number, reader: LinkReader, onRead: (segment: LinkSegment) => void): Promise<TailEntry[]> {
+  async extend(from: number, reader: LinkReader, onRead: (segment: LinkSegment) => void): Promise<EntryLinks[]> {
     await integrateLog(this.#store);
     const logged = await this.#store.logSize();
     let words: number[] = [];
-    let tail: TailEntry[] = [];
+    let tail: EntryLinks[] = [];
     let start = from;
     for await (const rows of entriesInOrder(this.#store, from))
       for (const row of rows) {
@@ -82,7 +76,7 @@ export class LinkIndex {
           [words, tail] = [[], []];
         }
         words.push(...next);
-        tail.push({ row, links });
+        tail.push(links);
       }
     return tail;
   }

@@ -20,12 +20,10 @@ import {
   settlementArgs,
   ValueReader,
 } from '#ledger';
-import { tokensOf } from '../memory/plan/stated-writes.ts';
+import { tokensOf, writeIn } from '../memory/plan/stated-writes.ts';
 import type { EntryLinks, Mark, ObservedRow } from './entry-links.ts';
 import { WritHolders } from './writ-holders.ts';
 
-/** The token of a write of another entry, in a provenance. */
-const WRITE = /^w:([0-9a-f]{64})#/;
 /** The domain whose calls name their tool, rules, pinned definition and standing approval. */
 const GATEWAY = 'gateway';
 const CALL = 'call';
@@ -224,8 +222,8 @@ export class LinkReader {
       for (const { fact_id, provenance_id } of insert) {
         found.rows.push(`${system_time} ${fact_id}`);
         for (const token of tokensOf(provenance_id)) {
-          const from = WRITE.exec(token)?.[1];
-          if (from !== undefined) found.restsOn.push({ entry: from as Hash, how: 'belief' });
+          const write = writeIn(token);
+          if (write !== undefined) found.restsOn.push({ entry: write.entry, how: 'belief' });
         }
       }
   }

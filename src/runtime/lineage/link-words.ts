@@ -2,24 +2,22 @@ import type { Hash } from '#ledger';
 import type { EntryLinks, Mark } from './entry-links.ts';
 import { pathsAbove } from './path-set.ts';
 
-/**
- * The links of an entry as 32-bit words, for a fast first search. Names are hashed, so that unequal
- * ones can have one word: the search finds all entries that derive, and a few others.
- *
- * The words of an entry: their number; id; trajectory; position in it; second of its time; flags;
- * the numbers of entries it rests on, rows, observed rows and marks, and of the words of paths that
- * judged it; then these, and then the paths that it writes. Each path has the paths above it, and
- * their number first. A branch has the source's trajectory and position as its only path.
- */
+/** The most 32-bit words of one row of the index. */
 export const WORDS_MAX = 12_000;
 
+/**
+ * The places of the words of an entry, which begin with their number. From `lists` on, the words of
+ * the lists follow in the order of their counts, and then the paths that the entry writes.
+ */
 export const AT = {
   length: 0,
   id: 1,
   trajectory: 2,
   seq: 3,
+  /** The second of its time, since 1970. */
   second: 4,
   flags: 5,
+  /** The number of words of each list. */
   restsOn: 6,
   rows: 7,
   observed: 8,
@@ -39,7 +37,13 @@ export const FLAG = {
   isAnswer: 8,
 } as const;
 
-/** An entry with more than `wordsMax` words gets no words for the paths that it writes. */
+/**
+ * The links of an entry as 32-bit words, for a fast first search. Names are hashed, so unequal ones
+ * can have one word: a search finds all entries that derive, and a few others. Each path has the
+ * number of paths above it first, and these paths last. A branch has the trajectory and the
+ * position of its source as its only path. An entry with more than `wordsMax` words gets no
+ * written paths.
+ */
 export function wordsOf(links: EntryLinks, wordsMax: number): number[] {
   const { restsOn, rows, observed, marks, inherits, kind } = links;
   const flags =

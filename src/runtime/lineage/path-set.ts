@@ -15,10 +15,6 @@ export class PathSet {
   /** Paths above written ones. */
   readonly #above: Map<string, Touched> = new Map();
 
-  get isEmpty(): boolean {
-    return this.#written.size === 0;
-  }
-
   add(path: string, seq: number, id: Hash): void {
     touch(this.#written, path, seq, id);
     for (const above of pathsAbove(path)) touch(this.#above, above, seq, id);

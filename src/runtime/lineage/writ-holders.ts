@@ -30,7 +30,7 @@ export class WritHolders {
   learn(writs: readonly Json[]): Hash[] {
     checkArgument(arg.list(arg.any), writs, 'writs');
     return writs.flatMap((each) => {
-      const writ = writIn(each);
+      const writ = writIn(() => parseWrit(each));
       if (writ === undefined) return [];
       const id = writId(writ) as Hash;
       this.#known.set(id, writ);
@@ -63,17 +63,18 @@ export class WritHolders {
   async #stored(id: Hash): Promise<Writ | undefined> {
     const text = await this.#store.blob(id);
     if (text === undefined) return undefined;
-    const writ = writIn(readCanonical(text));
-    // A blob under another hash is no writ of that id.
+    const writ = writIn(() => parseWrit(readCanonical(text)));
+    // A blob with the content of another writ is no writ of that id.
     if (writ === undefined || writId(writ) !== id) return undefined;
     this.#known.set(id, writ);
     return writ;
   }
 }
 
-function writIn(value: Json): Writ | undefined {
+/** Undefined for a value that is no writ. */
+function writIn(parse: () => Writ): Writ | undefined {
   try {
-    return parseWrit(value);
+    return parse();
   } catch (error) {
     if (isAssizeError(error)) return undefined;
     throw error;

@@ -40,7 +40,7 @@ export { withdrawnSourceOf } from './plan/withdrawn-sources.ts';
 export type { Explained, ExplainingEntry, FactSource } from './recall/explain.ts';
 export type { KeysQuery, MemoryKey, MemoryKeys } from './recall/keys.ts';
 export { MemoryView, type Recalled } from './recall/recall.ts';
-export type { RecallQuery } from './recall/recall-query.ts';
+export { RECALL_MAX, type RecallQuery } from './recall/recall-query.ts';
 export type { Support, SupportedFact } from './recall/resting-on.ts';
 export type { Score, SearchFallback, SearchMode, SearchWeights } from './recall/search.ts';
 export { VisibilityChains } from './visible/visibility.ts';

@@ -11,7 +11,7 @@ import { rulingDocument } from '../rulings.ts';
 import { hash, instant, json, name, next, rulingForm } from './forms.ts';
 import { ANYBODY, type Operation, operation, READERS, type Request } from './operation.ts';
 
-const place = z.strictObject({ trajectory: name });
+const trajectoryParams = z.strictObject({ trajectory: name });
 const space = name.describe('a space of facts; default: `user:USER` with a user, else `chat`');
 const user = name.describe('the author of the messages of the role `user`, and the default of the space').optional();
 const metadata = STATEMENT_METADATA.describe('noted on each fact, and a filter of a recall');
@@ -65,7 +65,7 @@ const remember = operation({
   path: '/v1/trajectories/{trajectory}/chat/remember',
   summary: 'Record the facts of messages, which the model of the server reads, or the caller gives.',
   kinds: ['agent'],
-  params: place,
+  params: trajectoryParams,
   body: rememberBody,
   needsKey: true,
   isRouted: true,
@@ -149,7 +149,7 @@ const recall = operation({
   path: '/v1/trajectories/{trajectory}/chat/recall',
   summary: 'Recall the facts for a question, of one space or several, with a text for a prompt.',
   kinds: ANYBODY,
-  params: place,
+  params: trajectoryParams,
   body: recallBody,
   answer: z.strictObject({
     facts: z.array(factForm),
@@ -180,13 +180,13 @@ const aliases = operation({
   path: '/v1/trajectories/{trajectory}/chat/aliases',
   summary: 'The names of a space that mean one thing.',
   kinds: ANYBODY,
-  params: place,
+  params: trajectoryParams,
   query: z.strictObject({ space: space.optional(), user }),
   answer: z.strictObject({ names: z.array(classForm), predicates: z.array(classForm) }),
   errors: ['space_not_covered'],
   run: async (request) => {
     const memory = await chatOf(request);
-    return { body: (await memory.aliases(given(request.query))) as never };
+    return { body: (await memory.aliases(withoutUndefined(request.query))) as never };
   },
 });
 
@@ -196,7 +196,7 @@ const alias = operation({
   path: '/v1/trajectories/{trajectory}/chat/aliases',
   summary: 'Declare that a name means the same as another, or end that.',
   kinds: ['agent'],
-  params: place,
+  params: trajectoryParams,
   body: z.strictObject({
     space: space.optional(),
     user,
@@ -212,7 +212,9 @@ const alias = operation({
   run: async (request) => {
     const { remove = false, ...input } = request.body;
     const memory = await chatOf(request);
-    const ruling = await (remove ? memory.removeAlias(given(input)) : memory.declareAlias(given(input)));
+    const ruling = await (remove
+      ? memory.removeAlias(withoutUndefined(input))
+      : memory.declareAlias(withoutUndefined(input)));
     return { status: ruling.ruling === 'escalated' ? 202 : 200, body: rulingDocument(ruling) };
   },
 });
@@ -225,7 +227,7 @@ const repair = operation({
   path: '/v1/trajectories/{trajectory}/chat/repair',
   summary: 'List what followed from a false fact, and withdraw it if asked to.',
   kinds: ['agent'],
-  params: place,
+  params: trajectoryParams,
   body: z.strictObject({
     space: name,
     fact: z.string().min(8).max(512).describe('its id, or the first 8 or more characters'),
@@ -252,7 +254,7 @@ const repair = operation({
  * every space.
  */
 async function chatOf(
-  request: Pick<Request<typeof place, any, any>, 'path' | 'caller' | 'service'>,
+  request: Pick<Request<typeof trajectoryParams, any, any>, 'path' | 'caller' | 'service'>,
 ): Promise<ChatMemory> {
   const { path, caller, service } = request;
   const { assize, store, clock, config } = service;
@@ -277,13 +279,13 @@ async function chatOf(
   return new ChatMemory({ assize, store, trajectory, writ }, { ...options, mayRead });
 }
 
-/** Without members that are undefined, which a query may have. */
-function given<T extends object>(input: T): never {
+/** The members that are present: a query has undefined ones. */
+function withoutUndefined<T extends object>(input: T): never {
   return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as never;
 }
 
 function filterOf({ confidence_min: confidenceMin, ...filter }: z.output<typeof filterForm>): object {
-  return given({ ...filter, confidenceMin, trust: filter.trust && given(filter.trust) });
+  return withoutUndefined({ ...filter, confidenceMin, trust: filter.trust && withoutUndefined(filter.trust) });
 }
 
 function rememberedDocument({ questions, ...done }: Remembered): object {

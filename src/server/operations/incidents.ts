@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { INCIDENTS, type IncidentState } from '#domains/incident';
-import { incidentDocument, openIncident, openIncidents, planResponse } from '#incidents';
+import { incidentDocument, openIncident, openIncidentTrajectory, planResponse } from '#incidents';
 import { blastRadius, DERIVATIONS, Trajectory } from '#runtime';
 import { blastDocument } from '#views';
 import { hash, instant, name, PAGE_DEFAULT, page } from './forms.ts';
@@ -191,7 +191,7 @@ const list = operation({
   }),
   run: async ({ query: { limit = PAGE_DEFAULT }, service: { assize, store } }) => {
     if ((await store.head(INCIDENTS)) === undefined) return { body: { incidents: [] } };
-    const trajectory = await openIncidents(assize, INCIDENTS);
+    const trajectory = await openIncidentTrajectory(assize, INCIDENTS);
     await Trajectory.catchUp(trajectory as never);
     const { incidents } = trajectory.state() as unknown as IncidentState;
     const documents = Object.entries(incidents).map(([id, one]) => incidentDocument(id, one));

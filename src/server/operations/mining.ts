@@ -101,7 +101,10 @@ const mined = operation({
     const { trajectories, good, kinds, min_support: minSupport, exceptions, chance, effect, backtest = [] } = body;
     for (const trajectory of trajectories)
       if ((await service.store.head(trajectory)) === undefined)
-        throw new ServerError('no_such_value', `There is no trajectory ${trajectory}.`);
+        throw new ServerError(
+          'no_such_value',
+          `There is no trajectory ${trajectory}. List them with GET /v1/trajectories.`,
+        );
     const report: MiningReport = await mineStore(service.store, {
       trajectoryIds: trajectories,
       backtest,

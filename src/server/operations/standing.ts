@@ -90,19 +90,20 @@ const list = operation({
     const { agent, active = false, cursor, limit = PAGE_DEFAULT } = query;
     const trajectory = await gatewayTrajectory(request, path.trajectory);
     const now = service.clock.now();
-    const records = [...(await readerOf(request, trajectory).read())].reverse();
-    const wanted = records.filter(
+    const newestFirst = [...(await readerOf(request, trajectory).read())].reverse();
+    // The place of a cursor is among all of them: it stays, also when the filter drops its record.
+    const left = newestFirst.slice(newestFirst.findIndex((one) => placeOf(one) === cursor) + 1);
+    const wanted = left.filter(
       (one) =>
         (agent === undefined || one.terms?.agent === agent) && (!active || standingStatus(one, now) === 'active'),
     );
-    const from = cursor === undefined ? 0 : wanted.findIndex((one) => placeOf(one) === cursor) + 1;
-    const shown = wanted.slice(from, from + limit);
+    const shown = wanted.slice(0, limit);
     const last = shown.at(-1);
     const most = Trajectory.readState(trajectory, (state) => standingMaximum(state as unknown as GatewayState));
     const body = {
       standing: shown.map((one) => documentOf(trajectory, one, now)),
       most: { ...most, amounts: { ...most.amounts } },
-      ...(last !== undefined && wanted.length > from + limit && { next: placeOf(last) }),
+      ...(last !== undefined && wanted.length > limit && { next: placeOf(last) }),
     };
     return { body };
   },

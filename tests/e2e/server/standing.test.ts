@@ -143,6 +143,22 @@ test('a standing approval is ended by a person, and lets nothing through then', 
   ]);
 });
 
+test('a page goes on after a standing approval that ended meanwhile', async () => {
+  const { server, tokens, terms } = await open();
+  for (const key of ['k1', 'k2', 'k3']) {
+    const asked = await succeed(server, 'standing.ask', { token: tokens.root, path: PATH, key, body: terms });
+    const path = { approval: asked.approval_id };
+    const { digest } = (await succeed(server, 'approvals.get', { token: tokens.grace, path })).approval;
+    await succeed(server, 'approvals.approve', { token: tokens.grace, path, body: { digest } });
+  }
+  const page = (query: object) =>
+    succeed(server, 'standing.list', { token: tokens.eve, path: PATH, query: { active: 'true', ...query } });
+  const [, second, oldest] = (await page({})).standing;
+  const { next } = await page({ limit: '2' });
+  await succeed(server, 'standing.end', { token: tokens.grace, path: { ...PATH, standing: second.id } });
+  expect((await page({ cursor: next })).standing).toEqual([oldest]);
+});
+
 test('an agent asks for itself alone, if its grant has the action', async () => {
   const { server, tokens, terms } = await open();
   const asking = { as: 'agent:scout' as const, path: PATH, key: 'k1', body: terms };

@@ -73,6 +73,6 @@ export const INCIDENT_CALLS: Readonly<Record<string, Case | Exempt>> = {
     () => [{ start: { ...START }, openedAt: '2026-01-01T00:00:00.000000Z' }, INCIDENTS],
   ),
   incidentDocument: exempt(MADE),
-  openIncidents: exempt('takes a runtime and a name, for the commands and the server'),
-  openIncidentsIn: exempt(MADE),
+  openIncidentTrajectory: exempt('takes a runtime and a name, for the commands and the server'),
+  incidentsToCarryOut: exempt(MADE),
 };

@@ -5,13 +5,13 @@ import { api, dataOf } from '../../api/client.ts';
 import type { components } from '../../api/openapi.d.ts';
 import { codeOf } from '../../api/problem.ts';
 import { useAllTrajectories } from '../../api/trajectories-query.ts';
+import { counted } from '../../parts/counted.ts';
 import { Fact, Facts } from '../../parts/facts.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
 import { Ago } from '../../parts/instant.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
 import classes from './audit-page.module.css';
-import { counted } from './counted.ts';
 
 type Checkpoint = components['schemas']['Checkpoint'];
 

@@ -3,11 +3,11 @@ import { notifications } from '@mantine/notifications';
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { api, dataOf } from '../../api/client.ts';
 import type { components } from '../../api/openapi.d.ts';
+import { counted } from '../../parts/counted.ts';
 import { Inert } from '../../parts/inert-text.tsx';
 import { Ago } from '../../parts/instant.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
 import classes from './audit-page.module.css';
-import { counted } from './counted.ts';
 
 type FailedNotice = components['schemas']['FailedNotice'];
 

@@ -5,12 +5,12 @@ import { visible } from '../../../../src/cli/terminal/visible.ts';
 import { emptyText } from '../../../../src/compliance/render/words.ts';
 import { api, dataOf } from '../../api/client.ts';
 import { useAllTrajectories } from '../../api/trajectories-query.ts';
+import { counted } from '../../parts/counted.ts';
 import { InstantInput } from '../../parts/instant-input.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
 import classes from './audit-page.module.css';
 import { isBackwards } from './bundle-address.ts';
-import { counted } from './counted.ts';
 import { type ComplianceReport, pageHref, type ReportScope } from './report-scope.ts';
 import { ReportedClause } from './reported-clause.tsx';
 

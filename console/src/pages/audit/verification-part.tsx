@@ -1,10 +1,10 @@
 import { Button, Progress, Text } from '@mantine/core';
 import { useAllTrajectories } from '../../api/trajectories-query.ts';
+import { counted } from '../../parts/counted.ts';
 import { useRowKeys } from '../../parts/row-keys.ts';
 import { Section } from '../../parts/section.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
 import classes from './audit-page.module.css';
-import { counted } from './counted.ts';
 import { useVerification, type Verification } from './use-verification.ts';
 import { VerifiedRow } from './verified-row.tsx';
 

@@ -1,9 +1,9 @@
 import { Anchor, Text } from '@mantine/core';
 import { Link } from 'wouter';
 import type { TrajectoryInfo } from '../../api/trajectories-query.ts';
+import { counted } from '../../parts/counted.ts';
 import { Inert } from '../../parts/inert-text.tsx';
 import classes from './audit-page.module.css';
-import { counted } from './counted.ts';
 import type { Verified, VerifyReport } from './use-verification.ts';
 
 interface RowProps {

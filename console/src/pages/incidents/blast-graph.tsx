@@ -3,7 +3,7 @@ import { useLocation } from 'wouter';
 import { visible } from '../../../../src/cli/terminal/visible.ts';
 import { timelineHref } from '../../parts/addresses.ts';
 import classes from './blast-graph.module.css';
-import { HOW } from './derivation-words.ts';
+import { DERIVATION_WORDS, type Derivation } from './derivation-words.ts';
 import type { AffectedEntry } from './incidents-query.ts';
 import { type Edge as Derived, layoutOf, type Placed } from './layout.ts';
 
@@ -73,7 +73,10 @@ function Node({
   );
 }
 
-/** In a column beside its left side, and between columns from the lower side to the upper side. */
+/**
+ * A derivation as a line: in one column beside the left sides of its nodes, and between columns
+ * from the lower side of one to the upper side of the other.
+ */
 function Edge({ edge: { from, to, how } }: { readonly edge: Derived }) {
   const isBeside = from.column === to.column;
   const y = isBeside ? top(from) + NODE.height / 2 : top(from) + NODE.height;
@@ -87,7 +90,7 @@ function Edge({ edge: { from, to, how } }: { readonly edge: Derived }) {
   return <path aria-hidden className={classes.edge} data-how={how} d={path} />;
 }
 
-function Legend({ hows }: { readonly hows: readonly string[] }) {
+function Legend({ hows }: { readonly hows: readonly Derivation[] }) {
   return (
     <ul className={classes.legend} aria-label="Derivations">
       <li>
@@ -101,7 +104,7 @@ function Legend({ hows }: { readonly hows: readonly string[] }) {
           <svg width={30} height={8} aria-hidden>
             <path className={classes.edge} data-how={how} d="M0 4H30" />
           </svg>
-          {how}: {HOW[how] ?? how}
+          {how}: {DERIVATION_WORDS[how]}
         </li>
       ))}
     </ul>

@@ -1,4 +1,5 @@
 import { List, Text } from '@mantine/core';
+import { counted } from '../../parts/counted.ts';
 import { EntryLink } from '../../parts/entry-link.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
 import { Section } from '../../parts/section.tsx';
@@ -83,9 +84,9 @@ function Place({ id, places }: { readonly id: string; readonly places: Places })
   return <EntryLink id={id} place={found && { trajectoryId: found.trajectory_id, seq: found.seq }} />;
 }
 
-/** Whether a call can be taken back. The engine compensates no call after its transaction. */
 const UNREPORTED = 'let through, and no outcome is reported';
 
+/** Whether a call can be taken back. The engine compensates no call after its transaction. */
 function undoable(reversibility: string | undefined, outcome: string, via: 'effect' | 'gateway'): string {
   if (outcome === 'undone') return 'undone already';
   if (outcome === 'failed') return 'failed, as its agent reported';
@@ -95,15 +96,11 @@ function undoable(reversibility: string | undefined, outcome: string, via: 'effe
   return reversibility === 'reversible' ? 'made, compensable by a new proposal' : 'made, not compensable';
 }
 
-function counted(number: number, one: string, many: string): string {
-  return `${number.toLocaleString('en')} ${number === 1 ? one : many}`;
-}
-
 interface FactsProps {
   readonly title: string;
   readonly about: string;
   readonly facts: Blast['facts'];
-  readonly places: ReadonlyMap<string, AffectedEntry>;
+  readonly places: Places;
 }
 
 function Facts({ title, about, facts, places }: FactsProps) {

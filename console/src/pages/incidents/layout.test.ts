@@ -10,7 +10,7 @@ test('each entry has its own row, and each edge goes down', () => {
       const entries = steps.map(({ trajectory, from }, i) => ({
         id: `e${i}`,
         trajectory_id: trajectory,
-        from: i === 0 ? [] : from.map((n) => ({ entry: `e${n % i}`, how: 'state' })),
+        from: i === 0 ? [] : from.map((n) => ({ entry: `e${n % i}`, how: 'state' as const })),
       }));
       const { columns, nodes, edges } = layoutOf(entries);
       expect(nodes.map(({ row }) => row)).toEqual(entries.map((_, i) => i));
@@ -22,6 +22,6 @@ test('each entry has its own row, and each edge goes down', () => {
 });
 
 test('an edge from an entry that is not listed is left out', () => {
-  const entry = { id: 'b', trajectory_id: 't', from: [{ entry: 'a', how: 'belief' }] };
+  const entry = { id: 'b', trajectory_id: 't', from: [{ entry: 'a', how: 'belief' as const }] };
   expect(layoutOf([entry])).toMatchObject({ columns: ['t'], edges: [] });
 });

@@ -1,8 +1,10 @@
+import type { Derivation } from './derivation-words.ts';
+
 /** The parts of an affected entry that its place in the drawing depends on. */
 export interface Affected {
   readonly id: string;
   readonly trajectory_id: string;
-  readonly from: readonly { readonly entry: string; readonly how: string }[];
+  readonly from: readonly { readonly entry: string; readonly how: Derivation }[];
 }
 
 export interface Placed<Entry> {
@@ -14,7 +16,7 @@ export interface Placed<Entry> {
 export interface Edge {
   readonly from: { readonly column: number; readonly row: number };
   readonly to: { readonly column: number; readonly row: number };
-  readonly how: string;
+  readonly how: Derivation;
 }
 
 export interface Layout<Entry> {

@@ -1,15 +1,12 @@
-import { Code, Group, Text, TextInput, Title } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
+import { Code, Text, Title } from '@mantine/core';
 import { Fragment } from 'react';
-import { Link } from 'wouter';
-import { CutText } from '../../parts/cut-text.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
-import { Empty, Failed, Loading } from '../../parts/states.tsx';
-import { periodText } from '../../parts/times.ts';
+import { Failed, Loading } from '../../parts/states.tsx';
 import type { Change, MemoryAddress } from './address.ts';
+import { FactRow, NoFacts } from './fact-list.tsx';
 import classes from './memory-page.module.css';
 import { BUDGET, type Key, type Place, useAliases, useAnswers } from './memory-queries.ts';
-import { TimeChoices } from './time-choices.tsx';
+import { QuestionForm, useQuestion } from './question-form.tsx';
 
 interface AskProps {
   readonly place: Place;
@@ -18,25 +15,19 @@ interface AskProps {
   readonly hrefOf: (key: Key) => string;
 }
 
-const PAUSE_MS = 250;
-
 /** The memory as a chat agent asks it: facts for a question, and the text for its prompt. */
 export function AskPanel({ place, address, onChange, hrefOf }: AskProps) {
-  const { text, valid, system } = address;
-  const [asked] = useDebouncedValue({ text, valid, system }, PAUSE_MS);
+  const asked = useQuestion(address);
   return (
     <>
-      <form className={classes.form} aria-label="Ask" onSubmit={(event) => event.preventDefault()}>
-        <TextInput
-          size="xs"
-          label="Question"
-          placeholder="As a person asks it; empty lists all"
-          value={text ?? ''}
-          onChange={(event) => onChange({ text: event.currentTarget.value })}
-        />
-        <TimeChoices address={address} onChange={onChange} />
-      </form>
-      <Answers place={place} asked={asked as MemoryAddress} hrefOf={hrefOf} />
+      <QuestionForm
+        name="Ask"
+        label="Question"
+        placeholder="As a person asks it; empty lists all"
+        address={address}
+        onChange={onChange}
+      />
+      <Answers place={place} asked={asked} hrefOf={hrefOf} />
       <Names place={place} />
     </>
   );
@@ -47,8 +38,7 @@ function Answers({ place, asked, hrefOf }: Pick<AskProps, 'place' | 'hrefOf'> & 
   if (answers.error !== null) return <Failed error={answers.error} retry={() => void answers.refetch()} />;
   if (answers.data === undefined) return <Loading what="facts" />;
   const { facts, context, tokens, next } = answers.data;
-  if (facts.length === 0)
-    return <Empty title="Nothing is recalled">No fact matches as of these times. Try “True at any time”.</Empty>;
+  if (facts.length === 0) return <NoFacts />;
   return (
     <>
       <Text size="xs" c="dimmed" px="sm" py={6} role="status">
@@ -57,24 +47,13 @@ function Answers({ place, asked, hrefOf }: Pick<AskProps, 'place' | 'hrefOf'> & 
       </Text>
       <ol className={classes.rows}>
         {facts.map((fact) => (
-          <li key={`${fact.id} ${fact.recorded}`}>
-            <Link href={hrefOf(statedKey(fact))} className={classes.row as string}>
-              <Group justify="space-between" gap="xs" wrap="nowrap">
-                <CutText size="sm" fw={600} lines={2}>
-                  <Inert>{fact.object}</Inert>
-                </CutText>
-                {fact['contradicted_by'] !== undefined && (
-                  <Text size="xs" component="span" className={classes.count}>
-                    contested
-                  </Text>
-                )}
-              </Group>
-              <Text size="xs" c="dimmed" component="span" display="block">
-                <Inert>{fact.subject}</Inert> · <Inert>{fact.predicate}</Inert> ·{' '}
-                {periodText(fact.valid_from, fact.valid_to)}
+          <FactRow key={`${fact.id} ${fact.recorded}`} fact={fact} href={hrefOf(statedKey(fact))}>
+            {fact['contradicted_by'] !== undefined && (
+              <Text size="xs" component="span" className={classes.count}>
+                contested
               </Text>
-            </Link>
-          </li>
+            )}
+          </FactRow>
         ))}
       </ol>
       <section aria-label="Text for a prompt">

@@ -1,14 +1,12 @@
-import { Group, Text, TextInput } from '@mantine/core';
-import { useDebouncedValue, useHotkeys } from '@mantine/hooks';
-import { Link, useLocation } from 'wouter';
-import { CutText } from '../../parts/cut-text.tsx';
-import { Inert } from '../../parts/inert-text.tsx';
-import { Empty, Failed, Loading } from '../../parts/states.tsx';
-import { periodText } from '../../parts/times.ts';
+import { Text } from '@mantine/core';
+import { useHotkeys } from '@mantine/hooks';
+import { useLocation } from 'wouter';
+import { Failed, Loading } from '../../parts/states.tsx';
 import type { Change, MemoryAddress } from './address.ts';
+import { FactRow, NoFacts } from './fact-list.tsx';
 import classes from './memory-page.module.css';
 import { type Fact, type Place, useRecall } from './memory-queries.ts';
-import { TimeChoices } from './time-choices.tsx';
+import { QuestionForm, useQuestion } from './question-form.tsx';
 import { nameOf } from './versions.ts';
 
 interface RecallProps {
@@ -18,25 +16,13 @@ interface RecallProps {
   readonly hrefOf: (fact: Fact) => string;
 }
 
-const PAUSE_MS = 250;
-
 /** The answers of the memory: believed as of one time, true at another, ranked for a text. */
 export function RecallPanel({ place, address, onChange, hrefOf }: RecallProps) {
-  const { text, valid, system } = address;
-  const [asked] = useDebouncedValue({ text, valid, system }, PAUSE_MS);
+  const asked = useQuestion(address);
   return (
     <>
-      <form className={classes.form} aria-label="Recall" onSubmit={(event) => event.preventDefault()}>
-        <TextInput
-          size="xs"
-          label="Text"
-          placeholder="Words to rank by"
-          value={text ?? ''}
-          onChange={(event) => onChange({ text: event.currentTarget.value })}
-        />
-        <TimeChoices address={address} onChange={onChange} />
-      </form>
-      <Results place={place} asked={asked as MemoryAddress} open={address} hrefOf={hrefOf} />
+      <QuestionForm name="Recall" label="Text" placeholder="Words to rank by" address={address} onChange={onChange} />
+      <Results place={place} asked={asked} open={address} hrefOf={hrefOf} />
     </>
   );
 }
@@ -62,8 +48,7 @@ function Results({
   if (recalled.error !== null) return <Failed error={recalled.error} retry={() => void recalled.refetch()} />;
   if (recalled.data === undefined) return <Loading what="facts" />;
   const { facts, scores, is_truncated } = recalled.data;
-  if (facts.length === 0)
-    return <Empty title="Nothing is recalled">No fact matches as of these times. Try “True at any time”.</Empty>;
+  if (facts.length === 0) return <NoFacts />;
   return (
     <>
       <Text size="xs" c="dimmed" px="sm" py={6} role="status">
@@ -73,28 +58,13 @@ function Results({
       </Text>
       <ol className={classes.rows}>
         {facts.map((fact, n) => (
-          <li key={nameOf(fact)}>
-            <Link
-              href={hrefOf(fact)}
-              className={classes.row as string}
-              aria-current={fact.fact_id === open.fact ? 'true' : undefined}
-            >
-              <Group justify="space-between" gap="xs" wrap="nowrap">
-                <CutText size="sm" fw={600} lines={2}>
-                  <Inert>{fact.object}</Inert>
-                </CutText>
-                {scores?.[n] !== undefined && (
-                  <Text size="xs" c="dimmed" component="span" className={classes.count}>
-                    score {scores[n].score.toFixed(2)}
-                  </Text>
-                )}
-              </Group>
-              <Text size="xs" c="dimmed" component="span" display="block">
-                <Inert>{fact.subject}</Inert> · <Inert>{fact.predicate}</Inert> ·{' '}
-                {periodText(fact.valid_from, fact.valid_to)}
+          <FactRow key={nameOf(fact)} fact={fact} href={hrefOf(fact)} isCurrent={fact.fact_id === open.fact}>
+            {scores?.[n] !== undefined && (
+              <Text size="xs" c="dimmed" component="span" className={classes.count}>
+                score {scores[n].score.toFixed(2)}
               </Text>
-            </Link>
-          </li>
+            )}
+          </FactRow>
         ))}
       </ol>
     </>

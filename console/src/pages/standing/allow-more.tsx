@@ -1,7 +1,7 @@
 import { Alert, Button, Group, NumberInput, Radio, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { type FormEvent, useState } from 'react';
-import { type Approval, useMe } from '../../api/queries.ts';
+import type { Approval } from '../../api/queries.ts';
 import { Inert } from '../../parts/inert-text.tsx';
 import { InstantInput } from '../../parts/instant-input.tsx';
 import { JudgementLine } from '../../parts/judgement.tsx';
@@ -10,7 +10,13 @@ import { WideDialog } from '../../parts/wide-dialog.tsx';
 import { AskedStanding } from './asked-standing.tsx';
 import { endOfToday, type LikeCalls, likeCallsOf, suggestedAmounts, wholeServers } from './like-calls.ts';
 import { Meaning } from './meaning.tsx';
-import { type StandingTerms, useAskStanding, useStanding, useTermsJudgement } from './standing-query.ts';
+import {
+  type StandingTerms,
+  useAskStanding,
+  useMayChangeStanding,
+  useStanding,
+  useTermsJudgement,
+} from './standing-query.ts';
 
 /** Milliseconds after the last change until the server is asked. */
 const QUIET_MS = 250;
@@ -21,9 +27,8 @@ const USES = 10;
 /** Offers a standing approval for calls that wait, if they are calls of one agent. */
 export function AllowMore({ approvals }: { readonly approvals: readonly Approval[] }) {
   const [isOpen, setOpen] = useState(false);
-  const person = useMe().data;
   const like = likeCallsOf(approvals);
-  const mayAsk = person?.kinds.some((kind) => kind === 'counselor' || kind === 'admin') === true;
+  const mayAsk = useMayChangeStanding();
   if (like === undefined || !mayAsk) return null;
   return (
     <>
@@ -45,7 +50,7 @@ interface FormProps {
   readonly onClose: () => void;
 }
 
-/** The most of the rules, and the amounts of the waiting calls, are loaded before the form. */
+/** Loads the most that the rules allow, and the amounts of the waiting calls, before the form. */
 function Loaded(props: FormProps) {
   const { trajectory, agent, tools } = props.like;
   const [until] = useState(() => new Date(Date.now() + HOUR_MS).toISOString());
@@ -68,6 +73,7 @@ function Loaded(props: FormProps) {
   return <Form {...props} most={most} suggested={suggestedAmounts(waiting, most.amounts)} />;
 }
 
+/** The most that the rules allow. */
 interface Most {
   readonly uses: number;
   readonly hours: number;
@@ -96,11 +102,12 @@ function Form({
   }));
   const expires = until === 'other' ? other : ends[until];
   const covered = isWhole ? wholeServers(tools) : tools;
-  const terms = expires && { agent, tools: [...covered], uses, amounts: { ...amounts }, expires, because };
+  const terms: StandingTerms | undefined =
+    expires === undefined ? undefined : { agent, tools: [...covered], uses, amounts: { ...amounts }, expires, because };
   const ask = useAskStanding(trajectory);
   if (ask.data?.waits !== undefined)
     return <AskedStanding asked={ask.data.waits} reason={because} calls={approvals} onClose={onClose} />;
-  const isReady = terms !== undefined && terms !== '' && because.trim() !== '';
+  const isReady = terms !== undefined && because.trim() !== '';
   const send = (event: FormEvent) => {
     event.preventDefault();
     if (isReady && !ask.isPending) ask.mutate({ key, terms });
@@ -118,33 +125,7 @@ function Form({
             { value: 'server', label: wholeServers(tools).join(', ') },
           ]}
         />
-        <Group gap="xs" align="flex-start">
-          <NumberInput
-            size="xs"
-            label="Calls, at most"
-            description={`1 to ${most.uses}, by the rules`}
-            min={1}
-            max={most.uses}
-            allowDecimal={false}
-            hideControls
-            value={uses}
-            onChange={(value) => setUses(Math.max(1, Number(value)))}
-          />
-          {Object.entries(most.amounts).map(([unit, max]) => (
-            <NumberInput
-              key={unit}
-              size="xs"
-              label={unit}
-              description={`0 to ${max}; empty covers no call with ${unit}`}
-              min={0}
-              max={max}
-              allowDecimal={false}
-              hideControls
-              value={amounts[unit] ?? ''}
-              onChange={(value) => setAmounts(withAmount(amounts, unit, value))}
-            />
-          ))}
-        </Group>
+        <Bounds most={most} uses={uses} onUses={setUses} amounts={amounts} onAmounts={setAmounts} />
         <Radio.Group size="xs" label="Until" value={until} onChange={(value) => setUntil(value as typeof until)}>
           <Group gap="sm" mt={4}>
             <Radio size="xs" value="today" label="the end of today" />
@@ -160,8 +141,8 @@ function Form({
           value={because}
           onChange={(event) => setBecause(event.currentTarget.value)}
         />
-        {terms !== undefined && terms !== '' && <Meaning terms={terms} />}
-        {terms !== undefined && terms !== '' && <Judged trajectory={trajectory} terms={terms} />}
+        {terms !== undefined && <Meaning terms={terms} />}
+        {terms !== undefined && <Judged trajectory={trajectory} terms={terms} />}
         {ask.error !== null && (
           <Alert color="red" role="alert">
             {ask.error.message}
@@ -182,6 +163,44 @@ function Form({
         </Group>
       </Stack>
     </form>
+  );
+}
+
+interface BoundsProps {
+  readonly most: Most;
+  readonly uses: number;
+  readonly onUses: (uses: number) => void;
+  readonly amounts: Most['amounts'];
+  readonly onAmounts: (amounts: Most['amounts']) => void;
+}
+
+/** The number of calls, and the most that they may spend together of each unit. */
+function Bounds({ most, uses, onUses, amounts, onAmounts }: BoundsProps) {
+  const number = { size: 'xs', allowDecimal: false, hideControls: true } as const;
+  return (
+    <Group gap="xs" align="flex-start">
+      <NumberInput
+        {...number}
+        label="Calls, at most"
+        description={`1 to ${most.uses}, by the rules`}
+        min={1}
+        max={most.uses}
+        value={uses}
+        onChange={(value) => onUses(Math.max(1, Number(value)))}
+      />
+      {Object.entries(most.amounts).map(([unit, max]) => (
+        <NumberInput
+          key={unit}
+          {...number}
+          label={unit}
+          description={`0 to ${max}; empty covers no call with ${unit}`}
+          min={0}
+          max={max}
+          value={amounts[unit] ?? ''}
+          onChange={(value) => onAmounts(withAmount(amounts, unit, value))}
+        />
+      ))}
+    </Group>
   );
 }
 

@@ -1,6 +1,5 @@
 import { Badge, Button, Group, Stack, Table, Text } from '@mantine/core';
 import { useState } from 'react';
-import { useMe } from '../../api/queries.ts';
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { EntryLink } from '../../parts/entry-link.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
@@ -10,7 +9,13 @@ import { Failed, Loading } from '../../parts/states.tsx';
 import { tell } from '../../parts/tell.ts';
 import { amountsText } from './like-calls.ts';
 import classes from './standing-list.module.css';
-import { type StandingApproval, type StandingUse, useEndStanding, useStanding } from './standing-query.ts';
+import {
+  type StandingApproval,
+  type StandingUse,
+  useEndStanding,
+  useMayChangeStanding,
+  useStanding,
+} from './standing-query.ts';
 
 const STATUS: Readonly<Record<StandingApproval['status'], string>> = {
   active: 'active',
@@ -19,8 +24,17 @@ const STATUS: Readonly<Record<StandingApproval['status'], string>> = {
   ended: 'ended',
 };
 
-/** The standing approvals of a trajectory of tool calls, newest first, each with its uses. */
-export function StandingList({ trajectory }: { readonly trajectory: string }) {
+/** The standing approvals of a trajectory of tool calls, as a part of its page. */
+export function StandingPart({ trajectory }: { readonly trajectory: string }) {
+  return (
+    <Part title="Standing approvals">
+      <StandingList trajectory={trajectory} />
+    </Part>
+  );
+}
+
+/** The newest standing approvals, each with its uses. */
+function StandingList({ trajectory }: { readonly trajectory: string }) {
   const found = useStanding(trajectory);
   if (found.isPending) return <Loading what="standing approvals" />;
   if (found.data === undefined) return <Failed error={found.error} retry={() => void found.refetch()} />;
@@ -40,8 +54,7 @@ export function StandingList({ trajectory }: { readonly trajectory: string }) {
 function One({ trajectory, standing }: { readonly trajectory: string; readonly standing: StandingApproval }) {
   const { id, status, terms, used, spent, approved_by, approved_at, approval_reason, asked_by, ended, entry_id } =
     standing;
-  const person = useMe().data;
-  const mayEnd = person?.kinds.some((kind) => kind === 'counselor' || kind === 'admin') === true;
+  const mayEnd = useMayChangeStanding();
   const amounts = Object.entries(terms?.amounts ?? {}).map(([unit, most]) => `${spent[unit] ?? 0} of ${most} ${unit}`);
   return (
     <section aria-label={`Standing approval ${id}`}>
@@ -175,14 +188,5 @@ function EndButton({ trajectory, id }: { readonly trajectory: string; readonly i
         </ConfirmDialog>
       )}
     </>
-  );
-}
-
-/** The part of a page about a trajectory. */
-export function StandingPart({ trajectory }: { readonly trajectory: string }) {
-  return (
-    <Part title="Standing approvals">
-      <StandingList trajectory={trajectory} />
-    </Part>
   );
 }

@@ -2,13 +2,18 @@ import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tansta
 import { entriesOf } from '../../api/changed-by.ts';
 import { api, dataOf } from '../../api/client.ts';
 import type { components } from '../../api/openapi.d.ts';
-import type { Approval } from '../../api/queries.ts';
+import { type Approval, useMe } from '../../api/queries.ts';
 
 export type StandingApproval = components['schemas']['StandingApproval'];
 export type StandingUse = components['schemas']['StandingUse'];
 export type StandingTerms = components['schemas']['StandingTerms'];
 
 const PAGE = '100';
+
+/** Whether the person may ask for standing approvals, and end them. */
+export function useMayChangeStanding(): boolean {
+  return useMe().data?.kinds.some((kind) => kind === 'counselor' || kind === 'admin') === true;
+}
 
 /** The newest standing approvals of a trajectory, and the most that its rules allow. */
 export function useStanding(trajectory: string) {

@@ -1,11 +1,12 @@
 import { Table, Text, Title } from '@mantine/core';
 import { visible, visibleJson } from '../../../../src/cli/terminal/visible.ts';
+import { counted } from '../../parts/counted.ts';
 import { Inert } from '../../parts/inert-text.tsx';
 import { JsonText } from '../../parts/json-text.tsx';
 import { RulingMark, type RulingName } from '../../parts/ruling-mark.tsx';
 import classes from './architectures.module.css';
 import { changedPlaces } from './changed-places.ts';
-import { type ComparedStep, type ComparedViolation, counted } from './comparison.ts';
+import type { ComparedStep, ComparedViolation } from './comparison.ts';
 import { argsText } from './step-text.tsx';
 
 interface RuleProps {

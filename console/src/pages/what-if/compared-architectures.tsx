@@ -1,10 +1,11 @@
 import { Stack, Table, Text, Title } from '@mantine/core';
 import { codeOf } from '../../api/problem.ts';
+import { counted } from '../../parts/counted.ts';
 import { Inert } from '../../parts/inert-text.tsx';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
 import classes from './architectures.module.css';
 import { BrokenRule } from './broken-rule.tsx';
-import { boundsText, type Comparison, type ComparisonTerms, counted, useComparison } from './comparison.ts';
+import { boundsText, type Comparison, type ComparisonTerms, useComparison } from './comparison.ts';
 
 /** Runs a comparison, and shows its result. */
 export function ComparedArchitectures({ terms }: { readonly terms: ComparisonTerms }) {

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { api, dataOf } from '../../api/client.ts';
 import type { components } from '../../api/openapi.d.ts';
+import { counted } from '../../parts/counted.ts';
 
 export type Comparison = components['schemas']['ArchitectureComparison'];
 export type ComparedArchitecture = components['schemas']['ComparedArchitecture'];
@@ -27,11 +28,6 @@ export function useComparison(terms: ComparisonTerms) {
     refetchOnReconnect: false,
     retry: false,
   });
-}
-
-/** `1 schedule`, `2 schedules`. */
-export function counted(count: number, noun: string): string {
-  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 /** The bounds of the search: the schedules that each architecture ran. */

@@ -2,7 +2,7 @@ import { Select, Text, Title } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { useLocation, useParams, useSearchParams } from 'wouter';
 import { visible } from '../../../../src/cli/terminal/visible.ts';
-import { useAllTrajectories } from '../../api/trajectories-query.ts';
+import { type TrajectoryInfo, useAllTrajectories } from '../../api/trajectories-query.ts';
 import { decoded } from '../../parts/addresses.ts';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
 import { Architectures } from './architectures.tsx';
@@ -91,19 +91,8 @@ export default function WhatIfPage() {
           <SimulationResult simulating={simulating} trajectory={trajectory.trajectory_id} />
         ) : isAsked ? (
           <BacktestResult asked={asked} isChanged={isChanged} />
-        ) : trajectories.data?.length === 0 ? (
-          <Empty title="There is no trajectory">A trajectory with recorded proposals appears here.</Empty>
-        ) : id !== undefined && trajectories.data !== undefined && trajectory === undefined ? (
-          <Empty title="There is no such trajectory">Choose one of the list.</Empty>
-        ) : trajectory !== undefined && search.has('run') && isUnreadable(search.get('table')) ? (
-          <Empty title="This link was made with another rule table">
-            The table is too long for an address. Ask its author for it, or run your own.
-          </Empty>
         ) : (
-          <Empty title={id === undefined ? 'Choose a trajectory' : 'Run the backtest'}>
-            The first ruling that differs appears here, with counts and a list of all that differ. Keys: j and k move,
-            Enter opens an entry.
-          </Empty>
+          <NoResult id={id} found={trajectory} all={trajectories.data} />
         )}
         {trajectory !== undefined && !isSimulation && (
           <MinedRules key={trajectory.trajectory_id} trajectory={trajectory.trajectory_id} />
@@ -111,6 +100,35 @@ export default function WhatIfPage() {
         {trajectories.data !== undefined && !isSimulation && <Architectures domain={trajectory?.domain.hash} />}
       </section>
     </div>
+  );
+}
+
+interface NoResultProps {
+  /** The trajectory of the address. */
+  readonly id: string | undefined;
+  readonly found: TrajectoryInfo | undefined;
+  /** Undefined while they are loaded. */
+  readonly all: readonly TrajectoryInfo[] | undefined;
+}
+
+/** The next step, before there is a result of a backtest. */
+function NoResult({ id, found, all }: NoResultProps) {
+  const [search] = useSearchParams();
+  if (all?.length === 0)
+    return <Empty title="There is no trajectory">A trajectory with recorded proposals appears here.</Empty>;
+  if (id !== undefined && all !== undefined && found === undefined)
+    return <Empty title="There is no such trajectory">Choose one of the list.</Empty>;
+  if (found !== undefined && search.has('run') && isUnreadable(search.get('table')))
+    return (
+      <Empty title="This link was made with another rule table">
+        The table is too long for an address. Ask its author for it, or run your own.
+      </Empty>
+    );
+  return (
+    <Empty title={id === undefined ? 'Choose a trajectory' : 'Run the backtest'}>
+      The first ruling that differs appears here, with counts and a list of all that differ. Keys: j and k move, Enter
+      opens an entry.
+    </Empty>
   );
 }
 

@@ -5,27 +5,27 @@ import {
   carryOut,
   type IncidentDocument,
   incidentDocument,
-  openIncidents,
-  openIncidentsIn,
+  incidentsToCarryOut,
+  openIncidentTrajectory,
 } from '#incidents';
 import type { AffectedEntry, Assize } from '#runtime';
 import type { Store } from '#stores';
 import { counted, shortId, shortTime } from '#views';
 import { CliError, EXIT, type ExitCode } from '../../errors.ts';
 import { withSharedOptions } from '../../files/options.ts';
+import { printRemains, printSteps } from '../../render/response-text.ts';
 import { openAssize } from '../../store/runtime.ts';
 import { inSession, type Session, type SharedOptions } from '../../store/session.ts';
 import type { Output } from '../../terminal/output.ts';
 import { bold, line, yellow } from '../../terminal/printable.ts';
-import { withOfficeOptions } from './office-options.ts';
-import { type OfficeOptions, officeKey, officeWrits, printRemains, printSteps } from './respond.ts';
+import { type ActingOptions, anchorKey, rootWrits, withActingOptions } from './acting-options.ts';
 import { startOptions } from './start-options.ts';
 
-type Options = SharedOptions & OfficeOptions;
+type Options = SharedOptions & ActingOptions;
 
 export function carryOutCommand(family: Command): void {
   withSharedOptions(
-    withOfficeOptions(
+    withActingOptions(
       family
         .command('carry-out')
         .description('carry out the steps of an approved response, and record each outcome')
@@ -41,13 +41,13 @@ export function carryOutCommand(family: Command): void {
     .action(
       inSession((session, options: Options, id?: string) => {
         return session.withStore('existing', async (store) => {
-          const key = officeKey(session, options, 'to carry out a response');
+          const key = anchorKey(session, options, 'to carry out a response');
           const assize = await openAssize(store, session.storeUrl, options);
           try {
-            const ids = id === undefined ? await openOnes(assize, options.incidents) : [id];
-            const done: Carried[] = [];
-            const writFor = officeWrits(store, options.as, key);
-            for (const incident of ids) done.push(await carried(assize, store, { ...options, incident, writFor }));
+            const ids = id === undefined ? await approvedIncidents(assize, options.incidents) : [id];
+            const done: CarriedIncident[] = [];
+            const writFor = rootWrits(store, options.as, key);
+            for (const incident of ids) done.push(await carryOutOne(assize, store, { ...options, incident, writFor }));
             return say(session, done);
           } finally {
             await assize.close();
@@ -57,38 +57,39 @@ export function carryOutCommand(family: Command): void {
     );
 }
 
-async function openOnes(assize: Assize, trajectoryId: string): Promise<readonly string[]> {
+/** The ids of the approved incidents that are open. @throws CliError `not_found` */
+async function approvedIncidents(assize: Assize, trajectoryId: string): Promise<readonly string[]> {
   const all = await assize.trajectories();
   if (!all.some(({ trajectory_id }) => trajectory_id === trajectoryId)) {
     if (trajectoryId === INCIDENTS) return [];
     throw new CliError('not_found', `The store has no trajectory ${trajectoryId}. Check --incidents.`);
   }
-  return openIncidentsIn((await openIncidents(assize, trajectoryId)).state() as never);
+  return incidentsToCarryOut((await openIncidentTrajectory(assize, trajectoryId)).state() as never);
 }
 
 /** An incident after the command, and the entries that its plan does not know. */
-interface Carried {
+interface CarriedIncident {
   readonly document: IncidentDocument;
   /** Absent: another process, or an earlier command, closed the incident before. */
   readonly since?: readonly AffectedEntry[];
 }
 
-async function carried(
+async function carryOutOne(
   assize: Assize,
   store: Store,
   {
     incident,
     writFor,
     incidents,
-  }: Options & { readonly incident: string; readonly writFor: ReturnType<typeof officeWrits> },
-): Promise<Carried> {
+  }: Options & { readonly incident: string; readonly writFor: ReturnType<typeof rootWrits> },
+): Promise<CarriedIncident> {
   const done = await carryOut(assize, store, { incident, writFor, trajectoryId: incidents });
   const document = incidentDocument(incident, done.incident);
   if (done.recorded === 0) return { document };
   return { document, since: await affectedSince(store, done.incident, incidents) };
 }
 
-function say({ json, out }: Session, incidents: readonly Carried[]): ExitCode {
+function say({ json, out }: Session, incidents: readonly CarriedIncident[]): ExitCode {
   if (json)
     out.document({
       incidents: incidents.map(({ document, since }) => ({
@@ -104,7 +105,7 @@ function say({ json, out }: Session, incidents: readonly Carried[]): ExitCode {
 
 const SHOWN_MAX = 5;
 
-function print(out: Output, { document, since }: Carried): void {
+function print(out: Output, { document, since }: CarriedIncident): void {
   const { id, start, because, approved_by = '', closed_at, steps, remains } = document;
   out.line(line`${bold(`incident ${id}`)}, approved by ${approved_by}: ${because}`);
   if (since === undefined && closed_at !== undefined)

@@ -1,17 +1,16 @@
 import type { Command } from 'commander';
 import { Option } from 'commander';
-import { type BlastRadius, blastRadius, DERIVATIONS, type Derivation, type IncidentStart } from '#runtime';
-import { blastDocument, counted, shortId, shortTime } from '#views';
+import { blastRadius, DERIVATIONS, type Derivation, type IncidentStart } from '#runtime';
+import { blastDocument } from '#views';
 import { CliError, EXIT } from '../../errors.ts';
 import { repeatable, withSharedOptions } from '../../files/options.ts';
 import { instantOrDay } from '../../input/periods.ts';
 import { entryNamed } from '../../input/points.ts';
+import { printBlastRadius } from '../../render/blast-text.ts';
 import { inSession, type SharedOptions } from '../../store/session.ts';
-import type { Output } from '../../terminal/output.ts';
-import { bold, dim, line, red } from '../../terminal/printable.ts';
+import { withActingOptions } from './acting-options.ts';
 import { carryOutCommand } from './carry-out.ts';
-import { withOfficeOptions } from './office-options.ts';
-import { type ResponseOptions, requireReason, respond } from './respond.ts';
+import { type ResponseOptions, requireResponseOptions, respond } from './respond.ts';
 
 interface Options extends SharedOptions, ResponseOptions {
   readonly entry?: string;
@@ -36,7 +35,7 @@ export function blast(program: Command): void {
   const command = program.command('blast').enablePositionalOptions();
   carryOutCommand(command);
   withSharedOptions(
-    withOfficeOptions(
+    withActingOptions(
       command
         .description('list all that derives from a bad credential, approver, tool, source, fact or entry')
         .option('--entry <entry>', 'an entry: its id or a prefix')
@@ -72,7 +71,7 @@ export function blast(program: Command): void {
     )
     .action(
       inSession((session, options: Options) => {
-        requireReason(options);
+        requireResponseOptions(options);
         const isPlanned = options.plan === true || options.propose === true;
         const isReading = options.propose !== true && (options.readAll === true || options.plan === true);
         return session.withStore(isReading ? 'readonly' : 'existing', async (store) => {
@@ -87,7 +86,7 @@ export function blast(program: Command): void {
           if (radius.entries.length === 0) throw noStart(start);
           if (isPlanned) return respond(session, store, radius, options);
           if (session.json) session.out.document(blastDocument(radius));
-          else print(session.out, radius);
+          else printBlastRadius(session.out, radius);
           return EXIT.negative;
         });
       }),
@@ -125,38 +124,4 @@ function withoutSome(without: readonly string[]): readonly Derivation[] {
   if (unknown !== undefined)
     throw new CliError('usage', `${unknown} is no derivation. Pass one of ${DERIVATIONS.join(', ')}.`);
   return DERIVATIONS.filter((name) => !without.includes(name));
-}
-
-const THROUGH = ' through the gateway: only another call of its server takes it back';
-
-/** Each entry once, in the order of the log, with the entries that it derives from. */
-function print(out: Output, { entries, facts, ended, calls, pending, total, erased }: BlastRadius): void {
-  const starts = entries.filter(({ isStart }) => isStart).length;
-  const derived = entries.length - starts;
-  const trajectories = new Set(entries.map(({ trajectoryId }) => trajectoryId)).size;
-  out.line(
-    line`${bold(`${counted(entries.length, 'entry')} of ${total.toLocaleString('en')}`)} in ${counted(trajectories, 'trajectory')}: ${starts.toLocaleString('en')} where it begins, ${derived.toLocaleString('en')} that ${derived === 1 ? 'derives' : 'derive'}`,
-  );
-  for (const { id, trajectoryId, seq, at, kind, action, isStart, from } of entries) {
-    const why = [...Map.groupBy(from, ({ how }) => how)].map(
-      ([how, links]) => `${how} of ${links.map(({ entry }) => shortId(entry)).join(', ')}`,
-    );
-    const said = [...(isStart ? ['start'] : []), ...why].join('; ');
-    out.line(line`  ${bold(shortId(id))} ${trajectoryId} seq ${seq} ${action ?? kind} ${dim(shortTime(at))} ${said}`);
-  }
-  if (facts.length > 0) out.line(line`${bold(counted(facts.length, 'fact'))} believed because of it`);
-  for (const { entry, space, subject, predicate, object } of facts)
-    out.line(line`  ${space} ${subject} ${predicate} ${object} ${dim(shortId(entry))}`);
-  if (ended.length > 0) out.line(line`${bold(counted(ended.length, 'fact'))} ended because of it`);
-  for (const { entry, space, subject, predicate, object } of ended)
-    out.line(line`  ${space} ${subject} ${predicate} ${object} ${dim(shortId(entry))}`);
-  if (calls.length > 0) out.line(line`${bold(counted(calls.length, 'call'))} made because of it`);
-  for (const { entry, tool, reversibility, outcome, via } of calls) {
-    const rest = via === 'gateway' && outcome !== 'undone' && outcome !== 'failed' ? THROUGH : '';
-    out.line(line`  ${tool ?? 'erased'} ${reversibility ?? ''} ${outcome} ${dim(shortId(entry))}${rest}`);
-  }
-  if (pending.length > 0) out.line(line`${bold(counted(pending.length, 'proposal'))} still pending`);
-  for (const id of pending) out.line(line`  ${shortId(id)}`);
-  if (erased > 0)
-    out.line(line`${red(`${counted(erased, 'value')} erased`)}: what derives through them alone is not listed.`);
 }

@@ -117,11 +117,10 @@ function requireKnown({ grants, tokens, isConfigured, names }: Known, name: stri
   );
 }
 
+/** Prints all that the revocation ends, before the question and the order. */
 function print({ grants, tokens, isConfigured }: Known, name: string, out: Output): void {
-  out.line(line`${name} is revoked for good, in every cell:`);
-  out.line(
-    line`  ${counted(tokens, 'token')} no longer accepted${isConfigured ? ', and its grants of the configuration' : ''}`,
-  );
+  out.line(line`A revocation of ${name} is for good, and ends in every cell:`);
+  out.line(line`  ${counted(tokens, 'token')}${isConfigured ? ', and its grants of the configuration' : ''}`);
   for (const { cell, trajectories, fault } of grants) {
     const more = trajectories.length > NAMED_MAX ? `, and ${trajectories.length - NAMED_MAX} more` : '';
     const named = `${trajectories.slice(0, NAMED_MAX).join(', ')}${more}`;

@@ -51,7 +51,7 @@ export function endStanding(command: Command): void {
         requireLocal(session.storeUrl, SERVED);
         return session.withStore('existing', async (store) => {
           const root = rootKeyToStand(session.storeUrl);
-          const { name, ended } = await placeOf(store, id, options.trajectory);
+          const { name, ended } = await findStanding(store, id, options.trajectory);
           if (ended !== undefined) return sayEnded(session, store, id, { name, ended });
           const { as: principal } = options;
           const assize = await openAssize(store, session.storeUrl, options);
@@ -70,26 +70,27 @@ export function endStanding(command: Command): void {
     );
 }
 
-/** A standing approval that can be ended, or the end of one that was ended before. */
-interface Place {
+/** The trajectory of a standing approval, and its end if it was ended before. */
+interface StandingPlace {
   readonly name: string;
   readonly ended?: NonNullable<StandingRecord['ended']>;
 }
 
-/** @throws CliError */
-async function placeOf(store: Store, id: string, named: string | undefined): Promise<Place> {
+/** Where it has no end; if nowhere, where it was ended. @throws CliError unless in one place */
+async function findStanding(store: Store, id: string, named: string | undefined): Promise<StandingPlace> {
   const trajectories = named === undefined ? await gatewayTrajectories(store) : [await gatewayTrajectory(store, named)];
-  const places: Place[] = [];
+  const all: StandingPlace[] = [];
   for (const name of trajectories) {
     const newest = (await new StandingReader(store, name).read()).findLast((one) => one.id === id);
-    if (newest !== undefined) places.push({ name, ...(newest.ended && { ended: newest.ended }) });
+    if (newest !== undefined) all.push({ name, ...(newest.ended && { ended: newest.ended }) });
   }
-  const open = places.filter(({ ended }) => ended === undefined);
-  const [one, other] = open.length > 0 ? open : places;
+  const notEnded = all.filter(({ ended }) => ended === undefined);
+  const places = notEnded.length > 0 ? notEnded : all;
+  const [one, other] = places;
   if (one === undefined)
     throw new CliError('not_found', `No trajectory has a standing approval ${id}. List them with assize standing.`);
   if (other === undefined) return one;
-  const names = (open.length > 0 ? open : places).map(({ name }) => name).join(', ');
+  const names = places.map(({ name }) => name).join(', ');
   throw new CliError(
     'usage',
     `The standing approval ${id} exists in ${names}. Pass one of them with --trajectory NAME.`,
@@ -101,7 +102,7 @@ async function sayEnded(
   { json, out }: Session,
   store: Store,
   id: string,
-  { name, ended: { at, entryId } }: Required<Place>,
+  { name, ended: { at, entryId } }: Required<StandingPlace>,
 ): Promise<ExitCode> {
   const { seq } = await findEntry(store, entryId);
   if (json) out.document({ ruling: 'committed', trajectory_id: name, seq, entry_id: entryId });

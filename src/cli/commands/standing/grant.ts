@@ -99,12 +99,14 @@ export function grant(command: Command): void {
     );
 }
 
-interface Place {
+/** The trajectory of the calls, as the command has opened it. */
+interface OpenedTrajectory {
   readonly store: Store;
   readonly assize: Assize;
   readonly trajectory: Trajectory;
 }
 
+/** By whom, in which role and under which writ the request is proposed. */
 interface Asking {
   readonly role: { readonly name: string; readonly params: Readonly<Record<string, string>> };
   readonly writ: WritChain | object;
@@ -114,15 +116,15 @@ interface Asking {
 /** The agent itself under its own grant, or a person as an administrator of the domain. */
 async function askingAs(
   { as, agent }: GrantOptions,
-  place: Place,
+  opened: OpenedTrajectory,
   root: ReturnType<typeof rootKeyToStand>,
 ): Promise<Asking> {
   const own = `agent:${agent}`;
   if (as === undefined || as === own) {
-    const writ = await actingWrit(root, place, { agent: own, action: 'stand', tools: [] });
+    const writ = await actingWrit(root, opened, { agent: own, action: 'stand', tools: [] });
     return { role: { name: 'agent', params: { agent } }, writ, principal: own };
   }
-  const { store, trajectory } = place;
+  const { store, trajectory } = opened;
   requirePerson(trajectory.domain, as, 'stand', 'ask for a standing approval');
   const head = await headOf(store, trajectory.id);
   const writ = ephemeralWrit(head, { action: 'stand', scopes: ['role:admin'], principal: as }, root);

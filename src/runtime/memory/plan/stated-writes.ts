@@ -74,10 +74,10 @@ function writesOf(
 ): ReadonlyMap<Hash, readonly { readonly token: string; readonly n: number }[]> {
   const tokens = new Set(facts.flatMap(({ provenance_id }) => tokensOf(provenance_id)));
   const writes = [...tokens].flatMap((token) => {
-    const [, id, n] = WRITE.exec(token) ?? [];
-    return isHash(id) ? [{ token, id, n: Number(n) }] : [];
+    const write = writeIn(token);
+    return write === undefined ? [] : [{ token, ...write }];
   });
-  return Map.groupBy(writes, (write) => write.id);
+  return Map.groupBy(writes, ({ entry }) => entry);
 }
 
 /** The statements of a commit. Undefined if they are erased, or those of a domain's action. */
@@ -100,6 +100,12 @@ async function statementsOf(
 
 function isClaim(saying: MemoryStatement): saying is ClaimStatement {
   return saying.verb !== 'retract' && saying.verb !== 'withdraw';
+}
+
+/** The entry and the number of the statement that a write token names. Undefined: another token. */
+export function writeIn(token: string): { readonly entry: Hash; readonly n: number } | undefined {
+  const [, entry, n] = WRITE.exec(token) ?? [];
+  return isHash(entry) ? { entry, n: Number(n) } : undefined;
 }
 
 /** The tokens of a provenance; a text in another form has none. */

@@ -3,7 +3,7 @@ import { type Instant, maxInstant } from '#canon';
 import type { StatementMetadata } from '#kernel';
 import { type CommitPayload, type EntryRow, type Hash, isHash, type LedgerStore, readRow } from '#ledger';
 import { type FactRow, MemoryError, readTrust, readWitness, type Trust, type Witness } from '#memory';
-import { type NotedStatement, notedStatements, tokensOf } from '../plan/stated-writes.ts';
+import { type NotedStatement, notedStatements, tokensOf, writeIn } from '../plan/stated-writes.ts';
 import { NAME } from './name.ts';
 
 /** The origin of a version of a fact. */
@@ -153,18 +153,17 @@ export function sourcesOf(
 }
 
 function sourceOf(token: string, stated: ReadonlyMap<string, NotedStatement>): FactSource | undefined {
-  const [, entry, n] = /^w:([0-9a-f]{64})#([0-9]+)$/.exec(token) ?? [];
-  if (!isHash(entry)) return undefined;
+  const write = writeIn(token);
+  if (write === undefined) return undefined;
   const { source, metadata } = stated.get(token) ?? {};
   return {
-    entry,
-    n: Number(n),
+    ...write,
     ...(source !== undefined && { source }),
     ...(metadata !== undefined && { metadata }),
   };
 }
 
-/** Entries with writes that a provenance names. */
+/** The entries of the writes that a provenance names, also in a form that is no polynomial. */
 function writesIn(provenance: string): Hash[] {
   return [...provenance.matchAll(/w:([0-9a-f]{64})#/g)].map(([, id]) => id as Hash).filter(isHash);
 }

@@ -69,6 +69,7 @@ export interface RecallQuery {
   readonly limit?: number;
 }
 
+/** The most facts of one recall. */
 export const RECALL_MAX = 10_000;
 export const RECALL_DEFAULT = 1_000;
 export const RANKED_DEFAULT = 10;

@@ -83,8 +83,11 @@ function callItem(
   ];
 }
 
+/** The characters of a call that an item of a plan quotes. */
+const CALL_SHOWN_MAX = 3_000;
+
 function shortened(text: string): string {
-  return text.length <= 3_000 ? text : `${text.slice(0, 3_000)}…`;
+  return text.length <= CALL_SHOWN_MAX ? text : `${text.slice(0, CALL_SHOWN_MAX).toWellFormed()}…`;
 }
 
 async function recordedCalls(

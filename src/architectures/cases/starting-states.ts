@@ -4,11 +4,11 @@ import { ArchitectureError } from '../errors.ts';
 import type { Evaluator } from '../evaluator.ts';
 
 /**
- * The states to begin with: the given ones, or the domain's own.
+ * The given states, or the initial state of the domain. Every rule passes on each.
  *
  * @throws ArchitectureError `bad_start`
  */
-export function beginnings(evaluator: Evaluator, states?: readonly unknown[]): readonly Json[] {
+export function startingStates(evaluator: Evaluator, states?: readonly unknown[]): readonly Json[] {
   const given: readonly unknown[] = states ?? [undefined];
   return given.map((state, i) => {
     const name = states === undefined ? 'initial' : String(i);

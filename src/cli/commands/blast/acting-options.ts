@@ -1,0 +1,52 @@
+import type { Command } from 'commander';
+import type { KeyPair } from '#canon';
+import { findRootKey } from '#config';
+import { INCIDENTS } from '#domains/incident';
+import type { WritFor } from '#incidents';
+import type { Store } from '#stores';
+import { CliError } from '../../errors.ts';
+import { anchorsOption, domainOption, entryKeyOption, type OpeningOptions, signerOption } from '../../files/options.ts';
+import { ephemeralWrit } from '../../input/ephemeral-writ.ts';
+import { readPrivateKey, requireAnchor } from '../../input/private-key.ts';
+import { readAnchors } from '../../store/anchors.ts';
+import { headOf } from '../../store/entries.ts';
+import { rootKeyToAct } from '../../store/root-key.ts';
+import type { Session } from '../../store/session.ts';
+
+/** The options by which a command signs writs with the key of an anchor, and acts under them. */
+export interface ActingOptions extends OpeningOptions {
+  readonly key?: string;
+  readonly as: string;
+  readonly incidents: string;
+}
+
+export function withActingOptions(command: Command): Command {
+  return command
+    .option('--key <file>', 'private key of an anchor of the store (default: the root key of the store)')
+    .option('--as <principal>', 'the acting principal; recorded', 'operator')
+    .option('--incidents <trajectory>', 'trajectory of incidents', INCIDENTS)
+    .addOption(domainOption)
+    .addOption(anchorsOption)
+    .addOption(signerOption)
+    .addOption(entryKeyOption);
+}
+
+/** The key of an anchor: of the file, or the root key of a local store. @throws CliError */
+export function anchorKey({ storeUrl }: Session, { key, anchors }: ActingOptions, does: string): KeyPair {
+  if (key === undefined) {
+    if (findRootKey(storeUrl) !== undefined) return rootKeyToAct(storeUrl);
+    throw new CliError(
+      'usage',
+      `The store has no root key ${does}. Pass --key FILE with the private key of an anchor.`,
+    );
+  }
+  const pair = readPrivateKey(key, readAnchors(storeUrl, anchors));
+  requireAnchor(storeUrl, anchors, pair, does);
+  return pair;
+}
+
+/** Short-lived root writs, each for one action and scope in one trajectory. */
+export function rootWrits(store: Store, principal: string, key: KeyPair): WritFor {
+  return async (action, scope, trajectoryId) =>
+    ephemeralWrit(await headOf(store, trajectoryId), { action, scopes: [scope], principal }, key);
+}
