@@ -4,8 +4,8 @@ import { LongestFirst } from './tests/support/longest-first.ts';
 import { isSuite, SUITES } from './tests/support/suites.ts';
 
 /**
- * `npm test` runs the fast suite; `--mode slow` and `--mode all` run the others. The suffix of a
- * file says which suite it belongs to (tests/support/suites.ts).
+ * `npm test` runs the fast suite; `--mode slow`, `--mode long` and `--mode all` run the others. The
+ * suffix of a file says which suite it belongs to (tests/support/suites.ts).
  */
 export default defineConfig(({ mode }): ViteUserConfig => {
   const suite = isSuite(mode) ? mode : 'fast';

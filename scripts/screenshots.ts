@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
-const TESTS = ['tests/console/screenshots.slow.test.ts', 'tests/console/frameworks.slow.test.ts'];
+const TESTS = ['tests/console/screenshots.long.test.ts', 'tests/console/frameworks.long.test.ts'];
 /** The width in pixels of the pictures that the documentation shows. */
 const WIDTH = 1280;
 

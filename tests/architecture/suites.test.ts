@@ -47,17 +47,15 @@ test('a fast file with PostgreSQL is named .postgres., and no other file', () =>
   const uses = /\bwithPostgres\(|\bPostgresServer\.start\(|support\/ledger\/stores\.ts/;
   const wrong = all.filter((file) => {
     const text = readFileSync(join(root, file), 'utf8');
-    if (file.endsWith('.slow.test.ts') || file.endsWith('.nightly.test.ts')) return false;
+    if (/\.(slow|long|nightly)\.test\.ts$/.test(file)) return false;
     return uses.test(text) !== file.endsWith('.postgres.test.ts');
   });
   expect(wrong.filter((file) => file !== 'tests/architecture/suites.test.ts')).toEqual([]);
 });
 
-test('fast and slow have every file of the package but nightly ones', () => {
-  const both = new Set([...filesOf(SUITES.fast), ...filesOf(SUITES.slow)]);
-  const isOfWorkspace = (file: string): boolean => /^(experiments|domains|ontology)\//.test(file);
-  const isLeft = (file: string): boolean => isOfWorkspace(file) || file.endsWith('.nightly.test.ts');
-  expect(all.filter((file) => !isLeft(file) && !both.has(file))).toEqual([]);
+test('fast, slow and long have every file but nightly ones', () => {
+  const three = new Set([SUITES.fast, SUITES.slow, SUITES.long].flatMap(filesOf));
+  expect(all.filter((file) => !file.endsWith('.nightly.test.ts') && !three.has(file))).toEqual([]);
   expect(all.filter((file) => file.endsWith('.nightly.test.ts')).length).toBeLessThan(12);
   expect(filesOf(SUITES.slow).length).toBeGreaterThan(50);
 });

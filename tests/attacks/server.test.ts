@@ -1,6 +1,6 @@
 /**
  * Attacks 31 to 49 of docs/design/threats.md, on a running server. Attack 41 is in
- * server.slow.test.ts.
+ * server.long.test.ts.
  */
 import { expect, test } from 'vitest';
 import { hashText, keyedHash } from '#canon';

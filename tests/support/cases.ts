@@ -2,7 +2,7 @@ import { suite } from './suites.ts';
 
 const USUAL = 2_000;
 /** Cases of the largest property, by suite. */
-const OF_SUITE = { fast: 100, slow: 100, all: USUAL };
+const OF_SUITE = { fast: 100, slow: 100, long: 100, all: USUAL };
 
 /**
  * Number of cases that a property is tried on: its usual number, or in proportion to

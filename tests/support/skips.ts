@@ -62,7 +62,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
   {
     why: 'a store whose calls overtake each other does not promise their order',
     holds: always,
-    files: ['src/testing/faulty-store.slow.test.ts'],
+    files: ['src/testing/faulty-store.long.test.ts'],
     named: /\(calls overtake each other on their way, and these are sent in the order in which they have to arrive\)$/,
   },
   {
@@ -75,20 +75,20 @@ export const MAY_SKIP: readonly MaySkip[] = [
     why: 'there is no Chromium',
     holds: () => (process.env['CHROMIUM_PATH'] ?? chromiumPath()) === undefined,
     files: [
-      'src/tools/browser/browser-tools.test.ts',
-      'src/tools/browser/submit-tool.test.ts',
-      'tests/console/audit.slow.test.ts',
-      'tests/console/effects.slow.test.ts',
-      'tests/console/inbox.slow.test.ts',
-      'tests/console/memory.slow.test.ts',
-      'tests/console/timeline.slow.test.ts',
-      'tests/console/what-if.slow.test.ts',
+      'src/tools/browser/browser-tools.long.test.ts',
+      'src/tools/browser/submit-tool.long.test.ts',
+      'tests/console/audit.long.test.ts',
+      'tests/console/effects.long.test.ts',
+      'tests/console/inbox.long.test.ts',
+      'tests/console/memory.long.test.ts',
+      'tests/console/timeline.long.test.ts',
+      'tests/console/what-if.long.test.ts',
     ],
   },
   {
     why: 'there is no Chromium where the guide looks for it',
     holds: () => chromiumPath() === undefined,
-    files: ['tests/e2e/tools-guide.slow.test.ts'],
+    files: ['tests/e2e/tools-guide.long.test.ts'],
     named: /^tools-browser\.md prints/,
   },
   {
@@ -106,7 +106,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
   {
     why: 'the packages of Temporal are not installed (npm ci --prefix peers)',
     holds: () => !existsSync(join(root, 'peers/node_modules/@temporalio')),
-    files: ['tests/e2e/engines/guide.slow.test.ts'],
+    files: ['tests/e2e/engines/guide.long.test.ts'],
     named: /^Temporal \(absent without npm ci --prefix peers\)/,
   },
   {
@@ -114,7 +114,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
     holds: () => restateProgram() === undefined,
     files: [
       'tests/crash/runs-kill.nightly.test.ts',
-      'tests/e2e/engines/guide.slow.test.ts',
+      'tests/e2e/engines/guide.long.test.ts',
       'tests/e2e/engines/restate-runs.slow.test.ts',
       'tests/e2e/engines/restate.slow.test.ts',
     ],
@@ -123,7 +123,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
   {
     why: 'other runtimes of agents are not installed (npm ci --prefix peers)',
     holds: () => !existsSync(join(root, 'peers/node_modules/@langchain/langgraph-checkpoint-sqlite')),
-    files: ['tests/e2e/conformance-peers.slow.test.ts'],
+    files: ['tests/e2e/conformance-peers.long.test.ts'],
     named: /absent without npm ci --prefix peers/,
   },
   {
@@ -159,15 +159,15 @@ export const MAY_SKIP: readonly MaySkip[] = [
       'tests/e2e/mastra/results.slow.test.ts',
       'tests/e2e/mastra/types.slow.test.ts',
       'tests/e2e/examples.slow.test.ts',
-      'tests/e2e/integration-packages.slow.test.ts',
-      'tests/console/frameworks.slow.test.ts',
+      'tests/e2e/integration-packages.long.test.ts',
+      'tests/console/frameworks.long.test.ts',
     ],
     named: /(Mastra|mastra-agent\.ts) \(absent without npm ci --prefix peers\)/,
   },
   {
     why: 'the oldest versions of frameworks are not installed (npm ci --prefix peers/oldest)',
     holds: () => !hasOldest,
-    files: ['tests/e2e/integration-packages.slow.test.ts'],
+    files: ['tests/e2e/integration-packages.long.test.ts'],
     named: /^oldest versions \(absent without npm ci --prefix peers\/oldest\)/,
   },
   {
@@ -179,21 +179,21 @@ export const MAY_SKIP: readonly MaySkip[] = [
   {
     why: 'only root gives a file to somebody else',
     holds: () => process.getuid?.() !== 0,
-    files: ['src/config/load-config.test.ts', 'src/config/root-key.test.ts', 'src/tools/shell/snapshot.slow.test.ts'],
+    files: ['src/config/load-config.test.ts', 'src/config/root-key.test.ts', 'src/tools/shell/snapshot.long.test.ts'],
     named: /a file that acts for its owner|of another user/,
   },
   {
     why: 'there is no python3',
     holds: lacks('python3', '--version'),
     files: [
-      'tests/console/frameworks.slow.test.ts',
+      'tests/console/frameworks.long.test.ts',
       'tests/e2e/bench-peer.slow.test.ts',
-      'tests/e2e/conformance-guide.slow.test.ts',
-      'tests/e2e/guides.slow.test.ts',
-      'tests/e2e/python-client.slow.test.ts',
-      'tests/e2e/python-conformance.slow.test.ts',
+      'tests/e2e/conformance-guide.long.test.ts',
+      'tests/e2e/guides.long.test.ts',
+      'tests/e2e/python-client.long.test.ts',
+      'tests/e2e/python-conformance.long.test.ts',
       'tests/e2e/python-verifier.slow.test.ts',
-      'tests/e2e/server-guides.slow.test.ts',
+      'tests/e2e/server-guides.long.test.ts',
       'tests/faults/store-file-gone.slow.test.ts',
       'tests/golden/golden.slow.test.ts',
     ],
@@ -222,7 +222,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
     files: [
       'src/stores/sqlite/open.test.ts',
       'tests/crash/sqlite-processes.slow.test.ts',
-      'tests/e2e/cli-signals.slow.test.ts',
+      'tests/e2e/cli-signals.long.test.ts',
       'tests/faults/disk.slow.test.ts',
     ],
   },
