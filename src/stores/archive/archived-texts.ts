@@ -18,6 +18,8 @@ export class ArchivedTexts {
   readonly #reads: ArchiveReads;
   readonly #reader: SegmentReader | undefined;
   readonly #files = new Map<number, readonly SegmentFile[]>();
+  /** The next line is most often in the same member as the last one. */
+  #last: FoundMember | undefined;
   #state: ArchiveState | undefined;
 
   /** Without a reader, the class throws `archive_not_named` for each archived text. */
@@ -68,6 +70,7 @@ export class ArchivedTexts {
       const now = await again();
       if (now === undefined || !isArchivedBlob(hash, now)) return now;
       this.#files.clear();
+      this.#last = undefined;
       return this.#blob(hash, now);
     }
   }
@@ -117,10 +120,15 @@ export class ArchivedTexts {
 
   /** A line in memory, without waiting. */
   #known(segment: number, part: SegmentPart, line: number): FoundLine | undefined {
+    const found = this.#last;
+    if (found !== undefined && found.file.segment === segment && found.file.part === part && found.lines.has(line))
+      return { file: found.file, line: found.lines.bytes(line) };
     const file = this.#files.get(segment)?.find((each) => isIn(each, part, line));
     const member = file && memberOf(file, line);
     const lines = member && this.#reader?.known(file!, member);
-    return lines && { file: file!, line: lines.bytes(line) };
+    if (lines === undefined) return undefined;
+    this.#last = { file: file!, lines };
+    return { file: file!, line: lines.bytes(line) };
   }
 
   async #read(segment: number, part: SegmentPart, line: number): Promise<FoundLine> {
@@ -147,6 +155,11 @@ export class ArchivedTexts {
     this.#files.set(segment, files);
     return files;
   }
+}
+
+interface FoundMember {
+  readonly file: SegmentFile;
+  readonly lines: MemberLines;
 }
 
 interface FoundLine {

@@ -166,6 +166,10 @@ export class MemberLines {
     return this.#bytes.length;
   }
 
+  has(line: number): boolean {
+    return line >= this.#first && line < this.#first + this.#ends.length;
+  }
+
   /** A line without its newline, as UTF-8. */
   bytes(line: number): Buffer {
     const at = line - this.#first;
