@@ -6,15 +6,8 @@
  */
 import { createInterface } from 'node:readline';
 import { Assize, type Domain, defineDomain, openStore, parseWrit } from 'assize';
-import { MEMBERS } from './contention.ts';
+import { MEMBERS, type Round } from './contention.ts';
 import { shop, visit } from './shop.ts';
-
-/** The counts of one process in one round. */
-export interface Round {
-  readonly rulings: number;
-  /** The number of adjudications: no proposal is refused before its code runs. */
-  readonly adjudications: number;
-}
 
 let adjudications = 0;
 const { actions } = shop.declared;

@@ -13,11 +13,17 @@ import { fileURLToPath } from 'node:url';
 import { Assize, type Domain, generateKeys, openStore } from 'assize';
 import { whyNoServer } from '../tests/support/postgres/binaries.ts';
 import { PostgresServer } from '../tests/support/postgres/server.ts';
-import type { Round } from './contender.ts';
 import { type BenchResult, formatTable, median } from './measure.ts';
 import { benchWrit, shop, shopState } from './shop.ts';
 
 export const MEMBERS = 1_000;
+
+/** The counts of one process in one round. */
+export interface Round {
+  readonly rulings: number;
+  /** The number of adjudications: no proposal is refused before its code runs. */
+  readonly adjudications: number;
+}
 const CONTENDER = fileURLToPath(new URL('./contender.ts', import.meta.url));
 const ROUNDS = 3;
 /**

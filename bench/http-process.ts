@@ -4,9 +4,15 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { CellMeasured, CellsTurn } from './cells-clients.ts';
 import type { Measured, Turn } from './http-clients.ts';
-import type { Ready } from './http-server.ts';
 
 export const MEMBERS = 1_000;
+
+/** The message of a server that accepts requests. */
+export interface Ready {
+  readonly port: number;
+  readonly token: string;
+  readonly readerToken: string;
+}
 
 /** A server, or the clients. */
 export class BenchProcess {

@@ -18,15 +18,8 @@ import type { Domain } from '#kernel';
 import { systemClock } from '#oracle';
 import { credentialsOf, OPERATIONS, serve } from '#server';
 import { openStore } from '#stores';
-import { MEMBERS } from './http-process.ts';
+import { MEMBERS, type Ready } from './http-process.ts';
 import { shop, shopState } from './shop.ts';
-
-/** The message of a server that accepts requests. */
-export interface Ready {
-  readonly port: number;
-  readonly token: string;
-  readonly readerToken: string;
-}
 
 const AGENT = 'agent:bench';
 const READER = 'auditor:bench';

@@ -3,6 +3,7 @@ import type { Checkpoint } from '../log/note.ts';
 import { type Cosigned, cosignedBy } from '../log/signatures.ts';
 import { checkChains } from '../rules/check-chains.ts';
 import { checkCheckpoint, checkCosignatures, checkProofs } from './check-log.ts';
+import { checkScope } from './check-scope.ts';
 import { checkWrits } from './check-writs.ts';
 import { checkContext } from './context.ts';
 import { type Files, textIn } from './files.ts';
@@ -13,7 +14,6 @@ import { readLines } from './lines.ts';
 import { checkFiles, type Manifest, readManifest } from './manifest.ts';
 import { type Pause, pausing } from './pause.ts';
 import { checkRecords } from './records.ts';
-import { checkScope } from './scope.ts';
 
 /** Keys that a reader has from a place that the sender of a bundle does not control. */
 export interface GivenKeys {
