@@ -173,7 +173,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       await within(WORK_MS, work);
       await within(STOP_MS, assize.close({ timeoutMs: CALLS_MS }));
       await within(STOP_MS, watchdog.stop());
-      logger.event('stopped');
+      logger.stopped();
     },
   };
 }

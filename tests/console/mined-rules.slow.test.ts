@@ -14,7 +14,7 @@ withConsole(({ serve, open }) => {
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     const part = page.getByRole('region', { name: 'Rules that your runs obey' });
     await part.getByRole('button', { name: 'Find rules' }).click();
-    await part.getByText(/rules? in 40 runs with 80 committed calls/).waitFor();
+    await part.getByText(/^\d+ rules? in 40 runs with 80 committed calls\.$/).waitFor();
     const ordering = part.getByRole('article', { name: /bank\/pay only after crm\/get/ });
     expect(await ordering.getByRole('link').getAttribute('href')).toMatch(/^\/timeline\/desk\/\d+$/);
     expect(await ordering.getByRole('button').count()).toBe(0);
@@ -28,10 +28,10 @@ withConsole(({ serve, open }) => {
     expect(await server.contents()).toEqual(before);
   });
 
-  test('a trajectory with one run has no rule', async () => {
+  test('a trajectory without runs has no rule, and a reason', async () => {
     const server = await serve();
     const page = await open(server, 'boss:ada', '/what-if/main');
     await page.getByRole('button', { name: 'Find rules' }).click();
-    await page.getByText(/^No rule in \d+ runs? with 0 committed calls/).waitFor();
+    await page.getByText(/^No rule in \d+ runs? with 0 committed calls\. No run was mined: /).waitFor();
   });
 });

@@ -169,6 +169,15 @@ test('a revocation says what it revokes, and refuses an unknown name', async () 
     expect(text).toContain(part);
   expect(text).toMatch(/two cannot be read now \(.*\): its servers revoke what they find/);
   expect(await out('cells', 'status')).toContain('agent:scout is revoked: leak');
+  const before = await orders();
+  const again = await assize('cells', 'revoke', 'agent:scout', ...why);
+  expect(again).toMatchObject({
+    code: 2,
+    out: '',
+    err: expect.stringContaining('agent:scout is revoked already: leak.'),
+  });
+  expect(await refusal('order_refused', 'cells', 'revoke', 'agent:scout', ...why)).toContain('is revoked already');
+  expect(await orders()).toBe(before);
   expect(await out('cells', 'revoke', 'agent:other', ...why, '--force')).toContain('Ordered.');
 });
 

@@ -214,7 +214,7 @@ test('a partial import reports its count, and recall refuses incomplete facts', 
   const partial = await assize('import', 'part.jsonl', '--keep-invalid', ...away);
   expect(partial.code).toBe(2);
   expect(partial.err).toMatch(/its end is missing\./);
-  expect(partial.err).toMatch(/The 500 entries before that line were imported/);
+  expect(partial.err).toMatch(/The import wrote 500 entries before that line/);
   const recall = ['memory', 'recall', '--space', 'away', '--subject', 'p5', ...away];
   expect(await assize(...recall)).toMatchObject({ code: 2, err: expect.stringContaining('assize memory rebuild') });
   expect(await assize('import', 'whole.jsonl', ...away)).toMatchObject({ code: 0, err: '' });
@@ -243,7 +243,7 @@ test('a partial import into a store with facts reports that it built no facts', 
   const { code, err } = await assize('import', 'part.jsonl', '--keep-invalid', ...store);
   expect(code).toBe(2);
   expect(err).toMatch(/^assize: The facts of the store are incomplete, because the import did not finish\. /m);
-  expect(err).toMatch(/The 500 entries before that line were imported/);
+  expect(err).toMatch(/The import wrote 500 entries before that line/);
   expect(err).toMatch(/its end is missing\./);
   const recall = ['memory', 'recall', '--space', 'few', '--subject', 'p0', ...store];
   expect(await assize(...recall)).toMatchObject({

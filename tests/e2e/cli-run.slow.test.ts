@@ -75,6 +75,7 @@ test('a run prints each turn with its ruling, and the ledger verifies', async ()
     .trim()
     .split('\n');
   expect(lines).toEqual([
+    'Began the trajectory claims.',
     expect.stringMatching(/^0 ada pay \{"cents":"ten","id":"c1"\}: rejected as …, claims seq 1: .*\(type_mismatch\)$/),
     expect.stringMatching(/^ {2}args\/cents: /),
     expect.stringMatching(/^1 ada pay .*: rejected as …, claims seq 2: .*over 100 \(CAP\)$/),
@@ -91,6 +92,7 @@ test('a run ends after its turns, and the next one goes on', async () => {
   const first = await json(1, 'run', 'desk.ts', ...options, '--turns', '1');
   expect(first).toMatchObject({
     trajectory_id: 'claims',
+    new_trajectory: true,
     ended: 'turns',
     turns: 1,
     rulings: [
@@ -98,7 +100,7 @@ test('a run ends after its turns, and the next one goes on', async () => {
     ],
   });
   const second = await json(0, 'run', 'desk.ts', ...options);
-  expect(second).toMatchObject({ ended: 'done', turns: 3 });
+  expect(second).toMatchObject({ new_trajectory: false, ended: 'done', turns: 3 });
   expect(stub!.requests).toHaveLength(3);
 });
 

@@ -40,7 +40,12 @@ test('an agent asks, a person approves, and each use is listed until the end', a
   expect(asked.code).toBe(1);
   const [, pending = ''] =
     /counts when a counselor approves it: assize approve (\w+) --as PRINCIPAL/.exec(asked.out) ?? [];
-  expect(await json('standing')).toEqual({ standing: [] });
+  const listed = await json('standing');
+  expect(listed).toEqual({
+    standing: [],
+    waiting: [{ trajectory_id: 'calls', entry_id: expect.stringMatching(/^[0-9a-f]{64}$/), id: 'may' }],
+  });
+  expect(listed.waiting[0].entry_id.startsWith(pending)).toBe(true);
   const waits = await assize('standing');
   expect(waits.out).toMatch(/^may in calls: waits for its approval as \w{12}\. See: assize pending\n$/);
   const approved = await assize('approve', pending, '--as', 'manager:grace', '--reason', 'checked');
@@ -66,7 +71,7 @@ test('an agent asks, a person approves, and each use is listed until the end', a
   expect(ended.code).toBe(0);
   expect(await pay('c4', 1)).toMatchObject({ end: 'pending' });
   expect((await json('standing')).standing).toMatchObject([{ status: 'ended', ended: { by: 'manager:otto' } }]);
-  expect(await json('standing', '--active')).toEqual({ standing: [] });
+  expect(await json('standing', '--active')).toEqual({ standing: [], waiting: [] });
   const again = await assize('standing', 'end', 'may', '--as', 'manager:otto');
   expect(again).toMatchObject({
     code: 0,

@@ -110,6 +110,14 @@ test('a stopped worker leaves no lease, and a cancelled run stays ended', async 
   expect(await json(1, ...RUN, '--trajectory', 'refund-20')).toMatchObject({ status: 'cancelled', rulings: [] });
 });
 
+test('a run of a trajectory that does not exist says that it began it', async () => {
+  const mistyped = await assize(...RUN, '--trajectory', 'refund-2O');
+  expect(mistyped.out).toMatch(/^Began the trajectory refund-2O\.\n/);
+  const again = await json(0, ...RUN, '--trajectory', 'refund-2O');
+  expect(again).toMatchObject({ trajectory_id: 'refund-2O', new_trajectory: false, status: 'done' });
+  expect(await json(0, ...RUN, '--detach', '--trajectory', 'refund-3O')).toMatchObject({ new_trajectory: true });
+});
+
 test('a failed run says why, and a retry continues it', async () => {
   await assize('create', 'refund-21', '--domain', 'refunds.ts', '--initial', '{"euros":50}');
   const failed = await json(1, ...RUN, '--trajectory', 'refund-21', '--turns', '1');

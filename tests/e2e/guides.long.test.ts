@@ -431,7 +431,9 @@ test('models.md, with a stub in place of the local server', async () => {
     const env = { ...process.env, PATH: `${join(here, 'bin')}:${process.env['PATH']}`, NO_COLOR: '1' };
     const line = run.replace('http://127.0.0.1:11434', provider.origin);
     const running = spawn('sh', ['-c', line], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] });
-    expect(Buffer.concat(await running.stdout.toArray()).toString()).toMatch(/^0 ada is done\nAll agents are done\./);
+    expect(Buffer.concat(await running.stdout.toArray()).toString()).toMatch(
+      /^Began the trajectory \S+\.\n0 ada is done\nAll agents are done\./,
+    );
   } finally {
     await provider.close();
     rmSync(folder, { recursive: true, force: true });

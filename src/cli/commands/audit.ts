@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { auditCheckpoints } from '#runtime';
+import { counted } from '#views';
 import { CliError, EXIT } from '../errors.ts';
 import { entryKeyOption, withSharedOptions } from '../files/options.ts';
 import { logKeyOption, readKnownLog, readText } from '../store/log-files.ts';
@@ -62,7 +63,7 @@ export function audit(program: Command): void {
             else if (said.valid) {
               session.out.line(
                 green(
-                  line`The log of ${log.origin} grew from ${said.older} to ${said.newer} entries, and its earlier entries are unchanged.`,
+                  line`The log of ${log.origin} grew from ${said.older} to ${counted(Number(said.newer), 'entry')}, and its earlier entries are unchanged.`,
                 ),
               );
             } else for (const finding of findings) session.out.line(red(line`${finding}`));

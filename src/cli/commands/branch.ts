@@ -10,7 +10,7 @@ import {
   withSharedOptions,
 } from '../files/options.ts';
 import { POINT_HELP, placeIn, pointOf } from '../input/points.ts';
-import { openAssize } from '../store/runtime.ts';
+import { withAssize } from '../store/runtime.ts';
 import { inSession, type SharedOptions } from '../store/session.ts';
 import { line } from '../terminal/printable.ts';
 
@@ -44,12 +44,13 @@ export function branch(program: Command): void {
         withStore('existing', async (store) => {
           const source = await (place === undefined ? pointOf(store, point) : placeIn(store, point, place));
           const { trajectory_id: trajectory } = source;
-          const assize = await openAssize(store, storeUrl, options);
-          const begun = await assize.branch(trajectory, source.id, {
-            note: options.note,
-            override: options.override === true,
-            ...(options.id === undefined ? {} : { trajectoryId: options.id }),
-          });
+          const begun = await withAssize(store, storeUrl, options, (assize) =>
+            assize.branch(trajectory, source.id, {
+              note: options.note,
+              override: options.override === true,
+              ...(options.id === undefined ? {} : { trajectoryId: options.id }),
+            }),
+          );
           if (json) {
             out.document({
               trajectory_id: begun.id,
@@ -57,7 +58,6 @@ export function branch(program: Command): void {
               source: { trajectory_id: trajectory, seq: source.seq, entry_id: source.id },
             });
           } else out.line(line`${begun.id} starts with ${shortId(begun.head)}, from ${trajectory} seq ${source.seq}.`);
-          await assize.close();
           return EXIT.ok;
         }),
       ),

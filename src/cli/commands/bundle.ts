@@ -138,7 +138,7 @@ function sayVerdict({ out }: Session, verdict: BundleVerdict): void {
   const { entries, inScope, checkpoint, witnesses, erased, logKey } = verdict;
   out.line(
     green(
-      line`The bundle is valid: ${counted(inScope.length, 'entry')} in scope and ${counted(entries - inScope.length, 'entry')} as context are in the ${checkpoint.size} entries signed by ${checkpoint.origin}.`,
+      line`The bundle is valid: ${counted(inScope.length, 'entry')} in scope and ${counted(entries - inScope.length, 'entry')} as context are in the ${counted(Number(checkpoint.size), 'entry')} signed by ${checkpoint.origin}.`,
     ),
   );
   if (witnesses.length > 0) out.line(line`Cosigned by ${witnesses.join(', ')}`);

@@ -1,8 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { Ruling } from '#runtime';
 import type { Store } from '#stores';
 import { shortTime } from '#views';
-import { CliError, EXIT, type ExitCode } from '../errors.ts';
+import { CliError, EXIT } from '../errors.ts';
 import {
   anchorsOption,
   domainOption,
@@ -12,13 +11,13 @@ import {
   withSharedOptions,
 } from '../files/options.ts';
 import { ephemeralWrit } from '../input/ephemeral-writ.ts';
-import { findingLines, rulingDocument, rulingLine } from '../render/ruling-text.ts';
+import { printRuling } from '../render/ruling-text.ts';
 import { headOf } from '../store/entries.ts';
 import { type FoundCall, gatewayTrajectory, openCallsIn } from '../store/open-calls.ts';
 import { onlyCounselor, project } from '../store/project.ts';
 import { requirePerson } from '../store/require-person.ts';
 import { rootKeyToSettle } from '../store/root-key.ts';
-import { openAssize } from '../store/runtime.ts';
+import { withAssize } from '../store/runtime.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import { dim, line, yellow } from '../terminal/printable.ts';
 import { shortJson } from '../terminal/short-json.ts';
@@ -136,18 +135,15 @@ function settle(command: Command): void {
         return session.withStore('existing', async (store) => {
           const name = await trajectoryOf(session, store, call, options.trajectory);
           const { as: principal, outcome, evidence } = options;
-          const assize = await openAssize(store, session.storeUrl, options);
-          const trajectory = await assize.open(name);
-          requirePerson(trajectory.domain, principal, 'report', 'settle a call');
-          const writ = ephemeralWrit(
-            await headOf(store, name),
-            { action: 'report', scopes: ['role:admin'], principal },
-            root,
-          );
-          const args = { call, outcome, result: { settled_by: principal, evidence } };
-          const ruling = await trajectory.propose({ action: 'report', role: 'admin', args, writ, principal } as never);
-          await assize.close();
-          return say(session, ruling);
+          const ruling = await withAssize(store, session.storeUrl, options, async (assize) => {
+            const trajectory = await assize.open(name);
+            requirePerson(trajectory.domain, principal, 'report', 'settle a call');
+            const terms = { action: 'report', scopes: ['role:admin'], principal };
+            const writ = ephemeralWrit(await headOf(store, name), terms, root);
+            const args = { call, outcome, result: { settled_by: principal, evidence } };
+            return trajectory.propose({ action: 'report', role: 'admin', args, writ, principal } as never);
+          });
+          return printRuling(session, ruling);
         });
       }),
     );
@@ -168,10 +164,4 @@ async function trajectoryOf(session: Session, store: Store, call: string, named:
   if (other === undefined) return one.trajectoryId;
   const names = found.map(({ trajectoryId }) => trajectoryId).join(', ');
   throw new CliError('usage', `The call ${call} is open in ${names}. Pass one of them with --trajectory NAME.`);
-}
-
-function say({ json, out }: Session, ruling: Ruling): ExitCode {
-  if (json) out.document(rulingDocument(ruling));
-  else for (const text of [rulingLine(ruling), ...findingLines(ruling)]) out.line(text);
-  return ruling.ruling === 'committed' ? EXIT.ok : EXIT.negative;
 }

@@ -93,7 +93,7 @@ export function checkpoint(program: Command): void {
             if (isFirst) note(first);
             if (verified === undefined) note(`The checkpoint is signed without verifying ${them}.`);
           } else {
-            session.out.line(line`${made.size} entries, root ${root}`);
+            session.out.line(line`${counted(Number(made.size), 'entry')}, root ${root}`);
             const by = said.witnesses.length === 0 ? '' : `, cosigned by ${said.witnesses.join(', ')}`;
             session.out.line(line`signed by ${signer.name}${printable(by)}; stored in ${file}`);
             if (isFirst) session.out.line(yellow(line`${first}`));

@@ -13,7 +13,7 @@ import type { LedgerReader } from '#ledger';
 import { type LedgerStore, Replayer, readRow, type VerifyReport, verifyTrajectory } from '#ledger';
 import { Assize, type Trajectory, verifyStore } from '#runtime';
 import { openStore } from '#stores';
-import { shortId } from '#views';
+import { counted, shortId } from '#views';
 import { CliError } from '../errors.ts';
 import { anchorsPath, readAnchors, writeAnchors } from '../store/anchors.ts';
 import { whenEffectsFree } from '../store/tools.ts';
@@ -375,7 +375,7 @@ function tellEnd(
 }
 
 function lengthOf({ trajectory_id, entries }: VerifyReport): string {
-  return `${entries} entries of ${trajectory_id}`;
+  return `${counted(entries, 'entry')} of ${trajectory_id}`;
 }
 
 function commandsFor(url: string, trajectoryId: string, entryId: string, paymentsId: string): string[] {

@@ -22,7 +22,7 @@ import { shortName } from '../render/writ-text.ts';
 import { findClaim } from '../store/claims.ts';
 import { headOf } from '../store/entries.ts';
 import { writsIn } from '../store/listed-writs.ts';
-import { openAssize } from '../store/runtime.ts';
+import { withAssize } from '../store/runtime.ts';
 import type { Session, SharedOptions } from '../store/session.ts';
 import { asksYes, canAsk } from '../terminal/confirm.ts';
 import { green, line, red, yellow } from '../terminal/printable.ts';
@@ -68,22 +68,23 @@ export function erasedIn(
   return session.withStore('existing', async (store) => {
     const head = await headOf(store, trajectoryId);
     const wanted = await wantedIn(store);
-    const assize = await openAssize(store, session.storeUrl, options);
-    const trajectory = await assize.open(trajectoryId);
     const { principal } = options;
     const writ = ephemeralWrit(head, { action: ERASE_ACTION, scopes: scopesOf(wanted), principal }, key);
     const input = { ...wanted, reason: options.reason, writ };
-    if (options.dryRun === true) {
-      sayPreview(session, trajectoryId, await trajectory.previewErasure(input));
-      return EXIT.ok;
-    }
-    if (options.yes !== true) await confirmed(session, trajectoryId, await trajectory.previewErasure(input));
-    session.progress.announce('erasing, and rewriting the storage');
-    const ruling = await trajectory.erase(input);
-    session.progress.end();
-    const erasures = await erasuresSince(store, head, writId(writ));
-    await say(session, ruling, erasures, await writsNaming(store, trajectoryId, wanted.beliefs));
-    return ruling.ruling === 'committed' ? EXIT.ok : EXIT.negative;
+    return withAssize(store, session.storeUrl, options, async (assize) => {
+      const trajectory = await assize.open(trajectoryId);
+      if (options.dryRun === true) {
+        sayPreview(session, trajectoryId, await trajectory.previewErasure(input));
+        return EXIT.ok;
+      }
+      if (options.yes !== true) await confirmed(session, trajectoryId, await trajectory.previewErasure(input));
+      session.progress.announce('erasing, and rewriting the storage');
+      const ruling = await trajectory.erase(input);
+      session.progress.end();
+      const erasures = await erasuresSince(store, head, writId(writ));
+      await say(session, ruling, erasures, await writsNaming(store, trajectoryId, wanted.beliefs));
+      return ruling.ruling === 'committed' ? EXIT.ok : EXIT.negative;
+    });
   });
 }
 

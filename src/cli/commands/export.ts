@@ -4,6 +4,7 @@ import { isAssizeError } from '#base';
 import { TenantLog } from '#cells';
 import { type ExportedStore, exportLines, integrateLog } from '#ledger';
 import type { Store } from '#stores';
+import { counted } from '#views';
 import { CliError, EXIT } from '../errors.ts';
 import { unwritable } from '../files/file-faults.ts';
 import { positive, withSharedOptions } from '../files/options.ts';
@@ -49,7 +50,7 @@ export function exportCommand(program: Command): void {
           if (options.size !== undefined && options.size > size) {
             throw new CliError(
               'usage',
-              `The log has ${size} entries, fewer than ${options.size}. Pass a smaller --size.`,
+              `The log has ${counted(size, 'entry')}, fewer than ${options.size}. Pass a smaller --size.`,
             );
           }
           const { tenant } = options;

@@ -61,7 +61,7 @@ export function fsck(program: Command): void {
               session.out.line(valid ? green(sum) : red(sum));
               session.out.line(
                 'checkpoint' in kept
-                  ? line`${valid ? 'No faults found' : 'Faults found'}; compared with the checkpoint of ${String(kept.checkpoint.size)} entries.`
+                  ? line`${valid ? 'No faults found' : 'Faults found'}; compared with the checkpoint of ${counted(Number(kept.checkpoint.size), 'entry')}.`
                   : line`${valid ? 'No faults found' : 'Faults found'}; no checkpoint to compare with.`,
               );
             }

@@ -20,7 +20,7 @@ import { readPrivateKey, requireAnchor } from '../input/private-key.ts';
 import { readWritFile } from '../input/writ-file.ts';
 import { readAnchors } from '../store/anchors.ts';
 import { headOf } from '../store/entries.ts';
-import { openAssize } from '../store/runtime.ts';
+import { withAssize } from '../store/runtime.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import { green, line, type Printable, red, yellow } from '../terminal/printable.ts';
 
@@ -91,15 +91,17 @@ function register(program: Command, does: Does, about: string): Command {
       const key = readPrivateKey(options.key, readAnchors(session.storeUrl, options.anchors));
       const held = heldWrit(session, options, key, does);
       return session.withStore('existing', async (store) => {
-        const assize = await openAssize(store, session.storeUrl, options);
-        const names = trajectoryId === undefined ? await allOf(assize) : [trajectoryId];
         const outcomes: Outcome[] = [];
-        for (const name of names) {
-          const writ = held ?? (await ownWrit(store, name, options, key));
-          const changing = changed(assize, name, does, { reason: options.reason, writ });
-          outcomes.push(await (trajectoryId === undefined ? changing.catch((error) => failed(name, error)) : changing));
-        }
-        await assize.close();
+        await withAssize(store, session.storeUrl, options, async (assize) => {
+          const names = trajectoryId === undefined ? await allOf(assize) : [trajectoryId];
+          for (const name of names) {
+            const writ = held ?? (await ownWrit(store, name, options, key));
+            const changing = changed(assize, name, does, { reason: options.reason, writ });
+            outcomes.push(
+              await (trajectoryId === undefined ? changing.catch((error) => failed(name, error)) : changing),
+            );
+          }
+        });
         return say(session, outcomes);
       });
     }),

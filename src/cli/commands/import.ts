@@ -78,7 +78,9 @@ export function importCommand(program: Command): void {
         }
         const lines = await openExport(file, session.interruption, { maxBlobs });
         return withScratchStore(async (scratch) => {
-          const { done, reports } = await imported(session, scratch, lines, options, {});
+          const { done, reports } = await imported(session, scratch, lines, options, {
+            progress: { reading: 'entries read', verifying: 'verifying the export' },
+          });
           if (faultsOf(reports).length === 0) {
             await integrateLog(scratch);
             return keep(session, options, linesOf(watchedStore(scratch, session.interruption)), scratch);
@@ -109,14 +111,16 @@ async function keep(
     // did not finish.
     const wereIncomplete = await areIncomplete(store);
     const { done, reports } = await imported(session, store, lines, options, {
+      progress: { reading: 'entries imported', verifying: 'verifying the store' },
       erase: options.erase === true,
       awaitsFacts: true,
       ...(options.mark === true && { cameBefore: isForeignEntry(store) }),
     }).catch(async (error: unknown) => {
       session.progress.end();
-      if (isAssizeError(error, 'bad_export') && Number(error.evidence['entries']) > 0)
+      const before = isAssizeError(error, 'bad_export') ? Number(error.evidence['entries']) : 0;
+      if (before > 0)
         note(
-          `The ${error.evidence['entries']} entries before that line were imported. Correct the export and import it again to continue.`,
+          `The import wrote ${counted(before, 'entry')} before that line. Correct the export and import it again to continue.`,
         );
       if (await areKnownIncomplete(store))
         note(
@@ -135,21 +139,27 @@ async function keep(
   });
 }
 
+/** The labels of the progress of one import: into the temporary store, or into the store. */
+interface ProgressLabels {
+  readonly reading: string;
+  readonly verifying: string;
+}
+
 async function imported(
   session: Session,
   store: Store,
   lines: AsyncIterable<string>,
   { entryKey, maxBlobs }: Options,
-  options: ImportOptions,
+  { progress, ...options }: ImportOptions & { readonly progress: ProgressLabels },
 ): Promise<{ readonly done: ImportReport; readonly reports: readonly VerifyReport[] }> {
   const done = await importLines(store, lines, {
     ...options,
     ...(maxBlobs !== undefined && { blobUnitsMax: maxBlobs }),
-    onProgress: (entries) => session.progress.report('entries imported', entries),
+    onProgress: (entries) => session.progress.report(progress.reading, entries),
   });
   const reports = await verifyStore(watchedStore(store, session.interruption), {
     ...(entryKey.length > 0 && { entryKeys: entryKey }),
-    onProgress: (at, total) => session.progress.report('verifying entries', at, total),
+    onProgress: (at, total) => session.progress.report(progress.verifying, at, total),
   });
   return { done, reports };
 }
@@ -183,7 +193,7 @@ function print(
     if (done.marked > 0) out.line(line`Marked ${counted(done.marked, 'existing entry')} as imported.`);
     if (done.unerased > 0)
       out.line(
-        line`${done.unerased} values are erased in the export and not in this store; --erase erases them here too.`,
+        line`${counted(done.unerased, 'value')} ${done.unerased === 1 ? 'is' : 'are'} erased in the export and not in this store; --erase erases here too.`,
       );
   }
 }

@@ -4,7 +4,7 @@ import { canonicalize, parseStrict, WORLD_LIMITS } from '#canon';
 import { checkRow, isPayload, type LedgerStore } from '#ledger';
 import { verifyProofFile } from '#merkle';
 import { proveEntry } from '#runtime';
-import { shortId } from '#views';
+import { counted, shortId } from '#views';
 import { CliError, EXIT } from '../errors.ts';
 import { isFile } from '../files/module-file.ts';
 import { withSharedOptions } from '../files/options.ts';
@@ -91,7 +91,7 @@ async function verified(
   else if (verdict.valid) {
     session.out.line(
       green(
-        line`The entry has index ${Number(verdict.index)} in the ${Number(verdict.checkpoint.size)} entries signed by ${log.origin}.`,
+        line`The entry has index ${Number(verdict.index)} in the ${counted(Number(verdict.checkpoint.size), 'entry')} signed by ${log.origin}.`,
       ),
     );
   } else session.out.line(red(line`The proof is not valid: ${verdict.detail}`));

@@ -60,6 +60,7 @@ export function run(program: Command): void {
         '  assize run desk.ts --durable --trajectory claim-17\n\n' +
         'Keys: OPENAI_API_KEY and ANTHROPIC_API_KEY for these providers, ASSIZE_MODEL_KEY for any server.\n' +
         'A second run goes on where the first one ended, and asks nothing that was answered.\n' +
+        'A run of a trajectory that does not exist creates it, and says so.\n' +
         'With --durable the command waits for decisions and times, until the run has ended.\n' +
         'Negative: agents wait for a change or for a decision, or the turns are used up.\n' +
         'With --durable: the run has failed, or was cancelled.',
@@ -79,7 +80,8 @@ export function run(program: Command): void {
           const watched = reportingWaits(store, options.wait);
           const assize = await openAssize(watched, session.storeUrl, options, tools, recovery, more);
           return await untilStopped(assize, tools, interruption, async () => {
-            const trajectory = await trajectoryOf(assize, store, loaded, options);
+            const { trajectory, isNew } = await trajectoryOf(assize, store, loaded, options);
+            if (isNew && !session.json) session.out.line(line`Began the trajectory ${trajectory.id}.`);
             if (tools.length > 0) {
               await whenEffectsFree(interruption, options.wait, (signal) => assize.recoverEffects(signal));
               interruption.throwIfAborted();
@@ -90,7 +92,7 @@ export function run(program: Command): void {
               const agents = durableAgents(loaded, { model, writs });
               return await durably(
                 session,
-                { ...options, trajectory: trajectory.id },
+                { ...options, trajectory: trajectory.id, isNew },
                 { store, assize, tools, agents },
               );
             }
@@ -109,7 +111,7 @@ export function run(program: Command): void {
             if (report.ended === 'aborted') throw interruption.reason;
             // The buffered effects run before this returns.
             await assize.close();
-            return say(session, trajectory.id, report, turns);
+            return say(session, { trajectoryId: trajectory.id, isNew }, report, turns);
           }).catch((error: unknown) => {
             if (isInstance(error, Interrupted)) throw new Interrupted(error.signal, true, 'the next run goes on');
             throw error;
@@ -137,7 +139,13 @@ interface Parts {
 /** Records the run, and carries it until it has ended, here or by another worker. */
 async function durably(
   session: Session,
-  { trajectory, tenant, turns: turnsMax, detach }: Options & { readonly trajectory: string },
+  {
+    trajectory,
+    isNew,
+    tenant,
+    turns: turnsMax,
+    detach,
+  }: Options & { readonly trajectory: string; readonly isNew: boolean },
   { tools, ...parts }: Parts,
 ): Promise<ExitCode> {
   const { interruption, json, out } = session;
@@ -159,7 +167,7 @@ async function durably(
   if (run === undefined) throw interruption.reason;
   // The buffered effects run before this returns.
   await parts.assize.close();
-  if (json) out.document({ ...runDocument(run), rulings: turns });
+  if (json) out.document({ ...runDocument(run), new_trajectory: isNew, rulings: turns });
   else out.line(line`${trajectory} ${runStatus(run)}, after ${counted(run.turns, 'turn')}.`);
   return run.status === 'failed' || run.status === 'cancelled' ? EXIT.negative : EXIT.ok;
 }
@@ -170,12 +178,13 @@ async function trajectoryOf(
   store: Store,
   { path, domain, trajectory }: AgentsFile,
   options: Options,
-): Promise<Trajectory> {
+): Promise<{ readonly trajectory: Trajectory; readonly isNew: boolean }> {
   const id = options.trajectory ?? trajectory;
   if (id === undefined)
     throw new CliError('usage', `The file ${path} names no trajectory. Export trajectory, or pass --trajectory ID.`);
-  if ((await store.head(id)) !== undefined) return domain === undefined ? assize.open(id) : assize.open(id, domain);
-  if (domain !== undefined) return assize.create(domain, { trajectoryId: id });
+  if ((await store.head(id)) !== undefined)
+    return { trajectory: await (domain === undefined ? assize.open(id) : assize.open(id, domain)), isNew: false };
+  if (domain !== undefined) return { trajectory: await assize.create(domain, { trajectoryId: id }), isNew: true };
   throw new CliError('not_found', `The store has no trajectory ${id}, and ${path} exports no domain to create it.`);
 }
 
@@ -186,9 +195,17 @@ const ENDS: Readonly<Record<Exclude<RunReport['ended'], 'aborted'>, string>> = {
   turns: 'The turns are used up; the next run goes on',
 };
 
-function say({ json, out }: Session, trajectoryId: string, report: RunReport, turns: readonly object[]): ExitCode {
-  const { ended, turns: count, head } = report;
-  if (json) out.document({ trajectory_id: trajectoryId, ended, turns: count, head, rulings: turns });
-  else out.line(line`${ENDS[ended as keyof typeof ENDS]}. ${trajectoryId} has ${count} turns, head ${shortId(head)}.`);
+function say(
+  { json, out }: Session,
+  { trajectoryId, isNew }: { readonly trajectoryId: string; readonly isNew: boolean },
+  { ended, turns: count, head }: RunReport,
+  turns: readonly object[],
+): ExitCode {
+  const place = { trajectory_id: trajectoryId, new_trajectory: isNew };
+  if (json) out.document({ ...place, ended, turns: count, head, rulings: turns });
+  else
+    out.line(
+      line`${ENDS[ended as keyof typeof ENDS]}. ${trajectoryId} has ${counted(count, 'turn')}, head ${shortId(head)}.`,
+    );
   return ended === 'done' ? EXIT.ok : EXIT.negative;
 }

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { type DurableRun, RunRecords } from '#agents';
-import { shortTime } from '#views';
+import { counted, shortTime } from '#views';
 import { EXIT, type ExitCode } from '../errors.ts';
 import { withSharedOptions } from '../files/options.ts';
 import { runDocument, runStatus } from '../render/run-text.ts';
@@ -75,7 +75,7 @@ function runLines(run: DurableRun) {
   const { trajectoryId, agents, tenant, turns, turnsMax, created, updated, versions, pending = [] } = run;
   return [
     line`${trajectoryId} ${runStatus(run)}`,
-    line`agents ${agents}, tenant ${tenant}, ${turns} of at most ${turnsMax} turns`,
+    line`agents ${agents}, tenant ${tenant}, ${turns} of at most ${counted(turnsMax, 'turn')}`,
     line`begun ${shortTime(created)}, changed ${shortTime(updated)}`,
     ...versions.map((each) => line`from turn ${each.turn}: agents ${each.agents}, domain ${each.domain}`),
     ...pending.map((id) => line`pending ${id}`),

@@ -29,8 +29,9 @@ import { projectPolicy } from '../store/project.ts';
 import { recordingTo } from '../store/record-file.ts';
 import { readingAssize, runtimeKeys } from '../store/runtime.ts';
 import { inSession, type SharedOptions } from '../store/session.ts';
+import { simulatorsIn } from '../store/simulators.ts';
 import { loadTools } from '../store/tools.ts';
-import { simulatorsIn, type VariantOptions, variantsOf } from '../store/variants.ts';
+import { type VariantOptions, variantsOf } from '../store/variants.ts';
 import { watchedStore } from '../store/watched-store.ts';
 
 interface Options extends SharedOptions, OpeningOptions, VariantOptions {

@@ -1,6 +1,7 @@
 import { lstatSync, readFileSync, rmSync } from 'node:fs';
 import type { Command } from 'commander';
 import { hashText } from '#canon';
+import { counted } from '#views';
 import { CliError, EXIT } from '../errors.ts';
 import { unreadable, unwritable } from '../files/file-faults.ts';
 import { withSharedOptions } from '../files/options.ts';
@@ -49,7 +50,8 @@ export function undo(program: Command): void {
         if (!session.json) for (const file of files) session.out.line(line`${planText(file)}`);
         if (ready.length > 0 && yes !== true) {
           if (!canAsk()) throw new CliError('usage', 'The command changes files. Pass --yes, or run it in a terminal.');
-          if (!(await asksYes(`Put ${counted(ready.length)} back?`, session.interruption))) return EXIT.negative;
+          if (!(await asksYes(`Put ${counted(ready.length, 'file')} back?`, session.interruption)))
+            return EXIT.negative;
         }
         for (const file of ready) restore(file);
         const left = files.filter(({ conflict }) => conflict !== undefined);
@@ -104,19 +106,15 @@ function endText(ready: readonly Restored[], left: number): string {
   const removed = ready.filter(({ before }) => before === null).length;
   const back = ready.length - removed;
   const texts = [
-    ...(back > 0 || removed === 0 ? [`${counted(back)} ${back === 1 ? 'was' : 'were'} put back`] : []),
-    ...(removed > 0 ? [`${counted(removed)} ${removed === 1 ? 'was' : 'were'} removed`] : []),
+    ...(back > 0 || removed === 0 ? [`${counted(back, 'file')} ${back === 1 ? 'was' : 'were'} put back`] : []),
+    ...(removed > 0 ? [`${counted(removed, 'file')} ${removed === 1 ? 'was' : 'were'} removed`] : []),
   ];
   return `${texts.join(', ')}, ${left} ${left === 1 ? 'was' : 'were'} left.`;
 }
 
-function counted(files: number): string {
-  return files === 1 ? '1 file' : `${files} files`;
-}
-
 function planText({ path, before, changes, conflict }: Restored): string {
   if (conflict !== undefined) return `leave   ${path}: ${conflict}`;
-  return `${before === null ? 'remove ' : 'restore'} ${path} (${changes === 1 ? '1 change' : `${changes} changes`})`;
+  return `${before === null ? 'remove ' : 'restore'} ${path} (${counted(changes, 'change')})`;
 }
 
 function restore({ path, before }: Restored): void {

@@ -12,7 +12,7 @@ import { domainsNamed, loadDomains } from '../store/domains.ts';
 import { headOf } from '../store/entries.ts';
 import { project } from '../store/project.ts';
 import { rootKeyToUpgrade } from '../store/root-key.ts';
-import { openAssize } from '../store/runtime.ts';
+import { withAssize } from '../store/runtime.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import { green, line, red, yellow } from '../terminal/printable.ts';
 
@@ -63,16 +63,16 @@ export function upgrade(program: Command): void {
           const next = file === undefined ? await otherVersion(now) : await versionIn(file, now.name);
           const { principal, reason, override, dryRun = false } = options;
           const opening = { ...options, domain: file === undefined ? [] : [file] };
-          const assize = await openAssize(store, session.storeUrl, opening);
           const migrate = file === undefined ? undefined : await migrationIn(file);
-          const done = await assize.upgrade(trajectoryId, next, {
-            writ: ephemeralWrit(head, { action: UPGRADE_ACTION, scopes: [upgradeScope(next)], principal }, key),
-            reason,
-            dryRun,
-            ...(migrate === undefined ? {} : { migrate }),
-            ...(override === undefined ? {} : { override: { principal: override, method: 'cli' } }),
-          });
-          await assize.close();
+          const done = await withAssize(store, session.storeUrl, opening, (assize) =>
+            assize.upgrade(trajectoryId, next, {
+              writ: ephemeralWrit(head, { action: UPGRADE_ACTION, scopes: [upgradeScope(next)], principal }, key),
+              reason,
+              dryRun,
+              ...(migrate === undefined ? {} : { migrate }),
+              ...(override === undefined ? {} : { override: { principal: override, method: 'cli' } }),
+            }),
+          );
           return say(session, trajectoryId, done);
         });
       }),

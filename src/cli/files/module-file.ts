@@ -54,3 +54,8 @@ export function whyOf(cause: unknown): string {
     return 'the thrown value has no text';
   }
 }
+
+/** The error for a file whose content is not valid. `what`: the fault, and what to do. */
+export function badFile(path: string, what: string): CliError {
+  return new CliError('bad_input', `The file ${path} is not valid: ${what}.`);
+}

@@ -39,12 +39,12 @@ function introduction(comparison: ArchitectureComparison): readonly string[] {
     exhaustive,
     seed,
   } = comparison;
-  const whose = `${counted(population, `${agents} agent`)} with ${counted(turns, 'turn')} each`;
-  const among = agents === 'given' ? '' : `, ${contended} of them with proposals that break a rule together`;
-  const all = exhaustive ? 'all schedules' : 'some schedules';
+  const agentsText = `${counted(population, `${agents} agent`)} with ${counted(turns, 'turn')} each`;
+  const contendedText = agents === 'given' ? '' : `, ${contended} of them with proposals that break a rule together`;
+  const chosen = exhaustive ? 'all schedules' : 'some schedules';
   return [
-    `${domain.name}@${domain.version}: ${whose} in ${counted(cases, 'case')}${among}.`,
-    `${counted(schedules, 'schedule')} under each architecture: ${all} of each case, seed ${seed}.`,
+    `${domain.name}@${domain.version}: ${agentsText} in ${counted(cases, 'case')}${contendedText}.`,
+    `${counted(schedules, 'schedule')} under each architecture: ${chosen} of each case, seed ${seed}.`,
   ];
 }
 
@@ -73,16 +73,18 @@ function row(figures: ArchitectureFigures, hasModel: boolean): Value[] {
 const SHOWN_MAX = 160;
 
 function printViolation(out: Output, { architecture }: ArchitectureFigures, violation: Violation): void {
-  const { rule, kind, schedules, reached_by: way, start, steps, after } = violation;
+  const { rule, kind, schedules, reached_by: earlier, start, steps, after } = violation;
   out.line(line``);
   out.line(line`${bold(`${architecture} breaks ${rule}`)} in ${counted(schedules, 'schedule')}, ${KINDS[kind]}`);
-  if (way.length > 0) out.line(line`  after   ${way.map(({ agent, action }) => `${agent} ${action}`).join(', ')}`);
+  if (earlier.length > 0)
+    out.line(line`  after   ${earlier.map(({ agent, action }) => `${agent} ${action}`).join(', ')}`);
   out.line(line`  state   ${shortJson(start, SHOWN_MAX)}`);
   const width = Math.max(...steps.map(({ agent }) => agent.length));
   for (const step of steps) out.line(stepLine(step, width));
   out.line(line`  state   ${shortJson(after, SHOWN_MAX)}`);
 }
 
+/** By the kind of a violation. */
 const KINDS = {
   skew: 'as a skew: the proposal is right on the state that its agent read.',
   let_through: 'let through: the proposal breaks it on the state that its agent read too.',
@@ -102,6 +104,6 @@ function unreadableAnswers(architectures: readonly ArchitectureFigures[]): reado
     .filter(({ unreadable }) => unreadable > 0)
     .map(
       ({ architecture, unreadable }) =>
-        `${architecture}: ${counted(unreadable, 'answer')} could not be read, and rejected.`,
+        `${architecture}: ${counted(unreadable, 'answer')} could not be read. An answer that cannot be read rejects.`,
     );
 }

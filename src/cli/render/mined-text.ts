@@ -39,8 +39,10 @@ export function printMined(out: Output, { runs, good, calls, erased, candidates,
     out.line(dim(`Add a rule to a file with --accept ${first.id} --write assize.yaml, or print it without --write.`));
 }
 
-const LISTED = 5;
+/** The most calls that a line names. */
+const LISTED_MAX = 5;
 
+/** The calls that break the rule: in the mined runs, and in the other runs. */
 function* exceptionsOf({
   id,
   counter_example_count: count,
@@ -50,21 +52,22 @@ function* exceptionsOf({
   if (count > 0) yield line`${id} is broken by ${counted(count, 'call')}: ${placesOf(examples, count)}.`;
   const others = everywhere.counter_example_count - count;
   if (others > 0) {
-    const known = new Set(examples.map(placeOf));
-    const rest = everywhere.counter_examples.filter((each) => !known.has(placeOf(each)));
+    const named = new Set(examples.map(placeOf));
+    const rest = everywhere.counter_examples.filter((each) => !named.has(placeOf(each)));
     yield line`${id} is broken by ${counted(others, 'call')} in the other runs: ${placesOf(rest, others)}.`;
   }
 }
 
 function placesOf(examples: readonly CounterExample[], count: number): string {
-  const shown = examples.slice(0, LISTED).map(placeOf).join(', ');
-  return count > LISTED ? `${shown} and ${count - LISTED} more` : shown;
+  const shown = examples.slice(0, LISTED_MAX).map(placeOf).join(', ');
+  return count > LISTED_MAX ? `${shown} and ${count - LISTED_MAX} more` : shown;
 }
 
 function placeOf({ run, call, entry }: CounterExample): string {
   return entry === undefined ? `${run}, call ${call}` : `${entry.trajectory_id}@${entry.seq}`;
 }
 
+/** The effect of the rule on the recorded calls, by its backtest. */
 function inForceText({ written, not_written }: MinedCandidate): string {
   if (not_written !== undefined) return 'no rule of a file';
   const backtest = written?.backtest;
@@ -80,6 +83,7 @@ function percent(share: number): string {
   return `${Math.floor(share * 1_000) / 10} %`;
 }
 
+/** The probability that the runs obey the rule by chance. */
 function chanceText(p: number): string {
   return p >= 0.001 ? p.toFixed(3) : p.toExponential(0);
 }

@@ -1,5 +1,7 @@
 import type { EffectsStatus, Ruling } from '#runtime';
 import { shortId } from '#views';
+import { EXIT, type ExitCode } from '../errors.ts';
+import type { Session } from '../store/session.ts';
 import { green, line, type Printable, red, yellow } from '../terminal/printable.ts';
 
 /** A ruling in one line. */
@@ -39,6 +41,16 @@ function unsettledText(effects: Exclude<EffectsStatus, 'settled'>, calls: number
   if (effects === 'needs_human')
     return line`${them} ${isOne ? 'needs' : 'need'} a ${yellow('human decision')}: ${list}`;
   return line`${them} ${isOne ? 'is' : 'are'} ${yellow('waiting')}. See: ${list}`;
+}
+
+/**
+ * Prints the ruling on a proposal without calls, and returns the exit code of the command. `more`:
+ * members before those of the ruling, in JSON.
+ */
+export function printRuling({ json, out }: Pick<Session, 'json' | 'out'>, ruling: Ruling, more: object = {}): ExitCode {
+  if (json) out.document({ ...more, ...rulingDocument(ruling) });
+  else for (const text of [rulingLine(ruling), ...findingLines(ruling)]) out.line(text);
+  return ruling.ruling === 'committed' ? EXIT.ok : EXIT.negative;
 }
 
 /** A ruling as a document. */

@@ -6,7 +6,7 @@ import type { RoleRef } from '#ledger';
 import { type ChatModel, modelAgent } from '#models';
 import type { WritChain } from '#runtime';
 import { CliError } from '../errors.ts';
-import { importModule, lookedAt, whyOf } from '../files/module-file.ts';
+import { badFile, importModule, lookedAt, whyOf } from '../files/module-file.ts';
 
 /** The agents of a file, with their domain and trajectory if the file names them. */
 export interface AgentsFile {
@@ -52,9 +52,9 @@ export async function loadAgentsFile(file: string): Promise<AgentsFile> {
     const given = isObject(own) && 'agents' in own ? (own as typeof named) : named;
     const { agents, domain, trajectory } = given;
     if (typeof agents !== 'function' && !Array.isArray(agents))
-      throw bad(path, 'it exports no agents; export a list, or a function that returns one');
+      throw badFile(path, 'it exports no agents; export a list, or a function that returns one');
     if (trajectory !== undefined && typeof trajectory !== 'string')
-      throw bad(path, 'its trajectory is not a text; export the id');
+      throw badFile(path, 'its trajectory is not a text; export the id');
     if (domain !== undefined) requireOwnDomain(domain as Domain);
     return {
       path,
@@ -95,16 +95,16 @@ export interface ListedAgent {
 /** The agents of a file as they are written there. @throws CliError */
 export async function listedAgents({ path, agents }: AgentsFile, given: AgentsGiven): Promise<ListedAgent[]> {
   const list = typeof agents === 'function' ? await made(path, agents, given) : agents;
-  if (!Array.isArray(list)) throw bad(path, 'its function agents returns no list');
+  if (!Array.isArray(list)) throw badFile(path, 'its function agents returns no list');
   return listOf(path, list);
 }
 
 function listOf(path: string, list: readonly unknown[]): ListedAgent[] {
   return list.map((entry, i) => {
-    if (!isObject(entry)) throw bad(path, `agent ${i + 1} is not an object`);
+    if (!isObject(entry)) throw badFile(path, `agent ${i + 1} is not an object`);
     const { name = '', role: of } = entry as AgentEntry;
     const role = typeof of === 'string' ? { name: of, params: {} } : (of as RoleRef);
-    if (!isObject(role)) throw bad(path, `agent ${i + 1} has no role`);
+    if (!isObject(role)) throw badFile(path, `agent ${i + 1} has no role`);
     return { name, role, entry };
   });
 }
@@ -145,7 +145,7 @@ function agentOf(path: string, { name, role, entry }: ListedAgent, given: Agents
 /** The model and the instructions of an agent without a function `decide`. @throws CliError */
 function modelOf(path: string, name: string, { instructions }: AgentEntry, model: ChatModel | undefined) {
   if (typeof instructions !== 'string')
-    throw bad(path, `the agent ${name} has neither decide nor instructions; give it one of them`);
+    throw badFile(path, `the agent ${name} has neither decide nor instructions; give it one of them`);
   if (model === undefined)
     throw new CliError('usage', `The agent ${name} of ${path} needs a model. Pass --model openai:NAME@URL.`);
   return { model, instructions };
@@ -167,8 +167,4 @@ function writFor(path: string, name: string, writs: readonly WritChain[]): WritC
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
-}
-
-function bad(path: string, what: string): CliError {
-  return new CliError('bad_input', `The file ${path} is not valid: ${what}.`);
 }

@@ -48,6 +48,21 @@ export async function openAssize(
   });
 }
 
+/** Opens a runtime as `openAssize` does, and closes it when the work ends or fails. */
+export async function withAssize<T>(
+  store: Store,
+  storeUrl: string,
+  options: OpeningOptions,
+  work: (assize: Assize) => Promise<T>,
+): Promise<T> {
+  const assize = await openAssize(store, storeUrl, options);
+  try {
+    return await work(assize);
+  } finally {
+    await assize.close();
+  }
+}
+
 /** The options of a runtime that the config of the project has. @throws CliError */
 export async function projectOptions(): Promise<Pick<AssizeOptions, 'policy' | 'approvals' | 'memory'>> {
   const policy = await projectPolicy();

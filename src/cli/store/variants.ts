@@ -1,12 +1,11 @@
 import { parse } from 'node:path';
-import type { People, ToolSimulator, Variant } from '#agents';
+import type { People, Variant } from '#agents';
 import type { Policy } from '#authority';
 import type { Domain } from '#kernel';
 import type { ChatModel } from '#models';
 import type { WritChain } from '#runtime';
 import { CliError } from '../errors.ts';
-import { readJson } from '../files/input-file.ts';
-import { importModule, lookedAt, whyOf } from '../files/module-file.ts';
+import { badFile, importModule, lookedAt, whyOf } from '../files/module-file.ts';
 import { type AgentsFile, agentsOf, loadAgentsFile } from './agents.ts';
 import { domainsNamed } from './domains.ts';
 import { namedModels } from './named-models.ts';
@@ -133,14 +132,14 @@ async function exportedVariants(
   const module = await importModule(file, 'variants', 'Name a module that exports variants');
   const exported = lookedAt(file, 'variants', () => (module as { readonly variants?: unknown }).variants);
   const list: unknown = typeof exported === 'function' ? await made(file, exported as never, inputs) : exported;
-  if (!Array.isArray(list)) throw bad(file, 'it exports no list variants; export one');
-  if (list.length === 0) throw bad(file, 'its list variants is empty; add a variant');
+  if (!Array.isArray(list)) throw badFile(file, 'it exports no list variants; export one');
+  if (list.length === 0) throw badFile(file, 'its list variants is empty; add a variant');
   return Promise.all(
     list.map(async (entry: VariantEntry | null, i) => {
-      if (typeof entry !== 'object' || entry === null) throw bad(file, `variant ${i + 1} is not an object`);
+      if (typeof entry !== 'object' || entry === null) throw badFile(file, `variant ${i + 1} is not an object`);
       const agents = entry.agents as AgentsFile['agents'];
       if (typeof agents !== 'function' && !Array.isArray(agents))
-        throw bad(file, `variant ${i + 1} has no agents; give it a list, or a function that returns one`);
+        throw badFile(file, `variant ${i + 1} has no agents; give it a list, or a function that returns one`);
       const domain = entry.domain ?? inputs.domain;
       const loaded = { path: file, domain, trajectory: undefined, agents };
       return { ...common, ...entry, agents: await agentsOf(loaded, { ...inputs, domain }) };
@@ -158,23 +157,6 @@ async function made(file: string, make: (...given: any[]) => unknown, inputs: ob
   }
 }
 
-/**
- * The simulators of a JSON file, or those that a module exports as `simulators`.
- *
- * @throws CliError
- */
-export async function simulatorsIn(file: string): Promise<{ readonly [tool: string]: ToolSimulator }> {
-  const found: unknown = file.endsWith('.json') ? readJson(file) : await exportedSimulators(file);
-  if (typeof found === 'object' && found !== null && !Array.isArray(found))
-    return found as { readonly [tool: string]: ToolSimulator };
-  throw bad(file, 'it has no simulators; give it an object with one for each tool');
-}
-
-async function exportedSimulators(file: string): Promise<unknown> {
-  const module = await importModule(file, 'simulators', 'Name a JSON file, or a module that exports simulators');
-  return lookedAt(file, 'simulators', () => (module as { readonly simulators?: unknown }).simulators);
-}
-
 /** @throws CliError `usage` */
 function peopleIn(text: string): People {
   if (text === 'recorded') return 'as_recorded';
@@ -185,8 +167,4 @@ function peopleIn(text: string): People {
     'usage',
     'The option --people is not valid. Pass recorded, wait, approve:PRINCIPAL or reject:PRINCIPAL.',
   );
-}
-
-function bad(path: string, what: string): CliError {
-  return new CliError('bad_input', `The file ${path} is not valid: ${what}.`);
 }

@@ -40,15 +40,16 @@ export async function discloseAdvisories(store: Store, root: RootKey): Promise<v
     });
     const writs = writsOf(root);
     const plans = ADVISORIES.map((facts) => ({ facts, days: planOf(facts) }));
-    const stopped = new Set<string>();
+    // An advisory ends at its first day with a step that is not committed.
+    const ended = new Set<string>();
     for (const day of [0, 1, 2, EMBARGO_DAYS]) {
       clock.at = onDay(day);
       await Promise.all(
         plans
-          .filter(({ facts }) => !stopped.has(facts.id))
+          .filter(({ facts }) => !ended.has(facts.id))
           .map(async ({ facts, days }) => {
-            const isDone = await play(trajectory, writs, facts.id, days.get(day) ?? []);
-            if (!isDone) stopped.add(facts.id);
+            const areCommitted = await proposeAll(trajectory, writs, facts.id, days.get(day) ?? []);
+            if (!areCommitted) ended.add(facts.id);
           }),
       );
     }
@@ -57,8 +58,8 @@ export async function discloseAdvisories(store: Store, root: RootKey): Promise<v
   }
 }
 
-/** Whether every step of the day is committed. */
-async function play(
+/** Proposes the steps of one day. Returns whether every step is committed. */
+async function proposeAll(
   trajectory: Trajectory,
   writs: ReadonlyMap<string, Writ>,
   id: string,
@@ -75,30 +76,30 @@ async function play(
   return rulings.every(({ ruling }) => ruling === 'committed');
 }
 
-/** The steps of an advisory by day. Each states a fact of the advisory, and nothing else. */
+/** The steps of an advisory, by the number of their day. */
 function planOf({ id: vulnerability, module, cves, fix, fixed, credits }: AdvisoryFacts): ReadonlyMap<number, Step[]> {
-  const { organisation, maintainer } = receiverOf(module);
+  const { organisation, maintainer } = ownerOf(module);
   const entry = { organisation, maintainer, vulnerability };
-  const intake = step('Intake', entry);
-  const reporter = step('ReporterCoordination', entry);
+  const intake = stepsOf('Intake', entry);
+  const reporter = stepsOf('ReporterCoordination', entry);
   const tracking = { agent: `tracker@${organisation}`, vulnerability };
   const keeping = { agent: `keeper@${organisation}`, vulnerability };
-  const tracker = step('PatchTracking', tracking);
-  const keeper = step('CommitmentManagement', keeping);
-  const desk = step('Disclosure', { ...entry, group: vulnerability });
+  const tracker = stepsOf('PatchTracking', tracking);
+  const keeper = stepsOf('CommitmentManagement', keeping);
+  const desk = stepsOf('Disclosure', { ...entry, group: vulnerability });
   const digest = contentHash({ module, cves: [...cves], credits: [...credits] });
   // A tour has no secret, and a second run must make the same commitment.
   const salt = hashText(`tour ${vulnerability}`);
   const hash = commitmentOf({ vulnerability, artifact: 'report', salt, digest });
   const isReleased = fixed !== undefined;
-  const seen = fix ?? (isReleased ? `${module}@${fixed}` : undefined);
+  const patch = fix ?? (isReleased ? `${module}@${fixed}` : undefined);
   return new Map([
     [
       0,
       [
         intake('register_vulnerability', { component: module, severity: 'unrated' }),
-        step('Staffing', tracking)('assign_agent', { role: 'PatchTracking' }),
-        step('Staffing', keeping)('assign_agent', { role: 'CommitmentManagement' }),
+        stepsOf('Staffing', tracking)('assign_agent', { role: 'PatchTracking' }),
+        stepsOf('Staffing', keeping)('assign_agent', { role: 'CommitmentManagement' }),
         keeper('publish_commitment', { artifact: 'report', hash }),
         reporter('submit_report', { digest }),
       ],
@@ -113,10 +114,10 @@ function planOf({ id: vulnerability, module, cves, fix, fixed, credits }: Adviso
     ],
     [
       2,
-      seen === undefined
+      patch === undefined
         ? []
         : [
-            tracker('observe_patch', { kind: fix === undefined ? 'release' : 'commit', reference: seen }),
+            tracker('observe_patch', { kind: fix === undefined ? 'release' : 'commit', reference: patch }),
             tracker('review_patch', { robust: true, note: 'the advisory has been reviewed' }),
             ...(isReleased ? [tracker('observe_release', { kind: 'release', reference: `${module}@${fixed}` })] : []),
           ],
@@ -125,7 +126,7 @@ function planOf({ id: vulnerability, module, cves, fix, fixed, credits }: Adviso
       EMBARGO_DAYS,
       [
         desk('join_group', { planned_at: onDay(EMBARGO_DAYS) }),
-        desk('assert_readiness', { ...(isReleased && { patch_link: seen }), cves, attribution: credits }),
+        desk('assert_readiness', { ...(isReleased && { patch_link: patch }), cves, attribution: credits }),
         keeper('resolve_commitment', { hash, salt, digest }),
         desk('execute_disclosure', { resolved: [hash] }),
       ],
@@ -133,12 +134,13 @@ function planOf({ id: vulnerability, module, cves, fix, fixed, credits }: Adviso
   ]);
 }
 
-function step(name: string, params: Step['role']['params']) {
+/** Makes the steps of one role. */
+function stepsOf(name: string, params: Step['role']['params']) {
   return (action: string, args: unknown): Step => ({ action, role: { name, params }, args });
 }
 
 /** The owner of a module as the organisation, and the module as the maintainer. */
-function receiverOf(module: string): { readonly organisation: string; readonly maintainer: string } {
+function ownerOf(module: string): { readonly organisation: string; readonly maintainer: string } {
   const names = module.split('/');
   return { organisation: names.slice(0, names.length > 2 ? 2 : 1).join(':'), maintainer: names.join(':') };
 }

@@ -11,7 +11,7 @@ export const FRESH_ADVICE =
 
 const OTHER_VERSION = 'Another version of Assize filled the sample worlds of this folder.';
 
-/** The errors of worlds that this version did not fill here, and what they mean for a tour. */
+/** The meaning of errors in worlds that another version, or another folder, filled. */
 const MEANINGS: Readonly<Record<string, string>> = {
   domain_mismatch: OTHER_VERSION,
   idempotency_conflict: OTHER_VERSION,
@@ -30,7 +30,7 @@ export async function checkWorlds(store: Store, domains: readonly Domain[], root
   }
 }
 
-/** An error in the words of the tour if its worlds are the cause. Any other error as it is. */
+/** The error with advice to begin anew, if the worlds of this folder are its cause. */
 export function withFreshAdvice(error: unknown): unknown {
   const meaning = isAssizeError(error) ? MEANINGS[error.code] : undefined;
   return meaning === undefined ? error : new CliError('bad_input', `${meaning} ${FRESH_ADVICE}`, { cause: error });

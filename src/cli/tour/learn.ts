@@ -32,10 +32,10 @@ export async function learn(agent: AgentClient): Promise<void> {
 }
 
 /**
- * The observation of a recall of the trip, for a payee with one. Its instants are those of the
- * fact, so a repetition observes the same.
+ * The observation of a recall of the payee's trip. Empty if no trip is known. The recall names the
+ * time of the fact, so a repetition observes the same.
  */
-export async function tripOf(agent: AgentClient, payee: string): Promise<Json[]> {
+export async function tripObservations(agent: AgentClient, payee: string): Promise<Json[]> {
   const asked = { subject: payee, predicate: 'trip', valid: TRIP.from };
   const { facts } = await agent.recall(EXPENSES_WORLD, EXPENSES_SPACE, asked);
   const [fact] = facts;

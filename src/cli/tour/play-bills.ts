@@ -32,12 +32,9 @@ export async function playBills(store: Store, root: RootKey): Promise<void> {
   const clock = { at: BILLS[0]?.at as Instant };
   const domain = gateway({ rules });
   const assize = new Assize({
-    ...{
-      store,
-      domains: [domain],
-      anchors: [root.publicKey],
-      ports: { clock: { now: () => (clock.at = addMicros(clock.at, SECOND_MICROS)) } },
-    },
+    ...{ store, domains: [domain], anchors: [root.publicKey] },
+    // Each reading of the clock is a second later.
+    ports: { clock: { now: () => (clock.at = addMicros(clock.at, SECOND_MICROS)) } },
   });
   const writ = roleWrit(root, {
     ...{ subject: PEOPLE.agent, trajectory: BILLS_WORLD, actions: ['call', 'report'] },

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { isInstance } from '#base';
 import { AgentClient } from './agent-client.ts';
 import type { BankSink } from './bank-sink.ts';
-import { learn, tripOf } from './learn.ts';
+import { learn, tripObservations } from './learn.ts';
 import { CUT_RECEIPT, OPEN_RECEIPT, paymentsOf, RECEIPTS, type WantedPayment } from './receipts.ts';
 import { EXPENSES_WORLD } from './tour-config.ts';
 
@@ -59,7 +59,7 @@ export async function payCutReceipt(agent: AgentClient): Promise<void> {
 async function pay(agent: AgentClient, { receipt, to, cents }: WantedPayment, text: string): Promise<void> {
   await agent.propose(EXPENSES_WORLD, `pay ${receipt} to ${to}`, {
     ...{ action: 'pay', role: clerkOf(receipt), args: { to, cents } },
-    observations: [{ name: `receipt ${receipt}`, value: text }, ...(await tripOf(agent, to))],
+    observations: [{ name: `receipt ${receipt}`, value: text }, ...(await tripObservations(agent, to))],
   });
 }
 

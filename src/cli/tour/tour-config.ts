@@ -7,6 +7,7 @@ import { bankAt } from './bank-client.ts';
 import type { BankAddress } from './bank-sink.ts';
 import { DISCLOSURE_WORLD } from './disclose-advisories.ts';
 import { bankTransfer, expenses } from './expenses.ts';
+import { UDT_WORLD } from './play-udt.ts';
 import { PAYEES } from './receipts.ts';
 import { TOUR_STORE } from './tour-files.ts';
 import { tourSimulation } from './tour-simulation.ts';
@@ -16,7 +17,7 @@ export const EXPENSES_WORLD = 'expenses';
 export const BILLS_WORLD = 'bills';
 /** The space of the memory in which the agent keeps what it read. */
 export const EXPENSES_SPACE = 'payees';
-/** The principals of the tour, by the word for each in the names of files. */
+/** The principals with a token. Each key is in the name of its token file. */
 export const PEOPLE = { agent: 'agent:clerk', manager: 'manager:grace', auditor: 'auditor:iris' } as const;
 
 /** The configuration of the tour's server, as an `assize.config.ts` has it. */
@@ -63,4 +64,4 @@ export function tourConfig(
 }
 
 /** The worlds of the tour in the order of its text. */
-export const WORLDS = [EXPENSES_WORLD, BILLS_WORLD, DISCLOSURE_WORLD, 'udt'] as const;
+export const WORLDS = [EXPENSES_WORLD, BILLS_WORLD, DISCLOSURE_WORLD, UDT_WORLD] as const;

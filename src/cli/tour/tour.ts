@@ -2,9 +2,9 @@
 import { appendFileSync } from 'node:fs';
 import { parseRuleTable, ruleTable } from '#authority';
 import { addMicros } from '#canon';
-import { type ResolvedConfig, rootKeyOf } from '#config';
+import { type PrincipalKind, type ResolvedConfig, type RootKey, rootKeyOf } from '#config';
 import { systemClock } from '#oracle';
-import { type Credentials, credentialsOf, type Serving, serve } from '#server';
+import { type ConsoleFiles, type Credentials, credentialsOf, type Serving, serve } from '#server';
 import { openStore, type Store } from '#stores';
 import { summaryOf } from '#views';
 import { builtConsole, bundleVerifiers } from '../files/built-console.ts';
@@ -53,42 +53,18 @@ export async function runTour(options: TourOptions): Promise<void> {
 }
 
 async function fillAndServe(options: TourOptions): Promise<void> {
-  const { interruption, json, out } = options;
   if (options.fresh) removeTour();
   const root = rootKeyOf(TOUR_STORE, {});
   const bank = await BankSink.open(BANK_LOG);
   try {
-    // A clone builds the console while the worlds are filled.
-    const building = builtConsole();
-    building.catch(() => undefined);
+    // In a clone of the repository, the console is built while the worlds are filled.
+    const consoleFiles = builtConsole();
+    consoleFiles.catch(() => undefined);
     const store = await openStore(TOUR_STORE);
     try {
-      const config = tourConfig(bank.address, options);
-      await checkWorlds(store, config.domains, root);
-      const credentials = credentialsOf(store, root);
-      await playUdt(store, root);
-      await discloseAdvisories(store, root);
-      await playBills(store, root);
-      interruption.throwIfAborted();
-      if (!(await isPlayed(store))) await withToken(credentials, (token) => playExpenses(bank, token, interruption));
-      const serving = await serve({
-        ...{ config, store, root, domains: config.domains },
-        console: await building,
-        linksAtStart: true,
-        verifiers: await bundleVerifiers(),
-        policyOf: (rules) => ruleTable(parseRuleTable(rules)),
-        log: (text) => appendFileSync(SERVER_LOG, text, { mode: 0o600 }),
-      });
-      try {
-        await finishPayment(serving, credentials, interruption);
-        await renewTokens(credentials, config);
-        const report = await reportOf(serving, store);
-        if (json) out.document(report);
-        else tellTour(out, report);
-        await ended(interruption);
-      } finally {
-        await serving.stop();
-      }
+      const parts = { root, bank, store, config: tourConfig(bank.address, options) };
+      await fillWorlds(parts, options.interruption);
+      await serveWorlds(parts, await consoleFiles, options);
     } finally {
       await store.close();
     }
@@ -97,7 +73,52 @@ async function fillAndServe(options: TourOptions): Promise<void> {
   }
 }
 
-/** Whether the scripted agents have made their last proposal. */
+/** The parts that the worlds are filled and served with. */
+interface TourParts {
+  readonly root: RootKey;
+  readonly bank: BankSink;
+  readonly store: Store;
+  readonly config: ResolvedConfig;
+}
+
+async function fillWorlds({ root, bank, store, config }: TourParts, interruption: AbortSignal): Promise<void> {
+  await checkWorlds(store, config.domains, root);
+  await playUdt(store, root);
+  await discloseAdvisories(store, root);
+  await playBills(store, root);
+  interruption.throwIfAborted();
+  if (await isPlayed(store)) return;
+  await withToken(credentialsOf(store, root), (token) => playExpenses(bank, token, interruption));
+}
+
+/** Serves the worlds until the interruption. */
+async function serveWorlds(
+  { root, store, config }: TourParts,
+  consoleFiles: ConsoleFiles | undefined,
+  { interruption, json, out }: TourOptions,
+): Promise<void> {
+  const serving = await serve({
+    ...{ config, store, root, domains: config.domains },
+    console: consoleFiles,
+    linksAtStart: true,
+    verifiers: await bundleVerifiers(),
+    policyOf: (rules) => ruleTable(parseRuleTable(rules)),
+    log: (text) => appendFileSync(SERVER_LOG, text, { mode: 0o600 }),
+  });
+  try {
+    const credentials = credentialsOf(store, root);
+    await finishPayment(serving, credentials, interruption);
+    await renewTokens(credentials, config);
+    const report = await reportOf(serving, store);
+    if (json) out.document(report);
+    else tellTour(out, report);
+    await ended(interruption);
+  } finally {
+    await serving.stop();
+  }
+}
+
+/** Whether the agent of the world `expenses` has made its last proposal. */
 async function isPlayed(store: Store): Promise<boolean> {
   return (await ruledPayments(store)).some(({ receipt }) => receipt === CUT_RECEIPT);
 }
@@ -111,7 +132,7 @@ async function finishPayment(serving: Serving, credentials: Credentials, interru
   await withToken(credentials, (token) => payCutReceipt(new AgentClient(serving.url, token)));
 }
 
-/** Lends the agent a token for the time of the work. */
+/** Gives the work a token of the agent, which is revoked after it. */
 async function withToken<T>({ tokens }: Credentials, work: (token: string) => Promise<T>): Promise<T> {
   const { token, row } = await createToken({ tokens }, PEOPLE.agent, ['agent']);
   try {
@@ -131,14 +152,12 @@ async function renewTokens(credentials: Credentials, { principals }: ResolvedCon
   }
 }
 
-function createToken({ tokens }: Pick<Credentials, 'tokens'>, principal: string, kinds: ResolvedKinds) {
+function createToken({ tokens }: Pick<Credentials, 'tokens'>, principal: string, kinds: readonly PrincipalKind[]) {
   const created = systemClock.now();
   return tokens.create({ principal, kinds, created, expires: addMicros(created, DAY_MICROS), note: TOKEN_NOTE });
 }
 
-type ResolvedKinds = NonNullable<ReturnType<ResolvedConfig['principals']['get']>>['kinds'];
-
-/** All that the text says, from the ledger and from the log of the bank. */
+/** The contents of the worlds, read from the ledger and from the log of the bank. */
 async function reportOf(serving: Serving, store: Store): Promise<TourReport> {
   const payments = await ruledPayments(store);
   const worlds = await Promise.all(

@@ -297,7 +297,7 @@ function streamOf(
   });
 }
 
-/** The response to an error. Faults of the server and of its store are logged with their stack. */
+/** The response to an error. Faults of the server and of its store are logged. */
 export function answerProblem(error: unknown, request: Request, { logger }: Pick<AppParts, 'logger'>): Response {
   const requestId = requestIdOf(request);
   const problem = problemOf(error, requestId);

@@ -23,6 +23,7 @@ export class Logger {
   readonly #write: (line: string) => void;
   readonly #now: () => string;
   #waiting = '';
+  #isStopped = false;
 
   constructor(write: (line: string) => void, now: () => string) {
     this.#write = write;
@@ -46,10 +47,21 @@ export class Logger {
     this.#put({ time: this.#now(), level: 'info', event: 'request', request_id: requestId, ...rest, ms: rounded });
   }
 
-  /** A fault of the server, with its stack. */
+  /**
+   * The last event. Work that the stop left fails at the closed store, and these failures are not
+   * logged.
+   */
+  stopped(): void {
+    this.event('stopped');
+    this.#isStopped = true;
+  }
+
+  /** A fault of the server with its stack, or a store that is away, with its message. */
   failure(requestId: string | undefined, error: unknown): void {
+    const isAway = isAssizeError(error, 'store_unreachable') || isAssizeError(error, 'store_closed');
+    if (isAway && this.#isStopped) return;
     const code = isAssizeError(error) ? error.code : 'internal';
-    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    const text = error instanceof Error ? ((isAway ? undefined : error.stack) ?? error.message) : String(error);
     const fields = { time: this.#now(), level: 'error', event: 'failure', request_id: requestId, code, error: text };
     this.#put(fields);
     this.#flush();

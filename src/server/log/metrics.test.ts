@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Logger } from './logger.ts';
 import { Metrics } from './metrics.ts';
 
 const LINE = /^(?:# (?:TYPE|HELP) [a-z_]+ .+|[a-z_]+(?:\{[a-z]+="[^"\n]*"(?:,[a-z]+="[^"\n]*")*\})? [0-9.e+-]+)$/;
@@ -46,22 +45,4 @@ test('each kind of metric has its type before its samples, once', () => {
     const sample = lines.findIndex((line) => line.startsWith(name));
     if (sample >= 0) expect(lines.indexOf(types[0] as string)).toBeLessThan(sample);
   }
-});
-
-test('a line of the log is one JSON text, whatever a value contains', () => {
-  fc.assert(
-    fc.property(fc.string(), fc.string(), (principal, message) => {
-      const lines: string[] = [];
-      const logger = new Logger(
-        (line) => lines.push(line),
-        () => '2026-01-01T00:00:00.000Z',
-      );
-      logger.request({ requestId: 'r', method: 'GET', route: 'other', status: 200, ms: 1.26, principal });
-      logger.failure('r', new Error(`${message}\r\n{"forged":true}`));
-      const [first = '', second = '', ...rest] = lines.join('').split('\n');
-      expect(rest).toEqual(['']);
-      expect(JSON.parse(first)).toMatchObject({ principal, ms: 1.3, level: 'info' });
-      expect(JSON.parse(second)).toMatchObject({ level: 'error', code: 'internal' });
-    }),
-  );
 });

@@ -23,6 +23,7 @@ import { callerTrajectory, replayerOf } from '../reach.ts';
 import { rulingDocument } from '../rulings.ts';
 import type { Service } from '../service.ts';
 import {
+  badCursor,
   documentForm,
   flag,
   hash,
@@ -164,10 +165,7 @@ function placeIn(cursor: string | undefined): Place {
   if (cursor === undefined) return { trajectoryId: '', seq: -1 };
   const [, trajectoryId, seq] = /^(.+)@(\d{1,15})$/.exec(cursor) ?? [];
   if (trajectoryId !== undefined) return { trajectoryId, seq: Number(seq) };
-  const findings = [{ pointer: '/query/cursor', message: 'must be the `next` of a page' }];
-  throw new ServerError('invalid_request', 'The request is not valid: /query/cursor must be the `next` of a page.', {
-    evidence: { findings },
-  });
+  throw badCursor();
 }
 
 /** The open proposals after a place, by trajectory and position. Reads no trajectory ahead. */

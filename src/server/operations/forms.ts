@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ServerError } from '../errors.ts';
 
 /** The forms that several operations share. Their names are the names of the OpenAPI document. */
 
@@ -143,3 +144,11 @@ export const next: z.ZodOptional<z.ZodString> = z
   .describe('the cursor of the next page; absent on the last one');
 
 export const PAGE_DEFAULT = 100;
+
+/** The refusal of a cursor that no page gave. */
+export function badCursor(): ServerError {
+  const findings = [{ pointer: '/query/cursor', message: 'must be the `next` of a page' }];
+  return new ServerError('invalid_request', 'The request is not valid: /query/cursor must be the `next` of a page.', {
+    evidence: { findings },
+  });
+}

@@ -7,7 +7,7 @@ import { agentWrit } from '../principals/agent-writ.ts';
 import { isOfKind } from '../principals/caller.ts';
 import { callerTrajectory } from '../reach.ts';
 import { rulingDocument } from '../rulings.ts';
-import { hash, instant, json, name, next, PAGE_DEFAULT, page, rulingForm } from './forms.ts';
+import { badCursor, hash, instant, json, name, next, PAGE_DEFAULT, page, rulingForm } from './forms.ts';
 import { ANYBODY, type Operation, operation, READERS, type Request } from './operation.ts';
 
 const factForm = z
@@ -216,10 +216,7 @@ const cursorNames = z.tuple([composed, composed]);
 function keyIn(cursor: string): { readonly subject: string; readonly predicate: string } {
   const { data } = cursorNames.safeParse(cursor.split('.').map((part) => `${Buffer.from(part, 'base64url')}`));
   if (data !== undefined) return { subject: data[0], predicate: data[1] };
-  const findings = [{ pointer: '/query/cursor', message: 'must be the `next` of a page' }];
-  throw new ServerError('invalid_request', 'The request is not valid: /query/cursor must be the `next` of a page.', {
-    evidence: { findings },
-  });
+  throw badCursor();
 }
 
 function encoded(text: string): string {

@@ -10,7 +10,7 @@ import { agentWrit } from '../principals/agent-writ.ts';
 import { proposeOnce } from '../propose-once.ts';
 import { gatewayTrajectory, type Reaching, replayerOf } from '../reach.ts';
 import { rulingDocument } from '../rulings.ts';
-import { flag, hash, instant, json, name, next, PAGE_DEFAULT, page, rulingForm } from './forms.ts';
+import { badCursor, flag, hash, instant, json, name, next, PAGE_DEFAULT, page, rulingForm } from './forms.ts';
 import { judgementDocument, judgementForm } from './judgements.ts';
 import { type Operation, operation, READERS } from './operation.ts';
 
@@ -91,8 +91,8 @@ const list = operation({
     const trajectory = await gatewayTrajectory(request, path.trajectory);
     const now = service.clock.now();
     const newestFirst = [...(await readerOf(request, trajectory).read())].reverse();
-    // The place of a cursor is among all of them: it stays, also when the filter drops its record.
-    const left = newestFirst.slice(newestFirst.findIndex((one) => placeOf(one) === cursor) + 1);
+    // The cursor is found before the filter, which may drop its record.
+    const left = newestFirst.slice(startOf(newestFirst, cursor));
     const wanted = left.filter(
       (one) =>
         (agent === undefined || one.terms?.agent === agent) && (!active || standingStatus(one, now) === 'active'),
@@ -103,14 +103,22 @@ const list = operation({
     const body = {
       standing: shown.map((one) => documentOf(trajectory, one, now)),
       most: { ...most, amounts: { ...most.amounts } },
-      ...(last !== undefined && wanted.length > limit && { next: placeOf(last) }),
+      ...(last !== undefined && wanted.length > limit && { next: cursorOf(last) }),
     };
     return { body };
   },
 });
 
+/** The index of the first record after a cursor. @throws ServerError `invalid_request` */
+function startOf(records: readonly StandingRecord[], cursor: string | undefined): number {
+  if (cursor === undefined) return 0;
+  const index = records.findIndex((record) => cursorOf(record) === cursor);
+  if (index < 0) throw badCursor();
+  return index + 1;
+}
+
 /** The cursor behind a standing approval: ids can come again. */
-function placeOf({ id, approvedAt }: StandingRecord): string {
+function cursorOf({ id, approvedAt }: StandingRecord): string {
   return `${approvedAt} ${id}`;
 }
 

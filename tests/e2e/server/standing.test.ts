@@ -123,6 +123,11 @@ test('a standing approval is ended by a person, and lets nothing through then', 
   const older = await succeed(server, 'standing.list', { ...listing, query: { limit: '1', cursor: newest.next } });
   expect([newest.standing.length, older.standing.length, older.next]).toEqual([1, 1, undefined]);
   expect(newest.standing[0].id).not.toBe(older.standing[0].id);
+  const unknown = await callOperation(server, 'standing.list', { ...listing, query: { cursor: `${newest.next}x` } });
+  expect([unknown.status, unknown.body]).toMatchObject([
+    400,
+    { code: 'invalid_request', findings: [{ pointer: '/query/cursor' }] },
+  ]);
   for (const [one] of [newest.standing, older.standing]) {
     const ending = { token: tokens.grace, path: { ...PATH, standing: one.id } };
     const ended = await succeed(server, 'standing.end', ending);

@@ -39,13 +39,13 @@ function Found({ trajectory }: { readonly trajectory: string }) {
   });
   if (found.isPending) return <Loading what="the rules" />;
   if (found.data === undefined) return <Failed error={found.error} retry={() => void found.refetch()} />;
-  const { runs, calls, erased, candidates, none = 'A rule needs five runs or more.' } = found.data;
+  const { runs, calls, erased, candidates, none } = found.data;
   return (
     <Stack gap="md">
       <Text size="sm" c="dimmed" role="status">
         {candidates.length === 0 ? 'No rule' : candidates.length === 1 ? '1 rule' : `${candidates.length} rules`} in{' '}
         {runs.toLocaleString('en')} {runs === 1 ? 'run' : 'runs'} with {calls.toLocaleString('en')} committed{' '}
-        {calls === 1 ? 'call' : 'calls'}. {none}
+        {calls === 1 ? 'call' : 'calls'}.{none !== undefined && ` ${none}`}
         {erased > 0 && ` ${erased.toLocaleString('en')} with erased arguments are left out.`}
       </Text>
       {candidates.map((candidate) => (

@@ -14,7 +14,7 @@ import { counted, shortId, shortTime } from '#views';
 import { CliError, EXIT, type ExitCode } from '../../errors.ts';
 import { withSharedOptions } from '../../files/options.ts';
 import { printRemains, printSteps } from '../../render/response-text.ts';
-import { openAssize } from '../../store/runtime.ts';
+import { withAssize } from '../../store/runtime.ts';
 import { inSession, type Session, type SharedOptions } from '../../store/session.ts';
 import type { Output } from '../../terminal/output.ts';
 import { bold, line, yellow } from '../../terminal/printable.ts';
@@ -42,16 +42,13 @@ export function carryOutCommand(family: Command): void {
       inSession((session, options: Options, id?: string) => {
         return session.withStore('existing', async (store) => {
           const key = anchorKey(session, options, 'to carry out a response');
-          const assize = await openAssize(store, session.storeUrl, options);
-          try {
+          const writFor = rootWrits(store, options.as, key);
+          return withAssize(store, session.storeUrl, options, async (assize) => {
             const ids = id === undefined ? await approvedIncidents(assize, options.incidents) : [id];
             const done: CarriedIncident[] = [];
-            const writFor = rootWrits(store, options.as, key);
             for (const incident of ids) done.push(await carryOutOne(assize, store, { ...options, incident, writFor }));
             return say(session, done);
-          } finally {
-            await assize.close();
-          }
+          });
         });
       }),
     );

@@ -7,7 +7,7 @@ import type { Store } from '#stores';
 import { shortId } from '#views';
 import { CliError, EXIT, type ExitCode } from '../../errors.ts';
 import { printRemains, printSteps } from '../../render/response-text.ts';
-import { openAssize } from '../../store/runtime.ts';
+import { withAssize } from '../../store/runtime.ts';
 import type { Session } from '../../store/session.ts';
 import type { Output } from '../../terminal/output.ts';
 import { bold, line, yellow } from '../../terminal/printable.ts';
@@ -68,15 +68,9 @@ async function propose(
   key: KeyPair,
 ): Promise<ProposedIncident> {
   const { as: openedBy, because = '', incidents: trajectoryId } = options;
-  const assize = await openAssize(store, storeUrl, options);
-  try {
-    return await openIncident(assize, {
-      ...{ plan, because, openedBy, trajectoryId },
-      writFor: rootWrits(store, openedBy, key),
-    });
-  } finally {
-    await assize.close();
-  }
+  const writFor = rootWrits(store, openedBy, key);
+  const incident = { plan, because, openedBy, trajectoryId, writFor };
+  return withAssize(store, storeUrl, options, (assize) => openIncident(assize, incident));
 }
 
 function proposedDocument(proposed: ProposedIncident | undefined): object {

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { auditCells } from '#cells';
+import { auditCells, type CellAudit } from '#cells';
 import { counted } from '#views';
 import { EXIT } from '../../errors.ts';
 import { withSharedOptions } from '../../files/options.ts';
-import { green, line, red } from '../../terminal/printable.ts';
+import { green, line, type Printable, red } from '../../terminal/printable.ts';
 import { inDeployment } from './deployment.ts';
 
 export function audit(family: Command): void {
@@ -20,24 +20,18 @@ export function audit(family: Command): void {
     inDeployment(async ({ file, log }, { json, out }) => {
       const audits = await auditCells(file, log);
       const isSound = audits.every(({ fault }) => fault === undefined);
-      if (json)
-        out.document({
-          sound: isSound,
-          cells: audits.map(({ cell, recorded, size, fault }) => ({
-            ...{ cell, recorded: recorded ?? null, size: size ?? null },
-            ...(fault !== undefined && { fault }),
-          })),
-        });
-      else
-        for (const { cell, recorded, size, fault } of audits)
-          out.line(
-            fault === undefined
-              ? green(
-                  line`${cell}: ${counted(size ?? 0, 'entry')}, of which ${String(recorded ?? 0)} are in the root log`,
-                )
-              : red(line`${cell}: ${fault}`),
-          );
+      if (json) out.document({ sound: isSound, cells: audits.map(auditDocument) });
+      else for (const each of audits) out.line(auditLine(each));
       return isSound ? EXIT.ok : EXIT.negative;
     }),
   );
+}
+
+function auditDocument({ cell, recorded, size, fault }: CellAudit): object {
+  return { cell, recorded: recorded ?? null, size: size ?? null, ...(fault !== undefined && { fault }) };
+}
+
+function auditLine({ cell, recorded = 0, size = 0, fault }: CellAudit): Printable {
+  if (fault !== undefined) return red(line`${cell}: ${fault}`);
+  return green(line`${cell}: ${counted(size, 'entry')}, of which ${recorded} are in the root log`);
 }

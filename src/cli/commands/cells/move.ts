@@ -1,11 +1,18 @@
 import type { Command } from 'commander';
 import { cancelMove, type MoveStep, moveTenant } from '#cells';
 import { counted } from '#views';
-import { CliError, EXIT, note } from '../../errors.ts';
+import { CliError, EXIT, type ExitCode, note } from '../../errors.ts';
 import { withSharedOptions } from '../../files/options.ts';
-import type { SharedOptions } from '../../store/session.ts';
-import { green, line } from '../../terminal/printable.ts';
-import { cellOf, inDeployment, principalOption, requireTenant, requireTenantName } from './deployment.ts';
+import type { Session, SharedOptions } from '../../store/session.ts';
+import { green, line, type Printable } from '../../terminal/printable.ts';
+import {
+  cellOf,
+  type Deployment,
+  inDeployment,
+  principalOption,
+  requireTenant,
+  requireTenantName,
+} from './deployment.ts';
 
 interface Options extends SharedOptions {
   readonly principal: string;
@@ -38,44 +45,54 @@ export function move(family: Command): void {
         'An interrupted move goes on when the command is repeated. The old cell keeps its copy of the entries.',
     )
     .action(
-      inDeployment(async ({ file, log }, { json, out, interruption }, options: Options, tenant: string) => {
+      inDeployment(async (deployment, session, options: Options, tenant: string) => {
         const { to, cancel = false, principal } = options;
         if (cancel === (to !== undefined)) throw new CliError('usage', 'Pass --to CELL, or --cancel.');
         requireTenantName(tenant);
+        const { log } = deployment;
         const directory = await log.read();
         requireTenant(directory, tenant, 'Place a new tenant with assize cells place.');
         if (to === undefined) {
           const cell = await cancelMove({ log, tenant, principal });
-          if (json) out.document({ tenant, cell, moved: false });
-          else out.line(line`${tenant} stays in ${cell}.`);
-          return EXIT.ok;
+          return sayNoMove(session, { tenant, cell, text: line`${tenant} stays in ${cell}.` });
         }
         const place = directory.tenants[tenant];
-        if (place?.cell === to && place.to === undefined) {
-          if (json) out.document({ tenant, cell: to, moved: false });
-          else out.line(line`${tenant} lives in ${to} already.`);
-          return EXIT.ok;
-        }
-        let isStopped = false;
-        const moved = await moveTenant({
-          ...{ file, log, tenant, to: cellOf(file, to), principal, signal: interruption },
-          onStep: (step) => {
-            isStopped = true;
-            if (!json && step !== 'moved') out.line(line`${STEPS[step]}`);
-          },
-        }).catch((error: unknown) => {
-          if (isStopped)
-            note(
-              `${tenant} is stopped. Repeat the command to go on, or end the move: assize cells move ${tenant} --cancel`,
-            );
-          throw error;
-        });
-        if (json) out.document({ tenant, cell: to, moved: true, ...moved });
-        else {
-          const what = `${counted(moved.trajectories, 'trajectory')} with ${counted(moved.entries, 'entry')}`;
-          out.line(green(line`${tenant} lives in ${to}: ${what} came from ${moved.from}.`));
-        }
-        return EXIT.ok;
+        if (place?.cell === to && place.to === undefined)
+          return sayNoMove(session, { tenant, cell: to, text: line`${tenant} lives in ${to} already.` });
+        return moveTo(deployment, session, { tenant, to: cellOf(deployment.file, to), principal });
       }),
     );
+}
+
+function sayNoMove(
+  { json, out }: Session,
+  { tenant, cell, text }: { readonly tenant: string; readonly cell: string; readonly text: Printable },
+): ExitCode {
+  if (json) out.document({ tenant, cell, moved: false });
+  else out.line(text);
+  return EXIT.ok;
+}
+
+/** Moves the tenant, or goes on with a move that was interrupted. */
+async function moveTo(
+  { file, log }: Deployment,
+  { json, out, interruption }: Session,
+  { tenant, to, principal }: { readonly tenant: string; readonly to: string; readonly principal: string },
+): Promise<ExitCode> {
+  let isStopped = false;
+  const onStep = (step: MoveStep): void => {
+    isStopped = step !== 'moved';
+    if (!json && isStopped) out.line(line`${STEPS[step]}`);
+  };
+  try {
+    const moved = await moveTenant({ file, log, tenant, to, principal, signal: interruption, onStep });
+    const content = `${counted(moved.trajectories, 'trajectory')} with ${counted(moved.entries, 'entry')}`;
+    if (json) out.document({ tenant, cell: to, moved: true, ...moved });
+    else out.line(green(line`${tenant} lives in ${to}: ${content} came from ${moved.from}.`));
+    return EXIT.ok;
+  } catch (error) {
+    if (isStopped)
+      note(`${tenant} is stopped. Repeat the command to go on, or end the move: assize cells move ${tenant} --cancel`);
+    throw error;
+  }
 }

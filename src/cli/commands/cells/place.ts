@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { ownerOf } from '#canon';
+import type { CellsFile } from '#cells';
 import { EXIT } from '../../errors.ts';
 import { withSharedOptions } from '../../files/options.ts';
 import type { SharedOptions } from '../../store/session.ts';
@@ -26,19 +27,19 @@ export function place(family: Command): void {
         requireTenantName(tenant);
         const named = wanted === undefined ? undefined : cellOf(file, wanted);
         const { tenants } = await log.read();
-        const placed = Object.hasOwn(tenants, tenant) ? tenants[tenant] : undefined;
-        const lives = placed?.to === undefined && (named ?? placed?.cell) === placed?.cell ? placed?.cell : undefined;
-        const cell =
-          lives ??
-          named ??
-          ownerOf(
-            tenant,
-            file.cells.map(({ name }) => ({ id: name })),
-          )!.id;
-        if (lives === undefined) await log.order('place', { tenant, cell }, principal);
-        if (json) out.document({ tenant, cell, placed: lives === undefined });
-        else out.line(line`${tenant} lives in ${cell}${lives === undefined ? '' : ' already'}.`);
+        const place = Object.hasOwn(tenants, tenant) ? tenants[tenant] : undefined;
+        const livesThere = place !== undefined && place.to === undefined && (named ?? place.cell) === place.cell;
+        const cell = livesThere ? place.cell : (named ?? chosenCell(file, tenant));
+        if (!livesThere) await log.order('place', { tenant, cell }, principal);
+        if (json) out.document({ tenant, cell, placed: !livesThere });
+        else out.line(line`${tenant} lives in ${cell}${livesThere ? ' already' : ''}.`);
         return EXIT.ok;
       }, 'create'),
     );
+}
+
+/** The cell of a tenant that names none: the same for each place of the command. */
+function chosenCell({ cells }: CellsFile, tenant: string): string {
+  const candidates = cells.map(({ name }) => ({ id: name }));
+  return ownerOf(tenant, candidates)!.id;
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { isInstance, nearestName } from '#base';
-import { type CellPlace, type CellsFile, openCellReadonly } from '#cells';
+import { type CellPlace, CellsError, type CellsFile, type DirectoryState, openCellReadonly } from '#cells';
 import { GrantIssuer, type RootKey } from '#config';
 import { credentialsOf } from '#server';
 import { counted } from '#views';
@@ -64,6 +64,7 @@ export function revoke(family: Command): void {
         const { reason, principal, force = false, yes = false } = options;
         const known = await knownOf(deployment, name);
         if (!force) requireKnown(known, name);
+        requireNotRevoked(await deployment.log.read(), name);
         if (!json) print(known, name, out);
         if (!json && !yes && canAsk() && !(await asksYes(`Revoke ${name} for good?`, interruption)))
           return EXIT.negative;
@@ -114,6 +115,18 @@ function requireKnown({ grants, tokens, isConfigured, names }: Known, name: stri
     'not_found',
     `${name} has no token, and no used grant in the cells${unread.length === 0 ? '' : ` that can be read (${unread.join(', ')} cannot)`}.` +
       `${nearest === undefined ? '' : ` Did you mean ${nearest}?`} Pass --force to revoke the name for good anyway.`,
+  );
+}
+
+/** @throws CellsError `order_refused`, as the root log would, before the command prints and asks */
+function requireNotRevoked({ revoked }: DirectoryState, name: string): void {
+  if (!Object.hasOwn(revoked, name)) return;
+  throw new CellsError(
+    'order_refused',
+    `${name} is revoked already: ${revoked[name]}. No second revocation is needed.`,
+    {
+      evidence: { action: 'revoke', principal: name },
+    },
   );
 }
 

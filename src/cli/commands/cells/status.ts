@@ -7,7 +7,7 @@ import type { Output } from '../../terminal/output.ts';
 import { line, type Printable } from '../../terminal/printable.ts';
 import { inDeployment } from './deployment.ts';
 
-/** The lines of each list. A document has all of them. */
+/** The most lines of each list in text. A document has all of them. */
 const LISTED_MAX = 20;
 
 export function status(family: Command): void {
@@ -25,19 +25,20 @@ export function status(family: Command): void {
 
 function documentOf({ cells }: CellsFile, directory: DirectoryState): object {
   const { tenants, halted, revoked, orders } = directory;
-  const places = cells.map(({ name, url }) => ({ name, url: url ?? null, last: lastOf(directory, name) ?? null }));
+  const places = cells.map(({ name, url }) => ({
+    name,
+    url: url ?? null,
+    last: checkpointOf(directory, name) ?? null,
+  }));
   return { cells: places, tenants, halted, revoked, orders };
 }
 
 function print({ cells }: CellsFile, directory: DirectoryState, out: Output): void {
   const { tenants, halted, revoked } = directory;
-  const count = (name: string) => Object.values(tenants).filter(({ cell }) => cell === name).length;
+  const tenantsIn = (name: string) => Object.values(tenants).filter(({ cell }) => cell === name).length;
   out.table(
     [{ title: 'cell' }, { title: 'tenants' }, { title: 'entries in its last checkpoint' }, { title: 'address' }],
-    cells.map(({ name, url }) => [
-      ...[name, String(count(name)), String(lastOf(directory, name)?.size ?? 'none')],
-      url ?? '',
-    ]),
+    cells.map(({ name, url = '' }) => [name, tenantsIn(name), checkpointOf(directory, name)?.size ?? 'none', url]),
   );
   const placed = Object.entries(tenants);
   if (placed.length > 0) {
@@ -48,31 +49,33 @@ function print({ cells }: CellsFile, directory: DirectoryState, out: Output): vo
         .slice(0, LISTED_MAX)
         .map(([tenant, { cell, to }]) => [tenant, to === undefined ? cell : `${cell}, moves to ${to}`]),
     );
-    rest(placed.length, 'tenant', out);
+    printRest(placed.length, 'tenant', out);
   }
-  list(
+  printList(
     Object.entries(halted).map(
       ([name, why]) => line`${name === EVERY_TENANT ? 'every tenant' : name} is halted: ${why}`,
     ),
     'halt',
     out,
   );
-  list(
+  printList(
     Object.entries(revoked).map(([name, why]) => line`${name} is revoked: ${why}`),
     'revocation',
     out,
   );
 }
 
-function list(lines: readonly Printable[], noun: string, out: Output): void {
+function printList(lines: readonly Printable[], noun: string, out: Output): void {
   for (const text of lines.slice(0, LISTED_MAX)) out.line(text);
-  rest(lines.length, noun, out);
+  printRest(lines.length, noun, out);
 }
 
-function rest(count: number, noun: string, out: Output): void {
+/** The number of the lines that are left out. */
+function printRest(count: number, noun: string, out: Output): void {
   if (count > LISTED_MAX) out.line(line`and ${counted(count - LISTED_MAX, noun)} more (--json has all)`);
 }
 
-function lastOf({ cells }: DirectoryState, name: string): DirectoryState['cells'][string] | undefined {
+/** The last checkpoint that the cell has recorded in the root log. */
+function checkpointOf({ cells }: DirectoryState, name: string): DirectoryState['cells'][string] | undefined {
   return Object.hasOwn(cells, name) ? cells[name] : undefined;
 }

@@ -7,7 +7,7 @@ import type { Memory, Ruling } from '#runtime';
 import { CliError, EXIT } from '../../errors.ts';
 import { share, withSharedOptions } from '../../files/options.ts';
 import { beginning, ending, INSTANT_HELP } from '../../input/periods.ts';
-import { openAssize } from '../../store/runtime.ts';
+import { withAssize } from '../../store/runtime.ts';
 import { inSession } from '../../store/session.ts';
 import {
   type AssertOptions,
@@ -135,11 +135,11 @@ function registerStatement(
           // erasure of the fact.
           const scope = `memory:${segment(space)}:*:${segment(predicate)}`;
           const { writ } = await authority(store, trajectoryId, scope);
-          const assize = await openAssize(store, session.storeUrl, options);
-          const trajectory = await assize.open(trajectoryId);
-          requirePredicate(trajectory.domain, predicate);
-          const ruling = await say(trajectory.memory({ space, writ: writ() }), options);
-          await assize.close();
+          const ruling = await withAssize(store, session.storeUrl, options, async (assize) => {
+            const trajectory = await assize.open(trajectoryId);
+            requirePredicate(trajectory.domain, predicate);
+            return say(trajectory.memory({ space, writ: writ() }), options);
+          });
           if (session.json) session.out.document(describedRuling(ruling));
           else session.out.line(rulingLine(ruling));
           return ruling.ruling === 'committed' ? EXIT.ok : EXIT.negative;

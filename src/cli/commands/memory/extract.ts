@@ -16,7 +16,7 @@ import { INSTANT_HELP, instantOrDay, periodText } from '../../input/periods.ts';
 import { STDIN } from '../../input/writ-file.ts';
 import { describeRefusedLines, printRefusedLines, type RefusedLines } from '../../render/refused-lines.ts';
 import { loadModel } from '../../store/model.ts';
-import { openAssize } from '../../store/runtime.ts';
+import { withAssize } from '../../store/runtime.ts';
 import { inSession, type Session } from '../../store/session.ts';
 import { green, line, yellow } from '../../terminal/printable.ts';
 import { type AssertOptions, type Authority, authorityIn, memoryChangeOf, withAuthority } from '../assert-memory.ts';
@@ -100,12 +100,12 @@ export function extract(command: Command): void {
         const model = await loadModel(options.model);
         const file = openLines(path === STDIN ? 0 : path, LINE, path === STDIN ? 'standard input' : path);
         return session.withStore('existing', async (store) => {
-          const assize = await openAssize(store, session.storeUrl, options);
-          const trajectory = await assize.open(trajectoryId);
-          const given = await authority?.(store, trajectoryId, `memory:${segment(options.space)}:**`);
-          const terms = { ...model, ...termsOf(options, trajectory), subjects };
-          const done = await extracted(session, file, options, { store, trajectory, terms, authority: given });
-          await assize.close();
+          const done = await withAssize(store, session.storeUrl, options, async (assize) => {
+            const trajectory = await assize.open(trajectoryId);
+            const given = await authority?.(store, trajectoryId, `memory:${segment(options.space)}:**`);
+            const terms = { ...model, ...termsOf(options, trajectory), subjects };
+            return extracted(session, file, options, { store, trajectory, terms, authority: given });
+          });
           session.progress.end();
           print(session, done, options.dryRun === true);
           return done.others.length + done.leftOut.length === 0 ? EXIT.ok : EXIT.negative;

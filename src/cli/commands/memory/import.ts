@@ -14,7 +14,7 @@ import { positive, withSharedOptions } from '../../files/options.ts';
 import { INSTANT_HELP } from '../../input/periods.ts';
 import { STDIN } from '../../input/writ-file.ts';
 import { describeRefusedLines, linesOf, printRefusedLines, type RefusedLines } from '../../render/refused-lines.ts';
-import { openAssize } from '../../store/runtime.ts';
+import { withAssize } from '../../store/runtime.ts';
 import { inSession, type Session } from '../../store/session.ts';
 import { green, line } from '../../terminal/printable.ts';
 import { type AssertOptions, authorityIn, memoryChangeOf, requirePredicate, withAuthority } from '../assert-memory.ts';
@@ -84,21 +84,21 @@ export function importFacts(command: Command): void {
         return session.withStore('existing', async (store) => {
           const { space } = options;
           const { writ } = await authority(store, trajectoryId, `memory:${segment(space)}:**`);
-          const assize = await openAssize(store, session.storeUrl, options);
-          const trajectory = await assize.open(trajectoryId);
-          const waiting = pendingByName(store, trajectory, (claim) =>
-            claim.space === space && claim.source !== undefined ? nameOf(space, claim) : undefined,
-          );
-          const memory = (): Memory => trajectory.memory({ space, writ: writ() });
-          const wasCommitted = (claim: AssertInput): Promise<boolean> => memory().wasAsserted(claim);
-          const sayOnce = await assertingOnce(
-            store,
-            trajectory,
-            (claims, saying) => memory().assertMany(claims, saying),
-            async (name) => (await waiting()).has(name),
-          );
-          const done = await imported(session, file, options, { trajectory, waiting, wasCommitted, sayOnce });
-          await assize.close();
+          const done = await withAssize(store, session.storeUrl, options, async (assize) => {
+            const trajectory = await assize.open(trajectoryId);
+            const waiting = pendingByName(store, trajectory, (claim) =>
+              claim.space === space && claim.source !== undefined ? nameOf(space, claim) : undefined,
+            );
+            const memory = (): Memory => trajectory.memory({ space, writ: writ() });
+            const wasCommitted = (claim: AssertInput): Promise<boolean> => memory().wasAsserted(claim);
+            const sayOnce = await assertingOnce(
+              store,
+              trajectory,
+              (claims, saying) => memory().assertMany(claims, saying),
+              async (name) => (await waiting()).has(name),
+            );
+            return imported(session, file, options, { trajectory, waiting, wasCommitted, sayOnce });
+          });
           session.progress.end();
           print(session, done);
           return done.isWhole ? EXIT.ok : EXIT.negative;

@@ -10,7 +10,7 @@ import { repeatable, withSharedOptions } from '../../files/options.ts';
 import { STDIN } from '../../input/writ-file.ts';
 import { loadModel } from '../../store/model.ts';
 import { project } from '../../store/project.ts';
-import { openAssize } from '../../store/runtime.ts';
+import { withAssize } from '../../store/runtime.ts';
 import { inSession, type Session } from '../../store/session.ts';
 import { spacesWithFacts } from '../../store/unknown-space.ts';
 import { dim, green, line, type Printable, red, yellow } from '../../terminal/printable.ts';
@@ -78,18 +78,18 @@ export function remember(command: Command): void {
         const messages = messagesOf(path);
         const authority = authorityIn(session, options);
         return session.withStore('existing', async (store) => {
-          const assize = await openAssize(store, session.storeUrl, options);
-          const trajectory = await assize.open(trajectoryId);
-          const { writ } = await authority(store, trajectoryId, `memory:${segment(options.space)}:**`);
-          const memory = new ChatMemory({ assize, store, trajectory, writ: writ() }, { ...model, clock: systemClock });
           const isNew = !(await spacesWithFacts(store)).includes(options.space);
-          const done = await memory.remember(messages, {
-            space: options.space,
-            ...(options.user !== undefined && { user: options.user }),
-            ...(metadata !== undefined && { metadata }),
-            ...(facts !== undefined && { facts }),
+          const done = await withAssize(store, session.storeUrl, options, async (assize) => {
+            const trajectory = await assize.open(trajectoryId);
+            const { writ } = await authority(store, trajectoryId, `memory:${segment(options.space)}:**`);
+            const chat = { assize, store, trajectory, writ: writ() };
+            return new ChatMemory(chat, { ...model, clock: systemClock }).remember(messages, {
+              space: options.space,
+              ...(options.user !== undefined && { user: options.user }),
+              ...(metadata !== undefined && { metadata }),
+              ...(facts !== undefined && { facts }),
+            });
           });
-          await assize.close();
           print(session, done, isNew && done.added.length > 0 ? options.space : undefined);
           return done.skipped.length + done.questions.length === 0 ? EXIT.ok : EXIT.negative;
         });

@@ -7,7 +7,7 @@ import { EXIT } from '../../errors.ts';
 import { withSharedOptions } from '../../files/options.ts';
 import { shortened } from '../../render/fact-text.ts';
 import { headOf } from '../../store/entries.ts';
-import { openAssize, readingAssize } from '../../store/runtime.ts';
+import { readingAssize, withAssize } from '../../store/runtime.ts';
 import { inSession, type Session } from '../../store/session.ts';
 import { requireSpace } from '../../store/unknown-space.ts';
 import { line, yellow } from '../../terminal/printable.ts';
@@ -56,13 +56,13 @@ export function repair(command: Command): void {
 function apply(session: Session, options: Options, id: string, trajectoryId: string): Promise<number> {
   const authority = authorityIn(session, options);
   return session.withStore('existing', async (store) => {
-    const assize = await openAssize(store, session.storeUrl, options);
-    const trajectory = await assize.open(trajectoryId);
-    await requireSpace(store, options.space);
-    const { writ } = await authority(store, trajectoryId, `memory:${segment(options.space)}:**`);
-    const memory = new ChatMemory({ assize, store, trajectory, writ: writ() }, { clock: systemClock });
-    const done = await memory.repair({ id, space: options.space }, { apply: true });
-    await assize.close();
+    const done = await withAssize(store, session.storeUrl, options, async (assize) => {
+      const trajectory = await assize.open(trajectoryId);
+      await requireSpace(store, options.space);
+      const { writ } = await authority(store, trajectoryId, `memory:${segment(options.space)}:**`);
+      const memory = new ChatMemory({ assize, store, trajectory, writ: writ() }, { clock: systemClock });
+      return memory.repair({ id, space: options.space }, { apply: true });
+    });
     print(session, done);
     return done.ruling === undefined || done.ruling.ruling === 'committed' ? EXIT.ok : EXIT.negative;
   });

@@ -4,7 +4,7 @@ import { counted } from '#views';
 import { CliError, EXIT } from '../../errors.ts';
 import { withSharedOptions } from '../../files/options.ts';
 import { printFacts } from '../../render/fact-text.ts';
-import { openAssize } from '../../store/runtime.ts';
+import { withAssize } from '../../store/runtime.ts';
 import { inSession } from '../../store/session.ts';
 import { line } from '../../terminal/printable.ts';
 import {
@@ -47,15 +47,12 @@ export function withdraw(command: Command): void {
       inSession((session, options: Options, trajectoryId: string) => {
         const authority = authorityIn(session, options);
         return session.withStore('existing', async (store) => {
-          const assize = await openAssize(store, session.storeUrl, options);
-          const trajectory = await assize.open(trajectoryId);
-          const { writ } = await authority(store, trajectoryId, `memory:${segment(options.space)}:**`);
-          const memory = trajectory.memory({ space: options.space, writ: writ() });
-          const { facts, pending, ruling } = await memory.withdraw({
-            source: options.source,
-            ...given(options, 'subject', 'predicate'),
+          const withdrawal = { source: options.source, ...given(options, 'subject', 'predicate') };
+          const { facts, pending, ruling } = await withAssize(store, session.storeUrl, options, async (assize) => {
+            const trajectory = await assize.open(trajectoryId);
+            const { writ } = await authority(store, trajectoryId, `memory:${segment(options.space)}:**`);
+            return trajectory.memory({ space: options.space, writ: writ() }).withdraw(withdrawal);
           });
-          await assize.close();
           if (ruling === undefined)
             throw new CliError(
               'not_found',

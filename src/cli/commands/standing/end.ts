@@ -12,12 +12,12 @@ import {
   withSharedOptions,
 } from '../../files/options.ts';
 import { ephemeralWrit } from '../../input/ephemeral-writ.ts';
-import { findingLines, rulingDocument, rulingLine } from '../../render/ruling-text.ts';
+import { printRuling } from '../../render/ruling-text.ts';
 import { findEntry, headOf } from '../../store/entries.ts';
 import { gatewayTrajectories, gatewayTrajectory } from '../../store/open-calls.ts';
 import { requirePerson } from '../../store/require-person.ts';
 import { requireLocal, rootKeyToStand, SERVED } from '../../store/root-key.ts';
-import { openAssize } from '../../store/runtime.ts';
+import { withAssize } from '../../store/runtime.ts';
 import { inSession, type Session, type SharedOptions } from '../../store/session.ts';
 import { line } from '../../terminal/printable.ts';
 
@@ -54,17 +54,15 @@ export function endStanding(command: Command): void {
           const { name, ended } = await findStanding(store, id, options.trajectory);
           if (ended !== undefined) return sayEnded(session, store, id, { name, ended });
           const { as: principal } = options;
-          const assize = await openAssize(store, session.storeUrl, options);
-          const trajectory = await assize.open(name);
-          requirePerson(trajectory.domain, principal, 'end_standing', 'end a standing approval');
-          const terms = { action: 'end_standing', scopes: ['role:admin'], principal };
-          const writ = ephemeralWrit(await headOf(store, name), terms, root);
-          const asked = { action: 'end_standing', role: 'admin', args: { id }, writ, principal };
-          const ruling = await trajectory.propose(asked as never);
-          await assize.close();
-          if (session.json) session.out.document(rulingDocument(ruling));
-          else for (const text of [rulingLine(ruling), ...findingLines(ruling)]) session.out.line(text);
-          return ruling.ruling === 'committed' ? EXIT.ok : EXIT.negative;
+          const ruling = await withAssize(store, session.storeUrl, options, async (assize) => {
+            const trajectory = await assize.open(name);
+            requirePerson(trajectory.domain, principal, 'end_standing', 'end a standing approval');
+            const terms = { action: 'end_standing', scopes: ['role:admin'], principal };
+            const writ = ephemeralWrit(await headOf(store, name), terms, root);
+            const proposal = { action: 'end_standing', role: 'admin', args: { id }, writ, principal };
+            return trajectory.propose(proposal as never);
+          });
+          return printRuling(session, ruling);
         });
       }),
     );

@@ -3,7 +3,7 @@ import { type GatewayState, type UncoveredTerm, uncoveredTerms } from '#domains/
 import type { Assize, Ruling, Trajectory, WritChain } from '#runtime';
 import type { Store } from '#stores';
 import { shortId } from '#views';
-import { CliError, EXIT, type ExitCode, note } from '../../errors.ts';
+import { CliError, type ExitCode, note } from '../../errors.ts';
 import {
   anchorsOption,
   domainOption,
@@ -18,12 +18,12 @@ import { actingWrit } from '../../input/acting-writ.ts';
 import { ephemeralWrit } from '../../input/ephemeral-writ.ts';
 import { UNTIL_HELP, untilOf } from '../../input/until.ts';
 import { newNonce } from '../../input/writ-terms.ts';
-import { findingLines, rulingDocument, rulingLine } from '../../render/ruling-text.ts';
+import { printRuling } from '../../render/ruling-text.ts';
 import { headOf } from '../../store/entries.ts';
 import { gatewayTrajectory } from '../../store/open-calls.ts';
 import { requirePerson } from '../../store/require-person.ts';
 import { requireLocal, rootKeyToStand, SERVED } from '../../store/root-key.ts';
-import { openAssize } from '../../store/runtime.ts';
+import { withAssize } from '../../store/runtime.ts';
 import { inSession, type Session, type SharedOptions } from '../../store/session.ts';
 import { line } from '../../terminal/printable.ts';
 
@@ -84,15 +84,15 @@ export function grant(command: Command): void {
         return session.withStore('existing', async (store) => {
           const root = rootKeyToStand(session.storeUrl);
           const name = await gatewayTrajectory(store, trajectoryId);
-          const assize = await openAssize(store, session.storeUrl, options);
-          const trajectory = await assize.open(name);
           const { agent, tools, uses, until: expires, because, id = newNonce().slice(0, 12) } = options;
-          const uncovered = uncoveredTerms(trajectory.state() as unknown as GatewayState, { tools, amounts });
-          for (const term of uncovered) note(uncoveredText(term));
-          const args = { id, agent, tools, uses, amounts, expires, because };
-          const asking = await askingAs(options, { store, assize, trajectory }, root);
-          const ruling = await trajectory.propose({ action: 'stand', args, ...asking } as never);
-          await assize.close();
+          const ruling = await withAssize(store, session.storeUrl, options, async (assize) => {
+            const trajectory = await assize.open(name);
+            const uncovered = uncoveredTerms(trajectory.state() as unknown as GatewayState, { tools, amounts });
+            for (const term of uncovered) note(uncoveredText(term));
+            const args = { id, agent, tools, uses, amounts, expires, because };
+            const asking = await askingAs(options, { store, assize, trajectory }, root);
+            return trajectory.propose({ action: 'stand', args, ...asking } as never);
+          });
           return say(session, ruling, id);
         });
       }),
@@ -157,14 +157,12 @@ function reason(text: string): string {
   throw new InvalidArgumentError(`It must have 1 to ${REASON_MAX.toLocaleString('en')} characters.`);
 }
 
-function say({ json, out, again }: Session, ruling: Ruling, id: string): ExitCode {
-  if (json) out.document({ standing: id, ...rulingDocument(ruling) });
-  else {
-    for (const text of [rulingLine(ruling), ...findingLines(ruling)]) out.line(text);
-    if (ruling.ruling === 'escalated')
-      out.line(
-        line`The standing approval ${id} counts when a counselor approves it: assize approve ${shortId(ruling.pending)} --as PRINCIPAL${again}`,
-      );
-  }
-  return ruling.ruling === 'committed' ? EXIT.ok : EXIT.negative;
+function say(session: Session, ruling: Ruling, id: string): ExitCode {
+  const exitCode = printRuling(session, ruling, { standing: id });
+  const { json, out, again } = session;
+  if (!json && ruling.ruling === 'escalated')
+    out.line(
+      line`The standing approval ${id} counts when a counselor approves it: assize approve ${shortId(ruling.pending)} --as PRINCIPAL${again}`,
+    );
+  return exitCode;
 }

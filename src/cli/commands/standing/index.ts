@@ -49,8 +49,9 @@ export function standing(program: Command): void {
           const found = (await standingIn(session, store, trajectory)).filter(
             ({ status }) => !active || status === 'active',
           );
-          if (session.json) session.out.document({ standing: found });
-          else print(session, found, await waitingIn(store, trajectory));
+          const waiting = await waitingIn(store, trajectory);
+          if (session.json) session.out.document({ standing: found, waiting });
+          else print(session, found, waiting);
           return EXIT.ok;
         }),
       ),
@@ -76,9 +77,11 @@ async function standingIn(session: Session, store: Store, named: string | undefi
 
 /** A request for a standing approval that waits for its approval. */
 interface WaitingRequest {
-  readonly trajectoryId: string;
-  readonly entryId: string;
-  readonly id: string;
+  readonly trajectory_id: string;
+  /** The id of the pending proposal, for `assize approve`. */
+  readonly entry_id: string;
+  /** The id of the standing approval. Null after an erasure. */
+  readonly id: string | null;
 }
 
 async function waitingIn(store: Store, named: string | undefined): Promise<readonly WaitingRequest[]> {
@@ -91,17 +94,17 @@ async function waitingIn(store: Store, named: string | undefined): Promise<reado
       const isRequest = !isEffectPending(payload) && payload.proposal.action.name === 'stand';
       if (!isRequest || isExpired(payload, now)) continue;
       const read = await replayer.values.read(payload, payload.proposal.action.args);
-      const { id = 'erased' } = ('value' in read ? read.value : {}) as { readonly id?: string };
-      found.push({ trajectoryId, entryId, id });
+      const { id = null } = ('value' in read ? read.value : {}) as { readonly id?: string };
+      found.push({ trajectory_id: trajectoryId, entry_id: entryId, id });
     }
   }
   return found;
 }
 
 function print({ out, again }: Session, found: readonly Found[], waiting: readonly WaitingRequest[]): void {
-  for (const { id, trajectoryId, entryId } of waiting)
+  for (const { id, trajectory_id, entry_id } of waiting)
     out.line(
-      line`${id} in ${trajectoryId}: ${yellow('waits')} for its approval as ${shortId(entryId)}. See: assize pending${again}`,
+      line`${id ?? 'erased'} in ${trajectory_id}: ${yellow('waits')} for its approval as ${shortId(entry_id)}. See: assize pending${again}`,
     );
   if (found.length === 0) {
     if (waiting.length === 0)

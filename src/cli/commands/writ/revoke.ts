@@ -21,7 +21,7 @@ import { shortName } from '../../render/writ-text.ts';
 import { readAnchors } from '../../store/anchors.ts';
 import { headOf } from '../../store/entries.ts';
 import { findWrit, writsIn } from '../../store/listed-writs.ts';
-import { openAssize } from '../../store/runtime.ts';
+import { withAssize } from '../../store/runtime.ts';
 import { inSession, type Session, type SharedOptions } from '../../store/session.ts';
 import { green, line, red, yellow } from '../../terminal/printable.ts';
 
@@ -59,13 +59,10 @@ export function revoke(command: Command): void {
         return session.withStore('existing', async (store) => {
           const revoked = await targetOf(store, trajectoryId, given);
           const by = await authorityOf(session, store, options, key, trajectoryId, writId(revoked.writ));
-          const assize = await openAssize(store, session.storeUrl, options);
-          const done = await (await assize.open(trajectoryId)).writs.revoke({
-            writ: revoked,
-            reason: options.reason,
-            by,
+          const done = await withAssize(store, session.storeUrl, options, async (assize) => {
+            const trajectory = await assize.open(trajectoryId);
+            return trajectory.writs.revoke({ writ: revoked, reason: options.reason, by });
           });
-          await assize.close();
           return say(session, writId(revoked.writ), done);
         });
       }),
