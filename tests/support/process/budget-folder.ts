@@ -105,15 +105,19 @@ export function inTillFolder() {
     return JSON.parse(out);
   }
 
-  /** One sentence on standard error, exit 2; with --json the same as a document. */
+  /**
+   * One sentence on standard error, exit 2; with --json the same as a document, which may have the
+   * misfits of an input one by one.
+   */
   async function refused(args: readonly string[], saying: RegExp): Promise<void> {
     const [{ code, out, err }, again] = await Promise.all([assize(...args), assize(...args, '--json')]);
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toMatch(/^assize: [^\n]+\n$/);
     expect(err).toMatch(saying);
     expect(again.code).toBe(2);
-    const { error } = JSON.parse(again.out);
+    const { findings = [], ...error } = JSON.parse(again.out).error;
     expect(error).toEqual({ code: expect.stringMatching(/^[a-z_]+$/), message: expect.any(String) });
+    for (const each of findings) expect(each).toEqual({ pointer: expect.any(String), message: expect.any(String) });
     expect(again.err.trimEnd()).toBe(err.trimEnd());
   }
 
