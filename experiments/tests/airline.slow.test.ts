@@ -127,7 +127,11 @@ describe.skipIf(!hasData('tau-airline'))('the airline job (tau-airline, absent w
     });
 
     test('nothing stays pending, and escalated calls were rejected by name', async () => {
-      expect(JSON.parse((await assize('pending', '--json', ...store)).out)).toEqual({ pending: [], expired: [] });
+      expect(JSON.parse((await assize('pending', '--json', ...store)).out)).toEqual({
+        pending: [],
+        expired: [],
+        halted: [],
+      });
       const run = report.results.find(({ calls }) => calls.some(({ ruling }) => ruling === 'escalated'));
       const { out } = await assize('log', run?.trajectory_id as string, '--json', ...store);
       expect(JSON.parse(out).log).toContainEqual(
