@@ -8,7 +8,7 @@ import { withoutPasswords } from './terminal/without-passwords.ts';
 import { widthOf, wrapped } from './terminal/wrapped.ts';
 
 /** The exit codes of all commands. */
-export const EXIT = { ok: 0, negative: 1, misuse: 2 } as const;
+export const EXIT = { ok: 0, negative: 1, misuse: 2, lostStore: 3 } as const;
 
 export type ExitCode = number;
 
@@ -127,7 +127,8 @@ export function described(error: unknown): { code: string; message: string; exit
     const { code, name } = error;
     const message = withKeyOptions(error);
     const found = code !== 'not_found' && (FINDINGS.has(name) || FINDINGS.has(`${name}/${code}`));
-    return { code, message, exitCode: found ? EXIT.negative : EXIT.misuse };
+    const exitCode = code === 'store_poisoned' ? EXIT.lostStore : found ? EXIT.negative : EXIT.misuse;
+    return { code, message, exitCode };
   }
   if (isSystemError(error)) {
     const message = [`${error.message}.`, ...(SYSTEM_ADVICE[error.code] ?? [])].join(' ');

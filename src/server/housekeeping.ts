@@ -1,5 +1,6 @@
 import { IncidentCarrier } from './incident-carrier.ts';
 import type { NoticeSender } from './notices/notice-sender.ts';
+import { Recurring } from './recurring.ts';
 import type { Service } from './service.ts';
 
 const HOUR_MS = 3_600_000;
@@ -19,8 +20,8 @@ export interface HousekeepingOptions {
  * Work at the start and hourly: deletes sessions, codes, tokens and rows of notices that have
  * ended; puts the rules of the file in force in trajectories of the gateway domain that were made
  * elsewhere; drops the figures there that no rule counts any more. Every two seconds: carries out
- * approved incidents. Returns a function that resolves when the work in progress has ended, after
- * `signal`.
+ * approved incidents. Returns a function that ends the work, and
+ * resolves when the work in progress has ended.
  */
 export function startHousekeeping(options: HousekeepingOptions): () => Promise<void> {
   const { service, notices, onFailure, signal } = options;
@@ -35,28 +36,16 @@ export function startHousekeeping(options: HousekeepingOptions): () => Promise<v
   const all = async (): Promise<void> => {
     for (const work of works) if (!signal.aborted) await work().catch(onFailure);
   };
-  const hourly = every(HOUR_MS, all, signal);
+  const hourly = new Recurring(HOUR_MS, all, onFailure);
   const carrier = new IncidentCarrier(service, onFailure);
   const frequent = async (): Promise<void> => {
     await gateways.retryWaiting().catch(onFailure);
     await carrier.carryOutApproved(signal).catch(onFailure);
   };
-  const often = every(WAITING_MS, frequent, signal);
+  const often = new Recurring(WAITING_MS, frequent, onFailure);
+  void hourly.run();
+  void often.run();
   return async () => {
-    await Promise.all([hourly(), often()]);
+    await Promise.all([hourly.stop(), often.stop()]);
   };
-}
-
-/** Does a work now and again and again, never twice at once. Returns the work in progress. */
-function every(ms: number, work: () => Promise<void>, signal: AbortSignal): () => Promise<void> {
-  let working: Promise<void> | undefined;
-  const begin = (): void => {
-    working ??= work().finally(() => {
-      working = undefined;
-    });
-  };
-  const timer = setInterval(begin, ms).unref();
-  signal.addEventListener('abort', () => clearInterval(timer), { once: true });
-  begin();
-  return async () => working;
 }

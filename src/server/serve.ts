@@ -32,6 +32,7 @@ import { JwtVerifier } from './principals/jwt.ts';
 import { OidcSignIn } from './principals/oidc.ts';
 import { Standings } from './principals/standings.ts';
 import { peerAddress, publicAddress, signInLink } from './public-address.ts';
+import { Recurring } from './recurring.ts';
 import { ForwardMark } from './routing/forward-mark.ts';
 import { Forwarder } from './routing/forwarder.ts';
 import type { Router } from './routing/router.ts';
@@ -47,6 +48,8 @@ export interface Serving {
   /** The address of clients. */
   readonly url: string;
   readonly service: Service;
+  /** Rejects if the store cannot be used any more. Stop the server, and open the store again. */
+  readonly lost: Promise<never>;
   /** A link that signs a principal in once, within ten minutes. The code is in its fragment. */
   signInLink(principal: string): Promise<string>;
   /**
@@ -65,6 +68,8 @@ const CALLS_MS = 8_000;
 const WORK_MS = 1_000;
 /** Entries of other processes are seen after this time, without a notification of the store. */
 const POLL_MS = 250;
+/** The time between two looks at the files of the store. */
+const LOOK_MS = 2_000;
 /** A request is answered within this time, without its wait. */
 const REQUEST_MS = 60_000;
 
@@ -141,6 +146,9 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   await sender.start();
   if (config.tools.length > 0) void assize.recoverEffects(stopping.signal).catch(onFailure);
   if (gateways.waiting.length > 0) logger.event('rules_wait', { worlds: gateways.waiting });
+  const lost = Promise.withResolvers<never>();
+  lost.promise.catch(() => undefined);
+  const looking = new Recurring(LOOK_MS, () => store.requireInPlace?.(), lost.reject);
   const kept = startHousekeeping({ service, notices: sender, onFailure, signal: stopping.signal });
   void warnOfUnknownVersions(service, logger).catch((error: unknown) => {
     if (!stopping.signal.aborted) onFailure(error);
@@ -150,6 +158,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   return {
     url,
     service,
+    lost: lost.promise,
     signInLink: async (principal) => {
       if (!config.principals.has(principal))
         throw new ServerError('no_such_value', `The configuration has no principal ${principal}.`);
@@ -160,7 +169,9 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       const within = (ms: number, work: Promise<unknown>) => settled(Math.min(ms, end - performance.now()), work);
       logger.event('stopping');
       stopping.abort(stopped());
-      const work = Promise.all([routing?.members.stop(), tail.stop(), sender.stop(), kept()]).catch(onFailure);
+      const work = Promise.all([routing?.members.stop(), tail.stop(), sender.stop(), looking.stop(), kept()]).catch(
+        onFailure,
+      );
       await within(WORK_MS, service.cell?.stop() ?? Promise.resolve());
       const closing = closed(http);
       await within(REQUESTS_MS, closing);

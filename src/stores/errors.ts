@@ -62,8 +62,8 @@ export type StoreErrorCode =
   /** The store was closed before the call. Open the store again. */
   | 'store_closed'
   /**
-   * A write failed, or the open file was moved, so only a new handle can tell what the disk holds.
-   * Open the store anew, and verify it.
+   * A write failed, or the open file was moved or cut, so only a new handle can tell what the disk
+   * holds. Open the store again, and verify it. A server ends with the exit code 3: start it again.
    */
   | 'store_poisoned'
   /**

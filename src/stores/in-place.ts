@@ -1,4 +1,4 @@
-/** The extra port of a store whose file can be moved away while it is open: SQLite. */
+/** The extra port of a store in a file of this machine: SQLite. */
 export interface InPlace {
   /**
    * Requires that the files at the path of the store are those that it has open. Without this check
@@ -7,4 +7,11 @@ export interface InPlace {
    * @throws {StoreError} `store_poisoned`, `store_closed`
    */
   requireInPlace(): void;
+
+  /**
+   * Requires space on the disk, if the last write found none.
+   *
+   * @throws {StoreError} `store_failed`
+   */
+  requireSpace(): void;
 }

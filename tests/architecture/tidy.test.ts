@@ -41,6 +41,13 @@ const BANS: readonly { where: RegExp; not?: RegExp; what: RegExp; instead: strin
     what: /\b(it|test|describe)\.(only|todo)\b/,
     instead: 'run all tests',
   },
+  {
+    where: /^src\//,
+    // The work of these calls no store, or handles its own failure.
+    not: /\/(recurring|follow|engines|shared-coordinator|root-watch|log-tail|stuck-index|watchdog|event-stream|await-decision|http-server|stdio-end|http-end)\.ts$/,
+    what: /\bsetInterval\(/,
+    instead: 'a Recurring (server/recurring.ts) handles the failure of its work',
+  },
   { where: /^(src|ontology|experiments)\//, what: /export \* from/, instead: 'name what a folder shows' },
 ];
 

@@ -35,14 +35,9 @@ onEveryDatabase((stores) => {
       await Promise.all(some.map((paper) => told.hear(paper, file(trajectory, paper, 5_000))));
     }
     expect(told.errors.length).toBeGreaterThan(20);
-    told.expectErrors(
-      ['commit_unknown', 'store_poisoned', 'store_failed'],
-      /full.*(Free space|[Oo]pen the store again)/,
-    );
+    told.expectErrors(['commit_unknown', 'store_failed'], /full.*Free space/);
     await disk.free();
-    // The handle of a file is poisoned; a server goes on.
-    const again = kind === 'sqlite' ? await processOver(await place.open()).open('t') : trajectory;
-    for (const paper of papers) await told.hear(paper, file(again, paper, 5_000));
+    for (const paper of papers) await told.hear(paper, file(trajectory, paper, 5_000));
     expect(told.errors).toEqual([]);
     await expectOnce(await place.open(), told, papers);
   });
@@ -151,19 +146,20 @@ interface Disk {
 }
 
 /**
- * For the connection opened next: SQLite itself reports a full disk. Another connection has room.
+ * For the connection opened next: SQLite itself reports a full disk.
  */
 function smallFile(): Disk {
   const opening = vi.spyOn(DatabaseSync.prototype, 'exec');
+  let connection: DatabaseSync | undefined;
   return {
     fill: async () => {
       const db = opening.mock.contexts.findLast((context) => (context as unknown as DatabaseSync).isOpen);
       vi.restoreAllMocks();
-      const connection = db as unknown as DatabaseSync;
+      connection = db as unknown as DatabaseSync;
       const pages = Number(connection.prepare('PRAGMA page_count').get()!['page_count']);
       connection.exec(`PRAGMA max_page_count = ${pages + 4}`);
     },
-    free: async () => undefined,
+    free: async () => connection!.exec('PRAGMA max_page_count = 1073741823'),
   };
 }
 

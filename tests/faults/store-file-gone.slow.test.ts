@@ -13,7 +13,9 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,7 +25,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vit
 import type { CommitResult } from '#ledger';
 import { openSqlite, type SqliteStore } from '#stores';
 import { interceptSql } from '../../src/testing/intercept.ts';
-import { batchOf, entryAfter } from '../../src/testing/store-rows.ts';
+import { batchOf, blobOf, entryAfter } from '../../src/testing/store-rows.ts';
 import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { tally } from '../support/tools/effect-sink.ts';
 
@@ -79,6 +81,42 @@ async function expectPoisoned(store: SqliteStore, file: string): Promise<void> {
   await expect(commit(store, 'later')).rejects.toMatchObject({ ...gone, evidence });
   await expect(store.trajectories()).rejects.toMatchObject({ code: 'store_poisoned', evidence });
 }
+
+/** A chain of that many entries of 1 KiB, in a trajectory of its own. */
+async function fill(store: SqliteStore, trajectoryId: string, count: number): Promise<void> {
+  for (let n = 0; n < count; n++)
+    await store.commit(batchOf(entryAfter(undefined, `${trajectoryId} ${n}`, 'x'.repeat(1_000))));
+}
+
+test('a cut file: the first commit after it is not answered', async () => {
+  const store = await openAt();
+  await fill(store, 'a', 100);
+  await (await openAt()).close();
+  // Copies the WAL into the file, as another program does.
+  new DatabaseSync(path).exec('PRAGMA wal_checkpoint(PASSIVE)');
+  expect(await commit(store, 'seen')).toEqual({ status: 'committed' });
+  truncateSync(path, 4_096);
+  const cut = { code: 'store_poisoned', message: expect.stringContaining('was cut') };
+  expect(await commit(store, 'in doubt')).toMatchObject({ status: 'unknown', cause: cut });
+  await expect(store.trajectories()).rejects.toMatchObject(cut);
+});
+
+test('a file that another process rewrites shorter goes on', async () => {
+  const store = await openAt();
+  const other = await openAt();
+  await store.commit(batchOf(rootOf('t')));
+  await store.putSnapshot({ trajectory_id: 't', seq: 0, ...blobOf('x'.repeat(200_000)) }, 0);
+  await store.vacuum();
+  await commit(store, 'seen');
+  const before = statSync(path).size;
+  await other.dropSnapshots();
+  await other.vacuum();
+  expect(statSync(path).size).toBeLessThan(before - 100_000);
+  // The store grows in the WAL, and the file stays short.
+  await fill(other, 'b', 20);
+  for (const name of ['a', 'b']) expect(await commit(store, name)).toEqual({ status: 'committed' });
+  store.requireInPlace();
+});
 
 describe('no commit is answered after', () => {
   const REMOVED: Readonly<Record<string, readonly string[]>> = {

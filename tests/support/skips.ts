@@ -177,6 +177,12 @@ export const MAY_SKIP: readonly MaySkip[] = [
     named: /a folder that can not be written to|a file that may not be read/,
   },
   {
+    why: 'only root makes a small disk, on Linux',
+    holds: () => process.platform !== 'linux' || process.getuid?.() !== 0,
+    files: ['tests/faults/server-disk.slow.test.ts'],
+    named: /on a small disk/,
+  },
+  {
     why: 'only root gives a file to somebody else',
     holds: () => process.getuid?.() !== 0,
     files: ['src/config/load-config.test.ts', 'src/config/root-key.test.ts', 'src/tools/shell/snapshot.long.test.ts'],

@@ -90,8 +90,14 @@ export function serve(program: Command): void {
             out.line(line`Assize listens on ${bold(serving.url)}`);
             if (link !== undefined) out.line(line`Sign in, once: ${link}`);
           }
-          await stopped(interruption);
-          await serving.stop();
+          try {
+            await Promise.race([stopped(interruption), serving.lost]);
+          } catch (error) {
+            note('The server ends, because its store must be opened again. Start the server again.');
+            throw error;
+          } finally {
+            await serving.stop();
+          }
         } finally {
           await store.close();
         }

@@ -112,7 +112,7 @@ async function serveWorlds(
     const report = await reportOf(serving, store);
     if (json) out.document(report);
     else tellTour(out, report);
-    await ended(interruption);
+    await Promise.race([ended(interruption), serving.lost]);
   } finally {
     await serving.stop();
   }

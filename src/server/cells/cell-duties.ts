@@ -2,6 +2,7 @@ import { isAssizeError } from '#base';
 import { type Cell, explainedHalt, reportCheckpoint, tenantOf } from '#cells';
 import type { ResolvedConfig } from '#config';
 import type { Metrics } from '../log/metrics.ts';
+import { Recurring } from '../recurring.ts';
 import { CellOrders, type CellOrdersOptions } from './cell-orders.ts';
 
 /** The time between two checkpoints of a cell in the root log. */
@@ -14,8 +15,7 @@ export class CellDuties {
   readonly #cell: Cell;
   readonly #orders: CellOrders;
   readonly #onFailure: (error: unknown) => void;
-  #timer: NodeJS.Timeout | undefined;
-  #reporting: Promise<void> | undefined;
+  #reporting: Recurring | undefined;
 
   constructor(options: CellOrdersOptions) {
     this.#cell = options.cell;
@@ -38,7 +38,7 @@ export class CellDuties {
     });
     await watch.readAgain();
     await reportCheckpoint(this.#cell);
-    this.#timer = setInterval(() => this.#report(), REPORT_MS).unref();
+    this.#reporting = new Recurring(REPORT_MS, () => reportCheckpoint(this.#cell), this.#onFailure);
   }
 
   /** The worlds whose tenants live in this cell. A tenant without a cell gets one. */
@@ -89,17 +89,8 @@ export class CellDuties {
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#reporting;
+    await this.#reporting?.stop();
     await this.#cell.watch.endOrders();
     await this.#orders.close();
-  }
-
-  #report(): void {
-    this.#reporting ??= reportCheckpoint(this.#cell)
-      .catch(this.#onFailure)
-      .finally(() => {
-        this.#reporting = undefined;
-      });
   }
 }

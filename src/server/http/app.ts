@@ -99,8 +99,13 @@ export function createApp(parts: AppParts): Hono {
   });
   app.onError((error, context) => answerProblem(service.cell?.explained(error) ?? error, context.req.raw, parts));
   app.notFound((context) => answerProblem(unknownOperation(), context.req.raw, parts));
-  app.get('/healthz', (context) => context.json({ status: 'ok' }));
+  app.get('/healthz', (context) => {
+    service.store.requireInPlace?.();
+    return context.json({ status: 'ok' });
+  });
   app.get('/readyz', async (context) => {
+    service.store.requireInPlace?.();
+    service.store.requireSpace?.();
     await service.store.trajectories();
     service.cell?.requireReady();
     return context.json({ status: 'ready' });

@@ -79,13 +79,16 @@ const TITLES: Readonly<Record<ErrorStatus, string>> = {
   503: 'The service cannot answer now',
 };
 
-function storeProblem({ code, retryable }: StoreError): Problem {
+function storeProblem(error: StoreError): Problem {
+  const { code } = error;
+  // The server ends, and the next one opens the store again.
+  const retryable = error.retryable || code === 'store_poisoned';
   return {
     type: `${PAGE}#${code}`,
     title: TITLES[503],
     status: 503,
     code,
-    detail: 'The store cannot answer now. Repeat the request later; the log of the server has the reason.',
+    detail: `The store cannot answer now. ${retryable ? 'Repeat the request later' : 'Its operator must act'}; the log of the server has the reason.`,
     retryable,
   };
 }

@@ -2,6 +2,7 @@ import { instantToMillis, type KeyPair } from '#canon';
 import type { SideStore } from '#ledger';
 import type { Clock, Random } from '#oracle';
 import { type SealedRow, SealedRows, sideSecretOf } from '#stores';
+import { Recurring } from '../recurring.ts';
 
 /** Another live server of the same store. */
 export interface Member {
@@ -70,8 +71,7 @@ export class Members {
   readonly #options: MembersOptions;
   readonly #rows: SealedRows<MemberRow>;
   readonly #watched: Map<string, Watched> = new Map();
-  #timer: NodeJS.Timeout | undefined;
-  #renewing: Promise<void> | undefined;
+  #renewing: Recurring | undefined;
   #version: number | null = null;
   #readAt: number | undefined;
 
@@ -87,19 +87,12 @@ export class Members {
   /** Announces this server, and reads the others. @throws the errors of the store */
   async start(): Promise<void> {
     await this.#renew();
-    this.#timer = setInterval(() => {
-      this.#renewing ??= this.#renew()
-        .catch(this.#options.onFailure)
-        .finally(() => {
-          this.#renewing = undefined;
-        });
-    }, RENEW_MS).unref();
+    this.#renewing = new Recurring(RENEW_MS, () => this.#renew(), this.#options.onFailure);
   }
 
   /** Withdraws this server. The others stop sending requests within `RENEW_MS`. */
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#renewing;
+    await this.#renewing?.stop();
     await this.#rows.delete(this.id);
   }
 

@@ -100,21 +100,31 @@ export function readonlyError(path: string, why: string, cause?: unknown): Store
 }
 
 export function poisonedError(path: string, cause: unknown): StoreError {
-  const first = primaryCode(cause) === FULL ? 'free space on its disk, ' : '';
   return new StoreError(
     'store_poisoned',
-    `A write to ${path} failed (${reason(cause)}), so this handle is unusable. Do this next: ${first}open the store again, verify it, and check unknown commits with resolve(id).`,
+    `A write to ${path} failed (${reason(cause)}), so this handle is unusable. Do this next: open the store again, verify it, and check unknown commits with resolve(id).`,
     { evidence: { path, ...evidenceOf(cause) }, cause },
   );
 }
 
-/** `file`: the path that no longer names the file that the store has open. */
-export function movedError(path: string, file: string, cause?: unknown): StoreError {
+/**
+ * `file`: the path that no longer names the file that the store has open, or names a part of it.
+ * `what`: what was done to it.
+ */
+export function movedError(path: string, file: string, what: string, cause?: unknown): StoreError {
   return new StoreError(
     'store_poisoned',
-    `${file} was removed, renamed or replaced while the store ${path} was open, so its last commits may be in no file. Put the right file in place, open the store again, verify it, and check unknown commits with resolve(id).`,
+    `${file} was ${what} while the store ${path} was open, so its last commits may be in no file. Put the right file in place, open the store again, verify it, and check unknown commits with resolve(id).`,
     { evidence: { path, file }, cause },
   );
+}
+
+export function diskFullError(path: string, cause?: unknown): StoreError {
+  return new StoreError('store_failed', `${path} is on a full disk. Free space and try again.`, {
+    evidence: { path, ...evidenceOf(cause) },
+    retryable: true,
+    cause,
+  });
 }
 
 /**
@@ -131,10 +141,7 @@ export function storeError(error: unknown, path: string, doing: string): StoreEr
         error,
       );
     case FULL:
-      return new StoreError('store_failed', `${path} is on a full disk. Free space and try again.`, {
-        ...details,
-        retryable: true,
-      });
+      return diskFullError(path, error);
     case CORRUPT:
     case NOTADB:
       return new StoreError(

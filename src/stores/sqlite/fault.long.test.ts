@@ -118,12 +118,41 @@ async function expectChain(store: SqliteStore, name: string): Promise<void> {
   expect(rows.map(shape)).toEqual(rows.map((_, seq) => ({ seq, parent: seq === 0 ? null : rows[seq - 1]!.id })));
 }
 
+test('a full disk at each statement in turn: nothing written, and writes go on', async () => {
+  let at = 0;
+  for (let fired = true; fired; ) {
+    at += 1;
+    const path = join(folder, `full-${at}.db`);
+    const store = await openSqlite({ path });
+    const count = inject({ at, when: 'before', errcode: 13 });
+    const t = chainOf('t', 4);
+    const batches = [batchOf(t.slice(0, 2), [blobOf('t')]), { ...batchOf(t.slice(2)), facts: [first] }];
+    const results = await Promise.all(batches.map((batch) => store.commit(batch).catch((error: unknown) => error)));
+    fired = count() >= at;
+    vi.restoreAllMocks();
+    for (const [index, batch] of batches.entries()) {
+      const result = results[index] as CommitResult & { code?: string };
+      if (result instanceof Error) expect(result).toMatchObject({ code: 'store_failed', retryable: true });
+      expect({ at, index, there: await present(store, batch) }).toEqual({
+        at,
+        index,
+        there: !(result instanceof Error),
+      });
+      if (result instanceof Error) expect(await store.commit(batch)).toEqual({ status: 'committed' });
+    }
+    await expectChain(store, 't');
+    expect(await store.selfCheck()).toEqual([]);
+    await store.close();
+  }
+  expect(at).toBeGreaterThan(10);
+});
+
 describe('a failed statement poisons the handle; a reopened store has the writes', () => {
   const IOERR_FSYNC = 10 | (4 << 8);
-  const FULL = 13;
+  const IOERR_SHMSIZE = 10 | (19 << 8);
   const faults = [
     ['before', IOERR_FSYNC],
-    ['lost', FULL],
+    ['lost', IOERR_SHMSIZE],
   ] as const;
   for (const [when, errcode] of faults) {
     test(`${when}, code ${errcode}, at each statement in turn`, async () => {
@@ -290,12 +319,10 @@ test('a full disk is reported with a remedy, at opening and at a write', async (
   const path = join(folder, 'no-room.db');
   const store = await openSqlite({ path });
   inject({ at: 1, when: 'before', errcode: FULL });
-  expect(await store.commit(batchOf(entryAfter(undefined, 't')))).toMatchObject({
-    status: 'unknown',
-    cause: {
-      code: 'store_poisoned',
-      message: expect.stringMatching(/failed \(injected\).*: free space on its disk, open/),
-    },
+  await expect(store.commit(batchOf(entryAfter(undefined, 't')))).rejects.toMatchObject({
+    code: 'store_failed',
+    retryable: true,
+    message: `${path} is on a full disk. Free space and try again.`,
   });
   vi.restoreAllMocks();
   await store.close();

@@ -1,4 +1,4 @@
-import { chmodSync, statSync } from 'node:fs';
+import { chmodSync, statfsSync, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { arg, markOwnPackage } from '#base';
 import type { FactHit, FactReads, FactText, FactTextQuery, Lease, ParallelReader, RowRange } from '#ledger';
@@ -27,7 +27,7 @@ import { checkPath, createLater } from './connection/file.ts';
 import type { OpenFiles } from './connection/open-files.ts';
 import { whenUnlocked } from './connection/retry.ts';
 import { Leases } from './effects/lease.ts';
-import { readonlyError, storeError } from './errors.ts';
+import { diskFullError, readonlyError, storeError } from './errors.ts';
 import { snapshotReads } from './facts/snapshot-read.ts';
 import { prepareReads, type SqliteReads } from './reads.ts';
 import { vacuum } from './vacuum.ts';
@@ -35,6 +35,9 @@ import type { Indexes } from './writer/commit.ts';
 import type { WriteOperationName, WriteOperations } from './writer/operations.ts';
 import { WriteLocks } from './writer/write-turns.ts';
 import type { FileWriter } from './writer/writer.ts';
+
+/** The free space with which a full disk counts as freed. */
+const SPACE_MIN: number = 2 ** 20;
 
 /** The connection data that `openSqlite` has determined. */
 export interface Connection {
@@ -263,6 +266,12 @@ export class SqliteStore extends CheckedStore implements Retirable, Archivable, 
   requireInPlace(): void {
     this.#checkUsable();
     this.#files?.requireNamed();
+  }
+
+  requireSpace(): void {
+    if (!this.#writing.isDiskFull) return;
+    const { bavail, bsize } = statfsSync(this.path);
+    if (bavail * bsize < SPACE_MIN) throw diskFullError(this.path);
   }
 
   async selfCheck(): Promise<string[]> {

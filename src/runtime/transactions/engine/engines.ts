@@ -288,7 +288,15 @@ export class TransactionEngines {
     let pausedLooks = 0;
     const timer = setInterval(() => {
       if (this.#place?.value !== held || held.isLeaseLost) return clearInterval(timer);
-      if (this.#handingOver !== undefined || pausedLooks-- > 0 || !isWanted()) return;
+      if (this.#handingOver !== undefined || pausedLooks-- > 0) return;
+      let isAsked: boolean;
+      try {
+        isAsked = isWanted();
+      } catch {
+        // A fault of the store. The lease is given back, and the next caller gets the fault.
+        isAsked = true;
+      }
+      if (!isAsked) return;
       this.#handingOver = this.#handOver(held).then(
         () => undefined,
         // The failure also reaches the next caller, with the lost lease.

@@ -1,4 +1,5 @@
 import type { DatabaseSync, DatabaseSyncOptions } from 'node:sqlite';
+import { fileUrl } from './file.ts';
 
 /** The pages of one step of a copy: all, because a write between two steps restarts the copy. */
 const ALL_PAGES = 2 ** 31 - 1;
@@ -16,6 +17,23 @@ export async function copyDatabase(from: DatabaseSync, path: string): Promise<vo
     copy.exec('PRAGMA journal_mode = DELETE');
   } finally {
     copy.close();
+  }
+}
+
+/**
+ * Opens an empty file that processes only lock. Its journal is in memory, because a lock must not
+ * need space on the disk.
+ *
+ * @throws SQLite's error
+ */
+export function openLockFile(path: string): DatabaseSync {
+  const db = openDatabase(fileUrl(path, { mode: 'rwc' }), { timeout: 0 });
+  try {
+    db.exec('PRAGMA journal_mode = MEMORY');
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
   }
 }
 

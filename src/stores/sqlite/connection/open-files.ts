@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { movedError } from '../errors.ts';
 
 /** A name in the file system, and the file that it named when the store was opened. */
@@ -15,11 +15,16 @@ interface Named {
  *
  * The operating system lets a process write to a removed or renamed file. A commit in such a file
  * is lost for every process that opens the store by its path. Without a shared index of the WAL,
- * two processes overwrite each other's commits.
+ * two processes overwrite each other's commits. A database that was cut has lost commits.
  */
 export class OpenFiles {
   readonly #store: string;
   readonly #named: readonly Named[];
+  readonly #database: string;
+  readonly #schemaVersion: StatementSync;
+  /** The length of the database at the last look, and how often it had been rewritten. */
+  #length = 0;
+  #rewritten: unknown;
 
   /**
    * Call this after the connection has opened its WAL. `path`: the path that the store was opened
@@ -31,6 +36,8 @@ export class OpenFiles {
     this.#store = path;
     // SQLite places the WAL next to the target of a symbolic link.
     const target = db.location() ?? path;
+    this.#database = target;
+    this.#schemaVersion = db.prepare('PRAGMA schema_version');
     const named = [...new Set([path, target]), `${target}-wal`].map((name) => ({
       path: name,
       file: this.#fileAt(name) ?? this.#refuse(name),
@@ -38,15 +45,37 @@ export class OpenFiles {
     if (named[0]!.file !== opened) this.#refuse(path);
     // A process has one index for all its connections to a file, also after its name is removed.
     this.#named = [...named, { path: `${target}-shm`, file: this.#fileAt(`${target}-shm`) }];
+    this.#requireWhole();
   }
 
   /**
    * Call this after a commit and before its answer.
    *
-   * @throws {StoreError} `store_poisoned` if a name is gone, or names another file
+   * @throws {StoreError} `store_poisoned` if a name is gone, or names another file, or the database
+   *   was cut
    */
   requireNamed(): void {
     for (const { path, file } of this.#named) if (this.#fileAt(path) !== file) this.#refuse(path);
+    this.#requireWhole();
+  }
+
+  /** Only a VACUUM shortens a database, and each VACUUM changes the version of the schema. */
+  #requireWhole(): void {
+    const length = statSync(this.#database, { throwIfNoEntry: false })?.size ?? 0;
+    if (length === this.#length) return;
+    try {
+      const rewritten = this.#schemaVersion.get()?.['schema_version'];
+      if (length > this.#length || rewritten !== this.#rewritten) {
+        this.#length = length;
+        this.#rewritten = rewritten;
+        return;
+      }
+    } catch (cause) {
+      // A longer file is looked at again after the next commit.
+      if (length > this.#length) return;
+      this.#refuse(this.#database, cause, 'cut');
+    }
+    this.#refuse(this.#database, undefined, 'cut');
   }
 
   #fileAt(path: string): string | undefined {
@@ -57,8 +86,8 @@ export class OpenFiles {
     }
   }
 
-  #refuse(path: string, cause?: unknown): never {
-    throw movedError(this.#store, path, cause);
+  #refuse(path: string, cause?: unknown, what = 'removed, renamed or replaced'): never {
+    throw movedError(this.#store, path, what, cause);
   }
 }
 

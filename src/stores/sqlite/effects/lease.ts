@@ -1,8 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Lease } from '#ledger';
-import { openDatabase } from '../connection/database.ts';
-import { fileUrl } from '../connection/file.ts';
+import { openLockFile } from '../connection/database.ts';
 import { isBusy } from '../errors.ts';
 
 /** The pause between two attempts to lock the file. */
@@ -75,9 +74,9 @@ export class Leases {
   }
 
   #open(): Place {
-    const lock = openDatabase(fileUrl(this.#path, { mode: 'rwc' }), { timeout: 0 });
+    const lock = openLockFile(this.#path);
     try {
-      const place = { lock, queue: openDatabase(fileUrl(`${this.#path}-queue`, { mode: 'rwc' }), { timeout: 0 }) };
+      const place = { lock, queue: openLockFile(`${this.#path}-queue`) };
       this.#held.add(place);
       return place;
     } catch (error) {

@@ -164,7 +164,7 @@ test('a copy that fails after a write has failed changes nothing', async () => {
   expect(await store.commit(batchOf(chain))).toEqual({ status: 'committed' });
   await vi.waitFor(() => expect(copy).toHaveBeenCalled(), { timeout: 300_000 });
   interceptSql((sql, proceed) => {
-    if (sql === 'COMMIT') throw sqliteError(13);
+    if (sql === 'COMMIT') throw sqliteError(10);
     return proceed();
   });
   expect(await store.commit(batchOf(entryAfter(chain.at(-1), 't')))).toMatchObject({ status: 'unknown' });

@@ -7,7 +7,7 @@ import type { Clock } from '#oracle';
 import type { StoreError } from '../../errors.ts';
 import type { OpenFiles } from '../connection/open-files.ts';
 import { PAUSE_MS } from '../connection/retry.ts';
-import { isBusy, isFull, isOutOfSpace, lockedError, notScrubbedError, poisonedError } from '../errors.ts';
+import { isBusy, isFull, isOutOfSpace, lockedError, notScrubbedError, poisonedError, storeError } from '../errors.ts';
 import { Checkpointer } from './checkpointer.ts';
 import { BatchWriter, type Writers } from './commit.ts';
 import { BatchJob, type Job, OperationJob } from './job.ts';
@@ -69,6 +69,9 @@ export interface GroupCommitOptions {
  * closed, and `failure` is set. The class never retries a sync, because the kernel can have dropped
  * the pages that the first sync could not write.
  *
+ * A full disk refuses the waiting jobs, and the handle stays usable: SQLite reports it before the
+ * sync, and the WAL then has no commit of the transaction. A sync without space is a failed sync.
+ *
  * WAL pages that find no space in the file are copied later. That is not a failure, because the WAL
  * is synced.
  *
@@ -129,6 +132,7 @@ export class GroupCommit {
   #cutting: NodeJS.Timeout | undefined;
   #whenIdle: (() => void)[] = [];
   #failure: StoreError | undefined;
+  #isDiskFull = false;
 
   constructor(db: DatabaseSync, writers: Writers, options: GroupCommitOptions) {
     this.#db = db;
@@ -147,6 +151,11 @@ export class GroupCommit {
   /** The reason why the handle is poisoned; undefined as long as no write has failed. */
   get failure(): StoreError | undefined {
     return this.#failure;
+  }
+
+  /** Whether the last write found the disk full. */
+  get isDiskFull(): boolean {
+    return this.#isDiskFull;
   }
 
   /**
@@ -232,7 +241,8 @@ export class GroupCommit {
         else this.#tryScrub();
       }
     } catch (error) {
-      this.#poison(error);
+      if (isFull(error)) this.#refuseAll(error);
+      else this.#poison(error);
     }
     if (this.#waiting.length > 0 || this.#isRestDue || this.#isCheckpointDue()) this.#schedule();
     if (this.isIdle) this.#nowIdle();
@@ -289,6 +299,7 @@ export class GroupCommit {
     this.#commit.run();
     this.#options.files?.requireNamed();
     this.#suspects = 0;
+    this.#isDiskFull = false;
     const group = size === this.#waiting.length ? this.#waiting : this.#waiting.slice(0, size);
     this.#waiting = size === this.#waiting.length ? [] : this.#waiting.slice(size);
     for (const job of group) {
@@ -390,6 +401,7 @@ export class GroupCommit {
       if (!isFull(error)) throw error;
     }
     this.#pagesEstimated = 0;
+    this.#options.files?.requireNamed();
     this.#pagesUnseen = 0;
     this.#walBytes = this.#walSize();
     this.#isWalLong = false;
@@ -472,6 +484,21 @@ export class GroupCommit {
       else this.#poison(error);
     }
   };
+
+  /** The disk is full: nothing of the transaction was committed. */
+  #refuseAll(cause: unknown): void {
+    try {
+      if (this.#db.isTransaction) this.#rollback.run();
+    } catch (error) {
+      this.#poison(new AggregateError([cause, error], 'a write failed, and then its rollback'));
+      return;
+    }
+    this.#writer.invalidate();
+    this.#suspects = 0;
+    this.#isDiskFull = true;
+    const refusal = storeError(cause, this.#options.path, 'Writing to');
+    for (const job of this.#waiting.splice(0)) job.fail(refusal);
+  }
 
   #poison(cause: unknown): void {
     let reason = cause;

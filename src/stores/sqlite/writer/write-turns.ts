@@ -1,8 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WRITE_LOCK_WAIT_MS } from '../../options.ts';
-import { openDatabase } from '../connection/database.ts';
-import { fileUrl } from '../connection/file.ts';
+import { openLockFile } from '../connection/database.ts';
 import { isBusy } from '../errors.ts';
 
 /**
@@ -61,7 +60,7 @@ export class WriteLocks {
   }
 
   async #lock(): Promise<boolean> {
-    this.#db ??= openDatabase(fileUrl(this.#path, { mode: 'rwc' }), { timeout: 0 });
+    this.#db ??= openLockFile(this.#path);
     const begin = performance.now();
     // Otherwise this process would reacquire the lock before any other process can try.
     if (begin - this.#endedAt < ROOM_MS) await sleep(ROOM_MS);

@@ -40,6 +40,11 @@ export class FileWriter {
     return this.#group.failure;
   }
 
+  /** Whether the last write found the disk full. */
+  get isDiskFull(): boolean {
+    return this.#group.isDiskFull;
+  }
+
   /** Same as `GroupCommit.commit`. */
   commit(batch: Batch): Promise<CommitResult> {
     const committed = this.#group.commit(batch);

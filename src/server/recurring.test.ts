@@ -1,0 +1,53 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { Recurring } from './recurring.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+test.each([
+  [
+    'throws',
+    () => {
+      throw new Error('no space');
+    },
+  ],
+  [
+    'rejects',
+    async () => {
+      throw new Error('no space');
+    },
+  ],
+])('work that %s is reported each time, and begun again', async (_, work) => {
+  const failures: unknown[] = [];
+  const recurring = new Recurring(10, work, (error) => failures.push(error));
+  await vi.advanceTimersByTimeAsync(35);
+  expect(failures).toEqual([new Error('no space'), new Error('no space'), new Error('no space')]);
+  await recurring.stop();
+  await vi.advanceTimersByTimeAsync(35);
+  expect(failures).toHaveLength(3);
+});
+
+test('work in progress is not begun twice, and the end waits for it', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let begun = 0;
+  const recurring = new Recurring(
+    10,
+    () => {
+      begun += 1;
+      return promise;
+    },
+    () => undefined,
+  );
+  const first = recurring.run();
+  await vi.advanceTimersByTimeAsync(35);
+  expect([begun, recurring.run() === first]).toEqual([1, true]);
+  let hasStopped = false;
+  const stopped = recurring.stop().then(() => {
+    hasStopped = true;
+  });
+  await vi.advanceTimersByTimeAsync(10);
+  expect(hasStopped).toBe(false);
+  resolve();
+  await stopped;
+  expect(begun).toBe(1);
+});

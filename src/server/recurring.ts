@@ -1,0 +1,38 @@
+/**
+ * Work that a timer begins again and again, never twice at once. Every failure goes to `onFailure`:
+ * an error that a timer throws would end the process. The timer keeps no process alive.
+ */
+export class Recurring {
+  readonly #work: () => Promise<void> | void;
+  readonly #onFailure: (error: unknown) => void;
+  readonly #timer: NodeJS.Timeout;
+  #running: Promise<void> | undefined;
+
+  constructor(ms: number, work: () => Promise<void> | void, onFailure: (error: unknown) => void) {
+    this.#work = work;
+    this.#onFailure = onFailure;
+    this.#timer = setInterval(() => void this.run(), ms).unref();
+  }
+
+  /** Begins the work, unless it is in progress. Resolves when it has ended or failed. */
+  run(): Promise<void> {
+    this.#running ??= this.#once().finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  /** Begins the work no more. Resolves when the work in progress has ended. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#running;
+  }
+
+  async #once(): Promise<void> {
+    try {
+      await this.#work();
+    } catch (error) {
+      this.#onFailure(error);
+    }
+  }
+}
