@@ -38,6 +38,11 @@ export type FaultCode =
   | 'blob_missing'
   /** A stored value does not hash to its name. Restore the blob from a backup or an export. */
   | 'blob_tampered'
+  /**
+   * The seal of the entry is missing or does not hold, so a process without the root key wrote it.
+   * Restore the store from a backup; if the entry is right, check the root keys of this process.
+   */
+  | 'unsealed'
   /** The signature of an entry is missing or not valid. Check the signing key of the ledger. */
   | 'bad_signature'
   /** The ledger lacks a writ that an entry names. Restore the blob from a backup or an export. */

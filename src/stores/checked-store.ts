@@ -44,6 +44,14 @@ import { StoreArchive } from './archive/store-archive.ts';
 import { checkInput, HASH, POSITIVE, SIGNAL, TEXT } from './check-input.ts';
 import { effectAnswer } from './effects.ts';
 import {
+  type EntrySeals,
+  type Sealable,
+  type SealState,
+  type StoredRow,
+  unsealedWriterError,
+  withoutSeals,
+} from './entry-seals.ts';
+import {
   checkBranchPartitionQuery,
   checkFactQuery,
   checkTextQuery,
@@ -70,7 +78,7 @@ import {
   SIDE_PAGE,
   SNAPSHOT_ROW,
 } from './input.ts';
-import { COMMITTED, type NativePort } from './native-port.ts';
+import { COMMITTED, type NativePort, type SealedPage } from './native-port.ts';
 
 /**
  * The ports over any storage of rows. The class rejects arguments that no row can hold before they
@@ -78,16 +86,18 @@ import { COMMITTED, type NativePort } from './native-port.ts';
  * writable.
  */
 export abstract class CheckedStore
-  implements LedgerStore, LogStore, OracleStore, SnapshotStore, EffectStore, FactStore, SideStore, Adoptable
+  implements LedgerStore, LogStore, OracleStore, SnapshotStore, EffectStore, FactStore, SideStore, Adoptable, Sealable
 {
   readonly #access: NativePort;
   readonly #archive: StoreArchive;
+  readonly #seals: EntrySeals | undefined;
 
   abstract readonly readonly: boolean;
 
-  constructor(access: NativePort, archive: StoreArchive = new StoreArchive(access, undefined)) {
+  constructor(access: NativePort, archive: StoreArchive = new StoreArchive(access, undefined), seals?: EntrySeals) {
     this.#access = access;
     this.#archive = archive;
+    this.#seals = seals;
   }
 
   abstract close(): Promise<void>;
@@ -105,18 +115,18 @@ export abstract class CheckedStore
 
   async resolve(id: Hash): Promise<EntryRow | undefined> {
     checkInput(HASH, id, 'id');
-    return this.#archive.row(await this.#access.read((reads) => reads.resolve(id)));
+    return this.#row(await this.#access.read((reads) => reads.resolve(id)));
   }
 
   async entries(trajectoryId: string, options?: { from?: number; limit?: number }): Promise<EntryRow[]> {
     checkInput(TEXT, trajectoryId, 'trajectoryId');
     const { from, limit } = checkPage(options);
-    return this.#archive.rows(await longRead(this.#access.read((reads) => reads.entries(trajectoryId, from, limit))));
+    return this.#rows(await longRead(this.#access.read((reads) => reads.entries(trajectoryId, from, limit))));
   }
 
   async head(trajectoryId: string): Promise<EntryRow | undefined> {
     checkInput(TEXT, trajectoryId, 'trajectoryId');
-    return this.#archive.row(await this.#access.read((reads) => reads.head(trajectoryId)));
+    return this.#row(await this.#access.read((reads) => reads.head(trajectoryId)));
   }
 
   async trajectories(): Promise<TrajectoryInfo[]> {
@@ -143,7 +153,7 @@ export abstract class CheckedStore
 
   async find(prefix: string): Promise<EntryRow[]> {
     const lower = checkPrefix(prefix);
-    return this.#archive.rows(await this.#access.read((reads) => reads.find(lower)));
+    return this.#rows(await this.#access.read((reads) => reads.find(lower)));
   }
 
   async oracleGet(key: string): Promise<OracleRow | undefined> {
@@ -175,7 +185,7 @@ export abstract class CheckedStore
 
   async unlogged(limit: number): Promise<EntryRow[]> {
     checkInput(POSITIVE, limit, 'limit');
-    return this.#access.read((reads) => reads.unlogged(limit));
+    return withoutSeals(await this.#access.read((reads) => reads.unlogged(limit)), this.#seals);
   }
 
   async integrate(step: LogStep): Promise<boolean> {
@@ -199,7 +209,7 @@ export abstract class CheckedStore
   async logged(from: number, limit: number): Promise<EntryRow[]> {
     checkInput(arg.whole, from, 'from');
     checkInput(POSITIVE, limit, 'limit');
-    return this.#archive.rows(await longRead(this.#access.read((reads) => reads.logged(from, limit))));
+    return this.#rows(await longRead(this.#access.read((reads) => reads.logged(from, limit))));
   }
 
   async snapshot(trajectoryId: string): Promise<SnapshotRow | undefined> {
@@ -350,6 +360,33 @@ export abstract class CheckedStore
     return this.#access.read((reads) => reads.sideList(kind, { after, limit }));
   }
 
+  async sealState(): Promise<SealState> {
+    if (!(await this.#access.read((reads) => reads.isSealed?.() ?? false))) return 'absent';
+    return this.#seals === undefined ? 'unchecked' : 'checked';
+  }
+
+  async sealEntries(onProgress?: (sealed: number) => void): Promise<number> {
+    const writes = this.#access.writes();
+    const seals = this.#seals;
+    if (seals === undefined) throw unsealedWriterError('of this process');
+    let count = 0;
+    for (let after: number | undefined = Number.MIN_SAFE_INTEGER; after !== undefined; ) {
+      const page: SealedPage = (await writes.sealSome?.(seals, after)) ?? { sealed: 0, after: undefined };
+      count += page.sealed;
+      after = page.after;
+      onProgress?.(count);
+    }
+    return count;
+  }
+
+  #rows(rows: StoredRow[]): EntryRow[] | Promise<EntryRow[]> {
+    return this.#archive.rows(withoutSeals(rows, this.#seals));
+  }
+
+  #row(row: StoredRow | undefined): Promise<EntryRow | undefined> {
+    return this.#archive.row(row && withoutSeals([row], this.#seals)[0]);
+  }
+
   async sidePut(changes: readonly SideChange[]): Promise<boolean> {
     const writes = this.#access.writes();
     const checked = checkSideChanges(changes);
@@ -364,7 +401,7 @@ const LONG = 250;
  * The rows of a page. After a long one, other work of the process goes on first: a local file
  * answers at once, and a walk over a million entries would stop everything else.
  */
-async function longRead(read: Promise<EntryRow[]> | EntryRow[]): Promise<EntryRow[]> {
+async function longRead(read: Promise<StoredRow[]> | StoredRow[]): Promise<StoredRow[]> {
   const rows = await read;
   if (rows.length >= LONG) await nextTurn();
   return rows;

@@ -82,6 +82,11 @@ export type StoreErrorCode =
    */
   | 'store_rewound'
   /**
+   * The store is sealed, and the process has no root key. Set ASSIZE_ROOT_KEY_FILE, or pass
+   * `rootKeys` to `openStore`.
+   */
+  | 'unsealed_writer'
+  /**
    * An erasure is committed, but the files may still hold the erased bytes. Open the store for
    * writing again; the error is retryable.
    */

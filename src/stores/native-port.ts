@@ -5,7 +5,6 @@ import type {
   CommitResult,
   EffectKeyRow,
   EffectPage,
-  EntryRow,
   FactHit,
   FactQuery,
   FactText,
@@ -30,6 +29,7 @@ import type {
 import type { OracleRow } from '#oracle';
 import type { Adoption } from './adoption.ts';
 import type { ArchiveReads, ArchiveWrites } from './archive/port.ts';
+import type { EntrySeals, StoredRow } from './entry-seals.ts';
 
 /** The access to one kind of store. `CheckedStore` implements the ports with it. */
 export interface NativePort {
@@ -55,23 +55,23 @@ type AnswerPage = { readonly after?: string; readonly limit: number };
  * text (`archive/marker.ts`).
  */
 export interface Reads {
-  resolve(id: Hash): Answer<EntryRow | undefined>;
-  entries(trajectoryId: string, from: number, limit: number): Answer<EntryRow[]>;
-  head(trajectoryId: string): Answer<EntryRow | undefined>;
+  resolve(id: Hash): Answer<StoredRow | undefined>;
+  entries(trajectoryId: string, from: number, limit: number): Answer<StoredRow[]>;
+  head(trajectoryId: string): Answer<StoredRow | undefined>;
   trajectories(): Answer<TrajectoryInfo[]>;
   /** Undefined: call again. Such a store reads many entries in some steps. */
   trajectoriesToReview(): Answer<string[] | undefined>;
   blob(hash: Hash): Answer<string | undefined>;
   erasedBy(hash: Hash): Answer<Hash | undefined>;
-  find(prefix: string): Answer<EntryRow[]>;
+  find(prefix: string): Answer<StoredRow[]>;
   oracleGet(key: string): Answer<OracleRow | undefined>;
   oracleWithin(within: string, page: AnswerPage): Answer<OracleRow[]>;
   oracleErased(page: AnswerPage): Answer<OracleRow[]>;
   logSize(): Answer<number>;
-  unlogged(limit: number): Answer<EntryRow[]>;
+  unlogged(limit: number): Answer<StoredRow[]>;
   logNodes(level: number, from: number, count: number): Answer<(Uint8Array | undefined)[]>;
   logIndex(id: Hash): Answer<number | undefined>;
-  logged(from: number, limit: number): Answer<EntryRow[]>;
+  logged(from: number, limit: number): Answer<StoredRow[]>;
   snapshot(trajectoryId: string): Answer<SnapshotRow | undefined>;
   erasures(): Answer<number>;
   openEffects(page: OpenEffectPage): Answer<LoggedTransaction[]>;
@@ -91,8 +91,16 @@ export interface Reads {
   textsToEmbed(embedder: string, space: string, limit: number): Answer<FactText[]>;
   sideGet(kind: string, key: string): Answer<SideRow | undefined>;
   sideList(kind: string, page: SidePage): Answer<SideRow[]>;
+  /** Undefined for a store that has no seals. */
+  isSealed?(): Answer<boolean>;
   /** Undefined for a store that has no archive. */
   readonly archived?: ArchiveReads;
+}
+
+/** `after`: the last position of the page. Undefined: the store is sealed. */
+export interface SealedPage {
+  readonly sealed: number;
+  readonly after: number | undefined;
 }
 
 /** The writes of the ports, for checked arguments. */
@@ -112,5 +120,7 @@ export interface Writes {
   keepFacts(): Promise<boolean>;
   /** The changes are not empty, and name each row once. */
   sidePut(changes: readonly SideChange[]): Promise<boolean>;
+  /** Seals a page of entries after a position. Undefined for a store that has no seals. */
+  sealSome?(seals: EntrySeals, after: number): Promise<SealedPage>;
   readonly archived?: ArchiveWrites;
 }

@@ -5,6 +5,7 @@ import type { Adoptable } from './adoption.ts';
 import type { Archivable } from './archive/archive-entries.ts';
 import { defaultArchive } from './archive/open-place.ts';
 import { checkInput } from './check-input.ts';
+import type { Sealable } from './entry-seals.ts';
 import { StoreError } from './errors.ts';
 import type { Followable } from './follow.ts';
 import type { InPlace } from './in-place.ts';
@@ -29,6 +30,7 @@ export type Store = LedgerStore &
   FactStore &
   SideStore &
   Adoptable &
+  Partial<Sealable> &
   Partial<Followable> &
   Partial<Retirable> &
   Partial<Archivable> &

@@ -5,7 +5,7 @@ import type { StoreOptions } from './store-options.ts';
 
 // The names of the options. The code that uses an option checks its value.
 
-const OF_BOTH = { mode: arg.any, durability: arg.any, lockTimeoutMs: arg.any, archive: arg.any };
+const OF_BOTH = { mode: arg.any, durability: arg.any, lockTimeoutMs: arg.any, archive: arg.any, rootKeys: arg.any };
 
 /** The options of `openStore` for a SQLite store. */
 export const OF_SQLITE = { ...OF_BOTH, vectors: arg.any, clock: arg.any };

@@ -41,6 +41,15 @@ export const WRITE_LOCK_WAIT_MS = 1_000;
 export const CLOCK: ArgumentSchema = arg.optional(arg.members({ now: arg.code }));
 
 export const ARCHIVE: ArgumentSchema = arg.optional(arg.text);
+/** Private keys of 64 hex digits. */
+export const ROOT_KEYS: ArgumentSchema = arg.optional(
+  arg.list(arg.of('a private key of 64 lower-case hex digits', isPrivateKey)),
+);
+
+function isPrivateKey(value: unknown): boolean {
+  return typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
+}
+
 export const MODE = arg.oneOf(['create', 'existing', 'readonly'] satisfies OpenMode[]);
 export const DURABILITY = arg.oneOf(['full', 'normal', 'off'] satisfies Durability[]);
 export const VECTOR_SEARCH = arg.oneOf(['exact', 'sqlite-vec'] satisfies VectorSearch[]);

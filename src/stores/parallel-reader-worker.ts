@@ -17,7 +17,12 @@ interface Page {
 }
 
 const { store: name, ranges, reached, port } = workerData as ParallelReadTask;
-const store = await openStore(name.url, { mode: 'readonly', checkpoint: false, archive: name.archive });
+const store = await openStore(name.url, {
+  mode: 'readonly',
+  checkpoint: false,
+  archive: name.archive,
+  ...(name.rootKeys && { rootKeys: name.rootKeys }),
+});
 try {
   for (const [start, pages] of windowsOf(ranges)) {
     if (!isAwaited(start)) break;

@@ -7,6 +7,7 @@ import { PAGE, type ParallelReader, pageAt, type RowRange, type VerifiedRun } fr
 export interface StoreName {
   readonly url: string;
   readonly archive: string | undefined;
+  readonly rootKeys: readonly string[] | undefined;
 }
 
 /** The input of the worker. */

@@ -45,6 +45,7 @@ export function checkRow(row: EntryRow): Entry {
   // Any malformed value from a damaged store is a ledger fault.
   if (typeof row.payload !== 'string' || typeof row.id !== 'string')
     throw faultOf(row, 'tampered', 'the payload or the id of the row is not a string');
+  requireSeal(row);
   const payload = canonicalPayload(row);
   if (hashText(row.payload) !== row.id) throw faultOf(row, 'tampered', 'the payload does not hash to the id');
   const malformed = payloadFault(payload);
@@ -67,6 +68,11 @@ export function checkRow(row: EntryRow): Entry {
     throw faultOf(row, 'bad_signature', 'the signature is not valid');
   }
   return { id, trajectory_id, parent, seq, kind, payload };
+}
+
+/** @throws LedgerFault `unsealed` */
+function requireSeal(row: EntryRow): void {
+  if (row.unsealed !== undefined) throw faultOf(row, 'unsealed', row.unsealed);
 }
 
 const ENTRY_ROW = arg.members({
@@ -106,12 +112,14 @@ export function hashesTo(text: string, hash: Hash): boolean {
 }
 
 /**
- * Parses the entry of a row without checks, for rows that were just verified or written.
+ * Parses the entry of a row without checks but for its seal, for rows that were just verified or
+ * written.
  *
- * @throws ArgumentError `bad_argument`
+ * @throws LedgerFault `unsealed`; ArgumentError `bad_argument`
  */
 export function readRow(row: EntryRow): Entry {
   checkArgument(ENTRY_ROW, row, 'row');
+  requireSeal(row);
   const { id, trajectory_id, parent, seq, kind } = row;
   return { id, trajectory_id, parent, seq, kind, payload: readCanonical(row.payload) as unknown as Payload };
 }

@@ -343,4 +343,6 @@ export interface EntryRow {
   readonly seq: number;
   readonly kind: EntryKind;
   readonly payload: string;
+  /** Why the store does not vouch for the entry: its seal is missing or does not hold. */
+  readonly unsealed?: string;
 }

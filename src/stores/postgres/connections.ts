@@ -22,6 +22,8 @@ export interface Connections {
   readonly tell: boolean;
   /** The place of the store's archive, if the caller named one. */
   readonly archive: string | undefined;
+  /** The root keys that seal entries, if the caller named some. */
+  readonly rootKeys: readonly string[] | undefined;
   /** Undefined if another process must remove erased bytes from the files. */
   readonly scrubbing: Pick<ScrubberOptions, 'lockTimeoutMs' | 'open'> | undefined;
   readonly open: () => Promise<Session>;

@@ -85,6 +85,11 @@ const BY_STATE: Readonly<Record<string, Meaning>> = {
     code: 'store_changed_schema',
     says: 'wrote nothing, because a trigger or rule drops rows. Check the store with assize fsck, and drop it',
   },
+  // Of the trigger "require_seal".
+  AZ004: {
+    code: 'unsealed_writer',
+    says: 'is sealed, and this process has no root key to seal entries with. Set ASSIZE_ROOT_KEY_FILE to the file of its root key, or pass `rootKeys` to openStore',
+  },
   XX001: CORRUPT,
   XX002: CORRUPT,
 };

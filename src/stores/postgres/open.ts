@@ -1,8 +1,9 @@
 import { arg, checkArgument, isAssizeError } from '#base';
 import { checkInput } from '../check-input.ts';
+import { sealsOf } from '../entry-seals.ts';
 import { StoreError } from '../errors.ts';
 import { POSTGRES_OPTIONS } from '../option-names.ts';
-import { ARCHIVE, DURABILITY, MODE, type OpenMode, SCRUBBING, WRITE_LOCK_WAIT_MS } from '../options.ts';
+import { ARCHIVE, DURABILITY, MODE, type OpenMode, ROOT_KEYS, SCRUBBING, WRITE_LOCK_WAIT_MS } from '../options.ts';
 import { badUrl, readUrl, type StoreUrl, type Target } from './connection/connection-url.ts';
 import { type DriverClient, loadDriver } from './connection/driver.ts';
 import { Readers } from './connection/readers.ts';
@@ -10,6 +11,7 @@ import { Servers } from './connection/servers.ts';
 import { newClient, type Session, type SessionOptions } from './connection/session.ts';
 import { LEASE_WAIT_MS, Leases } from './effects/lease.ts';
 import { storeError } from './errors.ts';
+import { sealEmpty } from './ledger/seals.ts';
 import type { PostgresOptions } from './options.ts';
 import { refuseRetired } from './retirement.ts';
 import { requireSchema } from './schema/check-schema.ts';
@@ -60,6 +62,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
   checkInput(DURABILITY, durability, 'options.durability');
   checkInput(SCRUBBING, scrub, 'options.scrub');
   checkInput(ARCHIVE, options.archive, 'options.archive');
+  checkInput(ROOT_KEYS, options.rootKeys, 'options.rootKeys');
   const named = readUrl(options.url);
   const { url, schema } = named;
   checkInput(COUNT, attempts, 'options.connectAttempts');
@@ -94,6 +97,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
         tenures,
         tell,
         archive: options.archive,
+        rootKeys: options.rootKeys,
         open,
       });
     }
@@ -109,9 +113,10 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
     const scrubbing = scrub === 'later' ? undefined : { lockTimeoutMs: settings.lockTimeoutMs, open: openToRewrite };
     await refuseRetired(session, schema, path);
     await requireSchema(session, schema, path);
+    if (sealsOf(options.rootKeys) !== undefined) await sealEmpty(session, schema);
     const store = new PostgresStore({
       ...{ url, path, schema, readers, writer, answered },
-      ...{ scrubbing, turns, tenures, tell, archive: options.archive, open },
+      ...{ scrubbing, turns, tenures, tell, archive: options.archive, rootKeys: options.rootKeys, open },
     });
     await goOnErasing(store);
     return store;

@@ -49,6 +49,12 @@ export interface PostgresOptions {
   readonly scrub?: Scrubbing;
   /** The place of the store's archive: `file:FOLDER`, or `s3:BUCKET/PREFIX`. */
   readonly archive?: string | undefined;
+  /**
+   * The private root keys with which entries are sealed. The first one seals new entries; the others
+   * are earlier ones, whose seals stay valid. Without them the store checks no seal, and a sealed
+   * store takes no entry.
+   */
+  readonly rootKeys?: readonly string[];
   /** The name of the connections in the server's own views. */
   readonly applicationName?: string;
 }

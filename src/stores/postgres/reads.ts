@@ -28,6 +28,7 @@ import { prepareHead } from './ledger/head.ts';
 import { prepareLogged, prepareLogIndex, prepareLogNodes, prepareLogSize, prepareUnlogged } from './ledger/log.ts';
 import { prepareOracleErased, prepareOracleGet, prepareOracleWithin } from './ledger/oracle.ts';
 import { prepareResolve } from './ledger/resolve.ts';
+import { prepareIsSealed } from './ledger/seals.ts';
 import { prepareSideGet, prepareSideList } from './ledger/side.ts';
 import { prepareErasures, prepareSnapshot } from './ledger/snapshot.ts';
 import { prepareToReview } from './ledger/to-review.ts';
@@ -84,6 +85,7 @@ export function prepareReads({ readers, writer, schema, path }: Connections, kno
     spaces: prepareSpaces(readers, schema, path),
     branches: prepareBranches(readers, schema, path),
     textsToEmbed: prepareTextsToEmbed(readers, schema, path),
+    isSealed: prepareIsSealed(readers, schema),
     sideGet: prepareSideGet(readers, schema),
     sideList: prepareSideList(readers, schema),
   };

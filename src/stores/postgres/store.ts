@@ -10,6 +10,7 @@ import type { ArchiveState } from '../archive/port.ts';
 import { StoreArchive } from '../archive/store-archive.ts';
 import { checkInput, TEXT } from '../check-input.ts';
 import { CheckedStore } from '../checked-store.ts';
+import { sealsOf } from '../entry-seals.ts';
 import { closedError } from '../errors.ts';
 import type { Followable, StoreEvent } from '../follow.ts';
 import { MEMBERSHIP, RETIREMENT, SNAPSHOT_READ } from '../input.ts';
@@ -64,7 +65,8 @@ export class PostgresStore extends CheckedStore implements SharedEffectStore, Fo
   /** Accepts connections that `openPostgres` has checked and set up. `close` ends them. */
   constructor(connections: Connections) {
     const { path, schema, readers, writer, scrubbing } = connections;
-    const group = writer && new GroupCommit({ ...connections, writer });
+    const seals = sealsOf(connections.rootKeys);
+    const group = writer && new GroupCommit({ ...connections, writer, seals });
     const reads = prepareReads(connections, group?.knownFacts);
     const raise = prepareRaise(schema);
     const writes =
@@ -81,7 +83,7 @@ export class PostgresStore extends CheckedStore implements SharedEffectStore, Fo
       },
     };
     const archive = new StoreArchive(access, connections.archive);
-    super(access, archive);
+    super(access, archive, seals);
     this.#archive = archive;
     this.path = path;
     this.readonly = writer === undefined;
@@ -146,8 +148,8 @@ export class PostgresStore extends CheckedStore implements SharedEffectStore, Fo
 
   readInParallel(ranges: readonly RowRange[]): ParallelReader {
     this.#checkOpen();
-    const { url, archive } = this.#connections;
-    return readInParallel({ url, archive }, ranges);
+    const { url, archive, rootKeys } = this.#connections;
+    return readInParallel({ url, archive, rootKeys }, ranges);
   }
 
   /**

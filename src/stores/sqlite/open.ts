@@ -3,9 +3,19 @@ import type { DatabaseSync } from 'node:sqlite';
 import { arg, checkArgument, isAssizeError } from '#base';
 import { systemClock } from '#oracle';
 import { checkInput } from '../check-input.ts';
+import { type EntrySeals, sealsOf } from '../entry-seals.ts';
 import { StoreError } from '../errors.ts';
 import { SQLITE_OPTIONS } from '../option-names.ts';
-import { ARCHIVE, CLOCK, DURABILITY, type Durability, MODE, type OpenMode, VECTOR_SEARCH } from '../options.ts';
+import {
+  ARCHIVE,
+  CLOCK,
+  DURABILITY,
+  type Durability,
+  MODE,
+  type OpenMode,
+  ROOT_KEYS,
+  VECTOR_SEARCH,
+} from '../options.ts';
 import { checkVersion } from '../schema-version.ts';
 import { prepareToWrite, SETTINGS, using } from './connection/connect.ts';
 import { openDatabase } from './connection/database.ts';
@@ -17,6 +27,7 @@ import { loadSqliteVec, sqliteVecPath } from './facts/sqlite-vec.ts';
 import { recordFirstPlace } from './ledger/adoption.ts';
 import { HashIndex } from './ledger/hash-index.ts';
 import { prepareRefuseRetired } from './ledger/retirement.ts';
+import { sealEmpty } from './ledger/seals.ts';
 import type { SqliteOptions } from './options.ts';
 import { prepareRequireSchema } from './schema/check-schema.ts';
 import { APPLICATION_ID, type Mark, migrate, readMark, SCHEMA_VERSION } from './schema/migrate.ts';
@@ -55,6 +66,8 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
   checkInput(arg.whole, lockTimeoutMs, 'options.lockTimeoutMs');
   checkInput(CLOCK, options.clock, 'options.clock');
   checkInput(ARCHIVE, options.archive, 'options.archive');
+  checkInput(ROOT_KEYS, options.rootKeys, 'options.rootKeys');
+  const seals = sealsOf(options.rootKeys);
   const path = checkPath(options.path);
   try {
     const extension = vectors === 'sqlite-vec' ? await sqliteVecPath() : undefined;
@@ -68,7 +81,7 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
       );
     }
     checkMark(path, probe(path), mode);
-    const connecting = { mode, durability, extension };
+    const connecting = { mode, durability, extension, seals };
     const another: Connection['another'] = (make) => connect(path, { ...connecting, mode: 'readonly' }, make);
     const connection = {
       path,
@@ -76,6 +89,7 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
       lockTimeoutMs,
       vectors,
       archive: options.archive,
+      rootKeys: options.rootKeys,
       another,
     };
     const clock = options.clock ?? systemClock;
@@ -84,7 +98,7 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
       return connect(path, connecting, (db) => {
         const files = connection.readonly ? undefined : new OpenFiles(db, path, opened);
         const indexes = { ids: new HashIndex(db, 'entry'), blobs: new HashIndex(db, 'blob') };
-        return new SqliteStore(db, indexes, new FileWriter(db, indexes, { path, lockTimeoutMs, files, clock }), {
+        return new SqliteStore(db, indexes, new FileWriter(db, indexes, { path, lockTimeoutMs, files, clock, seals }), {
           ...connection,
           files,
         });
@@ -162,10 +176,15 @@ interface Connecting {
   readonly durability: Durability;
   /** The path of sqlite-vec, if the options request it. */
   readonly extension: string | undefined;
+  readonly seals: EntrySeals | undefined;
 }
 
 /** The result of `make` for the connection. The function closes the connection if `make` throws. */
-function connect<T>(path: string, { mode, durability, extension }: Connecting, make: (db: DatabaseSync) => T): T {
+function connect<T>(
+  path: string,
+  { mode, durability, extension, seals }: Connecting,
+  make: (db: DatabaseSync) => T,
+): T {
   const settle = (db: DatabaseSync): T => {
     if (extension !== undefined) loadSqliteVec(db, extension);
     db.exec(SETTINGS);
@@ -175,6 +194,7 @@ function connect<T>(path: string, { mode, durability, extension }: Connecting, m
       prepareToWrite(db, path, durability);
       prepareRefuseRetired(db, path)();
       prepareRequireSchema(db, path)();
+      if (seals !== undefined) sealEmpty(db);
     }
     return make(db);
   };

@@ -21,6 +21,7 @@ import { prepareHead } from './ledger/head.ts';
 import { prepareLogged, prepareLogIndex, prepareLogNodes, prepareLogSize, prepareUnlogged } from './ledger/log.ts';
 import { prepareOracleErased, prepareOracleGet, prepareOracleWithin } from './ledger/oracle.ts';
 import { prepareResolve } from './ledger/resolve.ts';
+import { prepareIsSealed } from './ledger/seals.ts';
 import { prepareSideGet, prepareSideList } from './ledger/side.ts';
 import { prepareErasures, prepareSnapshot } from './ledger/snapshot.ts';
 import { prepareToReview } from './ledger/to-review.ts';
@@ -89,6 +90,7 @@ export function prepareReads(
     factsByText: (query) => byText.byText(query),
     factsByVector: (query) => byVector.byVector(query),
     textsToEmbed: (embedder, space, limit) => byVector.toEmbed(embedder, space, limit),
+    isSealed: prepareIsSealed(db),
     sideGet: prepareSideGet(db),
     sideList: prepareSideList(db),
     isBehind: () => byText.isBehind(),

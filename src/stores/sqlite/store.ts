@@ -12,6 +12,7 @@ import type { ArchiveState } from '../archive/port.ts';
 import { StoreArchive } from '../archive/store-archive.ts';
 import { checkInput, POSITIVE, TEXT } from '../check-input.ts';
 import { CheckedStore } from '../checked-store.ts';
+import { sealsOf } from '../entry-seals.ts';
 import { closedError } from '../errors.ts';
 import { checkTextQuery } from '../fact-input.ts';
 import type { InPlace } from '../in-place.ts';
@@ -48,6 +49,7 @@ export interface Connection {
   readonly vectors: VectorSearch;
   /** The place of the store's archive, if the caller named one. */
   readonly archive: string | undefined;
+  readonly rootKeys: readonly string[] | undefined;
   /** The files of a connection that writes. */
   readonly files: OpenFiles | undefined;
   /**
@@ -82,6 +84,7 @@ export class SqliteStore extends CheckedStore implements Retirable, Archivable, 
   readonly #vectors: VectorSearch;
   readonly #archive: StoreArchive;
   readonly #place: string | undefined;
+  readonly #rootKeys: readonly string[] | undefined;
   readonly #files: OpenFiles | undefined;
   readonly #another: Connection['another'];
   readonly #reads: SqliteReads;
@@ -116,6 +119,7 @@ export class SqliteStore extends CheckedStore implements Retirable, Archivable, 
         }),
       keepFacts: () => writing.step('keepFacts'),
       sidePut: (changes) => writing.step('sidePut', changes),
+      sealSome: (seals, after) => writing.step('sealSome', seals, after),
       archived: {
         beginFiles: (archive, files) => writing.step('beginFiles', archive, files),
         archiveSegment: (step) => writing.step('archiveSegment', step),
@@ -133,7 +137,7 @@ export class SqliteStore extends CheckedStore implements Retirable, Archivable, 
       },
     };
     const archive = new StoreArchive(access, connection.archive);
-    super(access, archive);
+    super(access, archive, sealsOf(connection.rootKeys));
     this.#archive = archive;
     this.path = path;
     this.readonly = readonly;
@@ -141,6 +145,7 @@ export class SqliteStore extends CheckedStore implements Retirable, Archivable, 
     this.#lockTimeoutMs = lockTimeoutMs;
     this.#vectors = vectors;
     this.#place = connection.archive;
+    this.#rootKeys = connection.rootKeys;
     this.#files = connection.files;
     this.#another = connection.another;
     this.#reads = reads;
@@ -260,7 +265,7 @@ export class SqliteStore extends CheckedStore implements Retirable, Archivable, 
 
   readInParallel(ranges: readonly RowRange[]): ParallelReader {
     this.#checkUsable();
-    return readInParallel({ url: `sqlite:${this.path}`, archive: this.#place }, ranges);
+    return readInParallel({ url: `sqlite:${this.path}`, archive: this.#place, rootKeys: this.#rootKeys }, ranges);
   }
 
   requireInPlace(): void {

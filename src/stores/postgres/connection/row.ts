@@ -1,11 +1,15 @@
 import type { EntryRow } from '#ledger';
+import type { StoredRow } from '../../entry-seals.ts';
 import type { Row } from './driver.ts';
 
 /**
  * The columns of an entry on `e` (entry), with its trajectory's name on `t` (trajectory), as
  * `entryRow` reads them.
  */
-export const ENTRY_COLUMNS = "encode(e.id, 'hex'), t.name, encode(e.parent, 'hex'), e.seq, e.kind, e.payload";
+export function entryColumns(schema: string): string {
+  return `encode(e.id, 'hex'), t.name, encode(e.parent, 'hex'), e.seq, e.kind, e.payload,
+    CASE WHEN e.seal IS NOT NULL THEN encode(e.seal, 'hex') WHEN EXISTS (SELECT FROM "${schema}".sealed) THEN '' END`;
+}
 
 /** The key of the trajectory that parameter `$1` names. */
 export function keyOf(schema: string): string {
@@ -13,16 +17,18 @@ export function keyOf(schema: string): string {
 }
 
 /** The columns have the types that the schema declares. */
-export function entryRow(row: Row): EntryRow {
-  const [id, trajectory_id, parent, seq, kind, payload] = row as [
+export function entryRow(row: Row): StoredRow {
+  const [id, trajectory_id, parent, seq, kind, payload, seal] = row as [
     string,
     string,
     string | null,
     string,
     string,
     string,
+    string | null,
   ];
-  return { id, trajectory_id, parent, seq: Number(seq), kind: kind as EntryRow['kind'], payload };
+  const read = { id, trajectory_id, parent, seq: Number(seq), kind: kind as EntryRow['kind'], payload };
+  return seal === null ? read : { ...read, seal };
 }
 
 /** A hash as the server reads it. */

@@ -1,6 +1,7 @@
-import type { EntryRow, Hash, LogStep } from '#ledger';
+import type { Hash, LogStep } from '#ledger';
+import type { StoredRow } from '../../entry-seals.ts';
 import type { Readers } from '../connection/readers.ts';
-import { bytea, ENTRY_COLUMNS, entryRow } from '../connection/row.ts';
+import { bytea, entryColumns, entryRow } from '../connection/row.ts';
 import type { Session, Statement } from '../connection/session.ts';
 
 /** The number of entries with a position in the log. */
@@ -17,11 +18,11 @@ export function prepareLogSize(readers: Readers, schema: string): () => Promise<
  * differs from the order of commits. The function therefore returns only entries before which no
  * later commit can appear.
  */
-export function prepareUnlogged(readers: Readers, schema: string): (limit: number) => Promise<EntryRow[]> {
+export function prepareUnlogged(readers: Readers, schema: string): (limit: number) => Promise<StoredRow[]> {
   const horizon: Statement = { name: 'assize log horizon', text: `SELECT "${schema}".log_horizon()` };
   const statement: Statement = {
     name: 'assize unlogged',
-    text: `SELECT ${ENTRY_COLUMNS} FROM "${schema}".entry AS e JOIN "${schema}".trajectory AS t ON t.key = e.trajectory
+    text: `SELECT ${entryColumns(schema)} FROM "${schema}".entry AS e JOIN "${schema}".trajectory AS t ON t.key = e.trajectory
       WHERE e.position > (SELECT coalesce(max(entry), 0) FROM "${schema}".log) AND e.position <= $2
       ORDER BY e.position LIMIT $1`,
   };
@@ -88,10 +89,10 @@ export function prepareLogIndex(readers: Readers, schema: string): (id: Hash) =>
 }
 
 /** Entries in the order of the log. */
-export function prepareLogged(readers: Readers, schema: string): (from: number, limit: number) => Promise<EntryRow[]> {
+export function prepareLogged(readers: Readers, schema: string): (from: number, limit: number) => Promise<StoredRow[]> {
   const statement: Statement = {
     name: 'assize logged',
-    text: `SELECT ${ENTRY_COLUMNS} FROM "${schema}".log AS l JOIN "${schema}".entry AS e ON e.position = l.entry
+    text: `SELECT ${entryColumns(schema)} FROM "${schema}".log AS l JOIN "${schema}".entry AS e ON e.position = l.entry
       JOIN "${schema}".trajectory AS t ON t.key = e.trajectory
       WHERE l.idx >= $1 ORDER BY l.idx LIMIT $2`,
   };

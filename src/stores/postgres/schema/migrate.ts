@@ -5,6 +5,7 @@ import type { Session } from '../connection/session.ts';
 import { schema as schemaSql } from './0001-schema.ts';
 import { archive } from './0002-archive.ts';
 import { appendOne } from './0003-append-one.ts';
+import { seals } from './0004-seals.ts';
 
 /**
  * The first key of every advisory lock of a store: `ASZE`, as a number. The second key names the
@@ -13,7 +14,7 @@ import { appendOne } from './0003-append-one.ts';
 export const APPLICATION_ID = 0x41535a45;
 
 /** Every migration, in order. A released migration never changes. */
-export const MIGRATIONS: readonly string[] = [schemaSql, archive, appendOne];
+export const MIGRATIONS: readonly string[] = [schemaSql, archive, appendOne, seals];
 
 /** The schema version that this program reads and writes; in the table `mark`. */
 export const SCHEMA_VERSION: number = versionAfter(MIGRATIONS.length);

@@ -22,7 +22,7 @@ withPostgres('a commit', (postgres) => {
       lockTimeoutMs: 10_000,
       statementTimeoutMs: 10_000,
     });
-    const append = prepareAppend(postgres.schemaOf(url), 'here');
+    const append = prepareAppend({ schema: postgres.schemaOf(url), path: 'here', seals: undefined });
     const write = (rows: readonly EntryRow[]): Promise<unknown> =>
       new Promise((resolve, reject) =>
         new Group([new BatchJob(batchOf(rows), resolve, reject)], new PartitionCache())

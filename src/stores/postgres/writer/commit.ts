@@ -10,6 +10,7 @@ import { EffectPlan, type EffectReport, KnownEffects } from '../effects/effect-p
 import { isUniqueViolation } from '../errors.ts';
 import { FactPlan, partitionsOf, prepareFactStates } from '../facts/fact-plan.ts';
 import type { PartitionCache } from '../facts/partition-cache.ts';
+import type { GroupCommitOptions } from './group-commit.ts';
 import { BatchJob, OracleJob, type RowsJob } from './job.ts';
 
 /**
@@ -129,7 +130,7 @@ export class Group {
     }
     const answers = firstAnswers(this.#puts);
     this.#sent = [...plan.accepted, ...this.#puts];
-    const values = [...entryValues(plan), ...answerValues(answers), tell, plan.notBefore];
+    const values = [...entryValues(plan, appends), ...answerValues(answers), tell, plan.notBefore];
     const erased = plan.accepted.flatMap(({ batch }) => batch.erased ?? []);
     const acts = !plan.effects.isEmpty;
     const doesMore = acts || erased.length > 0;
@@ -180,14 +181,14 @@ export class Group {
   }
 
   /** Whether the plan has one entry alone, and the server has written it. */
-  async #appendLone(session: Session, { lone }: Appends, plan: Plan, tell: boolean): Promise<boolean> {
+  async #appendLone(session: Session, { lone, sealed }: Appends, plan: Plan, tell: boolean): Promise<boolean> {
     const entry = this.#hasFailed || this.#puts.length > 0 ? undefined : plan.loneEntry;
     if (entry === undefined) return false;
-    const { trajectory_id, seq, id, parent, kind, payload } = entry;
+    const { trajectory_id, seq, parent, kind, payload } = entry;
     this.#calls += 1;
     const began = performance.now();
     try {
-      const values = [trajectory_id, seq, bytea(id), parent && bytea(parent), kind, payload, tell, plan.notBefore];
+      const values = [trajectory_id, seq, sealed(entry), parent && bytea(parent), kind, payload, tell, plan.notBefore];
       const [row] = await session.run(lone, values);
       return row?.[0] === 't';
     } catch (error) {
@@ -400,7 +401,7 @@ class Plan {
  * The call, with parameters from `entryValues` and `answerValues`, and whether followers are
  * notified.
  */
-export function prepareAppend(schema: string, path: string): Appends {
+export function prepareAppend({ schema, path, seals }: Pick<GroupCommitOptions, 'schema' | 'path' | 'seals'>): Appends {
   const call = (name: string, count: number): string => {
     const parameters = Array.from({ length: count }, (_, index) => `$${index + 1}`);
     return `SELECT * FROM "${schema}".${name}(${parameters.join(', ')})`;
@@ -423,6 +424,7 @@ export function prepareAppend(schema: string, path: string): Appends {
     },
     eraserOf: { text: `SELECT encode(erased_by, 'hex') FROM "${schema}".oracle WHERE key = $1::bytea` },
     factStates: prepareFactStates(schema),
+    sealed: (row) => bytea(seals === undefined ? row.id : row.id + seals.of(row)),
     path,
   };
 }
@@ -471,11 +473,13 @@ export interface Appends {
   readonly withBesides: (statement: Statement, count: number, beside: readonly ExtraStatement[]) => Statement;
   readonly eraserOf: Statement;
   readonly factStates: Statement;
+  /** The id of an entry, with its seal if this process has a root key. */
+  readonly sealed: (row: EntryRow) => string;
   /** Names the store in errors. */
   readonly path: string;
 }
 
-function entryValues({ assumed, accepted }: Plan): unknown[] {
+function entryValues({ assumed, accepted }: Plan, { sealed }: Appends): unknown[] {
   const places = new Map([...assumed.keys()].map((name, index) => [name, index + 1]));
   const heads = [...assumed.values()];
   const entries = accepted.flatMap(({ batch }) => batch.entries);
@@ -489,7 +493,7 @@ function entryValues({ assumed, accepted }: Plan): unknown[] {
     heads.map(({ id }) => id && bytea(id)),
     entries.map(({ trajectory_id }) => places.get(trajectory_id)),
     entries.map(({ seq }) => seq),
-    entries.map(({ id }) => bytea(id)),
+    entries.map(sealed),
     entries.map(({ parent }) => parent && bytea(parent)),
     entries.map(({ kind }) => kind),
     entries.map(({ payload }) => payload),

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Batch, CommitResult } from '#ledger';
 import type { OracleRow } from '#oracle';
+import type { EntrySeals } from '../../entry-seals.ts';
 import type { StoreError } from '../../errors.ts';
 import type { Session } from '../connection/session.ts';
 import { ConnectionLost, isSerializationFailure, storeError, unknownCommitError } from '../errors.ts';
@@ -28,6 +29,7 @@ export interface GroupCommitOptions {
   readonly writer: Writer;
   /** Whether followers are notified of commits. */
   readonly tell: boolean;
+  readonly seals: EntrySeals | undefined;
 }
 
 /**
@@ -56,7 +58,7 @@ export class GroupCommit {
 
   constructor(options: GroupCommitOptions) {
     this.#options = options;
-    this.#append = prepareAppend(options.schema, options.path);
+    this.#append = prepareAppend(options);
   }
 
   /** Rejects if nothing was written because the server refused or could not be reached. */

@@ -7,6 +7,7 @@ import { putVectors } from '../facts/texts.ts';
 import { prepareAdopt } from '../ledger/adoption.ts';
 import { prepareArchiveWrites } from '../ledger/archive.ts';
 import { prepareIntegrate } from '../ledger/log.ts';
+import { prepareSealSome } from '../ledger/seals.ts';
 import { prepareSidePut } from '../ledger/side.ts';
 import { prepareDropSnapshots, preparePutSnapshot } from '../ledger/snapshot.ts';
 import type { GroupCommit } from './group-commit.ts';
@@ -26,6 +27,7 @@ export function prepareWrites(
   const dropSnapshots = prepareDropSnapshots(schema);
   const offerClaimKey = prepareOfferClaimKey(schema);
   const sidePut = prepareSidePut(schema);
+  const sealSome = prepareSealSome(schema);
   return {
     commit: async (batch) => {
       const result = await group.commit(batch);
@@ -47,6 +49,7 @@ export function prepareWrites(
     rebuildFacts: (pages) => rebuild(pages, rebuildSteps(by.writable, schema, path)),
     keepFacts: () => group.run(keepFacts(schema)),
     sidePut: (changes) => group.run(sidePut(changes)),
+    sealSome: (seals, after) => group.run(sealSome(seals, after)),
     archived: prepareArchiveWrites(group, schema),
   };
 }

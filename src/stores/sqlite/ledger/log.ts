@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { EntryRow, Hash, LogStep } from '#ledger';
+import type { Hash, LogStep } from '#ledger';
+import type { StoredRow } from '../../entry-seals.ts';
 import { StoreError } from '../../errors.ts';
 import { prepareEntryRows } from '../connection/row.ts';
 import { requireRows } from '../connection/statements.ts';
@@ -12,7 +13,7 @@ export function prepareLogSize(db: DatabaseSync): () => number {
 }
 
 /** The entries after the last logged one, in the order of their commits. */
-export function prepareUnlogged(db: DatabaseSync): (limit: number) => EntryRow[] {
+export function prepareUnlogged(db: DatabaseSync): (limit: number) => StoredRow[] {
   // The last logged entry has the highest position: both orders are the order of commits.
   return prepareEntryRows(
     db,
@@ -66,6 +67,6 @@ export function prepareLogIndex(db: DatabaseSync, ids: HashIndex): (id: Hash) =>
 }
 
 /** Entries in the order of the log. */
-export function prepareLogged(db: DatabaseSync): (from: number, limit: number) => EntryRow[] {
+export function prepareLogged(db: DatabaseSync): (from: number, limit: number) => StoredRow[] {
   return prepareEntryRows(db, 'JOIN log AS l ON l.entry = e.position WHERE l.idx >= ? ORDER BY l.idx LIMIT ?');
 }

@@ -2,12 +2,13 @@ import type { DatabaseSync } from 'node:sqlite';
 import { migrationsIn, versionAfter } from '../../schema-version.ts';
 import { schema } from './0001-schema.ts';
 import { archive } from './0002-archive.ts';
+import { seals } from './0003-seals.ts';
 
 /** `ASZE`, at offset 68 of the file: the mark of an Assize store. */
 export const APPLICATION_ID = 0x41535a45;
 
 /** Every migration, in order. A released migration never changes. */
-export const MIGRATIONS: readonly string[] = [schema, archive];
+export const MIGRATIONS: readonly string[] = [schema, archive, seals];
 
 /** The schema version that this program reads and writes; `user_version` in the file. */
 export const SCHEMA_VERSION: number = versionAfter(MIGRATIONS.length);

@@ -3,6 +3,7 @@ import type { Batch, BlobRow, CommitResult, EntryRow, ErasedAnswer, ErasedRow, H
 import type { Clock } from '#oracle';
 import { aheadOf } from '../../clock-ahead.ts';
 import type { EffectChange } from '../../effects.ts';
+import { type EntrySeals, unsealedWriterError } from '../../entry-seals.ts';
 import { type FactChange, REPEATS_ERASED } from '../../facts.ts';
 import { COMMITTED } from '../../native-port.ts';
 import { newerSchemaError } from '../../schema-version.ts';
@@ -13,8 +14,10 @@ import type { FactWriter } from '../facts/fact-writer.ts';
 import type { HashIndex } from '../ledger/hash-index.ts';
 import { prepareEraseAnswers } from '../ledger/oracle.ts';
 import { prepareRefuseRetired } from '../ledger/retirement.ts';
+import { prepareIsSealed } from '../ledger/seals.ts';
 import { prepareRequireSchema } from '../schema/check-schema.ts';
 import { readMark, SCHEMA_VERSION } from '../schema/migrate.ts';
+import type { GroupCommitOptions } from './group-commit.ts';
 
 /** The maximum number of trajectories with heads in memory. Each further one costs one lookup. */
 const HEADS_MAX = 10_000;
@@ -67,11 +70,21 @@ export class BatchWriter {
   readonly #eraseAnswers: (erased: readonly ErasedAnswer[]) => void;
   readonly #checkStore: () => void;
   readonly #clock: Clock;
+  readonly #seals: EntrySeals | undefined;
+  readonly #path: string;
+  #isSealed = false;
   #seenVersion: unknown;
 
   /** `path` names the store in errors. `clock` is the store's clock. */
-  constructor(db: DatabaseSync, { effects, facts, ...indexes }: Writers, path: string, clock: Clock) {
+  constructor(
+    db: DatabaseSync,
+    { effects, facts, ...indexes }: Writers,
+    { path, clock, seals }: Pick<GroupCommitOptions, 'path' | 'clock' | 'seals'>,
+  ) {
     this.#clock = clock;
+    this.#seals = seals;
+    this.#path = path;
+    const isSealed = prepareIsSealed(db);
     const refuseRetired = prepareRefuseRetired(db, path);
     const requireSchema = prepareRequireSchema(db, path);
     this.#checkStore = (): void => {
@@ -79,6 +92,7 @@ export class BatchWriter {
       if (version !== SCHEMA_VERSION) throw newerSchemaError(path, version, SCHEMA_VERSION);
       refuseRetired();
       requireSchema();
+      this.#isSealed = isSealed();
     };
     this.#effects = effects;
     this.#facts = facts;
@@ -90,7 +104,7 @@ export class BatchWriter {
       WHERE t.name = ? ORDER BY e.seq DESC LIMIT 1`);
     this.#insertTrajectory = db.prepare('INSERT INTO trajectory (name) VALUES (?)');
     this.#insertEntry = db.prepare(
-      'INSERT INTO entry (trajectory, seq, id, parent, kind, payload) VALUES (?, ?, ?, ?, ?, ?)',
+      'INSERT INTO entry (trajectory, seq, id, parent, kind, payload, seal) VALUES (?, ?, ?, ?, ?, ?, ?)',
     );
     this.#insertBlob = db.prepare('INSERT INTO blob (hash, text) VALUES (?, ?)');
     this.#eraseBlob = db.prepare("UPDATE blob SET text = '', erased_by = ? WHERE position = ? AND erased_by IS NULL");
@@ -144,13 +158,14 @@ export class BatchWriter {
   /**
    * Writes the batch, or writes nothing and returns the reason.
    *
-   * @throws SQLite's error. StoreError for misuse of the effect log or of facts, with nothing
-   *   written. `DuplicateEntry` for an id that the store has at another position: part of the batch
+   * @throws SQLite's error. StoreError for misuse of the effect log or of facts, and
+   *   `unsealed_writer`, with nothing written. `DuplicateEntry` for an id that the store has at another position: part of the batch
    *   is then written, and the caller must roll it back.
    */
   write(batch: Batch): CommitResult {
     const ahead = aheadOf(this.#clock, batch.clock);
     if (ahead !== undefined) return ahead;
+    if (this.#isSealed && this.#seals === undefined && batch.entries.length > 0) throw unsealedWriterError(this.#path);
     const conflict = this.#findConflict(batch.entries);
     if (conflict !== undefined) return conflictAt(conflict);
     let change: EffectChange | undefined;
@@ -230,8 +245,10 @@ export class BatchWriter {
     const { ids } = this.#indexes;
     if (ids.findWritten(row.id) !== undefined) throw new DuplicateEntry(row);
     const idBytes = Buffer.from(row.id, 'hex');
+    const seal = this.#seals === undefined ? null : Buffer.from(this.#seals.of(row), 'hex');
     try {
-      const inserted = this.#insertEntry.run(head.key, row.seq, idBytes, head.idBytes, row.kind, row.payload);
+      const { seq, kind, payload } = row;
+      const inserted = this.#insertEntry.run(head.key, seq, idBytes, head.idBytes, kind, payload, seal);
       const { lastInsertRowid } = requireRows(inserted, 1);
       ids.add(row.id, Number(lastInsertRowid));
     } catch (error) {

@@ -4,6 +4,7 @@ import { clearTimeout, setImmediate, setTimeout } from 'node:timers';
 import { isAssizeError } from '#base';
 import type { Batch, CommitResult } from '#ledger';
 import type { Clock } from '#oracle';
+import type { EntrySeals } from '../../entry-seals.ts';
 import type { StoreError } from '../../errors.ts';
 import type { OpenFiles } from '../connection/open-files.ts';
 import { PAUSE_MS } from '../connection/retry.ts';
@@ -58,6 +59,7 @@ export interface GroupCommitOptions {
   readonly files: OpenFiles | undefined;
   /** The store's clock. */
   readonly clock: Clock;
+  readonly seals: EntrySeals | undefined;
 }
 
 /**
@@ -137,7 +139,7 @@ export class GroupCommit {
   constructor(db: DatabaseSync, writers: Writers, options: GroupCommitOptions) {
     this.#db = db;
     this.#options = options;
-    this.#writer = new BatchWriter(db, writers, options.path, options.clock);
+    this.#writer = new BatchWriter(db, writers, options);
     this.#begin = db.prepare('BEGIN IMMEDIATE');
     this.#commit = db.prepare('COMMIT');
     this.#rollback = db.prepare('ROLLBACK');

@@ -2,7 +2,9 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { FactVector, FactWrite, Lease, LogStep, SideChange, SnapshotRow } from '#ledger';
 import type { OracleRow } from '#oracle';
 import type { Adoption } from '../../adoption.ts';
+import type { EntrySeals } from '../../entry-seals.ts';
 import { factSize } from '../../facts.ts';
+import type { SealedPage } from '../../native-port.ts';
 import type { Retirement } from '../../retirement.ts';
 import type { TextWriter } from '../facts/text-writer.ts';
 import { prepareAdopt, prepareRefuseCopied } from '../ledger/adoption.ts';
@@ -10,6 +12,7 @@ import { type ArchiveOperations, prepareArchiveOperations } from '../ledger/arch
 import { prepareIntegrate, prepareLogSize } from '../ledger/log.ts';
 import { prepareOracleGet, prepareOraclePut } from '../ledger/oracle.ts';
 import { prepareRetire } from '../ledger/retirement.ts';
+import { prepareSealSome } from '../ledger/seals.ts';
 import { prepareSidePut } from '../ledger/side.ts';
 import { prepareDropSnapshots, preparePutSnapshot } from '../ledger/snapshot.ts';
 import type { Writers } from './commit.ts';
@@ -34,6 +37,7 @@ export interface WriteOperations extends ArchiveOperations {
   endRebuilding(run: number): void;
   keepFacts(): boolean;
   sidePut(changes: readonly SideChange[]): boolean;
+  sealSome(seals: EntrySeals, after: number): SealedPage;
 }
 
 export type WriteOperationName = keyof WriteOperations;
@@ -71,6 +75,7 @@ const SIZES: { readonly [Name in WriteOperationName]: (...given: Parameters<Writ
     rows: changes.length,
     bytes: changes.reduce((sum, { body }) => sum + (body?.length ?? 0), 0),
   }),
+  sealSome: () => ({ rows: 1_000, bytes: 0 }),
   beginFiles: (_, files) => ({ rows: files.length + 1, bytes: 0 }),
   archiveSegment: ({ files, letters, blobs }) => ({ rows: files.length + letters.length + blobs.length, bytes: 0 }),
   replaceFile: () => ({ rows: 2, bytes: 0 }),
@@ -111,6 +116,7 @@ export function prepareOperations(
     endRebuilding: (run) => facts.endRebuilding(run),
     keepFacts: () => facts.keep(),
     sidePut: prepareSidePut(db),
+    sealSome: prepareSealSome(db),
     ...prepareArchiveOperations(db, blobs),
   };
 }
