@@ -1,5 +1,5 @@
 import { isInstance } from '#base';
-import { openStore, type Store } from '#stores';
+import { openStore, type Store, type StoreOptions } from '#stores';
 import type { CellPlace, CellsFile } from './cells-file.ts';
 import type { DirectoryState } from './directory.ts';
 import { faultOf, lastOf } from './divergence.ts';
@@ -21,14 +21,14 @@ export interface CellAudit {
  */
 export async function auditCells(file: CellsFile, log: RootLog): Promise<readonly CellAudit[]> {
   const directory = await log.read();
-  return Promise.all(file.cells.map((place) => audited(place, directory)));
+  return Promise.all(file.cells.map((place) => audited(place, directory, log)));
 }
 
-async function audited(place: CellPlace, directory: DirectoryState): Promise<CellAudit> {
+async function audited(place: CellPlace, directory: DirectoryState, { sealKeys }: RootLog): Promise<CellAudit> {
   const last = lastOf(directory, place.name);
   const found = { cell: place.name, recorded: last?.size };
   try {
-    const store = await openCellReadonly(place);
+    const store = await openCellReadonly(place, sealKeys);
     try {
       const size = await store.logSize();
       return { ...found, size, fault: last && (await faultOf(store, place.name, last)) };
@@ -41,8 +41,11 @@ async function audited(place: CellPlace, directory: DirectoryState): Promise<Cel
 }
 
 /** The store of a cell for reads, without a look at its last checkpoint. */
-export function openCellReadonly({ store, archive }: CellPlace): Promise<Store> {
-  return openStore(atPrimary(store), { mode: 'readonly', checkpoint: false, archive });
+export function openCellReadonly(
+  { store, archive }: CellPlace,
+  keys: Pick<StoreOptions, 'rootKeys'> = {},
+): Promise<Store> {
+  return openStore(atPrimary(store), { mode: 'readonly', checkpoint: false, archive, ...keys });
 }
 
 /**

@@ -66,7 +66,7 @@ export async function moveTenant(options: MoveOptions): Promise<Move> {
   const { file, log, tenant, to, onStep = () => undefined } = options;
   const target = cellNamed(file, to);
   const { from, isBegun } = await sourceOf(options);
-  return withStores(from, target, tenant, async (source, into) => {
+  return withStores(from, target, options, async (source, into) => {
     if (!isBegun) {
       await requireServed(from, source, options);
       await requireServed(target, into, options);
@@ -148,12 +148,12 @@ function placeIn({ tenants }: DirectoryState, tenant: string): DirectoryState['t
 async function withStores<T>(
   from: CellPlace,
   to: CellPlace,
-  tenant: string,
+  options: Pick<MoveOptions, 'tenant' | 'log'>,
   work: (from: Store, to: Store) => Promise<T>,
 ): Promise<T> {
-  const source = await storeOf(from, tenant);
+  const source = await storeOf(from, options);
   try {
-    const target = await storeOf(to, tenant);
+    const target = await storeOf(to, options);
     try {
       return await work(source, target);
     } finally {
@@ -164,9 +164,12 @@ async function withStores<T>(
   }
 }
 
-async function storeOf({ name, store, archive }: CellPlace, tenant: string): Promise<Store> {
+async function storeOf(
+  { name, store, archive }: CellPlace,
+  { tenant, log }: Pick<MoveOptions, 'tenant' | 'log'>,
+): Promise<Store> {
   try {
-    return await openStore(store, { mode: 'existing', archive });
+    return await openStore(store, { mode: 'existing', archive, ...log.sealKeys });
   } catch (cause) {
     if (!isAssizeError(cause, 'store_not_found')) throw cause;
     throw new CellsError(

@@ -1,4 +1,4 @@
-import { openStore, type Store, type StoreOptions } from '#stores';
+import { openStore, type Store, type StoreOptions, sealKeys } from '#stores';
 import { cellStore } from './cell-store.ts';
 import { type CellPlace, type CellsFile, cellNamed, partsOfCellsUrl, readCellsFile } from './cells-file.ts';
 import { divergenceOf } from './divergence.ts';
@@ -34,7 +34,7 @@ export async function openCell(url: string, options: OpenCellOptions): Promise<C
   const file = readCellsFile(path);
   const place = cellNamed(file, cell);
   const { root, onFailure, mode = 'create', ...others } = options;
-  const own = await openStore(place.store, { ...others, mode, archive: place.archive });
+  const own = await openStore(place.store, { ...others, mode, archive: place.archive, ...sealKeys(root) });
   let log: RootLog | undefined;
   try {
     // A cell with entries has a root log: an empty one in its place would place its tenants anew.

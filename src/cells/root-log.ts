@@ -2,7 +2,7 @@ import { issueWrit, type Writ } from '#authority';
 import { isAssizeError } from '#base';
 import type { SideStore } from '#ledger';
 import { Assize, type Ruling, type Trajectory } from '#runtime';
-import { openStore, type Store, type StoreOptions } from '#stores';
+import { openStore, type Store, type StoreOptions, sealKeys } from '#stores';
 import { AppliedOrders } from './applied-orders.ts';
 import { type DirectoryState, directory, ROOT_LOG } from './directory.ts';
 import { CellsError } from './errors.ts';
@@ -17,7 +17,7 @@ export interface RootLogOptions extends Pick<StoreOptions, 'mode'> {
   /** URL of the root store. */
   readonly url: string;
   /** The key that every cell trusts. With its private key the log takes orders. */
-  readonly root: { readonly publicKey: string; readonly privateKey?: string };
+  readonly root: { readonly publicKey: string; readonly privateKey?: string; readonly earlier?: readonly string[] };
 }
 
 /** The open store of the root log, with the runtime over it. */
@@ -60,6 +60,11 @@ export class RootLog {
    */
   static async open(options: RootLogOptions): Promise<RootLog> {
     return new RootLog(options.url, options.root, await opened(options));
+  }
+
+  /** The keys that check the seals of the root log, and of the cells. */
+  get sealKeys(): Pick<StoreOptions, 'rootKeys'> {
+    return sealKeys(this.#root);
   }
 
   /** The store, until it is opened again. */
@@ -182,7 +187,7 @@ export class RootLog {
 
 /** @throws the errors of `openStore` and of `Assize.open` */
 async function opened({ url, root, mode = 'create' }: RootLogOptions): Promise<Opened> {
-  const store = await openStore(url, { mode });
+  const store = await openStore(url, { mode, ...sealKeys(root) });
   try {
     const assize = new Assize({
       ...{ store, snapshots: store, oracle: store, domains: [directory], anchors: [root.publicKey] },

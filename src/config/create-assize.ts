@@ -3,7 +3,7 @@ import { arg, checkArgument, isAssizeError } from '#base';
 import { hashText } from '#canon';
 import type { Domain } from '#kernel';
 import { Assize, type AssizeOptions, type Proposal, type Ruling, type Trajectory } from '#runtime';
-import { checkStoreUrl, openStore, type Store } from '#stores';
+import { checkStoreUrl, openStore, type Store, sealKeys } from '#stores';
 import { anchorRoot } from './anchors-file.ts';
 import { DEFAULT_AGENT, defaultWrit } from './default-writ.ts';
 import { type Environment, ownEnvironment } from './environment.ts';
@@ -106,7 +106,10 @@ export async function createAssize<D extends Domain>(options: CreateAssizeOption
   const root = rootKeyOf(url, env);
   if (root.created) sayCreated(root);
   anchorRoot(url, root.publicKey);
-  const store = await openStore(url, { archive: options.archive ?? (env ?? ownEnvironment())['ASSIZE_ARCHIVE'] });
+  const store = await openStore(url, {
+    archive: options.archive ?? (env ?? ownEnvironment())['ASSIZE_ARCHIVE'],
+    ...sealKeys(root),
+  });
   try {
     return await worldIn(store, root, domain, agent, options);
   } catch (error) {

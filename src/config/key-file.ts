@@ -20,8 +20,8 @@ import { ConfigError } from './errors.ts';
 /** Only the owner reads and writes. */
 const KEY_MODE = 0o600;
 const OF_OTHERS = 0o077;
-/** A key with its line end. A larger file is no key. */
-const KEY_BYTES_MAX = 256;
+/** A key with a few earlier ones, a line each. */
+const KEY_BYTES_MAX = 1_024;
 const DRAFT = /^\.[0-9a-f]{16}\.draft$/;
 
 /**

@@ -12,6 +12,8 @@ export interface RootKey extends KeyPair {
   readonly file?: string;
   /** Whether this call created the file. */
   readonly created: boolean;
+  /** Private keys of before. Their seals of entries stay valid, and nothing else. */
+  readonly earlier?: readonly string[];
 }
 
 /** The environment variables of the root key. */
@@ -69,10 +71,14 @@ export function findRootKey(storeUrl: string, env: Environment = ownEnvironment(
   return { ...pairOf(text, `the file ${file}`), origin: 'file', file, created: false };
 }
 
-/** The message has no part of the text, which may be a key with a typing error. */
-function pairOf(text: string, source: string): KeyPair {
-  const key = text.trim();
-  if (/^[0-9a-f]{64}$/.test(key)) return generateKeys(Buffer.from(key, 'hex'));
+/**
+ * One key, or several separated by white space or commas: the first is the root key, and the others
+ * are earlier ones. The message has no part of the text, which may be a key with a typing error.
+ */
+function pairOf(text: string, source: string): KeyPair & Pick<RootKey, 'earlier'> {
+  const [key = '', ...earlier] = text.trim().split(/[\s,]+/);
+  if ([key, ...earlier].every((one) => /^[0-9a-f]{64}$/.test(one)))
+    return { ...generateKeys(Buffer.from(key, 'hex')), earlier };
   throw badKey(`The root key of ${source} is not 64 lower-case hex digits.`, source);
 }
 

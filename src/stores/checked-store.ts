@@ -361,7 +361,10 @@ export abstract class CheckedStore
   }
 
   async sealState(): Promise<SealState> {
-    if (!(await this.#access.read((reads) => reads.isSealed?.() ?? false))) return 'absent';
+    const isSealed = await this.#access.read((reads) => reads.isSealed?.());
+    if (isSealed === false) return 'absent';
+    // Only this process writes to a store in memory.
+    if (isSealed === undefined) return 'checked';
     return this.#seals === undefined ? 'unchecked' : 'checked';
   }
 

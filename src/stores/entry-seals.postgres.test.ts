@@ -50,14 +50,14 @@ onEveryDatabase((stores) => {
     const place = stores.newPlace();
     const rows = chain('t', 4);
     const store = await place.open({ rootKeys: [first] });
-    expect(await store.sealState!()).toBe('checked');
+    expect(await store.sealState()).toBe('checked');
     await add(store, rows);
     expect(await store.entries('t')).toEqual(rows);
     for (const row of await readsOf(store, rows[3]!)) expect(row).toEqual(rows[3]);
     expect(await store.commit({ entries: chain('many', 20), blobs: [] })).toEqual({ status: 'committed' });
     expect((await store.entries('many')).map(({ unsealed }) => unsealed)).toEqual(Array(20).fill(undefined));
     const reader = await place.open({ mode: 'readonly' });
-    expect([await reader.sealState!(), await reader.entries('t')]).toEqual(['unchecked', rows]);
+    expect([await reader.sealState(), await reader.entries('t')]).toEqual(['unchecked', rows]);
   });
 
   test('an entry that was inserted without the root key does not verify', async () => {
@@ -110,12 +110,12 @@ onEveryDatabase((stores) => {
     const without = await place.open();
     await add(without, rows.slice(0, 2));
     const store = await place.open({ rootKeys: [first] });
-    expect(await store.sealState!()).toBe('absent');
+    expect(await store.sealState()).toBe('absent');
     await add(store, rows.slice(2, 4));
     expect(await store.entries('t')).toEqual(rows.slice(0, 4));
-    await expect(without.sealEntries!()).rejects.toMatchObject({ code: 'unsealed_writer' });
-    expect(await store.sealEntries!()).toBe(2);
-    expect([await store.sealState!(), await store.sealEntries!()]).toEqual(['checked', 0]);
+    await expect(without.sealEntries()).rejects.toMatchObject({ code: 'unsealed_writer' });
+    expect(await store.sealEntries()).toBe(2);
+    expect([await store.sealState(), await store.sealEntries()]).toEqual(['checked', 0]);
     await expect(without.commit({ entries: rows.slice(4, 5), blobs: [] })).rejects.toMatchObject({
       code: 'unsealed_writer',
     });

@@ -11,7 +11,7 @@ export interface StoredRow extends EntryRow {
 /** What a store can say of its seals. `unchecked`: the store is sealed, and opened without a key. */
 export type SealState = 'absent' | 'unchecked' | 'checked';
 
-/** The extra port of a store whose entries have seals: all but a store in memory. */
+/** The port for the seals of entries. A store in memory has none: only its process writes to it. */
 export interface Sealable {
   sealState(): Promise<SealState>;
   /**
@@ -65,6 +65,18 @@ export class EntrySeals {
     const holds = wanted.length === given.length && timingSafeEqual(wanted, given);
     return holds ? undefined : 'its seal is not valid, so a process without the root key wrote it';
   }
+}
+
+/** The root keys with which a store checks its seals. The first one seals. */
+export function sealKeys(root: SealingKey | undefined): { readonly rootKeys?: readonly string[] } {
+  const { privateKey, earlier = [] } = root ?? {};
+  return privateKey === undefined ? {} : { rootKeys: [privateKey, ...earlier] };
+}
+
+/** A root key that can seal, as far as a process has it. */
+export interface SealingKey {
+  readonly privateKey?: string;
+  readonly earlier?: readonly string[];
 }
 
 /** The seals of a store that was opened with root keys. */

@@ -6,6 +6,7 @@ export type { Adoptable, Adoption } from './adoption.ts';
 export type { Archivable, ArchiveOptions, ArchiveReport } from './archive/archive-entries.ts';
 export { defaultArchive } from './archive/open-place.ts';
 export type { ArchiveState } from './archive/port.ts';
+export { type Sealable, type SealState, sealKeys } from './entry-seals.ts';
 export { StoreError, type StoreErrorCode } from './errors.ts';
 export type { Followable, StoreEvent } from './follow.ts';
 export type { InPlace } from './in-place.ts';

@@ -30,7 +30,7 @@ export type Store = LedgerStore &
   FactStore &
   SideStore &
   Adoptable &
-  Partial<Sealable> &
+  Sealable &
   Partial<Followable> &
   Partial<Retirable> &
   Partial<Archivable> &

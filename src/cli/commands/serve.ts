@@ -6,7 +6,7 @@ import { faultText, gateway, type Rules, rulesPolicy, warningsOf } from '#domain
 import type { Domain } from '#kernel';
 import type { SignerKey } from '#merkle';
 import { serve as startServer } from '#server';
-import { openStore } from '#stores';
+import { openStore, sealKeys } from '#stores';
 import { CliError, described, EXIT, note } from '../errors.ts';
 import { builtConsole, bundleVerifiers } from '../files/built-console.ts';
 import { isFile } from '../files/module-file.ts';
@@ -70,8 +70,12 @@ export function serve(program: Command): void {
         if (root.created)
           note(`Created the root key ${root.file}. It grants all authority in this store: keep it secret.`);
         const cell = isCellsUrl(config.store) ? await openCell(config.store, { root, onFailure }) : undefined;
-        const store = cell?.store ?? (await openStore(config.store, { archive: config.archive }));
+        const store = cell?.store ?? (await openStore(config.store, { archive: config.archive, ...sealKeys(root) }));
         try {
+          if ((await store.sealState()) === 'absent')
+            note(
+              'The store is not sealed, so who can write to its database can add entries, approvals too. Stop its processes, and seal it with assize store seal.',
+            );
           const rules = rulesOf(config);
           const domains = await domainsOf(config, rules);
           const serving = await startServer({

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { VerifyReport } from '#ledger';
 import { verifyStore } from '#runtime';
-import type { Store } from '#stores';
+import type { SealState, Store } from '#stores';
 import { counted, shortId } from '#views';
 import { CliError, EXIT } from '../errors.ts';
 import { domainOption, entryKeyOption, withSharedOptions } from '../files/options.ts';
@@ -56,10 +56,15 @@ export function verify(program: Command): void {
           const sound = reports.filter((report) => report.valid).map(({ trajectory_id }) => trajectory_id);
           const deep = domains && (await replayDeeply(session, store, sound, domains));
           const entries = reports.reduce((sum, report) => sum + report.entries, 0);
+          const seals = await store.sealState();
           session.progress.end();
           const { json, out } = session;
-          if (json) out.document({ valid, trajectories: reports.length, entries, reports, ...(deep && { deep }) });
-          else print(out, reports, entries);
+          if (json)
+            out.document({ valid, trajectories: reports.length, entries, seals, reports, ...(deep && { deep }) });
+          else {
+            print(out, reports, entries);
+            out.line(sealLine(seals, reports, entries));
+          }
           if (!json && deep !== undefined) printDeeply(out, deep);
           return valid && deep?.every(isSound) !== false ? EXIT.ok : EXIT.negative;
         });
@@ -87,6 +92,16 @@ function verified(
     ...(entryKeys.length > 0 && { entryKeys }),
     onProgress: (done, total) => progress.report('verifying entries', done, total),
   });
+}
+
+/** What the seals of the store say of the verified entries. */
+function sealLine(seals: SealState, reports: readonly VerifyReport[], entries: number): ReturnType<typeof line> {
+  if (seals === 'absent')
+    return line`Not sealed: who can write to the database can add entries. Seal it with assize store seal.`;
+  if (seals === 'unchecked') return line`Sealed, not checked: no root key.`;
+  // An entry without its seal ends the verified part of its trajectory.
+  const isWhole = reports.every(({ fault }) => fault?.code !== 'unsealed');
+  return isWhole ? line`${entries} of ${entries} sealed.` : red(line`An entry has no valid seal.`);
 }
 
 /** A column that is shown only if a trajectory has a value for it. */

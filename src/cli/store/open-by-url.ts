@@ -1,5 +1,6 @@
-import { findRootKey } from '#config';
-import { openStore, type Store, type StoreOptions } from '#stores';
+import { existsSync } from 'node:fs';
+import { findRootKey, type RootKey, rootKeyOf } from '#config';
+import { openStore, type Store, type StoreOptions, sealKeys } from '#stores';
 import { CliError, described, note } from '../errors.ts';
 
 /** An open store, with the words for its errors. */
@@ -10,6 +11,21 @@ export interface OpenedStore {
 }
 
 const asItIs = (error: unknown): unknown => error;
+
+/** The root key that seals the entries of a store. A new local store gets one. */
+function sealingKey(url: string, mode: StoreOptions['mode']): RootKey | undefined {
+  try {
+    const isNew = mode === 'create' && url.startsWith('sqlite:') && !existsSync(url.slice('sqlite:'.length));
+    const root = isNew ? rootKeyOf(url) : findRootKey(url);
+    if (root?.created)
+      note(`Created the root key ${root.file}. It grants all authority in this store: keep it secret.`);
+    return root;
+  } catch (error) {
+    // A reader of the store need not be a reader of its key.
+    if ((error as NodeJS.ErrnoException).code === 'EACCES') return undefined;
+    throw error;
+  }
+}
 
 /** Whether a URL names the root log of several cells, and none of the cells. */
 export function isRootLog(url: string): boolean {
@@ -24,8 +40,10 @@ export function isRootLog(url: string): boolean {
  */
 export async function openByUrl(
   url: string,
-  { root: wantsRoot = false, ...options }: StoreOptions & { readonly root?: boolean },
+  { root: wantsRoot = false, ...given }: StoreOptions & { readonly root?: boolean },
 ): Promise<OpenedStore> {
+  const root = sealingKey(url, given.mode);
+  const options = { ...given, ...sealKeys(root) };
   const plain = async (opening: Promise<Store>) => ({ store: await opening, explained: asItIs });
   if (!url.startsWith('cells:')) return plain(openStore(url, options));
   const { explainedHalt, openCell, partsOfCellsUrl, readCellsFile } = await import('#cells');
@@ -36,7 +54,6 @@ export async function openByUrl(
   const place = file.cells.find(({ name }) => name === cell);
   if (place !== undefined && options.mode === 'readonly')
     return plain(openStore(place.store, { ...others, archive: place.archive }));
-  const root = findRootKey(url);
   if (root === undefined)
     throw new CliError('usage', 'A cell follows the root log by its root key. Set ASSIZE_ROOT_KEY_FILE to its file.');
   const { store, watch } = await openCell(url, {

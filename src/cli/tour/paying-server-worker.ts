@@ -6,17 +6,18 @@
 import { parseRuleTable, ruleTable } from '#authority';
 import { rootKeyOf } from '#config';
 import { serve } from '#server';
-import { openStore } from '#stores';
+import { openStore, sealKeys } from '#stores';
 import type { BankAddress } from './bank-sink.ts';
 import { tourConfig } from './tour-config.ts';
 
 process.once('disconnect', () => process.exit());
 process.once('message', async (bank: BankAddress) => {
   const config = tourConfig(bank, { port: 0 });
+  const root = rootKeyOf(config.store, {});
   const { url } = await serve({
     config,
-    store: await openStore(config.store),
-    root: rootKeyOf(config.store, {}),
+    store: await openStore(config.store, sealKeys(root)),
+    root,
     domains: config.domains,
     policyOf: (rules) => ruleTable(parseRuleTable(rules)),
     log: () => undefined,

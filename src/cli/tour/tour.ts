@@ -5,7 +5,7 @@ import { addMicros } from '#canon';
 import { type PrincipalKind, type ResolvedConfig, type RootKey, rootKeyOf } from '#config';
 import { systemClock } from '#oracle';
 import { type ConsoleFiles, type Credentials, credentialsOf, type Serving, serve } from '#server';
-import { openStore, type Store } from '#stores';
+import { openStore, type Store, sealKeys } from '#stores';
 import { summaryOf } from '#views';
 import { builtConsole, bundleVerifiers } from '../files/built-console.ts';
 import type { Output } from '../terminal/output.ts';
@@ -60,7 +60,7 @@ async function fillAndServe(options: TourOptions): Promise<void> {
     // In a clone of the repository, the console is built while the worlds are filled.
     const consoleFiles = builtConsole();
     consoleFiles.catch(() => undefined);
-    const store = await openStore(TOUR_STORE);
+    const store = await openStore(TOUR_STORE, sealKeys(root));
     try {
       const parts = { root, bank, store, config: tourConfig(bank.address, options) };
       await fillWorlds(parts, options.interruption);

@@ -38,6 +38,7 @@ export async function verifyLogged(
       if (row === undefined || leaf === undefined) throw unsound(`position ${at + i} of the log is missing`);
       if (Buffer.compare(leaf, leafHash(row.payload)) !== 0)
         throw unsound(`${row.trajectory_id} seq ${row.seq} was changed after it was logged at position ${at + i}`);
+      if (row.unsealed !== undefined) throw unsound(`${row.trajectory_id} seq ${row.seq}: ${row.unsealed}`);
       trajectoryIds.add(row.trajectory_id);
     }
     at += limit;

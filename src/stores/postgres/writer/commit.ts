@@ -1,6 +1,7 @@
 import type { CommitResult, EntryRow, ErasedRow, Hash, Instant } from '#ledger';
 import type { OracleRow } from '#oracle';
 import { earliestTime } from '../../clock-ahead.ts';
+import type { EntrySeals } from '../../entry-seals.ts';
 import { StoreError } from '../../errors.ts';
 import { type FactChange, REPEATS_ERASED } from '../../facts.ts';
 import { COMMITTED } from '../../native-port.ts';
@@ -10,7 +11,6 @@ import { EffectPlan, type EffectReport, KnownEffects } from '../effects/effect-p
 import { isUniqueViolation } from '../errors.ts';
 import { FactPlan, partitionsOf, prepareFactStates } from '../facts/fact-plan.ts';
 import type { PartitionCache } from '../facts/partition-cache.ts';
-import type { GroupCommitOptions } from './group-commit.ts';
 import { BatchJob, OracleJob, type RowsJob } from './job.ts';
 
 /**
@@ -401,7 +401,7 @@ class Plan {
  * The call, with parameters from `entryValues` and `answerValues`, and whether followers are
  * notified.
  */
-export function prepareAppend({ schema, path, seals }: Pick<GroupCommitOptions, 'schema' | 'path' | 'seals'>): Appends {
+export function prepareAppend({ schema, path, seals }: AppendOptions): Appends {
   const call = (name: string, count: number): string => {
     const parameters = Array.from({ length: count }, (_, index) => `$${index + 1}`);
     return `SELECT * FROM "${schema}".${name}(${parameters.join(', ')})`;
@@ -427,6 +427,13 @@ export function prepareAppend({ schema, path, seals }: Pick<GroupCommitOptions, 
     sealed: (row) => bytea(seals === undefined ? row.id : row.id + seals.of(row)),
     path,
   };
+}
+
+/** Undefined `seals`: the process has no root key. */
+export interface AppendOptions {
+  readonly schema: string;
+  readonly path: string;
+  readonly seals: EntrySeals | undefined;
 }
 
 /** A function of the store with its arguments. */

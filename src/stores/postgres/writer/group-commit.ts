@@ -2,13 +2,12 @@ import { setImmediate } from 'node:timers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Batch, CommitResult } from '#ledger';
 import type { OracleRow } from '#oracle';
-import type { EntrySeals } from '../../entry-seals.ts';
 import type { StoreError } from '../../errors.ts';
 import type { Session } from '../connection/session.ts';
 import { ConnectionLost, isSerializationFailure, storeError, unknownCommitError } from '../errors.ts';
 import { PartitionCache } from '../facts/partition-cache.ts';
 import { AdaptiveBatchSize } from './batch-size.ts';
-import { type Appends, Group, prepareAppend } from './commit.ts';
+import { type AppendOptions, type Appends, Group, prepareAppend } from './commit.ts';
 import { BatchJob, type Job, OperationJob, OracleJob, type RowsJob } from './job.ts';
 import { NotificationRate } from './notification-rate.ts';
 import type { Writer } from './writer.ts';
@@ -23,13 +22,10 @@ export const GROUP_BYTES_MAX: number = 4 * 2 ** 20;
  */
 const CALLS_MAX = 100;
 
-export interface GroupCommitOptions {
-  readonly path: string;
-  readonly schema: string;
+export interface GroupCommitOptions extends AppendOptions {
   readonly writer: Writer;
   /** Whether followers are notified of commits. */
   readonly tell: boolean;
-  readonly seals: EntrySeals | undefined;
 }
 
 /**

@@ -17,7 +17,6 @@ import { prepareRefuseRetired } from '../ledger/retirement.ts';
 import { prepareIsSealed } from '../ledger/seals.ts';
 import { prepareRequireSchema } from '../schema/check-schema.ts';
 import { readMark, SCHEMA_VERSION } from '../schema/migrate.ts';
-import type { GroupCommitOptions } from './group-commit.ts';
 
 /** The maximum number of trajectories with heads in memory. Each further one costs one lookup. */
 const HEADS_MAX = 10_000;
@@ -27,6 +26,15 @@ export interface Indexes {
   /** Entries by their ids. */
   readonly ids: HashIndex;
   readonly blobs: HashIndex;
+}
+
+export interface BatchWriterOptions {
+  /** Names the store in errors. */
+  readonly path: string;
+  /** The store's clock. */
+  readonly clock: Clock;
+  /** Undefined without a root key. */
+  readonly seals: EntrySeals | undefined;
 }
 
 /** The writers of the parts of a batch, and the indexes. */
@@ -75,12 +83,7 @@ export class BatchWriter {
   #isSealed = false;
   #seenVersion: unknown;
 
-  /** `path` names the store in errors. `clock` is the store's clock. */
-  constructor(
-    db: DatabaseSync,
-    { effects, facts, ...indexes }: Writers,
-    { path, clock, seals }: Pick<GroupCommitOptions, 'path' | 'clock' | 'seals'>,
-  ) {
+  constructor(db: DatabaseSync, { effects, facts, ...indexes }: Writers, { path, clock, seals }: BatchWriterOptions) {
     this.#clock = clock;
     this.#seals = seals;
     this.#path = path;

@@ -3,14 +3,12 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { clearTimeout, setImmediate, setTimeout } from 'node:timers';
 import { isAssizeError } from '#base';
 import type { Batch, CommitResult } from '#ledger';
-import type { Clock } from '#oracle';
-import type { EntrySeals } from '../../entry-seals.ts';
 import type { StoreError } from '../../errors.ts';
 import type { OpenFiles } from '../connection/open-files.ts';
 import { PAUSE_MS } from '../connection/retry.ts';
 import { isBusy, isFull, isOutOfSpace, lockedError, notScrubbedError, poisonedError, storeError } from '../errors.ts';
 import { Checkpointer } from './checkpointer.ts';
-import { BatchWriter, type Writers } from './commit.ts';
+import { BatchWriter, type BatchWriterOptions, type Writers } from './commit.ts';
 import { BatchJob, type Job, OperationJob } from './job.ts';
 import { rewriteInThread } from './rewrite.ts';
 import { Scrubber } from './scrub.ts';
@@ -52,14 +50,10 @@ interface Scrub {
 /** `isDone`: false if no thread was available. This thread then does the rewrite. */
 type Aside = { readonly isDone: boolean } | { readonly failure: unknown };
 
-export interface GroupCommitOptions {
-  readonly path: string;
+export interface GroupCommitOptions extends BatchWriterOptions {
   readonly lockTimeoutMs: number;
   /** The files of a connection that writes. */
   readonly files: OpenFiles | undefined;
-  /** The store's clock. */
-  readonly clock: Clock;
-  readonly seals: EntrySeals | undefined;
 }
 
 /**
