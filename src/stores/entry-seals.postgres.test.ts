@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { generateKeys } from '#canon';
 import { checkRow, type EntryRow, readRow } from '#ledger';
 import { cases } from '../../tests/support/cases.ts';
+import { insertOf } from '../../tests/support/ledger/insert-of.ts';
 import { ChainWriter, commitMembers, rootMembers, second } from '../../tests/support/ledger/rows.ts';
 import { onEveryDatabase } from '../../tests/support/ledger/stores.ts';
 import type { Store } from './index.ts';
@@ -26,16 +27,6 @@ const add = async (store: Store, rows: readonly EntryRow[]): Promise<void> => {
   for (const row of rows) expect(await store.commit({ entries: [row], blobs: [] })).toEqual({ status: 'committed' });
 };
 
-/** One INSERT, as a user of the database who may only append writes it. */
-const insertOf = (row: EntryRow, kind: string, seal: string | undefined): string => {
-  const bytes = (hex: string) => (kind === 'sqlite' ? `x'${hex}'` : `'\\x${hex}'`);
-  const columns = `trajectory, seq, id, parent, kind, payload${seal === undefined ? '' : ', seal'}`;
-  const parent = row.parent === null ? 'NULL' : bytes(row.parent);
-  const key = `(SELECT key FROM trajectory WHERE name = '${row.trajectory_id}')`;
-  const payload = row.payload.replaceAll("'", "''");
-  return `INSERT INTO entry (${columns}) VALUES (${key}, ${row.seq}, ${bytes(row.id)}, ${parent}, '${row.kind}', '${payload}'${seal === undefined ? '' : `, ${bytes(seal)}`})`;
-};
-
 /** Every way in which a row is read. */
 const readsOf = async (store: Store, { id, trajectory_id, seq }: EntryRow): Promise<(EntryRow | undefined)[]> => [
   await store.resolve(id),
@@ -46,7 +37,7 @@ const readsOf = async (store: Store, { id, trajectory_id, seq }: EntryRow): Prom
 ];
 
 onEveryDatabase((stores) => {
-  test('a store created with a root key seals every entry and checks it in every read', async () => {
+  test('a store with a root key seals every entry, and checks it in each read', async () => {
     const place = stores.newPlace();
     const rows = chain('t', 4);
     const store = await place.open({ rootKeys: [first] });
@@ -123,7 +114,7 @@ onEveryDatabase((stores) => {
     expect(await store.entries('t')).toEqual(rows);
   });
 
-  test('any change of root keys keeps the seals of the named ones, and of no others', async () => {
+  test('a change of root keys keeps the seals of the named keys alone', async () => {
     const keys = [first, second_, foreign];
     const run = fc.asyncProperty(
       fc.array(fc.nat(2), { minLength: 1, maxLength: 6 }),

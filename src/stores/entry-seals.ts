@@ -3,12 +3,12 @@ import { keyedHash } from '#canon';
 import type { EntryRow, Hash } from '#ledger';
 import { StoreError } from './errors.ts';
 
-/** A row as a database returns it. `seal`: absent in a store without seals, empty if it is missing. */
+/** A stored row. `seal`: absent in a store without seals, and empty if it is missing. */
 export interface StoredRow extends EntryRow {
   readonly seal?: string;
 }
 
-/** What a store can say of its seals. `unchecked`: the store is sealed, and opened without a key. */
+/** Whether a store checks seals. `unchecked`: it is sealed, and was opened without a key. */
 export type SealState = 'absent' | 'unchecked' | 'checked';
 
 /** The port for the seals of entries. A store in memory has none: only its process writes to it. */

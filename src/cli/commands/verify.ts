@@ -94,7 +94,7 @@ function verified(
   });
 }
 
-/** What the seals of the store say of the verified entries. */
+/** The result of the check of seals, as a line. */
 function sealLine(seals: SealState, reports: readonly VerifyReport[], entries: number): ReturnType<typeof line> {
   if (seals === 'absent')
     return line`Not sealed: who can write to the database can add entries. Seal it with assize store seal.`;

@@ -154,6 +154,7 @@ const STATUS: Readonly<Partial<Record<ErrorStatus, readonly string[]>>> = {
       'store_denied',
       'store_copied',
       'store_rewound',
+      'unsealed_writer',
       'tool_failed',
       'witness_failed',
     ],

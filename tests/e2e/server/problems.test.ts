@@ -45,7 +45,7 @@ const FAULTS_OF_THE_SERVER: Readonly<Record<string, readonly string[]>> = {
   LedgerFault: [
     ...['bad_patch', 'bad_signature', 'blob_missing', 'blob_tampered', 'broken_chain', 'column_mismatch'],
     ...['effects_differ', 'malformed', 'not_canonical', 'overspent', 'rule_broken', 'source_missing', 'tampered'],
-    ...['writ_missing', 'writ_tampered'],
+    ...['unsealed', 'writ_missing', 'writ_tampered'],
   ],
   CallError: [
     'bad_answer',

@@ -4,7 +4,7 @@ import type { Readers } from '../connection/readers.ts';
 import { bytea } from '../connection/row.ts';
 import type { Session } from '../connection/session.ts';
 
-/** The number of entries that one statement seals. */
+/** The number of entries in one statement. */
 const PAGE = 1_000;
 
 /** Whether every entry has a seal, and must have one. */

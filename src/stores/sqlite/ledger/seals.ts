@@ -4,7 +4,7 @@ import type { EntrySeals } from '../../entry-seals.ts';
 import type { SealedPage } from '../../native-port.ts';
 import { requireRows } from '../connection/statements.ts';
 
-/** The number of entries that one transaction seals. */
+/** The number of entries in one transaction. */
 const PAGE = 1_000;
 const MARK = 'INSERT OR IGNORE INTO sealed (one, at) VALUES (1, ?)';
 

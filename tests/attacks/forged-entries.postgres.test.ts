@@ -1,0 +1,97 @@
+/** A user of the database, without the root key, inserts entries that break no rule of the ledger. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { ROOT_LOG, RootLog } from '#cells';
+import { type EntryRow, exportLines, importLines, integrateLog } from '#ledger';
+import { Assize, fsck, verifyStore } from '#runtime';
+import { MemoryStore, openStore, type Store, sealKeys } from '#stores';
+import { insertOf } from '../support/ledger/insert-of.ts';
+import { onEveryDatabase } from '../support/ledger/stores.ts';
+import { openUnguarded } from '../support/ledger/unguarded.ts';
+import { callOperation, pay, succeed } from '../support/server/calling.ts';
+import { ROOT, start } from '../support/server/serving.ts';
+import { till } from '../support/server/till.ts';
+
+const FORGED = '00'.repeat(40);
+
+/** The entry that a counselor's approval would write, made from a copy of the store. */
+async function approvalOf(store: Store, trajectory: string): Promise<EntryRow> {
+  const copy = new MemoryStore();
+  await integrateLog(store);
+  await importLines(copy, linesOf(store));
+  const assize = new Assize({ store: copy, domains: [till], anchors: [ROOT.publicKey] });
+  const opened = await assize.open(trajectory);
+  await opened.approvals.approve(opened.approvals.pending()[0]!.id, { principal: 'boss:ada', method: 'oidc' });
+  const row = await copy.head(trajectory);
+  await assize.close();
+  return row!;
+}
+
+async function* linesOf(store: Store): AsyncGenerator<string> {
+  for await (const line of exportLines(store)) yield line.slice(0, -1);
+}
+
+onEveryDatabase((stores) => {
+  test('attack 80: an inserted approval: no reader acts on it, nothing signs it', async () => {
+    const place = stores.newPlace();
+    const server = await start({ store: await place.open(sealKeys(ROOT)) });
+    expect(await succeed(server, 'proposals.create', pay('a', 150, 'large'))).toMatchObject({ ruling: 'escalated' });
+    await succeed(server, 'checkpoints.create');
+    const reader = await place.open({ mode: 'readonly' });
+    const approval = await approvalOf(await place.open(sealKeys(ROOT)), 'main');
+    await place.sql(insertOf(approval, stores.kind, FORGED));
+
+    const next = await callOperation(server, 'proposals.create', pay('b', 1, 'next'));
+    expect(next).toMatchObject({ status: 500, body: { code: 'internal' } });
+    const known = await callOperation(server, 'proposals.get', {
+      as: 'agent:scout',
+      path: { trajectory: 'main', key: 'large' },
+    });
+    expect(known.text).not.toContain('committed');
+    expect((await callOperation(server, 'checkpoints.create')).status).toBe(500);
+    expect(server.lines.join('')).toContain('its seal');
+    // Another trajectory goes on.
+    await succeed(server, 'proposals.create', pay('a', 1, 'k', { path: { trajectory: 'spare' } }));
+
+    const checked = await place.open({ mode: 'readonly', ...sealKeys(ROOT) });
+    const fault = { trajectory_id: 'main', code: 'unsealed', seq: approval.seq };
+    expect((await verifyStore(checked, { trajectoryIds: ['main'] }))[0]).toMatchObject({ valid: false, fault });
+    expect((await fsck(checked)).trajectories.find(({ valid }) => !valid)).toMatchObject({ fault });
+    const again = new Assize({ store: checked, domains: [till], anchors: [ROOT.publicKey] });
+    await expect(again.open('main')).rejects.toMatchObject({ code: 'invalid_ledger' });
+    // Without the key, the entry is one as others are.
+    expect((await verifyStore(reader, { trajectoryIds: ['main'] }))[0]).toMatchObject({ valid: true });
+  });
+});
+
+test('attack 81: an order inserted into the root log: no cell obeys it', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'assize-forged-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const [file, copied] = [join(folder, 'root.db'), join(folder, 'copy.db')];
+  const opened = async (path: string): Promise<RootLog> => {
+    const log = await RootLog.open({ url: `sqlite:${path}`, root: ROOT });
+    onTestFinished(() => log.close());
+    return log;
+  };
+  const log = await opened(file);
+  await log.order('halt', { tenant: 'acme', reason: 'pays twice' }, 'operator:test');
+  // The attacker makes the entry elsewhere, from what the database shows.
+  const elsewhere = await openStore(`sqlite:${copied}`);
+  await importLines(elsewhere, linesOf(await integrated(log.store)));
+  await elsewhere.close();
+  const forger = await opened(copied);
+  await forger.order('resume', { tenant: 'acme', reason: 'forged' }, 'operator:test');
+  const order = (await forger.store.head(ROOT_LOG))!;
+  const db = openUnguarded(file);
+  db.exec(insertOf(order, 'sqlite', FORGED));
+  db.close();
+  await expect(log.read()).rejects.toMatchObject({ code: 'invalid_ledger' });
+  await expect(opened(file)).rejects.toMatchObject({ code: 'invalid_ledger' });
+});
+
+async function integrated(store: Store): Promise<Store> {
+  await integrateLog(store);
+  return store;
+}
