@@ -1,4 +1,4 @@
-/** A user of the database, without the root key, inserts entries that break no rule of the ledger. */
+/** A user of the database without the root key inserts entries that break no rule of the ledger. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

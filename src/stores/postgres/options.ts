@@ -50,9 +50,9 @@ export interface PostgresOptions {
   /** The place of the store's archive: `file:FOLDER`, or `s3:BUCKET/PREFIX`. */
   readonly archive?: string | undefined;
   /**
-   * The private root keys with which entries are sealed. The first one seals new entries; the others
-   * are earlier ones, whose seals stay valid. Without them the store checks no seal, and a sealed
-   * store takes no entry.
+   * The private root keys with which entries are sealed. The first one seals new entries. The
+   * others are earlier ones, whose seals stay valid. Without keys the store checks no seal, and a
+   * sealed store takes no entry.
    */
   readonly rootKeys?: readonly string[];
   /** The name of the connections in the server's own views. */

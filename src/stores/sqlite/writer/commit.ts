@@ -162,8 +162,8 @@ export class BatchWriter {
    * Writes the batch, or writes nothing and returns the reason.
    *
    * @throws SQLite's error. StoreError for misuse of the effect log or of facts, and
-   *   `unsealed_writer`, with nothing written. `DuplicateEntry` for an id that the store has at another position: part of the batch
-   *   is then written, and the caller must roll it back.
+   *   `unsealed_writer`, with nothing written. `DuplicateEntry` for an id that the store has at
+   *   another position: part of the batch is then written, and the caller must roll it back.
    */
   write(batch: Batch): CommitResult {
     const ahead = aheadOf(this.#clock, batch.clock);
