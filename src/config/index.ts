@@ -50,6 +50,7 @@ export {
 } from './grants/grant-issuer.ts';
 export { type WithdrawOptions, withdrawGrants } from './grants/withdraw-grants.ts';
 export { type LoadOptions, loadConfig } from './load-config.ts';
+export { derivedLogKey } from './log-key.ts';
 export {
   type ConfigSources,
   DEFAULT_STORE,

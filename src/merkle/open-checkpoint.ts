@@ -7,7 +7,11 @@ import { formatNote, type NoteSignature, parseNote, parseSignatures } from './no
 import { requireUse, type VerifierKey } from './note-key.ts';
 import { type NoteRefusal, openNote, type VerifiedSignature } from './open-note.ts';
 
-/** A log and its keys. One of them must have signed its checkpoints. */
+/**
+ * A log and its keys. One of them must have signed its checkpoints. A log whose key has changed has
+ * several, and the name of a key may differ from the origin: the origin of a checkpoint is the
+ * name of its key.
+ */
 export interface KnownLog {
   readonly origin: string;
   readonly keys: readonly VerifierKey[];
@@ -53,12 +57,17 @@ export function openCheckpoint(
   if (!note.valid) return note;
   const checkpoint = attempt(() => parseCheckpoint(note.text));
   if (checkpoint instanceof MerkleError) return refused('malformed_checkpoint', checkpoint.message);
-  if (checkpoint.origin !== log.origin)
-    return refused('wrong_origin', `The checkpoint does not belong to ${log.origin}.`);
+  const names = new Set([log.origin, ...log.keys.map(({ name }) => name)]);
+  if (!names.has(checkpoint.origin)) return refused('wrong_origin', `The checkpoint does not belong to ${log.origin}.`);
   if (checkpoint.size === 0n && !sameHash(checkpoint.root, emptyRoot())) {
     return refused('malformed_checkpoint', 'A checkpoint of size 0 has the root of the empty tree.');
   }
-  const signatures = note.verified.filter(({ key }) => log.keys.some((known) => isSameKey(known, key)));
+  const signatures = note.verified.filter(
+    ({ key }) =>
+      log.keys.some((known) => isSameKey(known, key)) &&
+      // A key of another name vouches for its own origin alone.
+      (checkpoint.origin === log.origin || checkpoint.origin === key.name),
+  );
   const cosignatures = note.verified.filter(({ key }) => witnesses.some((known) => isSameKey(known, key)));
   if (signatures.length === 0) return refused('not_signed', `No key of ${log.origin} signed it.`);
   return { valid: true, checkpoint, text: note.text, signatures, cosignatures };

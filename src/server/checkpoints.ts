@@ -1,12 +1,10 @@
-import { hkdfSync } from 'node:crypto';
-import { type Instant, instantOf, type KeyPair } from '#canon';
+import { type Instant, instantOf } from '#canon';
 import {
   formatVerifierKey,
   type KnownLog,
   openCheckpoint,
   parseVerifierKey,
   type SignerKey,
-  signerKey,
   type VerifiedSignature,
   type VerifierKey,
 } from '#merkle';
@@ -33,6 +31,12 @@ export interface Cosigned {
   readonly cosigned_at?: Instant;
 }
 
+/** The key that signs checkpoints of a log now, and those that signed before. */
+export interface LogKeys {
+  readonly signer: SignerKey;
+  readonly earlier: readonly VerifierKey[];
+}
+
 /** The witnesses of a configuration. */
 export interface Witnesses {
   readonly keys: readonly VerifierKey[];
@@ -44,37 +48,38 @@ export function witnessesOf(given: readonly { readonly url: string; readonly key
   return { keys: known.map(({ key }) => key), ask: known.map((one) => httpWitness(one)) };
 }
 
-/** The key of a log that has no key of its own. All servers with the root key sign as one log. */
-export function derivedLogKey(root: KeyPair): SignerKey {
-  const seed = hkdfSync('sha256', Buffer.from(root.privateKey, 'hex'), '', 'assize/log/v1', 32);
-  return signerKey(`assize/${root.publicKey.slice(0, 16)}`, 'note', Buffer.from(seed).toString('hex'));
-}
-
 /**
  * The checkpoints of a log. Every server of a store extends the last one, so their checkpoints show
  * one history.
  */
 export class Checkpoints {
-  readonly origin: string;
-  /** The public key of the log. */
-  readonly key: string;
-  readonly known: KnownLog;
   readonly #store: Store;
-  readonly #signer: SignerKey;
+  readonly #keys: () => LogKeys;
   readonly #kept: LastCheckpoint;
   readonly #witnesses: Witnesses;
   /** The last one of this process. A writer of the database can put an earlier row back. */
   #own: CheckpointDocument | undefined;
   #signing: Promise<CheckpointDocument> | undefined;
 
-  constructor(store: Store, signer: SignerKey, kept: LastCheckpoint, witnesses: Witnesses) {
+  constructor(store: Store, keys: () => LogKeys, kept: LastCheckpoint, witnesses: Witnesses) {
     this.#store = store;
-    this.#signer = signer;
+    this.#keys = keys;
     this.#kept = kept;
     this.#witnesses = witnesses;
-    this.origin = signer.name;
-    this.key = formatVerifierKey(signer);
-    this.known = { origin: signer.name, keys: [signer] };
+  }
+
+  get origin(): string {
+    return this.#keys().signer.name;
+  }
+
+  /** The public key of the log, which signs from now on. */
+  get key(): string {
+    return formatVerifierKey(this.#keys().signer);
+  }
+
+  get known(): KnownLog {
+    const { signer, earlier } = this.#keys();
+    return { origin: signer.name, keys: [signer, ...earlier] };
   }
 
   /** The keys of the witnesses of the configuration. */
@@ -105,7 +110,8 @@ export class Checkpoints {
       const before = await this.#kept.read();
       const last = this.#newest(before);
       const { signed } = await makeCheckpoint(this.#store, {
-        signer: this.#signer,
+        signer: this.#keys().signer,
+        earlier: this.#keys().earlier,
         witnesses: this.#witnesses.ask,
         ...(last !== undefined && { last: last.checkpoint }),
         beforeSigning: ({ from, to }) => verifyLogged(this.#store, { from, to }),
@@ -128,11 +134,12 @@ export class Checkpoints {
     if (!verdict.valid)
       throw new ServerError(
         'foreign_checkpoint',
-        `The last checkpoint is not one of ${this.origin}: ${verdict.detail}`,
+        `The last checkpoint is not one of ${this.origin}: ${verdict.detail} If the key of the log was changed, add its earlier public key to the .vkey file beside the store.`,
       );
+    const [{ key }] = verdict.signatures as [VerifiedSignature];
     const { size, root } = verdict.checkpoint;
     return {
-      ...{ origin: this.origin, key: this.key, checkpoint: signed },
+      ...{ origin: verdict.checkpoint.origin, key: formatVerifierKey(key), checkpoint: signed },
       ...{ size: Number(size), root: Buffer.from(root).toString('hex') },
       witnesses: this.#witnesses.keys.map((key) => cosignedBy(key, verdict.cosignatures)),
     };

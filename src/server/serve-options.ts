@@ -4,10 +4,10 @@ import type { Cell } from '#cells';
 import type { ResolvedConfig, RootKey } from '#config';
 import type { Rules } from '#domains/gateway';
 import type { Domain, Migration } from '#kernel';
-import type { SignerKey } from '#merkle';
 import type { Clock } from '#oracle';
 import type { BundleOptions } from '#runtime';
 import type { Store } from '#stores';
+import type { LogKeys } from './checkpoints.ts';
 import type { ConsoleFiles } from './http/console-files.ts';
 
 /** The verifiers that proof bundles contain: the program in Python, and the page. */
@@ -37,7 +37,10 @@ export interface ServeOptions {
   readonly verifiers?: BundleVerifiers | undefined;
   /** Receives the lines of the log. */
   readonly log: (line: string) => void;
-  /** Signs the checkpoints of the log. Default: derived from the root key. */
-  readonly logKey?: SignerKey | undefined;
+  /**
+   * The keys of the log, read at each checkpoint: another process may change them. Default: derived
+   * from the root key.
+   */
+  readonly logKeys?: (() => LogKeys) | undefined;
   readonly clock?: Clock;
 }

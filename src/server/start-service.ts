@@ -1,10 +1,10 @@
-import { anchorRoot, GrantIssuer, recoveryKeyOf, runtimeServices, withdrawGrants } from '#config';
+import { anchorRoot, derivedLogKey, GrantIssuer, recoveryKeyOf, runtimeServices, withdrawGrants } from '#config';
 import { systemClock, systemRandom } from '#oracle';
 import { Assize } from '#runtime';
 import { checkpointFile, type Store } from '#stores';
 import { CellDuties } from './cells/cell-duties.ts';
 import { gracedReads } from './cells/graced-reads.ts';
-import { Checkpoints, derivedLogKey, witnessesOf } from './checkpoints.ts';
+import { Checkpoints, witnessesOf } from './checkpoints.ts';
 import { GatewayWorlds } from './gateway-worlds.ts';
 import { checkpointInFile, checkpointInStore, type LastCheckpoint } from './last-checkpoint.ts';
 import type { Metrics } from './log/metrics.ts';
@@ -114,7 +114,12 @@ async function watchedService(
     ...{ assize, store, config, domains, clock, tokens, sessions, metrics, grants, offices, gateways },
     names: new FreeNames(config.principals.keys()),
     migrations: options.migrations ?? new Map(),
-    checkpoints: new Checkpoints(store, options.logKey ?? derivedLogKey(root), last, witnessesOf(server.witnesses)),
+    checkpoints: new Checkpoints(
+      store,
+      options.logKeys ?? (() => ({ signer: derivedLogKey(root), earlier: [] })),
+      last,
+      witnessesOf(server.witnesses),
+    ),
     verifiers: options.verifiers ?? {},
     bundles: new OneAtATime(),
     comparisons: new OneAtATime(),

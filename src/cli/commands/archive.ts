@@ -14,7 +14,7 @@ import { line } from '../terminal/printable.ts';
 interface Options extends SharedOptions {
   readonly to?: string;
   readonly checkpoint?: string;
-  readonly logKey?: string;
+  readonly logKey: readonly string[];
   readonly keep?: number;
   readonly before?: string;
   readonly segmentLevel?: number;

@@ -10,7 +10,7 @@ import { green, line, red } from '../terminal/printable.ts';
 
 interface AuditOptions extends SharedOptions {
   readonly checkpoint: readonly string[];
-  readonly logKey?: string;
+  readonly logKey: readonly string[];
   readonly entryKey: readonly string[];
 }
 

@@ -1,7 +1,8 @@
 import { type Command, Option } from 'commander';
 import { parseInstant } from '#canon';
+import type { VerifierKey } from '#merkle';
 import { systemClock } from '#oracle';
-import { type BundleScope, type BundleVerdict, makeBundle, verifyBundle } from '#runtime';
+import { type BundleScope, type BundleVerdict, makeBundle, readCheckpoint, verifyBundle } from '#runtime';
 import type { Store } from '#stores';
 import { counted } from '#views';
 import { CliError, EXIT, type ExitCode, note } from '../errors.ts';
@@ -11,10 +12,10 @@ import { replaceFile } from '../files/replace-file.ts';
 import { ENTRY_HELP, entryNamed } from '../input/points.ts';
 import {
   checkpointOption,
-  fileBeside,
   lastCheckpoint,
   logKeyOption,
   readBytes,
+  readKnownLog,
   readVerifierKey,
 } from '../store/log-files.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
@@ -29,7 +30,7 @@ interface BundleCommandOptions extends SharedOptions {
   readonly trajectory?: string;
   readonly out?: string;
   readonly verify?: string;
-  readonly logKey?: string;
+  readonly logKey: readonly string[];
   readonly checkpoint?: string;
   readonly witness: readonly string[];
 }
@@ -69,12 +70,13 @@ export function bundle(program: Command): void {
 function made(session: Session, options: BundleCommandOptions): Promise<ExitCode> {
   const { out: file } = options;
   if (file === undefined) throw new CliError('usage', 'The file of the bundle is missing. Pass --out FILE.');
-  const logKey = readVerifierKey(options.logKey, fileBeside(session.storeUrl, 'vkey'), KEY);
   return session.withStore('readonly', async (store) => {
     const scope = await scopeOf(store, options);
     const checkpoint = await lastCheckpoint(session.storeUrl, options.checkpoint);
     if (checkpoint === undefined)
       throw new CliError('not_found', 'The log has no checkpoint for the bundle. Create one with assize checkpoint.');
+    const [{ key: logKey }] = readCheckpoint(checkpoint, readKnownLog(session.storeUrl, options.logKey))
+      .signatures as readonly [{ readonly key: VerifierKey }];
     const { zip, entries, inScope } = await makeBundle(store, {
       ...(await bundleVerifiers()),
       ...{ scope, checkpoint, logKey, witnesses: witnessesOf(options), madeAt: systemClock.now() },
@@ -114,11 +116,10 @@ async function scopeOf(store: Store, options: BundleCommandOptions): Promise<Bun
 async function verified(session: Session, file: string, options: BundleCommandOptions): Promise<ExitCode> {
   if (options.out !== undefined) throw new CliError('usage', '--verify writes nothing. Omit --out.');
   const zip = readBytes(file, 'The bundle', 'Create one with assize bundle');
-  const logKey = options.logKey === undefined ? undefined : readVerifierKey(options.logKey, undefined, KEY);
-  const verdict = await verifyBundle(zip, {
-    ...(logKey !== undefined && { logKey }),
-    witnesses: witnessesOf(options),
-  });
+  const logKeys = options.logKey.map((given) => readVerifierKey(given, undefined, KEY));
+  const witnesses = witnessesOf(options);
+  let verdict = await verifyBundle(zip, { ...(logKeys[0] && { logKey: logKeys[0] }), witnesses });
+  for (const logKey of logKeys.slice(1)) if (!verdict.valid) verdict = await verifyBundle(zip, { logKey, witnesses });
   if (session.json) session.out.document(documentOf(verdict));
   else sayVerdict(session, verdict);
   return verdict.valid ? EXIT.ok : EXIT.negative;

@@ -4,7 +4,17 @@ import { checkpointFile } from '#stores';
 import { counted } from '#views';
 import { CliError, EXIT, note } from '../errors.ts';
 import { entryKeyOption, repeatable, withSharedOptions } from '../files/options.ts';
-import { checkpointOption, keyOption, lastCheckpoint, readSigner, readVerifierKey } from '../store/log-files.ts';
+import {
+  checkpointOption,
+  hasLogKeys,
+  keyOption,
+  lastCheckpoint,
+  logKeyOption,
+  readKnownLog,
+  readSigner,
+  readVerifierKey,
+  rememberLogKey,
+} from '../store/log-files.ts';
 import { inSession, type SharedOptions } from '../store/session.ts';
 import { watchedStore } from '../store/watched-store.ts';
 import { line, printable, yellow } from '../terminal/printable.ts';
@@ -12,6 +22,7 @@ import { line, printable, yellow } from '../terminal/printable.ts';
 interface CheckpointOptions extends SharedOptions {
   readonly key?: string;
   readonly checkpoint?: string;
+  readonly logKey: readonly string[];
   readonly witness: readonly string[];
   readonly print?: boolean;
   readonly verify: boolean;
@@ -25,6 +36,7 @@ export function checkpoint(program: Command): void {
       .description('add all entries to the Merkle log, and sign its size and root')
       .addOption(keyOption)
       .addOption(checkpointOption)
+      .addOption(logKeyOption)
       .addOption(entryKeyOption)
       .addOption(repeatable('--witness <url=key>', 'witness that cosigns: its URL, and its public key or a file of it'))
       .option('--print', 'print the signed checkpoint instead of a summary')
@@ -49,8 +61,10 @@ export function checkpoint(program: Command): void {
           const total = (await store.trajectories()).reduce((sum, info) => sum + info.entries, 0);
           let since = 0;
           let verified: VerifiedEntries | undefined;
+          const isAfterChange = options.logKey.length > 0 || hasLogKeys(session.storeUrl);
           const made = await makeCheckpoint(store, {
             signer,
+            ...(isAfterChange && { earlier: readKnownLog(session.storeUrl, options.logKey).keys }),
             witnesses,
             ...(last === undefined ? {} : { last }),
             beforeSigning: async ({ from, to }) => {
@@ -74,6 +88,7 @@ export function checkpoint(program: Command): void {
             onProgress: (size) => session.progress.report('entries logged', size, total),
           });
           session.progress.end();
+          rememberLogKey(session.storeUrl, signer);
           const root = Buffer.from(made.root).toString('hex');
           const said = {
             origin: signer.name,

@@ -11,7 +11,7 @@ import { green, line, type Printable, red, yellow } from '../terminal/printable.
 
 interface FsckOptions extends SharedOptions {
   readonly checkpoint?: string;
-  readonly logKey?: string;
+  readonly logKey: readonly string[];
   readonly entryKey: readonly string[];
 }
 

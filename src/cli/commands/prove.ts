@@ -16,7 +16,7 @@ import { inSession, type Session, type SharedOptions } from '../store/session.ts
 import { green, line, red } from '../terminal/printable.ts';
 
 interface ProveOptions extends SharedOptions {
-  readonly logKey?: string;
+  readonly logKey: readonly string[];
   readonly checkpoint?: string;
   readonly out?: string;
   readonly verify?: string;

@@ -34,7 +34,7 @@ interface ReportCommandOptions extends SharedOptions {
   readonly size?: number;
   readonly out?: string;
   readonly checkpoint?: string;
-  readonly logKey?: string;
+  readonly logKey: readonly string[];
   readonly witness: readonly string[];
 }
 
@@ -129,7 +129,7 @@ async function checkpointOf(
   if (signed === undefined) return undefined;
   const { logKey, witness } = options;
   const file = fileBeside(storeUrl, 'vkey');
-  if (logKey === undefined && (file === undefined || !existsSync(file))) {
+  if (logKey.length === 0 && (file === undefined || !existsSync(file))) {
     note('The last checkpoint is not used, because the public key of the log is missing. Pass --log-key KEY.');
     return undefined;
   }

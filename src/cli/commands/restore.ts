@@ -15,7 +15,7 @@ import { green, line, red, yellow } from '../terminal/printable.ts';
 
 interface RestoreOptions extends SharedOptions {
   readonly checkpoint?: string;
-  readonly logKey?: string;
+  readonly logKey: readonly string[];
   readonly entryKey: readonly string[];
 }
 

@@ -4,16 +4,14 @@ import { isCellsUrl, openCell } from '#cells';
 import { loadConfig, type ResolvedConfig, rootKeyOf } from '#config';
 import { faultText, gateway, type Rules, rulesPolicy, warningsOf } from '#domains/gateway';
 import type { Domain } from '#kernel';
-import type { SignerKey } from '#merkle';
 import { serve as startServer } from '#server';
 import { openStore, sealKeys } from '#stores';
 import { CliError, described, EXIT, note } from '../errors.ts';
 import { builtConsole, bundleVerifiers } from '../files/built-console.ts';
-import { isFile } from '../files/module-file.ts';
 import { withSharedOptions } from '../files/options.ts';
 import { requireCellsKey } from '../store/cells-key.ts';
 import { loadDomains } from '../store/domains.ts';
-import { fileBeside, readSigner } from '../store/log-files.ts';
+import { serverLogKeys } from '../store/log-files.ts';
 import { project, projectPolicy } from '../store/project.ts';
 import { isRulesFile, rulesFileIn } from '../store/rules-files.ts';
 import { inSession, type SharedOptions } from '../store/session.ts';
@@ -81,7 +79,7 @@ export function serve(program: Command): void {
           const serving = await startServer({
             config: { ...config, store: cell?.place.store ?? config.store },
             ...{ store, cell, root, domains, rules },
-            logKey: ownLogKey(cell?.place.store ?? config.store),
+            logKeys: () => serverLogKeys(cell?.place.store ?? config.store, root),
             policy: rules === undefined ? await projectPolicy() : rulesPolicy(rules),
             console: await builtConsole(),
             verifiers: await bundleVerifiers(),
@@ -125,12 +123,6 @@ function tourOf({ config, signIn, host, port, fresh = false }: Options) {
 function withoutPrincipals({ file }: ResolvedConfig): string {
   const why = file === undefined ? 'There is no assize.config.ts here or above' : `${file} has no principals`;
   return `${why}, so no agent and no person can use this server. Write a project with assize init, or see sample worlds with assize serve --tour.`;
-}
-
-/** The key of the log beside the store, as the other commands use it. */
-function ownLogKey(storeUrl: string): SignerKey | undefined {
-  const file = fileBeside(storeUrl, 'key');
-  return file !== undefined && isFile(file) ? readSigner(storeUrl) : undefined;
 }
 
 /** The rules file of the configuration. Its warnings are printed. */

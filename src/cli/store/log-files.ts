@@ -1,6 +1,7 @@
 import { closeSync, fchmodSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Option } from 'commander';
 import { isAssizeError } from '#base';
+import { derivedLogKey, findRootKey, type RootKey } from '#config';
 import {
   formatSignerKey,
   formatVerifierKey,
@@ -11,9 +12,13 @@ import {
   type VerifierKey,
 } from '#merkle';
 import { readCheckpointFile } from '#runtime';
+import type { LogKeys } from '#server';
 import { checkpointFile } from '#stores';
 import { CliError } from '../errors.ts';
 import { unreadable, unwritable } from '../files/file-faults.ts';
+import { isFile } from '../files/module-file.ts';
+import { repeatable } from '../files/options.ts';
+import { replaceFile } from '../files/replace-file.ts';
 import { whileBlocked } from '../terminal/interrupt.ts';
 
 /**
@@ -25,9 +30,9 @@ export const keyOption: Option = new Option(
   '--key <file>',
   'file of the private key of the log (default: <store file>.key)',
 );
-export const logKeyOption: Option = new Option(
+export const logKeyOption: Option = repeatable(
   '--log-key <key>',
-  'public key of the log, or a file with it (default: <store file>.vkey)',
+  'public key of the log, or a file with its keys; an earlier one too, if the key was changed (default: <store file>.vkey)',
 );
 export const checkpointOption: Option = new Option(
   '--checkpoint <file>',
@@ -39,9 +44,18 @@ export function fileBeside(storeUrl: string, ending: string): string | undefined
   return storeUrl.startsWith('sqlite:') ? `${storeUrl.slice('sqlite:'.length)}.${ending}` : undefined;
 }
 
-/** The private key of the log. @throws CliError */
+/**
+ * The private key of the log: of the named file, else of the file beside the store, else derived
+ * from the root key, as a server signs.
+ *
+ * @throws CliError
+ */
 export function readSigner(storeUrl: string, file?: string): SignerKey {
   const path = file ?? fileBeside(storeUrl, 'key');
+  if (file === undefined && (path === undefined || !isFile(path))) {
+    const derived = derivedKey(storeUrl);
+    if (derived !== undefined) return derived;
+  }
   if (path === undefined) throw new CliError('usage', 'The private key of the log is missing. Pass --key FILE.');
   const text = readText(path, 'The private key of the log', 'Create one with assize keys new NAME');
   const key = inOurWords(path, () => parseSignerKey(text.trim()));
@@ -49,13 +63,68 @@ export function readSigner(storeUrl: string, file?: string): SignerKey {
   throw new CliError('bad_input', `${path} contains the key of a witness. Pass the private key of the log with --key.`);
 }
 
+/** The key that servers with the root key of the store sign with, if this user may read it. */
+function derivedKey(storeUrl: string): SignerKey | undefined {
+  try {
+    const root = findRootKey(storeUrl);
+    return root && derivedLogKey(root);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EACCES') return undefined;
+    throw error;
+  }
+}
+
 /**
- * The log from configuration: by its public key.
+ * The log from configuration: by its public keys. Without given ones, by those in the file beside
+ * the store and the one that is derived from the root key.
+ *
  * @throws CliError
  */
-export function readKnownLog(storeUrl: string, given?: string): KnownLog {
-  const key = readVerifierKey(given, fileBeside(storeUrl, 'vkey'), 'The public key of the log');
-  return { origin: key.name, keys: [key] };
+export function readKnownLog(storeUrl: string, given: readonly string[] = []): KnownLog {
+  const what = 'The public key of the log';
+  const beside = fileBeside(storeUrl, 'vkey');
+  const derived = given.length > 0 ? undefined : derivedKey(storeUrl);
+  const files = given.length > 0 ? given : beside !== undefined && isFile(beside) ? [beside] : [];
+  const keys = [...files.flatMap((one) => readVerifierKeys(one, what)), ...(derived ? [derived] : [])];
+  const [first] = keys;
+  if (first !== undefined) return { origin: first.name, keys };
+  return { origin: '', keys: [readVerifierKey(undefined, beside, what)] };
+}
+
+/** The keys of a log for a server, which reads them again for each checkpoint. @throws CliError */
+export function serverLogKeys(storeUrl: string, root: RootKey): LogKeys {
+  const [key, vkey] = [fileBeside(storeUrl, 'key'), fileBeside(storeUrl, 'vkey')];
+  const derived = derivedLogKey(root);
+  const known = vkey !== undefined && isFile(vkey) ? readVerifierKeys(vkey, 'The public key of the log') : [];
+  const signer = key !== undefined && isFile(key) ? readSigner(storeUrl) : derived;
+  return { signer, earlier: [...known, derived] };
+}
+
+/**
+ * Writes the public key of a signer before the known ones beside the store, so that both keys of a
+ * change verify. A file that has the key stays.
+ */
+export function rememberLogKey(storeUrl: string, signer: SignerKey): void {
+  const path = fileBeside(storeUrl, 'vkey');
+  if (path === undefined) return;
+  const known = isFile(path) ? readVerifierKeys(path, 'The public key of the log') : [];
+  const keys = [...new Set([signer, ...known].map(formatVerifierKey))];
+  if (keys.length > known.length) replaceFile(path, `${keys.join('\n')}\n`);
+}
+
+/** Whether the store has a known key of its log, beside it or by its root key. */
+export function hasLogKeys(storeUrl: string): boolean {
+  const beside = fileBeside(storeUrl, 'vkey');
+  return (beside !== undefined && isFile(beside)) || derivedKey(storeUrl) !== undefined;
+}
+
+/** One public key as text, or a file with a key on each line. @throws CliError */
+function readVerifierKeys(given: string, what: string): VerifierKey[] {
+  if (given.includes('+')) return [readVerifierKey(given, undefined, what)];
+  const lines = readText(given, what, 'Ask the operator of the log for the key')
+    .trim()
+    .split(/\s*\n\s*/);
+  return lines.map((text) => inOurWords(given, () => parseVerifierKey(text)));
 }
 
 /** A public key given as text, or by a file. @throws CliError */
@@ -76,7 +145,7 @@ export async function lastCheckpoint(storeUrl: string, file?: string): Promise<s
 /** The options that name a checkpoint, and the keys that only a checkpoint needs. */
 export interface CheckpointOptions {
   readonly checkpoint?: string;
-  readonly logKey?: string;
+  readonly logKey?: readonly string[];
   readonly witness?: readonly string[];
 }
 
@@ -88,7 +157,7 @@ export interface CheckpointOptions {
  */
 export async function usedCheckpoint(
   storeUrl: string,
-  { checkpoint, logKey, witness = [] }: CheckpointOptions,
+  { checkpoint, logKey = [], witness = [] }: CheckpointOptions,
 ): Promise<string | undefined> {
   const signed = await lastCheckpoint(storeUrl, checkpoint);
   if (signed !== undefined) return signed;
@@ -97,8 +166,8 @@ export async function usedCheckpoint(
       'unreadable_file',
       `There is no checkpoint at ${checkpoint}. Create one with assize checkpoint.`,
     );
-  if (logKey === undefined && witness.length === 0) return undefined;
-  const option = logKey === undefined ? '--witness' : '--log-key';
+  if (logKey.length === 0 && witness.length === 0) return undefined;
+  const option = logKey.length === 0 ? '--witness' : '--log-key';
   throw new CliError(
     'usage',
     `The option ${option} needs a checkpoint, and the store has none beside it. Create one with assize checkpoint, or pass --checkpoint FILE.`,

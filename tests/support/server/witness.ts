@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
+import { derivedLogKey } from '#config';
 import { formatVerifierKey, signerKey } from '#merkle';
 import { WitnessFile, witnessServer } from '#witness';
-import { derivedLogKey } from '../../../src/server/checkpoints.ts';
 import { ROOT } from './serving.ts';
 
 /** A running witness, as `server.witnesses` of a configuration names it. */

@@ -23,6 +23,8 @@ import { RuntimeError } from '../../errors.ts';
 export interface CheckpointOptions {
   /** The log's own key; its name is the origin. */
   readonly signer: SignerKey;
+  /** Keys that signed before: the last checkpoint may be by one of them. */
+  readonly earlier?: readonly VerifierKey[];
   /** The last signed checkpoint, if it was kept: the new one must extend it. */
   readonly last?: string;
   /**
@@ -66,6 +68,7 @@ export interface MadeCheckpoint extends LogHead {
 
 const CHECKPOINT_OPTIONS = arg.options<CheckpointOptions>({
   signer: arg.members({ name: arg.text, use: arg.text, id: arg.text, publicKey: arg.text, privateKey: arg.text }),
+  earlier: arg.optional(arg.list(arg.members({ name: arg.text, use: arg.text, id: arg.text, publicKey: arg.text }))),
   last: arg.optional(arg.text),
   witnesses: arg.optional(arg.list(arg.members({ cosign: arg.code }))),
   sinks: arg.optional(arg.list(arg.members({ put: arg.code }))),
@@ -83,9 +86,9 @@ const CHECKPOINT_OPTIONS = arg.options<CheckpointOptions>({
  */
 export async function makeCheckpoint(store: LogStore, options: CheckpointOptions): Promise<MadeCheckpoint> {
   checkArgument(CHECKPOINT_OPTIONS, options, 'options');
-  const { signer, last, witnesses = [], sinks = [], beforeSigning, onProgress } = options;
+  const { signer, earlier = [], last, witnesses = [], sinks = [], beforeSigning, onProgress } = options;
   await integrateLog(store, onProgress === undefined ? {} : { onProgress });
-  const log = { origin: signer.name, keys: [signer] };
+  const log = { origin: signer.name, keys: [signer, ...earlier] };
   const before = last === undefined ? undefined : readCheckpoint(last, log).checkpoint;
   if (before !== undefined) await requireContinuation(store, before);
   const head = await logHead(store);
@@ -148,7 +151,7 @@ export function readCheckpoint(
   if (opened.valid) return opened;
   throw new RuntimeError(
     'bad_checkpoint',
-    `The checkpoint cannot be trusted: ${opened.detail} Check that its file was not changed, and that the key is that of its log.`,
+    `The checkpoint cannot be trusted: ${opened.detail} Check that its file was not changed, and that the key is that of its log. If the key of the log was changed, name the earlier key as well (--log-key).`,
     { evidence: { reason: opened.reason } },
   );
 }
