@@ -78,8 +78,9 @@ function heldAmong<Waiting extends Reservation>(
   for (const rule of together) {
     if (alone.has(rule)) continue;
     const counted = without.has(rule) ? thatPass(world, rule, among) : among;
-    const isHeld = counted === among || brokenBy(findingsAfter(world, [own, ...operationsOf(counted)])).has(rule);
-    if (isHeld) return { by: firstOf(rule, counted), invariantId: rule.id };
+    const breaksWith = (some: readonly Waiting[]): boolean =>
+      brokenBy(findingsAfter(world, [own, ...operationsOf(some)])).has(rule);
+    if (counted === among || breaksWith(counted)) return { by: blocking(counted, breaksWith), invariantId: rule.id };
   }
   return undefined;
 }
@@ -94,9 +95,22 @@ function thatPass<Waiting extends Reservation>(world: World, rule: Rule, among: 
   return counted;
 }
 
-/** The oldest proposal that changes what the rule reads. */
-function firstOf<Waiting extends Reservation>(rule: Rule, waiting: readonly Waiting[]): Waiting {
-  return waiting.find(({ operations }) => changesAny(rule.patterns, operations)) ?? (waiting[0] as Waiting);
+/** The oldest proposal of a shortest row of them that breaks the rule: without it, the row passes. */
+function blocking<Waiting>(waiting: readonly Waiting[], breaksWith: (some: readonly Waiting[]) => boolean): Waiting {
+  const end = fewest(waiting.length, (count) => breaksWith(waiting.slice(0, count)));
+  return waiting[end - fewest(end, (count) => breaksWith(waiting.slice(end - count, end)))] as Waiting;
+}
+
+/** A count at which the rule breaks, and passes with one less. It passes with none, breaks with all. */
+function fewest(all: number, breaksWith: (count: number) => boolean): number {
+  let passing = 0;
+  let breaking = all;
+  while (breaking - passing > 1) {
+    const middle = (passing + breaking) >> 1;
+    if (breaksWith(middle)) breaking = middle;
+    else passing = middle;
+  }
+  return breaking;
 }
 
 /**

@@ -91,6 +91,17 @@ describe('while a claim waits', () => {
     expect(await claim(trajectory, 'a', 100, 'i-2')).toMatchObject({ ruling: 'committed' });
   });
 
+  test('of several claims that wait, the one that blocks is named', async () => {
+    const { trajectory } = await opened();
+    const waiting: string[] = [];
+    for (const n of [1, 2, 3, 4]) waiting.push(pendingOf(await claim(trajectory, `w${n}`, 11_000, `i-${n}`)));
+    for (const [n, by] of waiting.entries())
+      expect(await claim(trajectory, 'a', 100, `i-${n + 1}`)).toMatchObject({ ruling: 'frozen', by });
+    // All four together use up the budget: the oldest is named.
+    expect(await claim(trajectory, 'a', 7_000, 'i-5')).toMatchObject({ ruling: 'frozen', by: waiting[0] });
+    expect(await claim(trajectory, 'a', 6_000, 'i-5')).toMatchObject({ ruling: 'committed' });
+  });
+
   test('a refund that waits gives no room, and spoils no other approval', async () => {
     const { trajectory } = await opened();
     await claim(trajectory, 'old', 10_000);
