@@ -77,8 +77,11 @@ export interface MappedPrincipal extends Partial<PrincipalConfig> {
 /** One receiver of signed notices. */
 export interface WebhookConfig {
   readonly url: string;
-  /** Signs each request. At least 24 characters. */
-  readonly secret: string;
+  /**
+   * Signs each request. At least 24 characters. Two secrets sign each request twice, so that a
+   * receiver can change from one to the other.
+   */
+  readonly secret: string | readonly [string, string];
   /** Channels of pending proposals. Default: all. */
   readonly channels?: readonly string[];
   /**

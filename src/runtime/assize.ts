@@ -49,8 +49,9 @@ import {
 } from './options.ts';
 import type { EffectOutcome } from './records/effect-outcome.ts';
 import { reportFailure } from './records/report-failure.ts';
+import { type Ruling, rulingOf } from './records/ruling.ts';
 import { Trajectory } from './trajectory.ts';
-import { awaitOutcomes } from './transactions/body/await-outcome.ts';
+import { awaitOutcomes, wholeRuling } from './transactions/body/await-outcome.ts';
 import type { UnresolvedEffect } from './transactions/engine/engine.ts';
 import type { TransactionEngines } from './transactions/engine/engines.ts';
 import {
@@ -204,6 +205,16 @@ export class Assize {
     if (erasures === undefined || erasures !== this.#erasures) this.#replayer.forget();
     this.#erasures = erasures;
     return erasures;
+  }
+
+  /**
+   * The ruling that an entry records, with the outcomes of its calls now.
+   *
+   * @throws RuntimeError `not_a_ruling`; LedgerFault
+   * @internal
+   */
+  rulingAt(row: EntryRow): Promise<Ruling> {
+    return wholeRuling(rulingOf(row), this.#store, this.#effects);
   }
 
   /**

@@ -169,9 +169,11 @@ export {
   type RejectionInput,
   type Resolution,
   type Ruling,
+  rulingFrom,
   rulingOf,
 } from './records/ruling.ts';
 export { Trajectory } from './trajectory.ts';
+export { requestOf, wholeRuling } from './transactions/body/await-outcome.ts';
 export type { TransactionIntent } from './transactions/body/branch.ts';
 export type { BranchResult, Transaction } from './transactions/body/transaction.ts';
 export type { TransactionOptions } from './transactions/body/transaction-options.ts';

@@ -399,7 +399,7 @@ export class Trajectory<D extends Domain = Domain> {
   async rulingOf(idempotencyKey: string, principal: string): Promise<Ruling | undefined> {
     checkArgument(arg.text, idempotencyKey, 'idempotencyKey');
     checkArgument(arg.text, principal, 'principal');
-    return this.#proposals.rulingFor(idempotencyKey, principal);
+    return this.#proposals.wholeRulingFor(idempotencyKey, principal);
   }
 
   /**

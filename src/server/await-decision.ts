@@ -1,6 +1,7 @@
+import { isAssizeError } from '#base';
 import type { Instant } from '#canon';
 import type { Hash } from '#ledger';
-import { type FinalRuling, Trajectory, type WritChain } from '#runtime';
+import { type Assize, type AwaitOptions, type FinalRuling, type Ruling, Trajectory, type WritChain } from '#runtime';
 import { ServerError } from './errors.ts';
 import type { Request } from './operations/operation.ts';
 import { STANDING_MS } from './principals/standings.ts';
@@ -20,13 +21,13 @@ export interface Wait {
 }
 
 /**
- * Waits for a decision for as long as the caller keeps its authority: its credential counts, and
- * its writ is not revoked.
+ * Waits for a decision and for the calls of its commit, for as long as the caller keeps its
+ * authority: its credential counts, and its writ is not revoked.
  *
  * @throws the errors of `Approvals.awaitDecision`; ServerError `unauthenticated`, `forbidden`
  */
 export async function awaitDecision(
-  { caller, signal, requireStanding }: Waiting,
+  { caller, service, signal, requireStanding }: Waiting,
   trajectory: Trajectory,
   { pending, until, writ }: Wait,
 ): Promise<FinalRuling> {
@@ -43,8 +44,22 @@ export async function awaitDecision(
   const timer = setInterval(() => void check().catch((error: unknown) => lost.abort(error)), STANDING_MS).unref();
   try {
     const ends = AbortSignal.any([signal, lost.signal]);
-    return await trajectory.approvals.awaitDecision(pending, { until, signal: ends });
+    const ruling = await trajectory.approvals.awaitDecision(pending, { until, signal: ends });
+    return await settledRuling(service.assize, ruling, { until, signal: ends });
   } finally {
     clearInterval(timer);
   }
+}
+
+/** The ruling, once the calls of a commit have ended or need a person, or when the time is over. */
+export async function settledRuling<Ruled extends Ruling>(
+  assize: Pick<Assize, 'awaitEffects' | 'rulingAt'>,
+  ruling: Ruled,
+  options: AwaitOptions,
+): Promise<Ruled> {
+  if (ruling.ruling !== 'committed' || ruling.effects !== 'waiting') return ruling;
+  await assize.awaitEffects(ruling.entry.id, options).catch((error: unknown) => {
+    if (!isAssizeError(error, 'still_pending')) throw error;
+  });
+  return (await assize.rulingAt(ruling.entry)) as Ruled;
 }

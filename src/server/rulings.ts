@@ -1,47 +1,11 @@
 import type { z } from 'zod';
-import type { Misfit } from '#canon';
 import type { Ruling } from '#runtime';
-import type { interruptForm, rulingForm } from './operations/forms.ts';
-
-export type RulingDocument = z.input<typeof rulingForm>;
-
-/** A ruling as the API answers it. */
-export function rulingDocument(ruling: Ruling): RulingDocument {
-  if (ruling.ruling === 'frozen') {
-    const { by, detail, waiting } = ruling;
-    return { ruling: 'frozen', by, detail, waiting };
-  }
-  const { id, seq, trajectory_id } = ruling.entry;
-  const place = { trajectory_id, seq, entry_id: id };
-  if (ruling.ruling === 'committed') {
-    const { effects, calls, unchanged } = ruling;
-    return {
-      ruling: 'committed',
-      ...place,
-      ...(unchanged && { unchanged }),
-      ...(effects !== undefined && { effects, calls: (calls ?? []).map((call) => ({ ...call })) }),
-    };
-  }
-  const { reason, detail, invariantId } = ruling;
-  const why = { reason, detail, ...(invariantId !== undefined && { invariant_id: invariantId }) };
-  if (ruling.ruling === 'rejected')
-    return { ruling: 'rejected', ...place, ...why, findings: (ruling.findings ?? []) as Misfit[] };
-  const { pending, channel, approvals = 1, approvedBy = [] } = ruling;
-  return {
-    ruling: 'escalated',
-    ...place,
-    ...why,
-    approval_id: pending,
-    channel,
-    approvals,
-    approved_by: approvedBy.map(({ principal }) => principal),
-  };
-}
+import type { interruptForm } from './operations/forms.ts';
 
 /** An escalation as the interrupt of AG-UI 1.0. The client resumes with a decision, or waits. */
 export function interruptDocument(
   ruling: Extract<Ruling, { readonly ruling: 'escalated' }>,
-  expires: string | undefined,
+  { expires, page }: { readonly expires: string | undefined; readonly page: string },
 ): z.input<typeof interruptForm> {
   const { pending, reason, detail, channel, invariantId, entry } = ruling;
   return {
@@ -57,6 +21,7 @@ export function interruptDocument(
           metadata: {
             trajectory_id: entry.trajectory_id,
             channel,
+            page,
             cause: reason,
             ...(invariantId !== undefined && { invariant_id: invariantId }),
           },

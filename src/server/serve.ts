@@ -1,10 +1,12 @@
 import type { Hono } from 'hono';
-import type { KeyPair } from '#canon';
+import { addMicros, type KeyPair } from '#canon';
 import type { Cell } from '#cells';
 import type { ResolvedConfig } from '#config';
+import type { EntryRow } from '#ledger';
+import { settledRuling } from './await-decision.ts';
 import { CellRoutes } from './cells/cell-routes.ts';
 import { ServerError } from './errors.ts';
-import { eventOf } from './events/event-stream.ts';
+import { type EventRulings, eventOf } from './events/event-stream.ts';
 import { LogTail } from './events/log-tail.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createApp, stopped } from './http/app.ts';
@@ -85,7 +87,12 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const logger = new Logger(options.log, () => new Date().toISOString());
   const metrics = new Metrics();
   const onFailure = (error: unknown): void => logger.failure(undefined, error);
-  const tail = new LogTail(options.store, { pollMs: POLL_MS, onFailure, textOf: eventOf });
+  const rulings: EventRulings = {
+    at: (row) => service.assize.rulingAt(row),
+    entry: (id) => options.store.resolve(id),
+  };
+  const textOf = (position: number, row: EntryRow) => eventOf(position, row, rulings);
+  const tail = new LogTail(options.store, { pollMs: POLL_MS, onFailure, textOf });
   const receivers = receiversOf(config.webhooks, config.mail === undefined ? new Map() : config.principals);
   let notices: NoticeSender | undefined;
   const wakeNotices = (): void => notices?.wake();
@@ -135,7 +142,9 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     ...{ store, receivers, mail: config.mail, onFailure, clock },
     openProposals: openProposalsIn(assize, store, onFailure),
     decidersOf: decidersIn(assize),
-    urlOf: (pendingId) => `${url}/v1/approvals/${pendingId}`,
+    pageOf: (path) => `${url}${path}`,
+    rulingOf: async (row) =>
+      settledRuling(assize, await assize.rulingAt(row), { until: addMicros(clock.now(), CALLS_MS * 1_000) }),
     onGivenUp: ({ entry, type, attempts, shown, error }) =>
       logger.event('notice_failed', { receiver: shown, type, entry, attempts, ...error }),
   });

@@ -29,18 +29,22 @@ export interface PendingParts {
   readonly payload: PendingPayload;
   /** The open choices of the approver. */
   readonly questions: Questions;
+  /** The id under which the proposal was first pending. */
+  readonly request: string;
   /** A withdrawn source of the proposal, which can only be rejected. */
   readonly withdrawn?: string;
 }
 
 /** A pending proposal as a document: the calls, the changes and the cost of its approval. */
-export async function pendingView(store: LedgerStore, { id, payload, questions, withdrawn }: PendingParts) {
+export async function pendingView(store: LedgerStore, { id, payload, request, questions, withdrawn }: PendingParts) {
   const { trajectory_id, seq, at, proposal, digest, channel, reason, invariant_id, detail, freezes, expires } = payload;
   const { action, budget_cost, delta, approval } = proposal;
   const { needed, given } = approvalsOf(payload);
   const overrides = overridesIn(payload);
   return {
     id,
+    of: isEffectPending(payload) ? ('effect' as const) : ('proposal' as const),
+    request_id: request,
     trajectory_id,
     seq,
     at,

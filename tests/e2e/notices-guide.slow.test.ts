@@ -51,17 +51,21 @@ test('the receiver accepts what a server of the config sends, and nothing else',
   const store = new MemoryStore();
   const assize = runtimeOver(store, [desk]);
   const webhooks = config.webhooks.slice(1).map(({ channels: _, ...rest }) => rest);
-  const urlOf = (id: string): string => `https://assize.example/approvals/${id}`;
+  const pageOf = (path: string): string => `https://assize.example${path}`;
   const openProposals = openProposalsIn(assize, store, (error) => expect(error).toBeUndefined());
   const receivers = receiversOf(webhooks, new Map());
-  const options = { store, receivers, openProposals, decidersOf: decidersIn(assize), urlOf, clock: systemClock };
-  const sender = new NoticeSender({ ...options, onFailure: (error) => expect(error).toBeUndefined() });
+  const options = { store, receivers, openProposals, decidersOf: decidersIn(assize), pageOf, clock: systemClock };
+  const sender = new NoticeSender({
+    ...options,
+    rulingOf: (row) => assize.rulingAt(row),
+    onFailure: (error) => expect(error).toBeUndefined(),
+  });
   await sender.start();
   onTestFinished(() => sender.stop());
   await pay(assize, 't', 900);
   const { id } = await waiting(assize, 't');
   sender.wake();
-  await expect.poll(() => said, { timeout: 10_000 }).toBe(`ready\napproval.requested pay ${urlOf(id)}\n`);
+  await expect.poll(() => said, { timeout: 10_000 }).toBe(`ready\napproval.requested pay ${pageOf(`/inbox/${id}`)}\n`);
   const forged = await fetch(webhooks[0]!.url, {
     method: 'POST',
     headers: {

@@ -80,16 +80,28 @@ class Role(TypedDict):
     params: dict[str, str]
 
 
+class MadeCall(TypedDict):
+    """A call of a commit, with the answer of its tool."""
+
+    id: str
+    tool: str
+    phase: str
+    answer: NotRequired[Any]
+    too_long: NotRequired[Literal[True]]
+    unreadable: NotRequired[Literal[True]]
+
+
 class Committed(TypedDict):
-    """The action is committed."""
+    """The action is committed. `effects` and `calls`: what became of its calls, as of now."""
 
     ruling: Literal["committed"]
     trajectory_id: str
     seq: int
     entry_id: str
     unchanged: NotRequired[Literal[True]]
-    effects: NotRequired[str]
-    calls: NotRequired[list[dict[str, Any]]]
+    request_id: NotRequired[str]
+    effects: NotRequired[Literal["settled", "failed", "needs_human", "waiting"]]
+    calls: NotRequired[list[MadeCall]]
 
 
 class Rejected(TypedDict):
@@ -102,6 +114,7 @@ class Rejected(TypedDict):
     reason: str
     detail: str
     invariant_id: NotRequired[str]
+    request_id: NotRequired[str]
     findings: list[dict[str, str]]
 
 
@@ -116,6 +129,7 @@ class Escalated(TypedDict):
     detail: str
     invariant_id: NotRequired[str]
     approval_id: str
+    request_id: str
     channel: str
     approvals: int
     approved_by: list[str]
@@ -145,6 +159,8 @@ class Approval(TypedDict):
     """A pending proposal: its digest names exactly these calls, changes and cost."""
 
     id: str
+    of: Literal["proposal", "effect"]
+    request_id: str
     trajectory_id: str
     seq: int
     at: str

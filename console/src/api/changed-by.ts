@@ -57,8 +57,8 @@ export const statements: { readonly changedBy: ChangedBy } = {
 
 /** For tool calls: begun by commits, and settled by the runtime and by people. */
 export const calls: { readonly changedBy: ChangedBy } = {
-  changedBy: ({ effects = 0, kind, ruling, resolves, action }) =>
-    effects > 0 ||
+  changedBy: ({ calls, kind, ruling, resolves, action }) =>
+    calls !== undefined ||
     resolves !== undefined ||
     action?.startsWith('assize.') === true ||
     kind === 'pending_approval' ||

@@ -16,8 +16,8 @@ export interface LogEvent {
   readonly counselor?: string;
   /** The number of changed keys of the memory. */
   readonly beliefs?: number;
-  /** The number of calls that the commit makes. */
-  readonly effects?: number;
+  /** The calls that the commit makes. */
+  readonly calls?: readonly unknown[];
   readonly id: string;
 }
 

@@ -5,7 +5,7 @@ import type { CommitPayload } from '#ledger';
 import { readRow } from '#ledger';
 import type { Ruling, WritChain } from '#runtime';
 import type { Store } from '#stores';
-import { shortId } from '#views';
+import { rulingView, shortId } from '#views';
 import { CliError } from '../errors.ts';
 import { anchorsOption, domainOption, entryKeyOption, type OpeningOptions, signerOption } from '../files/options.ts';
 import { ephemeralWrits } from '../input/ephemeral-writ.ts';
@@ -122,12 +122,7 @@ export function memoryChangeOf(ruling: Extract<Ruling, { ruling: 'committed' }>)
 
 /** The outcome of the assertion, for programs. */
 export function describedRuling(ruling: Ruling): object {
-  if (ruling.ruling === 'frozen') return { ruling: 'frozen', by: ruling.by, detail: ruling.detail };
-  const { id, seq, trajectory_id } = ruling.entry;
-  const place = { ruling: ruling.ruling, trajectory_id, seq, entry_id: id };
-  if (ruling.ruling === 'committed') return { ...place, ...memoryChangeOf(ruling) };
-  const { reason, detail } = ruling;
-  return { ...place, reason, detail, ...(ruling.ruling === 'escalated' && { channel: ruling.channel }) };
+  return { ...rulingView(ruling), ...(ruling.ruling === 'committed' && memoryChangeOf(ruling)) };
 }
 
 export function rulingLine(ruling: Ruling): Printable {

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Json } from '#base';
 import { approvalsOf, type Halt, isEffectPending, isExpired, type PendingPayload, Replayer } from '#ledger';
 import { systemClock } from '#oracle';
-import { withdrawnSourceOf } from '#runtime';
+import { requestOf, withdrawnSourceOf } from '#runtime';
 import type { Store } from '#stores';
 import { type PendingParts, pendingView, questionsIn, shortId, shortTime, toolCalls } from '#views';
 import { EXIT } from '../errors.ts';
@@ -82,6 +82,7 @@ async function openPendings(session: Session, store: Store, trajectory: string |
       open.push({
         id,
         payload,
+        request: (await requestOf(payload, store)) ?? id,
         state: fold.state as Json,
         questions: await questionsIn(payload, replayer.values),
         ...(withdrawn !== undefined && { withdrawn }),

@@ -3,13 +3,13 @@ import { isAssizeError, isInstance, type Json } from '#base';
 import { DEFAULT_AGENT } from '#config';
 import type { Tool } from '#effects';
 import type { Ruling, WritChain } from '#runtime';
-import { shortId } from '#views';
+import { rulingView, shortId } from '#views';
 import { CliError, EXIT, type ExitCode } from '../errors.ts';
 import { withSharedOptions } from '../files/options.ts';
 import { type ActingIn, actingWrit } from '../input/acting-writ.ts';
 import { jsonOption } from '../input/json-option.ts';
 import { readWritFile } from '../input/writ-file.ts';
-import { callLines, findingLines, rulingDocument, rulingLine } from '../render/ruling-text.ts';
+import { callLines, findingLines, rulingLine } from '../render/ruling-text.ts';
 import { type ActingOptions, withActingOptions } from '../store/acting-options.ts';
 import { requireAnchors } from '../store/anchors.ts';
 import { headOf } from '../store/entries.ts';
@@ -129,7 +129,7 @@ function withoutTools(action: string, cause: unknown): CliError {
 }
 
 function say({ json, out, again }: Session, ruling: Ruling, { domain = [], tools }: Options): ExitCode {
-  if (json) out.document(rulingDocument(ruling));
+  if (json) out.document(rulingView(ruling));
   else {
     out.line(rulingLine(ruling));
     for (const finding of findingLines(ruling)) out.line(finding);

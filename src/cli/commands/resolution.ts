@@ -1,22 +1,21 @@
 import { isAssizeError, isInstance } from '#base';
-import { isUnresolved } from '#effects';
-import { type EntryRow, pendingEffectIn, readRow } from '#ledger';
-import type { EffectTransaction, Ruling, Trajectory } from '#runtime';
+import { type EntryRow, pendingEffectIn } from '#ledger';
+import { type Ruling, rulingOf, type Trajectory, wholeRuling } from '#runtime';
 import type { Store } from '#stores';
-import { amendmentText, counted, readable, shortId } from '#views';
+import { amendmentText, readable, rulingView, shortId } from '#views';
 import { CliError, EXIT, type ExitCode } from '../errors.ts';
 import type { OpeningOptions } from '../files/options.ts';
 import { entryNamed } from '../input/points.ts';
-import { hasEnded } from '../render/effects-text.ts';
+import { callLines, rulingLine } from '../render/ruling-text.ts';
 import { anchorsPath } from '../store/anchors.ts';
 import { type RecoveryKeyOptions, readRecoveryKey } from '../store/recovery-key.ts';
 import { requireLocal } from '../store/root-key.ts';
-import { openAssize, readingAssize } from '../store/runtime.ts';
+import { openAssize } from '../store/runtime.ts';
 import type { Session, SharedOptions } from '../store/session.ts';
 import { loadTools, reportingWaits, untilStopped, whenEffectsFree } from '../store/tools.ts';
 import { Interrupted } from '../terminal/interrupt.ts';
 import type { Output } from '../terminal/output.ts';
-import { green, line, red, yellow } from '../terminal/printable.ts';
+import { green, line } from '../terminal/printable.ts';
 
 /** How a counselor at a terminal was identified: by the operator of the terminal. */
 export const METHOD = 'cli';
@@ -54,7 +53,7 @@ export function resolvePending(
     const recovery = readRecoveryKey(options.recoveryKey);
     const assize = await openAssize(reportingWaits(store, wait), session.storeUrl, options, tools, recovery);
     const { interruption } = session;
-    const ruling = await untilStopped(assize, tools, interruption, async () => {
+    const decided = await untilStopped(assize, tools, interruption, async () => {
       const trajectory = await assize.open(pending.trajectory_id);
       if (tools.length > 0) {
         // The approving process executes the buffered effects.
@@ -70,31 +69,23 @@ export function resolvePending(
         throw new Interrupted(error.signal, true, `${shortId(pending.id)} is still pending`);
       throw withAnchors(error, session.storeUrl, options.anchors);
     });
-    const done = ruling.ruling === 'committed' ? await effectsOf(store, ruling.entry.id) : undefined;
-    if (interruption.aborted && ruling.ruling === 'committed' && done !== undefined && !hasEnded(done.phase)) {
+    // The calls ran on until the runtime was closed.
+    const ruling =
+      decided.ruling === 'committed' ? await wholeRuling(rulingOf(decided.entry), store, undefined) : decided;
+    const { effects = 'settled' } = ruling.ruling === 'committed' ? ruling : {};
+    if (interruption.aborted && ruling.ruling === 'committed' && effects !== 'settled') {
       const { signal }: Interrupted = interruption.reason;
-      throw new Interrupted(signal, true, committedUntil(ruling.entry, done));
+      throw new Interrupted(signal, true, committedUntil(ruling.entry));
     }
-    say(session, pending, ruling, done);
+    say(session, pending, ruling);
     // An expired proposal is rejected, regardless of the counselor's decision.
-    return wanted.includes(ruling.ruling) && (done === undefined || hasEnded(done.phase)) ? EXIT.ok : EXIT.negative;
+    return wanted.includes(ruling.ruling) && effects === 'settled' ? EXIT.ok : EXIT.negative;
   });
 }
 
 /** The approval is durable, even if its effects are incomplete. */
-function committedUntil({ id }: EntryRow, { epoch }: EffectTransaction): string {
-  return `the proposal is committed as ${shortId(id)}, and transaction ${epoch} has not ended; resume it with assize effects recover`;
-}
-
-/** The outcome of the effects that a commit names. Undefined if it names none. */
-async function effectsOf(store: Store, commitId: string): Promise<EffectTransaction | undefined> {
-  const row = await store.resolve(commitId);
-  const payload = row === undefined ? undefined : readRow(row).payload;
-  const [effect] = payload?.kind === 'commit' ? payload.delta.effects : [];
-  const place = effect && (await store.effectKey(effect.id));
-  if (place === undefined) return undefined;
-  const [transaction] = await readingAssize(store).effects({ epoch: place.epoch });
-  return transaction;
+function committedUntil({ id }: EntryRow): string {
+  return `the proposal is committed as ${shortId(id)}, and its calls have not ended; resume them with assize effects recover`;
 }
 
 async function pendingEntry(store: Store, text: string): Promise<EntryRow> {
@@ -136,35 +127,18 @@ function digestOf(row: EntryRow, typed: string | undefined): { digest?: string }
   return { digest: typed.length >= 8 && whole.startsWith(typed.toLowerCase()) ? whole : typed };
 }
 
-function say({ json, out }: Session, pending: EntryRow, ruling: Ruling, done: EffectTransaction | undefined): void {
+function say({ json, out }: Session, pending: EntryRow, ruling: Ruling): void {
   if (ruling.ruling === 'frozen') throw new CliError('usage', ruling.detail);
-  const { id, seq, trajectory_id } = ruling.entry;
-  const why =
-    ruling.ruling === 'rejected'
-      ? { reason: ruling.reason, detail: ruling.detail }
-      : ruling.ruling === 'escalated'
-        ? { approvals: ruling.approvals, approved_by: ruling.approvedBy }
-        : {};
   const payload = readable(ruling.entry)?.payload;
   const commit = payload?.kind === 'commit' ? payload : undefined;
-  if (json)
-    out.document({
-      ruling: ruling.ruling,
-      resolves: pending.id,
-      trajectory_id,
-      seq,
-      entry_id: id,
-      ...why,
-      ...(commit?.amended === undefined ? {} : { amended: commit.amended.difference }),
-      ...described(done),
-    });
-  else if (ruling.ruling === 'committed') {
-    const amended = commit && amendmentText(commit);
-    const how = amended === undefined ? '' : `, ${amended}`;
-    out.line(line`${green('committed')} as ${shortId(id)}, ${trajectory_id} seq ${seq}${how}`);
-    if (done !== undefined) sayEffects(out, done);
-  } else if (ruling.ruling === 'escalated') sayStep(out, ruling);
-  else out.line(line`${red('rejected')} as ${shortId(id)}, ${trajectory_id} seq ${seq}: ${ruling.detail}`);
+  const amended = commit?.amended && { amended: commit.amended.difference };
+  if (json) out.document({ ...rulingView(ruling), resolves: pending.id, ...amended });
+  else if (ruling.ruling === 'escalated') sayStep(out, ruling);
+  else {
+    const how = commit && amendmentText(commit);
+    out.line(line`${rulingLine(ruling)}${how === undefined ? '' : `, ${how}`}`);
+    for (const told of callLines(ruling)) out.line(told);
+  }
 }
 
 /** The approval is recorded, and further approvals are required. */
@@ -177,28 +151,4 @@ function sayStep(
     line`${green('approved')} as ${shortId(id)}, ${trajectory_id} seq ${seq}: ${approvedBy.length} of ${approvals}`,
   );
   out.line(line`The proposal needs another approver: assize approve ${shortId(id)} --as PRINCIPAL`);
-}
-
-/** Same form as in `assize effects list --json`. */
-function described(done: EffectTransaction | undefined): object {
-  if (done === undefined) return {};
-  const effects = done.effects.map(({ n, tool, key, phase }) => ({
-    n,
-    tool,
-    key,
-    phase,
-    needs_human: isUnresolved(phase),
-  }));
-  return { transaction: { epoch: done.epoch, phase: done.phase, effects } };
-}
-
-function sayEffects(out: Output, { epoch, trajectoryId, phase, effects }: EffectTransaction): void {
-  for (const { tool, phase: is } of effects)
-    out.line(isUnresolved(is) ? line`${tool} is ${yellow(is)}, and needs a human decision.` : line`${tool} is ${is}.`);
-  const waiting = effects.filter((effect) => isUnresolved(effect.phase)).length;
-  if (waiting > 0) {
-    const what = line`${yellow(counted(waiting, 'effect'))} of transaction ${epoch} ${waiting === 1 ? 'needs' : 'need'} a human decision.`;
-    out.line(line`${what} List it with assize effects list ${trajectoryId}.`);
-  } else if (!hasEnded(phase))
-    out.line(line`Transaction ${epoch} has not ended. Resume it with assize effects recover.`);
 }

@@ -1,5 +1,5 @@
 import type { EffectsStatus, Ruling } from '#runtime';
-import { shortId } from '#views';
+import { rulingView, shortId } from '#views';
 import { EXIT, type ExitCode } from '../errors.ts';
 import type { Session } from '../store/session.ts';
 import { green, line, type Printable, red, yellow } from '../terminal/printable.ts';
@@ -48,26 +48,7 @@ function unsettledText(effects: Exclude<EffectsStatus, 'settled'>, calls: number
  * members before those of the ruling, in JSON.
  */
 export function printRuling({ json, out }: Pick<Session, 'json' | 'out'>, ruling: Ruling, more: object = {}): ExitCode {
-  if (json) out.document({ ...more, ...rulingDocument(ruling) });
+  if (json) out.document({ ...more, ...rulingView(ruling) });
   else for (const text of [rulingLine(ruling), ...findingLines(ruling)]) out.line(text);
   return ruling.ruling === 'committed' ? EXIT.ok : EXIT.negative;
-}
-
-/** A ruling as a document. */
-export function rulingDocument(ruling: Ruling): object {
-  if (ruling.ruling === 'frozen') {
-    const { by, detail, waiting } = ruling;
-    return { ruling: 'frozen', by, detail, waiting };
-  }
-  const { id, seq, trajectory_id } = ruling.entry;
-  const place = { ruling: ruling.ruling, trajectory_id, seq, entry_id: id };
-  if (ruling.ruling === 'committed') {
-    const { effects, calls } = ruling;
-    if (effects === undefined) return place;
-    return { ...place, effects, calls: (calls ?? []).map(({ id, tool, phase }) => ({ key: id, tool, phase })) };
-  }
-  const { reason, detail, invariantId } = ruling;
-  const why = { ...place, reason, detail, ...(invariantId !== undefined && { invariant_id: invariantId }) };
-  if (ruling.ruling === 'rejected') return { ...why, findings: ruling.findings ?? [] };
-  return { ...why, channel: ruling.channel, approvals: ruling.approvals ?? 1 };
 }

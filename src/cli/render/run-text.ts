@@ -1,10 +1,10 @@
 import type { CompletedTurn, DurableRun } from '#agents';
 import type { Json } from '#base';
 import { type EntryRow, readRow } from '#ledger';
-import { shortTime } from '#views';
+import { rulingView, shortTime } from '#views';
 import { line, type Printable } from '../terminal/printable.ts';
 import { shortJson } from '../terminal/short-json.ts';
-import { callLines, findingLines, rulingDocument, rulingLine } from './ruling-text.ts';
+import { callLines, findingLines, rulingLine } from './ruling-text.ts';
 
 /** The lines of a turn of an agent. A counselor's turn has none. */
 export function turnLines({ number, turn, ruling }: CompletedTurn): Printable[] {
@@ -23,9 +23,9 @@ export function turnDocument({ number, turn, ruling }: CompletedTurn): object {
   const { agent, does, until } = turn;
   const made = { turn: number, agent, does, ...(until !== undefined && { until }) };
   if (ruling === undefined) return made;
-  if (ruling.ruling === 'frozen') return { ...made, ...rulingDocument(ruling) };
+  if (ruling.ruling === 'frozen') return { ...made, ...rulingView(ruling) };
   const { name, args } = proposalIn(ruling.entry);
-  return { ...made, action: name, args, ...rulingDocument(ruling) };
+  return { ...made, action: name, args, ...rulingView(ruling) };
 }
 
 function proposalText(entry: EntryRow): string {

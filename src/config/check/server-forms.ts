@@ -123,12 +123,16 @@ export const server: Form = all(
 const webhook: Form = object<WebhookConfig>({
   url: web,
   secret: fits(
-    `a text of at least ${SECRET_CHARACTERS_MIN} characters`,
-    (value) => typeof value === 'string' && value.length >= SECRET_CHARACTERS_MIN,
+    `a text of at least ${SECRET_CHARACTERS_MIN} characters, or two of them`,
+    (value) => isSecret(value) || (Array.isArray(value) && value.length === 2 && value.every(isSecret)),
   ),
   channels: optional(list(text, 1)),
   allowPrivate: optional(flag),
 });
+
+function isSecret(value: unknown): boolean {
+  return typeof value === 'string' && value.length >= SECRET_CHARACTERS_MIN;
+}
 
 const mail: Form = object<MailConfig>({
   smtp: fits('a URL that starts with smtp:// or smtps://', (value) => urlOf(value, ['smtp:', 'smtps:']) !== undefined),

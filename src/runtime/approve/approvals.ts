@@ -14,6 +14,7 @@ import {
   rulingFrom,
 } from '../records/ruling.ts';
 import { toldName, toldRuling } from '../records/told-ruling.ts';
+import { wholeRuling } from '../transactions/body/await-outcome.ts';
 import { AWAIT_OPTIONS, type AwaitOptions, pollDelayMs } from '../writer/await-options.ts';
 import { COMMIT_ATTEMPTS_MAX } from '../writer/prepared.ts';
 import type { Writer } from '../writer/writer.ts';
@@ -107,7 +108,7 @@ export class Approvals {
   approve(pendingId: Hash, input: ApprovalInput): Promise<Ruling> {
     return traced(
       () => this.#step('approve', pendingId, input),
-      () => approve(this.#ports, pendingId, input),
+      async () => this.#whole(await approve(this.#ports, pendingId, input)),
     );
   }
 
@@ -133,7 +134,7 @@ export class Approvals {
   reject(pendingId: Hash, input: RejectionInput): Promise<Ruling> {
     return traced(
       () => this.#step('reject', pendingId, input),
-      () => reject(this.#writer, pendingId, input),
+      async () => this.#whole(await reject(this.#writer, pendingId, input)),
     );
   }
 
@@ -198,6 +199,10 @@ export class Approvals {
     return { name: 'decide', facts, told: toldRuling };
   }
 
+  #whole<Ruled extends Ruling>(ruling: Ruled): Promise<Ruled> {
+    return wholeRuling(ruling, this.#writer.context.store, this.#ports.effects);
+  }
+
   /** The outcome, or the next pending id; undefined if memory turned out to be stale. */
   async #look(id: Hash): Promise<PendingStatus | Hash | undefined> {
     const writer = this.#writer;
@@ -226,7 +231,7 @@ export class Approvals {
       return undefined;
     }
     if (payload.kind === 'pending_approval') return row.id;
-    return { status: 'resolved', ruling: rulingFrom(row, payload) as FinalRuling };
+    return { status: 'resolved', ruling: await this.#whole(rulingFrom(row, payload) as FinalRuling) };
   }
 
   /**

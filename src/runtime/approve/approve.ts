@@ -12,7 +12,6 @@ import {
   rulingFrom,
 } from '../records/ruling.ts';
 import { SaltSource } from '../records/salt-source.ts';
-import { withOutcomes } from '../transactions/body/await-outcome.ts';
 import type { ResumedTransaction } from '../transactions/body/resume-approved.ts';
 import type { NamedRun } from '../writer/domain-watch.ts';
 import type { PreparedCommit } from '../writer/prepared.ts';
@@ -57,8 +56,7 @@ class Approval {
 
   /** The ruling, once its entry is durable and its effects have begun or ended. */
   decided(): Promise<Ruling> {
-    const { writer, effects } = this.#ports;
-    const { store } = writer.context;
+    const { writer } = this.#ports;
     const call: ResolutionCall = {
       pendingId: this.#pendingId,
       input: this.#input,
@@ -73,8 +71,8 @@ class Approval {
           const resumed = this.#resumed;
           if (ruling.ruling === 'committed') await resumed?.committed(ruling.entry.id);
           else await resumed?.abort();
-          if (this.#isErasure) await scrub(store);
-          return resumed === undefined ? ruling : withOutcomes(ruling, effects, store);
+          if (this.#isErasure) await scrub(writer.context.store);
+          return ruling;
         },
         async (error: unknown) => {
           await this.#resumed?.abort(error);

@@ -1,6 +1,6 @@
 import { isAssizeError, TransientMap } from '#base';
 import type { ProposedCall } from '#kernel';
-import { type Hash, traceparentOf } from '#ledger';
+import { type Hash, type RejectionPayload, readRow, traceparentOf } from '#ledger';
 import { currentTracer, type Tracer } from '#traces';
 import type { PendingStatus } from '../approve/approvals.ts';
 import type { WritChain } from '../authority/writs.ts';
@@ -10,16 +10,17 @@ import type { Judgement } from '../records/judgement.ts';
 import { checkObserved } from '../records/pending-proposal.ts';
 import type { Proposer } from '../records/proposer.ts';
 import { randomHex } from '../records/random-hex.ts';
-import type { Ruling } from '../records/ruling.ts';
+import { type Ruling, withFindings } from '../records/ruling.ts';
 import { toldName, toldRuling } from '../records/told-ruling.ts';
 import type { CommitPlan } from '../records/tool-authority.ts';
+import { wholeRuling } from '../transactions/body/await-outcome.ts';
 import { callsNow, declaresCalls, NO_CALLS } from './decide/calls-now.ts';
 import { type ForeseenProposal, observedByKey, presentWrit, readSubmission } from './decide/gathered-proposal.ts';
 import { Precondition } from './decide/precondition.ts';
 import type { ProposalPorts } from './decide/proposal-ports.ts';
 import { judgeProposal } from './judge.ts';
 import { lastRuling, rulingFor } from './rulings-by-key.ts';
-import { untilCallsRuled, untilRuled, withOutcomesOf } from './until-ruled.ts';
+import { untilCallsRuled, untilRuled } from './until-ruled.ts';
 
 /**
  * From an intent to a durable ruling. The intent is gathered once and adjudicated on the current
@@ -125,6 +126,19 @@ export class Proposals implements Proposer {
     return rulingFor(this.#ports.writer, key, principal);
   }
 
+  /** The same, with the outcomes of its calls and the misfits of its arguments. */
+  async wholeRulingFor(key: string, principal: string): Promise<Ruling | undefined> {
+    const { writer, effects } = this.#ports;
+    const { store, replayer } = writer.context;
+    const ruling = await rulingFor(writer, key, principal);
+    if (ruling?.ruling !== 'rejected') return ruling && wholeRuling(ruling, store, effects);
+    const payload = readRow(ruling.entry).payload as RejectionPayload;
+    const args = await replayer.values.read(payload, payload.intent.args);
+    const { domain } = writer.parts;
+    const whole = await wholeRuling(ruling, store, effects);
+    return 'value' in args ? withFindings(whole, domain, { action: payload.intent.action, args: args.value }) : whole;
+  }
+
   /** The ruling on the proposal with a key, or the end of its approval, which `statusOf` tells. */
   lastRuling(
     key: string,
@@ -142,7 +156,7 @@ export class Proposals implements Proposer {
   ): Promise<readonly EffectOutcome[]> {
     const ruling = await this.lastRuling(key, principal, statusOf);
     if (ruling?.ruling !== 'committed') return [];
-    const told = await withOutcomesOf(this.#ports, ruling, key);
-    return told.ruling === 'committed' ? (told.calls ?? []) : [];
+    const { writer, effects } = this.#ports;
+    return (await wholeRuling(ruling, writer.context.store, effects)).calls ?? [];
   }
 }

@@ -3,7 +3,7 @@ import type { Instant } from '#ledger';
 import { type GatheredProposal, isForFailure } from '../records/intent.ts';
 import type { Ruling } from '../records/ruling.ts';
 import { SaltSource } from '../records/salt-source.ts';
-import { withOutcomes } from '../transactions/body/await-outcome.ts';
+import { wholeRuling } from '../transactions/body/await-outcome.ts';
 import { proposeCalls } from '../transactions/body/declared-calls.ts';
 import { COMMIT_ATTEMPTS_MAX } from '../writer/prepared.ts';
 import { type Planned, type RulingStep, untilCommitted } from '../writer/until-committed.ts';
@@ -38,7 +38,8 @@ export async function untilCallsRuled(
     const isDeclaring = declaresCalls(writer.parts.domain, action);
     // A repetition gets the outcomes of its calls, also while one in doubt blocks new calls.
     const before = isDeclaring ? await previousRuling(writer, gathered, key) : undefined;
-    if (before !== undefined && before.ruling !== 'escalated') return withOutcomesOf(ports, before, key);
+    if (before !== undefined && before.ruling !== 'escalated')
+      return wholeRuling(before, writer.context.store, effects);
     const isPlanned = isDeclaring && !(tries === 0 && silent.has(action));
     const calls = isPlanned ? callsNow(writer, gathered) : NO_CALLS;
     let isCalled = false;
@@ -52,7 +53,7 @@ export async function untilCallsRuled(
               return untilRuled(ports, { ...gathered, commitPlan }, key, precondition);
             });
       if (isPlanned && ruling.ruling === 'committed') note(silent, action, calls.length === 0);
-      return isDeclaring ? await withOutcomesOf(ports, ruling, key) : ruling;
+      return isDeclaring ? await wholeRuling(ruling, writer.context.store, effects) : ruling;
     } catch (error) {
       if (!isAssizeError(error, 'stale') || !(isCalled || calls.length === 0)) throw error;
     }
@@ -71,15 +72,6 @@ function silentIn(writer: Writer): Set<string> {
 function note(silent: Set<string>, action: string, isSilent: boolean): void {
   if (isSilent) silent.add(action);
   else silent.delete(action);
-}
-
-/** Adds the outcomes of the calls to the ruling of a repeated key. */
-export function withOutcomesOf(
-  { writer, effects }: ProposalPorts,
-  ruling: Ruling,
-  key: string | undefined,
-): Promise<Ruling> | Ruling {
-  return key === undefined ? ruling : withOutcomes(ruling, effects, writer.context.store);
 }
 
 /** The ruling on a proposal, once its entry is durable. A repeated key gets its earlier ruling. */
@@ -113,7 +105,7 @@ export function untilRuled(
     if (before !== undefined) {
       // The pending proposal may have been resolved in another process.
       const isStale = before.ruling === 'escalated' && (await writer.isBehind(parts));
-      return isStale ? undefined : { answer: before };
+      return isStale ? undefined : { answer: await wholeRuling(before, writer.context.store, undefined) };
     }
     if (writer.stale) return undefined;
     if (gathered.invalidObservationName !== undefined) throw gathered.invalidObservationName;

@@ -25,9 +25,18 @@ import { RuntimeError } from '../errors.ts';
 import type { EffectOutcome, EffectsStatus } from './effect-outcome.ts';
 import type { GivenAnswer } from './questions.ts';
 
+/** A part of a ruling that its entry alone does not have. */
+interface OfRequest {
+  /**
+   * For a pending proposal, and for the end of one: the id under which it was first pending. Each
+   * approval of several gives a pending proposal a new id, and this one stays.
+   */
+  readonly request?: Hash;
+}
+
 /** The outcome of a proposal or of a resolution. The entry is durable when this is returned. */
 export type Ruling =
-  | {
+  | (OfRequest & {
       readonly ruling: 'committed';
       readonly entry: EntryRow;
       /**
@@ -45,8 +54,8 @@ export type Ruling =
       readonly calls?: readonly EffectOutcome[];
       /** The ruling on the `onFailure` action, if a call failed permanently. */
       readonly failure?: Ruling;
-    }
-  | {
+    })
+  | (OfRequest & {
       readonly ruling: 'rejected';
       readonly entry: EntryRow;
       readonly reason: RejectionReason;
@@ -54,8 +63,8 @@ export type Ruling =
       readonly invariantId?: string;
       /** With `type_mismatch`: the misfits of the arguments, as the schema reports them. */
       readonly findings?: readonly Misfit[];
-    }
-  | {
+    })
+  | (OfRequest & {
       readonly ruling: 'escalated';
       readonly entry: EntryRow;
       /** The id for the approval or rejection: the entry's id. */
@@ -70,7 +79,7 @@ export type Ruling =
        */
       readonly approvals?: number;
       readonly approvedBy?: readonly CounselorRecord[];
-    }
+    })
   /**
    * An open approval blocks this proposal; nothing was recorded. Propose again when it is resolved.
    */
@@ -281,7 +290,8 @@ export function rulingFrom(row: EntryRow, payload: Payload): Ruling {
   if (payload.kind === 'pending_approval') {
     const { channel, reason, detail } = payload;
     const asked = { pending: row.id, channel, reason, detail, ...invariantOf(payload) };
-    return { ruling: 'escalated', entry, ...asked, ...severalOf(payload) };
+    const first = payload.resolves === undefined && { request: row.id };
+    return { ruling: 'escalated', entry, ...asked, ...first, ...severalOf(payload) };
   }
   throw new RuntimeError(
     'not_a_ruling',

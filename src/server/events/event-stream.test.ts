@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import type { EntryRow } from '#ledger';
+import { type Ruling, rulingOf } from '#runtime';
 import { MemoryStore } from '#stores';
 import { cases } from '../../../tests/support/cases.ts';
 import { desk } from '../../../tests/support/ledger/desk.ts';
@@ -12,6 +14,9 @@ import { LogTail } from './log-tail.ts';
 
 /** Other work may keep the machine busy. */
 const PATIENCE = { timeout: 60_000 };
+
+const textOf = (position: number, row: EntryRow) =>
+  eventOf(position, row, { at: async (one) => rulingOf(one), entry: async () => undefined });
 
 const fail = (error: unknown): never => expect.unreachable(String(error));
 
@@ -27,7 +32,7 @@ async function logged(): Promise<Logged> {
   const assize = runtimeOver(store, [desk]);
   const create = (trajectoryId: string) => assize.create(desk, { trajectoryId, writs: [writFor('alice')] });
   const trajectories = { t: await create('t'), u: await create('u') };
-  const tail = new LogTail(store, { pollMs: 5, onFailure: fail, textOf: eventOf });
+  const tail = new LogTail(store, { pollMs: 5, onFailure: fail, textOf });
   await tail.start();
   onTestFinished(() => tail.stop());
   const propose: Logged['propose'] = async (count, id = 't') => {
@@ -173,7 +178,7 @@ test('a reader that takes nothing is cut, and nothing is read ahead', async () =
 test('a stream ends with a failed read, and says so', async () => {
   const { store, tail } = await logged();
   const onFailure = vi.fn();
-  const failing = new LogTail(store, { pollMs: 1_000, onFailure: () => undefined, textOf: eventOf });
+  const failing = new LogTail(store, { pollMs: 1_000, onFailure: () => undefined, textOf });
   vi.spyOn(failing, 'read').mockRejectedValue(new Error('the disk is gone'));
   const stream = streamOf(failing, { onFailure });
   await stream.reader.read();
@@ -272,7 +277,7 @@ test('events without an answer about their reader are not sent', async () => {
   expect(stream.ended).toHaveBeenCalledTimes(1);
 });
 
-test('an event counts the changed keys of the memory and the calls of a commit', () => {
+test('an event has the changed keys of the memory and the calls of a commit', async () => {
   const writer = new ChainWriter('t');
   writer.add('root', rootMembers({}));
   const held = { $blob: 'a'.repeat(64), bytes: 1, salted: true };
@@ -284,10 +289,15 @@ test('an event counts the changed keys of the memory and the calls of a commit',
     commitMembers([], { delta: { state: [], effects: [effect('b'), effect('c')], beliefs: [change] } }),
   );
   writer.add('commit', commitMembers());
-  const told = writer.rows.map((row, position) => JSON.parse(/^data: (.*)$/m.exec(eventOf(position, row))![1]!));
-  expect(told.map(({ beliefs, effects }) => [beliefs, effects])).toEqual([
-    [undefined, undefined],
-    [1, 2],
-    [undefined, undefined],
+  const calls = ['b', 'c'].map((digit) => ({ id: digit.repeat(64), tool: 'pay', phase: 'applied' }) as const);
+  const at = async (row: EntryRow) => ({ ...rulingOf(row), effects: 'settled', calls }) as Ruling;
+  const rulings = { at, entry: async () => undefined };
+  const texts = writer.rows.map((row, position) => eventOf(position, row, rulings));
+  const whole = await Promise.all(texts.map((text) => (typeof text === 'string' ? text : text())));
+  const told = whole.map((text) => JSON.parse(/^data: (.*)$/m.exec(text)![1]!));
+  expect(told.map(({ beliefs, effects, calls }) => [beliefs, effects, calls])).toEqual([
+    [undefined, undefined, undefined],
+    [1, 'settled', calls],
+    [undefined, undefined, undefined],
   ]);
 });

@@ -1,7 +1,8 @@
-import type { EntryRow } from '#ledger';
-import { readable, summaryOf } from '#views';
+import { type EntryRow, settlementArgs } from '#ledger';
+import { type Ruling, rulingFrom } from '#runtime';
+import { readable, rulingView, summaryOf } from '#views';
 import { isLost, STANDING_MS } from '../principals/standings.ts';
-import type { LoggedEntry, LogTail, News } from './log-tail.ts';
+import type { EntryText, LoggedEntry, LogTail, News } from './log-tail.ts';
 
 /** Selects the entries of a stream. */
 export interface EventFilter {
@@ -132,10 +133,9 @@ class EventReader {
     if (entries.length === 0) return '';
     this.#hasNews = true;
     this.#position = Math.max(this.#position, from + entries.length);
-    return entries
-      .filter((entry) => matches(entry, this.#options.filter))
-      .map(({ text }) => text)
-      .join('');
+    const wanted = entries.filter((entry) => matches(entry, this.#options.filter));
+    const texts = await Promise.all(wanted.map(({ text }) => (typeof text === 'string' ? text : text())));
+    return texts.join('');
   }
 
   async #news(): Promise<void> {
@@ -194,21 +194,34 @@ function matches({ trajectoryId, kind }: LoggedEntry, filter: EventFilter): bool
   );
 }
 
-/**
- * One event. Its name is the kind of the entry. Its data are the summary of the entry, and how many
- * keys of the memory a commit changes, and how many calls it makes.
- */
-export function eventOf(position: number, row: EntryRow): string {
-  const data = JSON.stringify({ trajectory_id: row.trajectory_id, ...summaryOf(row), ...changesOf(row) });
-  return `id: ${position}\nevent: ${row.kind}\ndata: ${data}\n\n`;
+/** The rulings that events show. */
+export interface EventRulings {
+  /** The ruling of an entry, with the outcomes of its calls now. */
+  readonly at: (row: EntryRow) => Promise<Ruling>;
+  readonly entry: (id: string) => Promise<EntryRow | undefined>;
 }
 
-function changesOf(row: EntryRow): { readonly beliefs?: number; readonly effects?: number } {
-  const payload = row.kind === 'commit' ? readable(row)?.payload : undefined;
-  if (payload?.kind !== 'commit') return {};
-  const { beliefs, effects } = payload.delta;
-  return {
-    ...(beliefs.length > 0 && { beliefs: beliefs.length }),
-    ...(effects.length > 0 && { effects: effects.length }),
+/**
+ * One event. Its name is the kind of the entry. Its data are the summary of the entry and its
+ * ruling, how many keys of the memory a commit changes, and the rulings whose calls it settles. The
+ * outcomes of calls are those of the time at which the event is sent.
+ */
+export function eventOf(position: number, row: EntryRow, rulings: EventRulings): EntryText {
+  const payload = readable(row)?.payload;
+  const beliefs = payload?.kind === 'commit' ? payload.delta.beliefs.length : 0;
+  const told = { trajectory_id: row.trajectory_id, ...summaryOf(row), ...(beliefs > 0 && { beliefs }) };
+  const text = (ruling?: Ruling, settled: readonly Ruling[] = []): string => {
+    const more = { ...(ruling && rulingView(ruling)), ...(settled.length > 0 && { settled: settled.map(rulingView) }) };
+    return `id: ${position}\nevent: ${row.kind}\ndata: ${JSON.stringify({ ...told, ...more })}\n\n`;
+  };
+  if (payload === undefined || !RULED.has(payload.kind)) return text();
+  const commits = settlementArgs(payload)?.settled.map(({ commit }) => commit) ?? [];
+  const isMoving = (payload.kind === 'commit' && payload.delta.effects.length > 0) || commits.length > 0;
+  if (!isMoving && !('resolves' in payload)) return text(rulingFrom(row, payload));
+  return async () => {
+    const settled = (await Promise.all(commits.map(rulings.entry))).filter((found) => found !== undefined);
+    return text(await rulings.at(row), await Promise.all(settled.map(rulings.at)));
   };
 }
+
+const RULED: ReadonlySet<string> = new Set(['commit', 'rejection', 'pending_approval']);

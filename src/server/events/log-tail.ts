@@ -7,9 +7,11 @@ export interface LoggedEntry {
   readonly position: number;
   readonly trajectoryId: string;
   readonly kind: EntryRow['kind'];
-  /** The entry in the form of the readers. */
-  readonly text: string;
+  /** The entry in the form of the readers. A function: what is known of it now. */
+  readonly text: EntryText;
 }
+
+export type EntryText = string | (() => Promise<string>);
 
 /** New entries of the log, from a position on and before another. */
 export interface News {
@@ -24,7 +26,7 @@ export interface LogTailOptions {
   readonly pollMs: number;
   readonly onFailure: (error: unknown) => void;
   /** Writes an entry in the form of the readers. Called once for each entry in memory. */
-  readonly textOf: (position: number, row: EntryRow) => string;
+  readonly textOf: (position: number, row: EntryRow) => EntryText;
 }
 
 /** Entries of one read. */

@@ -55,7 +55,8 @@ onEveryStore(({ newPlace }) => {
       receivers: receiversOf(webhooks, principals),
       openProposals: openProposalsIn(assize, store, () => undefined),
       decidersOf: decidersIn(assize),
-      urlOf: (id) => `https://assize.example/approvals/${id}`,
+      pageOf: (path) => `https://assize.example${path}`,
+      rulingOf: (row) => assize.rulingAt(row),
       onFailure: () => undefined,
       pollMs: 10,
       retry: { firstMs: 5, maxMs: 20, attempts: 4 },
@@ -115,14 +116,21 @@ onEveryStore(({ newPlace }) => {
         id: requested!.id,
         trajectory_id: 't',
         pending_id: id,
+        request_id: id,
+        of: 'proposal',
         channel: 'boss',
         reason: 'invariant_escalated',
         detail: '/payments/0: over 100: a memo',
         action: 'pay',
         expires: null,
-        url: `https://assize.example/approvals/${id}`,
+        approvals: 1,
+        approved_by: [],
+        url: `https://assize.example/inbox/${id}`,
       });
-      expect(resolved!.body).toMatchObject({ type: 'approval.resolved', pending_id: id, outcome: 'committed' });
+      expect(resolved!.body).toMatchObject({
+        ...{ type: 'approval.resolved', pending_id: id, request_id: id, outcome: 'committed' },
+        ruling: { ruling: 'committed', request_id: id },
+      });
       expect(JSON.stringify(received)).not.toContain('900.25');
     }
     expect(left.received[0]!.id).not.toBe(right.received[0]!.id);
@@ -376,7 +384,7 @@ onEveryStore(({ newPlace }) => {
       for (const { text, from, id: messageId } of sink.delivered) {
         expect(from).toBe('notices@assize.example');
         expect(messageId).toMatch(/^<msg_[0-9a-f]{32}@assize\.example>$/);
-        expect(unfolded(text)).toContain(`https://assize.example/approvals/${id}`);
+        expect(unfolded(text)).toContain(`https://assize.example/inbox/${id}`);
         expect(text).toMatch(/^Subject: Decision needed: pay\r$/m);
         expect(text).not.toContain('900.25');
       }

@@ -2,9 +2,11 @@ import { addMicros, type Instant, instantToMillis } from '#canon';
 import type { MailConfig } from '#config';
 import type { EntryRow, Hash, LogStore, SideStore } from '#ledger';
 import { type Clock, type Pause, type Random, systemClock, systemPause, systemRandom } from '#oracle';
+import type { Ruling } from '#runtime';
 import type { Followable } from '#stores';
+import { rulingView } from '#views';
 import { type DecidersOf, MailNotices } from './mail/mail-notices.ts';
-import { type Notice, noticeId, webhookBody } from './notice.ts';
+import { type Notice, noticeId, pagePath, webhookBody } from './notice.ts';
 import { Deliverer } from './queue/deliverer.ts';
 import type { EndedNotice } from './queue/delivery-rows.ts';
 import { Enqueuer } from './queue/enqueue.ts';
@@ -27,8 +29,10 @@ export interface NoticeSenderOptions {
   readonly openProposals: () => AsyncIterable<Hash>;
   /** The principals of a list that may decide about a pending proposal now. */
   readonly decidersOf: DecidersOf;
-  /** The page on which a person decides. */
-  readonly urlOf: (pendingId: Hash, trajectoryId: string) => string;
+  /** The address of a page of the console. */
+  readonly pageOf: (path: string) => string;
+  /** The ruling of an entry, with the outcomes of its calls. */
+  readonly rulingOf: (row: EntryRow) => Promise<Ruling>;
   /** Receives each failed attempt and each failed read. Nothing is lost then. */
   readonly onFailure: (error: unknown) => void;
   /** Called for each notice that this process gives up. */
@@ -84,12 +88,12 @@ export class NoticeSender {
   #tallied: Instant = '';
 
   constructor(options: NoticeSenderOptions) {
-    const { store, receivers, mail, openProposals, decidersOf, urlOf, onFailure, onGivenUp } = options;
+    const { store, receivers, mail, openProposals, decidersOf, pageOf, onFailure, onGivenUp } = options;
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#pause = options.pause ?? systemPause;
     this.#pollMs = options.pollMs ?? POLL_MS;
-    this.#mails = mail && new MailNotices({ mail, decidersOf, urlOf });
+    this.#mails = mail && new MailNotices({ mail, decidersOf, pageOf });
     this.#enqueuer = new Enqueuer({ store, receivers, openProposals, clock: this.#clock, onFailure });
     this.#deliverer = new Deliverer({
       store,
@@ -189,7 +193,8 @@ export class NoticeSender {
       if (notice.type === 'approval.requested') await this.#mails?.send(receiver, notice, id, signal);
       return;
     }
-    const body = webhookBody(notice, id, this.#options.urlOf(notice.pendingId, notice.trajectoryId));
+    const { pageOf, rulingOf } = this.#options;
+    const body = webhookBody(notice, id, pageOf(pagePath(notice)), rulingView(await rulingOf(notice.row)));
     const timestamp = Math.floor(instantToMillis(this.#clock.now()) / 1_000);
     await sendWebhook(receiver.webhook, { id, timestamp, body }, { ...this.#options.webhookOptions, signal });
   }

@@ -1,15 +1,32 @@
 import { hashText } from '#canon';
-import { type EntryRow, type Hash, type Instant, type PendingPayload, readRow } from '#ledger';
+import {
+  approvalsOf,
+  type EntryRow,
+  type Hash,
+  type Instant,
+  type PendingPayload,
+  pendingEffectIn,
+  readRow,
+} from '#ledger';
+import type { RulingDocument } from '#views';
 
 /** A message about a pending proposal. It has no arguments of the action. */
 export type Notice = ApprovalRequested | ApprovalResolved;
 
-/** The proposal waits for a decision. */
-export interface ApprovalRequested {
-  readonly type: 'approval.requested';
+interface OfPending {
+  readonly row: EntryRow;
   readonly entryId: Hash;
   readonly trajectoryId: string;
   readonly pendingId: Hash;
+  /** The transaction of the call that a person must settle. Undefined for a proposal. */
+  readonly epoch: number | undefined;
+}
+
+/** A proposal waits for a decision, or a call needs a person. */
+export interface ApprovalRequested extends OfPending {
+  readonly type: 'approval.requested';
+  readonly approvals: number;
+  readonly approvedBy: readonly string[];
   readonly channel: string;
   readonly reason: PendingPayload['reason'];
   readonly detail: string;
@@ -18,11 +35,8 @@ export interface ApprovalRequested {
 }
 
 /** A proposal was decided or has expired. */
-export interface ApprovalResolved {
+export interface ApprovalResolved extends OfPending {
   readonly type: 'approval.resolved';
-  readonly entryId: Hash;
-  readonly trajectoryId: string;
-  readonly pendingId: Hash;
   readonly outcome: 'committed' | 'rejected';
   /** The reason of a rejection. */
   readonly reason: string | undefined;
@@ -41,16 +55,19 @@ export function noticeOf(row: EntryRow): Notice | undefined {
   const { id: entryId, trajectory_id: trajectoryId } = row;
   if (payload.kind === 'pending_approval') {
     const { channel, reason, detail, proposal, expires } = payload;
-    const action = proposal.action.name;
-    const pendingId = entryId;
-    return { type: 'approval.requested', entryId, trajectoryId, pendingId, channel, reason, detail, action, expires };
+    const { needed: approvals, given } = approvalsOf(payload);
+    const approvedBy = given.map(({ principal }) => principal);
+    const place = { row, entryId, trajectoryId, pendingId: entryId, epoch: pendingEffectIn(payload)?.epoch };
+    const asked = { channel, reason, detail, action: proposal.action.name, expires, approvals, approvedBy };
+    return { type: 'approval.requested', ...place, ...asked };
   }
   if (payload.kind !== 'commit' && payload.kind !== 'rejection') return undefined;
   const { resolves: pendingId } = payload;
   if (pendingId === undefined) return undefined;
   const outcome = payload.kind === 'commit' ? 'committed' : 'rejected';
   const reason = payload.kind === 'rejection' ? payload.reason : undefined;
-  return { type: 'approval.resolved', entryId, trajectoryId, pendingId, outcome, reason };
+  const place = { row, entryId, trajectoryId, pendingId, epoch: undefined };
+  return { type: 'approval.resolved', ...place, outcome, reason };
 }
 
 /** The pending proposal that an entry resolves, also by one approval of several. */
@@ -65,14 +82,21 @@ export function noticeId(entryId: Hash, receiverId: string): string {
   return `msg_${hashText(`assize/notice/v1\n${entryId}\n${receiverId}`).slice(0, 32)}`;
 }
 
+/** The page of the console on which a person decides. */
+export function pagePath({ epoch, pendingId }: Pick<Notice, 'epoch' | 'pendingId'>): string {
+  return epoch === undefined ? `/inbox/${pendingId}` : `/effects/${epoch}`;
+}
+
 /** The body of a webhook. */
-export function webhookBody(notice: Notice, id: string, url: string): string {
+export function webhookBody(notice: Notice, id: string, url: string, ruling: RulingDocument): string {
   const { type, trajectoryId: trajectory_id, pendingId: pending_id } = notice;
-  const common = { type, id, trajectory_id, pending_id };
+  const request_id = (ruling.ruling !== 'frozen' && ruling.request_id) || pending_id;
+  const common = { type, id, trajectory_id, pending_id, request_id };
   if (notice.type === 'approval.requested') {
-    const { channel, reason, detail, action, expires = null } = notice;
-    return JSON.stringify({ ...common, channel, reason, detail, action, expires, url });
+    const { channel, reason, detail, action, expires = null, approvals, approvedBy: approved_by, epoch } = notice;
+    const of = epoch === undefined ? 'proposal' : 'effect';
+    return JSON.stringify({ ...common, of, channel, reason, detail, action, expires, approvals, approved_by, url });
   }
   const { outcome, reason = null, entryId: entry_id } = notice;
-  return JSON.stringify({ ...common, outcome, reason, entry_id, url });
+  return JSON.stringify({ ...common, outcome, reason, entry_id, ruling, url });
 }

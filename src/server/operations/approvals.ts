@@ -12,15 +12,14 @@ import {
   type Replayer,
   readRow,
 } from '#ledger';
-import { type ApprovalInput, type Ruling, Trajectory, withdrawnSourceOf } from '#runtime';
-import { pendingView, type Questions, questionsIn } from '#views';
+import { type ApprovalInput, type Ruling, requestOf, Trajectory, withdrawnSourceOf } from '#runtime';
+import { pendingView, type Questions, questionsIn, rulingView } from '#views';
 import { awaitDecision } from '../await-decision.ts';
 import { ServerError } from '../errors.ts';
 import { grantorsOf, requireOther } from '../grantors.ts';
 import { type Caller, isOfKind } from '../principals/caller.ts';
 import { problemOf } from '../problems/problem.ts';
 import { callerTrajectory, replayerOf } from '../reach.ts';
-import { rulingDocument } from '../rulings.ts';
 import type { Service } from '../service.ts';
 import {
   badCursor,
@@ -77,6 +76,12 @@ const heldRoleForm = z.strictObject({ name: z.string(), params: z.record(z.strin
 const approvalForm = z
   .looseObject({
     id: hash,
+    of: z
+      .enum(['proposal', 'effect'])
+      .describe('`effect`: a call whose outcome a person must settle, by `effects.resolve`'),
+    request_id: hash.describe(
+      'the id under which the proposal was first pending; it stays the same over several approvals',
+    ),
     trajectory_id: z.string(),
     seq: z.number().int(),
     at: instant,
@@ -223,8 +228,7 @@ const get = operation({
       });
     }
     const found = await trajectory.approvals.statusOf(row.id);
-    if (found.status === 'resolved')
-      return { body: { status: 'resolved' as const, ruling: rulingDocument(found.ruling) } };
+    if (found.status === 'resolved') return { body: { status: 'resolved' as const, ruling: rulingView(found.ruling) } };
     if (found.status === 'void') return { body: { status: 'void' as const } };
     const shown = { trajectoryId: trajectory.id, id: found.id, payload: found.payload };
     const approval = (await shownTo(caller, service, shown)) as z.input<typeof approvalForm>;
@@ -269,7 +273,7 @@ const approve = operation({
     const { path, body } = request;
     const { trajectory, row } = await pendingOf(request, path.approval);
     await requireOther(request, trajectory, writIdOf(row));
-    return { body: rulingDocument(await approveAs(request, trajectory, row, body)) };
+    return { body: rulingView(await approveAs(request, trajectory, row, body)) };
   },
 });
 
@@ -323,7 +327,7 @@ const reject = operation({
     const decision = { principal: caller.name, method: body.via ?? caller.method, reason: body.reason };
     const given = body.digest === undefined ? decision : { ...decision, digest: body.digest };
     await requireOther(request, trajectory, writIdOf(row));
-    return { body: rulingDocument(await trajectory.approvals.reject(row.id, given)) };
+    return { body: rulingView(await trajectory.approvals.reject(row.id, given)) };
   },
 });
 
@@ -363,7 +367,7 @@ const decideMany = operation({
                 reason,
                 digest,
               });
-        results.push({ id, ruling: rulingDocument(ruling) });
+        results.push({ id, ruling: rulingView(ruling) });
       } catch (error) {
         if (!isAssizeError(error)) throw error;
         results.push({ id, problem: { ...problemOf(request.service.cell?.explained(error) ?? error) } });
@@ -478,6 +482,7 @@ async function shownTo(
     id,
     payload,
     questions,
+    request: (await requestOf(payload, service.store)) ?? id,
     ...(withdrawn !== undefined && { withdrawn }),
   });
   const mayDecide = caller.kinds.includes('counselor') && deciders.includes(caller.name);

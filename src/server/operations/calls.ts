@@ -13,10 +13,10 @@ import {
 } from '#calls';
 import { type GatewayState, openCalls, undoCallOf } from '#domains/gateway';
 import { Trajectory } from '#runtime';
+import { rulingView } from '#views';
 import { ServerError } from '../errors.ts';
 import { GatewayDesk } from '../hooks/gateway-desk.ts';
 import { gatewayTrajectory } from '../reach.ts';
-import { rulingDocument } from '../rulings.ts';
 import { hash, instant, json, name, observationsForm, rulingForm } from './forms.ts';
 import { type Operation, operation, READERS } from './operation.ts';
 
@@ -186,7 +186,7 @@ const settle = operation({
       outcome: z.enum(['done', 'failed']).describe('`failed`: the call was not made, or it had no effect'),
       evidence: z.string().min(1).max(4_096).describe('the finding that supports the outcome'),
     })
-    .meta({ id: 'CallOutcome' }),
+    .meta({ id: 'CallFinding' }),
   answer: z.strictObject({ ruling: rulingForm }),
   errors: ['halted'],
   run: async (request) => {
@@ -203,7 +203,7 @@ const settle = operation({
       principal: caller.name,
     } as never);
     service.metrics.ruling(ruling.ruling);
-    return { body: { ruling: rulingDocument(ruling) } };
+    return { body: { ruling: rulingView(ruling) } };
   },
 });
 

@@ -4,10 +4,10 @@ import { contentHash } from '#canon';
 import { ChatMemory, type ChatMessage, type ChatRecall, type Remembered, type Repair } from '#chat';
 import { BELIEVE_ACTION, STATEMENT_METADATA } from '#kernel';
 import { Trajectory } from '#runtime';
+import { rulingView } from '#views';
 import { agentWrit } from '../principals/agent-writ.ts';
 import { isOfKind } from '../principals/caller.ts';
 import { callerTrajectory } from '../reach.ts';
-import { rulingDocument } from '../rulings.ts';
 import { hash, instant, json, name, next, rulingForm } from './forms.ts';
 import { ANYBODY, type Operation, operation, READERS, type Request } from './operation.ts';
 
@@ -215,7 +215,7 @@ const alias = operation({
     const ruling = await (remove
       ? memory.removeAlias(withoutUndefined(input))
       : memory.declareAlias(withoutUndefined(input)));
-    return { status: ruling.ruling === 'escalated' ? 202 : 200, body: rulingDocument(ruling) };
+    return { status: ruling.ruling === 'escalated' ? 202 : 200, body: rulingView(ruling) };
   },
 });
 
@@ -303,7 +303,7 @@ function recalledDocument({ facts, ...found }: ChatRecall): object {
 }
 
 function repairDocument({ fact: _, isBelieved, ruling, ...rest }: Repair): object {
-  return { is_believed: isBelieved, ...rest, ...(ruling !== undefined && { ruling: rulingDocument(ruling) }) };
+  return { is_believed: isBelieved, ...rest, ...(ruling !== undefined && { ruling: rulingView(ruling) }) };
 }
 
 export const chat: readonly Operation[] = [remember, recall, aliases, alias, repair];

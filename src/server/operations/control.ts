@@ -3,9 +3,9 @@ import type { Json } from '#base';
 import { UPGRADE_ACTION } from '#kernel';
 import { HALT_ACTION } from '#ledger';
 import { backtestStore, type DomainRun, type HaltOutcome, type Trajectory } from '#runtime';
+import { rulingView } from '#views';
 import { ServerError } from '../errors.ts';
 import { callerTrajectory } from '../reach.ts';
-import { rulingDocument } from '../rulings.ts';
 import { documentForm, hash, instant, json, name, next, PAGE_DEFAULT, page, patchForm, rulingForm } from './forms.ts';
 import { ADMINS, type Operation, operation, READERS } from './operation.ts';
 
@@ -34,7 +34,7 @@ const stopped = (does: 'halt' | 'resume') =>
         trajectory_id: trajectoryId,
         applied: error === undefined,
       }));
-      return { body: { ruling: rulingDocument(outcome.ruling), propagated } };
+      return { body: { ruling: rulingView(outcome.ruling), propagated } };
     },
   });
 
@@ -89,7 +89,7 @@ const upgrade = operation({
     return {
       body: {
         dry_run: done.ruling === undefined,
-        ...(done.ruling !== undefined && { ruling: rulingDocument(done.ruling) }),
+        ...(done.ruling !== undefined && { ruling: rulingView(done.ruling) }),
         ...(done.refused !== undefined && { refused: { ...done.refused } }),
         from: { ...done.from },
         to: { ...done.to },

@@ -39,10 +39,26 @@ export const findingForm = z
   .meta({ id: 'Finding', description: 'One misfit, with its JSON pointer.' });
 
 export const callForm = z
-  .looseObject({ tool: z.string(), phase: z.string() })
+  .strictObject({
+    id: hash.describe('the idempotency key of the call'),
+    tool: z.string(),
+    phase: z
+      .string()
+      .describe('`applied`, `undone` and `accepted` are final; `in_doubt` and `unresolved` need a person'),
+    answer: json.optional().describe('the answer of the tool; `{"$erased": HASH}` after an erasure'),
+    too_long: z.literal(true).optional().describe('the answer was too long to store'),
+    unreadable: z.literal(true).optional().describe('the call was made, and its answer is not JSON'),
+  })
   .meta({ id: 'CallOutcome', description: 'A tool call of a commit, with its phase and its answer.' });
 
-const place = { trajectory_id: z.string(), seq: z.number().int(), entry_id: hash };
+const place = {
+  trajectory_id: z.string(),
+  seq: z.number().int(),
+  entry_id: hash,
+  request_id: hash
+    .optional()
+    .describe('the id under which the proposal was first pending: it stays the same over several approvals'),
+};
 const why = { reason: z.string(), detail: z.string(), invariant_id: z.string().optional() };
 
 export const committedForm = z
@@ -50,7 +66,10 @@ export const committedForm = z
     ruling: z.literal('committed'),
     ...place,
     unchanged: z.literal(true).optional(),
-    effects: z.string().optional(),
+    effects: z
+      .enum(['settled', 'failed', 'needs_human', 'waiting'])
+      .optional()
+      .describe('the state of the calls together; absent for an action without calls'),
     calls: z.array(callForm).optional(),
   })
   .meta({ id: 'Committed', description: 'The action is committed.' });

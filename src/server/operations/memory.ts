@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { segment } from '#authority';
 import { BELIEVE_ACTION, STATEMENT_METADATA } from '#kernel';
 import { type Memory, type RecallQuery, Trajectory } from '#runtime';
+import { rulingView } from '#views';
 import { ServerError } from '../errors.ts';
 import { agentWrit } from '../principals/agent-writ.ts';
 import { isOfKind } from '../principals/caller.ts';
 import { callerTrajectory } from '../reach.ts';
-import { rulingDocument } from '../rulings.ts';
 import { badCursor, hash, instant, json, name, next, PAGE_DEFAULT, page, rulingForm } from './forms.ts';
 import { ANYBODY, type Operation, operation, READERS, type Request } from './operation.ts';
 
@@ -71,8 +71,8 @@ const assert = operation({
     const memory = await memoryOf(request);
     const { verb, ...given } = body as { readonly verb: 'assert' | 'change' | 'correct' | 'retract' };
     const ruling = await memory[verb](given as never, { idempotencyKey: key });
-    if (ruling.ruling !== 'escalated') return { body: rulingDocument(ruling) };
-    return { status: 202, headers: { location: `/v1/approvals/${ruling.pending}` }, body: rulingDocument(ruling) };
+    if (ruling.ruling !== 'escalated') return { body: rulingView(ruling) };
+    return { status: 202, headers: { location: `/v1/approvals/${ruling.pending}` }, body: rulingView(ruling) };
   },
 });
 

@@ -3,6 +3,7 @@ import { isAssizeError } from '#base';
 import { addMicros, type Instant } from '#canon';
 import { type EntryRow, readRow } from '#ledger';
 import type { ForeseenProposal, ProposalInput, Ruling, Trajectory, WritChain } from '#runtime';
+import { rulingView } from '#views';
 import { awaitDecision, type Wait, type Waiting } from '../await-decision.ts';
 import { ServerError } from '../errors.ts';
 import { agentWrit } from '../principals/agent-writ.ts';
@@ -10,7 +11,7 @@ import { isOfKind } from '../principals/caller.ts';
 import { problemOf } from '../problems/problem.ts';
 import { proposeOnce } from '../propose-once.ts';
 import { callerTrajectory, entryNamed, type Reaching } from '../reach.ts';
-import { interruptDocument, rulingDocument } from '../rulings.ts';
+import { interruptDocument } from '../rulings.ts';
 import type { Service } from '../service.ts';
 import {
   documentForm,
@@ -65,13 +66,14 @@ const create = operation({
     request.waits();
     const ruling = waitSeconds === 0 ? proposed : await decided(request, trajectory, input, proposed, { until, writ });
     service.metrics.ruling(ruling.ruling);
-    if (ruling.ruling !== 'escalated') return { body: rulingDocument(ruling) };
+    if (ruling.ruling !== 'escalated') return { body: rulingView(ruling) };
     const headers = { location: `/v1/approvals/${ruling.pending}` };
-    if (!request.wantsInterrupts) return { status: 202, headers, body: rulingDocument(ruling) };
+    if (!request.wantsInterrupts) return { status: 202, headers, body: rulingView(ruling) };
     const payload = readRow(ruling.entry).payload;
     const expires = payload.kind === 'pending_approval' ? payload.expires : undefined;
     const typed = { ...headers, 'content-type': INTERRUPTS };
-    return { status: 202, headers: typed, body: interruptDocument(ruling, expires) };
+    const page = `${request.origin}/inbox/${ruling.pending}`;
+    return { status: 202, headers: typed, body: interruptDocument(ruling, { expires, page }) };
   },
 });
 
@@ -109,7 +111,7 @@ const createMany = operation({
       body.proposals.map(async ({ key, ...proposal }) => {
         const ruling = await proposeOnce(request, trajectory, await inputOf(request, trajectory.id, proposal, key));
         service.metrics.ruling(ruling.ruling);
-        return rulingDocument(ruling);
+        return rulingView(ruling);
       }),
     );
     return { body: { results: results.map((result, i) => resultOf(service, body.proposals[i]!.key, result)) } };
@@ -117,7 +119,7 @@ const createMany = operation({
 });
 
 /** @throws an error of unknown origin. A repetition of the request finds the rulings by keys. */
-function resultOf({ cell }: Service, key: string, result: PromiseSettledResult<ReturnType<typeof rulingDocument>>) {
+function resultOf({ cell }: Service, key: string, result: PromiseSettledResult<ReturnType<typeof rulingView>>) {
   if (result.status === 'fulfilled') return { key, ruling: result.value };
   if (!isAssizeError(result.reason)) throw result.reason;
   return { key, problem: { ...problemOf(cell?.explained(result.reason) ?? result.reason) } };
@@ -253,7 +255,7 @@ const get = operation({
     const ruling = await trajectory.rulingOf(path.key, caller.name);
     if (ruling === undefined)
       throw new ServerError('unknown_proposal', `${caller.name} has no proposal with the key ${path.key} there.`);
-    return { body: rulingDocument(ruling) };
+    return { body: rulingView(ruling) };
   },
 });
 

@@ -5,11 +5,11 @@ import { contentHash } from '#canon';
 import { type CallArgs, callArgs, coveredCalls, type GatewayState, standingMaximum } from '#domains/gateway';
 import { type Hash, isEffectPending, type PendingPayload } from '#ledger';
 import { type ForeseenProposal, type ProposalInput, Trajectory } from '#runtime';
+import { rulingView } from '#views';
 import { ServerError } from '../errors.ts';
 import { agentWrit } from '../principals/agent-writ.ts';
 import { proposeOnce } from '../propose-once.ts';
 import { gatewayTrajectory, type Reaching, replayerOf } from '../reach.ts';
-import { rulingDocument } from '../rulings.ts';
 import { badCursor, flag, hash, instant, json, name, next, PAGE_DEFAULT, page, rulingForm } from './forms.ts';
 import { judgementDocument, judgementForm } from './judgements.ts';
 import { type Operation, operation, READERS } from './operation.ts';
@@ -221,8 +221,8 @@ const ask = operation({
     const input = { ...(await askingOf(request, trajectory, body, id)), idempotencyKey: key };
     const ruling = await proposeOnce(request, trajectory, input);
     service.metrics.ruling(ruling.ruling);
-    if (ruling.ruling !== 'escalated') return { body: rulingDocument(ruling) };
-    return { status: 202, headers: { location: `/v1/approvals/${ruling.pending}` }, body: rulingDocument(ruling) };
+    if (ruling.ruling !== 'escalated') return { body: rulingView(ruling) };
+    return { status: 202, headers: { location: `/v1/approvals/${ruling.pending}` }, body: rulingView(ruling) };
   },
 });
 
@@ -285,7 +285,7 @@ const end = operation({
       principal: caller.name,
     } as never);
     service.metrics.ruling(ruling.ruling);
-    return { body: rulingDocument(ruling) };
+    return { body: rulingView(ruling) };
   },
 });
 

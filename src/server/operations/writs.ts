@@ -3,10 +3,10 @@ import { writId } from '#authority';
 import { addMicros } from '#canon';
 import { isHash, REVOKE_ACTION } from '#ledger';
 import { listWrits } from '#runtime';
+import { rulingView } from '#views';
 import { ServerError } from '../errors.ts';
 import { limitedToken, nothingToPassOn, requireSubPrincipal } from '../principals/sub-principal.ts';
 import { callerTrajectory } from '../reach.ts';
-import { rulingDocument } from '../rulings.ts';
 import { amounts, documentForm, hash, instant, name, rulingForm, writForm } from './forms.ts';
 import { ADMINS, type Operation, operation, READERS } from './operation.ts';
 
@@ -163,7 +163,7 @@ const revoke = operation({
       });
       revocations.push({
         writ_id: typeof writ === 'string' ? writ : writId(writ.writ),
-        ruling: rulingDocument(ruling),
+        ruling: rulingView(ruling),
         propagated: propagated.map(({ trajectoryId, error }) => ({
           trajectory_id: trajectoryId,
           applied: error === undefined,

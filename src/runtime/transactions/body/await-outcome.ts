@@ -1,15 +1,7 @@
 import { checkArgument, isAssizeError } from '#base';
 import { instantOf } from '#canon';
 import { type EffectPhase, isUnresolved, type KnownEffect, readTransaction } from '#effects';
-import {
-  type CommitPayload,
-  type EffectStore,
-  type Hash,
-  isHash,
-  type LedgerStore,
-  readRow,
-  wasImported,
-} from '#ledger';
+import { type EffectStore, type EntryRow, type Hash, isHash, type LedgerStore, type Payload, readRow } from '#ledger';
 import type { Clock, Pause } from '#oracle';
 import { RuntimeError } from '../../errors.ts';
 import type { EffectOutcome, EffectsStatus } from '../../records/effect-outcome.ts';
@@ -63,25 +55,40 @@ async function outcomesNow(
 }
 
 /**
- * A ruling with the outcomes of its calls now. A ruling without calls, one that has their outcomes
- * already, and one that was imported are returned as they are.
+ * A ruling with what its entry alone does not have: the request that it belongs to, and the
+ * outcomes of its calls now. Without outcomes if the effect log of this store lacks the calls: they
+ * are in another store, or those of an unnamed transaction.
  */
-export async function withOutcomes(
-  ruling: Ruling,
+export async function wholeRuling<Ruled extends Ruling>(
+  ruling: Ruled,
+  store: LedgerStore & Partial<EffectStore>,
   effects: Pick<TransactionEngines, 'recorded'> | undefined,
-  store: LedgerStore,
-): Promise<Ruling> {
-  if (ruling.ruling !== 'committed' || ruling.calls !== undefined || effects === undefined) return ruling;
-  if ((readRow(ruling.entry).payload as CommitPayload).delta.effects.length === 0) return ruling;
-  await effects.recorded();
+): Promise<Ruled> {
+  if (ruling.ruling === 'frozen') return ruling;
+  const { payload } = readRow(ruling.entry);
+  const request = await requestOf(payload, store);
+  const whole = request === undefined ? ruling : { ...ruling, request };
+  if (payload.kind !== 'commit' || payload.delta.effects.length === 0) return whole;
+  if ((ruling.ruling === 'committed' && ruling.calls !== undefined) || store.effectsOf === undefined) return whole;
+  await effects?.recorded();
   try {
-    // A runtime with tools has a store with an effect log.
-    return { ...ruling, ...(await outcomesNow(ruling.entry.id, store as LedgerStore & EffectStore)) };
+    return { ...whole, ...(await outcomesNow(ruling.entry.id, store as LedgerStore & EffectStore)) };
   } catch (error) {
-    // The effect log of the store that the entry comes from has its calls.
-    if (isAssizeError(error, 'not_found') && (await wasImported(store, ruling.entry.id))) return ruling;
+    if (isAssizeError(error, 'not_found')) return whole;
     throw error;
   }
+}
+
+/** The id under which the proposal that an entry resolves was first pending. */
+export async function requestOf(payload: Payload, store: Pick<LedgerStore, 'resolve'>): Promise<Hash | undefined> {
+  let request: Hash | undefined;
+  for (let last: Payload | undefined = payload; last !== undefined && 'resolves' in last; ) {
+    if (last.resolves === undefined) break;
+    request = last.resolves;
+    const row: EntryRow | undefined = await store.resolve(request);
+    last = row && readRow(row).payload;
+  }
+  return request;
 }
 
 const ENDED: ReadonlySet<EffectPhase> = new Set(['applied', 'undone', 'dropped', 'accepted']);

@@ -4,7 +4,7 @@ import { DidNothing } from '#effects';
 import type { Hash } from '#ledger';
 import { type MailSender, readMail, senderAddress, sendMail } from '#tools/mail';
 import { NoticeError } from '../errors.ts';
-import type { ApprovalRequested } from '../notice.ts';
+import { type ApprovalRequested, pagePath } from '../notice.ts';
 import type { MailReceiver } from '../receivers.ts';
 import { mailText } from './mail-text.ts';
 
@@ -18,7 +18,7 @@ export type DecidersOf = (
 export interface MailNoticesOptions {
   readonly mail: MailConfig;
   readonly decidersOf: DecidersOf;
-  readonly urlOf: (pendingId: Hash, trajectoryId: string) => string;
+  readonly pageOf: (path: string) => string;
 }
 
 /** The time for one message, below the time for which a server has claimed it. */
@@ -45,8 +45,8 @@ export class MailNotices {
    */
   async send(receiver: MailReceiver, notice: ApprovalRequested, id: string, signal: AbortSignal): Promise<void> {
     if (!(await this.#mayDecide(receiver, notice))) return;
-    const { mail, urlOf } = this.#options;
-    const { subject, text } = mailText(notice, urlOf(notice.pendingId, notice.trajectoryId));
+    const { mail, pageOf } = this.#options;
+    const { subject, text } = mailText(notice, pageOf(pagePath(notice)));
     const message = readMail({ to: receiver.address, subject, text });
     const limit = AbortSignal.any([signal, AbortSignal.timeout(MAIL_TIMEOUT_MS)]);
     const from = senderOf(mail.from);

@@ -9,9 +9,11 @@ const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]
 
 /** The subject and the text of a mail. An agent controls parts of the notice, and neither line. */
 export function mailText(notice: ApprovalRequested, url: string): { readonly subject: string; readonly text: string } {
-  const { action, trajectoryId, channel, reason, detail, expires } = notice;
+  const { action, trajectoryId, channel, reason, detail, expires, epoch } = notice;
   const lines = [
-    'A proposal waits for a decision.',
+    epoch === undefined
+      ? 'A proposal waits for a decision.'
+      : 'The outcome of a call is not known. A person must settle it.',
     '',
     `Decide here: ${url}`,
     '',

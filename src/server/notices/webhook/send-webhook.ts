@@ -5,7 +5,7 @@ import type { WebhookConfig } from '#config';
 import { NoticeError } from '../errors.ts';
 import { isPrivateAddress, isPublicAddress } from './address-rules.ts';
 import { checkedLookup, type Resolve, requireAllowedHost, systemResolve } from './checked-lookup.ts';
-import { signatureOf } from './signature.ts';
+import { signaturesOf } from './signature.ts';
 
 /** The time for a whole request, from the lookup to the status of the answer. */
 export const WEBHOOK_TIMEOUT_MS = 10_000;
@@ -55,7 +55,7 @@ export async function sendWebhook(
         'user-agent': 'assize-notices',
         'webhook-id': id,
         'webhook-timestamp': String(timestamp),
-        'webhook-signature': signatureOf(secret, id, String(timestamp), body),
+        'webhook-signature': signaturesOf(secret, id, String(timestamp), body),
       },
     });
     sent.on('response', (response) => {
