@@ -332,13 +332,20 @@ export class AuthorityFold {
   async #chainOf(seq: number, id: Hash, blob: (hash: Hash) => Promise<string | undefined>): Promise<WritChain> {
     const known = this.#writs.get(id);
     if (known !== undefined) return known;
+    let unread: unknown;
+    const read = (hash: Hash): Promise<string | undefined> =>
+      blob(hash).catch((error: unknown) => {
+        unread = error;
+        throw error;
+      });
     try {
-      const chain = await loadWrit(id, this.#writs, blob);
+      const chain = await loadWrit(id, this.#writs, read);
       this.#writs.admitNamed(chain);
       this.#writs.stored(this.#writs.unstored(chain));
       return chain;
     } catch (error) {
-      if (!isAssizeError(error)) throw error;
+      // A text that could not be read says nothing about the ledger.
+      if (error === unread || !isAssizeError(error)) throw error;
       const code = error.evidence['fault'] === 'writ_missing' ? 'writ_missing' : 'writ_tampered';
       throw this.#fault(seq, code, error.message, error);
     }

@@ -118,12 +118,12 @@ function noArchive(): StoreError {
   return new StoreError('archive_refused', 'This store has no archive. Use a SQLite or PostgreSQL store.');
 }
 
-/** The result of a check, or its fault. */
+/** The result of a check, or its fault. @throws StoreError `archive_failed` */
 async function faultOf(checked: Promise<number>): Promise<number | string> {
   try {
     return await checked;
   } catch (error) {
-    if (!isAssizeError(error)) throw error;
+    if (!isAssizeError(error) || error.code === 'archive_failed') throw error;
     return error.message;
   }
 }
