@@ -1,7 +1,7 @@
 import type { Amounts, Policy } from '#authority';
 import type { Json } from '#base';
 import type { Tool } from '#effects';
-import type { Domain } from '#kernel';
+import type { Domain, Migration } from '#kernel';
 import type { Embedder } from '#memory';
 import type { ApprovalOptions, EffectOptions, Judge } from '#runtime';
 import type { SimulationConfig } from './simulations/simulation-config.ts';
@@ -220,6 +220,11 @@ export interface AssizeConfig {
   readonly archive?: string;
   /** Domains of one's own. One with the name of a shipped domain replaces it. */
   readonly domains?: readonly Domain[];
+  /**
+   * By the name of a domain: changes a state of the version in force into one of the new version,
+   * in place, for `assize upgrade`.
+   */
+  readonly migrations?: Readonly<Record<string, Migration>>;
   readonly tools?: readonly Tool[];
   /** A policy, or the path of its file: a rule table in JSON, or rules for tool calls in YAML. */
   readonly policy?: Policy | string;

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Amounts, Policy } from '#authority';
 import type { Tool } from '#effects';
-import type { Domain } from '#kernel';
+import type { Domain, Migration } from '#kernel';
 import type { EffectOptions } from '#runtime';
 import { checkPrincipal } from './check/check-config.ts';
 import type {
@@ -75,6 +75,7 @@ export interface ResolvedConfig {
   /** The place of the store's archive. Undefined: the default of `openStore`. */
   readonly archive: string | undefined;
   readonly domains: readonly Domain[];
+  readonly migrations: Readonly<Record<string, Migration>>;
   readonly tools: readonly Tool[];
   readonly policy: Policy | undefined;
   /** The file of a policy, if the config names one instead of a policy. */
@@ -136,6 +137,7 @@ export function resolveConfig(
     store: store ?? env['ASSIZE_STORE'] ?? storeIn(folder, config.store ?? DEFAULT_STORE),
     archive: archive ?? env['ASSIZE_ARCHIVE'] ?? archiveIn(folder, config.archive),
     domains: config.domains ?? [],
+    migrations: config.migrations ?? {},
     tools: config.tools ?? [],
     policy: typeof policy === 'string' ? undefined : policy,
     policyFile: typeof policy === 'string' ? inFolder(policy) : undefined,

@@ -93,6 +93,7 @@ export {
   type Escalated,
   type Rejected,
   type Ruling,
+  reservedPlaces,
 } from './judge/adjudicate.ts';
 export {
   type Amendment,

@@ -366,6 +366,32 @@ describe('Ctrl-C to an approval', () => {
 });
 
 describe('resolve', () => {
+  test('takes the domain of an upgraded trajectory from the config', async () => {
+    await inDoubt(true);
+    // The module of the tests and the one of the command are the same.
+    const file = join(here.folder, 'next.ts');
+    writeFileSync(
+      file,
+      `import { defineDomain } from 'assize';
+import { tally } from '${join(root, 'tests/support/tools/effect-sink.ts')}';
+export const next = defineDomain({ ...tally.declared, version: '2' });
+`,
+    );
+    const { next } = await import(file);
+    const store = await openSqlite({ path: join(here.folder, 'world.db') });
+    const worker = runtimeOver(store, [tally, next]);
+    await worker.upgrade('orders', next, { writ: writFor('boss'), reason: 'version 2' });
+    await worker.close();
+    await store.close();
+    writeFileSync(
+      join(here.folder, 'assize.config.ts'),
+      "import { next } from './next.ts';\nexport default { domains: [next] };\n",
+    );
+    const { code, err } = await assize('resolve', '1', '0', '--as', 'applied', '--by', 'ops', '--evidence', 'seen');
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(await json(0, 'list')).toEqual({ transactions: [], pending_proposals: [] });
+  });
+
   const found = ['--by', 'ops', '--evidence', 'it is in the outbox'];
 
   test('ends an effect that was found applied', async () => {

@@ -59,6 +59,19 @@ async function pendingId(): Promise<string> {
 }
 
 describe('an upgrade', () => {
+  test('takes the version and the migration from the config', async () => {
+    file('v-config.ts', VERSIONS['noted']!);
+    file(
+      'assize.config.ts',
+      "import { migrate, till } from './v-config.ts';\nexport default { domains: [till], migrations: { till: migrate } };\n",
+    );
+    const made = await json(0, 'upgrade', 'till-1', '--reason', 'a note', '--key', 'till.key', ...store);
+    expect(made).toMatchObject({
+      ruling: 'committed',
+      patches: [{ op: 'add', path: '/note', value: 'from version 1' }],
+    });
+  });
+
   test('is tried, and then made, as JSON', async () => {
     const waiting = await pendingId();
     const before = await entries(...store);

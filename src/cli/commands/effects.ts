@@ -377,7 +377,8 @@ async function givenBy(
   { tools, domain, anchors, store, writ }: WorkingOptions & Pick<ResolveOptions, 'writ'>,
   listed: readonly EffectTransaction[],
 ): Promise<GivenHere> {
-  const isNeeded = domain.length > 0 || listed.some(({ needs }) => needs?.domain !== undefined);
+  const own = project()?.domains ?? [];
+  const isNeeded = domain.length + own.length > 0 || listed.some(({ needs }) => needs?.domain !== undefined);
   const keys = isNeeded || writ !== undefined ? readAnchors(store, anchors) : [];
   return {
     tools: await loadTools(tools),

@@ -50,7 +50,8 @@ export function upgrade(program: Command): void {
       '\nExamples:\n  assize upgrade expenses --reason "higher limit" --dry-run\n' +
         '  assize upgrade expenses --domain domains/expenses.ts --reason "a note for each payment"\n\n' +
         'Negative: the upgrade is refused, or would be refused.\n' +
-        'The function migrate changes the state in place. The ledger records the changes.',
+        'The function migrate changes the state in place. The ledger records the changes.\n' +
+        'Without --domain, the config names it: migrations: { expenses: migrate }.',
     )
     .action(
       inSession((session, options: Options, trajectoryId: string) => {
@@ -63,7 +64,7 @@ export function upgrade(program: Command): void {
           const next = file === undefined ? await otherVersion(now) : await versionIn(file, now.name);
           const { principal, reason, override, dryRun = false } = options;
           const opening = { ...options, domain: file === undefined ? [] : [file] };
-          const migrate = file === undefined ? undefined : await migrationIn(file);
+          const migrate = file === undefined ? project()?.migrations[now.name] : await migrationIn(file);
           const done = await withAssize(store, session.storeUrl, opening, (assize) =>
             assize.upgrade(trajectoryId, next, {
               writ: ephemeralWrit(head, { action: UPGRADE_ACTION, scopes: [upgradeScope(next)], principal }, key),

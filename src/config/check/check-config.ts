@@ -164,6 +164,7 @@ const CONFIG: Form = object<AssizeConfig>({
   store: optional(store),
   archive: optional(archive),
   domains: optional(all(list(domain), ownDomains)),
+  migrations: optional(record(() => undefined, code)),
   tools: optional(all(list(tool), ownTools)),
   policy: optional(policy),
   worlds: optional(worlds),

@@ -293,7 +293,7 @@ function freezesOf(
 ): 'world' | readonly string[] {
   if (Object.keys(domain.counselors).length === 0) return [];
   if (domain.freeze === 'world') return 'world';
-  if (domain.freeze === 'reserve') return reserved(domain, [...changes, ...marks]);
+  if (domain.freeze === 'reserve') return reservedPlaces(domain, [...changes, ...marks]).map(patternText);
   const frozen = [...binding.reads, ...binding.writes, ...checks.readBy(draft.state, changes, calls)];
   // A change may create an object that leads to a place of the footprint.
   const changed = [...changes, ...marks].map(({ keys }) => ({ segments: keys, append: false }));
@@ -302,9 +302,9 @@ function freezesOf(
 }
 
 /** The changed members, or the changed places that lie in no member. */
-function reserved(domain: Domain, changes: readonly Change[]): readonly string[] {
-  const members = changes.map(({ keys }) => patternText({ segments: memberAround(domain, keys), append: false }));
-  return [...new Set(members)];
+export function reservedPlaces(domain: Domain, changes: readonly Pick<Change, 'keys'>[]): readonly Pattern[] {
+  const members = changes.map(({ keys }): Pattern => ({ segments: memberAround(domain, keys), append: false }));
+  return [...new Map(members.map((member) => [patternText(member), member])).values()];
 }
 
 /** The innermost member of a rule that a path leads into; else the path itself. */

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type Domain, escalate, invariant, upgradeScope } from '#kernel';
+import { type Domain, defineDomain, escalate, invariant, pass, upgradeScope } from '#kernel';
 import { type Hash, type Payload, readRow } from '#ledger';
 import type { Assize, ProposalInput, Ruling, Trajectory, UpgradeOptions } from '#runtime';
 import { deepReplay, verifyStore } from '#runtime';
@@ -36,6 +36,59 @@ beforeEach(async () => {
   assize = runtimeOver(store, [v1, v2]);
   books = await assize.create(v1, { trajectoryId: 'books', writs: [writ] });
   await does('set', { n: 7 }, { idempotencyKey: 'seven' });
+});
+
+test('a proposal that stays pending takes the freeze of the new version', async () => {
+  const beds = (version: string, freeze: 'footprint' | 'reserve') =>
+    defineDomain({
+      name: 'beds',
+      version,
+      freeze,
+      state: z.object({ beds: z.record(z.string(), z.object({ days: z.number(), by: z.string().optional() })) }),
+      initial: { beds: {} },
+      processes: { booking: { writes: ['/beds/*'] } },
+      roles: { clerk: { processes: ['booking'] } },
+      actions: {
+        book: {
+          process: 'booking',
+          args: z.object({ bed: z.string(), days: z.number() }),
+          apply: (state, { bed, days }) => {
+            state.beds[bed] = { days };
+          },
+        },
+      },
+      counselors: { ward: () => true },
+      invariants: ({ each }) => [
+        each(
+          'LONG',
+          '/beds/*',
+          {
+            channel: 'ward',
+            onApprove: ({ beds }, { counselor, keys: [bed] }) => {
+              beds[bed!]!.by = counselor;
+            },
+          },
+          ({ days, by }) => (days < 9 || by ? pass : escalate('a long stay')),
+        ),
+      ],
+    }) as unknown as Domain;
+  const [footprint, reserve] = [beds('1', 'footprint'), beds('2', 'reserve')];
+  books = await runtimeOver(store, [footprint, reserve]).create(footprint, { trajectoryId: 'ward', writs: [writ] });
+  const book = (bed: string, days: number) => does('book', { bed, days });
+  const long = await book('b1', 30);
+  expect(long.ruling).toBe('escalated');
+  expect((await book('b2', 1)).ruling).toBe('frozen');
+  expect(await books.upgrade(reserve, { writ, reason: 'less frozen' })).toMatchObject({
+    carried: [(long as any).entry.id],
+  });
+  for (const opened of [books, await runtimeOver(store, [footprint, reserve]).open('ward')]) {
+    books = opened;
+    expect((await book(`other ${String(opened === books)}`, 1)).ruling).toBe('committed');
+    expect((await book('b1', 1)).ruling).toBe('frozen');
+  }
+  for (const report of await verifyStore(store)) expect(report).toMatchObject({ valid: true });
+  const domains = [footprint, reserve];
+  expect(await deepReplay(store, 'ward', { domains })).toMatchObject({ same: true, differences: [] });
 });
 
 describe('an upgrade', () => {

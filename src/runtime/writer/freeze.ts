@@ -5,6 +5,7 @@ import {
   type Binding,
   type Change,
   type CounselorCommit,
+  contains,
   type Domain,
   type Escalated,
   heldBy,
@@ -13,6 +14,7 @@ import {
   type Pattern,
   patternFromText,
   patternText,
+  reservedPlaces,
   WHOLE_STATE,
 } from '#kernel';
 import {
@@ -258,8 +260,19 @@ function meetsAny(pattern: Pattern, others: readonly Pattern[]): boolean {
 }
 
 function freezeOf(domain: Domain, pending: PendingPayload): Freeze {
-  const frozen = frozenPatterns(pending.freezes);
+  const recorded = frozenPatterns(pending.freezes);
+  const reserved = domain.freeze === 'reserve' ? reservedBy(domain, pending) : undefined;
+  // Under `footprint`, an earlier version of the domain recorded what the rules read, too.
+  const frozen = reserved === undefined || recorded.every((one) => contains(reserved, one)) ? recorded : reserved;
   return { frozen, changing: changingOf(domain, pending) ?? frozen };
+}
+
+/** Undefined if the pending freezes the whole state or nothing, or if only blobs have its changes. */
+function reservedBy(domain: Domain, { freezes, proposal }: PendingPayload): readonly Pattern[] | undefined {
+  const { delta, approval } = proposal;
+  if (freezes === 'world' || freezes.length === 0 || isBlobRef(delta.state) || isBlobRef(approval)) return undefined;
+  const changes = [...delta.state, ...approval].map(({ path }) => ({ keys: parsePointer(path.replace(/\/-$/, '')) }));
+  return reservedPlaces(domain, changes);
 }
 
 export function frozenPatterns(freezes: PendingPayload['freezes']): readonly Pattern[] {
