@@ -59,6 +59,7 @@ const COMMANDS: CommandLine['commands'] = {
   erase: async () => (await import('./commands/erase.ts')).erase,
   halt: async () => (await import('./commands/halt.ts')).halt,
   resume: async () => (await import('./commands/halt.ts')).resume,
+  agents: async () => (await import('./commands/agents.ts')).agents,
   writ: async () => (await import('./commands/writ/index.ts')).writ,
   policy: async () => (await import('./commands/policy/index.ts')).policy,
   keys: async () => (await import('./commands/keys.ts')).keys,

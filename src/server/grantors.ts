@@ -18,6 +18,21 @@ export async function grantorsOf(
 }
 
 /**
+ * Refuses an approval of the proposal of a stopped or paused agent, or of one that it gave a part
+ * of its grant.
+ *
+ * @throws ConfigError `agent_stopped`
+ */
+export async function requireActive(
+  { service }: { readonly service: Service },
+  trajectory: Trajectory,
+  writId: Hash,
+): Promise<void> {
+  const requester = Trajectory.writOf(trajectory, writId)?.writ.subject ?? '';
+  await service.grants.stops.requireNone([requester, ...(await grantorsOf(service, trajectory, writId))]);
+}
+
+/**
  * Refuses a decision of a principal that passed its grant on to the requester.
  *
  * @throws KernelError `unauthorised_counselor`

@@ -230,7 +230,10 @@ function appOf(service: Service, { tail, ...ports }: AppPorts, ends: AppEnds): H
   const nowMs = (): number => performance.now();
   const authenticator = new Authenticator({
     ...{ config, tokens, sessions, jwt: new JwtVerifier(jwt), names, clock },
-    requireStanding: service.cell?.requireStanding,
+    requireStanding: async (principal) => {
+      service.cell?.requireStanding(principal);
+      await service.grants.stops.requireNone([principal]);
+    },
   });
   const signIn = oidc === undefined ? undefined : new OidcSignIn(oidc, sessions);
   const way = signIn !== undefined ? 'oidc' : linksAtStart ? 'start' : 'link';

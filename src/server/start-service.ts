@@ -1,4 +1,13 @@
-import { anchorRoot, derivedLogKey, GrantIssuer, recoveryKeyOf, runtimeServices, withdrawGrants } from '#config';
+import {
+  agentsDomain,
+  anchorRoot,
+  derivedLogKey,
+  GrantIssuer,
+  recoveryKeyOf,
+  runtimeServices,
+  withdrawGrants,
+} from '#config';
+import type { Domain } from '#kernel';
 import { systemClock, systemRandom } from '#oracle';
 import { Assize } from '#runtime';
 import { checkpointFile, type Store } from '#stores';
@@ -15,7 +24,7 @@ import { OneAtATime } from './one-at-a-time.ts';
 import { credentialsOf } from './principals/credentials.ts';
 import { FreeNames } from './principals/free-names.ts';
 import { OfficeWrits } from './principals/office-writs.ts';
-import { recentSideStore } from './principals/recent-side-store.ts';
+import { ROW_FRESH_MS, recentSideStore } from './principals/recent-side-store.ts';
 import type { ServeOptions } from './serve-options.ts';
 import type { Service } from './service.ts';
 import { Simulations } from './simulations/simulations.ts';
@@ -68,11 +77,15 @@ async function watchedService(
 ): Promise<Service> {
   const { root, domains, policy, rules, cell, clock = systemClock } = options;
   const { server } = options.config;
+  const file = checkpointFile(options.config.store);
+  // A row of a local file is read at once, and a row over the network is a round trip a request.
+  const isRemote = file === undefined && !options.config.store.startsWith('memory:');
   const offices = new OfficeWrits(root, server.writSeconds);
   const grants = new GrantIssuer(root, store, {
     principals: options.config.principals,
     writSeconds: server.writSeconds,
     waitMs: options.config.approvals.timeoutMs ?? APPROVAL_TIMEOUT_MS,
+    freshMs: isRemote ? ROW_FRESH_MS : 0,
   });
   const anchors = [root.publicKey];
   const duties = cell && new CellDuties({ cell, domains, anchors, grants, offices, clock, onFailure });
@@ -81,7 +94,8 @@ async function watchedService(
   const worlds = await (duties?.worldsHere(options.config.worlds) ?? options.config.worlds);
   const config = { ...options.config, worlds };
   const assize = new Assize({
-    ...{ store, snapshots: store, oracle: store, domains, anchors },
+    ...{ store, snapshots: store, oracle: store, anchors },
+    domains: [...new Set([...domains, agentsDomain as unknown as Domain])],
     ...(policy !== undefined && { policy }),
     ...(config.tools.length > 0 && { tools: config.tools }),
     effects: { recoveryKey: recoveryKeyOf(root), onRecoveryFailed: onFailure, ...config.effects },
@@ -91,9 +105,6 @@ async function watchedService(
     onSnapshotFailed: onFailure,
     onNotificationFailed: onFailure,
   });
-  const file = checkpointFile(config.store);
-  // A row of a local file is read at once, and a row over the network is a round trip a request.
-  const isRemote = file === undefined && !config.store.startsWith('memory:');
   // A token counts in every cell. Reads go on longer than writes while the root store is away.
   const side =
     cell === undefined
@@ -140,7 +151,7 @@ async function watchedService(
     policyOf: options.policyOf,
   };
   await createWorlds(service, onFailure);
-  await withdrawGrants(grants, { root, store, assize, now: clock.now(), onFailure });
+  await withdrawGrants(grants, { store, assize, now: clock.now(), onFailure });
   await gateways.start();
   return service;
 }

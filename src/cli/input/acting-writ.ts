@@ -46,7 +46,7 @@ export async function actingWrit(
   }
   const issuer = new GrantIssuer(root, store, { principals });
   await withdrawGrants(issuer, {
-    ...{ root, store, assize, now: systemClock.now(), trajectoryId: trajectory.id },
+    ...{ store, assize, now: systemClock.now(), trajectoryId: trajectory.id },
     onFailure: (error) => {
       throw error;
     },

@@ -14,6 +14,7 @@ const SHIPPED: readonly (() => Promise<object>)[] = [
   () => import('#domains/gateway'),
   () => import('#domains/incident'),
   () => import('../commands/demo-payments.ts'),
+  async () => ({ agents: (await import('#config')).agentsDomain }),
   async () => ({ chat: (await import('#chat')).chatDomain() }),
 ];
 

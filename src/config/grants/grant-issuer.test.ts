@@ -65,7 +65,7 @@ class World {
     const onFailure = (error: unknown): void => {
       throw error;
     };
-    await withdrawGrants(issuer, { root: ROOT, store, assize, now: systemClock.now(), onFailure });
+    await withdrawGrants(issuer, { store, assize, now: systemClock.now(), onFailure });
     return issuer;
   }
 

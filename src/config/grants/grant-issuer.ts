@@ -1,4 +1,4 @@
-import { attenuate, covers, delegateWrit, type Writ, writId } from '#authority';
+import { attenuate, covers, delegateWrit, issueWrit, type Writ, type WritGrant, writId } from '#authority';
 import { LruCache } from '#base';
 import {
   addMicros,
@@ -14,6 +14,8 @@ import type { LedgerReader, SideStore } from '#ledger';
 import type { WritChain } from '#runtime';
 import { type SealedRow, sideSecretOf } from '#stores';
 import type { ResolvedGrant, ResolvedPrincipal } from '../resolved-config.ts';
+import { AgentStops } from './agent-stops.ts';
+import { AGENTS } from './agents-domain.ts';
 import { type GrantRow, GrantRows } from './grant-rows.ts';
 import { carriedBy, type GrantWrit, grantWrit, LATEST, termsOf } from './grant-writ.ts';
 import { Places } from './places.ts';
@@ -21,6 +23,7 @@ import { Places } from './places.ts';
 /** The clock of another server may be behind by this much. */
 const SKEW_MICROS = 10 * 60 * 1_000_000;
 const CACHED_MAX = 2_000;
+const BRIEF_MICROS = 60 * 60 * 1_000_000;
 /** A proposal may wait this long between the issue of its writ and its ruling. */
 const QUEUED_MS = 60_000;
 /** The clock of the issuing server was ahead of the entry's time by this many windows at most. */
@@ -34,6 +37,16 @@ export interface GrantedAgent {
   /** The writ to which the agent's token is limited. Absent: the grants. */
   readonly writ?: WritChain;
 }
+
+/** A used grant that counts no more, with its writ. */
+export interface GoneGrant {
+  readonly row: SealedRow<GrantRow>;
+  readonly whole: WritChain;
+  /** Whether its agent was stopped. */
+  readonly isStopped: boolean;
+}
+
+export type BriefGrant = Pick<WritGrant, 'subject' | 'actions' | 'scopes' | 'nonce'> & { readonly trajectory: string };
 
 /** The terms of a part of a grant. */
 export interface PartTerms {
@@ -50,6 +63,8 @@ export interface GrantIssuerOptions {
   readonly writSeconds?: number;
   /** The longest wait of a proposal for a decision, which its writ must outlive. Default: never. */
   readonly waitMs?: number | 'never';
+  /** Milliseconds for which a read of the stopped agents counts. Default 0. */
+  readonly freshMs?: number;
 }
 
 /**
@@ -61,6 +76,8 @@ export interface GrantIssuerOptions {
  * In a trajectory that a delegation created, only the delegated writ counts, and no grant.
  */
 export class GrantIssuer {
+  /** The stopped and the paused agents, which get no writ. */
+  readonly stops: AgentStops;
   readonly #root: KeyPair;
   readonly #rows: GrantRows;
   readonly #places: Places;
@@ -76,6 +93,7 @@ export class GrantIssuer {
     this.#root = root;
     this.#rows = new GrantRows(store, sideSecretOf(root));
     this.#places = new Places(store);
+    this.stops = new AgentStops(store, options.freshMs ?? 0);
     this.#principals = options.principals;
     this.#windowMs = (options.writSeconds ?? WRIT_SECONDS) * 1_000;
     this.#waitMs = options.waitMs ?? 'never';
@@ -132,7 +150,10 @@ export class GrantIssuer {
    * Nothing is recorded.
    */
   async allForCopy(trajectoryId: string): Promise<WritChain[]> {
-    const agents = [...this.#principals.values()].filter(({ kinds }) => kinds.includes('agent'));
+    await this.stops.refresh();
+    const agents = [...this.#principals.values()].filter(
+      ({ name, kinds }) => kinds.includes('agent') && this.stops.of(name) === undefined,
+    );
     return (await Promise.all(agents.map((agent) => this.#forCopy(agent, trajectoryId)))).flat();
   }
 
@@ -237,16 +258,28 @@ export class GrantIssuer {
     return rows.flatMap((row) => row?.principal ?? []);
   }
 
-  /** The used grants that the configuration no longer has, with their writs. */
-  async gone(trajectoryId?: string): Promise<{ readonly row: SealedRow<GrantRow>; readonly whole: WritChain }[]> {
+  /**
+   * The used grants that the configuration no longer has, and those of stopped agents, with their
+   * writs.
+   */
+  async gone(trajectoryId?: string): Promise<GoneGrant[]> {
+    await this.stops.refresh('now');
     const gone = [];
     for await (const row of this.#rows.all(trajectoryId)) {
-      const { isConfigured, withdrawn } = row.value;
-      if (!isConfigured || withdrawn !== undefined || (await this.#hasConfigured(row.value))) continue;
+      const { principal, isConfigured, withdrawn } = row.value;
+      const isStopped = this.stops.of(principal) === 'stopped';
+      if (withdrawn !== undefined) continue;
+      if (!isStopped && (!isConfigured || (await this.#hasConfigured(row.value)))) continue;
       const { writ, chain } = grantWrit(this.#root, row.value);
-      gone.push({ row, whole: { writ, chain } });
+      gone.push({ row, whole: { writ, chain }, isStopped });
     }
     return gone;
+  }
+
+  /** A root writ for one act of now. */
+  brief(grant: BriefGrant, now: Instant): Writ {
+    const period = { not_before: addMicros(now, -BRIEF_MICROS), expires: addMicros(now, BRIEF_MICROS) };
+    return issueWrit({ issuer: this.#root.publicKey, ...grant, ...period, max_depth: 0 }, this.#root.privateKey);
   }
 
   /** Records that a grant of `gone` was revoked, and the amounts spent under it. */
@@ -254,12 +287,20 @@ export class GrantIssuer {
     return this.#rows.withdraw(row, spent);
   }
 
-  /** The writ of a limited token, or of the delegation. Undefined where grants count. */
+  /**
+   * The writ of a limited token, or of the delegation. Undefined where grants count.
+   *
+   * @throws ConfigError `agent_stopped` for the agent, and for one that passed the writ on
+   */
   async #onlyWrit({ name, writ }: GrantedAgent, trajectoryId: string): Promise<WritChain[] | undefined> {
-    if (writ !== undefined) return writ.writ.trajectory === trajectoryId ? [writ] : [];
-    const place = await this.#places.find(trajectoryId);
-    if (place?.isDelegated !== true) return undefined;
-    return place.delegated?.writ.subject === name ? [place.delegated] : [];
+    await this.stops.requireNone([name]);
+    const place = writ === undefined ? await this.#places.find(trajectoryId) : undefined;
+    if (writ === undefined && place?.isDelegated !== true) return undefined;
+    const only = writ ?? place?.delegated;
+    if (only === undefined) return [];
+    if (writ === undefined ? only.writ.subject !== name : only.writ.trajectory !== trajectoryId) return [];
+    await this.stops.requireNone(await this.grantorsOf(only));
+    return [only];
   }
 
   async #wholeFor(agent: GrantedAgent, trajectoryId: string, action: string): Promise<GrantWrit | undefined> {
@@ -282,7 +323,7 @@ export class GrantIssuer {
 
   /** The writ of a whole grant, which is recorded before its first use. */
   async #whole({ name }: Pick<GrantedAgent, 'name'>, grant: ResolvedGrant, trajectoryId: string): Promise<GrantWrit> {
-    const key = `${this.#hashOf(grant)}\n${trajectoryId}\n${name}`;
+    const key = `${this.stops.version}\n${this.#hashOf(grant)}\n${trajectoryId}\n${name}`;
     try {
       return await this.#wholes.get(key, () => this.#recorded(name, grant, trajectoryId));
     } catch (error) {
@@ -295,6 +336,8 @@ export class GrantIssuer {
     const { row, isRecorded } = await this.#rowOf(principal, grant, trajectory);
     if (isRecorded) return grantWrit(this.#root, row);
     await this.#rows.add(grantWrit(this.#root, row).id, row);
+    // A stop that this read misses finds the row.
+    await this.stops.requireNone([principal], 'now');
     // Another process may have recorded the grant at the same time: all use the first in order.
     const first = await this.#rowOf(principal, grant, trajectory);
     return grantWrit(this.#root, first.isRecorded ? first.row : row);
@@ -372,9 +415,10 @@ function grantsIn({ grants }: GrantedAgent, trajectoryId: string): ResolvedGrant
 
 /**
  * A grant for every trajectory is none for that of incidents: its agent could record the steps of a
- * response as done.
+ * response as done. No grant is for the trajectory of the stopped agents.
  */
 function isFor({ trajectories }: ResolvedGrant, trajectoryId: string): boolean {
+  if (trajectoryId === AGENTS) return false;
   return (trajectories.includes('*') && trajectoryId !== INCIDENTS) || trajectories.includes(trajectoryId);
 }
 

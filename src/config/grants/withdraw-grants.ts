@@ -1,17 +1,15 @@
-import { issueWrit, writId } from '#authority';
+import { writId } from '#authority';
 import { isAssizeError } from '#base';
-import { addMicros, type Instant, type KeyPair } from '#canon';
+import type { Instant } from '#canon';
 import { type LedgerStore, REVOKE_ACTION } from '#ledger';
 import { type Assize, listWrits, type Ruling, type Trajectory, type WritChain } from '#runtime';
 import { ConfigError } from '../errors.ts';
-import type { GrantIssuer } from './grant-issuer.ts';
+import type { GoneGrant, GrantIssuer } from './grant-issuer.ts';
 
 const PRINCIPAL = 'assize:server';
 const REASON = 'The configuration no longer has this grant.';
-const PERIOD_MICROS = 60 * 60 * 1_000_000;
 
 export interface WithdrawOptions {
-  readonly root: KeyPair;
   readonly store: LedgerStore;
   readonly assize: Assize;
   readonly now: Instant;
@@ -22,15 +20,17 @@ export interface WithdrawOptions {
 }
 
 /**
- * Revokes the used grants that the configuration no longer has, with every writ below them: those
- * of other principals and of delegations too. A grant that was edited is such a grant.
+ * Revokes the used grants that the configuration no longer has, and those of stopped agents, with
+ * every writ below them: those of other principals and of delegations too. A grant that was edited
+ * is such a grant.
  */
 export async function withdrawGrants(issuer: GrantIssuer, options: WithdrawOptions): Promise<void> {
-  for (const { row, whole } of await issuer.gone(options.trajectoryId)) {
+  for (const gone of await issuer.gone(options.trajectoryId)) {
+    const { row, whole } = gone;
     const id = row.value.trajectory;
     try {
       const trajectory = await options.assize.open(id);
-      await revoke(trajectory, whole, options);
+      await revoke(issuer, trajectory, gone, options);
       const known = (await listWrits(options.store, id)).find((listed) => listed.id === writId(whole.writ));
       await issuer.withdraw(row, known?.spent ?? {});
     } catch (error) {
@@ -40,24 +40,20 @@ export async function withdrawGrants(issuer: GrantIssuer, options: WithdrawOptio
   }
 }
 
-async function revoke(trajectory: Trajectory, whole: WritChain, { root, now }: WithdrawOptions): Promise<void> {
-  const by = issueWrit(
-    {
-      issuer: root.publicKey,
-      subject: PRINCIPAL,
-      trajectory: trajectory.id,
-      actions: [REVOKE_ACTION],
-      scopes: ['writ:**'],
-      not_before: addMicros(now, -PERIOD_MICROS),
-      expires: addMicros(now, PERIOD_MICROS),
-      max_depth: 0,
-      nonce: `withdraw ${writId(whole.writ)}`,
-    },
-    root.privateKey,
-  );
+async function revoke(
+  issuer: GrantIssuer,
+  trajectory: Trajectory,
+  { row, whole, isStopped }: GoneGrant,
+  { now, onFailure }: WithdrawOptions,
+): Promise<void> {
+  const grant = { subject: PRINCIPAL, trajectory: trajectory.id, actions: [REVOKE_ACTION], scopes: ['writ:**'] };
+  const by = issuer.brief({ ...grant, nonce: `withdraw ${writId(whole.writ)}` }, now);
+  const reason = isStopped ? `${row.value.principal} was stopped.` : REASON;
   try {
-    const { ruling } = await trajectory.writs.revoke({ writ: whole, by, reason: REASON, principal: PRINCIPAL });
+    const { ruling, propagated } = await trajectory.writs.revoke({ writ: whole, by, reason, principal: PRINCIPAL });
     if (ruling.ruling !== 'committed') throw notRevoked(trajectory, whole, ruling);
+    // The next opening of the trajectory tells the others.
+    for (const { error } of propagated) if (error !== undefined) onFailure(error);
   } catch (error) {
     // No writ counts in a trajectory that has ended.
     if (!isAssizeError(error, 'concluded')) throw error;

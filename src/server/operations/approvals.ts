@@ -16,7 +16,7 @@ import { type ApprovalInput, type Ruling, requestOf, Trajectory, withdrawnSource
 import { pendingView, type Questions, questionsIn, rulingView } from '#views';
 import { awaitDecision } from '../await-decision.ts';
 import { ServerError } from '../errors.ts';
-import { grantorsOf, requireOther } from '../grantors.ts';
+import { grantorsOf, requireActive, requireOther } from '../grantors.ts';
 import { type Caller, isOfKind } from '../principals/caller.ts';
 import { problemOf } from '../problems/problem.ts';
 import { callerTrajectory, replayerOf } from '../reach.ts';
@@ -268,7 +268,10 @@ const approve = operation({
     })
     .meta({ id: 'ApprovalDecision' }),
   answer: rulingForm,
-  errors: ['unauthorised_counselor', 'digest_mismatch', 'not_pending', 'changed_since', 'override_needed', 'halted'],
+  errors: [
+    ...['unauthorised_counselor', 'digest_mismatch', 'not_pending', 'changed_since', 'override_needed', 'halted'],
+    'agent_stopped',
+  ],
   run: async (request) => {
     const { path, body } = request;
     const { trajectory, row } = await pendingOf(request, path.approval);
@@ -301,8 +304,9 @@ const judge = operation({
     const { trajectory, row } = await pendingOf(request, path.approval);
     try {
       await requireOther(request, trajectory, writIdOf(row));
+      await requireActive(request, trajectory, writIdOf(row));
     } catch (error) {
-      if (!isAssizeError(error, 'unauthorised_counselor')) throw error;
+      if (!isAssizeError(error, 'unauthorised_counselor') && !isAssizeError(error, 'agent_stopped')) throw error;
       return { body: { ruling: 'refused' as const, code: error.code, detail: error.message } };
     }
     return { body: judgementDocument(await trajectory.approvals.judge(row.id, inputOf(request, body))) };
@@ -387,12 +391,13 @@ interface Decision {
   readonly via?: string | undefined;
 }
 
-function approveAs(
-  reaching: Pick<Reaching, 'caller'>,
+async function approveAs(
+  reaching: Reaching,
   trajectory: Trajectory,
   row: EntryRow,
   decision: Decision,
 ): Promise<Ruling> {
+  await requireActive(reaching, trajectory, writIdOf(row));
   return trajectory.approvals.approve(row.id, inputOf(reaching, decision));
 }
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { writId } from '#authority';
 import { addMicros } from '#canon';
 import { requireSameTenant, tenantOf } from '#cells';
+import { hasReservedPrefix } from '#kernel';
 import { type BranchPayload, readRow } from '#ledger';
 import { ServerError } from '../errors.ts';
 import { limitedToken, nothingToPassOn, requireSubPrincipal } from '../principals/sub-principal.ts';
@@ -77,6 +78,15 @@ function nameBeside(
   return { trajectoryId: name };
 }
 
+/** @throws ServerError `forbidden` for a name of the server */
+function requireOwnName(trajectoryId: string): void {
+  if (hasReservedPrefix(trajectoryId))
+    throw new ServerError(
+      'forbidden',
+      `Names with assize: are for the server. Choose another name than ${trajectoryId}.`,
+    );
+}
+
 const TOKEN_SECONDS = 3_600;
 
 const delegations = operation({
@@ -137,6 +147,7 @@ const delegate = operation({
     const { task, child_trajectory_id: child, subject, actions, scopes, budget, seconds = TOKEN_SECONDS } = body;
     if (service.cell !== undefined) requireSameTenant(trajectory.id, child);
     const terms = { subject, actions, ...(scopes && { scopes }), ...(budget && { budget }) };
+    requireOwnName(child);
     const isConfigured = service.config.principals.get(subject)?.kinds.includes('agent') === true;
     if (!isConfigured) requireSubPrincipal(caller, service, subject);
     const passed = await service.grants.delegated(caller, trajectory.id, child, terms);

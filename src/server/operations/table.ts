@@ -1,3 +1,4 @@
+import { agents } from './agents.ts';
 import { approvals } from './approvals.ts';
 import { branches } from './branches.ts';
 import { bundles } from './bundles.ts';
@@ -40,6 +41,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...entries,
   ...incidents,
   ...branches,
+  ...agents,
   ...writs,
   ...effects,
   ...memory,

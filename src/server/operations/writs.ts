@@ -135,7 +135,7 @@ const revoke = operation({
   method: 'post',
   path: '/v1/trajectories/{trajectory}/writs/{writ}/revoke',
   summary:
-    'Revoke a writ and all below it. `writ` is its id, or a principal’s name: every grant that it has or had there.',
+    'Revoke one writ and all below it; an agent gets another: `agents.stop` ends the agent. `writ`: its id, or a principal’s name for its grants there.',
   kinds: ADMINS,
   params: z.strictObject({ trajectory: name, writ: name }),
   body: z.strictObject({ reason: z.string().min(1).max(4_096) }).meta({ id: 'Revocation' }),

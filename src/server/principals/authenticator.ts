@@ -29,7 +29,7 @@ export class Authenticator {
   readonly #names: FreeNames;
   readonly #clock: Clock;
   readonly #isTls: boolean;
-  readonly #requireStanding: (principal: string) => void;
+  readonly #requireStanding: (principal: string) => Promise<void>;
 
   constructor(parts: {
     readonly config: ResolvedConfig;
@@ -38,8 +38,8 @@ export class Authenticator {
     readonly jwt: JwtVerifier;
     readonly names: FreeNames;
     readonly clock: Clock;
-    /** Refuses principals that were revoked in every cell. */
-    readonly requireStanding?: ((principal: string) => void) | undefined;
+    /** Refuses principals that were revoked in every cell, and agents that are stopped. */
+    readonly requireStanding: (principal: string) => Promise<void>;
   }) {
     this.#config = parts.config;
     this.#tokens = parts.tokens;
@@ -47,7 +47,7 @@ export class Authenticator {
     this.#jwt = parts.jwt;
     this.#names = parts.names;
     this.#clock = parts.clock;
-    this.#requireStanding = parts.requireStanding ?? (() => undefined);
+    this.#requireStanding = parts.requireStanding;
     const { publicUrl, tls } = parts.config.server;
     this.#isTls = publicUrl === undefined ? tls !== undefined : publicUrl.startsWith('https:');
   }
@@ -78,7 +78,7 @@ export class Authenticator {
   /** The principal that a credential names now. @throws the errors of `callerOf` */
   async callerBy(credential: Credential): Promise<Caller> {
     const caller = await this.#named(credential);
-    this.#requireStanding(caller.name);
+    await this.#requireStanding(caller.name);
     return caller;
   }
 

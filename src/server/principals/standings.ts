@@ -56,5 +56,7 @@ export class Standings {
 
 /** Whether an error says that a caller has lost its authority. */
 export function isLost(error: unknown): boolean {
-  return isAssizeError(error, 'unauthenticated') || isAssizeError(error, 'forbidden');
+  return ['unauthenticated', 'forbidden', 'agent_stopped', 'principal_revoked'].some((code) =>
+    isAssizeError(error, code),
+  );
 }

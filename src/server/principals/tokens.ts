@@ -85,6 +85,14 @@ export class Tokens {
     return this.#rows.delete(id);
   }
 
+  /** Deletes the tokens of a principal, and of names below its own. Returns their number. */
+  async revokeOf(name: string): Promise<number> {
+    let revoked = 0;
+    for await (const { key, value } of this.#rows.list())
+      if (`${value.principal}/`.startsWith(`${name}/`) && (await this.#rows.delete(key))) revoked++;
+    return revoked;
+  }
+
   /** Deletes tokens that expired a week ago or earlier. */
   async sweep(now: Instant): Promise<void> {
     const ended = addMicros(now, -KEPT_MICROS);

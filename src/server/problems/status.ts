@@ -77,6 +77,7 @@ const STATUS: Readonly<Partial<Record<ErrorStatus, readonly string[]>>> = {
     'space_not_covered',
     'no_writ',
     'principal_revoked',
+    'agent_stopped',
   ],
   404: [
     ...['unknown_framework', 'unknown_trajectory', 'unknown_log_size'],

@@ -438,6 +438,17 @@ test('each operation answers in the form of its schema', async () => {
   });
   for (const id of ['standing.judge', 'standing.ask', 'standing.list', 'standing.end']) called.add(id);
 
+  const changing = { path: { agent: 'agent:other' }, body: { reason: 'a try' } };
+  for (const does of ['pause', 'resume', 'stop']) {
+    const changed = await succeed(server, `agents.${does}`, changing);
+    expect(changed.ruling.ruling).toBe('committed');
+    called.add(`agents.${does}`);
+  }
+  expect((await succeed(server, 'agents.list')).agents).toContainEqual(
+    expect.objectContaining({ name: 'agent:other', is: 'stopped' }),
+  );
+  called.add('agents.list');
+
   expect(OPERATIONS.map(({ id }) => id).filter((id) => !called.has(id))).toEqual([]);
   expect((await succeed(server, 'log.verify', { body: {} })).valid).toBe(true);
   expect(server.lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);

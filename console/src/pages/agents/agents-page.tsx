@@ -8,6 +8,7 @@ import { useListKeys } from '../../parts/list-keys.ts';
 import { ShowMore } from '../../parts/show-more.tsx';
 import { SplitView } from '../../parts/split-view.tsx';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
+import { AgentList } from './agent-list.tsx';
 import { useIsAdmin } from './agents-query.ts';
 import { People } from './people.tsx';
 import { TrajectoryDetail } from './trajectory-detail.tsx';
@@ -100,10 +101,13 @@ export default function AgentsPage() {
           isPeople ? (
             <People />
           ) : id === undefined ? (
-            <Empty title="Choose a trajectory">
-              It shows who may act there, by which writs and budgets.
-              <KeyLegend keys={MOVES} />
-            </Empty>
+            <>
+              <AgentList />
+              <Empty title="Choose a trajectory">
+                It shows who may act there, by which writs and budgets.
+                <KeyLegend keys={MOVES} />
+              </Empty>
+            </>
           ) : (
             <TrajectoryDetail key={id} id={id} all={all} writ={search.get('writ') ?? undefined} />
           )

@@ -8,6 +8,8 @@ export type Trajectory = components['schemas']['Trajectory'];
 export type Session = components['schemas']['Session'];
 export type Token = components['schemas']['Token'];
 export type ListedWrit = Awaited<ReturnType<typeof writsOf>>[number];
+export type Agent = components['schemas']['Agent'];
+export type AgentChange = 'stop' | 'pause' | 'resume';
 export type Delegation = Awaited<ReturnType<typeof delegationsOf>>['open'][number];
 
 const PAGE = '500';
@@ -59,6 +61,17 @@ export function useBranches(trajectory: string) {
 
 export function useIsAdmin(): boolean {
   return useMe().data?.kinds.includes('admin') === true;
+}
+
+export function useAgents() {
+  return useQuery({ queryKey: ['log', 'agents'], meta: beginnings, queryFn: () => dataOf(api.GET('/v1/agents')) });
+}
+
+/** Stops or pauses an agent, or brings it back. */
+export function useChangeAgent(agent: string, does: AgentChange) {
+  return useChange((reason: string) =>
+    dataOf(api.POST(`/v1/agents/{agent}/${does}`, { params: { path: { agent } }, body: { reason } })),
+  );
 }
 
 /** Revokes a writ, with all below it. */

@@ -1,5 +1,5 @@
 import { Anchor, Badge, Button, Group, List, Stack, Text } from '@mantine/core';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { EntryLink } from '../../parts/entry-link.tsx';
@@ -35,11 +35,40 @@ function Level({ trajectory, nodes, chosen }: TreeProps) {
       {nodes.map((node) => (
         <li key={node.listed.id}>
           <Writ trajectory={trajectory} node={node} isChosen={node.listed.id === chosen} />
-          {node.children.length > 0 && <Level trajectory={trajectory} nodes={node.children} chosen={chosen} />}
+          {node.children.length > 0 && (
+            <Folded isFolded={isGrant(node) && !writsBelow(node).some(({ id }) => id === chosen)} node={node}>
+              <Level trajectory={trajectory} nodes={node.children} chosen={chosen} />
+            </Folded>
+          )}
         </li>
       ))}
     </ul>
   );
+}
+
+/** The short writs of a grant. The server makes another one each hour. */
+function Folded({ isFolded, node, children }: FoldedProps) {
+  if (!isFolded) return children;
+  const { length } = node.children;
+  return (
+    <details>
+      <summary>
+        {length} short {length === 1 ? 'writ' : 'writs'}
+      </summary>
+      {children}
+    </details>
+  );
+}
+
+interface FoldedProps {
+  readonly isFolded: boolean;
+  readonly node: WritNode;
+  readonly children: ReactNode;
+}
+
+/** Whether the server holds the writ for a principal of the configuration. */
+function isGrant({ listed: { writ, principal } }: WritNode): boolean {
+  return principal !== null && /^[0-9a-f]{64}$/.test(writ.subject);
 }
 
 interface WritProps {
@@ -188,7 +217,7 @@ function RevokeDialog({ trajectory, node, onClose }: RevokeProps) {
     >
       <Text size="sm">
         It ends for ever what <Inert>{subjectText(node.listed)}</Inert> may do in <Inert>{trajectory}</Inert> by the
-        writ <code>{id.slice(0, 12)}</code>.
+        writ <code>{id.slice(0, 12)}</code>, and no other writ. {isOfGrant(node) && OTHER_WRITS}
       </Text>
       <OpenDelegations trajectory={trajectory} says="It ends there too, in the trajectories of open delegations:" />
       {below.length > 0 && (
@@ -205,6 +234,12 @@ function RevokeDialog({ trajectory, node, onClose }: RevokeProps) {
       )}
     </ConfirmDialog>
   );
+}
+
+const OTHER_WRITS = 'The server gives the agent another one: to end what it does, stop the agent on the page Agents.';
+
+function isOfGrant(node: WritNode): boolean {
+  return node.listed.principal !== null && !isGrant(node);
 }
 
 /** A grant of the configuration is held by a key of the server, which passes it on. */

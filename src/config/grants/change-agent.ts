@@ -1,0 +1,54 @@
+import { isAssizeError } from '#base';
+import { contentHash } from '#canon';
+import type { Assize, Ruling, Trajectory } from '#runtime';
+import { AGENTS, agentsDomain } from './agents-domain.ts';
+import type { GrantIssuer } from './grant-issuer.ts';
+import { type WithdrawOptions, withdrawGrants } from './withdraw-grants.ts';
+
+/** A change of what an agent may do in a store. */
+export interface AgentChange {
+  readonly does: 'stop' | 'pause' | 'resume';
+  readonly agent: string;
+  /** The principal that makes the change. */
+  readonly by: string;
+  readonly reason: string;
+}
+
+/**
+ * Stops or pauses an agent, or brings it back, as an entry of the store. After a stop, each grant
+ * that the agent used is revoked, with all below it. A failure in a trajectory goes to `onFailure`:
+ * the agent is stopped there too, and the next start revokes the rest.
+ *
+ * @throws the errors of `Assize.create`, `Assize.open` and `Trajectory.propose`
+ */
+export async function changeAgent(
+  issuer: GrantIssuer,
+  { does, agent, by, reason }: AgentChange,
+  options: WithdrawOptions,
+): Promise<Ruling> {
+  const { assize, now } = options;
+  const trajectory = await agentsTrajectory(assize);
+  const grant = { subject: by, trajectory: AGENTS, actions: [does], scopes: ['**'] };
+  const writ = issuer.brief({ ...grant, nonce: contentHash({ does, agent, by, now }) }, now);
+  const role = { name: 'keeper', params: { agent } } as const;
+  const ruling = await trajectory.propose({ action: does, role, args: { reason, by }, writ } as never);
+  await issuer.stops.refresh('now');
+  // Also after a refusal: an earlier stop may have left something to revoke.
+  if (does === 'stop') await withdrawGrants(issuer, options);
+  return ruling;
+}
+
+/** The trajectory of the stopped agents, created at its first use. */
+async function agentsTrajectory(assize: Assize): Promise<Trajectory<typeof agentsDomain>> {
+  try {
+    return await assize.open(AGENTS, agentsDomain);
+  } catch (error) {
+    if (!isAssizeError(error, 'not_found')) throw error;
+  }
+  try {
+    return await assize.create(agentsDomain, { trajectoryId: AGENTS, note: 'agents that are stopped or paused' });
+  } catch (error) {
+    if (!isAssizeError(error, 'exists')) throw error;
+    return assize.open(AGENTS, agentsDomain);
+  }
+}

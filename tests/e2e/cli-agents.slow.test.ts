@@ -1,0 +1,28 @@
+/** `assize agents`: a stop, a pause and the way back, by the commands of a local store. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { createAssize } from '#config';
+import { runCommand } from '../support/process/command.ts';
+
+test('the commands stop, pause, list and bring back an agent', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'assize-cli-agents-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const { budget } = await import('#domains/budget');
+  const world = await createAssize({ store: `sqlite:${join(folder, 'a.db')}`, domain: budget as never });
+  await world.close();
+  const assize = (...args: string[]) => runCommand(folder, 'sqlite:./a.db', ...args);
+  const because = ['--reason', 'it pays twice'];
+  expect(await assize('agents', 'pause', 'agent:scout', ...because)).toMatchObject({ code: 0, err: '' });
+  expect((await assize('agents', 'resume', 'agent:scout', ...because)).code).toBe(0);
+  expect((await assize('agents', 'stop', 'agent:scout', ...because)).code).toBe(0);
+  expect(JSON.parse((await assize('agents', 'list', '--json')).out).agents).toMatchObject([
+    { name: 'agent:scout', is: 'stopped', by: 'operator', reason: 'it pays twice' },
+  ]);
+  const asked = await assize('agents', 'resume', 'agent:scout', ...because, '--json');
+  expect(asked.code).toBe(1);
+  const { entry_id } = JSON.parse(asked.out);
+  expect((await assize('approve', entry_id, '--as', 'human:ida')).code).toBe(0);
+  expect(JSON.parse((await assize('agents', 'list', '--json')).out).agents).toEqual([]);
+});

@@ -1,0 +1,205 @@
+/** A stopped agent commits nothing until two persons bring it back. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Domain } from '#kernel';
+import { MemoryStore } from '#stores';
+import { cases } from '../../support/cases.ts';
+import { HandClock } from '../../support/ledger/runtime.ts';
+import { callOperation, succeed } from '../../support/server/calling.ts';
+import { PRINCIPALS, start, type TestServer } from '../../support/server/serving.ts';
+import { till } from '../../support/server/till.ts';
+
+const SCOUT = 'agent:scout';
+const IDA = 'human:ida';
+const BOSS = 'boss:bob';
+const [grant] = PRINCIPALS[SCOUT].grants;
+const WIDE = { kinds: ['agent'], grants: [{ ...grant, trajectories: ['*'] }] };
+
+/** A store with the servers over it, and all tokens that act for the agent. */
+class Deployment {
+  readonly store: MemoryStore = new MemoryStore();
+  readonly clock: HandClock = new HandClock();
+  readonly tokens: { token: string; place: string | undefined }[] = [];
+  readonly pendings: string[] = [];
+  server!: TestServer;
+  #n = 0;
+
+  async starts(): Promise<void> {
+    const { store, clock } = this;
+    const principals = { ...PRINCIPALS, [SCOUT]: WIDE, [IDA]: { kinds: ['counselor'] } } as never;
+    const config = { worlds: { main: { domain: 'till' }, spare: { domain: 'till' } } };
+    await this.server?.stop();
+    this.server = await start({
+      domains: [till] as Domain[],
+      principals,
+      config,
+      store,
+      clock,
+      server: { writSeconds: 60 },
+    });
+    this.tokens.push({ token: this.server.tokens[SCOUT], place: undefined });
+  }
+
+  name(): string {
+    this.#n++;
+    return `n${this.#n}`;
+  }
+
+  /** Acts with a token, in a trajectory. Returns whether it was committed. */
+  async pays(token: string, trajectory: string, amount = 1): Promise<string> {
+    const role = { name: 'clerk', params: { desk: this.name() } };
+    const body = { action: 'pay', role, args: { amount } };
+    const { status, body: answer } = await callOperation(this.server, 'proposals.create', {
+      ...{ token, path: { trajectory }, key: this.name(), body },
+    });
+    if (answer?.approval_id !== undefined) this.pendings.push(answer.approval_id);
+    return answer?.ruling ?? `${status} ${answer?.code}`;
+  }
+
+  async approves(id: string, as: string): Promise<string> {
+    const token = (this.server.tokens as any)[as];
+    const { approval } = (await callOperation(this.server, 'approvals.get', { token, path: { approval: id } })).body;
+    const body = { digest: approval?.digest ?? '0'.repeat(64) };
+    const { status, body: answer } = await callOperation(this.server, 'approvals.approve', {
+      ...{ token, path: { approval: id }, body },
+    });
+    return answer?.ruling ?? `${status} ${answer?.code}`;
+  }
+
+  async passesOn(seconds: number): Promise<void> {
+    const subject = `${SCOUT}/${this.name()}`;
+    const body = { subject, actions: ['pay'], scopes: ['role:clerk:**'], seconds };
+    const { body: made } = await callOperation(this.server, 'writs.attenuate', {
+      ...{ as: SCOUT, path: { trajectory: 'main' }, body },
+    });
+    if (made?.token !== undefined) this.tokens.push({ token: made.token, place: 'main' });
+  }
+
+  async delegates(): Promise<void> {
+    const [child, subject] = [this.name(), `${SCOUT}/${this.name()}`];
+    const terms = { subject, actions: ['pay'], scopes: ['role:clerk:**'], seconds: 86_400 };
+    const { body: made } = await callOperation(this.server, 'delegations.create', {
+      ...{ as: SCOUT, path: { trajectory: 'main' }, key: this.name() },
+      body: { task: 'help', child_trajectory_id: child, ...terms },
+    });
+    if (made?.token !== undefined) this.tokens.push({ token: made.token, place: child });
+  }
+
+  change(does: 'stop' | 'pause' | 'resume'): Promise<any> {
+    return succeed(this.server, `agents.${does}`, { path: { agent: SCOUT }, body: { reason: 'it pays twice' } });
+  }
+
+  /** Every way in which the agent could commit now. Returns those that did. */
+  async committed(): Promise<string[]> {
+    const found: string[] = [];
+    for (const { token, place } of this.tokens)
+      for (const trajectory of place === undefined ? ['main', 'spare'] : [place])
+        if ((await this.pays(token, trajectory)) === 'committed') found.push(`pay in ${trajectory}`);
+    for (const id of this.pendings) if ((await this.approves(id, BOSS)) === 'committed') found.push(`approval ${id}`);
+    return found;
+  }
+}
+
+type Step = 'restart' | 'hour' | 'pay' | 'ask' | 'attenuate' | 'delegate' | 'mint' | 'world';
+
+async function take(step: Step, one: Deployment): Promise<void> {
+  const scout = one.tokens.at(-1)!.token;
+  switch (step) {
+    case 'restart':
+      return one.starts();
+    case 'hour':
+      return one.clock.forward(3_660_000);
+    case 'pay':
+      return void (await one.pays(scout, 'main'));
+    case 'ask':
+      return void (await one.pays(one.server.tokens[SCOUT], 'spare', 500));
+    case 'attenuate':
+      return one.passesOn(86_400);
+    case 'delegate':
+      return one.delegates();
+    case 'mint': {
+      const body = { principal: SCOUT, days: 7 };
+      const made = await succeed(one.server, 'tokens.create', { body });
+      return void one.tokens.push({ token: made.token, place: undefined });
+    }
+    case 'world': {
+      const id = one.name();
+      await succeed(one.server, 'trajectories.create', { body: { domain: 'till', trajectory_id: id } });
+      return void one.tokens.push({ token: one.server.tokens[SCOUT], place: id });
+    }
+  }
+}
+
+const STEPS = fc.array(
+  fc.constantFrom<Step>('restart', 'hour', 'pay', 'ask', 'attenuate', 'delegate', 'mint', 'world'),
+  { maxLength: 8 },
+);
+
+test('after a stop no schedule lets the agent commit', { timeout: 120_000 }, async () => {
+  await fc.assert(
+    fc.asyncProperty(STEPS, STEPS, async (before, after) => {
+      const one = new Deployment();
+      await one.starts();
+      for (const step of before) await take(step, one);
+      const { ruling, failed } = await one.change('stop');
+      expect(ruling.ruling).toBe('committed');
+      expect(failed).toEqual([]);
+      for (const step of after) {
+        expect(await one.committed()).toEqual([]);
+        await take(step, one);
+      }
+      expect(await one.committed()).toEqual([]);
+      await one.starts();
+      expect(await one.committed()).toEqual([]);
+      await one.server.stop();
+    }),
+    { numRuns: cases(80) },
+  );
+});
+
+test('a stopped agent comes back by the act of two persons', async () => {
+  const one = new Deployment();
+  await one.starts();
+  expect(await one.pays(one.server.tokens[SCOUT], 'main')).toBe('committed');
+  expect((await one.change('stop')).tokens).toBe(1);
+  const { ruling } = await one.change('resume');
+  expect(ruling).toMatchObject({ ruling: 'escalated', channel: 'restorer' });
+  expect(await one.approves(ruling.approval_id, 'admin:ann')).toMatch(/^403/);
+  await one.starts();
+  expect(await one.committed()).toEqual([]);
+  expect(await one.approves(ruling.approval_id, IDA)).toBe('committed');
+  expect(await one.pays(one.server.tokens[SCOUT], 'main')).toBe('committed');
+  expect((await one.change('stop')).ruling.ruling).toBe('committed');
+  expect(await one.committed()).toEqual([]);
+  const { agents } = await succeed(one.server, 'agents.list');
+  expect(agents.find(({ name }: any) => name === SCOUT)).toMatchObject({ is: 'stopped', by: 'admin:ann' });
+});
+
+test('a pause holds the agent and its parts until one person resumes it', async () => {
+  const one = new Deployment();
+  await one.starts();
+  for (const step of ['pay', 'ask', 'attenuate', 'delegate'] as const) await take(step, one);
+  await one.change('pause');
+  expect(await one.committed()).toEqual([]);
+  await one.starts();
+  expect(await one.committed()).toEqual([]);
+  const refused = await callOperation(one.server, 'principals.me', { as: SCOUT });
+  expect(refused).toMatchObject({ status: 403, body: { code: 'agent_stopped' } });
+  expect((await one.change('resume')).ruling.ruling).toBe('committed');
+  expect(await one.committed()).toHaveLength(2 + 2 + 1 + 1 + 1);
+});
+
+test('no agent takes the trajectory of the stops, and no person is stopped', async () => {
+  const one = new Deployment();
+  await one.starts();
+  const terms = { subject: `${SCOUT}/x`, actions: ['pay'] };
+  const taken = await callOperation(one.server, 'delegations.create', {
+    ...{ as: SCOUT, path: { trajectory: 'main' }, key: 'k' },
+    body: { task: 'help', child_trajectory_id: 'assize:agents', ...terms },
+  });
+  expect(taken).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+  for (const agent of ['boss:bob', 'admin:ann']) {
+    const asked = await callOperation(one.server, 'agents.stop', { path: { agent }, body: { reason: 'x' } });
+    expect(asked).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+  }
+});
