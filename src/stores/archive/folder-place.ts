@@ -1,4 +1,5 @@
-import { chmod, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { chmod, type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { StoreError } from '../errors.ts';
 import type { ArchivePlace } from './place.ts';
@@ -13,12 +14,18 @@ export class FolderPlace implements ArchivePlace {
     this.name = `file:${this.#folder}`;
   }
 
-  async read(name: string): Promise<Buffer | undefined> {
+  async read(name: string, bytes: number): Promise<Buffer | undefined> {
+    let file: FileHandle | undefined;
     try {
-      return await readFile(join(this.#folder, name));
+      // A pipe is opened without waiting for its writer.
+      file = await open(join(this.#folder, name), constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+      if (!(await file.stat()).isFile()) throw new Error('it is a pipe, a device or a folder');
+      return await readAtMost(file, bytes + 1);
     } catch (error) {
       if (isMissing(error)) return undefined;
       throw this.#failed('read', name, error);
+    } finally {
+      await file?.close();
     }
   }
 
@@ -86,6 +93,15 @@ export class FolderPlace implements ArchivePlace {
       { evidence: { archive: this.name, file: name }, cause },
     );
   }
+}
+
+async function readAtMost(file: FileHandle, bytes: number): Promise<Buffer> {
+  const { size } = await file.stat();
+  const read = Buffer.alloc(Math.min(size, bytes));
+  let length = 0;
+  for (let more = -1; more !== 0 && length < read.length; length += more)
+    more = (await file.read(read, length, read.length - length, length)).bytesRead;
+  return read.subarray(0, length);
 }
 
 function isMissing(error: unknown): boolean {

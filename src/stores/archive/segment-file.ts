@@ -1,5 +1,5 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { hashBytes } from '#canon';
+import { hashBytes, WORLD_LIMITS } from '#canon';
 import type { Hash } from '#ledger';
 
 /** The two kinds of files of a segment: the entries, and the blobs that they were first to name. */
@@ -46,6 +46,9 @@ export interface SealedFile {
 /** A member ends with the line that reaches one of these limits. */
 const MEMBER_LINES = 32;
 const MEMBER_BYTES: number = 256 * 2 ** 10;
+
+/** A line of a member has at most the bytes of a whole state. */
+const MEMBER_BYTES_MAX: number = MEMBER_BYTES + WORLD_LIMITS.bytesMax;
 
 /** A file ends with the member that reaches this number of bytes of lines. */
 const FILE_BYTES: number = 8 * 2 ** 20;
@@ -147,6 +150,7 @@ export class MemberLines {
 
   /** @throws if the bytes are not those of the member */
   constructor(file: Buffer, { line, lines, offset, bytes, size }: Member) {
+    if (size > MEMBER_BYTES_MAX) throw new Error(`the member would have ${size} bytes`);
     // The limit keeps a forged file from filling the memory. One chunk takes half of the time of
     // many.
     this.#bytes = gunzipSync(file.subarray(offset, offset + bytes), {

@@ -81,7 +81,7 @@ export class SegmentReader {
 
   async #read(file: SegmentFile): Promise<Buffer> {
     const name = fileName(file);
-    const bytes = await this.#place.read(name);
+    const bytes = await this.#place.read(name, file.bytes);
     if (bytes === undefined) {
       throw new StoreError(
         'archive_missing',
