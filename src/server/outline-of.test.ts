@@ -1,4 +1,7 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { jsonValue } from '../../tests/json-values.ts';
+import { isWithin } from './is-within.ts';
 import { outlineOf } from './outline-of.ts';
 
 const MEMBERS = 5_000;
@@ -7,6 +10,47 @@ const MEMBERS = 5_000;
 const large = Object.fromEntries(
   Array.from({ length: MEMBERS }, (_, n) => [`m${n}`, n % 2 === 0 ? { n } : { text: 'x'.repeat(600), n }]),
 );
+
+test('pages have the order and the count of a sort of all keys', () => {
+  const key = fc.oneof(fc.nat({ max: 300 }).map(String), fc.string({ maxLength: 4 }));
+  const query = fc.record({
+    after: fc.option(key, { nil: undefined }),
+    text: fc.option(fc.constantFrom('1', 'A', ''), { nil: undefined }),
+    limit: fc.integer({ min: 1, max: 9 }),
+  });
+  fc.assert(
+    fc.property(fc.uniqueArray(key, { maxLength: 60 }), query, (names, { after, text, limit }) => {
+      const value = { ...Object.fromEntries(names.map((one) => [one, 1])), long: 'x'.repeat(70_000) };
+      const all = Object.keys(value)
+        .sort()
+        .filter((one) => one.toLowerCase().includes(text?.toLowerCase() ?? ''));
+      const rest = all.filter((one) => after === undefined || one > after);
+      const { count, members, next } = outlineOf(value, { after, text, limit });
+      expect([count, members?.map((one) => one.key)]).toEqual([all.length, rest.slice(0, limit)]);
+      expect(next).toBe(rest.length > limit ? rest[limit - 1] : undefined);
+    }),
+  );
+});
+
+test('the size of a value is seen without reading more than the limit', () => {
+  fc.assert(
+    fc.property(jsonValue, fc.nat({ max: 60 }), (value, most) => {
+      if (JSON.stringify(value).length <= most) expect(isWithin(value, most)).toBe(true);
+    }),
+  );
+  let reads = 0;
+  const get = (target: object, key: PropertyKey): unknown => {
+    reads += 1;
+    return Reflect.get(target, key);
+  };
+  const items = new Proxy(
+    Array.from({ length: 100_000 }, () => 'text'),
+    { get },
+  );
+  expect(isWithin(items, 700)).toBe(false);
+  // Each item takes seven characters.
+  expect(reads).toBe(100);
+});
 
 test('a value that is not large is whole', () => {
   expect(outlineOf({ b: [1], a: 'x' }, { limit: 10 })).toEqual({ value: { a: 'x', b: [1] } });

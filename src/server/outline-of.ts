@@ -34,22 +34,42 @@ export interface OutlineQuery {
 /** The outline of a value, in its own objects. The work grows with its members, not its size. */
 export function outlineOf(value: Json, { after, text, limit }: OutlineQuery): Outline {
   if (typeof value !== 'object' || value === null || isWithin(value, WHOLE)) return { value: copyJson(value) };
-  const all = Array.isArray(value) ? value.map((_, n) => String(n)) : Object.keys(value).sort();
   const wanted = text?.toLowerCase() ?? '';
-  const keys = wanted === '' ? all : all.filter((key) => key.toLowerCase().includes(wanted));
-  const start = after === undefined ? 0 : placeAfter(keys, after, Array.isArray(value));
-  const shown = keys.slice(start, start + limit);
-  const hasMore = start + limit < keys.length;
+  const { count, keys } = pageOf(value, { after, limit: limit + 1 }, (key) =>
+    wanted === '' ? true : key.toLowerCase().includes(wanted),
+  );
+  const shown = keys.slice(0, limit);
+  const hasMore = keys.length > limit;
   return {
-    count: keys.length,
+    count,
     members: shown.map((key) => memberOf(key, (value as Readonly<Record<string, Json>>)[key] as Json)),
     ...(hasMore && { next: shown.at(-1) as string }),
   };
 }
 
-function placeAfter(keys: readonly string[], after: string, isList: boolean): number {
-  const found = keys.findIndex((key) => (isList ? Number(key) > Number(after) : key > after));
-  return found === -1 ? keys.length : found;
+/**
+ * The first keys after one, in order, and how many match. Sorting all keys of a large value would
+ * take several times as long as looking at each once.
+ */
+function pageOf(
+  value: object,
+  { after, limit }: Pick<OutlineQuery, 'after' | 'limit'>,
+  matches: (key: string) => boolean,
+): { readonly count: number; readonly keys: readonly string[] } {
+  const isList = Array.isArray(value);
+  const keys: string[] = [];
+  let count = 0;
+  for (const key of Object.keys(value)) {
+    if (!matches(key)) continue;
+    count += 1;
+    if (after !== undefined && (isList ? Number(key) <= Number(after) : key <= after)) continue;
+    // Most keys of a state are in order, so a later one is rarely among the first.
+    if (keys.length === limit && (isList || key >= keys[limit - 1]!)) continue;
+    if (keys.length === limit) keys.pop();
+    const place = isList || keys.length === 0 || key > keys.at(-1)! ? keys.length : keys.findIndex((one) => one > key);
+    keys.splice(place, 0, key);
+  }
+  return { count, keys };
 }
 
 function memberOf(key: string, value: Json): Member {

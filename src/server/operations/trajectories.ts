@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { isAssizeError, type Json } from '#base';
-import { copyJson, hashText, parsePointer, parseStrict } from '#canon';
+import { CanonError, copyJson, DEFAULT_LIMITS, hashText, parsePointer, parseStrict } from '#canon';
 import { tenantOf } from '#cells';
 import { type BranchPayload, type EntryRow, type RootPayload, readRow } from '#ledger';
 import { Trajectory } from '#runtime';
 import { readable } from '#views';
 import { ServerError } from '../errors.ts';
+import { isWithin } from '../is-within.ts';
 import { isOfKind } from '../principals/caller.ts';
 import { callerTrajectory, entryNamed, headOf, tagsOfStates } from '../reach.ts';
 import type { Service } from '../service.ts';
@@ -160,7 +161,7 @@ const state = operation({
     const { pointer = '' } = query;
     const keys = parsePointer(pointer);
     // One order of members, so that equal entity tags stand for equal texts.
-    const read = (state: Json): Json => copyJson(valueAt(state, keys, pointer));
+    const read = (state: Json): Json => copyWithin(valueAt(state, keys, pointer));
     const at = await pointIn(request, path.trajectory, query.at);
     const tagOf = await tagsOfStates(service);
     if (request.hasAnswer(tagOf(at))) return { etag: tagOf(at) };
@@ -172,6 +173,14 @@ const state = operation({
     return { body: { trajectory_id, seq, entry_id: id, pointer, state: result as never }, etag: tagOf(entry) };
   },
 });
+
+/** A copy. Of a larger value no more than the limit is read. @throws CanonError `too_large` */
+function copyWithin(value: Json): Json {
+  const { bytesMax } = DEFAULT_LIMITS;
+  if (isWithin(value, bytesMax)) return copyJson(value);
+  const message = `The value has more than ${bytesMax} bytes. Read a part of it with a pointer, or its outline.`;
+  throw new CanonError('too_large', '', message);
+}
 
 const slice = operation({
   id: 'trajectories.slice',
