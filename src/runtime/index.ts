@@ -8,7 +8,7 @@
  * during replay.
  */
 
-export { Approvals, type PendingStatus } from './approve/approvals.ts';
+export { Approvals, type ListedPending, type PendingStatus } from './approve/approvals.ts';
 export type { Deciders } from './approve/deciders.ts';
 export type { OpenPending, PendingQuery } from './approve/list-pending.ts';
 export { Assize, type CloseOptions } from './assize.ts';

@@ -124,10 +124,11 @@ describe('arguments that were tampered with', () => {
     };
     const { store, assize, trajectory } = await begun(desk, { approvals: { onPending: tamper } });
     const id = await ask(trajectory);
-    for (const { payload } of trajectory.approvals.pending()) tamper(payload);
+    // These are frozen: what one caller is shown, no other caller changes.
+    for (const { payload } of trajectory.approvals.pending()) expect(() => tamper(payload)).toThrow(TypeError);
     for await (const { payload } of assize.pending()) tamper(payload);
     const now = await trajectory.approvals.statusOf(id);
-    if (now.status === 'pending') tamper(now.payload);
+    expect(() => tamper((now as { payload: unknown }).payload)).toThrow(TypeError);
     await trajectory.approvals.approve(id, doctor('a'));
     expect(await stateOf(store)).toMatchObject({ asked: 5 });
   });

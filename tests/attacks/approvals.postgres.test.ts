@@ -107,8 +107,9 @@ describe('attack 26: self, double, late, altered or racing approval: one at most
       const trajectory = await begun(store, one);
       const id = await ask(trajectory);
       const [open] = trajectory.approvals.pending();
-      // In the displayed proposal: no other caller has that object.
-      Object.assign((open as never as any).payload.proposal.action.args, { amount: 500 });
+      // In the displayed proposal: it is frozen.
+      const { args } = (open as never as any).payload.proposal.action;
+      expect(() => Object.assign(args, { amount: 500 })).toThrow(TypeError);
       expect(await trajectory.approvals.statusOf(id)).toMatchObject({
         payload: { proposal: { action: { args: { amount: 5 } } } },
       });

@@ -1,4 +1,4 @@
-import { arg, checkArgument, markOwnPackage } from '#base';
+import { arg, checkArgument, deepFreeze, markOwnPackage } from '#base';
 import { instantOf } from '#canon';
 import { type Hash, type Instant, isEffectPending, isExpired, isHash, type PendingPayload, readRow } from '#ledger';
 import { type Step, traced } from '#traces';
@@ -25,6 +25,17 @@ import { judgeApproval } from './judge.ts';
 import type { Expiries } from './pending/expire.ts';
 import { effectUnresolvedError } from './pending/not-pending.ts';
 import { reject } from './reject.ts';
+
+/** A proposal in the list of open ones. */
+export interface ListedPending {
+  /** The id under which the proposal is approved or rejected. */
+  readonly id: Hash;
+  readonly seq: number;
+  readonly channel: string;
+  readonly action: string;
+  /** A frozen copy, which is made when it is first read. */
+  readonly payload: PendingPayload;
+}
 
 /** The outcome of a pending proposal. */
 export type PendingStatus =
@@ -55,15 +66,15 @@ export class Approvals {
   }
 
   /**
-   * Open approvals that have not expired, oldest first, by entry id. Each copy is made when its
-   * payload is first read, so listing the ids is cheap.
+   * Open approvals that have not expired, oldest first, by entry id. A payload is copied when
+   * it is first read, and once, so listing the rest is cheap. Copies are frozen.
    */
-  pending(): { readonly id: Hash; readonly payload: PendingPayload }[] {
+  pending(): ListedPending[] {
     const { parts, context } = this.#writer;
     const now = context.clock.now();
     return [...parts.chain.open]
       .filter(([, payload]) => !isExpired(payload, now))
-      .map(([id, payload]) => copiedWhenSeen(id, payload));
+      .map(([id, payload]) => listed(id, payload));
   }
 
   /**
@@ -215,7 +226,7 @@ export class Approvals {
     if (seq !== undefined) return this.#resolvedAt(id, seq);
     if (await writer.isBehind()) return undefined;
     const open = chain.open.get(id);
-    if (open !== undefined) return { status: 'pending', id, payload: structuredClone(open) };
+    if (open !== undefined) return { status: 'pending', id, payload: shared(open) };
     const row = await writer.context.store.resolve(id);
     const waited = row?.kind === 'pending_approval' && row.trajectory_id === writer.id;
     if (!waited) throw neverPending(writer.id, id);
@@ -257,14 +268,24 @@ export class Approvals {
   }
 }
 
-/** A recorded payload never changes, so every copy is the same. */
-function copiedWhenSeen(id: Hash, recorded: PendingPayload): { readonly id: Hash; readonly payload: PendingPayload } {
-  let copy: PendingPayload | undefined;
+/** The copies that callers have seen. */
+const seen = new WeakMap<PendingPayload, PendingPayload>();
+
+/** A recorded payload never changes, so all callers share one frozen copy. */
+function shared(recorded: PendingPayload): PendingPayload {
+  let copy = seen.get(recorded);
+  if (copy === undefined) {
+    copy = deepFreeze(structuredClone(recorded));
+    seen.set(recorded, copy);
+  }
+  return copy;
+}
+
+function listed(id: Hash, recorded: PendingPayload): ListedPending {
   return {
-    id,
+    ...{ id, seq: recorded.seq, channel: recorded.channel, action: recorded.proposal.action.name },
     get payload() {
-      copy ??= structuredClone(recorded);
-      return copy;
+      return shared(recorded);
     },
   };
 }

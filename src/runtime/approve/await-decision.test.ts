@@ -246,12 +246,12 @@ describe('awaitDecision', () => {
 });
 
 describe('statusOf', () => {
-  test('follows the approvals of several people, and gives a copy', async () => {
+  test('follows the approvals of several people, and gives a frozen copy', async () => {
     const { trajectory } = await begun();
     const first = await ask(trajectory);
     const open = await trajectory.approvals.statusOf(first);
     expect(open).toMatchObject({ status: 'pending', id: first, payload: { kind: 'pending_approval' } });
-    Object.assign((open as { payload: object }).payload, { channel: 'none' });
+    expect(() => Object.assign((open as { payload: object }).payload, { channel: 'none' })).toThrow(TypeError);
     expect(await trajectory.approvals.statusOf(first)).toMatchObject({ payload: { channel: 'md' } });
     const second = await pendingOf(trajectory.approvals.approve(first, doctor('a')));
     expect(await trajectory.approvals.statusOf(first)).toMatchObject({ status: 'pending', id: second });

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import { isAssizeError } from '#base';
 import { addMicros, hashText } from '#canon';
@@ -12,7 +13,14 @@ import {
   type Replayer,
   readRow,
 } from '#ledger';
-import { type ApprovalInput, type Ruling, requestOf, Trajectory, withdrawnSourceOf } from '#runtime';
+import {
+  type ApprovalInput,
+  type ListedPending,
+  type Ruling,
+  requestOf,
+  Trajectory,
+  withdrawnSourceOf,
+} from '#runtime';
 import { pendingView, type Questions, questionsIn, rulingView } from '#views';
 import { awaitDecision } from '../await-decision.ts';
 import { ServerError } from '../errors.ts';
@@ -136,15 +144,15 @@ const list = operation({
     let last: string | undefined;
     for await (const pending of openFrom(service, placeIn(cursor), trajectory)) {
       signal.throwIfAborted();
-      if (channel !== undefined && pending.payload.channel !== channel) continue;
-      if (action !== undefined && pending.payload.proposal.action.name !== action) continue;
+      if (channel !== undefined && pending.channel !== channel) continue;
+      if (action !== undefined && pending.action !== action) continue;
       if (mine && !(await mayDecide(caller, service, pending))) continue;
       const shown = await shownTo(caller, service, pending);
       if (shown === undefined) continue;
       if ((mine && !shown.may_decide) || (requester !== undefined && shown.requester !== requester)) continue;
       if (approvals.length === limit) return pageOf(approvals, last);
       approvals.push(shown);
-      last = `${pending.trajectoryId}@${pending.payload.seq}`;
+      last = `${pending.trajectoryId}@${pending.seq}`;
     }
     return pageOf(approvals);
   },
@@ -173,8 +181,24 @@ function placeIn(cursor: string | undefined): Place {
   throw badCursor();
 }
 
+/** The proposals that are read without a turn of other requests. */
+const READ_IN_TURN = 16;
+
+type Listed = ListedPending & Pick<Pending, 'trajectoryId'>;
+
+/** The payload stays unread: each is copied when it is shown. */
+function inTrajectory(trajectoryId: string, listed: ListedPending): Listed {
+  const { id, seq, channel, action } = listed;
+  return {
+    ...{ trajectoryId, id, seq, channel, action },
+    get payload() {
+      return listed.payload;
+    },
+  };
+}
+
 /** The open proposals after a place, by trajectory and position. Reads no trajectory ahead. */
-async function* openFrom(service: Service, after: Place, only: string | undefined): AsyncGenerator<Pending> {
+async function* openFrom(service: Service, after: Place, only: string | undefined): AsyncGenerator<Listed> {
   const { store } = service;
   const names =
     only !== undefined
@@ -182,14 +206,18 @@ async function* openFrom(service: Service, after: Place, only: string | undefine
       : ((await store.trajectoriesToReview?.()) ?? (await store.trajectories()).map((one) => one.trajectory_id));
   for (const trajectoryId of names.filter((name) => name >= after.trajectoryId).sort((a, b) => (a < b ? -1 : 1))) {
     const from = trajectoryId === after.trajectoryId ? after.seq : -1;
-    // Oldest first. A payload is copied when it is read.
-    for (const one of await openIn(service, trajectoryId))
-      if (one.payload.seq > from) yield { trajectoryId, id: one.id, payload: one.payload };
+    let read = 0;
+    for (const listed of await openIn(service, trajectoryId)) {
+      if (listed.seq <= from) continue;
+      // Other requests get a turn between many proposals that are not shown.
+      if (read++ % READ_IN_TURN === READ_IN_TURN - 1) await setImmediate();
+      yield inTrajectory(trajectoryId, listed);
+    }
   }
 }
 
 /** The open proposals of a trajectory, from memory if it is open. */
-async function openIn({ assize }: Service, trajectoryId: string): Promise<readonly Omit<Pending, 'trajectoryId'>[]> {
+async function openIn({ assize }: Service, trajectoryId: string): Promise<readonly ListedPending[]> {
   try {
     const trajectory = await assize.open(trajectoryId);
     await Trajectory.catchUp(trajectory);
