@@ -12,6 +12,12 @@ import { REFRESH_MS } from './stuck-index.ts';
 import { STUCK_KIND, stuckBody, stuckKey, stuckOf } from './stuck-rows.ts';
 import { STUCK_EXIT_CODE, type WatchTask } from './watchdog.ts';
 
+/**
+ * Work that is no code of a domain follows what the process was given, and ends. A process that was
+ * ended in it would begin the same work again. So it has so many times the limit.
+ */
+const UNNAMED_TIMES = 6;
+
 /** The time for the records, after which the process ends without them. */
 const RECORD_MS = 2_000;
 
@@ -33,7 +39,7 @@ while (reader.rest(tickMs)) {
   beats = now;
   if (silentMs < limitMs) continue;
   const run = reader.runSince(now);
-  if (run !== undefined) await end(run);
+  if (run !== undefined && (run !== null || silentMs >= limitMs * UNNAMED_TIMES)) await end(run);
 }
 
 /** Names the run of domain code, records it, and ends the process. */

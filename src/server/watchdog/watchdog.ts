@@ -41,7 +41,8 @@ const TICK_MS_MAX = 250;
 /**
  * Ends the process when code blocks it for longer than a limit. A thread names the run of domain
  * code that blocks it, on standard error and in the side log. That run is refused from then on, by
- * every process of the store. Other code that blocks the process has no name, and is not refused.
+ * every process of the store. Other code that blocks the process has no name, and is not refused:
+ * it has six times the limit, because it does bounded work.
  */
 export class Watchdog implements DomainWatch, StuckRecords {
   readonly #store: SideStore;
