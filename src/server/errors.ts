@@ -5,7 +5,7 @@ export type ServerErrorCode =
   | 'invalid_request'
   /** The body is not JSON. Send JSON with `Content-Type: application/json`. */
   | 'unsupported_media_type'
-  /** The body exceeds the limit of the server. Send less, or raise `server.limits.bodyBytes`. */
+  /** The body exceeds a limit of the server. Send less, or raise the limit that the text names. */
   | 'body_too_large'
   /** The request names no principal. Send `Authorization: Bearer TOKEN`, or sign in. */
   | 'unauthenticated'
@@ -17,6 +17,10 @@ export type ServerErrorCode =
   | 'unknown_operation'
   /** The caller has no proposal with that key. Check the key and the trajectory. */
   | 'unknown_proposal'
+  /** A grant has too many open delegations. Conclude some first. */
+  | 'too_many_delegations'
+  /** A configured world is a trajectory that an agent delegated. Give the world another name. */
+  | 'delegated_world'
   /** The server has no such value. Check the name. */
   | 'no_such_value'
   /** A proposal needs an idempotency key. Send the header `Idempotency-Key`. */

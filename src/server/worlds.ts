@@ -1,4 +1,5 @@
 import { isAssizeError } from '#base';
+import { readRow } from '#ledger';
 import { ServerError } from './errors.ts';
 import type { Service } from './service.ts';
 
@@ -7,10 +8,10 @@ import type { Service } from './service.ts';
  * the same world at the same time. A world whose first state blocked a process is left out, so that
  * the others are served.
  *
- * @throws ServerError `no_such_value`; the errors of the creation
+ * @throws ServerError `no_such_value`, `delegated_world`; the errors of the creation
  */
 export async function createWorlds(
-  { assize, config, domains }: Pick<Service, 'assize' | 'config' | 'domains'>,
+  { assize, config, domains, store }: Pick<Service, 'assize' | 'config' | 'domains' | 'store'>,
   onFailure: (error: unknown) => void,
 ): Promise<void> {
   const known = new Set((await assize.trajectories()).map(({ trajectory_id }) => trajectory_id));
@@ -21,7 +22,10 @@ export async function createWorlds(
         'no_such_value',
         `The world ${trajectoryId} has the domain ${world.domain}, which does not exist. Name one of: ${domains.map(({ name }) => name).join(', ')}.`,
       );
-    if (known.has(trajectoryId)) continue;
+    if (known.has(trajectoryId)) {
+      await requireOwn(store, trajectoryId);
+      continue;
+    }
     try {
       await assize.create(domain, {
         trajectoryId,
@@ -33,4 +37,16 @@ export async function createWorlds(
       else if (!isAssizeError(error, 'exists')) throw error;
     }
   }
+}
+
+/** An agent chose the name of a delegated trajectory, and a world must not meet it. */
+async function requireOwn(store: Service['store'], trajectoryId: string): Promise<void> {
+  const [first] = await store.entries(trajectoryId, { from: 0, limit: 1 });
+  const begun = first && readRow(first).payload;
+  if (begun?.kind !== 'root' || begun.delegated_from === undefined) return;
+  throw new ServerError(
+    'delegated_world',
+    `The world ${trajectoryId} has the name of a trajectory that an agent delegated. Give the world another name.`,
+    { evidence: { trajectory_id: trajectoryId } },
+  );
 }

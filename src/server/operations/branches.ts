@@ -1,10 +1,12 @@
 import { z } from 'zod';
-import { writId } from '#authority';
+import { type Writ, writId } from '#authority';
 import { addMicros } from '#canon';
 import { requireSameTenant, tenantOf } from '#cells';
 import { hasReservedPrefix } from '#kernel';
-import { type BranchPayload, readRow } from '#ledger';
+import { type BranchPayload, type Hash, readRow } from '#ledger';
+import type { Trajectory } from '#runtime';
 import { ServerError } from '../errors.ts';
+import type { Caller } from '../principals/caller.ts';
 import { limitedToken, nothingToPassOn, requireSubPrincipal } from '../principals/sub-principal.ts';
 import { callerTrajectory, entryNamed } from '../reach.ts';
 import type { Service } from '../service.ts';
@@ -140,7 +142,15 @@ const delegate = operation({
     expires: instant.optional(),
   }),
   statuses: [201],
-  errors: ['not_attenuated', 'budget_exhausted', 'frozen', 'exists', 'idempotency_conflict', 'halted'],
+  errors: [
+    'not_attenuated',
+    'budget_exhausted',
+    'too_many_delegations',
+    'frozen',
+    'exists',
+    'idempotency_conflict',
+    'halted',
+  ],
   run: async (request) => {
     const { path, body, caller, service } = request;
     const trajectory = await callerTrajectory(request, path.trajectory);
@@ -153,6 +163,7 @@ const delegate = operation({
     const passed = await service.grants.delegated(caller, trajectory.id, child, terms);
     if (passed === undefined) throw nothingToPassOn(caller, trajectory.id);
     const { writ, signed } = passed;
+    requireRoom(caller, trajectory, writId(writ.writ), child);
     const made = await trajectory.delegations.delegate({ task, childTrajectoryId: child, writ, signed });
     const created = service.clock.now();
     const limited = { writ: signed, chain: [writ.writ, ...writ.chain] };
@@ -163,6 +174,19 @@ const delegate = operation({
     return { status: 201, headers, body: { trajectory_id: made.id, entry_id: made.head, ...token } };
   },
 });
+
+/** How many delegations under one grant may be open in a trajectory. */
+const OPEN_MAX = 1_000;
+
+/** A repetition opens nothing. @throws ServerError `too_many_delegations` */
+function requireRoom({ name }: Caller, { delegations }: Trajectory, grant: Hash, child: string): void {
+  const open = delegations.open().filter(({ payload }) => (payload.writ as unknown as Writ).parent === grant);
+  if (open.length < OPEN_MAX || open.some(({ payload }) => payload.child_trajectory_id === child)) return;
+  throw new ServerError(
+    'too_many_delegations',
+    `${name} has ${open.length} open delegations in this trajectory, the most of one grant. Conclude some first.`,
+  );
+}
 
 const conclude = operation({
   id: 'delegations.conclude',

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { writId } from '#authority';
 import { addMicros } from '#canon';
 import { isHash, REVOKE_ACTION } from '#ledger';
-import { listWrits } from '#runtime';
+import { listWrits, Trajectory } from '#runtime';
 import { rulingView } from '#views';
 import { ServerError } from '../errors.ts';
 import { limitedToken, nothingToPassOn, requireSubPrincipal } from '../principals/sub-principal.ts';
@@ -125,6 +125,12 @@ const attenuate = operation({
       ...(body.budget && { budget: body.budget }),
     });
     if (writ === undefined) throw nothingToPassOn(caller, trajectory.id);
+    await Trajectory.catchUp(trajectory);
+    if (Trajectory.isRevoked(trajectory, writ))
+      throw new ServerError(
+        'forbidden',
+        `The grant of ${caller.name} in ${trajectory.id} was revoked, so no part of it counts.`,
+      );
     const token = await limitedToken(request, body.subject, writ, { created: now, expires });
     return { status: 201, body: { id: writId(writ.writ), writ: { ...writ.writ } as never, ...token } };
   },

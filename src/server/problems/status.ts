@@ -122,7 +122,7 @@ const STATUS: Readonly<Partial<Record<ErrorStatus, readonly string[]>>> = {
   415: ['unsupported_media_type'],
   421: ['bad_host'],
   422: ['domain_stuck', 'bad_extraction', 'simulation_late', 'bad_simulation', 'bad_start', 'no_proposals'],
-  429: ['too_fast', 'too_busy', 'too_many_streams', 'too_many_pending'],
+  429: ['too_fast', 'too_busy', 'too_many_streams', 'too_many_pending', 'too_many_delegations'],
   503: [
     ...[
       'stopping',
