@@ -23,6 +23,8 @@ const NO_LIMITS = {
   concurrency: 1e6,
   streams: 1e6,
   bodyBytes: 1_048_576,
+  proposalBytes: 65_536,
+  names: 4_096,
   backlog: 1e6,
   simulations: 2,
 };

@@ -14,6 +14,9 @@ export interface Outcome {
 /** The largest result of a hook that an entry keeps. Of a larger one it keeps the hash. */
 const RESULT_BYTES_MAX = 262_144;
 
+/** The most names of a result that an entry keeps: each costs far more than its bytes. */
+const RESULT_NAMES_MAX = 4_096;
+
 /** The largest result that fits in the proposal of its report, which has at most 1 MiB. */
 export const REPORTED_BYTES_MAX = 1_040_000;
 
@@ -74,5 +77,14 @@ function isOpenFor(of: string, { agent, begunAt, outcome }: CallRow): boolean {
 function kept(result: Json, bytesMax: number): Json {
   const text = canonicalize(result, { bytesMax: EVENT_BYTES_MAX });
   const bytes = Buffer.byteLength(text);
-  return bytes <= bytesMax ? result : { bytes, sha256: hashText(text) };
+  return bytes <= bytesMax && namesIn(result) <= RESULT_NAMES_MAX ? result : { bytes, sha256: hashText(text) };
+}
+
+/** The names of all members, at all depths. */
+function namesIn(value: Json): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const inner: readonly Json[] = Array.isArray(value) ? value : Object.values(value);
+  let names = inner === value ? 0 : inner.length;
+  for (const one of inner) names += namesIn(one);
+  return names;
 }

@@ -113,6 +113,10 @@ export interface LimitsConfig {
   readonly streams?: number;
   /** Bytes of a request body. Default 1 MiB. */
   readonly bodyBytes?: number;
+  /** Bytes of a proposal of an agent, with all that it carries. Default 64 KiB. */
+  readonly proposalBytes?: number;
+  /** Names of members in a request body of an agent, at all depths. Default 4,096. */
+  readonly names?: number;
   /**
    * Proposals in progress in one process. Above it a principal with more than an equal share gets
    * 429. Default 1,000.
@@ -151,7 +155,10 @@ export interface ServerConfig {
   readonly limits?: LimitsConfig;
   /** Seconds after which an agent gets another writ. Default 3600. */
   readonly writSeconds?: number;
-  /** Milliseconds for which the code of a domain may block the process. Default 10,000. */
+  /**
+   * Milliseconds for which the code of a domain may block the process. Other code may block it six
+   * times as long. Default 10,000.
+   */
   readonly watchdogMs?: number;
   /** Each cosigns every checkpoint. If one of them fails, no checkpoint is signed. */
   readonly witnesses?: readonly WitnessConfig[];

@@ -113,6 +113,8 @@ const LIMITS: Required<LimitsConfig> = {
   concurrency: 32,
   streams: 16,
   bodyBytes: 1_048_576,
+  proposalBytes: 65_536,
+  names: 4_096,
   backlog: 1_000,
   simulations: 2,
 };

@@ -32,6 +32,8 @@ const limits = {
   concurrency: 10_000,
   streams: 10,
   bodyBytes: 1_048_576,
+  proposalBytes: 65_536,
+  names: 4_096,
   backlog: 10_000,
   simulations: 2,
 };

@@ -49,6 +49,8 @@ const config: ResolvedConfig = {
       concurrency: 10_000,
       streams: 10_000,
       bodyBytes: 1_048_576,
+      proposalBytes: 65_536,
+      names: 4_096,
       backlog: 100_000,
       simulations: 2,
     },

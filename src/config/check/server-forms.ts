@@ -67,6 +67,8 @@ const limits: Form = object<LimitsConfig>({
   streams: optional(whole(0, 1_000_000)),
   simulations: optional(whole(1, 100)),
   bodyBytes: optional(whole(1_024, BODY_BYTES_MAX)),
+  proposalBytes: optional(whole(1_024, BODY_BYTES_MAX)),
+  names: optional(whole(64, 1_000_000)),
   backlog: optional(whole(1, 1_000_000)),
 });
 

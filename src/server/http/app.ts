@@ -15,9 +15,9 @@ import { type Problem, problemOf } from '../problems/problem.ts';
 import type { Router } from '../routing/router.ts';
 import type { Service } from '../service.ts';
 import type { Backlog } from './backlog.ts';
-import { parseBody, readBytes } from './body.ts';
+import { countNames, parseBody, readBytes, requireNames, requireProposals } from './body.ts';
 import { type Addresses, checkHost, checkOrigin, securityHeaders } from './guards.ts';
-import type { Limits, RateLimiter } from './limits.ts';
+import { chargeOf, type Limits, type RateLimiter } from './limits.ts';
 import type { OpenRequests } from './open-requests.ts';
 import { checkedParts } from './parts.ts';
 import { RequestEnd } from './request-end.ts';
@@ -139,7 +139,7 @@ async function runOperation(
   if (caller.sessionId !== undefined) checkOrigin(request, parts.addresses);
   const requireStanding = standingOf(parts, request, one.kinds);
   // The server that forwarded a request has counted it.
-  const leave = isForwarded(request) ? NOTHING : parts.limiter.enter(caller.name);
+  const leave = isForwarded(request) ? NOTHING : parts.limiter.enter(caller.account ?? caller.name);
   const waitSeconds = waitOf(request);
   const limitMs = parts.requestMs + waitSeconds * 1_000;
   let ending: RequestEnd | undefined;
@@ -183,8 +183,16 @@ async function answerOf(
 ): Promise<Answer | Response> {
   requireKind(caller, one.kinds);
   const startedAt = performance.now();
-  const bytesMax = Math.max(limits.bodyBytes, one.bodyBytes ?? 0);
-  const bytes = one.body === undefined ? undefined : await readBytes(request, bytesMax);
+  const account = caller.account ?? caller.name;
+  const { isAgent, bytesMax, bytesLimit } = bodyLimits(caller, one, limits);
+  const bytes = one.body === undefined ? undefined : await readBytes(request, bytesMax, bytesLimit);
+  if (bytes !== undefined && !isForwarded(request)) {
+    // Before the work: parsing a body of many names takes longer than most requests.
+    const names = countNames(bytes);
+    if (isAgent) requireNames(names, Math.max(limits.names, one.bodyNames ?? 0));
+    const more = chargeOf({ bytes: bytes.byteLength, names });
+    if (more > 0) limiter.charge(account, more);
+  }
   const isRouted = router !== undefined && one.isRouted === true && bytes !== undefined;
   const { trajectory } = path;
   if (trajectory !== undefined && (isRouted || cells !== undefined) && !stopping.aborted) {
@@ -209,12 +217,14 @@ async function answerOf(
       'idempotency_key_missing',
       'A proposal needs an idempotency key. Send the header Idempotency-Key, the same again for a repetition.',
     );
-  const weight = one.weightOf?.(given.body as never) ?? 1;
-  const isProposal = one.needsKey === true || one.weightOf !== undefined;
-  const leave = isProposal ? backlog.enter(caller.name, weight) : NOTHING;
+  const proposals = one.proposalsOf?.(given.body as never) ?? [];
+  if (isAgent) requireProposals(proposals, Math.min(limits.bodyBytes, limits.proposalBytes));
+  const weight = Math.max(1, proposals.length);
+  const isProposal = one.needsKey === true || one.proposalsOf !== undefined;
+  const leave = isProposal ? backlog.enter(account, weight) : NOTHING;
   const wantsInterrupts = (request.headers.get('accept') ?? '').includes(INTERRUPTS);
   try {
-    if (weight > 1) limiter.charge(caller.name, weight - 1);
+    if (weight > 1) limiter.charge(account, weight - 1);
     const passed = Math.floor((performance.now() - startedAt) / 1_000);
     return await one.run({
       ...{ ...given, caller, service, key, wantsInterrupts, requireStanding, waits: leave },
@@ -230,6 +240,17 @@ async function answerOf(
   } finally {
     leave();
   }
+}
+
+/** An agent proposes with nearly every body, so its bodies are bounded as proposals. */
+function bodyLimits(caller: Caller, one: Operation, { bodyBytes, proposalBytes }: Limits) {
+  const isAgent = caller.kinds.includes('agent');
+  const isLess = isAgent && proposalBytes < bodyBytes;
+  return {
+    isAgent,
+    bytesMax: Math.max(isLess ? proposalBytes : bodyBytes, one.bodyBytes ?? 0),
+    bytesLimit: isLess && one.bodyBytes === undefined ? ('proposalBytes' as const) : ('bodyBytes' as const),
+  };
 }
 
 /** `onEnd`: called at the end of a stream. */

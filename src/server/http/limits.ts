@@ -6,6 +6,10 @@ export interface Limits {
   readonly concurrency: number;
   readonly streams: number;
   readonly bodyBytes: number;
+  /** Bytes of one proposal of an agent: of a body, or of each proposal in it. */
+  readonly proposalBytes: number;
+  /** Member names of a body of an agent. A name costs far more than its bytes. */
+  readonly names: number;
   /** Proposals in progress of all principals. */
   readonly backlog: number;
 }
@@ -15,13 +19,23 @@ export const DEFAULT_LIMITS: Limits = {
   concurrency: 32,
   streams: 16,
   bodyBytes: 1_048_576,
+  proposalBytes: 65_536,
+  names: 4_096,
   backlog: 1_000,
 };
 
 /** A principal may save requests of this many seconds. */
 const BURST_SECONDS = 4;
+/** A body counts as one more request for each of so many bytes, and for each of so many names. */
+const CHARGED_BYTES = 32_768;
+const CHARGED_NAMES = 1_024;
 /** Principals without requests for this long are forgotten. */
 const IDLE_MS = 60_000;
+
+/** The requests as which a body counts, besides the request itself. */
+export function chargeOf(size: { readonly bytes: number; readonly names: number }): number {
+  return Math.floor(size.bytes / CHARGED_BYTES) + Math.floor(size.names / CHARGED_NAMES);
+}
 
 interface Use {
   /** Requests that may start now. */
@@ -80,7 +94,7 @@ export class RateLimiter {
     // The request itself has been counted.
     const needed = Math.min(requests, requestsPerSecond * BURST_SECONDS - 1);
     if (use.saved < needed)
-      throw tooFast(`${principal} sends too many proposals`, Math.ceil((needed - use.saved) / requestsPerSecond));
+      throw tooFast(`${principal} sends too much`, Math.ceil((needed - use.saved) / requestsPerSecond));
     use.saved -= requests;
   }
 

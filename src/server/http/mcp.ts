@@ -28,7 +28,13 @@ export async function mcpEnds(
     const upstream = upstreamOf(config as UpstreamSpec, {
       ...{ version, questions: config.questions, onWarning: warn },
     });
-    const options = { upstream, server, version, limits: limitsOf(mcp), maxBodyBytes: limits.bodyBytes };
+    const options = {
+      upstream,
+      server,
+      version,
+      limits: limitsOf(mcp),
+      maxBodyBytes: Math.min(limits.bodyBytes, limits.proposalBytes),
+    };
     servers.set(server, { config, end: await httpEnd({ ...options, onWarning: warn }) });
   }
   return {

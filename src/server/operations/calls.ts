@@ -22,6 +22,8 @@ import { type Operation, operation, READERS } from './operation.ts';
 
 /** The most bytes of a report. Of a result that no entry can hold, the entry keeps the hash. */
 const REPORT_BYTES = 5 * 1_048_576;
+/** The most names of a report. A refused report would leave a call without its outcome. */
+const REPORT_NAMES = 65_536;
 
 const openForm = z
   .strictObject({
@@ -122,10 +124,11 @@ const report = operation({
   body: z
     .strictObject({
       outcome: z.enum(['done', 'failed', 'unknown']),
-      result: json.optional().describe('of a result above 1,040,000 bytes, the ledger keeps the hash'),
+      result: json.optional().describe('of a result above 1,040,000 bytes or 4,096 names, the ledger keeps the hash'),
     })
     .meta({ id: 'ReportedOutcome' }),
   bodyBytes: REPORT_BYTES,
+  bodyNames: REPORT_NAMES,
   isRouted: true,
   answer: z.strictObject({ recorded: z.boolean().describe('whether the outcome was recorded now') }),
   errors: ['halted'],

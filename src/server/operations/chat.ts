@@ -39,6 +39,10 @@ const givenFact = z
   })
   .meta({ id: 'GivenFact', description: 'A fact that the caller read in a message.' });
 
+/** Of 200 messages, and of 1,000 facts. */
+const MESSAGES_BYTES = 1_048_576;
+const MESSAGES_NAMES = 16_384;
+
 const rememberBody = z
   .strictObject({
     space: space.optional(),
@@ -67,6 +71,8 @@ const remember = operation({
   kinds: ['agent'],
   params: trajectoryParams,
   body: rememberBody,
+  bodyBytes: MESSAGES_BYTES,
+  bodyNames: MESSAGES_NAMES,
   needsKey: true,
   isRouted: true,
   answer: z

@@ -11,6 +11,8 @@ const WAIT_SECONDS_MAX = 50;
 
 /** An event about a file has its text before and after the call, and their difference. */
 const BODY_BYTES = 16 * 1_048_576;
+/** The results of tools are in the events. */
+const BODY_NAMES = 65_536;
 
 const waitQuery = z.strictObject({
   wait: z.coerce
@@ -44,6 +46,7 @@ const HOOK = {
   params: z.strictObject({ trajectory: name }),
   body: hookBody,
   bodyBytes: BODY_BYTES,
+  bodyNames: BODY_NAMES,
   answer: documentForm,
   errors: ['halted', 'too_many_pending', 'conflict'],
 } as const;

@@ -88,13 +88,15 @@ export interface Operation<
   readonly body?: Body;
   /** The least limit of the bytes of a body, where `server.limits.bodyBytes` is too few. */
   readonly bodyBytes?: number;
+  /** The least limit of the names in an agent's body, where `server.limits.names` is too few. */
+  readonly bodyNames?: number;
   /** Whether a member named `__proto__` in the body is refused: a schema would drop it unseen. */
   readonly refusesHidden?: true;
   /** The form of the answer, with its status codes. Default: 200. */
   readonly answer: Out;
   readonly statuses?: readonly (200 | 201 | 202)[];
-  /** The number of requests as which the limits count a request with this body. Default: 1. */
-  readonly weightOf?: (body: Body extends z.ZodType ? z.output<Body> : undefined) => number;
+  /** The proposals in a body of many. The limits count each as a request. */
+  readonly proposalsOf?: (body: Body extends z.ZodType ? z.output<Body> : undefined) => readonly unknown[];
   /** Whether the header `Idempotency-Key` is required. */
   readonly needsKey?: boolean;
   /**

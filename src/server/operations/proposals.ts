@@ -78,6 +78,8 @@ const create = operation({
 });
 
 const MANY_MAX = 100;
+/** All of them are ruled on in one turn of the process. */
+const MANY_NAMES = 16_384;
 
 const createMany = operation({
   id: 'proposals.create_many',
@@ -95,8 +97,9 @@ const createMany = operation({
     })
     .meta({ id: 'ManyProposals' }),
   bodyBytes: 8 * 1_048_576,
+  bodyNames: MANY_NAMES,
   isRouted: true,
-  weightOf: ({ proposals }) => proposals.length,
+  proposalsOf: ({ proposals }) => proposals,
   answer: z.strictObject({
     results: z
       .array(z.strictObject({ key: name, ruling: rulingForm.optional(), problem: documentForm.optional() }))

@@ -93,7 +93,7 @@ export class Authenticator {
     if (writ !== undefined) {
       // A token that is limited to a writ is for a principal that the configuration does not name.
       this.#names.requireFree(principal);
-      return { name: principal, kinds, grants: [], method: 'token', writ };
+      return { name: principal, account: this.#accountOf(principal), kinds, grants: [], method: 'token', writ };
     }
     if (known === undefined) throw unauthenticated(`The configuration no longer names ${principal}`);
     return {
@@ -141,6 +141,14 @@ export class Authenticator {
     if (typeof given.name === 'string') this.#names.requireOwnOrFree(given.name);
     const { name, kinds, grants } = mappedPrincipal(this.#config, given, method);
     return { name, kinds, grants, method };
+  }
+
+  /** The configured agent above a holder of a part of its grant, such as `agent:a/sub`. */
+  #accountOf(holder: string): string {
+    for (let end = holder.lastIndexOf('/'); end > 0; end = holder.lastIndexOf('/', end - 1))
+      if (this.#config.principals.has(holder.slice(0, end))) return holder.slice(0, end);
+    // An agent by its claims. Those with one name before the first slash share their limits.
+    return holder.split('/', 1)[0] as string;
   }
 }
 

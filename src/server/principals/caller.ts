@@ -9,6 +9,8 @@ export interface Caller {
   readonly grants: readonly ResolvedGrant[];
   /** The method of authentication, as approvals record it: `token`, `session`, `oidc`, `jwt`. */
   readonly method: string;
+  /** The agent whose limits count the caller's work. Absent: the caller. */
+  readonly account?: string;
   /** The writ that the token is limited to. Absent: the grants. */
   readonly writ?: WritChain;
   /** The session of a browser. Its requests must come from the pages of the server. */

@@ -23,7 +23,16 @@ export async function serveDesk(
 ): Promise<Serving> {
   const defaults = await loadConfig({ from: '/', store: 'memory:', env: {} });
   const grant = { trajectories: ['*'], actions: ['**'], scopes: ['**'], budget: {}, requireApproval: [], maxDepth: 0 };
-  const limits = { requestsPerSecond: 1e6, concurrency: 1e6, streams, bodyBytes: 1e6, backlog: 1e6, simulations: 2 };
+  const limits = {
+    requestsPerSecond: 1e6,
+    concurrency: 1e6,
+    streams,
+    bodyBytes: 1e6,
+    proposalBytes: 1e6,
+    names: 1e6,
+    backlog: 1e6,
+    simulations: 2,
+  };
   return serve({
     config: {
       ...defaults,
