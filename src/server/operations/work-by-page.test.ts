@@ -1,11 +1,11 @@
 import { expect, test, vi } from 'vitest';
 import { budget } from '#domains/budget';
 import type { Domain } from '#kernel';
+import { Delegations } from '#runtime';
 import { MemoryStore } from '#stores';
 import { callOperation, pay, succeed } from '../../../tests/support/server/calling.ts';
 import { PRINCIPALS, start } from '../../../tests/support/server/serving.ts';
 import { laterTill, till } from '../../../tests/support/server/till.ts';
-import { Delegations } from '../../runtime/delegate/delegate.ts';
 
 const PENDINGS = 60;
 
