@@ -16,9 +16,8 @@ export async function planRetractions(
   const places = new Map(entries.map(({ id, trajectoryId }) => [id, trajectoryId]));
   const steps = new Map<string, Retraction>();
   for (const { entry, space, branch, subject, predicate, object, factId } of facts) {
-    const wroteIn = places.get(entry) as string;
-    const trajectory = branch === undefined ? await openAbove(wroteIn, trajectories) : wroteIn;
-    steps.set(`${factId} ${entry}`, {
+    const trajectory = branch ?? (await openAbove(places.get(entry) as string, trajectories));
+    steps.set(JSON.stringify([factId, entry, branch]), {
       ...{ kind: 'retract', trajectory, space, subject, predicate },
       ...(branch !== undefined && { branch }),
       ...{ object: object.slice(0, OBJECT_SHOWN_MAX).toWellFormed(), fact: factId, entry },
@@ -37,7 +36,7 @@ async function openAbove(id: string, trajectories: AffectedTrajectories): Promis
 
 const PAGE = 1_000;
 
-/** The rows of a fact that are believed, as an entry wrote them. */
+/** The believed rows of a fact that rest on a statement of the entry. */
 export async function believedRows(
   store: Pick<FactStore, 'facts'>,
   { space, branch, subject, predicate, fact, entry }: Retraction,
@@ -46,10 +45,12 @@ export async function believedRows(
   const found: FactVersion[] = [];
   for (let after: FactVersion | undefined; ; ) {
     const rows = await store.facts({ ...name, kind: 'current', system: 'now', ...(after !== undefined && { after }) });
-    found.push(
-      ...rows.filter((row) => row.fact_id === fact && row.entry_id === entry && row.system_time_end === OPEN_END),
-    );
+    found.push(...rows.filter((row) => row.fact_id === fact && row.system_time_end === OPEN_END && isOn(row, entry)));
     after = rows.at(-1);
     if (rows.length < PAGE) return found;
   }
+}
+
+function isOn({ provenance_id }: FactVersion, entry: string): boolean {
+  return provenance_id.includes(`w:${entry}#`);
 }

@@ -2,14 +2,16 @@ import {
   type CommitPayload,
   type Entry,
   type FactStore,
-  type FactVersion,
   type Hash,
   OPEN_END,
   type PartitionName,
   type ValueReader,
 } from '#ledger';
+import { tokensOf, writeIn } from '../memory/plan/stated-writes.ts';
+import { factPages } from '../memory/visible/fact-pages.ts';
+import type { Write } from './entry-links.ts';
 
-/** A fact that an affected entry wrote or ended. */
+/** A fact that rests on a statement of an affected entry, or that such an entry ended. */
 export interface AffectedFact {
   readonly entry: Hash;
   readonly space: string;
@@ -20,62 +22,54 @@ export interface AffectedFact {
   readonly factId: string;
 }
 
-interface Partition {
-  readonly name: PartitionName;
-  /** The affected entries, by the row that they wrote. */
-  readonly wrote: Map<string, Hash>;
-  /** The affected entries, by the time of their change. */
-  readonly changedAt: Map<string, Hash>;
-}
-
-const PAGE = 1_000;
-
 /** The facts that affected entries changed, as the table of facts has them. */
 export class AffectedFacts {
   readonly #values: ValueReader;
-  readonly #partitions: Map<string, Partition> = new Map();
+  readonly #isAffected: (write: Write) => boolean;
+  /** The changed partitions, by name, with the affected entries by the time of their change. */
+  readonly #changed: Map<string, { readonly name: PartitionName; readonly at: Map<string, Hash> }> = new Map();
 
-  constructor(values: ValueReader) {
+  constructor(values: ValueReader, isAffected: (write: Write) => boolean) {
     this.#values = values;
+    this.#isAffected = isAffected;
   }
 
   async add(entry: Entry<CommitPayload>): Promise<void> {
-    for (const { partition, system_time, insert } of entry.payload.delta.beliefs) {
+    for (const { partition, system_time } of entry.payload.delta.beliefs) {
       const held = await this.#values.read(entry, partition as never);
       if (!('value' in held)) continue;
       const name = held.value as unknown as PartitionName;
-      const found = this.#partitions.get(partition.$blob) ?? { name, wrote: new Map(), changedAt: new Map() };
-      for (const { fact_id } of insert) found.wrote.set(`${system_time} ${fact_id}`, entry.id as Hash);
-      found.changedAt.set(system_time, entry.id as Hash);
-      this.#partitions.set(partition.$blob, found);
+      this.#changesOf(name).set(system_time, entry.id as Hash);
     }
   }
 
+  #changesOf({ space, subject, predicate, branch }: PartitionName): Map<string, Hash> {
+    const name = { space, subject, predicate, ...(branch !== undefined && { branch }) };
+    const key = JSON.stringify(Object.values(name));
+    const found = this.#changed.get(key) ?? { name, at: new Map() };
+    this.#changed.set(key, found);
+    return found.at;
+  }
+
   /**
-   * `facts`: written by an affected entry, and believed. `ended`: written by another entry, and
-   * ended by an affected one.
+   * `facts`: believed, and resting on an affected statement, also in branches that inherit them.
+   * `ended`: resting on none, and ended by an affected entry.
    */
   async found(store: FactStore): Promise<{ readonly facts: AffectedFact[]; readonly ended: AffectedFact[] }> {
+    const branches = this.#changed.size === 0 ? [] : await store.branches();
+    for (const { name } of [...this.#changed.values()])
+      for (const { space, branch } of branches) if (space === name.space) this.#changesOf({ ...name, branch });
     const facts: AffectedFact[] = [];
     const ended: AffectedFact[] = [];
-    for (const { name, wrote, changedAt } of this.#partitions.values())
-      for await (const row of versionsOf(store, name)) {
-        const { fact_id, system_time_start, system_time_end, object } = row;
-        const writer = wrote.get(`${system_time_start} ${fact_id}`);
-        const fact = { ...name, object: object ?? '', factId: fact_id };
-        if (writer !== undefined && system_time_end === OPEN_END) facts.push({ entry: writer, ...fact });
-        const entry = writer === undefined ? changedAt.get(system_time_end) : undefined;
-        if (entry !== undefined) ended.push({ entry, ...fact });
-      }
+    for (const { name, at } of this.#changed.values())
+      for await (const page of factPages(store, { ...name, kind: 'current' }))
+        for (const { fact_id, system_time_end, object, provenance_id } of page) {
+          const writes = tokensOf(provenance_id).flatMap((token) => writeIn(token) ?? []);
+          const by = writes.find(this.#isAffected);
+          const entry = by === undefined ? at.get(system_time_end) : by.entry;
+          if (entry === undefined || (by !== undefined && system_time_end !== OPEN_END)) continue;
+          (by === undefined ? ended : facts).push({ entry, ...name, object: object ?? '', factId: fact_id });
+        }
     return { facts, ended };
-  }
-}
-
-async function* versionsOf(store: FactStore, name: PartitionName): AsyncGenerator<FactVersion> {
-  for (let after: FactVersion | undefined; ; ) {
-    const rows = await store.facts({ ...name, kind: 'current', ...(after !== undefined && { after }) });
-    yield* rows;
-    after = rows.at(-1);
-    if (rows.length < PAGE) return;
   }
 }

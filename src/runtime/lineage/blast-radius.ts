@@ -14,7 +14,7 @@ import {
 import type { AffectedCall } from './affected-call.ts';
 import { type AffectedFact, AffectedFacts } from './affected-facts.ts';
 import { AffectedGatewayCalls } from './affected-gateway-calls.ts';
-import type { Derivation } from './entry-links.ts';
+import type { Derivation, Write } from './entry-links.ts';
 import { type IncidentStart, startRule } from './incident-start.ts';
 import { searchLineage, walkLineage } from './lineage.ts';
 import type { AffectedEntry } from './lineage-walk.ts';
@@ -54,7 +54,7 @@ export interface BlastRadius {
   readonly start: IncidentStart;
   /** In the order of the log; each derives from entries before it. */
   readonly entries: readonly AffectedEntry[];
-  /** Facts that affected entries wrote, and that are believed. */
+  /** Facts that are believed, and that rest on an affected statement. */
   readonly facts: readonly AffectedFact[];
   /** Facts of other entries that affected entries ended. */
   readonly ended: readonly AffectedFact[];
@@ -85,13 +85,13 @@ export async function blastRadius(
 ): Promise<BlastRadius> {
   checkArgument(OPTIONS, options, 'options');
   const { through = DERIVATIONS, by = 'all', onProgress } = options;
-  const { isStart, ...found } = await startRule(store, start);
-  const walking = { isStart, through: new Set(through), ...(onProgress !== undefined && { onProgress }) };
+  const { startIn, ...found } = await startRule(store, start);
+  const walking = { startIn, through: new Set(through), ...(onProgress !== undefined && { onProgress }) };
   const { since, until } = start;
   const times = { ...(since !== undefined && { since }), ...(until !== undefined && { until }) };
-  const { affected, followUpsOf, entries, erased } =
+  const { affected, followUpsOf, isAffected, entries, erased } =
     by === 'index' ? await searchLineage(store, { ...found, ...times }, walking) : await walkLineage(store, walking);
-  const consequences = new Consequences(store);
+  const consequences = new Consequences(store, isAffected);
   for (const entry of affected) await consequences.add(entry, followUpsOf(entry.id));
   return { start, entries: affected, ...(await consequences.found()), total: entries, erased };
 }
@@ -105,11 +105,11 @@ class Consequences {
   readonly #calls: Map<string, AffectedCall> = new Map();
   readonly #facts: AffectedFacts;
 
-  constructor(store: LedgerStore) {
+  constructor(store: LedgerStore, isAffected: (write: Write) => boolean) {
     this.#store = store;
     this.#values = new ValueReader(store);
     this.#gateway = new AffectedGatewayCalls(this.#values);
-    this.#facts = new AffectedFacts(this.#values);
+    this.#facts = new AffectedFacts(this.#values, isAffected);
   }
 
   /** `followUps`: the decisions on the entry, or the outcomes of its calls. */

@@ -34,7 +34,7 @@ export async function dependentsOf(store: LedgerStore, entryId: Hash): Promise<r
   if ((await store.resolve(entryId)) === undefined)
     throw new RuntimeError('not_found', `The store has no entry ${entryId}.`, { evidence: { id: entryId } });
   const { affected } = await walkLineage(withLog(store), {
-    isStart: ({ id }) => id === entryId,
+    startIn: ({ id }) => id === entryId,
     through: new Set(['belief', 'recall']),
   });
   return affected
@@ -49,7 +49,7 @@ export async function dependentsOf(store: LedgerStore, entryId: Hash): Promise<r
 
 /**
  * Every commit that used one of these versions of facts, over any number of steps, oldest first: a
- * commit that observed a version is followed by those that observed a version that it wrote. Other
+ * commit that observed a version is followed by those that observed a fact that rests on it. Other
  * facts of the same entries do not count, unlike in `dependentsOf`. Reads the whole store.
  *
  * @throws as `dependentsOf`, without `not_found`
@@ -59,21 +59,26 @@ export async function dependentsOfVersions(
   versions: readonly Pick<FactRow, 'fact_id' | 'system_time_start'>[],
 ): Promise<readonly DependentEntry[]> {
   const reader = new LinkReader(store);
-  /** The used rows, with the commit that wrote each because of another one. */
+  /** The used rows, with the dependent commits that each rests on. */
   const used = new Map(
-    versions.map((key): [string, Hash | undefined] => [`${key.system_time_start} ${key.fact_id}`, undefined]),
+    versions.map((key): [string, readonly Hash[]] => [`${key.system_time_start} ${key.fact_id}`, []]),
   );
+  const dependent = new Set<Hash>();
   const found: DependentEntry[] = [];
   for await (const page of entriesInOrder(withLog(store)))
     for (const row of page) {
       if (row.kind !== 'commit') continue;
       const { id, trajectoryId, seq, at, marks, observed, rows } = await reader.read(row);
       const seen = observed.filter((each) => used.has(each.row));
+      if (seen.length > 0) dependent.add(id);
+      for (const { row: written, writes } of rows) {
+        const on = writes.flatMap(({ entry }) => (dependent.has(entry) ? [entry] : []));
+        if (on.length > 0 && !used.has(written)) used.set(written, on);
+      }
       if (seen.length === 0) continue;
       const from = [...new Set(seen.flatMap((each) => used.get(each.row) ?? []))].sort();
       const action = marks.find(({ kind }) => kind === 'action')?.value ?? '';
       found.push({ id, trajectoryId, seq, at, action, how: ['recall'], from });
-      for (const written of rows) if (!used.has(written)) used.set(written, id);
     }
   return found.sort(byTime);
 }

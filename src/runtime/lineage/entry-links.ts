@@ -3,9 +3,9 @@ import type { EntryKind, Hash } from '#ledger';
 
 /** The way in which an entry derives from an earlier one. */
 export type Derivation =
-  /** A fact of the entry rests on a statement of the other one. */
+  /** The entry states a fact that also rests on a statement of the other one. */
   | 'belief'
-  /** The proposal observed a recall of facts that the other one wrote. */
+  /** The proposal observed a recall of facts that rest on a statement of the other one. */
   | 'recall'
   /** The entry changed a path of the state that the other one had written. */
   | 'state'
@@ -36,6 +36,21 @@ export interface Mark {
     /** `name@version`. */
     | 'domain';
   readonly value: string;
+  /** For a source: the numbers of the statements that name it. */
+  readonly statements?: readonly number[];
+}
+
+/** A statement of an entry, as the provenance of facts names it. */
+export interface Write {
+  readonly entry: Hash;
+  readonly n: number;
+}
+
+/** A row of a fact that an entry writes, and the statements in its provenance. */
+export interface WrittenRow {
+  readonly row: string;
+  readonly isAudit: boolean;
+  readonly writes: readonly Write[];
 }
 
 /** A row of a fact, as a recall names it, and the memory that was recalled. */
@@ -58,8 +73,7 @@ export interface EntryLinks {
     readonly how: Exclude<Derivation, 'recall' | 'state' | 'permission'>;
   }[];
   readonly observed: readonly ObservedRow[];
-  /** The rows of facts that the entry writes. */
-  readonly rows: readonly string[];
+  readonly rows: readonly WrittenRow[];
   /** The paths that the entry writes; for a pending proposal, those that it would write. */
   readonly paths: readonly string[];
   /** The paths by which the proposal was judged, as far as the entry names them. */

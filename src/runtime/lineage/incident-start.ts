@@ -4,6 +4,7 @@ import { type FactStore, type Hash, isFactStore, isHash, type LedgerStore } from
 import { RuntimeError } from '../errors.ts';
 import { tokensOf, writeIn } from '../memory/plan/stated-writes.ts';
 import type { EntryLinks, Mark } from './entry-links.ts';
+import type { WalkOptions } from './lineage-walk.ts';
 
 /** The facts of a subject in a space, or of one of its predicates. */
 export interface NamedFacts {
@@ -57,7 +58,7 @@ export const INCIDENT_START: ArgumentSchema = arg.options<IncidentStart>({
 
 /** Whether an incident begins with an entry, and the mark that all its first entries have. */
 export interface StartRule {
-  readonly isStart: (links: EntryLinks) => boolean;
+  readonly startIn: WalkOptions['startIn'];
   /** Absent: the entries are known by id. */
   readonly mark?: Mark;
   readonly entries?: ReadonlySet<Hash>;
@@ -74,11 +75,21 @@ export async function startRule(store: LedgerStore, start: IncidentStart): Promi
   const isInTime = ({ at }: EntryLinks): boolean =>
     (start.since === undefined || at >= start.since) && (start.until === undefined || at < start.until);
   const entries = await entriesOf(store, start);
-  if (entries !== undefined) return { entries, isStart: (links) => entries.has(links.id) && isInTime(links) };
+  if (entries !== undefined)
+    return {
+      entries: new Set(entries.keys()),
+      startIn: (links) => isInTime(links) && (entries.get(links.id) ?? false),
+    };
   const mark = { kind: name as Mark['kind'], value: start[name] as string };
-  const hasMark = ({ marks }: EntryLinks): boolean =>
-    marks.some(({ kind, value }) => kind === mark.kind && value === mark.value);
-  return { mark, isStart: (links) => hasMark(links) && isInTime(links) };
+  const markIn = ({ marks }: EntryLinks): Mark | undefined =>
+    marks.find(({ kind, value }) => kind === mark.kind && value === mark.value);
+  return {
+    mark,
+    startIn: (links) => {
+      const found = isInTime(links) ? markIn(links) : undefined;
+      return found === undefined ? false : (found.statements ?? true);
+    },
+  };
 }
 
 /** @throws RuntimeError `bad_option` */
@@ -99,20 +110,25 @@ function requireForms(start: IncidentStart): void {
     throw bad('since is not before until; pass an earlier since, or a later until');
 }
 
-/** The entries with which the incident begins. Undefined: a mark names them. */
-async function entriesOf(store: LedgerStore, { entry, facts }: IncidentStart): Promise<Set<Hash> | undefined> {
+type StartEntries = ReadonlyMap<Hash, true | readonly number[]>;
+
+/**
+ * The entries with which the incident begins, each whole or with some statements. Undefined: a mark
+ * names them.
+ */
+async function entriesOf(store: LedgerStore, { entry, facts }: IncidentStart): Promise<StartEntries | undefined> {
   if (entry !== undefined) {
-    if ((await store.resolve(entry)) !== undefined) return new Set([entry]);
+    if ((await store.resolve(entry)) !== undefined) return new Map([[entry, true]]);
     throw new RuntimeError('not_found', `The store has no entry ${entry}.`, { evidence: { id: entry } });
   }
   if (facts === undefined) return undefined;
   if (!isFactStore(store)) throw bad('the store keeps no facts; name another start');
-  return writersOf(store, facts);
+  return statementsOf(store, facts);
 }
 
-/** The entries whose statements are in the provenance of a version of the facts. */
-async function writersOf(store: LedgerStore & FactStore, facts: NamedFacts): Promise<Set<Hash>> {
-  const found = new Set<Hash>();
+/** The statements in the provenance of a version of the facts, by entry. */
+async function statementsOf(store: LedgerStore & FactStore, facts: NamedFacts): Promise<StartEntries> {
+  const found = new Map<Hash, number[]>();
   const branches = (await store.branches()).filter(({ space }) => space === facts.space);
   for (const memory of [{}, ...branches.map(({ branch }) => ({ branch }))])
     for (let after: Awaited<ReturnType<FactStore['facts']>>[number] | undefined; ; ) {
@@ -120,7 +136,9 @@ async function writersOf(store: LedgerStore & FactStore, facts: NamedFacts): Pro
       for (const { provenance_id } of rows)
         for (const token of tokensOf(provenance_id)) {
           const write = writeIn(token);
-          if (write !== undefined) found.add(write.entry);
+          if (write === undefined) continue;
+          const of = found.get(write.entry) ?? [];
+          if (!of.includes(write.n)) found.set(write.entry, [...of, write.n]);
         }
       after = rows.at(-1);
       if (rows.length < FACTS_PAGE) break;

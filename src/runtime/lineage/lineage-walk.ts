@@ -2,7 +2,7 @@ import { isAssizeError } from '#base';
 import type { Instant } from '#canon';
 import type { EntryKind, Hash } from '#ledger';
 import { SHARED, type VisibilityChain, type VisibilityChains } from '../memory/visible/visibility.ts';
-import type { Derivation, EntryLinks } from './entry-links.ts';
+import type { Derivation, EntryLinks, Write, WrittenRow } from './entry-links.ts';
 import { PathSet } from './path-set.ts';
 
 /** An entry that begins an incident or derives from such an entry. */
@@ -21,7 +21,8 @@ export interface AffectedEntry {
 }
 
 export interface WalkOptions {
-  readonly isStart: (links: EntryLinks) => boolean;
+  /** Whether the incident begins with an entry; a list: only with these statements. */
+  readonly startIn: (links: EntryLinks) => boolean | readonly number[];
   /** The derivations that count. */
   readonly through: ReadonlySet<Derivation>;
 }
@@ -34,8 +35,10 @@ export class LineageWalk {
   readonly #options: WalkOptions;
   readonly #chains: VisibilityChains;
   readonly #affected: Map<Hash, AffectedEntry> = new Map();
-  /** The writers of each row, by memory: the shared one, or that of a branch. */
-  readonly #writers: Map<string, Map<string | undefined, Hash>> = new Map();
+  /** The affected statements of the entries from which others derive. */
+  readonly #statements: Map<Hash, ReadonlySet<number> | 'all'> = new Map();
+  /** The statements that each row rests on, by memory: the shared one, or that of a branch. */
+  readonly #rows: Map<string, Map<string | undefined, WrittenRow['writes']>> = new Map();
   readonly #paths: Map<string, PathSet> = new Map();
   /** The last affected entry of each trajectory, apart from pending and rejected proposals. */
   readonly #last: Map<string, Hash> = new Map();
@@ -60,6 +63,12 @@ export class LineageWalk {
     return this.#followUps.get(id) ?? new Set();
   }
 
+  /** Whether the statement is affected. The statements that an affected entry confirms are not. */
+  isAffected({ entry, n }: Write): boolean {
+    const statements = this.#statements.get(entry);
+    return statements === 'all' || statements?.has(n) === true;
+  }
+
   /** Erased values that were met, through which derivations may be missing. */
   get erased(): number {
     return this.#erased;
@@ -69,14 +78,16 @@ export class LineageWalk {
     this.#erased += links.erased;
     await this.#learnRows(links);
     this.#learnFollowUps(links);
-    const from = [
+    const derived = [
       ...this.#direct(links),
       ...(await this.#recalled(links)),
       ...this.#touched(links),
       ...this.#inherited(links),
       ...this.#answered(links),
     ];
-    const isStart = this.#options.isStart(links);
+    const start = this.#options.startIn(links);
+    const isStart = start !== false;
+    const from = [...derived, ...this.#confirmed(links)];
     if (!isStart && from.length === 0) return;
     const { id, trajectoryId, seq, kind, at, marks } = links;
     const action = marks.find((mark) => mark.kind === 'action')?.value;
@@ -86,7 +97,22 @@ export class LineageWalk {
       isStart,
       from: distinct(from),
     });
+    // A statement that confirms an affected fact stands by itself, so nothing derives from it.
+    if (!isStart && derived.length === 0) return;
+    this.#statements.set(id, this.#affectedStatements(derived, start));
     this.#spread(links, isStart);
+  }
+
+  /** A commit has the statements of the proposal that it decides. */
+  #affectedStatements(derived: readonly Link[], start: boolean | readonly number[]): ReadonlySet<number> | 'all' {
+    const found = typeof start === 'boolean' ? new Set<number>() : new Set(start);
+    if (start === true) return 'all';
+    for (const { entry, how } of derived) {
+      const decided = how === 'decision' ? this.#statements.get(entry)! : 'all';
+      if (decided === 'all') return 'all';
+      for (const n of decided) found.add(n);
+    }
+    return found;
   }
 
   #learnFollowUps({ id, restsOn }: EntryLinks): void {
@@ -95,26 +121,41 @@ export class LineageWalk {
         this.#followUps.set(entry, (this.#followUps.get(entry) ?? new Set()).add(id));
   }
 
-  async #learnRows({ id, trajectoryId, rows }: EntryLinks): Promise<void> {
+  async #learnRows({ trajectoryId, rows }: EntryLinks): Promise<void> {
     if (rows.length === 0) return;
     const [{ branch }] = await this.#chains.of(trajectoryId);
-    for (const row of rows) this.#writers.set(row, (this.#writers.get(row) ?? new Map()).set(branch, id));
+    for (const { row, writes } of rows) this.#rows.set(row, (this.#rows.get(row) ?? new Map()).set(branch, writes));
   }
 
   #direct({ restsOn }: EntryLinks): Link[] {
-    return restsOn.filter(({ entry, how }) => this.#options.through.has(how) && this.#affected.has(entry));
+    return restsOn.filter(
+      ({ entry, how }) => how !== 'belief' && this.#options.through.has(how) && this.#statements.has(entry),
+    );
   }
 
-  /** A recall returns the row of the nearest memory that has it. */
+  /** The affected statements of facts that the entry states too. */
+  #confirmed({ id, rows }: EntryLinks): Link[] {
+    if (!this.#options.through.has('belief')) return [];
+    const own = rows.filter(({ isAudit, writes }) => !isAudit && writes.some(({ entry }) => entry === id));
+    return this.#linksTo(
+      own.flatMap(({ writes }) => writes).filter(({ entry }) => entry !== id),
+      'belief',
+    );
+  }
+
+  #linksTo(writes: readonly Write[], how: 'belief' | 'recall'): Link[] {
+    return writes.filter((write) => this.isAffected(write)).map(({ entry }) => ({ entry, how }));
+  }
+
+  /** A recall returns the row of the nearest memory that has it, with all that it rests on. */
   async #recalled({ observed }: EntryLinks): Promise<Link[]> {
     if (!this.#options.through.has('recall')) return [];
     const found: Link[] = [];
     for (const { row, branch } of observed) {
-      const by = this.#writers.get(row);
+      const by = this.#rows.get(row);
       if (by === undefined) continue;
       const memory = (await this.#chainOf(branch)).find((each) => by.has(each.branch));
-      const entry = memory && by.get(memory.branch);
-      if (entry !== undefined && this.#affected.has(entry)) found.push({ entry, how: 'recall' });
+      if (memory !== undefined) found.push(...this.#linksTo(by.get(memory.branch)!, 'recall'));
     }
     return found;
   }

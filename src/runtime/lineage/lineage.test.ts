@@ -82,6 +82,8 @@ interface Meant {
   readonly trajectory: string;
   /** Earlier entries that it derives from by what was done. */
   readonly from: readonly Hash[];
+  /** Earlier entries that state the same fact. */
+  readonly confirms: readonly Hash[];
   /** The paths that it wrote, or would write. */
   readonly paths: readonly string[];
   readonly isOpen: boolean;
@@ -97,24 +99,22 @@ async function history(steps: readonly Step[], logged: boolean) {
   const assize = runtimeOver(store, [notes], { ports: { clock } });
   const meant: Meant[] = [];
   const trajectories: { trajectory: Trajectory<typeof notes>; memory: Memory; branch: string | undefined }[] = [];
-  /** The statements, by memory and subject. */
-  const said = new Map<string, { readonly id: Hash; readonly at: Instant }[]>();
-  /** The last statement about a subject that a memory sees. */
-  const saidIn = (branch: string | undefined, about: string): Hash | undefined =>
-    said.get(`${branch ?? ''} ${about}`)?.at(-1)?.id;
+  /** The believed object and its statements after each change, by memory and subject. */
+  const said = new Map<string, { readonly object: string; readonly ids: readonly Hash[]; readonly at: Instant }[]>();
+  const saidIn = (branch: string | undefined, about: string) => said.get(`${branch ?? ''} ${about}`)?.at(-1);
   const begin = (trajectory: Trajectory<typeof notes>, branch: string | undefined): void => {
     trajectories.push({ trajectory, memory: trajectory.memory({ space: 's', writ }), branch });
   };
   for (const trajectoryId of ['t', 'u']) {
     const trajectory = await assize.create(notes, { trajectoryId, writs: [writ] });
-    meant.push({ id: trajectory.head, trajectory: trajectoryId, from: [], paths: [''], isOpen: false });
+    meant.push({ id: trajectory.head, trajectory: trajectoryId, from: [], confirms: [], paths: [''], isOpen: false });
     begin(trajectory, undefined);
   }
   for (const each of steps) {
     clock.forward(2_000);
     const { trajectory, memory, branch } = trajectories[each.on % trajectories.length]!;
     const add = (id: Hash, more: Partial<Meant>): void => {
-      meant.push({ id, trajectory: trajectory.id, from: [], paths: [], isOpen: false, ...more });
+      meant.push({ id, trajectory: trajectory.id, from: [], confirms: [], paths: [], isOpen: false, ...more });
     };
     const noted = (ruling: Ruling, paths: readonly string[], from: readonly Hash[] = []): void => {
       if (ruling.ruling === 'frozen') return;
@@ -141,9 +141,11 @@ async function history(steps: readonly Step[], logged: boolean) {
       const before = saidIn(branch, each.subject);
       const ruling = await memory.assert({ subject: each.subject, predicate: 'is', object: each.object });
       if (ruling.ruling !== 'committed') continue;
-      add(ruling.entry.id, { from: before === undefined ? [] : [before] });
+      const confirms = before?.object === each.object ? before.ids : [];
+      add(ruling.entry.id, { confirms });
       const memoryKey = `${branch ?? ''} ${each.subject}`;
-      said.set(memoryKey, [...(said.get(memoryKey) ?? []), { id: ruling.entry.id, at: clock.at }]);
+      const now = { object: each.object, ids: [...confirms, ruling.entry.id], at: clock.at };
+      said.set(memoryKey, [...(said.get(memoryKey) ?? []), now]);
     } else if (each.do === 'infer') {
       const { facts, observation } = await memory.recall({ subject: each.from, predicate: 'is' });
       const before = facts.length === 0 ? undefined : saidIn(branch, each.from);
@@ -152,7 +154,7 @@ async function history(steps: readonly Step[], logged: boolean) {
         ...{ action: 'note', role: 'worker', args, writ },
         observations: [observation as never],
       });
-      noted(ruling, readPaths(ruling), before === undefined ? [] : [before]);
+      noted(ruling, readPaths(ruling), before?.ids ?? []);
     } else {
       const trajectoryId = `b${trajectories.length}`;
       // A branch starts from a commit.
@@ -163,7 +165,7 @@ async function history(steps: readonly Step[], logged: boolean) {
         ...{ trajectoryId, note: 'n', writs: [writ] },
       })) as unknown as Trajectory<typeof notes>;
       meant.push({
-        ...{ id: begun.head, trajectory: trajectoryId, from: [head], paths: [], isOpen: false },
+        ...{ id: begun.head, trajectory: trajectoryId, from: [head], confirms: [], paths: [], isOpen: false },
         source: trajectory.id,
       });
       for (const name of ['x', 'y']) {
@@ -218,7 +220,9 @@ function naive(meant: readonly Meant[], starts: ReadonlySet<Hash>): Set<Hash> {
       if (derives) found.add(later.id);
     }
   }
-  return found;
+  // Nothing derives from a statement that confirms another one.
+  const confirming = meant.filter(({ confirms }) => confirms.some((id) => found.has(id)));
+  return new Set([...found, ...confirming.map(({ id }) => id)]);
 }
 
 describe('the entries that derive from a start', () => {
@@ -234,7 +238,7 @@ describe('the entries that derive from a start', () => {
         async (steps, chosen, logged, wordsMax) => {
           const { store, meant } = await history(steps, logged);
           const starts = new Set(chosen.map((n) => meant[n % meant.length]!.id));
-          const options = { isStart: ({ id }: EntryLinks) => starts.has(id), through: THROUGH };
+          const options = { startIn: ({ id }: EntryLinks) => starts.has(id), through: THROUGH };
           const { affected, entries, followUpsOf } = await walkLineage(store, options);
           expect(entries).toBe(meant.length);
           // The second search finds the stored segments.

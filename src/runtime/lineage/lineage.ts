@@ -2,6 +2,7 @@ import type { EntryRow, Hash, LedgerStore, LogStore } from '#ledger';
 import { VisibilityChains } from '../memory/visible/visibility.ts';
 import { CandidateSearch, type CandidateStart } from './candidate-search.ts';
 import { entriesInOrder } from './entries-in-order.ts';
+import type { Write } from './entry-links.ts';
 import { type AffectedEntry, LineageWalk, type WalkOptions } from './lineage-walk.ts';
 import { type IndexedStore, LinkIndex, type LinkSegment } from './link-index.ts';
 import { LinkReader } from './link-reader.ts';
@@ -13,6 +14,7 @@ export interface Lineage {
   readonly affected: readonly AffectedEntry[];
   /** The decisions and outcomes of an affected entry, also where they are not affected. */
   readonly followUpsOf: (id: Hash) => ReadonlySet<Hash>;
+  readonly isAffected: (write: Write) => boolean;
   /** Number of entries in the store. */
   readonly entries: number;
   /** Erased values in the entries that were read, through which derivations may be missing. */
@@ -78,7 +80,12 @@ export async function searchLineage(
 }
 
 function found(walk: LineageWalk, entries: number): Lineage {
-  return { affected: walk.affected, followUpsOf: (id) => walk.followUpsOf(id), entries, erased: walk.erased };
+  return {
+    affected: walk.affected,
+    followUpsOf: (id) => walk.followUpsOf(id),
+    isAffected: (write) => walk.isAffected(write),
+    ...{ entries, erased: walk.erased },
+  };
 }
 
 /** Positions this near to each other are read at once. */

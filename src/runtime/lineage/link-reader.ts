@@ -14,6 +14,7 @@ import {
   observationsOf,
   type Patch,
   type PendingPayload,
+  placedProvenance,
   type RejectionPayload,
   type RootPayload,
   type Stored,
@@ -21,7 +22,7 @@ import {
   ValueReader,
 } from '#ledger';
 import { tokensOf, writeIn } from '../memory/plan/stated-writes.ts';
-import type { EntryLinks, Mark, ObservedRow } from './entry-links.ts';
+import type { EntryLinks, Mark, ObservedRow, WrittenRow } from './entry-links.ts';
 import { WritHolders } from './writ-holders.ts';
 
 /** The domain whose calls name their tool, rules, pinned definition and standing approval. */
@@ -178,10 +179,12 @@ export class LinkReader {
       this.#ofCall((await this.#value(entry, stored, found)) ?? {}, found);
     if (action !== BELIEVE_ACTION) return;
     const { sayings } = ((await this.#value(entry, stored, found)) ?? {}) as { readonly sayings?: unknown };
-    for (const saying of Array.isArray(sayings) ? sayings : []) {
+    const bySource = new Map<string, number[]>();
+    for (const [n, saying] of (Array.isArray(sayings) ? sayings : []).entries()) {
       const { source } = (saying ?? {}) as { readonly source?: unknown };
-      if (typeof source === 'string') found.mark('source', source);
+      if (typeof source === 'string') bySource.set(source, [...(bySource.get(source) ?? []), n]);
     }
+    for (const [value, statements] of bySource) found.marks.push({ kind: 'source', value, statements });
   }
 
   /** A call of the gateway and its parts. The caller supplies the data, so it may have any form. */
@@ -219,12 +222,10 @@ export class LinkReader {
       if (typeof tool === 'string') found.mark('tool', tool);
     }
     for (const { system_time, insert } of beliefs)
-      for (const { fact_id, provenance_id } of insert) {
-        found.rows.push(`${system_time} ${fact_id}`);
-        for (const token of tokensOf(provenance_id)) {
-          const write = writeIn(token);
-          if (write !== undefined) found.restsOn.push({ entry: write.entry, how: 'belief' });
-        }
+      for (const { fact_id, provenance_id, row_kind } of insert) {
+        const writes = tokensOf(placedProvenance(provenance_id, entry.id)).flatMap((token) => writeIn(token) ?? []);
+        found.rows.push({ row: `${system_time} ${fact_id}`, isAudit: row_kind === 'audit', writes });
+        for (const write of writes) found.restsOn.push({ entry: write.entry, how: 'belief' });
       }
   }
 
@@ -264,7 +265,7 @@ class Found {
   readonly marks: Mark[] = [];
   readonly restsOn: EntryLinks['restsOn'][number][] = [];
   readonly observed: ObservedRow[] = [];
-  readonly rows: string[] = [];
+  readonly rows: WrittenRow[] = [];
   readonly paths: string[] = [];
   readonly judgedBy: string[] = [];
   isAnswer = false;

@@ -54,7 +54,7 @@ export function wordsOf(links: EntryLinks, wordsMax: number): number[] {
   const counts = [restsOn.length, rows.length, observed.length, marks.length, judgedBy.length];
   const words = [0, ...headOf(links), flags, ...counts];
   for (const { entry } of restsOn) words.push(idWord(entry));
-  for (const row of rows) words.push(textWord(row));
+  for (const { row } of rows) words.push(textWord(row));
   for (const { row } of observed) words.push(textWord(row));
   for (const mark of marks) words.push(markWord(mark));
   for (const word of judgedBy) words.push(word);

@@ -44,7 +44,10 @@ const factForm = z
     object: z.string(),
     fact_id: z.string(),
   })
-  .meta({ id: 'AffectedFact', description: 'A fact that an affected entry wrote or ended.' });
+  .meta({
+    id: 'AffectedFact',
+    description: 'A fact that rests on an affected statement, or that an affected entry ended.',
+  });
 
 const blast = operation({
   id: 'incidents.blast',
@@ -59,7 +62,7 @@ const blast = operation({
   }),
   answer: z.strictObject({
     entries: z.array(affectedForm),
-    facts: z.array(factForm).describe('written by affected entries, and believed'),
+    facts: z.array(factForm).describe('believed, and resting on affected statements'),
     ended: z.array(factForm).describe('of other entries, and ended by affected ones'),
     calls: z.array(
       z.strictObject({
