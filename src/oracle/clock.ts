@@ -8,13 +8,16 @@ export interface Clock {
 }
 
 /**
- * The machine's clock. Each instant is later than the previous one in this process, even if the
- * machine's clock is set back. Microseconds between two ticks of the wall clock come from the
- * monotonic clock.
+ * The machine's clock. If that clock is set back by more than a second, the next instant is earlier
+ * too: the writer of a trajectory keeps the order of its entries. Otherwise each instant is later
+ * than the one before. Microseconds between two ticks of the wall clock come from the monotonic
+ * clock.
  */
 export const systemClock: Clock = Object.freeze({
   now: () => {
-    lastMicros = Math.max(wallMicros(), lastMicros + 1);
+    const wall = wallMicros();
+    const wasSetBack = lastMicros - wall > SET_BACK_MICROS;
+    lastMicros = wasSetBack ? wall : Math.max(wall, lastMicros + 1);
     return instantOf(lastMicros);
   },
 });
@@ -50,6 +53,9 @@ export function fixedClock(instant: Time, stepMicros = 0): Clock {
     },
   });
 }
+
+/** A smaller step back is a reading that the machine delayed. */
+const SET_BACK_MICROS = 1_000_000;
 
 let lastMicros = 0;
 let originMicros = performance.timeOrigin * 1000;

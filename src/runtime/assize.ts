@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { createWritVerifier, failClosedPolicy, parseWrit } from '#authority';
 import { arg, checkArgument, isAssizeError, isInstance, type Json, markOwnPackage } from '#base';
-import { contentHash } from '#canon';
+import { addMicros, contentHash } from '#canon';
 import { EffectError } from '#effects';
 import type { Domain } from '#kernel';
 import {
@@ -29,7 +29,7 @@ import {
 import type { Revocation, RevocationInput } from './delegate/revoke.ts';
 import { checkDomainOf, findDomain } from './domain-registry.ts';
 import { changeKey, checkKeyChange, type KeyChange, type KeyChangeOptions, namedKeys } from './entry-keys.ts';
-import { callsCut, RuntimeError } from './errors.ts';
+import { callsCut, clockAhead, RuntimeError } from './errors.ts';
 import { type EffectsQuery, type EffectTransaction, readEffects } from './inspect/effects/list.ts';
 import { type DependentEntry, dependentsOf } from './lineage/dependents.ts';
 import { BeliefPlanner, requireFactStore } from './memory/plan/plan-beliefs.ts';
@@ -192,6 +192,20 @@ export class Assize {
 
   trajectories(): Promise<TrajectoryInfo[]> {
     return this.#store.trajectories();
+  }
+
+  /**
+   * Checks that the store accepts entries by this host's clock.
+   *
+   * @throws RuntimeError `clock_ahead`; the errors of the store
+   * @internal
+   */
+  async requireClock(): Promise<void> {
+    const { clock, maxClockAheadMs } = this.#context;
+    const now = await this.#store.time?.();
+    if (now === undefined || maxClockAheadMs === undefined) return;
+    const reading = { at: clock.now(), maxAheadMs: maxClockAheadMs };
+    if (addMicros(now, maxClockAheadMs * 1_000) < reading.at) throw clockAhead(reading, now);
   }
 
   /**

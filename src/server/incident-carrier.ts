@@ -75,6 +75,7 @@ export class IncidentCarrier {
   };
 }
 
+/** The clock may have been set back in between. */
 function millisBetween(from: Instant, to: Instant): number {
-  return instantToMillis(to) - instantToMillis(from);
+  return Math.abs(instantToMillis(to) - instantToMillis(from));
 }

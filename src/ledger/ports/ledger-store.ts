@@ -176,6 +176,8 @@ export interface LedgerStore {
    * whether an entry is open.
    */
   trajectoriesToReview?(): Promise<string[]>;
+  /** Optional: the time by which the store refuses entries, if that is not the host's clock. */
+  time?(): Promise<Instant>;
   /** The exact stored text of a blob. Undefined for an erased blob. */
   blob(hash: Hash): Promise<string | undefined>;
   /** The entry that erased a blob, if the blob was erased. */

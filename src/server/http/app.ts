@@ -107,6 +107,7 @@ export function createApp(parts: AppParts): Hono {
     service.store.requireInPlace?.();
     service.store.requireSpace?.();
     await service.store.trajectories();
+    await service.assize.requireClock();
     service.cell?.requireReady();
     return context.json({ status: 'ready' });
   });

@@ -163,7 +163,9 @@ export class NoticeSender {
     try {
       await this.#enqueuer.advance();
       const dueMs = await this.#deliverer.begin();
-      if (this.#tallied < addMicros(this.#clock.now(), -TALLY_MS * 1_000)) await this.#count();
+      // Later than now: the clock was set back since.
+      const now = this.#clock.now();
+      if (this.#tallied < addMicros(now, -TALLY_MS * 1_000) || this.#tallied > now) await this.#count();
       return dueMs;
     } catch (error) {
       this.#options.onFailure(error);

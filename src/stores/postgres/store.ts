@@ -1,4 +1,5 @@
 import { arg, markOwnPackage } from '#base';
+import type { Instant } from '#canon';
 import type { FactReads, Membership, ParallelReader, RowRange, SharedEffectStore } from '#ledger';
 import {
   type Archivable,
@@ -18,6 +19,7 @@ import type { NativePort } from '../native-port.ts';
 import { readInParallel } from '../parallel-reader.ts';
 import { factReads } from '../read-snapshot.ts';
 import type { Retirable, Retirement } from '../retirement.ts';
+import type { Statement } from './connection/session.ts';
 import type { Connections } from './connections.ts';
 import { prepareRaise } from './effects/lease.ts';
 import { prepareJoin } from './effects/members.ts';
@@ -29,6 +31,12 @@ import { prepareSelfCheck } from './self-check.ts';
 import { GroupCommit } from './writer/group-commit.ts';
 import { Scrubber } from './writer/scrub.ts';
 import { prepareWrites } from './writer/writes.ts';
+
+/** The clock that the commit functions compare with. */
+const TIME: Statement = {
+  name: 'assize time',
+  text: `SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`,
+};
 
 /**
  * A store in one schema of a PostgreSQL database: a ledger with its Merkle log, an effect log, an
@@ -99,6 +107,11 @@ export class PostgresStore extends CheckedStore implements SharedEffectStore, Fo
     const { leaseMs, signal } = options;
     const { tenures } = this.#connections;
     return this.#working(() => tenures.share(prepareJoin(this.#connections, leaseMs), signal), signal);
+  }
+
+  async time(): Promise<Instant> {
+    const [row] = await this.#asked('Reading', () => this.#connections.readers.run(TIME));
+    return row?.[0] as Instant;
   }
 
   async withReadSnapshot<T>(

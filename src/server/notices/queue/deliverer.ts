@@ -84,14 +84,16 @@ export class Deliverer {
   }
 
   async #beginFor(receiver: Receiver): Promise<number> {
-    const { store, clock } = this.#options;
+    const { store, clock, retry, claimMs } = this.#options;
     const free = AT_ONCE - this.#countOf(receiver);
     if (free <= 0) return Number.POSITIVE_INFINITY;
     // Rows whose claim is being written still stand among the due ones.
     const rows = await store.sideList(waitingKind(receiver.id), { limit: 2 * AT_ONCE });
-    const now = clock.now();
+    const now = instantToMillis(clock.now());
     for (const row of rows) {
-      if (timeOf(row) > now) return instantToMillis(timeOf(row)) - instantToMillis(now) + 1;
+      const waitMs = instantToMillis(timeOf(row)) - now;
+      // A longer wait was written by a clock that was ahead for a while.
+      if (waitMs > 0 && waitMs <= Math.max(retry.maxMs, claimMs)) return waitMs + 1;
       const name = `${receiver.id} ${positionOf(row)}`;
       if (this.#isStopping || this.#countOf(receiver) >= AT_ONCE) break;
       if (!this.#sending.has(name)) this.#start(name, this.#deliver(receiver, row));
