@@ -7,6 +7,7 @@ import {
   type ApprovalOptions,
   Assize,
   type AssizeOptions,
+  type Background,
   type MemoryRuntimeOptions,
   type ProposalInput,
   RuntimeError,
@@ -102,6 +103,10 @@ export async function replayRun(
  */
 export class ReplayAssize extends Assize {
   protected override async complete(): Promise<void> {}
+
+  protected override get background(): Background {
+    return { expiries: false, follows: false };
+  }
 }
 
 class Replay {

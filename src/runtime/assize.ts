@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { createWritVerifier, failClosedPolicy, parseWrit } from '#authority';
 import { arg, checkArgument, isAssizeError, isInstance, type Json, markOwnPackage } from '#base';
-import { addMicros, contentHash } from '#canon';
+import { addMicros, contentHash, type Instant } from '#canon';
 import { EffectError } from '#effects';
 import type { Domain } from '#kernel';
 import {
@@ -17,6 +17,7 @@ import { forgetWords } from '#memory';
 import { systemPause } from '#oracle';
 import { listPending, type OpenPending, type PendingQuery } from './approve/list-pending.ts';
 import { Expiries } from './approve/pending/expire.ts';
+import { ExpiryTimer } from './approve/pending/expiry-timer.ts';
 import type { TrajectoryContext } from './context.ts';
 import {
   type BranchOptions,
@@ -29,7 +30,7 @@ import {
 import type { Revocation, RevocationInput } from './delegate/revoke.ts';
 import { checkDomainOf, findDomain } from './domain-registry.ts';
 import { changeKey, checkKeyChange, type KeyChange, type KeyChangeOptions, namedKeys } from './entry-keys.ts';
-import { callsCut, clockAhead, RuntimeError } from './errors.ts';
+import { backgroundFailed, callsCut, clockAhead, RuntimeError } from './errors.ts';
 import { type EffectsQuery, type EffectTransaction, readEffects } from './inspect/effects/list.ts';
 import { type DependentEntry, dependentsOf } from './lineage/dependents.ts';
 import { BeliefPlanner, requireFactStore } from './memory/plan/plan-beliefs.ts';
@@ -68,6 +69,7 @@ import type { Upgrade, UpgradeOptions } from './upgrade/upgrade-input.ts';
 import type { AwaitOptions } from './writer/await-options.ts';
 import { type DomainRun, watched } from './writer/domain-watch.ts';
 import { copyOf, type FoldedTrajectory } from './writer/fold.ts';
+import { type FollowedStore, Follower } from './writer/follower.ts';
 import { TrajectoryLoader, unmade, valid } from './writer/load.ts';
 import { Notifications } from './writer/notifications.ts';
 import { PastFolds } from './writer/past-folds.ts';
@@ -97,6 +99,14 @@ export interface CloseOptions {
   readonly onCut?: (error: RuntimeError) => void;
 }
 
+/** The work that a runtime does by itself. @internal */
+export interface Background {
+  /** Records expiries when they happen. */
+  readonly expiries: boolean;
+  /** Reads what other processes commit to the open trajectories. */
+  readonly follows: boolean;
+}
+
 /**
  * The runtime over one store: creates, opens and branches trajectories. Closing the runtime does
  * not close the store, because the caller supplied the store.
@@ -123,6 +133,8 @@ export class Assize {
   readonly #closedBooks: ClosedLedgers;
   /** The open trajectories of which a snapshot is being made. */
   readonly #leaving: Set<string> = new Set();
+  readonly #expiries: ExpiryTimer;
+  readonly #follower: Follower;
 
   static {
     markOwnPackage(Assize.prototype);
@@ -185,9 +197,73 @@ export class Assize {
     const read = async (name: string): Promise<Chain> => (await this.#reading.read(name, unmade)).folded.chain;
     this.#closedBooks = new ClosedLedgers({ ...this.#context, read });
     this.#strict = options.strict === true;
+    const failed = (doing: string, cause: unknown, trajectoryId?: string): void =>
+      reportFailure(options.onNotificationFailed, backgroundFailed(doing, cause, trajectoryId));
+    this.#expiries = new ExpiryTimer({
+      clock,
+      record: (trajectoryId) => this.#recordExpired(trajectoryId),
+      failed: (trajectoryId, cause) => failed(`An expiry in ${trajectoryId} is not recorded yet`, cause, trajectoryId),
+    });
+    this.#follower = new Follower({
+      store: options.store as LedgerStore & FollowedStore,
+      open: () => this.#writing.keys(),
+      isBehind: (trajectoryId, seq) => {
+        const open = this.#writing.get(trajectoryId);
+        return open !== undefined && Trajectory.isBehind(open, seq);
+      },
+      catchUp: async (trajectoryId) => this.#writing.get(trajectoryId)?.refresh(),
+      failed: (cause) => failed('The entries of other processes are not read yet', cause),
+    });
     this.#beginnings = new TrajectoryFactory(this.#context, this.#strict, (trajectoryId, entryId) =>
       this.#durable(trajectoryId, entryId),
     );
+  }
+
+  /** @internal */
+  protected get background(): Background {
+    return { expiries: true, follows: true };
+  }
+
+  /**
+   * Finds the next expiry of each trajectory with open approvals, and records it when it happens,
+   * as for open trajectories. Trajectories are read one at a time, and nothing of them is kept.
+   *
+   * @internal
+   */
+  async findExpiries(signal: AbortSignal): Promise<void> {
+    for (const trajectoryId of await this.#namesToReview()) {
+      if (signal.aborted) return;
+      if (this.#open.has(trajectoryId)) continue;
+      await setImmediate();
+      try {
+        const { folded } = await this.#reading.read(trajectoryId, unmade);
+        this.#expiries.note(trajectoryId, folded.chain.halted === undefined ? folded.chain.open.nextExpiry : undefined);
+      } catch (error) {
+        // A trajectory that cannot be read accepts no entry either. Its opener gets the error.
+        if (!isAssizeError(error, 'invalid_ledger')) throw error;
+      }
+    }
+  }
+
+  async #recordExpired(trajectoryId: string): Promise<Instant | undefined> {
+    const wasOpen = this.#open.has(trajectoryId);
+    const trajectory = await this.open(trajectoryId);
+    try {
+      await Trajectory.recordExpired(trajectory);
+      return Trajectory.nextExpiry(trajectory);
+    } finally {
+      if (!wasOpen) this.release(trajectoryId);
+    }
+  }
+
+  /** An open trajectory has other entries than before. */
+  #noteExpiry(trajectoryId: string, expires: Instant | undefined): void {
+    if (this.background.expiries) this.#expiries.note(trajectoryId, expires);
+  }
+
+  async #namesToReview(): Promise<string[]> {
+    const store = this.#store;
+    return store.trajectoriesToReview?.() ?? (await store.trajectories()).map(({ trajectory_id }) => trajectory_id);
   }
 
   trajectories(): Promise<TrajectoryInfo[]> {
@@ -290,10 +366,12 @@ export class Assize {
    * @throws RuntimeError `not_found`, `invalid_ledger`; ArgumentError `bad_argument`
    */
   pending(query: PendingQuery = {}): AsyncGenerator<OpenPending> {
-    const store = this.#store;
-    const names = async (): Promise<string[]> =>
-      store.trajectoriesToReview?.() ?? (await store.trajectories()).map(({ trajectory_id }) => trajectory_id);
-    return listPending(query, this.#reading, names, () => this.#context.clock.now());
+    return listPending(
+      query,
+      this.#reading,
+      () => this.#namesToReview(),
+      () => this.#context.clock.now(),
+    );
   }
 
   /**
@@ -469,7 +547,7 @@ export class Assize {
       this.open(child),
     );
     // Not if the trajectory was released in the meantime.
-    if (this.#open.has(trajectoryId)) this.#writing.set(trajectoryId, trajectory);
+    if (this.#open.has(trajectoryId)) this.#begins(trajectory);
     // Another signer completes what a crash interrupted.
     if (isSigner(result.chain, this.#context.signer)) await this.complete(trajectory);
     Trajectory.openingCompleted(trajectory);
@@ -487,10 +565,15 @@ export class Assize {
     });
   }
 
-  /** Leaves a snapshot between proposals, if enough entries were added since the last one. */
+  /**
+   * Notes the next expiry. Leaves a snapshot between proposals, if enough entries were added since
+   * the last one.
+   */
   #entriesAdded(id: string): void {
     const trajectory = this.#writing.get(id);
-    if (trajectory === undefined || this.#leaving.has(id)) return;
+    if (trajectory === undefined) return;
+    this.#noteExpiry(id, Trajectory.nextExpiry(trajectory));
+    if (this.#leaving.has(id)) return;
     if (!this.#snapshots.isDueAgain(id, trajectory.length)) return;
     this.#leaving.add(id);
     this.#snapshots.later(id, async () => {
@@ -528,6 +611,7 @@ export class Assize {
   async close(options: CloseOptions = {}): Promise<void> {
     checkArgument(CLOSE_OPTIONS, options, 'options');
     const { timeoutMs, recover, onCut } = options;
+    await Promise.all([this.#expiries.close(), this.#follower.close()]);
     // The effect engine reports outcomes to open trajectories, so they are released after it
     // closes.
     const cut = (await this.#effects?.close(timeoutMs, recover)) ?? [];
@@ -651,7 +735,7 @@ export class Assize {
 
   #release(trajectoryId: string): void {
     this.#open.delete(trajectoryId);
-    this.#writing.delete(trajectoryId);
+    if (this.#writing.delete(trajectoryId) && this.#writing.size === 0) this.#follower.changed();
   }
 
   /** A new trajectory, with the number of erasures before it was made. */
@@ -665,8 +749,14 @@ export class Assize {
   #writes({ trajectoryId, parts }: CreatedTrajectory): Trajectory {
     const trajectory = new Trajectory(trajectoryId, parts, this.#context, (child) => this.open(child));
     this.#open.set(trajectoryId, Promise.resolve(trajectory));
-    this.#writing.set(trajectoryId, trajectory);
+    this.#begins(trajectory);
     return trajectory;
+  }
+
+  #begins(trajectory: Trajectory): void {
+    this.#writing.set(trajectory.id, trajectory);
+    this.#noteExpiry(trajectory.id, Trajectory.nextExpiry(trajectory));
+    if (this.background.follows) this.#follower.changed();
   }
 
   /** Values that a branch inherited, or that a delegation passed on, are in memory there too. */
@@ -687,6 +777,7 @@ export class Assize {
    */
   async #reload(trajectoryId: string, before: ReplayBase | undefined): Promise<TrajectoryState> {
     const base = await this.#reading.readOn(trajectoryId, before, this.#partsOf);
+    this.#noteExpiry(trajectoryId, base.chain.open.nextExpiry);
     return { ...this.#partsOf(copyOf(base)), erasures: base.erasures, base };
   }
 

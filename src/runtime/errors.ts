@@ -1,4 +1,4 @@
-import { AssizeError } from '#base';
+import { AssizeError, thrownText } from '#base';
 import type { Instant } from '#canon';
 import type { BatchClock, Halt } from '#ledger';
 import type { OpenCall } from './transactions/limits/in-flight.ts';
@@ -96,6 +96,11 @@ export type RuntimeErrorCode =
    * of this host.
    */
   | 'clock_ahead'
+  /**
+   * The runtime could not record an expiry, or read what other processes committed, when no call
+   * waited for it. It tries again. Look at the cause if this repeats.
+   */
+  | 'background_failed'
   /**
    * An option of the runtime, a root or a branch is not valid. Correct the option that the message
    * names.
@@ -218,6 +223,12 @@ export function clockAhead({ at, maxAheadMs }: BatchClock, now: Instant): Runtim
     `The clock of this host reads ${at}, which is more than ${maxAheadMs / 1_000} seconds ahead of the store's clock (${now}). Set the clock of this host.`,
     { evidence: { clock: at, store: now, max_ahead_ms: maxAheadMs } },
   );
+}
+
+/** The report of work that no call waits for. */
+export function backgroundFailed(doing: string, cause: unknown, trajectoryId?: string): RuntimeError {
+  const evidence = trajectoryId === undefined ? {} : { trajectory_id: trajectoryId };
+  return new RuntimeError('background_failed', `${doing}: ${thrownText(cause)}`, { evidence, cause });
 }
 
 /** The report of calls that had no answer when the runtime was closed. */

@@ -11,7 +11,7 @@
 export { Approvals, type ListedPending, type PendingStatus } from './approve/approvals.ts';
 export type { Deciders } from './approve/deciders.ts';
 export type { OpenPending, PendingQuery } from './approve/list-pending.ts';
-export { Assize, type CloseOptions } from './assize.ts';
+export { Assize, type Background, type CloseOptions } from './assize.ts';
 export type { WritChain } from './authority/writs.ts';
 export type { BranchOptions, CreateOptions } from './create.ts';
 export { Delegations, type OpenDelegation, type Origin } from './delegate/delegate.ts';

@@ -85,8 +85,9 @@ export interface AssizeOptions {
    */
   readonly onSnapshotFailed?: SnapshotListener;
   /**
-   * Notified if a listener of `approvals`, or of `Trajectory.subscribe`, throws or rejects. Nothing
-   * else fails then. Default: a process warning.
+   * Notified if a listener of `approvals`, or of `Trajectory.subscribe`, throws or rejects, and if
+   * an expiry or the entries of other processes must wait (`background_failed`). Nothing else fails
+   * then. Default: a process warning.
    */
   readonly onNotificationFailed?: (error: RuntimeError) => void;
 }

@@ -11,7 +11,7 @@ import {
   type SliceOf,
   World,
 } from '#kernel';
-import type { EntryRow, Halt, Hash, RoleRef } from '#ledger';
+import type { EntryRow, Halt, Hash, Instant, RoleRef } from '#ledger';
 import { Approvals, type PendingStatus } from './approve/approvals.ts';
 import { Expiries } from './approve/pending/expire.ts';
 import type { WritChain } from './authority/writs.ts';
@@ -81,6 +81,7 @@ export class Trajectory<D extends Domain = Domain> {
   readonly #ports: TurnScopedPorts;
   readonly #writer: Writer;
   readonly #context: TrajectoryContext;
+  readonly #expiries: Expiries;
   readonly #proposals: Proposals;
   readonly #transactions: TransactionRunner;
   readonly #erasures: Erasures;
@@ -103,6 +104,7 @@ export class Trajectory<D extends Domain = Domain> {
     const { beliefs, effects } = context;
     const children = { open, effectsSettled: async () => void (await effects?.recorded()) };
     const expiries = new Expiries(this.#writer);
+    this.#expiries = expiries;
     const ports = { writer: this.#writer, beliefs, effects, expiries, turn: this.#ports };
     this.approvals = new Approvals(ports, expiries);
     this.delegations = new Delegations(this.#writer, expiries, children);
@@ -177,6 +179,31 @@ export class Trajectory<D extends Domain = Domain> {
    */
   static async catchUp(trajectory: Trajectory): Promise<void> {
     if (await trajectory.#writer.isBehind()) await trajectory.#writer.ready();
+  }
+
+  /** The earliest expiry of an approval in memory. @internal */
+  static nextExpiry(trajectory: Trajectory): Instant | undefined {
+    return trajectory.#writer.parts.chain.open.nextExpiry;
+  }
+
+  /**
+   * Records the approvals that have expired, unless another process did.
+   *
+   * @throws the errors of `catchUp` and of an append
+   * @internal
+   */
+  static async recordExpired(trajectory: Trajectory): Promise<void> {
+    for (let tries = 0; tries < COMMIT_ATTEMPTS_MAX; tries++) {
+      await Trajectory.catchUp(trajectory);
+      if (!trajectory.#expiries.hasExpired()) return;
+      await trajectory.#expiries.recordExpired();
+    }
+    throw await trajectory.#writer.conflictError();
+  }
+
+  /** Whether memory has no entry of that position. @internal */
+  static isBehind(trajectory: Trajectory, seq: number): boolean {
+    return seq >= trajectory.length;
   }
 
   /**
@@ -314,6 +341,16 @@ export class Trajectory<D extends Domain = Domain> {
   /** Number of entries. */
   get length(): number {
     return this.#writer.parts.chain.seq;
+  }
+
+  /**
+   * Reads what other processes have committed, now. Without it, an open trajectory follows them by
+   * itself: on PostgreSQL at once, on SQLite within about a second.
+   *
+   * @throws RuntimeError `invalid_ledger`; the errors of the store
+   */
+  refresh(): Promise<void> {
+    return Trajectory.catchUp(this as unknown as Trajectory);
   }
 
   /** A copy of the whole state, for people and tests. Agents get `slice`. */

@@ -9,7 +9,6 @@ import {
 } from '#config';
 import type { Domain } from '#kernel';
 import { systemClock, systemRandom } from '#oracle';
-import { Assize } from '#runtime';
 import { checkpointFile, type Store } from '#stores';
 import { CellDuties } from './cells/cell-duties.ts';
 import { gracedReads } from './cells/graced-reads.ts';
@@ -26,6 +25,7 @@ import { FreeNames } from './principals/free-names.ts';
 import { OfficeWrits } from './principals/office-writs.ts';
 import { ROW_FRESH_MS, recentSideStore } from './principals/recent-side-store.ts';
 import type { ServeOptions } from './serve-options.ts';
+import { ServedAssize } from './served-assize.ts';
 import type { Service } from './service.ts';
 import { Simulations } from './simulations/simulations.ts';
 import { Watchdog } from './watchdog/watchdog.ts';
@@ -93,7 +93,7 @@ async function watchedService(
   duties?.measure(metrics);
   const worlds = await (duties?.worldsHere(options.config.worlds) ?? options.config.worlds);
   const config = { ...options.config, worlds };
-  const assize = new Assize({
+  const assize = new ServedAssize({
     ...{ store, snapshots: store, oracle: store, anchors },
     domains: [...new Set([...domains, agentsDomain as unknown as Domain])],
     ...(policy !== undefined && { policy }),

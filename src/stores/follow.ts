@@ -8,11 +8,11 @@ export type StoreEvent =
 /** The extra port of a store with a database that reports commits of other processes. */
 export interface Followable {
   /**
-   * Calls `listener` after every commit of any process, including this one, from when the promise
-   * resolves until `stop`. One call can cover several commits: a process that commits often
-   * notifies at intervals, with `missed`. If it dies in an interval, the next commit notifies.
-   * Therefore a listener that must not wait for one also reads the store now and then. The listener
-   * must not throw.
+   * Calls `listener` after every commit of another process, from when the promise resolves until
+   * `stop`. PostgreSQL also reports commits of this process. SQLite says `missed`, within a second.
+   * One call can cover several commits: a process that commits often notifies at intervals, with
+   * `missed`. If it dies in an interval, the next commit notifies. Therefore a listener that must
+   * not wait for one also reads the store now and then. The listener must not throw.
    */
   follow(listener: (news: StoreEvent) => void): Promise<() => Promise<void>>;
 }

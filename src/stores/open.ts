@@ -18,9 +18,8 @@ import { openSqlite } from './sqlite/index.ts';
 import type { StoreOptions } from './store-options.ts';
 
 /**
- * All ports of one store. `follow` exists if the database reports commits of other processes
- * (PostgreSQL). `retire` and `archiveEntries` exist unless the store is in memory. `requireInPlace`
- * exists if the store is a file (SQLite).
+ * All ports of one store. `follow`, `retire` and `archiveEntries` exist unless the store is in
+ * memory. `requireInPlace` exists if the store is a file (SQLite).
  */
 export type Store = LedgerStore &
   LogStore &

@@ -95,13 +95,17 @@ function thatPass<Waiting extends Reservation>(world: World, rule: Rule, among: 
   return counted;
 }
 
-/** The oldest proposal of a shortest row of them that breaks the rule: without it, the row passes. */
+/**
+ * The oldest proposal of a shortest row of them that breaks the rule: without it, the row passes.
+ */
 function blocking<Waiting>(waiting: readonly Waiting[], breaksWith: (some: readonly Waiting[]) => boolean): Waiting {
   const end = fewest(waiting.length, (count) => breaksWith(waiting.slice(0, count)));
   return waiting[end - fewest(end, (count) => breaksWith(waiting.slice(end - count, end)))] as Waiting;
 }
 
-/** A count at which the rule breaks, and passes with one less. It passes with none, breaks with all. */
+/**
+ * A count at which the rule breaks, and passes with one less. It passes with none, breaks with all.
+ */
 function fewest(all: number, breaksWith: (count: number) => boolean): number {
   let passing = 0;
   let breaking = all;

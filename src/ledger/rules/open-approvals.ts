@@ -62,6 +62,11 @@ export class OpenApprovals extends Map<Hash, PendingPayload> {
     return due;
   }
 
+  /** The earliest expiry of an open approval. */
+  get nextExpiry(): Instant | undefined {
+    return this.#expiring[0]?.expires;
+  }
+
   /** The number of proposals that wait, by the writ that each was proposed under. */
   get countsByWrit(): ReadonlyMap<Hash, number> {
     return this.#byWrit;

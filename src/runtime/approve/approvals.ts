@@ -70,8 +70,8 @@ export class Approvals {
    * it is first read, and once, so listing the rest is cheap. Copies are frozen.
    */
   pending(): ListedPending[] {
-    const { parts, context } = this.#writer;
-    const now = context.clock.now();
+    const { parts } = this.#writer;
+    const now = this.#writer.now();
     return [...parts.chain.open]
       .filter(([, payload]) => !isExpired(payload, now))
       .map(([id, payload]) => listed(id, payload));

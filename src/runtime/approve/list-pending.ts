@@ -1,6 +1,7 @@
 import { arg, checkArgument } from '#base';
 import { type Hash, type Instant, isExpired, type PendingPayload } from '#ledger';
 import { type TrajectoryLoader, unmade } from '../writer/load.ts';
+import { later } from '../writer/writer.ts';
 
 /** Selects pending proposals. */
 export interface PendingQuery {
@@ -31,7 +32,7 @@ export async function* listPending(
     const { chain } = (await reading.read(name, unmade)).folded;
     for (const [id, payload] of chain.open) {
       const isWanted = channel === undefined || payload.channel === channel;
-      if (isWanted && !isExpired(payload, now())) yield { trajectoryId: name, id, payload };
+      if (isWanted && !isExpired(payload, later(now(), chain.at))) yield { trajectoryId: name, id, payload };
     }
   }
 }

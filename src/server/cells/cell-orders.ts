@@ -46,7 +46,7 @@ export class CellOrders {
     const { cell, domains, anchors, clock } = options;
     const { own: store } = cell;
     this.#options = options;
-    this.#assize = new Assize({ store, snapshots: store, oracle: store, domains, anchors, ports: { clock } });
+    this.#assize = new ServedAssize({ store, snapshots: store, oracle: store, domains, anchors, ports: { clock } });
   }
 
   /** Carries out the halts and revocations of a directory. @throws the errors of the store */

@@ -47,7 +47,7 @@ interface Watched {
 
 const KIND = 'server/member';
 /** The time between two renewals of a row. */
-export const RENEW_MS = 1_000;
+export const RENEW_MS = 2_000;
 /** A server whose row does not change for this time counts as dead. */
 export const LIVE_MS = 5_000;
 /** The row of a dead server is deleted after this time. */
@@ -125,7 +125,11 @@ export class Members {
   async #renew(): Promise<void> {
     await this.#announce();
     const rows: SealedRow<MemberRow>[] = [];
-    for await (const row of this.#rows.list()) if (row.key !== this.id) rows.push(row);
+    this.#version = null;
+    for await (const row of this.#rows.list()) {
+      if (row.key === this.id) this.#version = row.version;
+      else rows.push(row);
+    }
     const now = this.#options.nowMs();
     // While this process could not read, the rows of the others may have changed unseen.
     const sinceMs = Math.min(now - (this.#readAt ?? now), 2 * RENEW_MS);
@@ -142,8 +146,7 @@ export class Members {
   async #announce(): Promise<void> {
     const { url, clock } = this.#options;
     const row = { url, at: Math.floor(instantToMillis(clock.now())) };
-    if (!(await this.#rows.put(this.id, this.#version, row))) this.#version = null;
-    this.#version = (await this.#rows.get(this.id))?.version ?? null;
+    await this.#rows.put(this.id, this.#version, row);
   }
 
   /** A row that does not count is watched too, so that it is deleted when its server has died. */

@@ -2,7 +2,7 @@ import type { SideStore } from '#ledger';
 import { STUCK_KIND } from './stuck-rows.ts';
 
 /** A process that was ended is recorded by then in the index of every other process. */
-export const REFRESH_MS = 250;
+export const REFRESH_MS = 1_000;
 
 const PAGE = 1_000;
 

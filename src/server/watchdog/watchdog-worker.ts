@@ -19,10 +19,10 @@ import { STUCK_EXIT_CODE, type WatchTask } from './watchdog.ts';
 const UNNAMED_TIMES = 6;
 
 /** The time for the records, after which the process ends without them. */
-const RECORD_MS = 2_000;
+const RECORD_MS = 3_000;
 
 /** The time in which every other server reads the record, so that it refuses a repetition. */
-const SEEN_MS = 2 * REFRESH_MS;
+const SEEN_MS = 1.5 * REFRESH_MS;
 
 /** The time for an end with the exit code. After it the process is killed. */
 const EXIT_MS = 500;

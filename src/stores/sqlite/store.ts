@@ -15,6 +15,7 @@ import { CheckedStore } from '../checked-store.ts';
 import { sealsOf } from '../entry-seals.ts';
 import { closedError } from '../errors.ts';
 import { checkTextQuery } from '../fact-input.ts';
+import type { Followable, StoreEvent } from '../follow.ts';
 import type { InPlace } from '../in-place.ts';
 import { RETIREMENT, SNAPSHOT_READ } from '../input.ts';
 import type { NativePort, Reads, Writes } from '../native-port.ts';
@@ -59,6 +60,9 @@ export interface Connection {
   readonly another: <T>(make: (db: DatabaseSync) => T) => T;
 }
 
+/** The time between two looks at the commits of other connections. */
+const FOLLOW_MS = 800;
+
 /**
  * A store in one SQLite file: a ledger with its Merkle log, an effect log, an oracle log and facts.
  * `openSqlite` creates it. Several processes can open the file concurrently.
@@ -71,7 +75,7 @@ export interface Connection {
  * can hold throw `store_invalid_input`. A damaged file throws `store_corrupt`. A lock that another
  * process holds for too long throws `store_locked`.
  */
-export class SqliteStore extends CheckedStore implements Retirable, Archivable, InPlace {
+export class SqliteStore extends CheckedStore implements Followable, Retirable, Archivable, InPlace {
   static {
     markOwnPackage(SqliteStore.prototype);
   }
@@ -91,6 +95,7 @@ export class SqliteStore extends CheckedStore implements Retirable, Archivable, 
   readonly #writing: FileWriter;
   readonly #turns: WriteLocks;
   readonly #tenures: Leases;
+  readonly #following: Set<() => Promise<void>> = new Set();
   #closed: Promise<void> | undefined;
 
   /**
@@ -279,6 +284,23 @@ export class SqliteStore extends CheckedStore implements Retirable, Archivable, 
     if (bavail * bsize < SPACE_MIN) throw diskFullError(this.path);
   }
 
+  /** Looks every `FOLLOW_MS` whether another connection has committed, and says `missed` then. */
+  async follow(listener: (news: StoreEvent) => void): Promise<() => Promise<void>> {
+    const version = (): unknown => this.#db.prepare('PRAGMA data_version').get()?.['data_version'];
+    let seen = await this.#read(version);
+    const look = async (): Promise<void> => {
+      // Undefined if it cannot be read now. What was missed meanwhile is told when it can.
+      const now = await (async () => this.#read(version))().catch(() => undefined);
+      if (!this.#following.has(look)) return;
+      if (now !== undefined && now !== seen) listener({ kind: 'missed' });
+      seen = now;
+      setTimeout(look, FOLLOW_MS).unref();
+    };
+    this.#following.add(look);
+    setTimeout(look, FOLLOW_MS).unref();
+    return async () => void this.#following.delete(look);
+  }
+
   async selfCheck(): Promise<string[]> {
     return [...(await this.#read(() => this.#reads.selfCheck())), ...(await this.#archive.faults())];
   }
@@ -289,6 +311,7 @@ export class SqliteStore extends CheckedStore implements Retirable, Archivable, 
   }
 
   async #close(): Promise<void> {
+    this.#following.clear();
     this.#tenures.refuse(closedError(this.path));
     await this.#writing.idle();
     this.#tenures.end();
