@@ -1,6 +1,6 @@
 import createClient from 'openapi-fetch';
 import type { paths } from './openapi.d.ts';
-import { type Problem, ProblemError } from './problem.ts';
+import { NotSentError, type Problem, ProblemError } from './problem.ts';
 
 /** The API of the server that sent this page. The browser sends the session. */
 export const api = createClient<paths>({ baseUrl: location.origin });
@@ -17,6 +17,7 @@ let shownPerson: string | undefined;
 
 api.use({
   onRequest: ({ request }) => {
+    if (request.method !== 'GET' && !navigator.onLine) throw new NotSentError();
     if (shownPerson !== undefined) request.headers.set('Assize-Person', encodeURIComponent(shownPerson));
     return request;
   },
@@ -28,7 +29,7 @@ interface Answered<T> {
   readonly response: Response;
 }
 
-/** The data of an answer. @throws ProblemError; TypeError without an answer */
+/** The data of an answer. @throws ProblemError; NotSentError; TypeError without an answer */
 export async function dataOf<T>(asked: Promise<Answered<T>>): Promise<T> {
   const { data, error } = await asked;
   if (data !== undefined) return data;

@@ -12,6 +12,13 @@ export class ProblemError extends Error {
   }
 }
 
+/** A change that was not sent, because the browser has no network. */
+export class NotSentError extends Error {
+  constructor() {
+    super('You are offline. Nothing was sent.');
+  }
+}
+
 /** The stable code of a problem of the server. Undefined for another error. */
 export function codeOf(error: unknown): string | undefined {
   return error instanceof ProblemError ? error.problem.code : undefined;
@@ -27,7 +34,7 @@ export function isRetryable(error: unknown): boolean {
   return error instanceof ProblemError ? error.problem.retryable : error instanceof TypeError;
 }
 
-/** The browser reports a request without an answer as a TypeError. */
-export function isOffline(error: unknown): boolean {
+/** The browser reports a request without an answer as a TypeError. It may have counted. */
+export function isUnanswered(error: unknown): boolean {
   return error instanceof TypeError;
 }

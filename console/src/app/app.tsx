@@ -44,6 +44,8 @@ const queries: QueryClient = new QueryClient({
   mutationCache: new MutationCache({ onError }),
   defaultOptions: {
     queries: { retry: (attempts, error) => attempts < 3 && isRetryable(error), staleTime: 5_000 },
+    // A change is sent now or never. The library would keep it until there is a network.
+    mutations: { networkMode: 'always', retry: false },
   },
 });
 

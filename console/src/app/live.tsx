@@ -1,5 +1,5 @@
-import { type Query, type QueryClient, useQueryClient } from '@tanstack/react-query';
-import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react';
+import { onlineManager, type Query, type QueryClient, useQueryClient } from '@tanstack/react-query';
+import { createContext, type ReactNode, useContext, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import type { LogEvent } from '../api/events.ts';
 import { followLog } from '../api/shared-log.ts';
 
@@ -30,11 +30,13 @@ interface ProviderProps {
 export function LiveProvider({ person, children }: ProviderProps) {
   const queries = useQueryClient();
   const [listeners] = useState(() => new Set<Listener>());
-  const [isConnected, setConnected] = useState(false);
+  const [isFollowing, setFollowing] = useState(false);
+  const isOnline = useSyncExternalStore(subscribe, () => navigator.onLine);
+  const isConnected = isFollowing && isOnline;
   useEffect(() => {
     const reload = reloader(queries);
     const leave = followLog(person, {
-      onConnection: setConnected,
+      onConnection: setFollowing,
       onEntry: (event) => {
         for (const listener of listeners) listener(event);
         reload.after(event);
@@ -63,6 +65,11 @@ export function LiveProvider({ person, children }: ProviderProps) {
 
 export function useLive(): Live {
   return useContext(Context);
+}
+
+/** Calls back when the browser gets a network or loses it. */
+function subscribe(changed: () => void): () => void {
+  return onlineManager.subscribe(changed);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { Text } from '@mantine/core';
 import type { components } from '../api/openapi.d.ts';
-import { isOffline } from '../api/problem.ts';
+import { isUnanswered } from '../api/problem.ts';
 import { Inert } from './inert-text.tsx';
 import classes from './judgement.module.css';
 
@@ -36,7 +36,7 @@ export function JudgementLine({ judged, isOld, isUnreadable, error, committed }:
           tone="bad"
           sign="!"
           word="Not judged"
-          detail={isOffline(error) ? 'The server does not answer.' : error.message}
+          detail={isUnanswered(error) ? 'The server does not answer.' : error.message}
         />
       ) : judged === undefined ? (
         <Text size="sm" c="dimmed">

@@ -1,7 +1,7 @@
 import { Alert, Anchor, Button, Center, Code, Loader, Stack, Text, Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
 import { Link } from 'wouter';
-import { codeOf, isOffline } from '../api/problem.ts';
+import { codeOf, isUnanswered } from '../api/problem.ts';
 import { hasLinksOfStart, hasProvider } from '../app/document.ts';
 import classes from './states.module.css';
 import { keepWanted } from './wanted-page.ts';
@@ -55,7 +55,7 @@ export function NotFound() {
 export function Failed({ error, retry }: { readonly error: unknown; readonly retry?: () => void }) {
   if (codeOf(error) === 'unauthenticated') return <SignedOut />;
   const message = error instanceof Error ? error.message : String(error);
-  const { title, text } = isOffline(error)
+  const { title, text } = isUnanswered(error)
     ? {
         title: 'The server does not answer',
         text: 'This part loads again when the server is back.',

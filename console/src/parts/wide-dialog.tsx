@@ -1,5 +1,5 @@
 import { Button, Group, Modal, Title } from '@mantine/core';
-import { type ReactNode, useEffect } from 'react';
+import type { ReactNode } from 'react';
 import { useFocusReturn } from './focus-return.ts';
 
 interface DialogProps {
@@ -9,15 +9,11 @@ interface DialogProps {
 }
 
 /**
- * A dialog for more than a question. The keys of the page below do nothing meanwhile. It has no
- * lock of scrolling, which adds a style element that the content security policy refuses.
+ * A dialog for more than a question. It has no lock of scrolling, which adds a style element that
+ * the content security policy refuses.
  */
 export function WideDialog({ title, children, onClose }: DialogProps) {
   useFocusReturn();
-  useEffect(() => {
-    window.addEventListener('keydown', keepFromPage, { capture: true });
-    return () => window.removeEventListener('keydown', keepFromPage, { capture: true });
-  }, []);
   return (
     <Modal.Root opened onClose={onClose} size="xl" centered lockScroll={false}>
       <Modal.Overlay />
@@ -36,14 +32,4 @@ export function WideDialog({ title, children, onClose }: DialogProps) {
       </Modal.Content>
     </Modal.Root>
   );
-}
-
-/** The keys of fields, which keys of a page ignore. */
-const FIELDS: readonly string[] = ['INPUT', 'TEXTAREA', 'SELECT'];
-
-/** A key such as `a` on a button of the dialog must not approve the proposal below it. */
-function keepFromPage(event: KeyboardEvent): void {
-  const isInField = event.target instanceof HTMLElement && FIELDS.includes(event.target.tagName);
-  // The dialog keeps the focus by Tab.
-  if (!isInField && event.key !== 'Tab') event.stopPropagation();
 }

@@ -1,10 +1,10 @@
 import { Alert, Button, Checkbox, Group, Kbd, Text, TextInput } from '@mantine/core';
-import { useHotkeys } from '@mantine/hooks';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { codeOf, ProblemError } from '../../api/problem.ts';
 import type { Approval } from '../../api/queries.ts';
 import fieldClasses from '../../parts/field.module.css';
 import { JudgementLine } from '../../parts/judgement.tsx';
+import { useScopedKeys } from '../../parts/list-keys.ts';
 import { SchemaForm } from '../../parts/schema-form/schema-form.tsx';
 import { isReadable } from '../../parts/schema-form/unreadable.ts';
 import { tell } from '../../parts/tell.ts';
@@ -32,14 +32,17 @@ export function DecisionForm({ approval, draft, onDecided }: DecisionProps) {
   const isAmending = amendment.view !== undefined;
   const { isChanged } = amendment;
   const isSendable = !isAmending || isReadable(amendment.args);
+  const arm = () => {
+    setRejecting(true);
+    reasonInput.current?.focus();
+  };
   const send = async (decision: 'approve' | 'reject') => {
     if (decide.isPending || !approval.may_decide) return;
     if (decision === 'approve' && (!isSendable || !isAnswered)) return;
     const needs = decision === 'reject' ? 'rejection' : override ? 'override' : undefined;
     if (needs !== undefined && reason.trim() === '') {
       setLack(needs);
-      setRejecting(decision === 'reject');
-      return reasonInput.current?.focus();
+      return decision === 'reject' ? arm() : reasonInput.current?.focus();
     }
     const changed = isChanged ? { args: amendment.args } : { answers };
     const terms = decision === 'approve' ? { override, ...changed } : {};
@@ -56,9 +59,9 @@ export function DecisionForm({ approval, draft, onDecided }: DecisionProps) {
   // A refusal is shown from the state of the request.
   const begin = (decision: 'approve' | 'reject') => void send(decision).catch(() => undefined);
   const amend = () => amendment.show(isAmending ? undefined : 'form');
-  useHotkeys([
+  useScopedKeys([
     ['a', () => begin('approve')],
-    ['r', () => begin('reject')],
+    ['r', arm],
     ['e', amend],
   ]);
   if (!approval.may_decide) return <NotYours approval={approval} />;
@@ -69,10 +72,8 @@ export function DecisionForm({ approval, draft, onDecided }: DecisionProps) {
     <form
       className={classes.decision}
       aria-label="Decision"
-      onSubmit={(event) => {
-        event.preventDefault();
-        begin(isRejecting ? 'reject' : 'approve');
-      }}
+      // Enter in a field decides nothing, but in the reason after the key `r`.
+      onSubmit={(event) => event.preventDefault()}
     >
       {isAmending && (
         <div className={classes.amendment}>
@@ -111,6 +112,7 @@ export function DecisionForm({ approval, draft, onDecided }: DecisionProps) {
         }
         aria-required={override}
         onBlur={() => setRejecting(false)}
+        onKeyDown={({ key }) => key === 'Enter' && isRejecting && begin('reject')}
         value={reason}
         onChange={(event) => {
           setReason(event.currentTarget.value);
@@ -120,8 +122,8 @@ export function DecisionForm({ approval, draft, onDecided }: DecisionProps) {
       <DecisionError error={decide.error} forget={decide.reset} />
       <Group mt="sm" gap="xs">
         <Button
-          type="submit"
           size="xs"
+          onClick={() => begin('approve')}
           {...(override && { color: 'yellow' })}
           variant={isRefused ? 'default' : 'filled'}
           disabled={!isSendable || !isAnswered}
@@ -134,6 +136,7 @@ export function DecisionForm({ approval, draft, onDecided }: DecisionProps) {
           size="xs"
           color="red"
           variant="light"
+          disabled={decide.isPending}
           onClick={() => begin('reject')}
           rightSection={<Kbd size="xs">r</Kbd>}
         >

@@ -1,6 +1,6 @@
 import { Group, SegmentedControl, Text, VisuallyHidden } from '@mantine/core';
 import type { HotkeyItem } from '@mantine/hooks';
-import { useMemo, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { useLocation, useParams, useSearchParams } from 'wouter';
 import { useMe } from '../../api/queries.ts';
 import { KeyLegend } from '../../parts/key-legend.tsx';
@@ -44,8 +44,17 @@ export function InboxPage() {
   const ids = shown.map((one) => one.id);
   const [afterDecided, setAfterDecided] = useState<string>();
   useListKeys(ids, id, open, [markKey], afterDecided);
+  const openNow = useRef(id);
+  useEffect(() => {
+    openNow.current = id;
+    return () => {
+      openNow.current = undefined;
+    };
+  }, [id]);
   // The next proposal opens by a key or a click only, so that a second `a` approves nothing.
   const close = () => {
+    // The answer came late, and the person has left the proposal.
+    if (openNow.current !== id) return;
     setAfterDecided(id === undefined ? undefined : ids[ids.indexOf(id) + 1]);
     open(undefined);
   };

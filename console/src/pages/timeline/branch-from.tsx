@@ -39,17 +39,15 @@ function BranchForm({ entry, onClose }: { readonly entry: EntryDocument; readonl
           body: { at: `${trajectory}@${point.data}`, note, ...(name !== '' && { trajectory_id: name }) },
         }),
       ),
-    onSuccess: ({ trajectory_id }) => {
-      void queries.invalidateQueries({ queryKey: ['log'] });
-      navigate(timelineHref(trajectory_id));
-    },
+    onSettled: () => void queries.invalidateQueries({ queryKey: ['log'] }),
   });
   return (
     <Part title="Branch from here">
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          made.mutate();
+          // An answer after the person has left the page does not lead back.
+          made.mutate(undefined, { onSuccess: ({ trajectory_id }) => navigate(timelineHref(trajectory_id)) });
         }}
       >
         <Stack gap="xs" maw={460}>
