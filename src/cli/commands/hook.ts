@@ -10,7 +10,7 @@ interface Options extends StorelessOptions {
   readonly wait: number;
 }
 
-/** `assize hook codex`, as the help shows it. `main.ts` runs it without this program. */
+/** `assize hook`, as the help shows it. `main.ts` runs its commands without this program. */
 export function hook(program: Command): void {
   const command = program.command('hook').description('answer an event of the hooks of an agent program');
   withoutStore(
@@ -39,4 +39,14 @@ export function hook(program: Command): void {
         ),
       ),
     );
+  withoutStore(
+    command
+      .command('claude-code')
+      .description('refuse a call of Claude Code unless Assize answers; assize init claude-code installs it')
+      .requiredOption('--url <url>', 'address of the server'),
+  ).action(
+    inSession((_: Session, { url }: StorelessOptions & { readonly url: string }) =>
+      runHookLine(['hook', 'claude-code', '--url', url]),
+    ),
+  );
 }

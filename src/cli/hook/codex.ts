@@ -3,8 +3,8 @@
  * more than it needs. Codex lets a call through when a hook fails in most ways: this one answers a
  * question with its exit code 2 and a text unless it has a whole answer of the server.
  */
+import { askServer } from './ask-server.ts';
 import { readCodexAnswer } from './codex-answer.ts';
-import { postEvent } from './post-event.ts';
 import { type Result, readToken } from './read-token.ts';
 
 export interface CodexHookOptions {
@@ -53,7 +53,7 @@ async function answered(
   if ('fault' in token) return token;
   const path = `/v1/trajectories/${encodeURIComponent(trajectory)}/hooks/codex?wait=${wait}`;
   const signal = AbortSignal.timeout(limit);
-  const answer = await postEvent({ url, path, token: token.value, body, signal });
+  const answer = await askServer({ url, path, signal, event: { token: token.value, body } });
   return 'fault' in answer ? answer : readCodexAnswer(event, answer.value);
 }
 
@@ -81,7 +81,8 @@ function failed(event: string | undefined, fault: string): HookEnd {
   return { code: isQuestion ? 2 : 0, out: '', err };
 }
 
-async function within<T>(ms: number, work: Promise<T>, fault: string): Promise<Result<T>> {
+/** The value of some work, or a fault after a time. */
+export async function within<T>(ms: number, work: Promise<T>, fault: string): Promise<Result<T>> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Result<T>>((done) => {
     timer = setTimeout(() => done({ fault }), ms);

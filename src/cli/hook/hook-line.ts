@@ -1,5 +1,6 @@
 import { fstatSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { guardClaudeCode } from './claude-code.ts';
 import { answerCodex, type CodexHookOptions, type HookEnd } from './codex.ts';
 
 export const DEFAULTS = { url: 'http://127.0.0.1:4517', trajectory: 'calls', wait: '20' } as const;
@@ -7,18 +8,30 @@ export const WAIT_SECONDS_MAX = 50;
 
 /** Whether the line is the command of a hook, and no question about it. */
 export function isHookLine([command, agent, ...rest]: readonly string[]): boolean {
-  return command === 'hook' && agent === 'codex' && !rest.some((word) => word === '--help' || word === '-h');
+  return (
+    command === 'hook' &&
+    (agent === 'codex' || agent === 'claude-code') &&
+    !rest.some((word) => word === '--help' || word === '-h')
+  );
 }
 
-/** Runs `assize hook codex`, without the rest of the program. Returns the exit code. */
+/** Runs `assize hook codex` or `assize hook claude-code`, without the rest of the program. Returns the exit code. */
 export async function runHookLine(args: readonly string[]): Promise<number> {
-  const end = await endOf(args.slice(2));
+  const [, agent, ...rest] = args;
+  const end = await (agent === 'codex' ? endOfCodex(rest) : endOfClaudeCode(rest));
   const [isOut] = await Promise.all([written(process.stdout, end.out), written(process.stderr, end.err)]);
   // A refusal that did not arrive would let the call through.
   return isOut ? end.code : 2;
 }
 
-async function endOf(args: readonly string[]): Promise<HookEnd> {
+async function endOfClaudeCode(args: readonly string[]): Promise<HookEnd> {
+  const [option, url, ...more] = args;
+  if (option === '--url' && url !== undefined && more.length === 0) return guardClaudeCode(standardInput, url);
+  const err = 'assize hook claude-code takes --url and an address. Run assize init claude-code again.\n';
+  return { code: 2, out: '', err };
+}
+
+async function endOfCodex(args: readonly string[]): Promise<HookEnd> {
   const options = optionsIn(args);
   if (typeof options === 'string') return { code: 2, out: '', err: `${options} Run assize init codex again.\n` };
   return answerCodex(standardInput, options);

@@ -101,7 +101,7 @@ export function createApp(parts: AppParts): Hono {
   app.notFound((context) => answerProblem(unknownOperation(), context.req.raw, parts));
   app.get('/healthz', (context) => {
     service.store.requireInPlace?.();
-    return context.json({ status: 'ok' });
+    return context.json({ status: 'ok', server: 'assize' });
   });
   app.get('/readyz', async (context) => {
     service.store.requireInPlace?.();

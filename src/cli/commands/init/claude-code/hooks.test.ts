@@ -1,8 +1,25 @@
 import { expect, test } from 'vitest';
 import { difference } from '../difference.ts';
-import { missingEvents, QUESTIONS, type Settings, tokensIn, withHooks, withoutHooks } from './hooks.ts';
+import {
+  missingEvents,
+  programIn,
+  QUESTIONS,
+  REPORTS,
+  type Settings,
+  tokensIn,
+  withHooks,
+  withoutHooks,
+} from './hooks.ts';
 
-const TERMS = { url: 'http://127.0.0.1:4517', trajectory: 'calls', token: 'asz_1', wait: 20 } as const;
+const PROGRAM = ['/usr/bin/node', '/opt/a b/assize.js'];
+const TERMS = {
+  program: PROGRAM,
+  url: 'http://127.0.0.1:4517',
+  trajectory: 'calls',
+  token: 'asz_1',
+  wait: 20,
+} as const;
+const REFUSAL = 'Assize: the hook of this call failed. Run assize init claude-code --check.';
 const terms = { ...TERMS, pending: 'deny', confirm: 'never' } as const;
 const lint = { matcher: 'Edit', hooks: [{ type: 'command', command: 'lint' }] };
 const settings: Settings = { model: 'x', env: { A: '1' }, hooks: { PreToolUse: [lint], Stop: [lint] } };
@@ -21,6 +38,11 @@ test('hooks are added beside others, and taken out again', () => {
           headers: { Authorization: 'Bearer asz_1' },
           timeout: 35,
           onFailure: 'block',
+        },
+        {
+          type: 'command',
+          command: `/usr/bin/node '/opt/a b/assize.js' hook claude-code --url http://127.0.0.1:4517 || { echo '${REFUSAL}' >&2; exit 2; }`,
+          timeout: 35,
         },
       ],
     },
@@ -42,7 +64,7 @@ test('a proxy setting of the person stays', () => {
 });
 
 test('a question whose hook is missing or lets calls through is listed', () => {
-  const added = withHooks({}, terms) as {
+  const added = JSON.parse(JSON.stringify(withHooks({}, terms))) as {
     hooks: Record<string, { hooks: { onFailure: string }[]; matcher?: string }[]>;
   };
   expect(missingEvents(added)).toEqual([]);
@@ -50,7 +72,18 @@ test('a question whose hook is missing or lets calls through is listed', () => {
   added.hooks['PreToolUse']![0]!.hooks[0]!.onFailure = 'continue';
   added.hooks['Elicitation']![0]!.matcher = 'other';
   delete added.hooks['ConfigChange'];
-  expect(missingEvents(added)).toEqual(['PreToolUse', 'ConfigChange', 'Elicitation']);
+  added.hooks['PermissionRequest']![0]!.hooks.pop();
+  expect(missingEvents(added)).toEqual(['PreToolUse', 'PermissionRequest', 'ConfigChange', 'Elicitation']);
+  expect(programIn(added)).toEqual(PROGRAM);
+});
+
+test('settings of any form have no hooks of Assize', () => {
+  for (const hooks of [null, 1, 'x', [], { PreToolUse: null }, { PreToolUse: [null, 1, { hooks: null }] }]) {
+    expect(tokensIn({ hooks })).toEqual([]);
+    expect(withoutHooks({ hooks })).toEqual({ hooks });
+    expect(missingEvents({ hooks })).toHaveLength(QUESTIONS.length + REPORTS.length);
+    expect(missingEvents(withHooks({ hooks, env: null }, terms))).toEqual([]);
+  }
 });
 
 test('a difference has the lines that were removed and added, in order', () => {

@@ -3,11 +3,15 @@
  * call when a hook with `onFailure: "block"` fails).
  */
 
+import { commandLine, refusing, wordsOf } from '../agents/hook-command.ts';
+
 /** A settings file of Claude Code, as its JSON. */
 export type Settings = { readonly [name: string]: unknown };
 
 /** How the server answers, as the query of its address. */
 export interface HookTerms {
+  /** The program and its first arguments, which run `assize`. */
+  readonly program: readonly string[];
   /** The address of the server. */
   readonly url: string;
   readonly trajectory: string;
@@ -35,19 +39,21 @@ const ANSWER_SECONDS = 15;
 
 /** The settings with the hooks of Assize, in place of earlier ones. Others stay. */
 export function withHooks(settings: Settings, terms: HookTerms): Settings {
-  const { hooks: given = {}, env = {}, ...others } = withoutHooks(settings);
-  const own = (event: string, more: object) => [
-    ...listOf((given as Settings)[event]),
-    { hooks: [{ type: 'http', url: addressOf(terms), headers: { Authorization: `Bearer ${terms.token}` }, ...more }] },
-  ];
-  const asking = { timeout: terms.wait + ANSWER_SECONDS, onFailure: 'block' };
-  const informing = { timeout: ANSWER_SECONDS, onFailure: 'continue' };
+  const { hooks, env, ...others } = withoutHooks(settings);
+  const given = membersOf(hooks);
+  const variables = membersOf(env);
+  const http = { type: 'http', url: addressOf(terms), headers: { Authorization: `Bearer ${terms.token}` } };
+  const timeout = terms.wait + ANSWER_SECONDS;
+  const guard = { type: 'command', command: guardCommand(terms.program, terms.url), timeout };
+  const asking = [{ ...http, timeout, onFailure: 'block' }, guard];
+  const informing = [{ ...http, timeout: ANSWER_SECONDS, onFailure: 'continue' }];
+  const own = (event: string, hooks: readonly object[]) => [...listOf(given[event]), { hooks }];
   return {
     ...others,
     // A proxy would else get the requests to this machine, with their token.
-    env: { ...(env as object), [NO_PROXY]: withLoopback((env as Settings)[NO_PROXY]) },
+    env: { ...variables, [NO_PROXY]: withLoopback(variables[NO_PROXY]) },
     hooks: {
-      ...(given as object),
+      ...given,
       ...Object.fromEntries(QUESTIONS.map((event) => [event, own(event, asking)])),
       ...Object.fromEntries(REPORTS.map((event) => [event, own(event, informing)])),
     },
@@ -82,34 +88,55 @@ function withoutEnv(settings: Settings): Settings {
 
 /** The tokens in the hooks of Assize. */
 export function tokensIn(settings: Settings): readonly string[] {
-  const found = ownHooks(settings).map((hook) =>
-    String((hook['headers'] as Settings | undefined)?.['Authorization'] ?? ''),
-  );
+  const found = ownHooks(settings).map(({ headers }) => String(membersOf(headers)['Authorization'] ?? ''));
   return [...new Set(found.map((header) => header.replace(/^Bearer /, '')).filter((token) => token !== ''))];
 }
 
-/** The address of the server in the hooks of Assize. */
-export function addressIn(settings: Settings): string {
-  const [hook] = ownHooks(settings);
-  return new URL(String(hook?.['url'])).origin;
+/** The address of the server in the hooks of Assize. Undefined without a hook. */
+export function addressIn(settings: Settings): string | undefined {
+  const hook = ownHooks(settings).find(isAsking);
+  return hook === undefined ? undefined : new URL(String(hook['url'])).origin;
 }
 
-function ownHooks({ hooks = {} }: Settings): readonly Settings[] {
-  return Object.values(hooks as object)
+function ownHooks({ hooks }: Settings): readonly Settings[] {
+  return Object.values(membersOf(hooks))
     .flatMap(listOf)
-    .flatMap((group) => listOf((group as Settings)['hooks']))
+    .flatMap((group) => listOf(membersOf(group)['hooks']))
     .filter(isOwn);
 }
 
 /** The events of Assize that the settings lack, or whose failure would not refuse a call. */
-export function missingEvents({ hooks = {} }: Settings): readonly string[] {
+export function missingEvents({ hooks }: Settings): readonly string[] {
   return [...QUESTIONS, ...REPORTS].filter((event) => {
-    const all = listOf((hooks as Settings)[event]).flatMap((group) => {
-      const { matcher, hooks: inner } = group as Settings;
-      return matcher === undefined || matcher === '*' || matcher === '' ? listOf(inner) : [];
+    const own = listOf(membersOf(hooks)[event]).flatMap((group) => {
+      const { matcher, hooks: inner } = membersOf(group);
+      return matcher === undefined || matcher === '*' || matcher === '' ? listOf(inner).filter(isOwn) : [];
     });
-    return !all.some((hook) => isOwn(hook) && (!QUESTIONS.includes(event) || hook['onFailure'] === 'block'));
+    const asking = own.find(isAsking);
+    if (!QUESTIONS.includes(event)) return asking === undefined;
+    if (asking?.['onFailure'] !== 'block') return true;
+    const { origin } = new URL(String(asking['url']));
+    return !own.some((hook) => hook['command'] === guardCommand(programOf(hook), origin));
   });
+}
+
+/** The program of the hooks of Assize, and its first arguments. */
+export function programIn(settings: Settings): readonly string[] {
+  return (
+    ownHooks(settings)
+      .map(programOf)
+      .find((program) => program.length > 0) ?? []
+  );
+}
+
+function programOf({ command }: Settings): readonly string[] {
+  const words = wordsOf(String(command ?? ''));
+  return words.slice(0, words.indexOf('hook'));
+}
+
+/** The command that refuses a call unless Assize answers at the address. */
+function guardCommand(program: readonly string[], url: string): string {
+  return refusing(commandLine(program, ['hook', 'claude-code', '--url', url]), 'claude-code');
 }
 
 function addressOf({ url, trajectory, wait, pending, confirm }: HookTerms): string {
@@ -118,18 +145,27 @@ function addressOf({ url, trajectory, wait, pending, confirm }: HookTerms): stri
 }
 
 function withoutOwn(group: unknown): unknown[] {
-  if (typeof group !== 'object' || group === null || !('hooks' in group)) return [group];
-  const all = listOf(group.hooks);
+  const all = listOf(membersOf(group)['hooks']);
   const left = all.filter((hook) => !isOwn(hook));
   if (left.length === all.length) return [group];
-  return left.length === 0 ? [] : [{ ...group, hooks: left }];
+  return left.length === 0 ? [] : [{ ...membersOf(group), hooks: left }];
 }
 
 function isOwn(hook: unknown): hook is Settings {
-  const { type, url } = (hook ?? {}) as Settings;
-  return (
-    type === 'http' && typeof url === 'string' && /\/v1\/trajectories\/[^/]+\/hooks\/claude-code(?:\?|$)/.test(url)
-  );
+  const { type, command } = membersOf(hook);
+  return isAsking(hook) || (type === 'command' && / hook claude-code --url /.test(String(command)));
+}
+
+/** Whether a hook asks a server of Assize. */
+function isAsking(hook: unknown): hook is Settings {
+  const { type, url } = membersOf(hook);
+  const path = /\/v1\/trajectories\/[^/]+\/hooks\/claude-code(?:\?|$)/;
+  return type === 'http' && typeof url === 'string' && URL.canParse(url) && path.test(url);
+}
+
+/** The members of a value of a settings file, which can have any form. */
+function membersOf(value: unknown): Settings {
+  return typeof value === 'object' && value !== null ? (value as Settings) : {};
 }
 
 function listOf(value: unknown): readonly unknown[] {

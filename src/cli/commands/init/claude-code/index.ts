@@ -8,6 +8,7 @@ import { makeFolder } from '../../../files/folders.ts';
 import { replaceFile } from '../../../files/replace-file.ts';
 import type { Session } from '../../../store/session.ts';
 import { type AgentOptions, withAgentWorks } from '../agents/agent-command.ts';
+import { goneFaults, ownProgram } from '../agents/hook-command.ts';
 import { hookedFaults } from '../agents/hooked-server.ts';
 import { faultOf, showFaults, showInstalled, showRemoved } from '../agents/show.ts';
 import { agreesTo } from '../agreement.ts';
@@ -21,6 +22,7 @@ import {
   writeExclude,
 } from '../git-exclude.ts';
 import { jsonOrUndefined } from '../json-or-undefined.ts';
+import { ownPlaces } from '../mcp/clients.ts';
 import {
   type FoundServer,
   findServer,
@@ -33,8 +35,18 @@ import {
   writeServerFiles,
 } from '../own-server.ts';
 import { grouped } from './grouped.ts';
-import { addressIn, type HookTerms, missingEvents, type Settings, tokensIn, withHooks, withoutHooks } from './hooks.ts';
+import {
+  addressIn,
+  type HookTerms,
+  missingEvents,
+  programIn,
+  type Settings,
+  tokensIn,
+  withHooks,
+  withoutHooks,
+} from './hooks.ts';
 import { requireClaudeCode } from './program-version.ts';
+import { settingsFaults, settingsFiles } from './settings-files.ts';
 
 interface Options extends AgentOptions {
   readonly user?: boolean;
@@ -116,9 +128,10 @@ async function check(session: Session, options: Options): Promise<ExitCode> {
   const [token = ''] = tokensIn(settings);
   const faults = [
     ...(missing.length > 0 ? [`${path} lacks the hooks of ${missing.join(', ')}`] : []),
-    ...(settings['disableAllHooks'] === true ? [`${path} has disableAllHooks`] : []),
+    ...goneFaults(programIn(settings)),
+    ...settingsFaults(settingsFiles(ownPlaces()), addressIn(settings)),
     ...(await requireClaudeCode(options.claude).then(() => [], faultOf)),
-    ...(missing.length > 0 ? [] : await hookedFaults(addressIn(settings), options, AGENT, token)),
+    ...(missing.length > 0 ? [] : await hookedFaults(addressIn(settings) ?? '', options, AGENT, token)),
   ];
   return showFaults(session, path, faults);
 }
@@ -186,5 +199,5 @@ function textOf(settings: Settings): string {
 }
 
 function termsOf({ address }: FoundServer, { wait, pending, confirm }: Options, token: string): HookTerms {
-  return { url: address, trajectory: TRAJECTORY, token, wait, pending, confirm };
+  return { program: ownProgram(), url: address, trajectory: TRAJECTORY, token, wait, pending, confirm };
 }

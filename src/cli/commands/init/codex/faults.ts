@@ -1,7 +1,6 @@
-import { existsSync } from 'node:fs';
-import { isAbsolute } from 'node:path';
 import { ANSWER_SECONDS } from '../../../hook/codex.ts';
 import { readToken } from '../../../hook/read-token.ts';
+import { goneFaults } from '../agents/hook-command.ts';
 import { isTable, type Table } from './config-text.ts';
 import { type CodexTerms, commandOf, isOwnCommand, QUESTIONS, REPORTS, termsIn, timeoutOf } from './hooks.ts';
 import type { ListedHook } from './listed-hooks.ts';
@@ -65,9 +64,8 @@ export function listedFaults(listed: readonly ListedHook[]): string[] {
 
 /** Faults of the files that a hook needs. */
 export function fileFaults({ program, tokenFile }: CodexTerms): string[] {
-  const gone = program.filter((path) => isAbsolute(path) && !existsSync(path));
   const token = readToken(tokenFile);
-  return [...gone.map((path) => `the program ${path} is gone`), ...('fault' in token ? [token.fault] : [])];
+  return [...goneFaults(program), ...('fault' in token ? [token.fault] : [])];
 }
 
 function tablesIn(value: unknown): readonly Table[] {

@@ -1,5 +1,7 @@
 /** The hooks of Assize in the configuration of Codex, as text of TOML. */
 
+import { commandLine, refusing, wordsOf } from '../agents/hook-command.ts';
+
 /** How the hooks reach the server. */
 export interface CodexTerms {
   /** The program and its first arguments, which run `assize`. */
@@ -54,20 +56,15 @@ export function timeoutOf(event: string, { wait }: Pick<CodexTerms, 'wait'>): nu
   return event === 'SessionEnd' ? END_SECONDS : wait + HOOK_SECONDS;
 }
 
-/**
- * The command of a hook. Codex lets a call through when a hook is missing, is killed, or says
- * nothing: behind a question the shell says no.
- */
+/** The command of a hook. */
 export function commandOf(event: string, { program, url, trajectory, tokenFile, wait }: CodexTerms): string {
-  const words = [...program, 'hook', 'codex', '--url', url, '--token-file', tokenFile].concat(
+  const words = ['hook', 'codex', '--url', url, '--token-file', tokenFile].concat(
     trajectory === 'calls' ? [] : ['--trajectory', trajectory],
     ['--wait', String(wait)],
   );
-  const line = words.map(shellWord).join(' ');
-  return QUESTIONS.includes(event) ? `${line} || { echo '${REFUSAL}' >&2; exit 2; }` : line;
+  const line = commandLine(program, words);
+  return QUESTIONS.includes(event) ? refusing(line, 'codex') : line;
 }
-
-const REFUSAL = 'Assize: the hook of this call failed. Run assize init codex --check.';
 
 /** Whether a command is a hook of Assize. */
 export function isOwnCommand(command: unknown): command is string {
@@ -76,9 +73,7 @@ export function isOwnCommand(command: unknown): command is string {
 
 /** How the hook of a command reaches the server. Undefined: the command has another form. */
 export function termsIn(command: string): CodexTerms | undefined {
-  const words = [...command.matchAll(/'((?:[^']|'\\'')*)'|(\S+)/g)].map(([, quoted, bare = '']) =>
-    quoted === undefined ? bare : quoted.replaceAll("'\\''", "'"),
-  );
+  const words = wordsOf(command);
   const at = words.indexOf('hook');
   const after = (name: string): string | undefined => {
     const i = words.indexOf(name, at);
@@ -87,10 +82,6 @@ export function termsIn(command: string): CodexTerms | undefined {
   const [url, tokenFile, wait, trajectory = 'calls'] = ['--url', '--token-file', '--wait', '--trajectory'].map(after);
   if (at < 1 || url === undefined || tokenFile === undefined || wait === undefined) return undefined;
   return { program: words.slice(0, at), url, tokenFile, wait: Number(wait), trajectory };
-}
-
-function shellWord(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 /** A basic string of TOML, which has the escapes of JSON. */

@@ -10,6 +10,7 @@ import { replaceFile } from '../../../files/replace-file.ts';
 import { readToken } from '../../../hook/read-token.ts';
 import type { Session } from '../../../store/session.ts';
 import { type AgentOptions, withAgentWorks } from '../agents/agent-command.ts';
+import { ownProgram } from '../agents/hook-command.ts';
 import { hookedFaults } from '../agents/hooked-server.ts';
 import { faultOf, showFaults, showInstalled, showRemoved } from '../agents/show.ts';
 import { agreesTo } from '../agreement.ts';
@@ -188,8 +189,7 @@ function realOf(path: string): string {
 }
 
 function termsOf({ address: url }: FoundServer, { wait }: Options, tokenFile: string): CodexTerms {
-  const [node = process.execPath, main = ''] = process.argv;
-  return { program: [node, main], url, trajectory: TRAJECTORY, tokenFile, wait };
+  return { program: ownProgram(), url, trajectory: TRAJECTORY, tokenFile, wait };
 }
 
 /** @throws CliError `unreadable_file` */

@@ -3,24 +3,24 @@ import type { Result } from './read-token.ts';
 
 const ANSWER_BYTES_MAX = 1_048_576;
 
-export interface Posted {
+export interface Asked {
   readonly url: string;
   readonly path: string;
-  readonly token: string;
-  readonly body: string;
   readonly signal: AbortSignal;
+  /** An event to post. */
+  readonly event?: { readonly token: string; readonly body: string };
 }
 
 /**
- * Sends an event to the server, directly: no proxy gets the token, and no redirection is followed.
- * Resolves with the JSON of an answer with the status 200.
+ * Asks the server, directly: no proxy gets the token, and no redirection is followed. Resolves with
+ * the JSON of an answer with the status 200.
  */
-export async function postEvent({ url, path, token, body, signal }: Posted): Promise<Result<unknown>> {
+export async function askServer({ url, path, event, signal }: Asked): Promise<Result<unknown>> {
   if (!URL.canParse(url) || !/^https?:/.test(url))
-    return { fault: `'${url}' is not the address of a server. Run assize init codex again.` };
+    return { fault: `'${url}' is not the address of a server. Run assize init again for this program.` };
   const at = new URL(path, url);
   const { request } = await (at.protocol === 'https:' ? import('node:https') : import('node:http'));
-  const text = await sent(request, at, { token, body, signal });
+  const text = await sent(request, at, { event, signal });
   if ('fault' in text) return text;
   try {
     return { value: JSON.parse(text.value) };
@@ -34,18 +34,21 @@ type Request = (at: URL, options: RequestOptions, answered: (response: IncomingM
 function sent(
   request: Request,
   at: URL,
-  { token, body, signal }: Pick<Posted, 'token' | 'body' | 'signal'>,
+  { event, signal }: { readonly event: Asked['event']; readonly signal: AbortSignal },
 ): Promise<Result<string>> {
   const { promise, resolve } = Promise.withResolvers<Result<string>>();
   const lost = (error: unknown): void => resolve({ fault: lostText(at.origin, error, signal.aborted) });
-  const bytes = Buffer.from(body);
+  const bytes = Buffer.from(event?.body ?? '');
   const headers = {
-    authorization: `Bearer ${token}`,
-    'content-type': 'application/json',
-    'content-length': String(bytes.length),
     connection: 'close',
+    ...(event !== undefined && {
+      authorization: `Bearer ${event.token}`,
+      'content-type': 'application/json',
+      'content-length': String(bytes.length),
+    }),
   };
-  const asked = request(at, { method: 'POST', headers, signal, agent: false }, (response) => {
+  const method = event === undefined ? 'GET' : 'POST';
+  const asked = request(at, { method, headers, signal, agent: false }, (response) => {
     const pieces: Buffer[] = [];
     let length = 0;
     response.on('data', (piece: Buffer) => {

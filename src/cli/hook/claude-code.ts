@@ -1,0 +1,25 @@
+/**
+ * `assize hook claude-code`: the command hook beside the HTTP hook of Claude Code, which takes any
+ * answer without a decision for no objection, also one of another program at the address. This hook
+ * refuses the call unless Assize is there.
+ */
+
+import { askServer } from './ask-server.ts';
+import { ANSWER_SECONDS, type HookEnd, within } from './codex.ts';
+
+const LIMIT_MS = ANSWER_SECONDS * 1_000;
+
+/** Answers one event, which standard input has: Claude Code waits until it is read. */
+export async function guardClaudeCode(read: () => Promise<string>, url: string): Promise<HookEnd> {
+  const event = await within(LIMIT_MS, read(), 'The event of Claude Code did not arrive whole.');
+  if ('fault' in event) return refused(event.fault);
+  const answer = await askServer({ url, path: '/healthz', signal: AbortSignal.timeout(LIMIT_MS) });
+  if ('fault' in answer) return refused(answer.fault);
+  const { server } = (answer.value ?? {}) as { readonly server?: unknown };
+  if (server === 'assize') return { code: 0, out: '', err: '' };
+  return refused(`Another program than Assize answers at ${url}. Stop it, and start assize serve.`);
+}
+
+function refused(fault: string): HookEnd {
+  return { code: 2, out: '', err: `Assize refused the call, because its hook failed: ${fault}\n` };
+}
