@@ -52,6 +52,7 @@ export {
   windowOf,
 } from './grants/grant-issuer.ts';
 export { type WithdrawOptions, withdrawGrants } from './grants/withdraw-grants.ts';
+export { importFile, whyNotLoaded } from './import-file.ts';
 export { type LoadOptions, loadConfig } from './load-config.ts';
 export { derivedLogKey } from './log-key.ts';
 export {

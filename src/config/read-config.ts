@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { isAssizeError, thrownText } from '#base';
+import { isAssizeError } from '#base';
 import { parseStrict } from '#canon';
 import { checkConfig } from './check/check-config.ts';
 import type { AssizeConfig } from './config.ts';
 import { ConfigError } from './errors.ts';
 import { isFile } from './find-config.ts';
+import { importFile, whyNotLoaded } from './import-file.ts';
 
 /**
  * The checked default export of a config file. A module runs as code of this process.
@@ -28,10 +28,10 @@ export async function readConfig(path: string): Promise<AssizeConfig> {
 }
 
 async function exportedBy(file: string): Promise<unknown> {
-  const module = (await import(pathToFileURL(file).href).catch((thrown: unknown) => {
+  const { default: config } = await importFile(file).catch((thrown: unknown) => {
     throw refused(file, thrown);
-  })) as { readonly default?: unknown };
-  if (module.default !== undefined) return module.default;
+  });
+  if (config !== undefined) return config;
   throw unloadable(file, 'it has no default export; write export default defineConfig({…})');
 }
 
@@ -47,7 +47,7 @@ function jsonIn(file: string): unknown {
 function refused(file: string, thrown: unknown): unknown {
   if (!isAssizeError(thrown, 'bad_config')) {
     if (isAssizeError(thrown, 'duplicate_package')) return thrown;
-    return unloadable(file, thrownText(thrown), thrown);
+    return unloadable(file, whyNotLoaded(thrown), thrown);
   }
   const message = thrown.message.replace(/^The config\b/, `The config ${file}`);
   return new ConfigError('bad_config', message, { evidence: thrown.evidence, cause: thrown });

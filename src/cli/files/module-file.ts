@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { isAssizeError, thrownText, toError } from '#base';
+import { isAssizeError, toError } from '#base';
+import { importFile, whyNotLoaded } from '#config';
 import { CliError } from '../errors.ts';
 import { divertPrints } from '../terminal/output.ts';
 
@@ -25,10 +25,10 @@ export async function importModule(file: string, what: ModuleSort, instead: stri
     throw new CliError('unreadable_file', `The ${what} file ${named} ${why}.`);
   }
   divertPrints();
-  return (await import(pathToFileURL(path).href).catch((thrown: unknown) => {
+  return importFile(path).catch((thrown: unknown) => {
     const cause = toError(thrown);
     throw new CliError('bad_input', `Cannot load the ${what} file ${path}: ${whyOf(cause)}`, { cause });
-  })) as object;
+  });
 }
 
 /**
@@ -49,7 +49,7 @@ export function lookedAt<T>(file: string, what: ModuleSort, look: () => T): T {
 /** A module may throw any value, also one without a string form. */
 export function whyOf(cause: unknown): string {
   try {
-    return thrownText(cause);
+    return whyNotLoaded(cause);
   } catch {
     return 'the thrown value has no text';
   }
