@@ -18,6 +18,7 @@ import type { Backlog } from './backlog.ts';
 import { countNames, parseBody, readBytes, requireNames, requireProposals } from './body.ts';
 import { type Addresses, checkHost, checkOrigin, securityHeaders } from './guards.ts';
 import { chargeOf, type Limits, type RateLimiter } from './limits.ts';
+import { idempotencyKeyOf } from './one-key.ts';
 import type { OpenRequests } from './open-requests.ts';
 import { checkedParts } from './parts.ts';
 import { RequestEnd } from './request-end.ts';
@@ -212,7 +213,7 @@ async function answerOf(
   }
   const body = bytes && parseBody(bytes, bytesMax);
   const given = checkedParts(one, { path, query: queryOf(request.url), body });
-  const key = request.headers.get('idempotency-key') ?? '';
+  const key = idempotencyKeyOf(request.headers);
   if (one.needsKey === true && key === '')
     throw new ServerError(
       'idempotency_key_missing',
@@ -373,7 +374,8 @@ function queryOf(url: string): URLSearchParams {
 
 /** Seconds of `Prefer: wait=N` (RFC 7240). Another preference is ignored, as the RFC says. */
 function waitOf(request: Request): number {
-  const [, seconds] = /(?:^|[,;\s])wait\s*=\s*(\d{1,6})(?:$|[,;\s])/i.exec(request.headers.get('prefer') ?? '') ?? [];
+  const [, , seconds] =
+    /(?:^|[,;\s])wait\s*=\s*("?)(\d{1,6})\1(?:$|[,;\s])/i.exec(request.headers.get('prefer') ?? '') ?? [];
   return seconds === undefined ? 0 : Math.min(Number(seconds), WAIT_SECONDS_MAX);
 }
 
