@@ -2,7 +2,6 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { importModule } from '../cli/files/module-file.ts';
 import { importFile, whyNotLoaded } from './import-file.ts';
 import { readConfig } from './read-config.ts';
 
@@ -31,8 +30,8 @@ test.each(FAULTS)('%s is told with its file and line', async (_, name, line, why
   const config = await readConfig(at('assize.config.mjs')).catch((error: unknown) => error);
   expect(config).toMatchObject({ code: 'unloadable_config', message: expect.stringContaining(place) });
   expect(String(config)).toContain(why);
-  const domain = await importModule(at(name), 'domain', '').catch((error: unknown) => error);
-  expect(domain).toMatchObject({ code: 'bad_input', message: expect.stringContaining(place) });
+  const thrown = await importFile(at(name)).catch((error: unknown) => error);
+  expect(whyNotLoaded(thrown)).toContain(place);
 });
 
 test('a value without a place, or with a place in its text, is told as it is', async () => {

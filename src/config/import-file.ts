@@ -14,7 +14,7 @@ export async function importFile(path: string): Promise<Readonly<Record<string, 
   }
 }
 
-/** Why a file could not be loaded: the file and line of the fault, which may be in a file that it imports. */
+/** The fault of a file that could not be loaded, with the file and line, which an import may be. */
 export function whyNotLoaded(thrown: unknown): string {
   const text = thrownText(thrown);
   const place = isInstance(thrown, Error) ? placeOf(thrown) : undefined;

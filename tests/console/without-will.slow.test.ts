@@ -1,4 +1,4 @@
-/** What the console must not do by itself: send later, jump, or decide by a key pressed elsewhere. */
+/** The console sends nothing later, leads nowhere, and heeds no key that is pressed elsewhere. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { withConsole } from '../support/console/browser.ts';
@@ -8,7 +8,7 @@ import type { TestServer } from '../support/server/serving.ts';
 const OFFLINE = 'You are offline. Nothing was sent.';
 const MAIN = { trajectory: 'main' };
 
-/** Proposals that wait for the boss. Returns the ids of their approvals, in the order of the list. */
+/** Proposals that wait for the boss. Returns the ids of their approvals. */
 async function waiting(server: TestServer, ...desks: readonly string[]): Promise<readonly string[]> {
   const ids: string[] = [];
   for (const desk of desks) {

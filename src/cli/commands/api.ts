@@ -9,8 +9,9 @@ import { CliError, EXIT, type ExitCode } from '../errors.ts';
 import { unreadable } from '../files/file-faults.ts';
 import { withoutStore } from '../files/options.ts';
 import { replaceFile } from '../files/replace-file.ts';
-import { apiAddress, apiToken } from '../input/api-token.ts';
+import { apiToken } from '../input/api-token.ts';
 import { jsonFault } from '../input/json-option.ts';
+import { serverAddress, unanswered } from '../input/server-address.ts';
 import { inSession, type Session, type StorelessOptions } from '../store/session.ts';
 import { whileBlocked } from '../terminal/interrupt.ts';
 
@@ -58,7 +59,7 @@ async function call({ out, interruption }: Session, one: Operation, options: Opt
     return typeof value === 'string' ? value : undefined;
   };
   const path = one.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(text(name) ?? ''));
-  const url = new URL(path, apiAddress(options.url));
+  const url = new URL(path, serverAddress(options.url));
   for (const name of Object.keys(one.query?.shape ?? {})) {
     const value = text(name);
     if (value !== undefined) url.searchParams.set(name, value);
@@ -77,13 +78,7 @@ async function call({ out, interruption }: Session, one: Operation, options: Opt
     ...(body !== undefined && { body }),
   }).catch((cause: unknown) => {
     interruption.throwIfAborted();
-    throw new CliError(
-      'bad_input',
-      `The server ${url.origin} does not answer. Start it with assize serve, or pass --url.`,
-      {
-        cause,
-      },
-    );
+    throw unanswered(url.origin, cause);
   });
   if (one.isLines === true && response.ok) {
     const decoder = new TextDecoder();

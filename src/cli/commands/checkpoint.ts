@@ -4,6 +4,7 @@ import { checkpointFile } from '#stores';
 import { counted } from '#views';
 import { CliError, EXIT, note } from '../errors.ts';
 import { entryKeyOption, repeatable, withSharedOptions } from '../files/options.ts';
+import { httpUrl } from '../input/server-address.ts';
 import {
   checkpointOption,
   hasLogKeys,
@@ -126,7 +127,7 @@ export function checkpoint(program: Command): void {
  */
 function witnessOf(text: string): Witness {
   const cut = text.indexOf('=');
-  const [url, key] = [text.slice(0, cut), text.slice(cut + 1)];
-  if (cut < 1 || !URL.canParse(url)) throw new CliError('usage', `'${text}' is not a witness. Write URL=KEY.`);
+  const [url, key] = [httpUrl(text.slice(0, cut))?.href, text.slice(cut + 1)];
+  if (cut < 1 || url === undefined) throw new CliError('usage', `'${text}' is not a witness. Write URL=KEY.`);
   return httpWitness({ url, key: readVerifierKey(key, undefined, 'The public key of the witness') });
 }

@@ -2,7 +2,8 @@ import { LedgerApi, type LedgerAsk, serveLedger } from '#mcp';
 import { OPERATIONS } from '#server';
 import { CliError, EXIT, type ExitCode, note } from '../errors.ts';
 import { installedVersion } from '../files/installed-package.ts';
-import { apiAddress, apiToken } from '../input/api-token.ts';
+import { apiToken } from '../input/api-token.ts';
+import { serverAddress } from '../input/server-address.ts';
 import type { Session } from '../store/session.ts';
 
 interface Options {
@@ -21,7 +22,7 @@ export async function serveMcp(
   const { tokenFile, decide = false } = options;
   if (command.length > 0 || options.name !== undefined)
     throw new CliError('usage', '--serve stands in front of no other MCP server: leave --name and the command out.');
-  const url = apiAddress(options.url);
+  const url = serverAddress(options.url);
   const api = new LedgerApi({ ask: asking(url, apiToken(tokenFile)), url });
   keepOutputFree();
   const version = installedVersion();

@@ -13,7 +13,8 @@ import {
 import { CliError, EXIT, type ExitCode, note } from '../errors.ts';
 import { installedVersion } from '../files/installed-package.ts';
 import { repeatable, withoutStore } from '../files/options.ts';
-import { apiAddress, apiToken } from '../input/api-token.ts';
+import { apiToken } from '../input/api-token.ts';
+import { serverAddress, unanswered } from '../input/server-address.ts';
 import { inSession, type Session, type StorelessOptions } from '../store/session.ts';
 import { line } from '../terminal/printable.ts';
 import { keepOutputFree, serveMcp } from './mcp-serve.ts';
@@ -106,7 +107,7 @@ async function run(
   const spec = specOf(words, options);
   const { name: server, world, wait, timeout, resultBytes } = options;
   const version = installedVersion();
-  const url = apiAddress(options.url);
+  const url = serverAddress(options.url);
   const token = apiToken(options.tokenFile);
   const ask = httpAsk(url, token);
   const agent = options.agent ?? (await ownAgent(ask, url));
@@ -134,8 +135,7 @@ async function run(
 /** @throws CliError `bad_input` */
 async function ownAgent(ask: Ask, url: string): Promise<string> {
   const answer = await ask('/v1/me', { method: 'GET', headers: {} }).catch((cause: unknown) => {
-    const text = `The server ${new URL(url).origin} does not answer. Start it with assize serve, or pass --url.`;
-    throw new CliError('bad_input', text, { cause });
+    throw unanswered(url, cause);
   });
   const { name, detail = `status ${answer.status}` } = (await answer.json().catch(() => ({}))) as {
     readonly name?: string;

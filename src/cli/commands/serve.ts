@@ -9,6 +9,7 @@ import { openStore, sealKeys } from '#stores';
 import { CliError, described, EXIT, note } from '../errors.ts';
 import { builtConsole, bundleVerifiers } from '../files/built-console.ts';
 import { withSharedOptions } from '../files/options.ts';
+import { httpUrl } from '../input/server-address.ts';
 import { requireCellsKey } from '../store/cells-key.ts';
 import { loadDomains } from '../store/domains.ts';
 import { serverLogKeys } from '../store/log-files.ts';
@@ -155,8 +156,8 @@ function stopped(interruption: AbortSignal): Promise<void> {
 }
 
 function peerUrlOf(text: string): string {
-  const { origin, href, protocol } = URL.parse(text) ?? {};
-  if ((protocol === 'http:' || protocol === 'https:') && href === `${origin}/`) return text;
+  const { origin, href } = httpUrl(text) ?? {};
+  if (origin !== undefined && href === `${origin}/`) return origin;
   throw new InvalidArgumentError('It must be an http or https URL without user, path and query.');
 }
 

@@ -6,6 +6,7 @@ import { type Credentials, credentialsOf, publicAddress, signInLink, type TokenR
 import { shortTime } from '#views';
 import { CliError, EXIT, type ExitCode } from '../errors.ts';
 import { repeatable, upTo, withSharedOptions } from '../files/options.ts';
+import { serverAddress } from '../input/server-address.ts';
 import { requireCellsKey } from '../store/cells-key.ts';
 import { project } from '../store/project.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
@@ -174,6 +175,5 @@ function addressOf({ server }: ResolvedConfig, url: string | undefined): string 
   if (url === undefined && server.port !== 0) return publicAddress(server);
   if (url === undefined)
     throw new CliError('usage', 'The configuration leaves the port open. Pass --url with the address of the server.');
-  if (URL.canParse(url) && /^https?:/.test(url)) return new URL(url).origin;
-  throw new CliError('usage', `'${url}' is not the address of a server. Pass --url https://HOST:PORT.`);
+  return serverAddress(url);
 }

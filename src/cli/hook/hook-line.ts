@@ -15,7 +15,7 @@ export function isHookLine([command, agent, ...rest]: readonly string[]): boolea
   );
 }
 
-/** Runs `assize hook codex` or `assize hook claude-code`, without the rest of the program. Returns the exit code. */
+/** Runs a command of `assize hook` without the rest of the program. Returns the exit code. */
 export async function runHookLine(args: readonly string[]): Promise<number> {
   const [, agent, ...rest] = args;
   const end = await (agent === 'codex' ? endOfCodex(rest) : endOfClaudeCode(rest));

@@ -36,9 +36,3 @@ function requirePrivate(file: string, stats: Stats): void {
   if (process.platform === 'win32' || !stats.isFile() || (stats.mode & 0o077) === 0) return;
   throw new CliError('usage', `Others can read the token in ${file}. Run chmod 600 ${file}.`);
 }
-
-/** The address of a server. @throws CliError `usage` */
-export function apiAddress(url: string): string {
-  if (URL.canParse(url)) return url;
-  throw new CliError('usage', `'${url}' is not a URL. Pass --url http://HOST:PORT.`);
-}

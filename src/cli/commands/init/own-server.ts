@@ -9,6 +9,7 @@ import { type Credentials, credentialsOf, publicAddress } from '#server';
 import { openStore } from '#stores';
 import { CliError } from '../../errors.ts';
 import { writeNew } from '../../files/write-file.ts';
+import { serverAddress } from '../../input/server-address.ts';
 import type { ShownChange } from './agreement.ts';
 import { firstRules, HOOK_AGENTS, HOOK_GRANT, serverConfig } from './server-files.ts';
 
@@ -36,7 +37,7 @@ export interface FoundServer {
 
 /** Reads a server's configuration, and writes nothing. @throws CliError `usage` */
 export async function findServer(folder: string, url: string | undefined): Promise<FoundServer> {
-  const given = url === undefined ? undefined : addressOf(url);
+  const given = url === undefined ? undefined : serverAddress(url);
   if (CONFIG_FILES.some((name) => existsSync(join(folder, name)))) {
     const config = await loadConfig({ from: folder });
     return { config, address: given ?? publicAddress(config.server), files: [] };
@@ -154,10 +155,4 @@ export async function serverFaults(url: string, token: string): Promise<string[]
   } catch {
     return [`no server answers at ${url}; start it with assize serve`];
   }
-}
-
-/** @throws CliError `usage` */
-export function addressOf(url: string): string {
-  if (URL.canParse(url) && /^https?:/.test(url)) return new URL(url).origin;
-  throw new CliError('usage', `'${url}' is not the address of a server. Pass --url http://127.0.0.1:PORT.`);
 }

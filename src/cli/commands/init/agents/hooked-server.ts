@@ -1,6 +1,7 @@
 import type { ResolvedConfig } from '#config';
 import { publicAddress } from '#server';
-import { addressOf, serverFaults, serverOf } from '../own-server.ts';
+import { serverAddress } from '../../../input/server-address.ts';
+import { serverFaults, serverOf } from '../own-server.ts';
 
 /** Where a server is: the folder of its files, and its address if the configuration has another. */
 export interface ServerPlace {
@@ -10,7 +11,7 @@ export interface ServerPlace {
 
 /** The address for the hooks. @throws CliError `usage` */
 function addressFor({ server }: ResolvedConfig, url: string | undefined): string {
-  return url === undefined ? publicAddress(server) : addressOf(url);
+  return url === undefined ? publicAddress(server) : serverAddress(url);
 }
 
 /** Faults of the server that the hooks name. A server of another address never gets the token. */

@@ -1,4 +1,4 @@
-/** `assize init claude-code` as a whole program, with a home of its own and a stand-in for Claude Code. */
+/** `assize init claude-code` as a whole program, with a stand-in for Claude Code. */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -28,8 +28,8 @@ function managedFolder({ platform, env }: Places): string {
 }
 
 /**
- * What keeps the hooks from running, in any of the files: each can be changed by a commit, a branch
- * or an administrator.
+ * The settings in any of the files that keep the hooks from running. A commit, a branch or an
+ * administrator can change each of them.
  */
 export function settingsFaults(files: readonly string[], address: string | undefined): string[] {
   const read = files.map((path) => ({ path, settings: settingsIn(path) }));
@@ -49,7 +49,7 @@ export function settingsFaults(files: readonly string[], address: string | undef
   ];
 }
 
-/** Undefined for a file that cannot be read. Comments are no fault, as Claude Code may read them. */
+/** Undefined for a file that cannot be read. Comments are read over: Claude Code may do so too. */
 function settingsIn(path: string): Readonly<Record<string, unknown>> | undefined {
   let text: string;
   try {

@@ -3,9 +3,10 @@ import { isAssizeError } from '#base';
 import { loadConfig } from '#config';
 import { publicAddress } from '#server';
 import { CliError, EXIT, type ExitCode } from '../../../errors.ts';
+import { serverAddress } from '../../../input/server-address.ts';
 import type { Session } from '../../../store/session.ts';
 import { line } from '../../../terminal/printable.ts';
-import { addressOf, serverFaults } from '../own-server.ts';
+import { serverFaults } from '../own-server.ts';
 import { tokenFileOf } from './agent.ts';
 import { ownEntries, readClient } from './client-text.ts';
 import type { ClientName } from './clients.ts';
@@ -34,7 +35,7 @@ export async function check(session: Session, client: ClientName | undefined, op
   if (ours.length === 0 && strange.length === 0)
     throw new CliError('usage', 'No server is behind Assize here. Begin with assize init mcp.');
   const config = await loadConfig({ from: options.server });
-  const url = options.url === undefined ? publicAddress(config.server) : addressOf(options.url);
+  const url = options.url === undefined ? publicAddress(config.server) : serverAddress(options.url);
   const faults = await clientFaults(url, ours, options.server);
   const checked: Checked[] = [...strange];
   if (faults.length === 0) for (const one of ours) checked.push(await checkedEntry(one));
