@@ -4,9 +4,10 @@ import type { GrantIssuer } from '#config';
 import type { Domain } from '#kernel';
 import { HALT_ACTION, REVOKE_ACTION } from '#ledger';
 import type { Clock } from '#oracle';
-import { Assize } from '#runtime';
+import type { Assize } from '#runtime';
 import { ServerError } from '../errors.ts';
 import type { OfficeWrits } from '../principals/office-writs.ts';
+import { ServedAssize } from '../served-assize.ts';
 
 export interface CellOrdersOptions {
   readonly cell: Cell;
