@@ -49,6 +49,7 @@ export {
 export {
   type AuditReport,
   auditCheckpoints,
+  type CheckedEffects,
   type CheckpointOptions,
   type CheckpointSink,
   type FsckFault,

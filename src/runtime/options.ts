@@ -443,7 +443,7 @@ export function snapshotSecretOf({ effects = {}, signer }: AssizeOptions): Uint8
 }
 
 /** @throws RuntimeError `bad_option` */
-function recoveryKeyOf({ recoveryKey }: EffectOptions, signer: EntrySigner | undefined): Uint8Array {
+export function recoveryKeyOf({ recoveryKey }: EffectOptions, signer?: EntrySigner): Uint8Array {
   if (recoveryKey !== undefined && recoveryKey.length < RECOVERY_KEY_CHARACTERS_MIN)
     throw badOption(
       `effects.recoveryKey must be a secret of at least ${RECOVERY_KEY_CHARACTERS_MIN} characters, such as 64 random hex digits`,

@@ -8,7 +8,7 @@ import { declareTool } from '#effects';
 import { openSqlite } from '#stores';
 import { sqlTool } from '#tools/sql';
 import { treated, ZOE } from '../support/clinic/treatment-trajectory.ts';
-import { operator, runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { operator, RECOVERY_KEY, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { openUnguarded } from '../support/ledger/unguarded.ts';
 import { runCommand } from '../support/process/command.ts';
 import { inEffectsFolder, mail, wide } from '../support/process/effects-folder.ts';
@@ -339,6 +339,28 @@ describe('list', () => {
 test('resolve --help says that the name of --by is not checked', async () => {
   const { out } = await runCommand(here.folder, here.url, 'effects', 'resolve', '--help');
   expect(out.replace(/\s+/g, ' ')).toContain('A process that can write the store can decide under any name.');
+});
+
+test('fsck says whether it has checked the effect log, by the key', async () => {
+  await here.inDoubt(true);
+  const fsck = (...args: string[]) => runCommand(here.folder, here.url, 'fsck', ...args);
+  expect((await fsck()).out).toContain('not checked: the MACs of 1 tool transaction, because there is no key');
+  writeFileSync(join(here.folder, 'recovery.key'), RECOVERY_KEY);
+  const { code, out } = await fsck('--recovery-key', 'recovery.key');
+  expect({ code, out }).toEqual({
+    code: 0,
+    out: expect.stringContaining('checked: the MACs of 1 tool transaction, 1 of them authentic'),
+  });
+  writeFileSync(join(here.folder, 'other.key'), RECOVERY_KEY.toUpperCase());
+  const other = await fsck('--recovery-key', 'other.key', '--json');
+  expect({ code: other.code, report: JSON.parse(other.out) }).toMatchObject({
+    code: 1,
+    report: {
+      valid: false,
+      effects: { transactions: 1, authentic: 0 },
+      faults: [{ code: 'effect_not_authentic', epoch: 1 }],
+    },
+  });
 });
 
 test.each(['list', 'recover', 'resolve'])('%s --help has examples and exit codes', async (name) => {

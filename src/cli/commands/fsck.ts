@@ -1,15 +1,18 @@
 import type { Command } from 'commander';
-import { fsck as check, type NotCompared, readCheckpoint } from '#runtime';
+import { type CheckedEffects, fsck as check, type NotCompared, readCheckpoint } from '#runtime';
 import { counted } from '#views';
 import { EXIT } from '../errors.ts';
 import { entryKeyOption, withSharedOptions } from '../files/options.ts';
 import { faultText } from '../render/fault-text.ts';
 import { checkpointOption, logKeyOption, readKnownLog, usedCheckpoint } from '../store/log-files.ts';
+import { project } from '../store/project.ts';
+import { type RecoveryKeyOptions, readRecoveryKey, recoveryKeyOption } from '../store/recovery-key.ts';
+import { rootRecovery } from '../store/root-key.ts';
 import { inSession, type SharedOptions } from '../store/session.ts';
 import { watchedStore } from '../store/watched-store.ts';
 import { green, line, type Printable, red, yellow } from '../terminal/printable.ts';
 
-interface FsckOptions extends SharedOptions {
+interface FsckOptions extends SharedOptions, RecoveryKeyOptions {
   readonly checkpoint?: string;
   readonly logKey: readonly string[];
   readonly entryKey: readonly string[];
@@ -24,7 +27,8 @@ export function fsck(program: Command): void {
       )
       .addOption(checkpointOption)
       .addOption(logKeyOption)
-      .addOption(entryKeyOption),
+      .addOption(entryKeyOption)
+      .addOption(recoveryKeyOption),
   )
     .addHelpText('after', 'Negative: the check found a fault. Each finding names its location.')
     .action(
@@ -34,16 +38,22 @@ export function fsck(program: Command): void {
           signed === undefined
             ? {}
             : { checkpoint: readCheckpoint(signed, readKnownLog(session.storeUrl, options.logKey)).checkpoint };
+        const { recoveryKey } = {
+          ...rootRecovery(session.storeUrl),
+          ...project()?.effects,
+          ...readRecoveryKey(options.recoveryKey),
+        };
         return session.withStore(
           'readonly',
           async (store) => {
             const report = await check(watchedStore(store, session.interruption), {
               ...kept,
               ...(options.entryKey.length > 0 && { entryKeys: options.entryKey }),
+              ...(recoveryKey !== undefined && { recoveryKey }),
               onProgress: (done, total) => session.progress.report('checking entries', done, total),
             });
             session.progress.end();
-            const { valid, entries, logged, trajectories, faults, notCompared, answersElsewhere } = report;
+            const { valid, entries, logged, trajectories, faults, notCompared, answersElsewhere, effects } = report;
             if (session.json) session.out.document(report);
             else {
               for (const { trajectory_id, fault } of trajectories) {
@@ -57,6 +67,7 @@ export function fsck(program: Command): void {
                   line`${yellow('not compared')}: ${counted(answersElsewhere, 'oracle answer')} of imported entries, or of another oracle log`,
                 );
               if (trajectories.length === 0 && entries > 0) return EXIT.negative;
+              if (effects !== undefined) session.out.line(effectsLine(effects));
               const sum = line`${counted(entries, 'entry')} in ${counted(trajectories.length, 'trajectory')}, ${logged} of them in the log.`;
               session.out.line(valid ? green(sum) : red(sum));
               session.out.line(
@@ -71,6 +82,13 @@ export function fsck(program: Command): void {
         );
       }),
     );
+}
+
+function effectsLine({ transactions, authentic }: CheckedEffects): Printable {
+  const what = counted(transactions, 'tool transaction');
+  return authentic === undefined
+    ? line`${yellow('not checked')}: the MACs of ${what}, because there is no key; pass --recovery-key FILE`
+    : line`checked: the MACs of ${what}, ${authentic} of them authentic`;
 }
 
 /** Maximum number of listed partitions; --json has more. */

@@ -13,9 +13,11 @@ import {
 import { type Checkpoint, Frontier, leafHash, type TreeNode } from '#merkle';
 import type { OracleStore } from '#oracle';
 import { checkMemory, type UnverifiedPartition } from '../../memory/maintain/check.ts';
+import { recoveryKeyOf } from '../../options.ts';
 import { snapshotFault } from '../../writer/snapshots/check.ts';
 import { type VerifyOptions, verifyStore } from '../verify.ts';
 import { type AnswerFault, checkPinnedAnswers, hasOracleLog } from './check-answers.ts';
+import { type CheckedEffects, checkEffectMacs, type EffectFault } from './check-effect-macs.ts';
 import { checkEffectTexts, type EffectTextLost } from './check-effect-texts.ts';
 
 /** A fault of a store, besides the faults that `verify` finds in its trajectories. */
@@ -47,6 +49,11 @@ export type FsckFault =
    * was changed.
    */
   | EffectTextLost
+  /**
+   * A transaction of the effect log has no MAC under the recovery key, or a key in the table of
+   * keys does not lead to its effect.
+   */
+  | EffectFault
   /** The log is truncated or has diverged, compared with the kept checkpoint. */
   | { readonly code: 'checkpoint'; readonly detail: string };
 
@@ -60,6 +67,11 @@ export interface FsckReport {
   readonly faults: readonly FsckFault[];
   /** Absent if all facts were compared. A store with this field is never valid. */
   readonly notCompared?: NotCompared;
+  /**
+   * The transactions of the effect log, and how many of them have MACs under the recovery key.
+   * Absent if there are none.
+   */
+  readonly effects?: CheckedEffects;
   /**
    * Number of answers that entries pin and that the oracle log of this store never had: of imported
    * entries, and of trajectories with another oracle log. Absent if there are none.
@@ -80,11 +92,14 @@ export interface NotCompared {
 export interface FsckOptions extends Pick<VerifyOptions, 'threads' | 'entryKeys' | 'onProgress'> {
   /** The last checkpoint, verified by the caller. */
   readonly checkpoint?: Checkpoint;
+  /** The recovery key of the processes that call tools (`EffectOptions.recoveryKey`). */
+  readonly recoveryKey?: string;
 }
 
 const SIZE = arg.of('a bigint', (value) => typeof value === 'bigint');
 const FSCK_OPTIONS = arg.options<FsckOptions>({
   checkpoint: arg.optional(arg.members({ origin: arg.text, size: SIZE, root: arg.bytes })),
+  recoveryKey: arg.optional(arg.text),
   threads: arg.optional(arg.number),
   entryKeys: arg.any,
   onProgress: arg.any,
@@ -136,7 +151,7 @@ function entriesOf(known: readonly { readonly entries: number }[]): number {
 
 async function checkEntries(
   store: LedgerStore & LogStore & Partial<SnapshotStore & OracleStore>,
-  { checkpoint, ...options }: FsckOptions,
+  { checkpoint, recoveryKey, ...options }: FsckOptions,
   faults: FsckFault[],
 ): Promise<FsckReport> {
   const trajectories = await verifyStore(store, options);
@@ -145,6 +160,8 @@ async function checkEntries(
   await checkErasedAnswers(store, faults);
   const elsewhere = hasOracleLog(store) ? await checkPinnedAnswers(store, trajectories, FAULTS_MAX, faults) : 0;
   await checkEffectTexts(store, FAULTS_MAX, faults);
+  const key = recoveryKey === undefined ? undefined : recoveryKeyOf({ recoveryKey });
+  const effects = await checkEffectMacs(store, key, FAULTS_MAX, faults);
   const { read, size, rootThen } = await checkLog(store, faults, checkpoint?.size);
   if (checkpoint !== undefined) checkKept(checkpoint, read, rootThen, faults);
   return {
@@ -153,6 +170,7 @@ async function checkEntries(
     logged: size,
     trajectories,
     faults: faults.slice(0, FAULTS_MAX),
+    ...(effects.transactions > 0 && { effects }),
     ...(notCompared && { notCompared }),
     ...(elsewhere > 0 && { answersElsewhere: elsewhere }),
   };

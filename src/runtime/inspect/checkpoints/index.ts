@@ -4,6 +4,7 @@
  * history.
  */
 export { type AuditReport, auditCheckpoints } from './audit.ts';
+export type { CheckedEffects } from './check-effect-macs.ts';
 export {
   type CheckpointOptions,
   type CheckpointSink,
