@@ -615,6 +615,7 @@ export class Assize {
     // The effect engine reports outcomes to open trajectories, so they are released after it
     // closes.
     const cut = (await this.#effects?.close(timeoutMs, recover)) ?? [];
+    this.#snapshots.closing();
     for (const trajectoryId of [...this.#open.keys()]) this.release(trajectoryId);
     await this.#snapshots.settled();
     forgetWords();

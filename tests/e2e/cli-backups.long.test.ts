@@ -1,7 +1,7 @@
 /** The commands backup, restore and store retire. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -140,6 +140,20 @@ describe('restore', () => {
     copyFileSync(at('d.db.anchors.json'), at('r.db.anchors.json'));
     const branched = await assize('branch', 'david-1', '5', '--note', 'x', '--store', 'sqlite:./r.db');
     expect(branched).toMatchObject({ code: 0 });
+  });
+
+  test('a backup with archived entries says what it needs', async () => {
+    expect(await assize('archive', '--segment-level', '2', '--keep', '4')).toMatchObject({ code: 0 });
+    expect(await assize('backup', 'a.db')).toMatchObject({ code: 0 });
+    const without = await assize('restore', 'a.db', '--store', 'sqlite:./r.db', ...known());
+    expect(without).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/nothing is restored\. Copy the archive to .*r\.db\.archive, or name .* --archive/),
+    });
+    expect(existsSync(at('r.db'))).toBe(false);
+    cpSync(at('d.db.archive'), at('r.db.archive'), { recursive: true });
+    expect(await assize('restore', 'a.db', '--store', 'sqlite:./r.db', ...known())).toMatchObject({ code: 0 });
+    expect(await entriesIn('r.db')).toBe(28);
   });
 
   const CHANGES: Readonly<Record<string, string>> = {

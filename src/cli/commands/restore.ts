@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
+import { isAssizeError } from '#base';
 import { type FsckReport, fsck, readCheckpoint } from '#runtime';
 import { defaultArchive, openSqlite } from '#stores';
 import { counted } from '#views';
@@ -98,6 +99,14 @@ async function check(session: Session, options: RestoreOptions, copy: string): P
     const open = await openEffects(store);
     const isBehind = checkpoint !== undefined && report.logged < checkpoint.size;
     return { report, openEffects: open.map(({ epoch }) => epoch), isCompared: checkpoint !== undefined, isBehind };
+  } catch (error) {
+    if (!isAssizeError(error, 'archive_not_named')) throw error;
+    const beside = `${requireSqlitePath(session.storeUrl, 'restore')}.archive`;
+    throw new CliError(
+      'usage',
+      `The backup has entries in an archive, which is not in the backup, and nothing is restored. Copy the archive to ${beside}, or name its place with --archive file:FOLDER.`,
+      { cause: error },
+    );
   } finally {
     session.progress.end();
     await store.close();

@@ -267,7 +267,7 @@ function freezeOf(domain: Domain, pending: PendingPayload): Freeze {
   return { frozen, changing: changingOf(domain, pending) ?? frozen };
 }
 
-/** Undefined if the pending freezes the whole state or nothing, or if only blobs have its changes. */
+/** Undefined if it freezes the whole state or nothing, or if only blobs have its changes. */
 function reservedBy(domain: Domain, { freezes, proposal }: PendingPayload): readonly Pattern[] | undefined {
   const { delta, approval } = proposal;
   if (freezes === 'world' || freezes.length === 0 || isBlobRef(delta.state) || isBlobRef(approval)) return undefined;

@@ -53,6 +53,24 @@ test('snapshots are left while a trajectory runs, and closing reads no entry', a
   expect((await fsck(store)).faults).toEqual([]);
 });
 
+test('closing leaves a snapshot that was too large while the trajectory ran', async () => {
+  const store = new CountingStore();
+  const assize = runtime(store);
+  const trajectory = await assize.create(desk, { trajectoryId: 't', writs: [granted, worker] });
+  for (const box of ['a', 'b']) {
+    const paper = {
+      ...intent('put', { paper: 'x'.repeat(1_000_000) }, worker),
+      role: { name: 'filer', params: { box } },
+    };
+    await trajectory.propose(paper as never);
+  }
+  await lengthened(trajectory, SNAPSHOT_AFTER + 100);
+  expect(store.put).toEqual([]);
+  const { length } = trajectory;
+  await assize.close();
+  expect(store.put).toEqual([length - 1]);
+});
+
 test('closing leaves a snapshot also after a reload, a halt and a revocation', async () => {
   const store = new CountingStore();
   const [one, other] = [runtime(store), runtime(store)];

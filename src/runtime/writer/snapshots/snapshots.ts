@@ -19,6 +19,12 @@ export const SNAPSHOT_AFTER = 2_000;
  */
 export const BYTES_AN_ENTRY = 512;
 
+/**
+ * The same when the runtime closes. A process writes the last snapshot once, and each process that
+ * opens the trajectory reads it, so a larger one is worth it.
+ */
+const BYTES_AN_ENTRY_AT_CLOSE: number = 4 * BYTES_AN_ENTRY;
+
 /** Notified of a failed snapshot. Nothing else fails because of it. */
 export type SnapshotListener = (error: RuntimeError) => void;
 
@@ -37,6 +43,7 @@ export class Snapshots {
   readonly #nextAttempts: Map<string, number> = new Map();
   readonly #underWay: Set<Promise<void>> = new Set();
   readonly #keys: SnapshotKeys;
+  #bytesAnEntry: number = BYTES_AN_ENTRY;
 
   constructor(
     store: SnapshotStore | undefined,
@@ -127,7 +134,7 @@ export class Snapshots {
     const since = this.#since(trajectoryId, seq);
     this.#nextAttempts.set(trajectoryId, seq + since);
     try {
-      return snapshotOf(source, BYTES_AN_ENTRY * since, this.#keys);
+      return snapshotOf(source, this.#bytesAnEntry * since, this.#keys);
     } catch (error) {
       this.#tell(failed(trajectoryId, 'could not be serialised', error));
       return undefined;
@@ -146,6 +153,11 @@ export class Snapshots {
     const done = work().catch((error: unknown) => this.#tell(failed(trajectoryId, 'was not written', error)));
     this.#underWay.add(done);
     void done.finally(() => this.#underWay.delete(done));
+  }
+
+  /** From now on snapshots may be larger, because the runtime closes. */
+  closing(): void {
+    this.#bytesAnEntry = BYTES_AN_ENTRY_AT_CLOSE;
   }
 
   /** Resolves when no work is in flight. */
