@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CliError } from 'assize/internal/cli/errors.ts';
+import { CliError, note } from 'assize/internal/cli/errors.ts';
 import { unwritable } from 'assize/internal/cli/files/file-faults.ts';
 import { makeFolder, requireWritable } from 'assize/internal/cli/files/folders.ts';
 import type { Session } from 'assize/internal/cli/store/session.ts';
@@ -124,6 +124,11 @@ export function refuseUnusedOptions(
   const goesBy = (setting: string) => (experiment: Listed) => (experiment.uses ?? usual).includes(setting);
   for (const [setting, option] of Object.entries(settings)) {
     if (option === undefined || chosen.some(goesBy(setting))) continue;
+    // A loop over all experiments gives each of them the same seed.
+    if (setting === 'seed' && chosen.length > 0) {
+      note(`${option} changes nothing here: chance has no part in ${listOf(chosen.map(({ name }) => name))}.`);
+      continue;
+    }
     const names = experiments.filter(goesBy(setting)).map(({ name }) => name);
     const which =
       names.length === 1 ? `experiment ${names[0]}. Name it` : `experiments ${listOf(names)}. Name some of them`;
@@ -132,7 +137,7 @@ export function refuseUnusedOptions(
 }
 
 function listOf(names: readonly string[]): string {
-  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }
 
 /** Runs one: how far it is stands on standard error, and Ctrl-C ends it between two runs. */

@@ -233,7 +233,6 @@ test.each<readonly [what: string, args: readonly string[], saying: RegExp]>([
   ['a name that is none', ['isolate'], /There is no experiment isolate\. Choose from verdicts, isolation, /],
   ['a seed that is no number', ['weakening', '--seed', 'x'], /whole number/],
   ['no runs', ['weakening', '--runs', '0'], /whole number from 1/],
-  ['a seed of what is left to no chance', ['weakening', '--seed', '7'], /--seed is for the experiments verdicts, /],
   ['runs of what has none', ['weakening', 'composition', '--runs', '7'], /--runs is for the experiments verdicts, /],
   [
     'a server for what needs none',

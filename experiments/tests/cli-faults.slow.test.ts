@@ -114,6 +114,12 @@ test('plots are drawn into a folder, which is made', async () => {
   );
 });
 
+test('a seed of what is left to no chance: a remark, and the run', async () => {
+  const { code, err } = await assize('aliasing', '--seed', '7');
+  expect(code).toBe(0);
+  expect(err).toContain('--seed changes nothing here: chance has no part in aliasing.');
+});
+
 test.each([
   ['a name that is none', ['recoverey'], /There is no experiment recoverey\. Choose from speculation, /],
   ['a seed that is no number', ['sanity', '--seed', 'x'], /whole number/],
@@ -129,7 +135,6 @@ test.each([
     ['sanity', '--data', 'x'],
     /--data is for the experiments tasks and model-runs. Name some of them, or/,
   ],
-  ['a seed of what is left to no chance', ['aliasing', '--seed', '7'], /--seed is for the experiments speculation, /],
   ['fewer runs of what has none', ['aliasing', '--quick'], /--quick is for the experiments speculation, /],
   ['an option and no experiment', ['--quick'], /--quick is for the experiments speculation, /],
   ['a store, as none is opened', ['sanity', '--store', 'memory:'], /unknown option '--store'/],

@@ -92,6 +92,15 @@ describe('create', () => {
     expect((await json(0, 'verify', '--deep', '--domain', 'claims.ts')).valid).toBe(true);
   });
 
+  test('makes a root key without a config, and an agent acts under it', async () => {
+    rmSync(join(folder, 'claims.db.anchors.json'));
+    const made = await assize('create', 'demo', '--domain', 'budget');
+    expect(made).toMatchObject({ code: 0, err: expect.stringContaining('Created the root key') });
+    const spend = ['--role', 'spender', '--params', '{"agent":"ada"}', '--args', '{"amount":1}'];
+    const { code, out } = await assize('propose', 'demo', 'spend', ...spend, '--as', 'agent:ada');
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/^committed as /) });
+  });
+
   test.each([
     ['a state that breaks a rule', ['--domain', 'claims.ts', '--initial', '{"claims":{"z":101}}'], /more than 100/],
     ['a state of another form', ['--domain', 'claims.ts', '--initial', '{"claims":{"z":"x"}}'], /claims/],

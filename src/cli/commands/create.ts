@@ -54,7 +54,7 @@ export function create(program: Command): void {
         const { initial = world?.initial, note = world?.note, override = false } = options;
         const domain = await oneDomain(options.domain ?? world?.domain ?? onlyDomain(trajectoryId));
         return withStore('create', async (store) => {
-          const anchors = anchorsFor(storeUrl, options.anchors);
+          const anchors = anchorsFor(storeUrl, options);
           const assize = new Assize({
             store,
             domains: [domain],
@@ -92,10 +92,13 @@ function worldNamed(trajectoryId: string): WorldConfig | undefined {
   return Object.hasOwn(worlds, trajectoryId) ? worlds[trajectoryId] : undefined;
 }
 
-/** In a project, a local store without anchors gets a root key. @throws CliError; ConfigError */
-function anchorsFor(storeUrl: string, file: string | undefined): readonly string[] {
+/**
+ * A local store without anchors gets a root key, unless the trajectory has writs of another one.
+ * @throws CliError; ConfigError
+ */
+function anchorsFor(storeUrl: string, { anchors: file, writ }: Pick<Options, 'anchors' | 'writ'>): readonly string[] {
   const anchors = readAnchors(storeUrl, file);
-  const needsRoot = anchors.length === 0 && project() !== undefined && storeUrl.startsWith('sqlite:');
+  const needsRoot = anchors.length === 0 && writ.length === 0 && storeUrl.startsWith('sqlite:');
   return needsRoot ? [requireRootKey(storeUrl).publicKey] : anchors;
 }
 

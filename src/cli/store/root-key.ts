@@ -67,7 +67,7 @@ export function rootKeyToAct(storeUrl: string): RootKey {
   if (root !== undefined) return root;
   throw new CliError(
     'usage',
-    'The store has no root key, which signs the writ of --as. Pass --writ FILE, or create the store in a project (assize init) with assize create.',
+    'The store has no root key, which signs the writ of --as. Pass --writ FILE, or create the store with assize create, which makes a root key beside it.',
   );
 }
 
