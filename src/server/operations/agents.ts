@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { AGENTS, type AgentsState, changeAgent } from '#config';
 import { Trajectory } from '#runtime';
+import { rulingView } from '#views';
 import { ServerError } from '../errors.ts';
 import type { Caller } from '../principals/caller.ts';
 import { problemOf } from '../problems/problem.ts';
-import { rulingDocument } from '../rulings.ts';
 import type { Service } from '../service.ts';
 import { documentForm, instant, json, name, rulingForm } from './forms.ts';
 import { ADMINS, type Operation, operation, READERS } from './operation.ts';
@@ -84,7 +84,7 @@ const change = (does: keyof typeof SUMMARIES) =>
         { store, assize, now: clock.now(), onFailure },
       );
       const tokens = does === 'stop' ? await service.tokens.revokeOf(agent) : 0;
-      return { body: { ruling: rulingDocument(ruling), tokens, failed: failed as never } };
+      return { body: { ruling: rulingView(ruling), tokens, failed: failed as never } };
     },
   });
 
