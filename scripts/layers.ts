@@ -13,6 +13,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   base: [],
   canon: ['base'],
   traces: ['base'],
+  schemas: ['base'],
   merkle: ['base', 'canon'],
   ledger: ['base', 'canon', 'merkle'],
   authority: ['base', 'canon'],
@@ -25,7 +26,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   agents: ['base', 'canon', 'authority', 'ledger', 'kernel', 'oracle', 'effects', 'runtime', 'stores'],
   chat: ['base', 'canon', 'authority', 'ledger', 'kernel', 'oracle', 'memory', 'runtime', 'agents'],
   witness: ['base', 'canon', 'merkle'],
-  tools: ['base', 'canon', 'authority', 'effects'],
+  tools: ['base', 'canon', 'schemas', 'authority', 'effects'],
   domains: ['base', 'canon', 'authority', 'kernel', 'runtime', 'stores'],
   cells: ['base', 'canon', 'merkle', 'ledger', 'authority', 'kernel', 'oracle', 'runtime', 'stores'],
   testing: [
@@ -46,7 +47,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ],
   mining: ['base', 'canon', 'ledger', 'authority', 'runtime', 'domains'],
   integrations: ['base', 'canon', 'traces', 'authority', 'kernel', 'oracle', 'agents', 'calls'],
-  mcp: ['base', 'canon'],
+  mcp: ['base', 'canon', 'schemas'],
   conformance: ['base', 'canon'],
   server: [
     ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
@@ -100,6 +101,14 @@ const PURE: readonly string[] = [
 /** The libraries that a folder may import. */
 const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   'runtime/inspect/bundle': ['fflate'],
+  schemas: [
+    'ajv',
+    'ajv/dist/2019.js',
+    'ajv/dist/2020.js',
+    'ajv/dist/refs/json-schema-draft-06.json',
+    'ajv-draft-04',
+    'ajv-formats',
+  ],
   kernel: ['zod'],
   effects: ['zod'],
   'agents/extraction': ['zod'],
@@ -128,7 +137,6 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   mcp: [
     ...['@modelcontextprotocol/client', '@modelcontextprotocol/client/stdio'],
     ...['@modelcontextprotocol/server', '@modelcontextprotocol/server/stdio'],
-    '@modelcontextprotocol/server/validators/ajv',
   ],
   'mcp/serve': ['zod'],
   server: ['hono', '@hono/node-server', 'jose', 'openid-client', 'zod'],

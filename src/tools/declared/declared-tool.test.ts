@@ -207,7 +207,11 @@ describe('a declaration is refused', () => {
     ['that can be undone, and is not', { compensate: undefined }, 'compensate'],
     ['that is irreversible, and undone', { class: keyed }, 'irreversible'],
     ['whose input is none', { input: { type: 'array' } }, 'input'],
-    ['whose schema is none', { input: { type: 'object', properties: { a: { type: 'horse' } } } }, 'JSON Schema'],
+    [
+      'whose schema is none',
+      { input: { type: 'object', properties: { a: { type: 'horse' } } } },
+      'at /properties/a/type',
+    ],
     ['with a member too many', { retries: 3 }, 'retries'],
     ['whose cost is no amounts', { cost: { usd: -1 } }, 'cost'],
     ['whose cost of undoing is no amounts', { undoCost: { usd: 0.5 } }, 'undoCost'],

@@ -12,13 +12,11 @@ import {
   type Tool,
   type ToolSpec,
 } from '#effects';
+import { compiled } from '#schemas';
 import { invalidTool, readOptions } from '../options.ts';
-import { misfitDefaultIn } from './defaults.ts';
 import { filledKey, keyForm, keyProblem } from './key.ts';
 import { CALLS, type KeyedCall, keyConflict, keyedCalls, type Part } from './keyed-calls.ts';
 import { type Mapping, mapped, mappingProblem, requireFrom, type Sources } from './mapping.ts';
-import { spelledOut } from './spelled-out.ts';
-import { uncheckedIn, withoutIdleType } from './unchecked.ts';
 
 /** A callable by name, with its arguments. Default: the tool receives the whole input. */
 export interface DeclaredCall {
@@ -30,7 +28,10 @@ export interface DeclaredCall {
 export interface ToolDeclaration {
   readonly name: string;
   readonly description?: string;
-  /** A JSON Schema of an object. A schema that can't be checked in full is refused. */
+  /**
+   * A JSON Schema of an object, of the draft that its `$schema` names, by default 2020-12. A schema
+   * that can't be checked in full is refused.
+   */
   readonly input: { readonly [keyword: string]: Json };
   readonly class: ToolSpec['class'];
   /** Scopes with `{member}` for a part of the input. */
@@ -128,8 +129,7 @@ export function declaredTool(
   const { name, description, class: sort, reads, writes, key = '{key}', uncompensated } = read;
   const { cost, undoCost, channel, sensitive, parallel } = read;
   if (sort === undefined) throw invalidTool(name, compensationWithout(read));
-  const schema = schemaOf(name, read.input);
-  const members = membersOf(name, schema);
+  const { schema, members } = inputOf(name, read.input);
   requireScopes(name, [...(reads ?? []), ...(writes ?? [])], members);
   const problem = keyProblem(key, members, { isUndone: read.compensate !== undefined });
   if (problem !== undefined) throw invalidTool(name, problem);
@@ -261,35 +261,29 @@ function compensationWithout({ compensate }: ToolDeclaration): string {
     : 'it has a compensation without a class. Set reversibility, delivery and sink';
 }
 
-/** Older versions of zod convert a JSON Schema into a schema that accepts more. */
-function requireConversion(name: string): void {
-  const { major, minor, patch } = z.core.version;
-  if (major > 4 || minor >= 4) return;
-  const advice = 'Use zod 4.4 or later, or give a zod schema as input';
-  throw invalidTool(name, `zod ${major}.${minor}.${patch} does not convert a JSON Schema. ${advice}`);
-}
-
-function schemaOf(name: string, input: unknown): z.ZodType {
-  if (input instanceof z.ZodType) return input;
-  requireConversion(name);
-  let schema: Json;
-  let made: z.ZodType;
+/** The zod schema of an input, and the fields that the input has. */
+function inputOf(name: string, input: unknown): { readonly schema: z.ZodType; readonly members: ReadonlySet<string> } {
+  if (input instanceof z.ZodType) return { schema: input, members: membersIn(jsonSchemaOf(name, input)) };
+  let json: Json;
   try {
-    schema = withoutIdleType(spelledOut(copyJson(input, { foreign: true })) as ToolDeclaration['input']);
-    made = z.fromJSONSchema(schema as never);
+    json = copyJson(input, { foreign: true });
   } catch (cause) {
     throw invalidTool(name, `its input is not a JSON Schema: ${(cause as Error).message.replace(/\.$/, '')}`, cause);
   }
-  const unchecked = uncheckedIn(schema);
-  if (unchecked !== undefined) throw invalidTool(name, `its input cannot be checked: ${unchecked}`);
-  const misfit = misfitDefaultIn(schema as ToolDeclaration['input']);
-  if (misfit !== undefined) throw invalidTool(name, `its input cannot be used: ${misfit}`);
-  return made;
+  const { unusable, faultOf } = compiled(json, { isOnlyCheck: true });
+  if (faultOf === undefined) throw invalidTool(name, `its input cannot be used: ${unusable}`);
+  const schema = JSON_VALUE.transform((value, problems) => {
+    const message = faultOf(value);
+    if (message === undefined) return value;
+    problems.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  });
+  return { schema, members: membersIn(json as ReadSchema) };
 }
 
-function membersOf(name: string, schema: z.ZodType): ReadonlySet<string> {
+function jsonSchemaOf(name: string, input: z.ZodType): ReadSchema {
   try {
-    return membersIn(z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' }) as ReadSchema);
+    return z.toJSONSchema(input, { io: 'output', unrepresentable: 'any' }) as ReadSchema;
   } catch (cause) {
     throw invalidTool(name, `the fields of its input cannot be read: ${(cause as Error).message}`, cause);
   }
@@ -297,6 +291,7 @@ function membersOf(name: string, schema: z.ZodType): ReadonlySet<string> {
 
 /** The parts of a JSON Schema from which fields are read. */
 interface ReadSchema {
+  readonly $ref?: string;
   readonly properties?: object;
   readonly required?: readonly string[];
   readonly anyOf?: readonly ReadSchema[];
@@ -307,14 +302,30 @@ interface ReadSchema {
 /**
  * The fields of an object. For alternatives, the fields that every alternative has and requires.
  */
-function membersIn(schema: ReadSchema, isAlternative = false): ReadonlySet<string> {
-  const { properties = {}, required = [], anyOf = [], oneOf = [], allOf = [] } = schema;
+function membersIn(
+  schema: ReadSchema,
+  root: ReadSchema = schema,
+  isAlternative: boolean = false,
+  around: readonly ReadSchema[] = [],
+): ReadonlySet<string> {
+  if (typeof schema !== 'object' || schema === null || around.includes(schema)) return new Set();
+  const { $ref, properties = {}, required = [], anyOf = [], oneOf = [], allOf = [] } = schema;
+  const within = (each: ReadSchema, isOne: boolean): ReadonlySet<string> =>
+    membersIn(each, root, isOne, [...around, schema]);
   const own = Object.keys(properties).filter((name) => !isAlternative || required.includes(name));
   const common = [anyOf, oneOf].flatMap((choice) => {
-    const [first, ...others] = choice.map((each) => membersIn(each, true));
+    const [first, ...others] = choice.map((each) => within(each, true));
     return [...(first ?? [])].filter((name) => others.every((each) => each.has(name)));
   });
-  return new Set([...own, ...common, ...allOf.flatMap((each) => [...membersIn(each, isAlternative)])]);
+  const all = $ref === undefined ? allOf : [...allOf, referredTo($ref, root)];
+  return new Set([...own, ...common, ...all.flatMap((each) => [...within(each, isAlternative)])]);
+}
+
+/** The part of a schema that a JSON pointer names. Another reference adds no fields. */
+function referredTo($ref: string, root: ReadSchema): ReadSchema {
+  const parts = $ref.split('/').slice(1);
+  const part = (text: string): string => decodeURIComponent(text).replaceAll('~1', '/').replaceAll('~0', '~');
+  return $ref.startsWith('#') ? parts.reduce<any>((at, name) => at?.[part(name)], root) : {};
 }
 
 function requireScopes(name: string, scopes: readonly string[], members: ReadonlySet<string>): void {

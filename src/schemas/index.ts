@@ -1,0 +1,7 @@
+/**
+ * JSON Schemas of tools, compiled by one library.
+ * Guarantees: a schema means what the test suite of JSON Schema says for its draft, or is refused
+ * by the place of the part that would mean something else.
+ * Never: loads another file; throws for a schema or a value.
+ */
+export { type Compiled, type CompileOptions, compiled } from './compile.ts';
