@@ -522,3 +522,19 @@ describe.each([
     expect(it.made).toHaveLength(1);
   });
 });
+
+test('a gate in memory makes its calls, with rules and without, beside other gates', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'assize-gate-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const rules = join(folder, 'assize.yaml');
+  writeFileSync(
+    rules,
+    'id: all\ntools:\n  shop/pay: { class: irreversible }\nrules:\n  - { id: all, allow: shop/pay }\n',
+  );
+  const open = (more: object) => openGate({ store: 'memory:', server: 'shop', env: {}, ...more });
+  const [one, other, asks] = await Promise.all([open({ rules }), open({ rules }), open({})]);
+  for (const gate of [one, other])
+    expect(await gate.run(CALL, made)).toMatchObject({ end: 'done', result: { receipt: 1 } });
+  expect(await asks.run(CALL, made)).toMatchObject({ end: 'pending' });
+  for (const gate of [one, other, asks]) await gate.close();
+});

@@ -16,6 +16,8 @@ export interface RootKey extends KeyPair {
   readonly earlier?: readonly string[];
 }
 
+let inMemory: KeyPair | undefined;
+
 /** The environment variables of the root key. */
 const KEY = 'ASSIZE_ROOT_KEY';
 const KEY_FILE = 'ASSIZE_ROOT_KEY_FILE';
@@ -32,7 +34,7 @@ export function rootKeyFile(storeUrl: string): string | undefined {
 /**
  * The root key of a store: that of the environment, else that in the file beside a SQLite store.
  * The file is created if it does not exist. Of several processes that create it, one wins, and all
- * get its key. A store in memory gets a new key.
+ * get its key. The stores in memory of a process share a key that ends with it.
  *
  * @throws ConfigError `root_key_missing` for a store that is not local, `root_key_unwritable`,
  * `bad_root_key`, `unsafe_root_key`; the errors of the system
@@ -40,7 +42,10 @@ export function rootKeyFile(storeUrl: string): string | undefined {
 export function rootKeyOf(storeUrl: string, env: Environment = ownEnvironment()): RootKey {
   const found = findRootKey(storeUrl, env);
   if (found !== undefined) return found;
-  if (storeUrl === 'memory:') return { ...generateKeys(), origin: 'ephemeral', created: false };
+  if (storeUrl === 'memory:') {
+    inMemory ??= generateKeys();
+    return { ...inMemory, origin: 'ephemeral', created: false };
+  }
   const file = rootKeyFile(storeUrl);
   if (file === undefined)
     throw new ConfigError(

@@ -149,8 +149,10 @@ class Connection {
       if (tool === undefined)
         return errorAnswer(`There is no tool ${params.name}, or its definition waits for approval.`);
       const args = params.arguments ?? {};
-      const fault = faultOf(args) ?? (await gateway.argumentCheck.faultOf(tool, args));
-      if (fault !== undefined) return errorAnswer(`The arguments of ${params.name} are not valid: ${fault}`);
+      const misfit = faultOf(args);
+      if (misfit !== undefined) return errorAnswer(`The arguments of ${params.name} are not valid: ${misfit}`);
+      const fault = await gateway.upstream.faultOf(tool, args as Json);
+      if (fault !== undefined) return errorAnswer(`Nothing was called: ${fault}`);
       return await this.#talked(ctx, `${params.name}|${tool.hash}|${contentHash(args as Json)}`, (talk) =>
         this.#called(params.name, tool, args, ctx, talk),
       );

@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '@modelcontextprotocol/client';
 import { isAssizeError, isInstance, type Json } from '#base';
-import { ArgumentCheck } from './check-arguments.ts';
 import type { CallDesk, Outcome, PinnedTool, ServerView, WaitingCall } from './desk/call-desk.ts';
 import { KeptResults } from './results.ts';
 import { Conversations } from './talk/conversations.ts';
@@ -44,7 +43,6 @@ export class Gateway {
   readonly upstream: Upstream;
   readonly limits: GatewayLimits;
   readonly results: KeptResults = new KeptResults();
-  readonly argumentCheck: ArgumentCheck = new ArgumentCheck();
   readonly conversations: Conversations = new Conversations();
   /** The calls that this process is making, and those whose report is on its way. */
   readonly running: Set<string> = new Set();

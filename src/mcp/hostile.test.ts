@@ -91,7 +91,11 @@ describe('definitions', () => {
     const tools = [ADD, { ...ADD, name: 'a b' }, { ...ADD, name: 'two' }, { ...ADD, name: 'two', title: 'Other' }];
     const { client, warnings, close } = await facing(new HostileServer(tools));
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['add']);
-    expect(warnings.join()).toContain('3 tools have names or definitions that cannot be used');
+    expect(warnings).toEqual([
+      'The MCP server: the tool a b is hidden: no rule can have its name',
+      'The MCP server: the tool two is hidden: its name occurs twice',
+      'The MCP server: the tool two is hidden: its name occurs twice',
+    ]);
     await close();
   });
 });

@@ -5,14 +5,12 @@ type ClientPackage = typeof import('@modelcontextprotocol/client');
 type ClientStdio = typeof import('@modelcontextprotocol/client/stdio');
 type ServerPackage = typeof import('@modelcontextprotocol/server');
 type ServerStdio = typeof import('@modelcontextprotocol/server/stdio');
-type Ajv = typeof import('@modelcontextprotocol/server/validators/ajv');
 
 /** The packages of the MCP SDK, which are optional. @throws McpError `missing_peer` */
 export const loadClient: () => Promise<ClientPackage> = once(() => import('@modelcontextprotocol/client'));
 export const loadClientStdio: () => Promise<ClientStdio> = once(() => import('@modelcontextprotocol/client/stdio'));
 export const loadServer: () => Promise<ServerPackage> = once(() => import('@modelcontextprotocol/server'));
 export const loadServerStdio: () => Promise<ServerStdio> = once(() => import('@modelcontextprotocol/server/stdio'));
-export const loadAjv: () => Promise<Ajv> = once(() => import('@modelcontextprotocol/server/validators/ajv'));
 
 /** Loads at most once, as even a loaded module costs some time. A failure is tried again. */
 function once<T>(load: () => Promise<T>): () => Promise<T> {

@@ -20,8 +20,8 @@ export async function undoCall(
   if (on !== server) return notUndone(`it is undone by ${on}/${name}, so pass --name ${on} and its command`);
   const tool = await gateway.tool(name);
   if (tool === undefined) return notUndone(`there is no tool ${name}, or its definition waits for approval`);
-  const fault = await gateway.argumentCheck.faultOf(tool, args);
-  if (fault !== undefined) return notUndone(`the arguments of ${name} are not valid: ${fault}`);
+  const fault = await gateway.upstream.faultOf(tool, args);
+  if (fault !== undefined) return notUndone(fault);
   const end = await gatedCall<CallToolResult>(
     gateway,
     {

@@ -1,5 +1,5 @@
 import type { Tool } from '@modelcontextprotocol/client';
-import { isAssizeError, type Json } from '#base';
+import { isAssizeError, isRecord, type Json } from '#base';
 import { contentHash } from '#canon';
 
 /** The definition of a tool as it is pinned, with its hash. */
@@ -15,31 +15,60 @@ const NAME = /^[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,199}$/;
 /** The longest text of one definition, in characters. */
 const DEFINITION_MAX = 200_000;
 
+/** Hears of a tool that is left out, and why. */
+export type Hide = (name: string, why: string) => void;
+
 /**
  * The definitions of a list by name. Left out are names that no rule can say, names that occur
  * twice, and definitions that are too long or that have no canonical text.
  */
-export function definitionsOf(tools: readonly Tool[]): ReadonlyMap<string, Definition> {
+export function definitionsOf(tools: readonly Tool[], hide: Hide): ReadonlyMap<string, Definition> {
   const found = new Map<string, Definition>();
   const names = new Map<string, number>();
   for (const { name } of tools) names.set(name, (names.get(name) ?? 0) + 1);
   for (const tool of tools) {
-    const definition = NAME.test(tool.name) && names.get(tool.name) === 1 ? definitionOf(tool) : undefined;
-    if (definition !== undefined) found.set(tool.name, definition);
+    const { name } = tool;
+    const made = !NAME.test(name)
+      ? 'no rule can have its name'
+      : names.get(name) === 1
+        ? definitionOf(tool)
+        : 'its name occurs twice';
+    if (typeof made === 'string') hide(name, made);
+    else found.set(name, made);
   }
   return found;
 }
 
-function definitionOf(tool: Tool): Definition | undefined {
+/** The definition, or why there is none. */
+function definitionOf(tool: Tool): Definition | string {
   const text = JSON.stringify(tool);
-  if (text.length > DEFINITION_MAX) return undefined;
+  if (text.length > DEFINITION_MAX) return `its definition has more than ${DEFINITION_MAX} characters`;
   const json = JSON.parse(text) as Definition['json'];
   try {
     return { tool: JSON.parse(text) as Tool, json, hash: contentHash(json) };
   } catch (error) {
-    if (isAssizeError(error)) return undefined;
+    if (isAssizeError(error)) return error.message;
     throw error;
   }
+}
+
+/**
+ * The tools of a list as the protocol has them. A null member that may be left out is left out, and
+ * a tool that breaks the protocol spoils no other.
+ */
+export function wellFormedTools(tools: readonly unknown[], problemOf: (tool: unknown) => string | undefined, hide: Hide): unknown[] {
+  return tools.filter((tool, n) => {
+    if (isRecord(tool)) for (const each of [tool, tool['annotations'], tool['inputSchema']]) withoutNulls(each);
+    const problem = problemOf(tool);
+    if (problem !== undefined) hide(isRecord(tool) && typeof tool['name'] === 'string' ? tool['name'] : `#${n}`, problem);
+    return problem === undefined;
+  });
+}
+
+function withoutNulls(value: unknown): void {
+  if (!isRecord(value)) return;
+  for (const [name, member] of Object.entries(value))
+    if (member === null) delete (value as Record<string, unknown>)[name];
 }
 
 /** The tool as a client is shown it. Characters that people cannot see are written out. */

@@ -9,13 +9,14 @@ import type {
   Tool,
   Transport,
 } from '@modelcontextprotocol/client';
-import { isInstance } from '#base';
+import { isInstance, type Json } from '#base';
+import { SchemaThread } from '#schemas';
 import { McpError } from '../errors.ts';
 import { loadClient } from '../peers.ts';
 import { Budget } from '../talk/budget.ts';
 import type { ServerQuestion } from '../talk/conversation.ts';
 import { shownLog } from '../talk/messages.ts';
-import { type Definition, definitionsOf } from './definitions.ts';
+import { type Definition, definitionsOf, visible, wellFormedTools } from './definitions.ts';
 
 export interface UpstreamOptions {
   /** Starts the server or connects to it. Called again after its end. */
@@ -67,6 +68,7 @@ export class Upstream {
   readonly #updateListeners: Set<(uri: string) => void> = new Set();
   readonly #notes: Budget = new Budget(NOTES_MAX, NOTES_MS);
   readonly #faults: Budget = new Budget(NOTES_MAX, NOTES_MS);
+  readonly #schemas: SchemaThread = new SchemaThread();
   #connection: Promise<Client> | undefined;
   #tools: Promise<ReadonlyMap<string, Definition>> | undefined;
   #failedAt = Number.NEGATIVE_INFINITY;
@@ -183,17 +185,30 @@ export class Upstream {
     return isClear && only !== undefined && this.#talkers.has(only) ? only : undefined;
   }
 
-  /** Notes the requests of calls until their answers. */
-  #noted(transport: Transport): Transport {
+  /**
+   * Notes the requests of calls until their answers, and takes the tools out of lists that the SDK
+   * would refuse as a whole.
+   */
+  #noted(transport: Transport, { specTypeSchemas }: Awaited<ReturnType<typeof loadClient>>): Transport {
     const send = transport.send.bind(transport);
+    const lists = new Set<string | number>();
+    const problemOf = (tool: unknown): string | undefined => {
+      const [first] = specTypeSchemas.Tool['~standard'].validate(tool).issues ?? [];
+      return first && `${first.path?.map(String).join('.')}: ${first.message}`;
+    };
     transport.send = (message, options) => {
+      if ('method' in message && 'id' in message && message.method === 'tools/list') lists.add(message.id);
       const talker = this.#sent.getStore();
       if (talker !== undefined && 'method' in message && 'id' in message) this.#unanswered.set(message.id, talker);
       return send(message, options);
     };
     // The SDK calls a handler that is there before its own.
     transport.onmessage = (message) => {
-      if (!('method' in message) && message.id !== undefined) this.#unanswered.delete(message.id);
+      if ('method' in message || message.id === undefined) return;
+      this.#unanswered.delete(message.id);
+      if (!lists.delete(message.id) || !('result' in message)) return;
+      const { result } = message;
+      if (Array.isArray(result['tools'])) result['tools'] = wellFormedTools(result['tools'], problemOf, this.#hide);
     };
     return transport;
   }
@@ -216,6 +231,7 @@ export class Upstream {
     const connection = this.#connection;
     this.#connection = undefined;
     await connection?.then((client) => client.close()).catch(() => undefined);
+    await this.#schemas.close();
   }
 
   async #connect(ended: () => void): Promise<Client> {
@@ -228,7 +244,7 @@ export class Upstream {
     this.#listen(client);
     client.onclose = ended;
     try {
-      await client.connect(this.#noted(await transport()), { timeout: connectMs });
+      await client.connect(this.#noted(await transport(), sdk), { timeout: connectMs });
     } catch (cause) {
       ended();
       await client.close().catch(() => undefined);
@@ -293,12 +309,27 @@ export class Upstream {
     if (client.getServerCapabilities()?.tools === undefined) return new Map();
     const timeout = this.#options.connectMs ?? CONNECT_MS;
     const { tools } = await client.listTools(undefined, { timeout, cacheMode: 'refresh' });
-    const definitions = definitionsOf(tools as readonly Tool[]);
-    if (definitions.size < tools.length)
-      this.#options.onWarning(
-        `${tools.length - definitions.size} tools have names or definitions that cannot be used.`,
-      );
-    return definitions;
+    const usable = new Map<string, Definition>();
+    for (const [name, definition] of definitionsOf(tools as readonly Tool[], this.#hide)) {
+      const { hash: key, tool } = definition;
+      const { unusable } = await this.#schemas.check({ key, schema: tool.inputSchema as Json });
+      if (unusable === undefined) usable.set(name, definition);
+      else this.#hide(name, `its inputSchema cannot be used: ${unusable}`);
+    }
+    return usable;
+  }
+
+  readonly #hide = (name: string, why: string): void =>
+    this.#fault(`the tool ${visible(name.slice(0, 200))} is hidden: ${visible(why)}`);
+
+  /**
+   * Why a call with these arguments is not made, or undefined. The schema is not the gateway's own,
+   * so the check runs in a thread with a budget.
+   */
+  async faultOf({ hash: key, tool }: Definition, args: Json): Promise<string | undefined> {
+    const { unusable, fault } = await this.#schemas.check({ key, schema: tool.inputSchema as Json, value: args });
+    if (unusable !== undefined) return `the schema of ${tool.name} cannot be used: ${unusable.slice(0, 500)}`;
+    return fault && `the arguments of ${tool.name} are not valid: ${fault.slice(0, 2_000)}`;
   }
 }
 
