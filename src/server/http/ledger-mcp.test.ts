@@ -1,6 +1,8 @@
 /** `/mcp`: the ledger for MCP clients over HTTP. */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { gateway } from '#domains/gateway';
+import type { Domain } from '#kernel';
 import { type Era, pay, textOf, waitingPayment, YES } from '../../../tests/support/mcp/ledger-client.ts';
 import { type PrincipalName, start, type TestServer } from '../../../tests/support/server/serving.ts';
 
@@ -54,4 +56,19 @@ test('a request without a token, or with a session, is refused', async () => {
   const cookie = await server.cookieFor('boss:ada');
   const headers = { cookie, origin: server.url };
   expect((await server.ask('POST', '/mcp', { body, headers })).body).toMatchObject({ code: 'forbidden' });
+});
+
+test.each(['/mcp', '/mcp/notes'])('a message to %s is strict JSON, and not compressed', async (path) => {
+  const notes = { command: process.execPath };
+  const config = { tools: [], worlds: { calls: { domain: 'gateway' } }, mcp: { servers: { notes } } };
+  const domains = [gateway({}) as unknown as Domain];
+  const principals = { 'agent:ada': { kinds: ['agent'] } } as never;
+  const server = await start({ config, domains, principals });
+  const token = await server.tokenFor('agent:ada');
+  const raw = '{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":1,"a":2}}';
+  const headers = { 'content-type': 'application/json' };
+  const twice = await server.ask('POST', path, { token, raw, headers });
+  expect([twice.status, twice.body.code]).toEqual([400, 'duplicate_key']);
+  const packed = await server.ask('POST', path, { token, raw, headers: { ...headers, 'content-encoding': 'gzip' } });
+  expect([packed.status, packed.body.code]).toEqual([415, 'unsupported_media_type']);
 });

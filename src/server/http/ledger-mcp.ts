@@ -3,6 +3,7 @@ import { isAssizeError } from '#base';
 import { type HttpLedger, httpLedger } from '#mcp';
 import { ServerError } from '../errors.ts';
 import { type AppParts, ownRequests } from './app.ts';
+import { requireStrictBody } from './body.ts';
 
 /**
  * Adds `/mcp`: the ledger, the memory and the inbox for MCP clients, which only read. Each tool is
@@ -16,6 +17,7 @@ export function addLedgerMcp(app: Hono, parts: AppParts): () => Promise<void> {
     // A page of another site can use a session, and never a token.
     if (caller.sessionId !== undefined)
       throw new ServerError('forbidden', 'An MCP client sends a token: Authorization: Bearer TOKEN.');
+    await requireStrictBody(request, parts.limits.bodyBytes);
     context.set('caller' as never, caller.name as never);
     made ??= ledgerOf(parts);
     const ledger = await made;
