@@ -100,6 +100,83 @@ describe('definitions', () => {
   });
 });
 
+describe.each<NonNullable<Connecting['era']>>(['modern', 'legacy'])(
+  'bad definitions of tools, with a %s client',
+  (era) => {
+    const OBJECT = { type: 'object' };
+    test.each<[what: string, bad: object, why: string]>([
+      ['an empty schema', { inputSchema: {} }, 'inputSchema.type'],
+      ['no schema', {}, 'inputSchema'],
+      ['a description that is a number', { inputSchema: OBJECT, description: 5 }, 'description'],
+      [
+        'a choice as schema of results',
+        { inputSchema: OBJECT, outputSchema: { oneOf: [OBJECT] } },
+        'outputSchema.type',
+      ],
+      ['a reference to nothing', { inputSchema: { ...OBJECT, properties: { a: { $ref: '#/$defs/p' } } } }, '#/$defs/p'],
+      ['an unknown type', { inputSchema: { ...OBJECT, properties: { a: { type: 'horse' } } } }, '/properties/a/type'],
+    ])('a tool with %s is hidden and named, and spoils no other', async (_, bad, why) => {
+      const { client, warnings, close } = await facing(new HostileServer([{ name: 'bad', ...bad }, ADD]), { era });
+      expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['add']);
+      expect(textOf(await client.callTool({ name: 'add', arguments: {} }))).toBe('fine');
+      expect(warnings).toEqual([expect.stringContaining('the tool bad is hidden: ')]);
+      expect(warnings[0]).toContain(why);
+      await close();
+    });
+
+    test('a null member that may be left out reads as left out', async () => {
+      const nulls = { title: null, description: null, outputSchema: null, annotations: { title: null } };
+      const tool = { ...ADD, ...nulls, inputSchema: { ...ADD.inputSchema, required: null } };
+      const { client, warnings, close } = await facing(new HostileServer([tool]), { era });
+      expect((await client.listTools()).tools).toEqual([{ ...ADD, annotations: {} }]);
+      expect(textOf(await client.callTool({ name: 'add', arguments: {} }))).toBe('fine');
+      expect(warnings).toEqual([]);
+      await close();
+    });
+  },
+);
+
+describe('schemas and patterns of a server', () => {
+  const withText = (text: object, more: object = {}) => ({
+    name: 'add',
+    inputSchema: { type: 'object', properties: { text }, ...more },
+  });
+
+  test.each([['^https\\:\\/\\/'], ['(?i)^HTTPS://'], ['^https://']])(
+    'a pattern of another language refuses no argument: %s',
+    async (pattern) => {
+      const { client, close } = await facing(new HostileServer([withText({ type: 'string', pattern })]));
+      expect(textOf(await client.callTool({ name: 'add', arguments: { text: 'https://a' } }))).toBe('fine');
+      await close();
+    },
+  );
+
+  const doubled = Object.fromEntries(
+    Array.from({ length: 34 }, (_, n) => [
+      `d${n}`,
+      { allOf: [{ $ref: `#/$defs/d${n + 1}` }, { $ref: `#/$defs/d${n + 1}` }] },
+    ]),
+  );
+  test.each<[what: string, tool: object]>([
+    ['pattern', withText({ type: 'string', pattern: '^(a+)+$' })],
+    ['doubling reference', withText({}, { $ref: '#/$defs/d0', $defs: { ...doubled, d34: {} } })],
+  ])('a %s without an end stops neither this thread nor the next call', async (_, tool) => {
+    const server = new HostileServer([tool]);
+    const { client, close } = await facing(server);
+    const text = `${'a'.repeat(40)}!`;
+    let ticks = 0;
+    const ticking = setInterval(() => ticks++, 20);
+    const answer = textOf(await client.callTool({ name: 'add', arguments: { text } }));
+    clearInterval(ticking);
+    expect(answer).toMatch(/^Nothing was called: the schema of add cannot be used: it takes more than/);
+    expect(ticks).toBeGreaterThan(10);
+    expect(server.calls).toEqual([]);
+    await server.changeTools([ADD]);
+    await expect.poll(async () => (await client.listTools()).tools).toEqual([]);
+    await close();
+  });
+});
+
 describe('answers', () => {
   test('a second reply and a reply to another request change nothing', async () => {
     const server = new HostileServer([ADD]);

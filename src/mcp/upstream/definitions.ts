@@ -56,11 +56,16 @@ function definitionOf(tool: Tool): Definition | string {
  * The tools of a list as the protocol has them. A null member that may be left out is left out, and
  * a tool that breaks the protocol spoils no other.
  */
-export function wellFormedTools(tools: readonly unknown[], problemOf: (tool: unknown) => string | undefined, hide: Hide): unknown[] {
+export function wellFormedTools(
+  tools: readonly unknown[],
+  problemOf: (tool: unknown) => string | undefined,
+  hide: Hide,
+): unknown[] {
   return tools.filter((tool, n) => {
     if (isRecord(tool)) for (const each of [tool, tool['annotations'], tool['inputSchema']]) withoutNulls(each);
     const problem = problemOf(tool);
-    if (problem !== undefined) hide(isRecord(tool) && typeof tool['name'] === 'string' ? tool['name'] : `#${n}`, problem);
+    if (problem !== undefined)
+      hide(isRecord(tool) && typeof tool['name'] === 'string' ? tool['name'] : `#${n}`, problem);
     return problem === undefined;
   });
 }

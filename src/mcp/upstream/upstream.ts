@@ -189,12 +189,19 @@ export class Upstream {
    * Notes the requests of calls until their answers, and takes the tools out of lists that the SDK
    * would refuse as a whole.
    */
-  #noted(transport: Transport, { specTypeSchemas }: Awaited<ReturnType<typeof loadClient>>): Transport {
+  #noted(
+    transport: Transport,
+    { specTypeSchemas }: Awaited<ReturnType<typeof loadClient>>,
+    era: () => 'legacy' | 'modern' | undefined,
+  ): Transport {
     const send = transport.send.bind(transport);
     const lists = new Set<string | number>();
     const problemOf = (tool: unknown): string | undefined => {
       const [first] = specTypeSchemas.Tool['~standard'].validate(tool).issues ?? [];
-      return first && `${first.path?.map(String).join('.')}: ${first.message}`;
+      if (first !== undefined) return `${first.path?.map(String).join('.')}: ${first.message}`;
+      const { outputSchema } = tool as Tool;
+      const isOld = outputSchema !== undefined && era() === 'legacy';
+      return isOld && outputSchema['type'] !== 'object' ? 'outputSchema.type: it must be "object"' : undefined;
     };
     transport.send = (message, options) => {
       if ('method' in message && 'id' in message && message.method === 'tools/list') lists.add(message.id);
@@ -244,7 +251,10 @@ export class Upstream {
     this.#listen(client);
     client.onclose = ended;
     try {
-      await client.connect(this.#noted(await transport(), sdk), { timeout: connectMs });
+      await client.connect(
+        this.#noted(await transport(), sdk, () => client.getProtocolEra()),
+        { timeout: connectMs },
+      );
     } catch (cause) {
       ended();
       await client.close().catch(() => undefined);
