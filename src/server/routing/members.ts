@@ -132,7 +132,7 @@ export class Members {
     }
     const now = this.#options.nowMs();
     // While this process could not read, the rows of the others may have changed unseen.
-    const sinceMs = Math.min(now - (this.#readAt ?? now), 2 * RENEW_MS);
+    const sinceMs = Math.min(now - (this.#readAt ?? now), RENEW_MS);
     this.#readAt = now;
     const present = new Set(rows.map(({ key }) => key));
     for (const row of rows) this.#watch(row, sinceMs);
