@@ -24,6 +24,7 @@ import { addSignIn } from './http/sign-in.ts';
 import { Logger } from './log/logger.ts';
 import { Metrics } from './log/metrics.ts';
 import { isLoopback } from './loopback.ts';
+import { NeedsPeople } from './needs-people.ts';
 import { decidersIn } from './notices/mail/deciders-in.ts';
 import { NoticeSender } from './notices/notice-sender.ts';
 import { openProposalsIn } from './notices/open-proposals.ts';
@@ -42,7 +43,7 @@ import { routingOf, startRouting } from './routing/routing.ts';
 import type { ServeOptions } from './serve-options.ts';
 import type { Service } from './service.ts';
 import { startService } from './start-service.ts';
-import { warnOfUnknownVersions } from './unknown-versions.ts';
+import { warnOfNoOperator, warnOfUnknownVersions } from './unknown-versions.ts';
 import { wakingStore } from './waking-store.ts';
 
 /** A running server. */
@@ -96,9 +97,11 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const receivers = receiversOf(config.webhooks, config.mail === undefined ? new Map() : config.principals);
   let notices: NoticeSender | undefined;
   const wakeNotices = (): void => notices?.wake();
+  let needs: NeedsPeople | undefined;
   const store = wakingStore(options.store, () => {
     tail.wake();
     wakeNotices();
+    needs?.wake();
   });
   const ports = { store, metrics, receivers, wakeNotices, onFailure };
   const { service, watchdog } = await startService(options, ports);
@@ -138,9 +141,10 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   );
   await tail.start();
   if (routing !== undefined) await startRouting(routing, metrics);
+  const openProposals = openProposalsIn(assize, store, onFailure);
   const sender = new NoticeSender({
     ...{ store, receivers, mail: config.mail, onFailure, clock },
-    openProposals: openProposalsIn(assize, store, onFailure),
+    openProposals,
     decidersOf: decidersIn(assize),
     pageOf: (path) => `${url}${path}`,
     rulingOf: async (row) =>
@@ -153,6 +157,13 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   for (const [name, help] of NOTICE_GAUGES)
     metrics.gauge({ name: `assize_notices_${name}`, help, read: () => sender.counts[name] });
   await sender.start();
+  needs = new NeedsPeople({
+    ...{ store, open: openProposals, onFailure },
+    onEffect: ({ trajectory_id: trajectory, id: entry }, { epoch, n, tool }) =>
+      logger.warning('effect_needs_person', { trajectory, entry, epoch, n, tool }),
+  });
+  needs.measure(metrics, clock);
+  void needs.start().catch(onFailure);
   if (config.tools.length > 0) void assize.recoverEffects(stopping.signal).catch(onFailure);
   if (gateways.waiting.length > 0) logger.event('rules_wait', { worlds: gateways.waiting });
   const lost = Promise.withResolvers<never>();
@@ -162,6 +173,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   void warnOfUnknownVersions(service, logger).catch((error: unknown) => {
     if (!stopping.signal.aborted) onFailure(error);
   });
+  warnOfNoOperator(service, logger);
   const domains = service.domains.map(({ name }) => name);
   logger.event('listening', { url, store: config.store.split(':')[0], domains });
   return {
@@ -178,9 +190,14 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       const within = (ms: number, work: Promise<unknown>) => settled(Math.min(ms, end - performance.now()), work);
       logger.event('stopping');
       stopping.abort(stopped());
-      const work = Promise.all([routing?.members.stop(), tail.stop(), sender.stop(), looking.stop(), kept()]).catch(
-        onFailure,
-      );
+      const work = Promise.all([
+        routing?.members.stop(),
+        tail.stop(),
+        sender.stop(),
+        needs?.stop(),
+        looking.stop(),
+        kept(),
+      ]).catch(onFailure);
       await within(WORK_MS, service.cell?.stop() ?? Promise.resolve());
       const closing = closed(http);
       await within(REQUESTS_MS, closing);

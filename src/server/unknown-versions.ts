@@ -1,4 +1,5 @@
 import { isAssizeError } from '#base';
+import { OPERATOR } from '#ledger';
 import type { Logger } from './log/logger.ts';
 import type { Service } from './service.ts';
 
@@ -20,5 +21,17 @@ export async function warnOfUnknownVersions(
       if (!isAssizeError(error, 'domain_mismatch')) throw error;
       logger.warning('domain_mismatch', { world, detail: error.message });
     }
+  }
+}
+
+/** Logs a warning for each domain of a world that makes calls, and has nobody to settle one. */
+export function warnOfNoOperator({ config, domains }: Pick<Service, 'config' | 'domains'>, logger: Logger): void {
+  if (config.tools.length === 0) return;
+  const served = new Set([...Object.values(config.worlds)].map(({ domain }) => domain));
+  for (const { name, actions, counselors } of domains) {
+    const isCalling = Object.values(actions).some(({ calls }) => calls !== undefined);
+    if (!served.has(name) || !isCalling || counselors[OPERATOR] !== undefined) continue;
+    const detail = `The domain ${name} has no counselor of the kind operator, so only an admin can settle a call in doubt. Declare \`counselors.operator\`.`;
+    logger.warning('no_operator', { domain: name, detail });
   }
 }

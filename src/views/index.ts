@@ -13,6 +13,7 @@ export { actionView, domainView } from './domain.ts';
 export { type CallTexts, callTextsOf } from './effect-calls.ts';
 export { effectTransactionView, type StoredEffectTexts, type StoredText, storedTextsOf } from './effects.ts';
 export { pages, readable, shortId } from './entries.ts';
+export { type LeftInState, leftInState } from './left-in-state.ts';
 export { type Parting, partingOf, type Span } from './lineage.ts';
 export { type Override, overridesIn, overridesText, overrideText } from './overrides.ts';
 export { type PendingParts, pendingView, type Questions, questionsIn } from './pending.ts';

@@ -1,11 +1,12 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type AssizeError, isAssizeError, isInstance } from '#base';
 import { generateKeys } from '#canon';
-import { type Decision, EffectError, isUnresolved } from '#effects';
-import type { EffectTransaction, ResolvedEffect } from '#runtime';
+import { EffectError, isUnresolved } from '#effects';
+import { Replayer } from '#ledger';
+import type { EffectResolution, EffectTransaction, ResolvedEffect } from '#runtime';
 import { Assize, type AssizeOptions } from '#runtime';
 import type { Store } from '#stores';
-import { counted, effectTransactionView, storedTextsOf } from '#views';
+import { counted, effectTransactionView, type LeftInState, leftInState, storedTextsOf } from '#views';
 import { CliError, EXIT, type ExitCode, note } from '../errors.ts';
 import {
   anchorsOption,
@@ -48,13 +49,13 @@ interface WorkingOptions extends SharedOptions, OpeningOptions, RecoveryKeyOptio
 }
 
 interface ResolveOptions extends WorkingOptions {
-  readonly as: Decision;
+  readonly as: EffectResolution['as'];
   readonly by: string;
   readonly writ?: string;
   readonly evidence: string;
   readonly confirm?: boolean;
 }
-const DECISIONS: readonly Decision[] = ['applied', 'undone', 'retry', 'residue'];
+const DECISIONS: readonly EffectResolution['as'][] = ['applied', 'undone', 'did_not_happen', 'retry', 'residue'];
 /** Number of transactions per page. */
 const PAGE = 50;
 
@@ -250,7 +251,8 @@ function resolve(command: Command): void {
         '  assize effects resolve 7 0 --as applied --by ops --evidence "it is in the outbox" --domain shop.ts\n' +
         '  assize effects resolve 7 0 --as retry --confirm --by ops --evidence "no mail came" --writ ops.json --tools tools.ts\n\n' +
         '  applied  the effect happened; it is compensated if its transaction is aborted\n' +
-        '  undone   the effect did not happen, or was reverted by hand\n' +
+        '  undone   the effect did not happen, or was reverted by hand; did_not_happen is another word for it,\n' +
+        '           where the tool refused the call\n' +
         '  retry    the effect is retried\n' +
         '  residue  the effect stays as it is, and is no longer tracked\n\n' +
         'A process that can write the store can decide under any name. The name of --by is recorded as given.\n' +
@@ -259,7 +261,8 @@ function resolve(command: Command): void {
     .action(
       inSession((session, options: ResolveOptions, epoch: number, n: number) =>
         session.withStore('existing', async (store) => {
-          const { as, by, evidence, confirm = false } = options;
+          const { by, evidence, confirm = false } = options;
+          const as = options.as === 'did_not_happen' ? 'undone' : options.as;
           const writ = options.writ === undefined ? {} : { writ: readWritFile(options.writ) };
           const decision = { epoch, n, as, by, evidence, confirm, ...writ };
           const given = await givenBy(options, []);
@@ -281,7 +284,10 @@ function resolve(command: Command): void {
             const [after] = await runtimeOver(store).effects({ epoch });
             throw new Interrupted(signal, true, resolvedUntil(after, decision));
           }
-          return say(session, resolved, missingIn(await runtimeOver(store).effects({ epoch }), given));
+          const [after] = await runtimeOver(store).effects({ epoch });
+          const { values } = new Replayer(store);
+          const left = as === 'undone' ? await leftInState(store, values, after?.entry, undefined) : undefined;
+          return say(session, resolved, missingIn(await runtimeOver(store).effects({ epoch }), given), left);
         }),
       ),
     );
@@ -426,6 +432,7 @@ function say(
   { json, out }: Session,
   resolved: ResolvedEffect | RepeatedResolution,
   missing: MissingRequirements,
+  left: LeftInState | undefined,
 ): ExitCode {
   const { epoch, trajectoryId, n, tool, key, phase, transaction, unresolved } = resolved;
   const isOver = hasEnded(transaction);
@@ -441,6 +448,7 @@ function say(
       transaction,
       unresolved,
       missing,
+      ...(left && { left_in_state: left }),
       ...repeated,
     });
   else {
@@ -456,6 +464,10 @@ function say(
       );
     else out.line(line`Resume it with assize effects recover, in a process that has its tools and domain.`);
     printMissing(out, missing);
+    if (left !== undefined)
+      out.line(
+        line`The state still has what ${left.action} changed there: ${left.paths.join(', ')}. Propose a correction.`,
+      );
   }
   return isOver ? EXIT.ok : EXIT.negative;
 }

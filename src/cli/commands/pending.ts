@@ -170,6 +170,9 @@ async function print(
   const calls = config === undefined ? tools : '';
   const id = open.length === 1 ? shortId((open[0] as Open).id) : 'ID';
   const by = onlyCounselor(config) ?? 'PRINCIPAL';
+  const { publicUrl } = config?.server ?? {};
+  if (publicUrl !== undefined)
+    out.line(dim(line`${new URL(`/inbox/${open.length === 1 ? (open[0] as Open).id : ''}`, publicUrl).href}`));
   out.line(dim(line`assize show ${id}${again}`));
   out.line(dim(line`assize approve ${id} --as ${by}${modules}${calls}${again}`));
   out.line(dim(line`assize reject ${id} --as ${by} --reason TEXT${modules}${again}`));

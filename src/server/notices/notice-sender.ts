@@ -26,7 +26,7 @@ export interface NoticeSenderOptions {
   readonly receivers: readonly Receiver[];
   readonly mail?: MailConfig | undefined;
   /** The proposals that wait for a decision now: a new receiver is told of them. */
-  readonly openProposals: () => AsyncIterable<Hash>;
+  readonly openProposals: () => AsyncIterable<{ readonly id: Hash }>;
   /** The principals of a list that may decide about a pending proposal now. */
   readonly decidersOf: DecidersOf;
   /** The address of a page of the console. */

@@ -1,6 +1,6 @@
 import { isAssizeError } from '#base';
-import type { Hash, LedgerStore } from '#ledger';
-import type { Assize } from '#runtime';
+import type { LedgerStore } from '#ledger';
+import type { Assize, OpenPending } from '#runtime';
 
 /**
  * The proposals of every trajectory that wait for a decision. A trajectory that does not verify is
@@ -10,13 +10,13 @@ export function openProposalsIn(
   assize: Pick<Assize, 'pending'>,
   store: Pick<LedgerStore, 'trajectories' | 'trajectoriesToReview'>,
   onFailure: (error: unknown) => void,
-): () => AsyncGenerator<Hash, void, undefined> {
+): () => AsyncGenerator<OpenPending, void, undefined> {
   return async function* () {
     const names =
       (await store.trajectoriesToReview?.()) ?? (await store.trajectories()).map(({ trajectory_id }) => trajectory_id);
     for (const trajectoryId of names) {
       try {
-        for await (const { id } of assize.pending({ trajectoryId })) yield id;
+        yield* assize.pending({ trajectoryId });
       } catch (error) {
         if (!isAssizeError(error, 'invalid_ledger')) throw error;
         onFailure(error);

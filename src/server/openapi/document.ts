@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Operation } from '../operations/operation.ts';
+import { type Operation, READERS } from '../operations/operation.ts';
 import { codesWithStatus } from '../problems/status.ts';
 import { problemForm } from './problem-form.ts';
 
@@ -10,7 +10,17 @@ const COMMON = [
   ...['invalid_request', 'unauthenticated', 'forbidden', 'bad_origin', 'bad_host', 'too_fast', 'stopping'],
   'request_timeout',
 ] as const;
-const WITH_BODY = ['unsupported_media_type', 'body_too_large', 'duplicate_key', 'syntax', 'too_deep'] as const;
+/** The server or its store cannot answer now. */
+const UNAVAILABLE = [...codesWithStatus()].flatMap(([code, status]) => (status === 503 ? [code] : []));
+
+/** What a trajectory can refuse: every reading of it, and every entry. */
+const OF_TRAJECTORY = ['no_such_value', 'unknown_trajectory', 'domain_mismatch', 'erased'] as const;
+const OF_ENTRY = ['imported_trajectory', 'concluded', 'conflict', 'halted', 'other_cell', 'tenant_halted'] as const;
+
+const WITH_BODY = [
+  ...['unsupported_media_type', 'body_too_large', 'too_large', 'too_many_nodes', 'too_deep', 'syntax'],
+  ...['duplicate_key', 'byte_order_mark', 'invalid_utf8', 'unsafe_integer', 'lone_surrogate', 'not_finite'],
+] as const;
 
 /** The OpenAPI 3.1 document of the operations. Schemas with an id are components. */
 export function openApiDocument(operations: readonly Operation[], url: string): JsonObject {
@@ -32,8 +42,8 @@ export function openApiDocument(operations: readonly Operation[], url: string): 
     },
     servers: [{ url }],
     security: [{ bearer: [] }, { session: [] }],
-    tags: [...new Set(operations.map(tagOf))].map((name) => ({ name })),
-    paths,
+    tags: [...new Set([...operations.map(tagOf), 'events', 'metrics', 'health'])].map((name) => ({ name })),
+    paths: { ...paths, ...otherPaths(schemas) },
     components: {
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer' },
@@ -46,8 +56,17 @@ export function openApiDocument(operations: readonly Operation[], url: string): 
 
 function operationObject(one: Operation, schemas: Schemas): JsonObject {
   const { id, summary, kinds, params, query, body, answer, statuses = [200], isLines = false, errors = [] } = one;
+  const { accepted, isWaiting } = one;
   const media = one.media ?? (isLines ? 'application/jsonl' : 'application/json');
-  const refused = [...COMMON, ...(body === undefined ? [] : WITH_BODY), ...errors];
+  const isOfTrajectory = OF_TRAJECTORIES.some((part) => one.path.includes(part));
+  const refused = [
+    ...[...COMMON, ...UNAVAILABLE, ...errors],
+    ...(body === undefined ? [] : WITH_BODY),
+    ...(one.needsKey === true ? ['idempotency_key_missing'] : []),
+    ...(one.needsKey === true || one.proposalsOf !== undefined ? ['too_busy'] : []),
+    ...(isOfTrajectory ? OF_TRAJECTORY : []),
+    ...(isOfTrajectory && one.method === 'post' ? OF_ENTRY : []),
+  ];
   return {
     operationId: id,
     summary,
@@ -66,6 +85,7 @@ function operationObject(one: Operation, schemas: Schemas): JsonObject {
             },
           ]
         : []),
+      ...(isWaiting === true ? [PREFER] : []),
     ],
     ...(body !== undefined && {
       requestBody: { required: true, content: { 'application/json': { schema: schemas.of(body, 'input') } } },
@@ -74,11 +94,78 @@ function operationObject(one: Operation, schemas: Schemas): JsonObject {
       ...Object.fromEntries(
         statuses.map((status) => [
           status,
-          { description: DESCRIPTIONS[status], content: { [media]: { schema: schemas.of(answer, 'input') } } },
+          {
+            description: DESCRIPTIONS[status],
+            content: {
+              [media]: { schema: schemas.of(answer, 'input') },
+              ...(status === 202 && accepted && { [accepted.media]: { schema: schemas.of(accepted.answer, 'input') } }),
+            },
+          },
         ]),
       ),
       ...problemsOf(refused, schemas),
     },
+  };
+}
+
+const OF_TRAJECTORIES = ['/trajectories', '/approvals', '/effects', '/entries'] as const;
+
+const PREFER = {
+  name: 'Prefer',
+  in: 'header',
+  description: '`wait=N`: wait up to N seconds for the decision, and for the calls of its commit. At most 300.',
+  schema: { type: 'string', pattern: '^wait=\\d{1,3}$' },
+};
+
+/** The routes that are no operations: events, and what programs of operators read. */
+function otherPaths(schemas: Schemas): Record<string, Record<string, JsonObject>> {
+  const text = { type: 'string' };
+  const health = (status: string) => ({
+    content: { 'application/json': { schema: { type: 'object', properties: { status: { const: status } } } } },
+  });
+  const route = (id: string, summary: string, answer: JsonObject, refused: readonly string[], more: JsonObject) => ({
+    get: {
+      ...{ operationId: id, summary, tags: [id.split('.')[0]], ...more },
+      responses: { 200: { description: 'The answer.', ...answer }, ...problemsOf(refused, schemas) },
+    },
+  });
+  const parameter = (name: string, description: string, where = 'query') => ({
+    ...{ name, in: where, description },
+    schema: text,
+  });
+  const asked = ['unauthenticated', 'forbidden', 'bad_host', 'stopping'];
+  const probed = { description: 'For: anybody.', security: [], parameters: [] };
+  return {
+    '/v1/events': route(
+      'events.stream',
+      'Every entry of the log as a server-sent event, named as the kind of the entry.',
+      { content: { 'text/event-stream': { schema: text } } },
+      [...asked, 'bad_origin', 'invalid_request', 'too_many_streams'],
+      {
+        description: `For: ${READERS.join(', ')}.`,
+        parameters: [
+          parameter('trajectory', 'only entries of this trajectory'),
+          parameter('kind', 'only entries of this kind'),
+          parameter('last_event_id', 'as the header Last-Event-ID'),
+          parameter('Last-Event-ID', 'the id of the last event; -1: from the first entry', 'header'),
+        ],
+      },
+    ),
+    '/metrics': route(
+      'metrics.get',
+      'The metrics of this process, for Prometheus.',
+      { content: { 'text/plain': { schema: text } } },
+      asked,
+      { description: 'For: auditor, admin.', parameters: [] },
+    ),
+    '/healthz': route('health.get', 'Whether the process answers.', health('ok'), ['stopping'], probed),
+    '/readyz': route(
+      'health.ready',
+      'Whether the server can answer requests now.',
+      health('ready'),
+      UNAVAILABLE,
+      probed,
+    ),
   };
 }
 

@@ -25,6 +25,7 @@ import { pendingView, type Questions, questionsIn, rulingView } from '#views';
 import { awaitDecision } from '../await-decision.ts';
 import { ServerError } from '../errors.ts';
 import { grantorsOf, requireActive, requireOther } from '../grantors.ts';
+import { decidersIn } from '../notices/mail/deciders-in.ts';
 import { type Caller, isOfKind } from '../principals/caller.ts';
 import { problemOf } from '../problems/problem.ts';
 import { callerTrajectory, replayerOf } from '../reach.ts';
@@ -119,7 +120,7 @@ const approvalForm = z
     expires: instant.optional(),
     requester: z.string(),
     deciders: z.array(z.string()).describe('principals of the configuration that may decide now'),
-    may_decide: z.boolean().describe('whether the caller may decide now'),
+    may_decide: z.boolean().describe('whether the caller may approve or reject now'),
   })
   .meta({ id: 'Approval', description: 'A pending proposal: its calls, changes, cost, rule and deadline.' });
 
@@ -134,7 +135,7 @@ const list = operation({
     channel: name.optional(),
     action: name.optional(),
     requester: name.optional(),
-    mine: flag.optional().describe('only proposals that the caller may decide'),
+    mine: flag.optional().describe('only proposals that the caller may decide, and calls that it may settle'),
     ...page,
   }),
   answer: z.strictObject({ approvals: z.array(approvalForm), next }),
@@ -149,7 +150,8 @@ const list = operation({
       if (mine && !(await mayDecide(caller, service, pending))) continue;
       const shown = await shownTo(caller, service, pending);
       if (shown === undefined) continue;
-      if ((mine && !shown.may_decide) || (requester !== undefined && shown.requester !== requester)) continue;
+      if (mine && !shown.deciders.includes(caller.name)) continue;
+      if (requester !== undefined && shown.requester !== requester) continue;
       if (approvals.length === limit) return pageOf(approvals, last);
       approvals.push(shown);
       last = `${pending.trajectoryId}@${pending.seq}`;
@@ -241,6 +243,7 @@ const get = operation({
     approval: approvalForm.optional(),
     ruling: rulingForm.optional(),
   }),
+  isWaiting: true,
   errors: ['never_pending'],
   run: async (request) => {
     const { path, caller, service, waitSeconds } = request;
@@ -479,10 +482,10 @@ interface Pending {
 }
 
 /** Whether a counselor may decide about a proposal, as far as its trajectory says. */
-async function mayDecide(caller: Caller, service: Service, { trajectoryId, id, payload }: Pending): Promise<boolean> {
-  if (!caller.kinds.includes('counselor') || isEffectPending(payload)) return false;
+async function mayDecide(caller: Caller, service: Service, { trajectoryId, id }: Pending): Promise<boolean> {
+  if (!caller.kinds.includes('counselor')) return false;
   const trajectory = await service.assize.open(trajectoryId);
-  const among = await decidersAmong(trajectory, id, [caller.name]);
+  const among = await decidersAmong(service, trajectory, id, [caller.name]);
   return among !== undefined && among.length > 0;
 }
 
@@ -500,8 +503,7 @@ async function shownTo(
     .filter(({ kinds }) => kinds.includes('counselor'))
     .map(({ name }) => name);
   const asked = caller.kinds.includes('counselor') ? [...new Set([...names, caller.name])] : names;
-  const isOpen = !isEffectPending(payload) && !isExpired(payload, service.clock.now());
-  const among = isOpen ? await decidersAmong(trajectory, id, asked) : [];
+  const among = isExpired(payload, service.clock.now()) ? [] : await decidersAmong(service, trajectory, id, asked);
   if (among === undefined) return undefined;
   const { writ_id } = payload.proposal;
   const requester = Trajectory.writOf(trajectory, writ_id)?.writ.subject ?? '';
@@ -518,7 +520,8 @@ async function shownTo(
     request: (await requestOf(payload, service.store)) ?? id,
     ...(withdrawn !== undefined && { withdrawn }),
   });
-  const mayDecide = caller.kinds.includes('counselor') && deciders.includes(caller.name);
+  // A call is settled by `effects.resolve`, and not by an approval.
+  const mayDecide = !isEffectPending(payload) && caller.kinds.includes('counselor') && deciders.includes(caller.name);
   const { action, delta } = payload.proposal;
   const [args, changes] = await Promise.all([values.read(payload, action.args), values.read(payload, delta.state)]);
   const observations = await Promise.all(
@@ -559,12 +562,13 @@ async function observationOf(
  * if the proposal was in memory only: an entry of another server overtook it, so it has another id.
  */
 async function decidersAmong(
+  { assize }: Pick<Service, 'assize'>,
   trajectory: Trajectory,
   id: string,
   principals: readonly string[],
 ): Promise<readonly string[] | undefined> {
   try {
-    return (await trajectory.approvals.decidersAmong(id, principals)).deciders;
+    return await decidersIn(assize)(trajectory.id, id, principals);
   } catch (error) {
     if (isAssizeError(error, 'never_pending')) return undefined;
     if (isAssizeError(error, 'not_pending') || isAssizeError(error, 'erased')) return [];

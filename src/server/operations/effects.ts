@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { conflicts, readClaim } from '#effects';
 import type { Hash } from '#ledger';
-import { type CallTexts, callTextsOf, effectTransactionView, storedTextsOf } from '#views';
+import { type CallTexts, callTextsOf, effectTransactionView, leftInState, storedTextsOf } from '#views';
 import { ServerError } from '../errors.ts';
 import { requireOther } from '../grantors.ts';
+import { replayerOf } from '../reach.ts';
 import type { Service } from '../service.ts';
 import { amounts, digits, documentForm, flag, hash, json, name, next, PAGE_DEFAULT, page } from './forms.ts';
 import { ADMINS, type Operation, operation, READERS } from './operation.ts';
@@ -71,6 +72,23 @@ const wholeForm = transactionForm
   })
   .meta({ id: 'EffectTransactionWhole', description: 'A transaction, with the input and the answer of each call.' });
 
+const resolvedForm = transactionForm
+  .extend({
+    left_in_state: z
+      .strictObject({
+        entry_id: hash,
+        action: z.string(),
+        paths: z.array(z.string()),
+        correction: z
+          .strictObject({ action: z.string(), args: json })
+          .optional()
+          .describe('the proposal that the domain declares for a failure; nobody has made it'),
+      })
+      .optional()
+      .describe('what the commit changed in the state, although the call did not happen'),
+  })
+  .meta({ id: 'ResolvedTransaction' });
+
 const list = operation({
   id: 'effects.list',
   method: 'get',
@@ -134,12 +152,14 @@ const resolve = operation({
   params: z.strictObject({ epoch: digits, n: digits }),
   body: z
     .strictObject({
-      as: z.enum(['applied', 'undone', 'retry', 'residue']),
+      as: z
+        .enum(['applied', 'undone', 'did_not_happen', 'retry', 'residue'])
+        .describe('`did_not_happen`: the tool refused the call, or it had no effect; recorded as `undone`'),
       evidence: z.string().min(1).max(65_536).describe('the finding that supports the decision'),
       confirm: z.boolean().optional().describe('retry even if the effect may happen twice'),
     })
     .meta({ id: 'EffectDecision' }),
-  answer: transactionForm,
+  answer: resolvedForm,
   errors: ['unauthorised_operator', 'needs_confirmation', 'already_resolved', 'nothing_to_resolve'],
   run: async ({ path, body, caller, service, signal }) => {
     const transaction = await transactionOf(service, path.epoch);
@@ -161,7 +181,13 @@ const resolve = operation({
       },
       signal,
     );
-    return { body: await transactionOf(service, path.epoch) };
+    const ended = await transactionOf(service, path.epoch);
+    const isAbsent = body.as === 'undone' || body.as === 'did_not_happen';
+    const { values } = replayerOf(service);
+    const left = isAbsent
+      ? await leftInState(service.store, values, transaction.entry_id, trajectory.domain)
+      : undefined;
+    return { body: { ...ended, ...(left && { left_in_state: left }) } };
   },
 });
 

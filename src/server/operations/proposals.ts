@@ -51,8 +51,10 @@ const create = operation({
   body: proposalBody,
   needsKey: true,
   isRouted: true,
-  answer: z.union([rulingForm, interruptForm]),
+  answer: rulingForm,
   statuses: [200, 202],
+  accepted: { media: INTERRUPTS, answer: interruptForm },
+  isWaiting: true,
   errors: ['idempotency_conflict', 'conflict', 'halted', 'too_many_pending', 'domain_stuck'],
   run: async (request) => {
     const { path, body, service, key, waitSeconds } = request;
@@ -73,7 +75,7 @@ const create = operation({
     const expires = payload.kind === 'pending_approval' ? payload.expires : undefined;
     const typed = { ...headers, 'content-type': INTERRUPTS };
     const page = `${request.origin}/inbox/${ruling.pending}`;
-    return { status: 202, headers: typed, body: interruptDocument(ruling, { expires, page }) };
+    return { status: 202, headers: typed, body: interruptDocument(ruling, { expires, page }) as never };
   },
 });
 
@@ -251,7 +253,7 @@ const get = operation({
   kinds: ['agent'],
   params: z.strictObject({ trajectory: name, key: name }),
   answer: rulingForm,
-  errors: ['not_found'],
+  errors: ['unknown_proposal'],
   run: async (request) => {
     const { path, caller } = request;
     const trajectory = await callerTrajectory(request, path.trajectory);

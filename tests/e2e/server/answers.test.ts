@@ -451,5 +451,6 @@ test('each operation answers in the form of its schema', async () => {
 
   expect(OPERATIONS.map(({ id }) => id).filter((id) => !called.has(id))).toEqual([]);
   expect((await succeed(server, 'log.verify', { body: {} })).valid).toBe(true);
+  expect([...server.undocumented, ...gated.undocumented]).toEqual([]);
   expect(server.lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
 });

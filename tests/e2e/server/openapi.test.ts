@@ -29,7 +29,10 @@ test('each operation is in it, with its parameters, body and answers', () => {
   const described = Object.entries<any>(document.paths).flatMap(([path, methods]) =>
     Object.entries<any>(methods).map(([method, { operationId }]) => `${operationId} ${method} ${path}`),
   );
-  expect(described.sort()).toEqual(OPERATIONS.map(({ id, method, path }) => `${id} ${method} ${path}`).sort());
+  const others = ['events.stream get /v1/events', 'metrics.get get /metrics'];
+  const health = ['health.get get /healthz', 'health.ready get /readyz'];
+  const all = OPERATIONS.map(({ id, method, path }) => `${id} ${method} ${path}`);
+  expect(described.sort()).toEqual([...all, ...others, ...health].sort());
   for (const one of OPERATIONS) {
     const { parameters, requestBody, responses, summary } = document.paths[one.path][one.method];
     expect(summary, one.id).toBe(one.summary);
@@ -42,6 +45,17 @@ test('each operation is in it, with its parameters, body and answers', () => {
       expect(responses, `${one.id} ${status}`).toHaveProperty(`${status}`);
     expect(responses[401].content).toHaveProperty('application/problem+json');
   }
+});
+
+test('a proposal has one answer as JSON, and an interrupt under its own media type', () => {
+  const { responses, parameters } = document.paths['/v1/trajectories/{trajectory}/proposals'].post;
+  const ruling = { schema: { $ref: '#/components/schemas/Ruling' } };
+  expect(responses[200].content).toEqual({ 'application/json': ruling });
+  expect(responses[202].content).toEqual({
+    'application/json': ruling,
+    'application/vnd.ag-ui+json': { schema: { $ref: '#/components/schemas/AgUiInterrupt' } },
+  });
+  expect(parameters.map(({ name }: any) => name)).toEqual(['trajectory', 'Idempotency-Key', 'Prefer']);
 });
 
 test('each reference resolves, and no component is unused', () => {
@@ -57,4 +71,11 @@ test('the server answers with the same document to anyone, and nothing else', as
   const { status, body, headers } = await server.ask('GET', '/openapi.json');
   expect({ status, type: headers.get('content-type') }).toEqual({ status: 200, type: 'application/json' });
   expect(body).toEqual(JSON.parse(JSON.stringify(openApiDocument(OPERATIONS, server.url))));
+  // Each answer to `ask` is compared with the document.
+  for (const path of ['/healthz', '/readyz']) expect((await server.ask('GET', path)).status).toBe(200);
+  const token = server.tokens['auditor:eve'];
+  expect((await server.ask('GET', '/metrics', { token })).text).toContain('assize_approvals_waiting 0');
+  expect((await server.ask('GET', '/metrics')).status).toBe(401);
+  expect((await server.ask('GET', '/v1/events', { token: server.tokens['agent:scout'] })).status).toBe(403);
+  expect(server.undocumented).toEqual([]);
 });

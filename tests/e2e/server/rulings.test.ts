@@ -328,6 +328,51 @@ for (const [end, effects, phases] of ENDS)
     shop.stop();
   });
 
+test('a call in doubt is listed, logged, counted and told until a person settles it', async () => {
+  const shop = await opened();
+  const { answer } = await approved(shop, { id: 'a', euros: 500, end: 'doubt' });
+  expect(await answer).toMatchObject({ effects: 'needs_human' });
+  const [listed] = (
+    await callOperation(shop.server, 'approvals.list', { as: 'boss:ada' as never, query: { mine: 'true' } })
+  ).body.approvals;
+  expect(listed).toMatchObject({
+    of: 'effect',
+    deciders: ['boss:ada', 'boss:bob'],
+    effect: { tool: 'post.ship', n: 0 },
+  });
+  const metric = async (name: string) =>
+    Number(
+      new RegExp(`^assize_${name} (\\S+)$`, 'm').exec(
+        (await shop.server.ask('GET', '/metrics', { token: await shop.server.tokenFor('auditor:eve') })).text,
+      )?.[1],
+    );
+  await expect.poll(() => metric('effects_need_person'), IN_TIME).toBe(1);
+  expect(await metric('approvals_waiting')).toBe(0);
+  expect(await metric('oldest_waiting_seconds')).toBeGreaterThan(0);
+  const lines = shop.server.lines
+    .map((text) => JSON.parse(text))
+    .filter(({ event }) => event === 'effect_needs_person');
+  expect(lines).toMatchObject([{ level: 'warn', trajectory: 'shop', tool: 'post.ship', n: 0 }]);
+  const { epoch } = listed.effect;
+  await expect
+    .poll(() => shop.sink.of('approval.requested').at(-1), IN_TIME)
+    .toMatchObject({
+      ...{ of: 'effect', channel: 'operator', pending_id: listed.id, url: `${shop.server.url}/effects/${epoch}` },
+    });
+  const settled = await callOperation(shop.server, 'effects.resolve', {
+    as: 'boss:ada' as never,
+    path: { epoch: `${epoch}`, n: '0' },
+    body: { as: 'did_not_happen', evidence: 'the post has no parcel' },
+  });
+  expect(settled.body).toMatchObject({
+    effects: [{ phase: 'undone', resolved: { as: 'undone', by: 'boss:ada' } }],
+    left_in_state: { action: 'order', paths: ['/orders/a'], correction: { action: 'cancel', args: { id: 'a' } } },
+  });
+  await expect.poll(() => metric('effects_need_person'), IN_TIME).toBe(0);
+  expect(await shop.pendings()).toEqual([]);
+  shop.stop();
+});
+
 test('a rejected, an expired and a frozen proposal are told the same everywhere', async () => {
   const shop = await opened({ timeoutMs: 3_000 });
   const large = { id: 'l', euros: 5_000, end: 'none' };

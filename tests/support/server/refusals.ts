@@ -53,7 +53,7 @@ export async function faultsOf(server: TestServer, refusal: Refusal): Promise<st
   if (finding !== undefined && !pointers.some((pointer) => pointer === finding || pointer.startsWith(`${finding}/`)))
     faults.push(`no finding at ${finding}, but at ${pointers.join(', ')}`);
   if (!isDeepStrictEqual(await server.contents(), before)) faults.push('the store has changed');
-  return faults;
+  return [...faults, ...server.undocumented.splice(0)];
 }
 
 /** The ways in which an answer is not the problem document of a code. */

@@ -14,6 +14,7 @@ import { MemoryStore, type Store } from '#stores';
 import { resolveConfig } from '../../../src/config/resolved-config.ts';
 import { pagesOf } from '../../../src/server/notices/queue/delivery-rows.ts';
 import { STUCK_KIND } from '../../../src/server/watchdog/stuck-rows.ts';
+import { undocumented } from './documented.ts';
 import { bank, laterTill, till } from './till.ts';
 
 /** The principals of every kind. The agents have other grants than each other. */
@@ -95,6 +96,8 @@ export interface TestServer extends Serving {
   readonly store: Store;
   readonly config: ResolvedConfig;
   readonly port: number;
+  /** The answers that the OpenAPI document lacks: their status, media type or code. */
+  readonly undocumented: string[];
   /** The lines of its log. */
   readonly lines: readonly string[];
   readonly tokens: Readonly<Record<PrincipalName, string>>;
@@ -143,13 +146,15 @@ export async function start(starting: Starting = {}): Promise<TestServer> {
   const tokens = Object.fromEntries(
     await Promise.all(names.map(async (name) => [name, await tokenFor(name)] as const)),
   ) as Record<PrincipalName, string>;
+  const faults: string[] = [];
   const server: TestServer = {
     ...serving,
     ...{ store, config, lines, tokens, tokenFor },
     cookieFor: async (principal) =>
       `assize-session=${await sessions.start({ principal, method: 'session' }, clock.now())}`,
     port: Number(new URL(serving.url).port),
-    ask: (method, path, asking) => ask(serving.url, method, path, asking),
+    undocumented: faults,
+    ask: (method, path, asking) => ask({ url: serving.url, undocumented: faults }, method, path, asking),
     contents: () => contentsOf(store, config.store, sideKinds),
     stop: async () => {
       open.delete(server);
@@ -166,7 +171,12 @@ export async function stopAll(): Promise<void> {
   await Promise.all([...open].map((server) => server.stop()));
 }
 
-async function ask(url: string, method: string, path: string, asking: Asking = {}): Promise<Answered> {
+async function ask(
+  { url, undocumented: faults }: { readonly url: string; readonly undocumented: string[] },
+  method: string,
+  path: string,
+  asking: Asking = {},
+): Promise<Answered> {
   const { token, body, raw, key, headers = {}, signal } = asking;
   const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body));
   const response = await fetch(`${url}${path}`, {
@@ -182,7 +192,10 @@ async function ask(url: string, method: string, path: string, asking: Asking = {
     ...(signal !== undefined && { signal }),
   });
   const text = await response.text();
-  return { status: response.status, headers: response.headers, text, body: documentOf(text) };
+  const answered = { status: response.status, headers: response.headers, text, body: documentOf(text) as any };
+  const fault = undocumented(method, path, answered);
+  if (fault !== undefined) faults.push(fault);
+  return answered;
 }
 
 function documentOf(text: string): unknown {

@@ -1,5 +1,6 @@
-import { Alert, Button, Checkbox, Group, Kbd, Text, TextInput } from '@mantine/core';
+import { Alert, Anchor, Button, Checkbox, Group, Kbd, Text, TextInput } from '@mantine/core';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { Link } from 'wouter';
 import { codeOf, ProblemError } from '../../api/problem.ts';
 import type { Approval } from '../../api/queries.ts';
 import fieldClasses from '../../parts/field.module.css';
@@ -190,6 +191,15 @@ function Focused({ children }: { readonly children: ReactNode }) {
 }
 
 function NotYours({ approval }: { readonly approval: Approval }) {
+  const { of, effect } = approval as Approval & { readonly effect?: { readonly epoch: number } };
+  if (of === 'effect' && effect !== undefined)
+    return (
+      <Alert className={classes.decision} color="yellow" title="The outcome of this call is not known">
+        <Anchor component={Link} href={`/effects/${effect.epoch}`} underline="always">
+          Settle the call
+        </Anchor>
+      </Alert>
+    );
   return (
     <Alert className={classes.decision} color="gray" title="You may not decide this">
       {approval.deciders.length === 0

@@ -31,7 +31,7 @@ import {
 import { requireCommit } from '../log/require-commit.ts';
 import { reservationsOf } from '../log/undo-budget.ts';
 import { quarantinedClaims, touchedBy } from '../settle/quarantine.ts';
-import { checkUnresolved, type EffectResolution, type ResolvedEffect } from './human-decision.ts';
+import { type CheckedResolution, checkUnresolved, type ResolvedEffect } from './human-decision.ts';
 import { RecoveryFailures } from './recovery-failures.ts';
 
 /** An effect that needs a human decision. */
@@ -367,7 +367,7 @@ export class TransactionEngine {
    * `nothing_to_resolve`, `already_resolved`, `lease_lost`; the close error, or the reason why
    * recovery stopped, with nothing recorded
    */
-  async resolve(resolution: EffectResolution): Promise<ResolvedEffect> {
+  async resolve(resolution: CheckedResolution): Promise<ResolvedEffect> {
     // No caller would wait for the result.
     if (this.#closed !== undefined) throw this.#closed;
     const { epoch } = resolution;
@@ -384,7 +384,7 @@ export class TransactionEngine {
     return made;
   }
 
-  async #resolve(resolution: EffectResolution): Promise<ResolvedEffect> {
+  async #resolve(resolution: CheckedResolution): Promise<ResolvedEffect> {
     const { epoch } = resolution;
     const { coordination } = this;
     this.ports.leaving.throwIfAborted();
@@ -422,7 +422,7 @@ export class TransactionEngine {
     };
   }
 
-  async #carryOut(run: TransactionRun, { n, as, by, evidence }: EffectResolution): Promise<AdvanceResult> {
+  async #carryOut(run: TransactionRun, { n, as, by, evidence }: CheckedResolution): Promise<AdvanceResult> {
     await run.resolve(n, as, by, evidence);
     const end = await run.advance(false);
     await run.flushed();

@@ -23,9 +23,10 @@ export interface EffectResolution {
   /**
    * `applied`: the effect exists, as the operator found or made it. If the transaction is aborted,
    * the effect is compensated now. `undone`: the effect does not exist, or was reverted by hand.
+   * `did_not_happen`: the tool refused the call, or it had no effect; recorded as `undone`.
    * `retry`: the call is retried. `residue`: the effect stays as it is and is no longer tracked.
    */
-  readonly as: Decision;
+  readonly as: Decision | 'did_not_happen';
   /**
    * The operator, 1 to 256 characters: neither the principal of the transaction nor a grantor of
    * its writ. Without `writ`, a counselor of the kind `operator` in the domain of the trajectory.
@@ -72,17 +73,21 @@ const RESOLUTION = arg.options<EffectResolution>({
   confirm: arg.any,
 });
 
-const DECISIONS: readonly Decision[] = ['applied', 'undone', 'retry', 'residue'];
+/** A decision of an operator, as the log records it. */
+export type CheckedResolution = EffectResolution & { readonly as: Decision };
+
+const DECISIONS: readonly EffectResolution['as'][] = ['applied', 'undone', 'did_not_happen', 'retry', 'residue'];
 const BY_MAX = 256;
 
 /**
  * A validated copy of the argument. @throws EffectError `bad_resolution`; ArgumentError
  * `bad_argument`
  */
-export function checkedEffectResolution(given: EffectResolution): EffectResolution {
+export function checkedEffectResolution(given: EffectResolution): CheckedResolution {
   if (typeof given !== 'object' || given === null) throw bad('pass epoch, n, as, by and evidence');
   checkArgument(RESOLUTION, given, 'resolution');
-  const { epoch, n, as, by, writ, evidence, confirm = false } = given;
+  const { epoch, n, by, writ, evidence, confirm = false } = given;
+  const as = given.as === 'did_not_happen' ? 'undone' : given.as;
   if (!Number.isSafeInteger(epoch) || epoch < 1) throw bad('epoch must be the number of a transaction, from 1');
   if (!Number.isSafeInteger(n) || n < 0) throw bad('n must be the index of an effect in its transaction, from 0');
   if (!DECISIONS.includes(as)) throw bad(`as must be one of ${DECISIONS.join(', ')}`);
@@ -116,7 +121,7 @@ function isEmpty(evidence: Json): boolean {
  * for a decision. @throws EffectError
  */
 export function checkUnresolved(
-  { epoch, n, as, confirm }: EffectResolution,
+  { epoch, n, as, confirm }: CheckedResolution,
   known: KnownTransaction | undefined,
   isLet: boolean,
 ): void {

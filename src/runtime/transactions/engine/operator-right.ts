@@ -16,7 +16,7 @@ import { holdersOf } from '../../authority/holders.ts';
 import { verified } from '../../authority/writs.ts';
 import type { FoldedTrajectory } from '../../writer/fold.ts';
 import { later } from '../../writer/writer.ts';
-import type { EffectResolution } from './human-decision.ts';
+import type { CheckedResolution, EffectResolution } from './human-decision.ts';
 
 /** The ports that answer whether an operator may decide. */
 export interface OperatorRightPorts {
@@ -37,7 +37,7 @@ export interface OperatorRightPorts {
  * `unknown_writ`
  */
 export function requireOperatorRight(
-  resolution: EffectResolution,
+  resolution: CheckedResolution,
   known: KnownTransaction,
   folded: FoldedTrajectory,
   ports: OperatorRightPorts,
@@ -56,7 +56,7 @@ export function requireOperatorRight(
 interface DecisionArgs {
   readonly epoch: number;
   readonly n: number;
-  readonly as: EffectResolution['as'];
+  readonly as: CheckedResolution['as'];
   readonly tool: string;
 }
 

@@ -27,7 +27,7 @@ export interface EnqueueOptions {
   readonly store: LogStore & SideStore & { resolve(id: Hash): Promise<EntryRow | undefined> };
   readonly receivers: readonly Receiver[];
   /** The proposals that wait for a decision now. */
-  readonly openProposals: () => AsyncIterable<Hash>;
+  readonly openProposals: () => AsyncIterable<{ readonly id: Hash }>;
   readonly clock: Clock;
   /** Receives the fault of an entry that cannot be read. Such an entry has no notice. */
   readonly onFailure: (error: unknown) => void;
@@ -112,7 +112,7 @@ export class Enqueuer {
   async #open(): Promise<readonly Found[]> {
     const { store, openProposals } = this.#options;
     const open: Found[] = [];
-    for await (const id of openProposals()) {
+    for await (const { id } of openProposals()) {
       const [position, row] = [await store.logIndex(id), await store.resolve(id)];
       const found = position === undefined || row === undefined ? undefined : await this.#found(row, position);
       if (found !== undefined) open.push(found);

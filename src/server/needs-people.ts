@@ -1,0 +1,123 @@
+import { instantToMillis } from '#canon';
+import {
+  type EntryRow,
+  type Hash,
+  type Instant,
+  integrateLog,
+  isEffectPending,
+  isExpired,
+  type LogStore,
+  type PendingEffectArgs,
+  type PendingPayload,
+  pendingEffectIn,
+  readRow,
+} from '#ledger';
+import type { Clock } from '#oracle';
+import type { OpenPending } from '#runtime';
+import type { Metrics } from './log/metrics.ts';
+import { mayHaveNotice } from './notices/notice.ts';
+
+/** The time after which entries of other processes are seen, and that between two reads. */
+const OTHERS_MS = 15_000;
+const REST_MS = 250;
+const PAGE = 500;
+
+export interface NeedsPeopleOptions {
+  readonly store: LogStore;
+  /** What waits for a person at the start. */
+  readonly open: () => AsyncIterable<OpenPending>;
+  /** Called once for each call that comes up and whose outcome a person must settle. */
+  readonly onEffect: (entry: EntryRow, effect: PendingEffectArgs) => void;
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** Counts of what waits for a person. */
+export interface Needs {
+  readonly approvals: number;
+  readonly effects: number;
+  /** Seconds since the oldest of them came up. */
+  readonly oldestSeconds: number;
+}
+
+const GAUGES: readonly (readonly [name: string, help: string, of: (needs: Needs) => number])[] = [
+  ['assize_approvals_waiting', 'Proposals that wait for a decision.', ({ approvals }) => approvals],
+  ['assize_effects_need_person', 'Calls whose outcome a person must settle.', ({ effects }) => effects],
+  ['assize_oldest_waiting_seconds', 'Age of the oldest of both; 0 without any.', ({ oldestSeconds }) => oldestSeconds],
+];
+
+/**
+ * What waits for a person: pending proposals, and calls that are in doubt or have failed. Kept from
+ * the entries of the log, so that a question about it reads nothing.
+ */
+export class NeedsPeople {
+  readonly #options: NeedsPeopleOptions;
+  readonly #waiting: Map<Hash, PendingPayload> = new Map();
+  #next: number | undefined;
+  #reading: Promise<void> | undefined;
+  #rest: NodeJS.Timeout | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #isStopped = false;
+
+  constructor(options: NeedsPeopleOptions) {
+    this.#options = options;
+  }
+
+  /** Reads what waits. Entries from here on are read as they come. */
+  async start(): Promise<void> {
+    const { store, open } = this.#options;
+    const size = await integrateLog(store);
+    for await (const { id, payload } of open()) this.#waiting.set(id, payload);
+    this.#next = size;
+    this.#timer = setInterval(() => this.wake(), OTHERS_MS).unref();
+    this.wake();
+  }
+
+  /** Reads new entries soon. Cheap: calls in the meantime cause one read. */
+  wake(): void {
+    if (this.#next === undefined || this.#isStopped) return;
+    this.#rest ??= setTimeout(() => {
+      this.#rest = undefined;
+      const { onFailure } = this.#options;
+      this.#reading = (this.#reading ?? Promise.resolve()).then(() => this.#read()).catch(onFailure);
+    }, REST_MS).unref();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    clearTimeout(this.#rest);
+    clearInterval(this.#timer);
+    await this.#reading;
+  }
+
+  measure(metrics: Metrics, clock: Clock): void {
+    const read = (of: (needs: Needs) => number) => () => of(this.at(clock.now()));
+    for (const [name, help, of] of GAUGES) metrics.gauge({ name, help, read: read(of) });
+  }
+
+  at(now: Instant): Needs {
+    const waiting = [...this.#waiting.values()].filter((one) => !isExpired(one, now));
+    const effects = waiting.filter(isEffectPending).length;
+    const oldest = waiting.reduce((first, { at }) => (at < first ? at : first), now);
+    const oldestSeconds = (instantToMillis(now) - instantToMillis(oldest)) / 1_000;
+    return { approvals: waiting.length - effects, effects, oldestSeconds };
+  }
+
+  async #read(): Promise<void> {
+    const { store, onEffect } = this.#options;
+    const size = await integrateLog(store);
+    while (!this.#isStopped && this.#next !== undefined && this.#next < size) {
+      const rows = await store.logged(this.#next, PAGE);
+      for (const row of rows) {
+        if (!mayHaveNotice(row)) continue;
+        const { payload } = readRow(row);
+        if ('resolves' in payload && payload.resolves !== undefined) this.#waiting.delete(payload.resolves);
+        if (payload.kind !== 'pending_approval') continue;
+        this.#waiting.set(row.id, payload);
+        const effect = pendingEffectIn(payload);
+        if (effect !== undefined) onEffect(row, effect);
+      }
+      this.#next += rows.length;
+      if (rows.length === 0) return;
+    }
+  }
+}
