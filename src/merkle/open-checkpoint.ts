@@ -9,11 +9,11 @@ import { type NoteRefusal, openNote, type VerifiedSignature } from './open-note.
 
 /**
  * A log and its keys. One of them must have signed its checkpoints. A log whose key has changed has
- * several, and the name of a key may differ from the origin: the origin of a checkpoint is the
- * name of its key.
+ * several.
  */
 export interface KnownLog {
-  readonly origin: string;
+  /** Default: the name of the key that signed, where a new key of the log has a new name. */
+  readonly origin?: string;
   readonly keys: readonly VerifierKey[];
 }
 
@@ -57,19 +57,18 @@ export function openCheckpoint(
   if (!note.valid) return note;
   const checkpoint = attempt(() => parseCheckpoint(note.text));
   if (checkpoint instanceof MerkleError) return refused('malformed_checkpoint', checkpoint.message);
-  const names = new Set([log.origin, ...log.keys.map(({ name }) => name)]);
-  if (!names.has(checkpoint.origin)) return refused('wrong_origin', `The checkpoint does not belong to ${log.origin}.`);
+  const origins = log.origin === undefined ? log.keys.map(({ name }) => name) : [log.origin];
+  if (!origins.includes(checkpoint.origin))
+    return refused('wrong_origin', `The checkpoint does not belong to ${origins.join(' or ')}.`);
   if (checkpoint.size === 0n && !sameHash(checkpoint.root, emptyRoot())) {
     return refused('malformed_checkpoint', 'A checkpoint of size 0 has the root of the empty tree.');
   }
   const signatures = note.verified.filter(
     ({ key }) =>
-      log.keys.some((known) => isSameKey(known, key)) &&
-      // A key of another name vouches for its own origin alone.
-      (checkpoint.origin === log.origin || checkpoint.origin === key.name),
+      log.keys.some((known) => isSameKey(known, key)) && (log.origin !== undefined || checkpoint.origin === key.name),
   );
   const cosignatures = note.verified.filter(({ key }) => witnesses.some((known) => isSameKey(known, key)));
-  if (signatures.length === 0) return refused('not_signed', `No key of ${log.origin} signed it.`);
+  if (signatures.length === 0) return refused('not_signed', `No key of ${checkpoint.origin} signed it.`);
   return { valid: true, checkpoint, text: note.text, signatures, cosignatures };
 }
 

@@ -79,7 +79,7 @@ export class Checkpoints {
 
   get known(): KnownLog {
     const { signer, earlier } = this.#keys();
-    return { origin: signer.name, keys: [signer, ...earlier] };
+    return { keys: [signer, ...earlier] };
   }
 
   /** The keys of the witnesses of the configuration. */
@@ -136,7 +136,7 @@ export class Checkpoints {
         'foreign_checkpoint',
         `The last checkpoint is not one of ${this.origin}: ${verdict.detail} If the key of the log was changed, add its earlier public key to the .vkey file beside the store.`,
       );
-    const [{ key }] = verdict.signatures as [VerifiedSignature];
+    const { key } = verdict.signatures[0]!;
     const { size, root } = verdict.checkpoint;
     return {
       ...{ origin: verdict.checkpoint.origin, key: formatVerifierKey(key), checkpoint: signed },

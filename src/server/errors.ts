@@ -69,7 +69,10 @@ export type ServerErrorCode =
    * idempotency key.
    */
   | 'client_left'
-  /** Another key signed the last checkpoint. Serve with the key of that log, or remove the file. */
+  /**
+   * A key that the server does not know signed the last checkpoint. Add the public key to the .vkey
+   * file beside the store, or remove the checkpoint.
+   */
   | 'foreign_checkpoint'
   /** No checkpoint covers the entry yet. Sign one with `POST /v1/checkpoints`, and ask again. */
   | 'not_checkpointed'

@@ -16,7 +16,7 @@ import { headFault } from './request.ts';
 
 export interface WitnessOptions {
   /** The logs that the witness follows, with their keys. */
-  readonly logs: readonly KnownLog[];
+  readonly logs: readonly (KnownLog & { readonly origin: string })[];
   /** A key for cosignatures. */
   readonly signer: SignerKey;
   readonly file: WitnessFile;

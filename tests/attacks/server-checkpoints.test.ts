@@ -18,6 +18,6 @@ test('attack 64: an earlier checkpoint put back: the server keeps its last', asy
   const row = (await store.sideGet('checkpoint', 'last'))!;
   await store.sidePut([{ ...row, expected: row.version, body: '{"signed":"forged"}' }]);
   const refused = await callOperation(server, 'checkpoints.create');
-  expect(refused.status).toBe(500);
+  expect(refused).toMatchObject({ status: 409, body: { code: 'foreign_checkpoint' } });
   expect((await store.sideGet('checkpoint', 'last'))?.body).toBe('{"signed":"forged"}');
 });

@@ -51,7 +51,7 @@ export function audit(program: Command): void {
             const { older, newer, consistent, findings } = report;
             const said = {
               valid: findings.length === 0,
-              log: log.origin,
+              log: newer.origin,
               older: Number(older.size),
               newer: Number(newer.size),
               consistent,
@@ -63,7 +63,7 @@ export function audit(program: Command): void {
             else if (said.valid) {
               session.out.line(
                 green(
-                  line`The log of ${log.origin} grew from ${said.older} to ${counted(Number(said.newer), 'entry')}, and its earlier entries are unchanged.`,
+                  line`The log of ${newer.origin} grew from ${said.older} to ${counted(Number(said.newer), 'entry')}, and its earlier entries are unchanged.`,
                 ),
               );
             } else for (const finding of findings) session.out.line(red(line`${finding}`));

@@ -1,6 +1,5 @@
 import { type Command, Option } from 'commander';
 import { parseInstant } from '#canon';
-import type { VerifierKey } from '#merkle';
 import { systemClock } from '#oracle';
 import { type BundleScope, type BundleVerdict, makeBundle, readCheckpoint, verifyBundle } from '#runtime';
 import type { Store } from '#stores';
@@ -75,8 +74,8 @@ function made(session: Session, options: BundleCommandOptions): Promise<ExitCode
     const checkpoint = await lastCheckpoint(session.storeUrl, options.checkpoint);
     if (checkpoint === undefined)
       throw new CliError('not_found', 'The log has no checkpoint for the bundle. Create one with assize checkpoint.');
-    const [{ key: logKey }] = readCheckpoint(checkpoint, readKnownLog(session.storeUrl, options.logKey))
-      .signatures as readonly [{ readonly key: VerifierKey }];
+    const { signatures } = readCheckpoint(checkpoint, readKnownLog(session.storeUrl, options.logKey));
+    const logKey = signatures[0]!.key;
     const { zip, entries, inScope } = await makeBundle(store, {
       ...(await bundleVerifiers()),
       ...{ scope, checkpoint, logKey, witnesses: witnessesOf(options), madeAt: systemClock.now() },

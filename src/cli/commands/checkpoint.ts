@@ -89,7 +89,7 @@ export function checkpoint(program: Command): void {
             onProgress: (size) => session.progress.report('entries logged', size, total),
           });
           session.progress.end();
-          rememberLogKey(session.storeUrl, signer);
+          if (options.key !== undefined) rememberLogKey(session.storeUrl, signer);
           const root = Buffer.from(made.root).toString('hex');
           const said = {
             origin: signer.name,

@@ -3,7 +3,7 @@ import { isAssizeError, type Json } from '#base';
 import { canonicalize, parseStrict, WORLD_LIMITS } from '#canon';
 import { checkRow, isPayload, type LedgerStore } from '#ledger';
 import { verifyProofFile } from '#merkle';
-import { proveEntry } from '#runtime';
+import { proveEntry, readCheckpoint } from '#runtime';
 import { counted, shortId } from '#views';
 import { CliError, EXIT } from '../errors.ts';
 import { isFile } from '../files/module-file.ts';
@@ -54,18 +54,18 @@ export function prove(program: Command): void {
               'The log has no checkpoint for the proof. Create one with assize checkpoint.',
             );
           }
+          const { origin } = readCheckpoint(signed, log).checkpoint;
           const proof = await proveEntry(store, row.id, signed, log);
           if (options.out !== undefined) replaceFile(options.out, proof);
           if (session.json)
             session.out.document({
               id: row.id,
-              log: log.origin,
+              log: origin,
               proof,
               ...(options.out === undefined ? {} : { file: options.out }),
             });
           else if (options.out === undefined) await session.out.piece(proof);
-          else
-            session.out.line(line`${shortId(row.id)} is in the log of ${log.origin}: the proof is in ${options.out}`);
+          else session.out.line(line`${shortId(row.id)} is in the log of ${origin}: the proof is in ${options.out}`);
           return EXIT.ok;
         });
       }),
@@ -85,13 +85,18 @@ async function verified(
       : payloadIn(entry);
   const verdict = verifyProofFile(proof, payload, { log, witnesses: [], quorum: 0 });
   const said = verdict.valid
-    ? { valid: true, index: Number(verdict.index), size: Number(verdict.checkpoint.size), log: log.origin }
+    ? {
+        valid: true,
+        index: Number(verdict.index),
+        size: Number(verdict.checkpoint.size),
+        log: verdict.checkpoint.origin,
+      }
     : { valid: false, reason: verdict.reason, detail: verdict.detail };
   if (session.json) session.out.document(said);
   else if (verdict.valid) {
     session.out.line(
       green(
-        line`The entry has index ${Number(verdict.index)} in the ${counted(Number(verdict.checkpoint.size), 'entry')} signed by ${log.origin}.`,
+        line`The entry has index ${Number(verdict.index)} in the ${counted(Number(verdict.checkpoint.size), 'entry')} signed by ${verdict.checkpoint.origin}.`,
       ),
     );
   } else session.out.line(red(line`The proof is not valid: ${verdict.detail}`));

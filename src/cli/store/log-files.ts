@@ -86,9 +86,7 @@ export function readKnownLog(storeUrl: string, given: readonly string[] = []): K
   const derived = given.length > 0 ? undefined : derivedKey(storeUrl);
   const files = given.length > 0 ? given : beside !== undefined && isFile(beside) ? [beside] : [];
   const keys = [...files.flatMap((one) => readVerifierKeys(one, what)), ...(derived ? [derived] : [])];
-  const [first] = keys;
-  if (first !== undefined) return { origin: first.name, keys };
-  return { origin: '', keys: [readVerifierKey(undefined, beside, what)] };
+  return { keys: keys.length > 0 ? keys : [readVerifierKey(undefined, beside, what)] };
 }
 
 /** The keys of a log for a server, which reads them again for each checkpoint. @throws CliError */
@@ -127,13 +125,12 @@ function readVerifierKeys(given: string, what: string): VerifierKey[] {
   return lines.map((text) => inOurWords(given, () => parseVerifierKey(text)));
 }
 
-/** A public key given as text, or by a file. @throws CliError */
+/** A public key given as text, or the first one of a file. @throws CliError */
 export function readVerifierKey(given: string | undefined, fallback: string | undefined, what: string): VerifierKey {
   if (given?.includes('+')) return inOurWords('the key', () => parseVerifierKey(given));
   const path = given ?? fallback;
   if (path === undefined) throw new CliError('usage', `${what} is missing. Pass the key, or a file with it.`);
-  const text = readText(path, what, 'Ask the operator of the log for the key');
-  return inOurWords(path, () => parseVerifierKey(text.trim()));
+  return readVerifierKeys(path, what)[0]!;
 }
 
 /** The last checkpoint. Undefined if there is none. */

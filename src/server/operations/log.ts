@@ -33,7 +33,7 @@ const get = operation({
   summary: 'The last signed checkpoint of the log.',
   kinds: READERS,
   answer: checkpointForm,
-  errors: ['no_such_value'],
+  errors: ['no_such_value', 'foreign_checkpoint'],
   run: async ({ service }) => {
     const last = await service.checkpoints.latest();
     if (last !== undefined) return { body: await documentOf(service, last), etag: last.root };
@@ -49,6 +49,7 @@ const create = operation({
   kinds: ['auditor', 'admin'],
   answer: checkpointForm,
   statuses: [201],
+  errors: ['foreign_checkpoint'],
   run: async ({ service }) => ({ status: 201, body: await documentOf(service, await service.checkpoints.sign()) }),
 });
 

@@ -110,6 +110,7 @@ const STATUS: Readonly<Partial<Record<ErrorStatus, readonly string[]>>> = {
     ...[
       'signer_needed',
       'not_checkpointed',
+      'foreign_checkpoint',
       'erased',
       'no_counselor',
       'stale_callback',

@@ -83,14 +83,7 @@ const FAULTS_OF_THE_SERVER: Readonly<Record<string, readonly string[]>> = {
     ...['snapshot_failed', 'wrong_signer'],
   ],
   RunError: ['bad_run', 'turns_used', 'unknown_agents'],
-  ServerError: [
-    'foreign_checkpoint',
-    'order_not_applied',
-    'port_in_use',
-    'public_without_tls',
-    'rules_refused',
-    'delegated_world',
-  ],
+  ServerError: ['order_not_applied', 'port_in_use', 'public_without_tls', 'rules_refused', 'delegated_world'],
   StoreError: [
     ...['archive_damaged', 'archive_refused', 'archive_unknown'],
     ...['store_bad_checkpoint', 'store_behind_checkpoint', 'store_corrupt', 'store_diverged_from_checkpoint'],

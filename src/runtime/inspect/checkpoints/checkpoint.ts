@@ -88,7 +88,7 @@ export async function makeCheckpoint(store: LogStore, options: CheckpointOptions
   checkArgument(CHECKPOINT_OPTIONS, options, 'options');
   const { signer, earlier = [], last, witnesses = [], sinks = [], beforeSigning, onProgress } = options;
   await integrateLog(store, onProgress === undefined ? {} : { onProgress });
-  const log = { origin: signer.name, keys: [signer, ...earlier] };
+  const log = earlier.length === 0 ? { origin: signer.name, keys: [signer] } : { keys: [signer, ...earlier] };
   const before = last === undefined ? undefined : readCheckpoint(last, log).checkpoint;
   if (before !== undefined) await requireContinuation(store, before);
   const head = await logHead(store);
