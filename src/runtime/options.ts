@@ -210,7 +210,7 @@ export interface EffectOptions {
    * database. It authenticates the effect log and, without `signer`, snapshots. Without the key, a
    * process that takes over an uncommitted transaction of another process calls no tool for it, and
    * an operator decides (`unauthenticated`). Default: derived from `signer`; without a signer, a
-   * key of this process.
+   * key of this process, of which the process warns once unless `onRecoveryFailed` is set.
    */
   readonly recoveryKey?: string;
   /**
@@ -391,6 +391,7 @@ export function effectsFor(
     throw badOption(`effects.leaseMs must be a whole number of milliseconds from ${LEASE_MS_MIN}`);
   if (frontier !== 'derived' && frontier !== 'none')
     throw badOption('effects.frontier must be derived, or none for experiments');
+  if (tools.length > 0) warnOfProcessKey(log, effects, signer);
   const blob = (hash: Hash) => log.blob(hash);
   const entry = (id: Hash) => log.resolve(id);
   const entries = log.entries.bind(log);
@@ -430,6 +431,26 @@ export function effectsFor(
 
 /** Used without `recoveryKey` and `signer`, so that this process resumes its own transactions. */
 const PROCESS_KEY = systemRandom.bytes(32);
+let hasWarned = false;
+
+/**
+ * Warns once that the next process cannot resume the transactions of this one. A store in memory
+ * ends with its process. A program with a listener gets the failure of each recovery.
+ */
+function warnOfProcessKey(
+  store: Partial<{ retire: unknown }>,
+  { recoveryKey, onRecoveryFailed }: EffectOptions,
+  signer: EntrySigner | undefined,
+): void {
+  const hasKey = recoveryKey !== undefined || signer !== undefined;
+  if (hasKey || onRecoveryFailed !== undefined || store.retire === undefined || hasWarned) return;
+  hasWarned = true;
+  process.emitWarning(
+    'This runtime has tools, and neither effects.recoveryKey nor a signer. If the process ends in a tool transaction, a person must decide about its effects. Set effects.recoveryKey to a secret of at least 32 characters, the same in all processes of the store.',
+    { code: 'no_recovery_key' },
+  );
+}
+
 const RECOVERY_KEY_CHARACTERS_MIN = 32;
 
 /**

@@ -405,7 +405,6 @@ async function withEffects<T>(
   { tools, domains, anchors, onFailed }: GivenHere,
   work: (assize: Assize, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const told = onFailed !== undefined && { onRecoveryFailed: onFailed };
   const assize = runtimeOver(reportingWaits(store, wait), {
     tools,
     domains,
@@ -416,7 +415,7 @@ async function withEffects<T>(
       ...(signer === undefined && rootRecovery(storeUrl)),
       ...project()?.effects,
       ...readRecoveryKey(recoveryKey),
-      ...told,
+      onRecoveryFailed: onFailed ?? (({ message }) => note(message)),
     },
   });
   try {
