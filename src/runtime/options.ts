@@ -438,12 +438,12 @@ let hasWarned = false;
  * ends with its process. A program with a listener gets the failure of each recovery.
  */
 function warnOfProcessKey(
-  store: Partial<{ retire: unknown }>,
+  store: LedgerStore,
   { recoveryKey, onRecoveryFailed }: EffectOptions,
   signer: EntrySigner | undefined,
 ): void {
   const hasKey = recoveryKey !== undefined || signer !== undefined;
-  if (hasKey || onRecoveryFailed !== undefined || store.retire === undefined || hasWarned) return;
+  if (hasKey || onRecoveryFailed !== undefined || !('retire' in store) || hasWarned) return;
   hasWarned = true;
   process.emitWarning(
     'This runtime has tools, and neither effects.recoveryKey nor a signer. If the process ends in a tool transaction, a person must decide about its effects. Set effects.recoveryKey to a secret of at least 32 characters, the same in all processes of the store.',

@@ -181,7 +181,7 @@ describe('recover', () => {
     ['a file without tools', 'empty.ts', 'exports no tool'],
     ['a file that is none', 'broken.ts', 'Cannot load the tools file'],
     ['a file that throws what has no text', 'without-text.ts', 'without-text.ts: the thrown value cannot be read'],
-    ['a file whose export throws as it is looked at', 'throwing.ts', 'throwing.ts: not now'],
+    ['a file whose export throws as it is looked at', 'throwing.ts', 'throwing.ts:1: not now'],
     ['a file whose export is taken back', 'revoked.ts', 'revoked.ts: '],
   ])('refuses %s', async (_, file, says) => {
     await crashed();
@@ -333,7 +333,7 @@ describe('Ctrl-C to an approval', () => {
     const { code, out, err } = await stopped(...(await waiting()));
     expect([code, out]).toEqual([130, '']);
     expect(last(err)).toMatch(
-      /^assize: Stopped by SIGINT; committed entries stay: the proposal is committed as [0-9a-f]{12}, and transaction \d+ has not ended; resume it with assize effects recover\.\n$/,
+      /^assize: Stopped by SIGINT; committed entries stay: the proposal is committed as [0-9a-f]{12}, and its calls have not ended; resume them with assize effects recover\.\n$/,
     );
     expect((await json(0, 'list')).transactions).toMatchObject([{ phase: 'committed', effects: [{ phase: 'due' }] }]);
     expect((await assize('recover', '--tools', toolsFile('keyed'))).code).toBe(0);
