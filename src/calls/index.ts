@@ -28,6 +28,7 @@ export {
 } from './gate.ts';
 export type { Approver, HeldCall } from './held-call.ts';
 export { isInterruption } from './interruption.ts';
+export { maySettle } from './may-settle.ts';
 export { type ConnectGateOptions, connectGate, type OpenGateOptions, openGate } from './open-gate.ts';
 export { outcomeOf } from './outcome-of.ts';
 export { ofPlain, toPlain } from './plain-value.ts';

@@ -1,3 +1,4 @@
+import { maySettle } from '#calls';
 import { isSamePrincipal, KernelError } from '#kernel';
 import type { Hash } from '#ledger';
 import { Trajectory } from '#runtime';
@@ -15,6 +16,21 @@ export async function grantorsOf(
 ): Promise<string[]> {
   const writ = Trajectory.writOf(trajectory, writId);
   return writ === undefined ? [] : grants.grantorsOf(writ);
+}
+
+/**
+ * Refuses to let a caller settle a call or end a standing approval that may not decide about calls.
+ *
+ * @throws KernelError `unauthorised_counselor`
+ */
+export function requireSettler({ name, kinds }: Caller, { domain }: Trajectory, action: string): void {
+  if (maySettle(domain, name, kinds.includes('admin'), action)) return;
+  const needed = Object.keys(domain.counselors).join(' or ');
+  throw new KernelError(
+    'unauthorised_counselor',
+    `${name} cannot propose ${action}: it needs a counselor of the kind ${needed}, or an admin. Ask another principal.`,
+    { evidence: { principal: name } },
+  );
 }
 
 /**

@@ -298,6 +298,7 @@ describe('domains', () => {
       'gateway',
       'incident',
       'demo-payments',
+      'agents',
       'chat',
       'airline',
       'retail',

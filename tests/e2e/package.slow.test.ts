@@ -232,6 +232,7 @@ test('the command is there', () => {
     'gateway',
     'incident',
     'demo-payments',
+    'agents',
     'chat',
   ]);
   expect(JSON.parse(node([bin, 'demo', '--json', '--store', 'memory:']))).toMatchObject({ ok: true });

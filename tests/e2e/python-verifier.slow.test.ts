@@ -355,3 +355,29 @@ describe.skipIf(!hasPython)('with python3', () => {
     });
   });
 });
+
+describe.skipIf(!hasPython)('a bundle of every documented scope', () => {
+  const page = readFileSync(join(root, 'docs/guide/proof-bundles.md'), 'utf8');
+  const scopes = [...page.matchAll(/^assize bundle (--.*) --out (\w+\.zip)$/gm)].map(([, scope, out]) => ({
+    scope,
+    out,
+  }));
+
+  const assize = (...args: string[]) =>
+    execFileSync(process.execPath, [join(root, 'src/cli/main.ts'), ...args, '--store', `sqlite:${folder}/demo.db`]);
+  let key = '';
+  beforeAll(() => {
+    assize('keys', 'new', 'example.com/ledger');
+    assize('checkpoint');
+    key = readFileSync(join(folder, 'demo.db.vkey'), 'utf8').trim();
+  });
+
+  test('the guide has four scopes', () => expect(scopes).toHaveLength(4));
+
+  test.each(scopes)('$scope', async ({ scope = '', out = '' }) => {
+    const file = join(folder, out);
+    assize('bundle', ...scope.split(' '), '--out', file);
+    const { code, out: said, err } = await python.verify(file, '--json', '--log-key', key);
+    expect([code, JSON.parse(said).valid, err]).toEqual([0, true, '']);
+  });
+});

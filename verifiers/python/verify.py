@@ -2471,7 +2471,7 @@ def writ_of(p: Dict[str, Any]) -> Optional[str]:
 def deciders(p: Dict[str, Any]) -> List[Any]:
     """The names of those that an entry says have decided."""
     args = settlement_args(p)
-    names = [c["principal"] for c in [p["counselor"]] * ("counselor" in p) + p.get("approved_by", [])]
+    names = [c["principal"] for c in ([p["counselor"]] if "counselor" in p else []) + p.get("approved_by", [])]
     names += [effect.get("by") for of in args.get("settled", []) for effect in of["effects"]]
     if "decided" in args:
         names.append(args["decided"]["by"])

@@ -71,6 +71,7 @@ test('look-alike names are one principal, in both directions', () => {
   const same = [
     ...['manager:\uff47race', 'manager:Grace', 'MANAGER:GRACE', 'manager:\u{1d420}race', 'manager:gr\u0430ce'],
     ...['m\u0430n\u0430ger:gr\u0430\u0441\u0435', 'manager:gr\u03b1ce', 'manager:\u0261race', 'manager\uff1agrace'],
+    ...['manager:gra\u0107e', 'manager:gra\u0327ce', 'manager:grac\u0323e', 'manager:grac\u20dde'],
     ...['manager:GR\u0410CE', 'manager:gr\u0251ce', ' manager:grace', 'manager:\u200bgrace', 'manager:gr\u1d43ce'],
   ];
   for (const other of same)
@@ -81,7 +82,19 @@ test('look-alike names are one principal, in both directions', () => {
 });
 
 test('different names are different principals', () => {
-  const names = ['manager:grace', 'manager:gracie', 'manager:race', 'zoe', 'zo\u00e9', 'dr-1', 'dr-l', '\u674e\u96f7'];
+  const names = [
+    'manager:grace',
+    'manager:gracie',
+    'manager:race',
+    'zoe',
+    '\u304b',
+    '\u304c',
+    '\u0915\u093f',
+    '\u0915\u0941',
+    'dr-1',
+    'dr-l',
+    '\u674e\u96f7',
+  ];
   for (const one of names)
     for (const other of names) expect([one, other, isSamePrincipal(one, other)]).toEqual([one, other, one === other]);
 });

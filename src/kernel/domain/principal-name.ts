@@ -28,8 +28,8 @@ export function faultOfName(name: string): string | undefined {
 
 /**
  * Whether two names may stand for one principal: they are equal without invisible characters, in
- * compatibility form (NFKC) and without the difference of capitals. Letters of other scripts that
- * look like Latin ones count as these. A writ's subject can be any text, and so can names in older
+ * compatibility form (NFKC), without the difference of capitals, and without accents and other
+ * marks of letters. Letters of other scripts that look like Latin ones count as these. A writ's subject can be any text, and so can names in older
  * ledgers.
  */
 export function isSamePrincipal(one: string, other: string): boolean {
@@ -55,9 +55,12 @@ function plainName(name: string): string {
   return name.normalize('NFKC').replace(ALL_UNSEEN, '').replace(/\s+/gu, ' ').trim().normalize('NFKC');
 }
 
-/** Without the difference of capitals. By capitals first, so that ß is ss. */
+/** Accents, dots and other marks that combine with a letter. Those of vowels and kana are letters. */
+const MARKS = /[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]/gu;
+
+/** Without marks and the difference of capitals. By capitals first, so that ß is ss. */
 function folded(name: string): string {
-  return name.toUpperCase().toLowerCase().normalize('NFKC');
+  return name.toUpperCase().toLowerCase().normalize('NFD').replace(MARKS, '').normalize('NFKC');
 }
 
 function inLatin(name: string): string {

@@ -15,6 +15,7 @@ import { type GatewayState, openCalls, undoCallOf } from '#domains/gateway';
 import { Trajectory } from '#runtime';
 import { rulingView } from '#views';
 import { ServerError } from '../errors.ts';
+import { requireSettler } from '../grantors.ts';
 import { GatewayDesk } from '../hooks/gateway-desk.ts';
 import { gatewayTrajectory } from '../reach.ts';
 import { hash, instant, json, name, observationsForm, rulingForm } from './forms.ts';
@@ -191,11 +192,12 @@ const settle = operation({
     })
     .meta({ id: 'CallFinding' }),
   answer: z.strictObject({ ruling: rulingForm }),
-  errors: ['halted'],
+  errors: ['halted', 'unauthorised_counselor'],
   run: async (request) => {
     const { path, body, caller, service } = request;
     const { outcome, evidence } = body;
     const trajectory = await gatewayTrajectory(request, path.trajectory);
+    requireSettler(caller, trajectory, 'report');
     const writ = service.offices.forServer(caller.name, 'report', trajectory.id, service.clock.now());
     const args = { call: path.call, outcome, result: { settled_by: caller.name, evidence } };
     const ruling = await trajectory.propose({

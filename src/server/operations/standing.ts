@@ -7,6 +7,7 @@ import { type Hash, isEffectPending, type PendingPayload } from '#ledger';
 import { type ForeseenProposal, type ProposalInput, Trajectory } from '#runtime';
 import { rulingView } from '#views';
 import { ServerError } from '../errors.ts';
+import { requireSettler } from '../grantors.ts';
 import { agentWrit } from '../principals/agent-writ.ts';
 import { proposeOnce } from '../propose-once.ts';
 import { gatewayTrajectory, type Reaching, replayerOf } from '../reach.ts';
@@ -267,7 +268,7 @@ const end = operation({
   kinds: ['counselor', 'admin'],
   params: z.strictObject({ trajectory: name, standing: name }),
   answer: rulingForm,
-  errors: ['halted'],
+  errors: ['halted', 'unauthorised_counselor'],
   run: async (request) => {
     const { path, caller, service } = request;
     const trajectory = await gatewayTrajectory(request, path.trajectory);
@@ -275,6 +276,7 @@ const end = operation({
       Object.hasOwn((state as unknown as GatewayState).standing, path.standing),
     );
     if (!isThere) return { body: await endBefore(request, trajectory, path.standing) };
+    requireSettler(caller, trajectory, 'end_standing');
     const writ = service.offices.forServer(caller.name, 'end_standing', trajectory.id, service.clock.now());
     const args = { id: path.standing };
     const ruling = await trajectory.propose({

@@ -85,8 +85,9 @@ export class OidcSignIn {
     const { issuer, clientId, clientSecret } = this.#config;
     const url = new URL(issuer);
     const isPlain = url.protocol === 'http:' && isLoopback(url.hostname);
-    const options = isPlain ? { execute: [client.allowInsecureRequests] } : {};
-    return client.discovery(url, clientId, clientSecret, undefined, options);
+    // The ID token's signature is checked too, and not only the connection that it came by.
+    const execute = [client.enableNonRepudiationChecks, ...(isPlain ? [client.allowInsecureRequests] : [])];
+    return client.discovery(url, clientId, clientSecret, undefined, { execute });
   }
 }
 
