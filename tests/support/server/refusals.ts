@@ -203,16 +203,21 @@ const TEXTS: readonly (readonly [name: string, status: number, code: string, raw
     ['a duplicate key', 400, 'duplicate_key', '{"a":1,"\\u0061":2}'],
     ['an unsafe integer', 400, 'unsafe_integer', '{"a":9007199254740993}'],
     ['a lone surrogate', 400, 'lone_surrogate', '{"a":"\\ud800"}'],
-    ['too deep', 400, 'too_deep', `${'['.repeat(100_000)}${']'.repeat(100_000)}`],
-    ['too many values', 400, 'too_many_nodes', `[${'0,'.repeat(400_000)}0]`],
+    ['too deep', 400, 'too_deep', `${'['.repeat(30_000)}${']'.repeat(30_000)}`],
   ];
 
 function ofTexts(one: Operation): Refusal[] {
   if (one.body === undefined) return [];
   const types = ['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=utf-16', ''];
   const large = `"${'x'.repeat(Math.max(one.bodyBytes ?? 0, 1_048_576) + 50_000)}"`;
+  const values = `[${'0,'.repeat(400_000)}0]`;
+  // A body of an agent has at most the bytes of a proposal, if the operation names no other number.
+  const isProposal = principalOf(one).startsWith('agent:') && one.bodyBytes === undefined;
+  const many = isProposal
+    ? (['too many values', 413, 'body_too_large', values] as const)
+    : (['too many values', 400, 'too_many_nodes', values] as const);
   return [
-    ...[...TEXTS, ['too large', 413, 'body_too_large', large] as const].map(
+    ...[...TEXTS, many, ['too large', 413, 'body_too_large', large] as const].map(
       ([name, status, code, raw]): Refusal => ({
         name: `body: ${name}`,
         ...{ status, code },
