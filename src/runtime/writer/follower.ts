@@ -69,15 +69,17 @@ export class Follower {
       this.#working = this.#work().finally(() => {
         this.#working = undefined;
         this.#timer = undefined;
-        const hasNone = this.#unfollow !== undefined && [...this.#ports.open()].length === 0;
-        if (this.#behind.size > 0 || hasNone) this.#soon(this.#nextMs);
+        const [first] = this.#ports.open();
+        // A trajectory may have been opened, or the last one released, meanwhile.
+        const isOther = (first === undefined) === (this.#unfollow !== undefined);
+        if (this.#behind.size > 0 || isOther) this.#soon(this.#nextMs);
       });
     }, ms).unref();
   }
 
   get #nextMs(): number {
-    if (this.#unfollow === undefined) return RESTART_MS;
-    return this.#hasFailed ? RETRY_MS : GAP_MS;
+    if (!this.#hasFailed) return GAP_MS;
+    return this.#unfollow === undefined ? RESTART_MS : RETRY_MS;
   }
 
   async #work(): Promise<void> {

@@ -286,6 +286,7 @@ export class SqliteStore extends CheckedStore implements Followable, Retirable, 
 
   /** Looks every `FOLLOW_MS` whether another connection has committed, and says `missed` then. */
   async follow(listener: (news: StoreEvent) => void): Promise<() => Promise<void>> {
+    checkInput(arg.code, listener, 'listener');
     const version = (): unknown => this.#db.prepare('PRAGMA data_version').get()?.['data_version'];
     let seen = await this.#read(version);
     const look = async (): Promise<void> => {

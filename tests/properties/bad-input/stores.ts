@@ -181,6 +181,13 @@ export const STORES: Readonly<Record<string, Case | Exempt>> = {
   'new SqliteStore': exempt('made by openSqlite, which takes the connection'),
   ...storeCases('SqliteStore', () => (lasting ??= openLasting())),
   'SqliteStore.requireInPlace': exempt('no arguments'),
+  'SqliteStore.follow': takes(
+    async (listener) => {
+      lasting ??= openLasting();
+      await (await (await lasting).follow(listener))();
+    },
+    [() => undefined],
+  ),
   'SqliteStore.retire': takes(
     async (retirement) => {
       const store = await stores.openSqlite({ path: fresh() });
@@ -211,6 +218,7 @@ export const STORES: Readonly<Record<string, Case | Exempt>> = {
     [
       ...Object.keys(storeCases('PostgresStore', async () => new stores.MemoryStore())),
       'PostgresStore.follow',
+      'PostgresStore.time',
       'PostgresStore.retire',
       'PostgresStore.archiveEntries',
       'PostgresStore.archiveState',
