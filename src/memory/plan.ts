@@ -1,6 +1,7 @@
 import { arg, checkArgument } from '#base';
-import { addMicros, type Instant, maxInstant } from '#canon';
+import { addMicros, hashText, type Instant, maxInstant, plainText } from '#canon';
 import { auditRows } from './audit.ts';
+import { displacedBy, markOf } from './displaced.ts';
 import { MemoryError } from './errors.ts';
 import {
   byTime,
@@ -25,7 +26,7 @@ import { declarePredicate, type PredicateDeclaration } from './predicate.ts';
 import { type Answer, type Question, readAnswers } from './question.ts';
 import { type Belief, settle } from './settle.ts';
 import { requireStrategy, type Strategy } from './strategy.ts';
-import { type StatedClaims, withoutSources } from './withdraw.ts';
+import { type StatedClaims, tokensOfSources, withoutWrites } from './withdraw.ts';
 
 /** The starting point and the stamps of a change of one partition. */
 export interface PlanInput {
@@ -188,8 +189,10 @@ export function planRetract(writing: PlanInput, retraction: Retraction): Plan | 
 /** Statements of one commit that only take away. */
 export interface Withdrawals {
   readonly sources: readonly string[];
-  /** The claims of all tokens of the open rows. */
+  /** The claims of all tokens of the open rows and of the history. */
   readonly claims: StatedClaims;
+  /** All versions of the partition, of facts and audit rows. Default: nothing comes back. */
+  readonly history?: readonly FactRow[];
   /** Default: none. */
   readonly retractions?: readonly Retraction[];
 }
@@ -202,9 +205,10 @@ export interface Retraction {
 
 /**
  * Plans the withdrawal of sources: each fact loses the writes of the sources, and a fact that rests
- * on them alone is closed. Retractions of the same commit also remove their periods; the order of
- * the statements has no influence. Nothing is decided anew, and reads as of earlier system times
- * still return what was believed.
+ * on them alone is closed. In its periods the facts that the sources had displaced hold again, as
+ * the strategy decides without the sources; a choice of a person or a policy before it stays.
+ * Retractions of the same commit also remove their periods; the order of the statements has no
+ * influence. Reads as of earlier system times still return what was believed.
  * @throws MemoryError the errors of `planAssert`
  */
 export function planWithdraw(writing: PlanInput, withdrawals: Withdrawals): Plan {
@@ -336,36 +340,84 @@ class PlanBuilder {
 
   withdrawAll({ retractions, ...withdrawal }: Withdrawals & { readonly retractions: readonly Retraction[] }): Plan {
     const { strategy } = this.declaration;
+    const { sources, claims, history = [] } = withdrawal;
+    const withdrawn = tokensOfSources(sources, claims);
+    const without = (row: FactRow, gone: ReadonlySet<string>): FactRow | undefined =>
+      withoutWrites(row, { withdrawn: gone, claims, strategy });
     const isMeant = ({ object }: Retraction, row: FactRow): boolean =>
       object === undefined || objectKey(object) === objectKey(row.object);
     const changed = this.#open.flatMap(({ row }) => {
-      const left = withoutSources(row, { ...withdrawal, strategy });
+      const left = without(row, withdrawn);
       const retracted = retractions.filter((each) => isMeant(each, row)).map(({ valid }) => valid);
       const isCut = retracted.some((valid) => overlaps(validOf(row), valid));
       return left === row && !isCut ? [] : [{ row, left, parts: leftovers(validOf(row), retracted) }];
     });
     const closed = new Set(changed.map(({ row }) => row));
-    const names = new FactIds(
-      this.#systemTime,
-      this.#open.flatMap(({ row }) => (closed.has(row) ? [] : [row])),
+    const standing = this.#open.filter(({ row }) => !closed.has(row));
+    const lefts = changed.flatMap(({ left, parts }): Item[] =>
+      left === undefined || parts.length === 0 ? [] : [{ row: left, isNew: true, parts }],
     );
-    const { resolution_strategy_id: _, ...stamp } = this.#stamp();
-    const insert = changed.flatMap(({ left, parts }) =>
-      left === undefined
-        ? []
-        : parts.map(({ from, to }) => ({
-            ...left,
-            ...stamp,
-            fact_id: names.of(left),
-            valid_from: from,
-            valid_to: to,
-          })),
+    const displaced = displacedBy({ history, withdrawn, strategy, without });
+    const gaps = [
+      ...changed.filter(({ row, left }) => left !== row).map(({ row }) => validOf(row)),
+      ...displaced.ended,
+    ];
+    const beside = [...standing.map(({ row }) => row), ...lefts.map(({ row }) => row)];
+    const back = displaced.items(joinedPeriods(gaps), beside).flatMap((item) => {
+      const retracted = retractions.filter((each) => isMeant(each, item.row)).map(({ valid }) => valid);
+      const parts = item.parts.flatMap((part) => leftovers(part, retracted));
+      return parts.length === 0 ? [] : [{ ...item, parts }];
+    });
+    const { beliefs, contests } = settle(
+      this.#partition,
+      { ...this.declaration, remainder: 'keep' },
+      [...standing, ...lefts, ...back],
+      this.#answers,
+      { merge: this.#merge, trust: this.#trust },
     );
+    const stay = new Set(beliefs.filter((belief) => this.#stands(belief)).map(({ head }) => head.row));
+    const names = new FactIds(this.#systemTime, stay);
+    // A claim that loses again has its audit row already.
+    const known = new Set(back.map(({ row }) => row));
+    const lost = contests.flatMap((contest, i) => {
+      const losers = contest.losers.filter(({ items }) => items.some(({ row }) => !known.has(row)));
+      if (losers.length === 0) return [];
+      return auditRows({ ...contest, losers }, i, this.#stamp(), { merge: this.#merge, trust: this.#trust });
+    });
+    const insert = beliefs.filter(({ head }) => !stay.has(head.row)).map((belief) => this.#rowOf(belief, names));
+    const close = this.#open.map(({ row }) => row).filter((row) => !stay.has(row));
+    const marked = displaced.lost.length === 0 ? [] : [this.#mark(displaced.lost, history)];
     return {
       kind: 'plan',
       systemTime: this.#systemTime,
-      close: [...closed].sort(byTime).map(({ fact_id, system_time_start }) => ({ fact_id, system_time_start })),
-      insert: insert.sort(byTime),
+      close: close.sort(byTime).map(({ fact_id, system_time_start }) => ({ fact_id, system_time_start })),
+      insert: [...insert, ...lost, ...marked].sort(byTime),
+    };
+  }
+
+  /** The record of withdrawn statements that had lost, so that they never come back. */
+  #mark(tokens: readonly string[], history: readonly FactRow[]): FactRow {
+    const ofOne = history.find((row) => tokens.some((token) => row.provenance_id.includes(token)))!;
+    const { strategy } = this.declaration;
+    const request = hashText(plainText({ withdrawn: [...tokens].sort(), at: this.#systemTime }));
+    const { lineage: claim } = ofOne;
+    const witness = {
+      loser: claim,
+      members: [],
+      request,
+      resolution_id: request,
+      strategy,
+      winner: claim,
+      withdrawn: true,
+    };
+    return {
+      ...ofOne,
+      ...this.#stamp(),
+      fact_id: markOf(this.#systemTime),
+      object: plainText(witness),
+      provenance_id: [...tokens].sort().reduce(this.#merge),
+      row_kind: 'audit',
+      resolution_id: request,
     };
   }
 
@@ -437,6 +489,13 @@ class PlanBuilder {
       cardinality: this.declaration.cardinality,
     };
   }
+}
+
+/** The periods without overlaps. */
+function joinedPeriods(periods: readonly Period[]): Period[] {
+  const joined: Period[] = [];
+  for (const each of periods) joined.push(...leftovers(each, joined));
+  return joined;
 }
 
 /**

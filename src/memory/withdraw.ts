@@ -15,24 +15,28 @@ export interface StatedClaim {
 /** The claims of write tokens; undefined if a claim was erased. */
 export type StatedClaims = ReadonlyMap<string, StatedClaim | undefined>;
 
+/** The tokens of statements that name one of the sources. */
+export function tokensOfSources(sources: readonly string[], claims: StatedClaims): Set<string> {
+  const isOfOne = (claim: StatedClaim | undefined): boolean =>
+    claim?.source !== undefined && sources.includes(claim.source);
+  return new Set([...claims].flatMap(([token, claim]) => (isOfOne(claim) ? [token] : [])));
+}
+
 /**
- * The fact without the writes of some sources: its provenance with X := 0. The same row if it does
+ * The fact without some writes: its provenance with X := 0. The same row if it does
  * not rest on them, and undefined if it rests on nothing else. Otherwise it is the fact that the
  * other claims state, with the confidence that the strategy prefers among them.
  */
-export function withoutSources(
+export function withoutWrites(
   row: FactRow,
   {
-    sources,
+    withdrawn: gone,
     claims,
     strategy,
-  }: { readonly sources: readonly string[]; readonly claims: StatedClaims; readonly strategy: Strategy },
+  }: { readonly withdrawn: ReadonlySet<string>; readonly claims: StatedClaims; readonly strategy: Strategy },
 ): FactRow | undefined {
   const before = Polynomial.read(row.provenance_id);
-  const withdrawn = before.tokens.filter((token) => {
-    const source = claims.get(token)?.source;
-    return source !== undefined && sources.includes(source);
-  });
+  const withdrawn = before.tokens.filter((token) => gone.has(token));
   if (withdrawn.length === 0) return row;
   const left = withdrawn.reduce((sum, token) => sum.substitute(token, Polynomial.zero), before);
   if (left.terms.size === 0) return undefined;

@@ -13,6 +13,8 @@ import {
   type Plan,
   type PlanInput,
   planAssert,
+  planCorrect,
+  planRetract,
   planWithdraw,
   STRATEGIES,
   type StatedClaim,
@@ -127,4 +129,110 @@ test('a withdrawal leaves each provenance as without its sources', () => {
     }),
     { numRuns: cases(400) },
   );
+});
+
+/** The model of one cell: the believed claims, and those that lost since the cell was last settled. */
+interface Cell {
+  believed: number[];
+  lost: number[];
+  /** The last correction, and the claims before it. */
+  corrected?: { readonly by: number; readonly before: Cell } | undefined;
+}
+
+/** The claims that a correction alone had displaced are lost claims. */
+function withoutCorrections(cell: Cell, gone: ReadonlySet<number>): void {
+  while (cell.corrected !== undefined && gone.has(cell.corrected.by)) {
+    const { believed, lost, corrected } = cell.corrected.before;
+    cell.lost = [...new Set([...cell.lost, ...believed, ...lost])];
+    cell.corrected = corrected;
+  }
+}
+
+test('a withdrawal gives back what its sources alone had displaced', () => {
+  const step = fc.oneof(
+    { weight: 5, arbitrary: fc.record({ verb: fc.constant('assert' as const), claim }) },
+    { weight: 1, arbitrary: fc.record({ verb: fc.constant('correct' as const), claim }) },
+    { weight: 1, arbitrary: fc.record({ verb: fc.constant('retract' as const), claim }) },
+    { weight: 2, arbitrary: fc.record({ verb: fc.constant('withdraw' as const), claim }) },
+  );
+  let restored = 0;
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...STRATEGIES.filter((each) => each !== 'await' && each !== 'rule')),
+      fc.array(step, { minLength: 2, maxLength: 14 }),
+      (strategy, steps) => {
+        const declaration = declarePredicate({ cardinality: 'single-valued', strategy });
+        const stated = new Map<string, StatedClaim>();
+        const gone = new Set<number>();
+        const cells: Cell[] = Array.from({ length: CELLS }, () => ({ believed: [], lost: [] }));
+        let rows: readonly FactRow[] = [];
+        const of = (n: number): StatedClaim => stated.get(`w:${entry(n)}#0`)!;
+        const best = (claims: readonly number[]): number =>
+          claims.reduce((a, b) => {
+            const [x, y] = [of(a), of(b)];
+            const first =
+              strategy === 'evi'
+                ? y.confidence - x.confidence
+                : strategy === 'lww-valid'
+                  ? Date.parse(y.assertedFrom) - Date.parse(x.assertedFrom)
+                  : 0;
+            return (first || y.assertedSeq - x.assertedSeq) > 0 ? b : a;
+          });
+        const decide = (cell: Cell, all: readonly number[]): void => {
+          const claims = [...new Set(all)];
+          const { object } = claims.length === 0 ? { object: '' } : of(best(claims));
+          cell.believed = claims.filter((n) => of(n).object === object);
+          cell.lost = [...new Set([...cell.lost, ...claims.filter((n) => of(n).object !== object)])];
+        };
+        for (const [n, { verb, claim: said }] of steps.entries()) {
+          const { from, length, object, confidence, source } = said;
+          const valid = { from: day(from), to: day(Math.min(from + length, CELLS)) };
+          const provenance = `w:${entry(n)}#0`;
+          const writing: PlanInput = {
+            ...{ partition, declaration, latest: null, at: day(n), seq: n, merge: mergeProvenance },
+            open: rows.filter((row) => row.row_kind === 'current' && row.system_time_end === OPEN_END),
+          };
+          const within = cells.slice(from, Math.min(from + length, CELLS));
+          const assertion: Assertion = { claim: `c${n}`, object, confidence, valid, provenance };
+          let plan: unknown;
+          if (verb === 'withdraw') {
+            plan = planWithdraw(writing, { sources: [source], claims: stated, history: rows });
+            for (const [token, each] of stated) if (each?.source === source) gone.add(Number(token.slice(2, 66)));
+            for (const cell of cells) {
+              if (!cell.believed.some((each) => gone.has(each))) continue;
+              const left = cell.believed.filter((each) => !gone.has(each));
+              withoutCorrections(cell, gone);
+              const back = cell.lost.filter((each) => !gone.has(each));
+              if (back.length > 0) restored++;
+              decide(cell, [...left, ...back]);
+            }
+          } else if (verb === 'retract') {
+            plan = planRetract(writing, { valid, object });
+            for (const cell of within)
+              if (cell.believed.length > 0 && of(cell.believed[0]!).object === object)
+                Object.assign(cell, { believed: [], lost: [], corrected: undefined });
+          } else {
+            const seq = { assertedSeq: n, assertedFrom: valid.from };
+            stated.set(provenance, { claim: `c${n}`, object, confidence, source, ...seq });
+            plan = verb === 'assert' ? planAssert(writing, [assertion]) : planCorrect(writing, assertion);
+            for (const cell of within)
+              if (verb === 'assert') decide(cell, [...cell.believed, n]);
+              else
+                Object.assign(cell, { believed: [n], lost: [], corrected: { by: n, before: structuredClone(cell) } });
+          }
+          const { insert, ...rest } = plan as Plan;
+          rows = applyPlan(rows, { ...rest, insert: insert.map((row) => ({ ...row, entry_id: entry(n) })) });
+          for (const [at, { believed }] of cells.entries()) {
+            const now = asOf(rows, { valid: day(at), system: day(25) });
+            const expected = believed.length === 0 ? [] : [of(believed[0]!).object, of(best(believed)).confidence];
+            expect(now.flatMap((row) => [row.object, row.confidence])).toEqual(expected);
+            const tokens = now.flatMap((row) => waysOf(row.provenance_id).flat());
+            expect(tokens.sort()).toEqual(believed.map((each) => `w:${entry(each)}#0`).sort());
+          }
+        }
+      },
+    ),
+    { numRuns: cases(4_000) },
+  );
+  expect(restored).toBeGreaterThan(0);
 });

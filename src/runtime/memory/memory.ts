@@ -2,13 +2,14 @@ import type { Writ } from '#authority';
 import { arg, checkArgument } from '#base';
 import { BELIEVE_ACTION, BUILT_IN_ROLE, type MemoryStatement } from '#kernel';
 import type { Hash } from '#ledger';
-import { requireText } from '#memory';
+import { type FactRow, requireText } from '#memory';
 import type { WritChain } from '../authority/writs.ts';
 import type { BeliefSelector } from '../records/belief-selector.ts';
 import type { ErasureInput, ErasureRuling } from '../records/erasure-input.ts';
 import type { ObservationInput, ProposalInput } from '../records/intent.ts';
 import type { Ruling } from '../records/ruling.ts';
 import { type AssertedEach, assertEach } from './assert-each.ts';
+import { tokensOf } from './plan/stated-writes.ts';
 import { type Declaring, validateStatement } from './plan/validate.ts';
 import type { PendingClaims } from './plan/withdrawn-sources.ts';
 import { type MemoryContext, MemoryView } from './recall/recall.ts';
@@ -67,6 +68,8 @@ export interface WithdrawInput {
 export interface Withdrawal {
   /** The facts that rested on the source, and whether each is still believed. */
   readonly facts: readonly SupportedFact[];
+  /** The facts that the source had displaced, and that its withdrawal made hold again. */
+  readonly restored: readonly FactRow[];
   /**
    * The pending proposals of the trajectory that state facts of the source. After the withdrawal
    * their approval fails with `source_withdrawn`: reject them.
@@ -209,9 +212,10 @@ export class Memory extends MemoryView {
 
   /**
    * Withdraws a source: each current fact loses the statements of the source, and a fact that rests
-   * on them alone is no longer believed. Other facts stay, and facts that had lost against a
-   * withdrawn one do not come back. Nothing is erased: recalls as of earlier system times still
-   * return the facts, and the commit is on record. The returned facts are those before it.
+   * on them alone is no longer believed. In its period the facts that it alone had displaced hold
+   * again, in the same commit. A correction, a retraction or a choice of a person that stays
+   * settles its period. Nothing is erased: recalls as of earlier system times still return the facts, and
+   * the commit is on record. The returned facts are those before it.
    *
    * A pending proposal of the trajectory that states a fact of the source can no longer be
    * approved. Withdraw in each trajectory with such a proposal.
@@ -233,13 +237,31 @@ export class Memory extends MemoryView {
     const waiting = (await this.#acts.pendingOf({ source, space: this.space })).filter((each) => each.of.some(isMeant));
     const pending = waiting.map(({ id }) => id);
     const partitions = new Map(
-      [...facts.map(({ fact }) => fact), ...waiting.flatMap((each) => each.of.filter(isMeant))].map(
-        ({ subject, predicate }) => [JSON.stringify([subject, predicate]), { subject, predicate }],
-      ),
+      [
+        ...facts.map(({ fact }) => fact),
+        ...(await this.lostOf(source, of)),
+        ...waiting.flatMap((each) => each.of.filter(isMeant)),
+      ].map(({ subject, predicate }) => [JSON.stringify([subject, predicate]), { subject, predicate }]),
     );
     const statements = [...partitions.values()].map((of) => this.#validate('withdraw', { ...of, source }, 'input'));
-    if (statements.length === 0) return { facts, pending };
-    return { facts, pending, ruling: await this.#propose(statements, options) };
+    if (statements.length === 0) return { facts, restored: [], pending };
+    const ruling = await this.#propose(statements, options);
+    return { facts, restored: await this.#restoredBy(ruling, facts, [...partitions.values()]), pending, ruling };
+  }
+
+  /** The facts of the commit that rest on no statement of the facts before it. */
+  async #restoredBy(
+    ruling: Ruling,
+    before: readonly SupportedFact[],
+    partitions: readonly Pick<FactRow, 'subject' | 'predicate'>[],
+  ): Promise<readonly FactRow[]> {
+    if (ruling.ruling !== 'committed') return [];
+    const known = new Set(before.flatMap(({ fact }) => tokensOf(fact.provenance_id)));
+    const now = await Promise.all(partitions.map((of) => this.history(of)));
+    return now
+      .flat()
+      .filter(({ entry_id }) => entry_id === ruling.entry.id)
+      .filter(({ provenance_id }) => !tokensOf(provenance_id).some((token) => known.has(token)));
   }
 
   /**

@@ -35,7 +35,7 @@ onClinics((begun) => {
     expect(await believed(before)).toEqual(['milk', 'nuts', 'soap']);
     // Nothing of it is left to withdraw, and nothing is proposed.
     const { length } = trajectory;
-    expect(await memory.withdraw({ source: 'm1' })).toEqual({ facts: [], pending: [] });
+    expect(await memory.withdraw({ source: 'm1' })).toEqual({ facts: [], restored: [], pending: [] });
     expect(trajectory.length).toBe(length);
     expect((await memory.withdraw({ source: 'm2' })).facts).toMatchObject([{ fact: { object: 'nuts' }, stays: false }]);
     expect(await believed()).toEqual(['soap']);
@@ -66,24 +66,50 @@ onClinics((begun) => {
     expect((await memory.explain(left!)).sources).toMatchObject([{ source: 'm3' }]);
   });
 
-  test('a fact that lost to a withdrawn one comes back as a new claim', async () => {
-    const { clock, memory } = await begun();
+  test('a fact that lost to a withdrawn one alone is believed again', async () => {
+    const { clock, memory, store } = await begun();
     await committed(memory.assert(city('aspirin', 'm1')));
     clock.forward(1_000);
     await committed(memory.assert(city('ibuprofen', 'm2')));
     clock.forward(1_000);
-    await memory.withdraw({ source: 'm2' });
+    await committed(memory.assert(city('zinc', 'm3')));
     clock.forward(1_000);
     const believed = async () => objects((await memory.recall({ subject: 'p7', predicate: 'drug' })).facts);
-    expect(await believed()).toEqual([]);
-    // The claim of m1 lost, and is known: the answer says that nothing changed.
-    expect(await memory.assert(city('aspirin', 'm1'))).toMatchObject({ ruling: 'committed', unchanged: true });
-    expect(await memory.wasAsserted(city('aspirin', 'm1'))).toBe(true);
-    expect(await believed()).toEqual([]);
-    const named = await memory.assert(city('aspirin', 'm1, after m2 was withdrawn'));
-    expect(named).toMatchObject({ ruling: 'committed' });
-    expect(named).not.toHaveProperty('unchanged');
+    // It had lost, so nothing rests on it, and it does not come back.
+    expect(await memory.withdraw({ source: 'm2' })).toMatchObject({ facts: [], restored: [] });
+    expect(await memory.withdraw({ source: 'm2' })).toEqual({ facts: [], restored: [], pending: [] });
+    expect(await believed()).toEqual(['zinc']);
+    clock.forward(1_000);
+    const { restored, ruling } = await memory.withdraw({ source: 'm3' });
+    const { entry } = ruling as Extract<Ruling, { ruling: 'committed' }>;
+    expect(restored).toMatchObject([{ object: 'aspirin', valid_from: day('2026-03-01'), entry_id: entry.id }]);
     expect(await believed()).toEqual(['aspirin']);
+    expect(await memory.assert(city('aspirin', 'm1'))).toMatchObject({ ruling: 'committed', unchanged: true });
+    expect((await checkMemory(store)).differences).toEqual([]);
+    await rebuildMemory(store);
+    expect(await believed()).toEqual(['aspirin']);
+    await memory.withdraw({ source: 'm1' });
+    expect(await believed()).toEqual([]);
+  });
+
+  test('what a withdrawn end or correction took away is believed again', async () => {
+    const { clock, memory } = await begun();
+    await committed(memory.assert(city('aspirin', 'm1')));
+    clock.forward(1_000);
+    await committed(memory.assert({ ...city('aspirin', 'm2'), valid: { to: day('2026-03-10') }, ends: true }));
+    const at = async (valid: string) => objects((await memory.recall({ subject: 'p7', valid: day(valid) })).facts);
+    expect([await at('2026-03-05'), await at('2026-03-20')]).toEqual([['aspirin'], []]);
+    clock.forward(1_000);
+    const { restored } = await memory.withdraw({ source: 'm2' });
+    expect(restored).toMatchObject([{ object: 'aspirin', valid_from: day('2026-03-10') }]);
+    expect([await at('2026-03-05'), await at('2026-03-20')]).toEqual([['aspirin'], ['aspirin']]);
+    clock.forward(1_000);
+    const valid = { from: day('2026-03-02'), to: day('2026-03-08') };
+    await committed(memory.correct({ ...city('none', 'm3'), valid }));
+    expect(await at('2026-03-05')).toEqual(['none']);
+    clock.forward(1_000);
+    await memory.withdraw({ source: 'm3' });
+    expect(await at('2026-03-05')).toEqual(['aspirin']);
   });
 
   test('explain names the sources of a fact, and one subject alone can be meant', async () => {
@@ -116,9 +142,10 @@ onClinics((begun) => {
     expect(await memory.restingOn({ approver: 'dr who' })).toEqual([]);
     expect((await memory.restingOn({ source: 'm2' })).map(({ fact }) => fact.object)).toEqual(['measles']);
     expect((await memory.explain(rests[0]!.fact)).trust).toEqual([{ kind: 'approver', name: 'dr house' }]);
-    // A withdrawn message takes the product with it.
-    await memory.withdraw({ source: 'm2' });
-    expect(objects((await memory.recall({ predicate: 'diagnosis', valid: 'any' })).facts)).toEqual(['flu']);
+    // A withdrawn message takes the product with it, and gives back what was chosen against.
+    const { restored } = await memory.withdraw({ source: 'm2' });
+    expect(objects(restored)).toEqual(['flu']);
+    expect(objects((await memory.recall({ predicate: 'diagnosis', valid: 'any' })).facts)).toEqual(['flu', 'flu']);
     expect((await checkMemory(store)).differences).toEqual([]);
   });
 
@@ -134,7 +161,7 @@ onClinics((begun) => {
       clock.forward(1_000);
       // A withdrawal about another predicate leaves the claim as it is.
       const elsewhere = await memory.withdraw({ source: 'm2', predicate: 'drug' });
-      expect(elsewhere).toEqual({ facts: [], pending: [] });
+      expect(elsewhere).toEqual({ facts: [], restored: [], pending: [] });
       const { facts, pending: waiting, ruling } = await memory.withdraw({ source: 'm2' });
       expect([facts.length, waiting]).toEqual([hasFact ? 1 : 0, [pending]]);
       expect(ruling).toMatchObject({ ruling: 'committed' });
@@ -154,7 +181,7 @@ onClinics((begun) => {
       expect(await believed()).toEqual(['flu']);
       expect(approvals.pending()).toHaveLength(1);
       await approvals.reject(pending, { principal: 'dr house', method: 'test', reason: 'the mail was withdrawn' });
-      expect(await memory.withdraw({ source: 'm2' })).toEqual({ facts: [], pending: [] });
+      expect(await memory.withdraw({ source: 'm2' })).toEqual({ facts: [], restored: [], pending: [] });
       // A statement of the source after its withdrawal is accepted.
       const again = (await memory.assert(diagnosis('mumps', 'm2'))) as Extract<Ruling, { ruling: 'escalated' }>;
       const [asked] = await approvals.questionsOf(again.pending);

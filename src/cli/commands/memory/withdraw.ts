@@ -39,8 +39,8 @@ export function withdraw(command: Command): void {
       'after',
       '\nExample:\n  assize memory withdraw notes --space ward-3 --source "mail 12" --domain ward.ts --key anchor.key\n\n' +
         'Nothing is erased: recalls as of earlier system times still return the facts. assize memory erase erases.\n' +
-        'Facts that had lost against a withdrawn fact do not come back. With --key, the short-lived writ covers the\n' +
-        'whole space.\n' +
+        'Facts that the source alone had displaced are believed again, in the same commit. With --key, the short-lived\n' +
+        'writ covers the whole space.\n' +
         'Negative: the withdrawal was rejected, is pending, or is frozen.',
     )
     .action(
@@ -48,18 +48,23 @@ export function withdraw(command: Command): void {
         const authority = authorityIn(session, options);
         return session.withStore('existing', async (store) => {
           const withdrawal = { source: options.source, ...given(options, 'subject', 'predicate') };
-          const { facts, pending, ruling } = await withAssize(store, session.storeUrl, options, async (assize) => {
-            const trajectory = await assize.open(trajectoryId);
-            const { writ } = await authority(store, trajectoryId, `memory:${segment(options.space)}:**`);
-            return trajectory.memory({ space: options.space, writ: writ() }).withdraw(withdrawal);
-          });
+          const { facts, restored, pending, ruling } = await withAssize(
+            store,
+            session.storeUrl,
+            options,
+            async (assize) => {
+              const trajectory = await assize.open(trajectoryId);
+              const { writ } = await authority(store, trajectoryId, `memory:${segment(options.space)}:**`);
+              return trajectory.memory({ space: options.space, writ: writ() }).withdraw(withdrawal);
+            },
+          );
           if (ruling === undefined)
             throw new CliError(
               'not_found',
               `No fact and no pending proposal rests on the source ${JSON.stringify(options.source)}. Pass a source that explain lists.`,
             );
           const { json, out } = session;
-          if (json) out.document({ ...describedRuling(ruling), facts, pending });
+          if (json) out.document({ ...describedRuling(ruling), facts, restored, pending });
           else {
             printFacts(
               out,
@@ -70,6 +75,10 @@ export function withdraw(command: Command): void {
             out.line(
               line`${counted(facts.length, 'fact')} rested on the source; ${counted(stay, 'fact')} of them still believed`,
             );
+            if (restored.length > 0) {
+              out.line(line`${counted(restored.length, 'fact')} believed again:`);
+              printFacts(out, restored);
+            }
             if (pending.length > 0) out.line(line`Can no longer be approved, reject: ${pending.join(', ')}`);
           }
           return ruling.ruling === 'committed' ? EXIT.ok : EXIT.negative;

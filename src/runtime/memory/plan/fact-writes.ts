@@ -22,6 +22,8 @@ import type { StatedPartition } from './stated-partitions.ts';
 export interface PlanBase {
   /** The open rows that the plan depends on. */
   readonly touched: readonly FactVersion[];
+  /** For a withdrawal: all versions of the partition. */
+  readonly past: readonly FactVersion[];
   readonly open: OpenRows;
   readonly names: ContentRef | undefined;
   /** The source, for a branch that has not changed the partition yet. */
@@ -43,10 +45,12 @@ interface FactWrites {
 
 /** Stores the texts of the changes as blobs. @throws the errors of `requireEntryFits` */
 export function factWrites(planned: readonly PlannedPartition[], blobs: PayloadBlobs): FactWrites {
-  const parts = planned.map(({ group, plan, version, touched, open, names: known, source }) => {
+  const parts = planned.map(({ group, plan, version, touched, past, open, names: known, source }) => {
     const { name } = group;
     const names = known ?? contentOf(blobs.storeOwn({ ...name }));
-    const contents = new Map(touched.map(({ lineage, content }) => [lineage, content]));
+    const stated = [...past, ...touched].filter(({ row_kind }) => row_kind === 'current');
+    const contents = new Map(stated.map(({ lineage, content }) => [lineage, content]));
+    const claims = new Set(plan.insert.map(({ lineage }) => lineage));
     const insert = plan.insert.map((row): [FactRow, ContentRef] => {
       // One blob per claim, so it is erased with the claim in every place. A witness is a
       // separate blob.
@@ -58,7 +62,9 @@ export function factWrites(planned: readonly PlannedPartition[], blobs: PayloadB
     const inherit = source?.until === undefined ? undefined : { until: source.until, rows: source.open };
     // Blobs that must not be erased before the commit. For a branch these are all open rows,
     // because an erasure in the source does not change the branch's partition.
-    const repeats = name.branch === undefined ? repeatedBy(plan, touched) : [...new Set(textsOf(open.all))];
+    const restored = past.filter((row) => row.row_kind === 'current' && claims.has(row.lineage));
+    const repeated = name.branch === undefined ? repeatedBy(plan, touched) : textsOf(open.all);
+    const repeats = [...new Set([...repeated, ...textsOf(restored)])];
     const reads = source?.reads ?? [];
     return { name, names, plan, version, insert, cardinality: group.cardinality, inherit, repeats, reads };
   });

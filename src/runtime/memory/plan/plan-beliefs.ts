@@ -19,22 +19,32 @@ import {
   type PlanInput,
   type Question,
   type QuestionPlan,
+  readWitness,
   trustProvenance,
 } from '#memory';
 import type { Random } from '#oracle';
 import { RuntimeError } from '../../errors.ts';
 import { type NeedsFacts, needs } from '../../records/needs.ts';
 import type { OpenQuestions } from '../../records/questions.ts';
+import { visibleFacts } from '../visible/facts.ts';
 import { type VisibilityChain, VisibilityChains } from '../visible/visibility.ts';
 import { type ClaimStatement, idFrom } from './claim-ids.ts';
 import { type ErasedPartition, planErasedChanges } from './close-erased.ts';
+import { isErasedRow } from './erased-row.ts';
 import { factWrites, type PlanBase, type PlannedPartition, textsOf } from './fact-writes.ts';
 import { InFlightWrites } from './in-flight.ts';
 import { orderedRow } from './open-rows.ts';
 import { PartitionCache } from './partition-cache.ts';
 import { inheritedSize, requireAnswerable } from './size-limits.ts';
-import { grouped, planOf, type StatedPartition, touchesOf, untimedIn } from './stated-partitions.ts';
-import { type StatedWrites, statedWrites, tokensOf } from './stated-writes.ts';
+import {
+  grouped,
+  type PartitionHistory,
+  planOf,
+  type StatedPartition,
+  touchesOf,
+  untimedIn,
+} from './stated-partitions.ts';
+import { nameKey, type StatedWrites, statedWrites, tokensOf } from './stated-writes.ts';
 import { nameOf, namesIn, partitionsIn, type StatementContext, senderOf } from './statement-context.ts';
 import { type Judge, Votes } from './votes.ts';
 
@@ -66,8 +76,8 @@ export class BeliefPlanner {
   #judgementKey: Uint8Array | undefined;
   /** Calls during which the cache was compared with the store, with the generation then. */
   readonly #compared: WeakMap<object, number> = new WeakMap();
-  /** The claims behind the facts that a call withdraws a source from. */
-  readonly #stated: WeakMap<object, StatedWrites> = new WeakMap();
+  /** The history of each partition that a call withdraws a source from. */
+  readonly #histories: WeakMap<object, Map<string, ReadHistory>> = new WeakMap();
   readonly visibility: VisibilityChains;
 
   constructor(store: LedgerStore & FactStore, random: Random, judge?: Judge) {
@@ -228,13 +238,20 @@ export class BeliefPlanner {
         merge: mergeProvenance,
         trust: trustProvenance,
       };
-      const stated = this.#stated.get(sayer.call);
-      if (said.some(({ saying }) => saying.verb === 'withdraw') && !isStated(touched, stated))
-        return needs(() => this.#readStated(sayer.call, touched));
-      const plan = planOf(said, writing, stated);
+      const isWithdrawal = said.some(({ saying }) => saying.verb === 'withdraw');
+      const past = isWithdrawal ? this.#histories.get(sayer.call)?.get(nameKey(group.name)) : undefined;
+      if (isWithdrawal && (past?.version !== (state?.version ?? 0) || !isStated(touched, past.stated)))
+        return needs(() => this.#readHistory(sayer.call, group.name, { line, touched }));
+      const plan = planOf(said, writing, past);
       if (!isChange(plan)) continue;
       if (state === undefined) inherited += inheritedSize(group.name.predicate, source);
-      const from = { touched, open, names: state?.names, ...(state === undefined && { source }) };
+      const from = {
+        touched,
+        past: past?.rows ?? [],
+        open,
+        names: state?.names,
+        ...(state === undefined && { source }),
+      };
       begun.push({ group, said, writing, plan, from });
     }
     requireAnswerable(
@@ -322,10 +339,23 @@ export class BeliefPlanner {
     for (const { name, sourced } of groups) await this.#partitions.read(name, sourced, line);
   }
 
-  /** Facts of several partitions are read one after the other. */
-  async #readStated(call: object, facts: readonly FactVersion[]): Promise<void> {
-    const found = await statedWrites(this.#store, this.#key!, facts);
-    this.#stated.set(call, new Map([...(this.#stated.get(call) ?? []), ...found]));
+  /** The versions that the trajectory sees, as of one version of the partition. */
+  async #readHistory(
+    call: object,
+    name: PartitionName,
+    { line, touched }: { readonly line: VisibilityChain; readonly touched: readonly FactVersion[] },
+  ): Promise<void> {
+    const version = (await this.#store.partition(name))?.version ?? 0;
+    const rows: FactVersion[] = [];
+    const { space, subject, predicate } = name;
+    for await (const page of visibleFacts(this.#store, line, { space, subject, predicate, kind: 'all' }))
+      rows.push(...page);
+    const lost = rows.filter((row) => row.row_kind === 'audit' && !isErasedRow(row));
+    const members = lost.flatMap((row) => readWitness(orderedRow(row)).members);
+    const facts = [...touched, ...rows, ...members.flatMap((member) => member.rows)];
+    const stated = await statedWrites(this.#store, this.#key!, facts);
+    const of = this.#histories.get(call) ?? new Map<string, ReadHistory>();
+    this.#histories.set(call, of.set(nameKey(name), { version, stated, history: rows.map(orderedRow), rows }));
   }
 
   /**
@@ -350,12 +380,18 @@ export class BeliefPlanner {
   }
 }
 
+/** The history of a partition, with the version of its last change. */
+interface ReadHistory extends PartitionHistory {
+  readonly version: number;
+  readonly rows: readonly FactVersion[];
+}
+
 /** Whether all writes of the facts are in the map. */
-function isStated(facts: readonly FactVersion[], stated: StatedWrites | undefined): boolean {
+function isStated(facts: readonly FactVersion[], stated: StatedWrites): boolean {
   const tokens = facts
     .flatMap(({ provenance_id }) => tokensOf(provenance_id))
     .filter((token) => token.startsWith('w:'));
-  return tokens.every((token) => stated?.has(token) === true);
+  return tokens.every((token) => stated.has(token));
 }
 
 /** The plan before any answer. */

@@ -3,6 +3,7 @@ import type { Instant, PartitionName } from '#ledger';
 import {
   type Assertion,
   type Ending,
+  type FactRow,
   MemoryError,
   OPEN_END,
   OPEN_START,
@@ -37,6 +38,12 @@ export interface StatedPartition {
   }[];
   /** Claims that may have been made before. */
   readonly sourced: readonly string[];
+}
+
+/** All versions of a partition, and the claims behind them, for a withdrawal. */
+export interface PartitionHistory {
+  readonly stated: StatedWrites;
+  readonly history: readonly FactRow[];
 }
 
 /** The statements by partition, in order of each partition's first statement. */
@@ -79,7 +86,7 @@ export function untimedIn(groups: readonly StatedPartition[]): string[] {
 export function planOf(
   said: StatedPartition['said'],
   writing: PlanInput,
-  stated: StatedWrites = new Map(),
+  { stated, history }: PartitionHistory = { stated: new Map(), history: [] },
 ): Plan | QuestionPlan {
   const [{ saying, n, id, saidAt }] = said as [StatedPartition['said'][number]];
   if (said.every((each) => each.saying.verb === 'assert')) return planAssert(writing, said.flatMap(assertionsOf));
@@ -87,7 +94,7 @@ export function planOf(
   const retractions = said.flatMap(({ saying }) => (saying.verb === 'retract' ? [saying] : []));
   const takesAway = sources.length + retractions.length === said.length;
   if (takesAway && (sources.length > 0 || retractions.length > 1))
-    return planWithdraw(writing, { sources, retractions, claims: stated });
+    return planWithdraw(writing, { sources, retractions, claims: stated, history });
   if (said.length > 1)
     throw new MemoryError(
       'repeated_claim',

@@ -156,6 +156,6 @@ async function versionsIn(row: EntryRow, { delta }: CommitPayload, values: Value
   return versions;
 }
 
-function nameKey({ space, subject, predicate }: Pick<PartitionName, 'space' | 'subject' | 'predicate'>): string {
+export function nameKey({ space, subject, predicate }: Pick<PartitionName, 'space' | 'subject' | 'predicate'>): string {
   return JSON.stringify([space, subject, predicate]);
 }

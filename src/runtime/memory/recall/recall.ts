@@ -7,13 +7,15 @@ import {
   type Embedder,
   type FactRow,
   type GivenPoint,
+  lostIn,
   readPeriod,
   selectByRelation,
+  withdrawnBefore,
 } from '#memory';
 import { type DependentEntry, dependentsOfVersions } from '../../lineage/dependents.ts';
 import type { WriterContext } from '../../writer/ports.ts';
 import { type BeliefPlanner, requireFactStore } from '../plan/plan-beliefs.ts';
-import { notedStatements } from '../plan/stated-writes.ts';
+import { notedStatements, tokensOf } from '../plan/stated-writes.ts';
 import { rowOf, type VisibleFactsOptions, visibleFacts } from '../visible/facts.ts';
 import { withReadSnapshot } from '../visible/snapshot-read.ts';
 import { SHARED, type VisibilityChain } from '../visible/visibility.ts';
@@ -280,6 +282,22 @@ export class MemoryView {
     const facts = await this.#all({ ...of, space: this.space, kind: 'current', system: 'now' });
     const stated = 'source' in support ? await requireFactStore(this.#context.beliefs).stated(facts) : new Map();
     return supportedBy(facts, support, stated);
+  }
+
+  /** The subjects and predicates in which statements of a source have lost, and were not withdrawn. */
+  protected async lostOf(
+    source: string,
+    of: Pick<RecallQuery, 'subject' | 'predicate'>,
+  ): Promise<readonly Pick<FactRow, 'subject' | 'predicate'>[]> {
+    const audits = await this.#all({ ...of, space: this.space, kind: 'audit' });
+    const stated = await requireFactStore(this.#context.beliefs).stated(audits);
+    const withdrawn = new Set(withdrawnBefore(audits));
+    const isOfSource = (token: string): boolean => stated.get(token)?.source === source && !withdrawn.has(token);
+    return audits.filter(
+      (audit) =>
+        tokensOf(audit.provenance_id).some(isOfSource) &&
+        lostIn(audit).some((row) => tokensOf(row.provenance_id).some(isOfSource)),
+    );
   }
 
   async #ranked(asked: FactQuery, query: RankedQuery): Promise<Recalled> {
