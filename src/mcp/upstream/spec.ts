@@ -1,5 +1,6 @@
 import type { Transport } from '@modelcontextprotocol/client';
 import { loadClient, loadClientStdio } from '../peers.ts';
+import { MarkedLines, readingExactly } from './exact-numbers.ts';
 import { type QuestionKind, Upstream } from './upstream.ts';
 
 /** An MCP server: a command to start, or the address of a running one. */
@@ -37,10 +38,11 @@ async function transportOf(spec: UpstreamSpec): Promise<Transport> {
   }
   const { StdioClientTransport, getDefaultEnvironment } = await loadClientStdio();
   const { command, args = [], env = {}, cwd } = spec;
-  return new StdioClientTransport({
+  const pipes = new StdioClientTransport({
     ...{ command, args: [...args], env: { ...getDefaultEnvironment(), ...env } },
     ...(cwd !== undefined && { cwd }),
   });
+  return readingExactly(pipes);
 }
 
 /** An answer that does not end is cut off. A stream of events may be long, one event may not. */
@@ -49,12 +51,14 @@ export async function limitedFetch(input: string | URL, init?: RequestInit): Pro
   if (answer.body === null) return answer;
   const isStream = (answer.headers.get('content-type') ?? '').includes('text/event-stream');
   const bytesWith = isStream ? eventBytes() : allBytes();
+  const lines = new MarkedLines(isStream ? 'data:' : '');
   const limited = answer.body.pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({
       transform: (chunk, controller) => {
-        if (bytesWith(chunk) <= ANSWER_BYTES_MAX) controller.enqueue(chunk);
+        if (bytesWith(chunk) <= ANSWER_BYTES_MAX) controller.enqueue(lines.take(chunk));
         else controller.error(new Error(`the answer has more than ${ANSWER_BYTES_MAX} bytes`));
       },
+      flush: (controller) => controller.enqueue(lines.rest()),
     }),
   );
   return new Response(limited, { status: answer.status, statusText: answer.statusText, headers: answer.headers });

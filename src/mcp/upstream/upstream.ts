@@ -17,6 +17,7 @@ import { Budget } from '../talk/budget.ts';
 import type { ServerQuestion } from '../talk/conversation.ts';
 import { shownLog } from '../talk/messages.ts';
 import { type Definition, definitionsOf, visible, wellFormedTools } from './definitions.ts';
+import { withNumbers } from './exact-numbers.ts';
 
 export interface UpstreamOptions {
   /** Starts the server or connects to it. Called again after its end. */
@@ -211,6 +212,7 @@ export class Upstream {
     };
     // The SDK calls a handler that is there before its own.
     transport.onmessage = (message) => {
+      withNumbers(message);
       if ('method' in message || message.id === undefined) return;
       this.#unanswered.delete(message.id);
       if (!lists.delete(message.id) || !('result' in message)) return;
