@@ -12,6 +12,7 @@ import type { Authenticator } from '../principals/authenticator.ts';
 import { type Caller, isOfKind } from '../principals/caller.ts';
 import type { Standings } from '../principals/standings.ts';
 import { type Problem, problemOf } from '../problems/problem.ts';
+import { refusalReason } from '../problems/refusal-reason.ts';
 import type { Router } from '../routing/router.ts';
 import type { Service } from '../service.ts';
 import type { Backlog } from './backlog.ts';
@@ -20,6 +21,7 @@ import { type Addresses, checkHost, checkOrigin, securityHeaders } from './guard
 import { chargeOf, type Limits, type RateLimiter } from './limits.ts';
 import { idempotencyKeyOf } from './one-key.ts';
 import type { OpenRequests } from './open-requests.ts';
+import { faultPage } from './pages.ts';
 import { checkedParts } from './parts.ts';
 import { RequestEnd } from './request-end.ts';
 import { adoptRequestId, isForwarded, requestIdOf } from './request-id.ts';
@@ -53,6 +55,9 @@ export interface AppParts {
 /** The paths that answer nothing but the health, to any host name. */
 const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
 
+/** The addresses of a sign-in, where a browser shows what it is answered. */
+const SIGN_IN = '/sign-in/';
+
 /** Longest wait of `Prefer: wait=N`. */
 const WAIT_SECONDS_MAX = 300;
 const REQUEST_ID = 'x-request-id';
@@ -82,6 +87,7 @@ export function createApp(parts: AppParts): Hono {
     if (!complete.has(context.res)) completeHeaders(context.res.headers, requestId);
     const ms = performance.now() - startedAt;
     const principal = context.get('caller' as never) as string | undefined;
+    const reason = context.get('reason' as never) as string | undefined;
     parts.logger.request({
       requestId,
       method: context.req.method,
@@ -89,6 +95,7 @@ export function createApp(parts: AppParts): Hono {
       status: context.res.status,
       ms,
       ...(principal !== undefined && { principal }),
+      ...(reason !== undefined && { reason }),
     });
     metrics.request(routeOf(context), context.res.status, ms);
   });
@@ -98,7 +105,12 @@ export function createApp(parts: AppParts): Hono {
     if (stopping.aborted && !ownRequests.has(context.req.raw)) throw stopped();
     await next();
   });
-  app.onError((error, context) => answerProblem(service.cell?.explained(error) ?? error, context.req.raw, parts));
+  app.onError((error, context) => {
+    const explained = service.cell?.explained(error) ?? error;
+    context.set('reason' as never, refusalReason(explained) as never);
+    const answer = answerProblem(explained, context.req.raw, parts);
+    return context.req.path.startsWith(SIGN_IN) ? faultPage(explained, answer) : answer;
+  });
   app.notFound((context) => answerProblem(unknownOperation(), context.req.raw, parts));
   app.get('/healthz', (context) => {
     service.store.requireInPlace?.();

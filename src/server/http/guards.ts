@@ -28,7 +28,11 @@ export function addressesOf(publicUrl: string, host: string, port: number, peerU
  */
 export function checkHost(host: string | undefined, { hosts }: Addresses): void {
   if (host !== undefined && hosts.has(host.toLowerCase())) return;
-  throw new ServerError('bad_host', 'The host name of the request is not one of this server. Use its public address.');
+  const cause = new Error(
+    `the header Host is ${JSON.stringify(host ?? '').slice(0, 100)}, not ${[...hosts].join(', ')}`,
+  );
+  const text = 'The host name of the request is not one of this server. Use its public address.';
+  throw new ServerError('bad_host', text, { cause });
 }
 
 /**

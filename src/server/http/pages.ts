@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { thrownText } from '#base';
 import { securityHeaders } from './guards.ts';
 import { linkAdvice, type SignInWay } from './sign-in-way.ts';
 
@@ -41,6 +42,17 @@ export function startPage(principal: string | undefined, way: SignInWay): Respon
 <li><a href="/v1/effects?all=true">/v1/effects</a>: tool calls</li>
 <li><a href="/openapi.json">/openapi.json</a>: the whole API</li></ul>`;
   return page('Assize', `<h1>Assize</h1>${who}`);
+}
+
+/** The page of a sign-in that failed, with the status and the headers of its problem. */
+export function faultPage(error: unknown, { status, headers }: Response): Response {
+  const detail = status < 500 ? thrownText(error) : 'The server failed. Its log has the reason.';
+  const shown = page(
+    'Not signed in',
+    `<h1>Not signed in</h1><p>${escaped(detail)}</p><p><a href="/">Begin again</a></p>`,
+  );
+  for (const [name, value] of headers) if (name !== 'content-type') shown.headers.set(name, value);
+  return new Response(shown.body, { status, headers: shown.headers });
 }
 
 function page(title: string, body: string, script?: string): Response {

@@ -75,7 +75,12 @@ export function addSignIn(app: Hono, parts: AppParts, { sessions, oidc, way }: S
     return context.json({ ended: true }, 200, { 'set-cookie': cookieText('', addresses.origin) });
   });
 
-  if (oidc === undefined) return;
+  if (oidc === undefined) {
+    app.on('GET', ['/sign-in/oidc', '/sign-in/callback'], () => {
+      throw new ServerError('sign_in_failed', `This server has no OpenID provider. Use a link. ${linkAdvice(way)}`);
+    });
+    return;
+  }
   const callback = () => `${addresses.origin}/sign-in/callback`;
   app.get('/sign-in/oidc', async (context) => {
     const leave = entered(context);

@@ -10,6 +10,8 @@ export interface LoggedRequest {
   readonly ms: number;
   /** Absent for a request that names none. */
   readonly principal?: string;
+  /** Why the caller is not known. Absent for another answer. */
+  readonly reason?: string;
 }
 
 /** A line of a request waits this long at most. */

@@ -1,3 +1,4 @@
+import { isAssizeError } from '#base';
 import { instantToMillis } from '#canon';
 import { type MappedPrincipal, mappedPrincipal, type ResolvedConfig } from '#config';
 import type { Clock } from '#oracle';
@@ -67,7 +68,7 @@ export class Authenticator {
 
   /**
    * @throws ServerError `unauthenticated`, `session_changed`, `issuer_unreachable`, `forbidden` for
-   * a name that is not free; ConfigError `bad_config` for a mapping that returns no principal
+   * a name that is not free
    */
   async callerOf(request: Request): Promise<Caller> {
     const caller = await this.callerBy(this.credentialOf(request));
@@ -127,7 +128,7 @@ export class Authenticator {
    * The principal of a person of an OpenID provider by the configuration of today. Undefined if it
    * accepts no such person.
    *
-   * @throws ServerError `forbidden`; ConfigError `bad_config`
+   * @throws ServerError `forbidden`, `unauthenticated`
    */
   callerOfPerson({ issuer, client, claims }: Person): Caller | undefined {
     const { oidc } = this.#config.server;
@@ -139,8 +140,14 @@ export class Authenticator {
   #mapped(given: MappedPrincipal, method: string): Caller {
     // The name may be a text of the person.
     if (typeof given.name === 'string') this.#names.requireOwnOrFree(given.name);
-    const { name, kinds, grants } = mappedPrincipal(this.#config, given, method);
-    return { name, kinds, grants, method };
+    try {
+      const { name, kinds, grants } = mappedPrincipal(this.#config, given, method);
+      return { name, kinds, grants, method };
+    } catch (cause) {
+      if (!isAssizeError(cause, 'bad_config')) throw cause;
+      const text = 'The configuration maps this sign-in to no principal that it can have. The log has the reason.';
+      throw new ServerError('unauthenticated', text, { cause });
+    }
   }
 
   /** The configured agent above a holder of a part of its grant, such as `agent:a/sub`. */

@@ -1,5 +1,5 @@
 import { createRemoteJWKSet, decodeJwt, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
-import { isInstance } from '#base';
+import { isInstance, thrownText } from '#base';
 import type { JwtConfig, MappedPrincipal } from '#config';
 import { ServerError } from '../errors.ts';
 
@@ -38,7 +38,7 @@ export class JwtVerifier {
         cause ??= error;
       }
     }
-    throw refused(cause);
+    throw refused(cause ?? new Error(NOT_MAPPED));
   }
 
   /** The entries with the issuer and an audience of a token, which is not verified yet. */
@@ -83,7 +83,13 @@ function keysAt(jwksUrl: string): JWTVerifyGetKey {
   };
 }
 
+/** The reason where no entry refuses the token, and none accepts it. */
+const NOT_MAPPED =
+  'no entry of server.jwt has its issuer and audience, or its function principal accepts no such claims';
+
 /** The same message for every reason, because the caller is not known. */
-function refused(cause?: unknown): ServerError {
-  return new ServerError('unauthenticated', 'The token is not accepted here. Sign in again for a new one.', { cause });
+function refused(cause: unknown): ServerError {
+  const why = new Error(`jwt: ${thrownText(cause)}`, { cause });
+  const text = 'The token is not accepted here. Sign in again for a new one.';
+  return new ServerError('unauthenticated', text, { cause: why });
 }

@@ -71,6 +71,7 @@ export class Tokens {
       throw new ServerError(
         'unauthenticated',
         'The token is unknown or has expired. Create one with assize token create, and with the root key of this server.',
+        { cause: new Error(`token ${id}: ${refusal(row?.value, isEqual)}`) },
       );
     return shown(id, row.value);
   }
@@ -98,6 +99,12 @@ export class Tokens {
     const ended = addMicros(now, -KEPT_MICROS);
     for await (const { key, value } of this.#rows.list()) if (value.expires <= ended) await this.#rows.delete(key);
   }
+}
+
+/** Why a token is refused, for the log. A revoked token is no longer stored. */
+function refusal(stored: StoredToken | undefined, isEqual: boolean): string {
+  if (stored === undefined) return 'it is unknown, was revoked, or belongs to another root key';
+  return isEqual ? `it expired at ${stored.expires}` : 'its secret is another one';
 }
 
 function shown(id: string, { hash: _hash, ...row }: StoredToken): TokenRow {
