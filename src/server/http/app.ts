@@ -55,7 +55,7 @@ export interface AppParts {
 /** The paths that answer nothing but the health, to any host name. */
 const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
 
-/** The addresses of a sign-in, where a browser shows what it is answered. */
+/** The addresses of a sign-in. A browser shows what they answer. */
 const SIGN_IN = '/sign-in/';
 
 /** Longest wait of `Prefer: wait=N`. */
@@ -109,7 +109,9 @@ export function createApp(parts: AppParts): Hono {
     const explained = service.cell?.explained(error) ?? error;
     context.set('reason' as never, refusalReason(explained) as never);
     const answer = answerProblem(explained, context.req.raw, parts);
-    return context.req.path.startsWith(SIGN_IN) ? faultPage(explained, answer) : answer;
+    const isShown =
+      context.req.path.startsWith(SIGN_IN) && context.req.header('accept')?.includes('text/html') === true;
+    return isShown ? faultPage(explained, answer) : answer;
   });
   app.notFound((context) => answerProblem(unknownOperation(), context.req.raw, parts));
   app.get('/healthz', (context) => {
