@@ -10,8 +10,8 @@ import { isSchema, pointerOf, type Schema, schemasIn } from './schemas-in.ts';
 export interface CompileOptions {
   /**
    * Whether the schema is the only check of its values. Then each part that cannot be checked is a
-   * fault, and defaults are filled in. Otherwise the owner of the schema checks the values again, and
-   * a pattern of another language or an unknown format is left to that check.
+   * fault, and defaults are filled in. Otherwise the owner of the schema checks the values again,
+   * and a pattern of another language or an unknown format is left to that check.
    */
   readonly isOnlyCheck: boolean;
 }
@@ -96,7 +96,7 @@ function ajvOf({ Core, meta, ignoreKeywordsWithRef }: Dialect, useDefaults: bool
   return ajv;
 }
 
-/** A pattern is read with the flag `u`, as JSON Schema says, or without it as older servers write it. */
+/** A pattern is read with the flag `u`, or without it if only that works. */
 function patternOf(pattern: string): { readonly test: (text: string) => boolean } {
   return regExpOf(pattern) ?? { test: () => true };
 }

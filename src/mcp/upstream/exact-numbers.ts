@@ -4,7 +4,7 @@ import { McpError } from '../errors.ts';
 
 /** Begins the text that stands for a number until its message is read. No server can guess it. */
 const MARK = `${randomUUID()}:`;
-/** What every changed number has: many digits, or a large exponent. */
+/** Every changed number has many digits, or a large exponent. */
 const LONG = /\d{16}|[eE]\+?\d{3}/;
 const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
@@ -57,7 +57,7 @@ export class MarkedLines {
   readonly #begins: string;
   readonly #pieces: Buffer[] = [];
 
-  /** `begins`: what stands before the JSON of a line, such as `data:`. Other lines stay. */
+  /** `begins`: the text before the JSON of a line, such as `data:`. Other lines stay. */
   constructor(begins: string = '') {
     this.#begins = begins;
   }
@@ -74,7 +74,7 @@ export class MarkedLines {
     return this.#marked(whole);
   }
 
-  /** What stands after the last line. */
+  /** The bytes after the last line. */
   rest(): Buffer {
     return this.#marked(Buffer.concat(this.#pieces.splice(0)));
   }
