@@ -61,7 +61,7 @@ export function endedItems({ ended }: BlastRadius): readonly RemainingItem[] {
   const items = ended.map(({ entry, space, subject, predicate, object }) => ({
     what: `the fact ${subject} ${predicate} ${object.slice(0, OBJECT_SHOWN_MAX).toWellFormed()} in ${space}`,
     ...{ entry, why: 'an affected entry ended it' },
-    advice: 'state it again if it holds: assize assert',
+    advice: 'state it again if it holds: assize memory assert',
   }));
   return [...new Map(items.map((item) => [`${item.what} ${item.entry}`, item])).values()];
 }

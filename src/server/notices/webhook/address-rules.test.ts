@@ -52,12 +52,17 @@ test.each(['10.0.0.1', '127.0.0.1', '172.16.9.9', '192.168.0.7', '::1', 'fd12::1
   },
 );
 
-test.each(['169.254.169.254', 'fe80::1', '0.0.0.0', '::', '::ffff:169.254.169.254'])(
-  'is neither public nor private: %s',
-  (address) => {
-    expect([isPublicAddress(address), isPrivateAddress(address)]).toEqual([false, false]);
-  },
-);
+test.each([
+  '169.254.169.254',
+  'fd00:ec2::254',
+  'FD00:0ec2:0::0254',
+  'fe80::1',
+  '0.0.0.0',
+  '::',
+  '::ffff:169.254.169.254',
+])('is neither public nor private: %s', (address) => {
+  expect([isPublicAddress(address), isPrivateAddress(address)]).toEqual([false, false]);
+});
 
 test('no address is both public and private', () => {
   fc.assert(

@@ -42,8 +42,12 @@ const PRIVATE_V6: readonly (readonly [string, number])[] = [
   ['fc00::', 7],
 ];
 
+/** Addresses of private networks at which a cloud gives its credentials. */
+const METADATA_V6: readonly (readonly [string, number])[] = [['fd00:ec2::254', 128]];
+
 const special = listOf(SPECIAL_V4, SPECIAL_V6);
 const privateOnly = listOf(PRIVATE_V4, PRIVATE_V6);
+const metadata = listOf([], METADATA_V6);
 const unicast = listOf([], [['2000::', 3]]);
 
 /** Whether the address is global unicast: not private, loopback, link-local, mapped or reserved. */
@@ -57,6 +61,7 @@ export function isPublicAddress(address: string): boolean {
 export function isPrivateAddress(address: string): boolean {
   const family = isIP(address);
   // A mapped IPv4 address is compared with the ranges of IPv4.
+  if (family === 6 && metadata.check(address, 'ipv6')) return false;
   return family !== 0 && privateOnly.check(address, family === 4 ? 'ipv4' : 'ipv6');
 }
 
