@@ -29,8 +29,8 @@ export function faultOfName(name: string): string | undefined {
 /**
  * Whether two names may stand for one principal: they are equal without invisible characters, in
  * compatibility form (NFKC), without the difference of capitals, and without accents and other
- * marks of letters. Letters of other scripts that look like Latin ones count as these. A writ's subject can be any text, and so can names in older
- * ledgers.
+ * marks of letters. Letters of other scripts that look like Latin ones count as these. A writ's
+ * subject can be any text, and so can names in older ledgers.
  */
 export function isSamePrincipal(one: string, other: string): boolean {
   if (one === other) return true;
@@ -55,7 +55,7 @@ function plainName(name: string): string {
   return name.normalize('NFKC').replace(ALL_UNSEEN, '').replace(/\s+/gu, ' ').trim().normalize('NFKC');
 }
 
-/** Accents, dots and other marks that combine with a letter. Those of vowels and kana are letters. */
+/** Accents, dots and other marks that combine with a letter. Marks of kana are letters. */
 const MARKS = /[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]/gu;
 
 /** Without marks and the difference of capitals. By capitals first, so that ß is ss. */
