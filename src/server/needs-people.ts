@@ -16,6 +16,7 @@ import type { Clock } from '#oracle';
 import type { OpenPending } from '#runtime';
 import type { Metrics } from './log/metrics.ts';
 import { mayHaveNotice } from './notices/notice.ts';
+import { Recurring } from './recurring.ts';
 
 /** The time after which entries of other processes are seen, and that between two reads. */
 const OTHERS_MS = 15_000;
@@ -24,7 +25,7 @@ const PAGE = 500;
 
 export interface NeedsPeopleOptions {
   readonly store: LogStore;
-  /** What waits for a person at the start. */
+  /** The proposals and calls that wait for a person at the start. */
   readonly open: () => AsyncIterable<OpenPending>;
   /** Called once for each call that comes up and whose outcome a person must settle. */
   readonly onEffect: (entry: EntryRow, effect: PendingEffectArgs) => void;
@@ -46,16 +47,15 @@ const GAUGES: readonly (readonly [name: string, help: string, of: (needs: Needs)
 ];
 
 /**
- * What waits for a person: pending proposals, and calls that are in doubt or have failed. Kept from
+ * The work of people: pending proposals, and calls that are in doubt or have failed. Kept from
  * the entries of the log, so that a question about it reads nothing.
  */
 export class NeedsPeople {
   readonly #options: NeedsPeopleOptions;
   readonly #waiting: Map<Hash, PendingPayload> = new Map();
   #next: number | undefined;
-  #reading: Promise<void> | undefined;
+  #reading: Recurring | undefined;
   #rest: NodeJS.Timeout | undefined;
-  #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
 
   constructor(options: NeedsPeopleOptions) {
@@ -68,25 +68,24 @@ export class NeedsPeople {
     const size = await integrateLog(store);
     for await (const { id, payload } of open()) this.#waiting.set(id, payload);
     this.#next = size;
-    this.#timer = setInterval(() => this.wake(), OTHERS_MS).unref();
-    this.wake();
+    this.#reading = new Recurring(OTHERS_MS, () => this.#read(), this.#options.onFailure);
+    if (this.#isStopped) await this.#reading.stop();
+    else await this.#reading.run();
   }
 
   /** Reads new entries soon. Cheap: calls in the meantime cause one read. */
   wake(): void {
-    if (this.#next === undefined || this.#isStopped) return;
+    if (this.#reading === undefined || this.#isStopped) return;
     this.#rest ??= setTimeout(() => {
       this.#rest = undefined;
-      const { onFailure } = this.#options;
-      this.#reading = (this.#reading ?? Promise.resolve()).then(() => this.#read()).catch(onFailure);
+      void this.#reading?.run();
     }, REST_MS).unref();
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true;
     clearTimeout(this.#rest);
-    clearInterval(this.#timer);
-    await this.#reading;
+    await this.#reading?.stop();
   }
 
   measure(metrics: Metrics, clock: Clock): void {
@@ -104,8 +103,7 @@ export class NeedsPeople {
 
   async #read(): Promise<void> {
     const { store, onEffect } = this.#options;
-    const size = await integrateLog(store);
-    while (!this.#isStopped && this.#next !== undefined && this.#next < size) {
+    while (!this.#isStopped && this.#next !== undefined && this.#next < (await integrateLog(store))) {
       const rows = await store.logged(this.#next, PAGE);
       for (const row of rows) {
         if (!mayHaveNotice(row)) continue;

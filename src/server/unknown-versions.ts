@@ -24,7 +24,7 @@ export async function warnOfUnknownVersions(
   }
 }
 
-/** Logs a warning for each domain of a world that makes calls, and has nobody to settle one. */
+/** Logs a warning for each domain of a world that makes calls and has no operator. */
 export function warnOfNoOperator({ config, domains }: Pick<Service, 'config' | 'domains'>, logger: Logger): void {
   if (config.tools.length === 0) return;
   const served = new Set([...Object.values(config.worlds)].map(({ domain }) => domain));

@@ -2,12 +2,12 @@ import type { Json } from '#base';
 import { type Domain, failureIntent } from '#kernel';
 import { type Hash, type LedgerStore, readRow, type ValueReader } from '#ledger';
 
-/** What a commit left in the state, although one of its calls did not happen. */
+/** The changes that a commit left in the state, although one of its calls did not happen. */
 export interface LeftInState {
   readonly entry_id: Hash;
   readonly action: string;
   readonly paths: string[];
-  /** The proposal that the domain declares for a failure (`onFailure`). Nobody has made it. */
+  /** The proposal that the domain declares for a failure (`onFailure`), not made yet. */
   readonly correction?: { readonly action: string; readonly args: Json };
 }
 

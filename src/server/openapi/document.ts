@@ -13,7 +13,7 @@ const COMMON = [
 /** The server or its store cannot answer now. */
 const UNAVAILABLE = [...codesWithStatus()].flatMap(([code, status]) => (status === 503 ? [code] : []));
 
-/** What a trajectory can refuse: every reading of it, and every entry. */
+/** The refusals of a trajectory: of every reading, and of every entry. */
 const OF_TRAJECTORY = ['no_such_value', 'unknown_trajectory', 'domain_mismatch', 'erased'] as const;
 const OF_ENTRY = ['imported_trajectory', 'concluded', 'conflict', 'halted', 'other_cell', 'tenant_halted'] as const;
 

@@ -47,7 +47,7 @@ test('each operation is in it, with its parameters, body and answers', () => {
   }
 });
 
-test('a proposal has one answer as JSON, and an interrupt under its own media type', () => {
+test('a proposal has one answer as JSON, and interrupts as another type', () => {
   const { responses, parameters } = document.paths['/v1/trajectories/{trajectory}/proposals'].post;
   const ruling = { schema: { $ref: '#/components/schemas/Ruling' } };
   expect(responses[200].content).toEqual({ 'application/json': ruling });

@@ -260,7 +260,7 @@ async function approved(shop: Shop, args: Order) {
   return { request: asked.approval_id as string, answer: shop.approve('boss:bob', second.approval_id), second };
 }
 
-test('every surface shows the same ruling while a request waits and is approved', async () => {
+test('every surface shows the same ruling until a request is approved', async () => {
   const shop = await opened();
   const args = { id: 'a', euros: 500, end: 'done' };
   const asked = (await shop.order(args)).body;
@@ -328,7 +328,7 @@ for (const [end, effects, phases] of ENDS)
     shop.stop();
   });
 
-test('a call in doubt is listed, logged, counted and told until a person settles it', async () => {
+test('a call in doubt is listed, logged and counted until it is settled', async () => {
   const shop = await opened();
   const { answer } = await approved(shop, { id: 'a', euros: 500, end: 'doubt' });
   expect(await answer).toMatchObject({ effects: 'needs_human' });
@@ -373,7 +373,7 @@ test('a call in doubt is listed, logged, counted and told until a person settles
   shop.stop();
 });
 
-test('a rejected, an expired and a frozen proposal are told the same everywhere', async () => {
+test('a rejected, expired or frozen proposal is told the same everywhere', async () => {
   const shop = await opened({ timeoutMs: 3_000 });
   const large = { id: 'l', euros: 5_000, end: 'none' };
   expect((await shop.order(large)).body).toMatchObject({ ruling: 'rejected', invariant_id: 'LARGE' });

@@ -9,8 +9,8 @@ const ROUTES = Object.entries(PATHS).map(([path, methods]) => ({
 }));
 
 /**
- * How an answer differs from the OpenAPI document: its status, its media type, or the code of its
- * problem. Undefined for an answer that the document has, and for a route that is no operation.
+ * The difference of an answer from the OpenAPI document: its status, its media type, or the code of
+ * its problem. Undefined for an answer that the document has, and for a route that is no operation.
  */
 export function undocumented(method: string, path: string, { status, headers, body }: Answered): string | undefined {
   const place = path.split('?')[0] as string;
