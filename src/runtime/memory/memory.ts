@@ -214,8 +214,8 @@ export class Memory extends MemoryView {
    * Withdraws a source: each current fact loses the statements of the source, and a fact that rests
    * on them alone is no longer believed. In its period the facts that it alone had displaced hold
    * again, in the same commit. A correction, a retraction or a choice of a person that stays
-   * settles its period. Nothing is erased: recalls as of earlier system times still return the facts, and
-   * the commit is on record. The returned facts are those before it.
+   * settles its period. Nothing is erased: recalls as of earlier system times still return the
+   * facts, and the commit is on record. The returned facts are those before it.
    *
    * A pending proposal of the trajectory that states a fact of the source can no longer be
    * approved. Withdraw in each trajectory with such a proposal.

@@ -284,7 +284,7 @@ export class MemoryView {
     return supportedBy(facts, support, stated);
   }
 
-  /** The subjects and predicates in which statements of a source have lost, and were not withdrawn. */
+  /** The subjects and predicates in which statements of a source lost, and were not withdrawn. */
   protected async lostOf(
     source: string,
     of: Pick<RecallQuery, 'subject' | 'predicate'>,
