@@ -442,7 +442,7 @@ test('the dependents of an entry are a tree', async () => {
   expect((await assize('dependents', first.entry_id.slice(0, 8))).out).toMatch(
     /^[0-9a-f]{12} notes seq 1\n {2}no dependent entries\n$/,
   );
-  const second = await json(0, ...say('assert', 'takes', '--object', 'aspirin', '--from', '2026-03-02'));
+  const second = await json(0, ...say('assert', 'takes', '--object', 'penicillin', '--from', '2026-03-02'));
   const { dependents: derived } = await json(0, 'dependents', first.entry_id);
   expect(derived).toMatchObject([
     { trajectory_id: 'notes', id: second.entry_id, how: ['belief'], from: [first.entry_id] },
