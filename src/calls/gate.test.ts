@@ -523,7 +523,7 @@ describe.each([
   });
 });
 
-test('a gate in memory makes its calls, with rules and without, beside other gates', async () => {
+test('a gate in memory makes its calls, with and without rules', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'assize-gate-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const rules = join(folder, 'assize.yaml');

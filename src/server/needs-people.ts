@@ -1,3 +1,4 @@
+import { isInstance } from '#base';
 import { instantToMillis } from '#canon';
 import {
   type EntryRow,
@@ -6,7 +7,9 @@ import {
   integrateLog,
   isEffectPending,
   isExpired,
+  LedgerFault,
   type LogStore,
+  type Payload,
   type PendingEffectArgs,
   type PendingPayload,
   pendingEffectIn,
@@ -101,13 +104,25 @@ export class NeedsPeople {
     return { approvals: waiting.length - effects, effects, oldestSeconds };
   }
 
+  /** A damaged entry stays damaged, and later entries must not wait for it. */
+  #payloadOf(row: EntryRow): Payload | undefined {
+    if (!mayHaveNotice(row)) return undefined;
+    try {
+      return readRow(row).payload;
+    } catch (error) {
+      if (!isInstance(error, LedgerFault)) throw error;
+      this.#options.onFailure(error);
+      return undefined;
+    }
+  }
+
   async #read(): Promise<void> {
     const { store, onEffect } = this.#options;
     while (!this.#isStopped && this.#next !== undefined && this.#next < (await integrateLog(store))) {
       const rows = await store.logged(this.#next, PAGE);
       for (const row of rows) {
-        if (!mayHaveNotice(row)) continue;
-        const { payload } = readRow(row);
+        const payload = this.#payloadOf(row);
+        if (payload === undefined) continue;
         if ('resolves' in payload && payload.resolves !== undefined) this.#waiting.delete(payload.resolves);
         if (payload.kind !== 'pending_approval') continue;
         this.#waiting.set(row.id, payload);
