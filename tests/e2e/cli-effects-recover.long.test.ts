@@ -493,7 +493,11 @@ export const next = defineDomain({ ...tally.declared, version: '2' });
   test.each([
     ['nobody', ['1', '0', '--as', 'applied', '--evidence', 'x'], "required option '--by <operator>'"],
     ['no decision', ['1', '0', ...found], "required option '--as <decision>'"],
-    ['another decision', ['1', '0', '--as', 'gone', ...found], 'Allowed choices are applied, undone, did_not_happen, retry, residue'],
+    [
+      'another decision',
+      ['1', '0', '--as', 'gone', ...found],
+      'Allowed choices are applied, undone, did_not_happen, retry, residue',
+    ],
     ['empty evidence', ['1', '0', '--as', 'applied', '--by', 'ops', '--evidence', ' '], 'must not be empty'],
     ['no such effect', ['1', '3', '--as', 'applied', ...found], 'has no effect 3. It has one effect, 0'],
     ['no such transaction', ['9', '0', '--as', 'applied', ...found], 'The effect log has no transaction 9'],
