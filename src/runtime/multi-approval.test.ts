@@ -82,7 +82,7 @@ describe('a proposal that needs two approvals', () => {
     const { store, trajectory, open } = await begun();
     const second = await pendingOf(trajectory.approvals.approve(await ask(trajectory), doctor('Zo\u00eb')));
     const again = await open();
-    for (const name of ['Zo\u00eb', 'Zoe\u0308', 'zo\u00eb', 'ZO\u00cb', '\uff3ao\u00eb', 'Z\u043e\u00eb']) {
+    for (const name of ['Zo\u00eb', 'Zoe\u0308', 'zo\u00eb', 'ZO\u00cb', '\uff3ao\u00eb', 'Z\u043e\u00eb', 'Zoe']) {
       for (const one of [trajectory, again]) {
         expect(await codeOf(one, () => one.approvals.approve(second, doctor(name)))).toBe('already_approved');
         expect(await codeOf(one, () => one.approvals.approve(second, doctor(name, { override: true })))).toBe(
@@ -94,8 +94,8 @@ describe('a proposal that needs two approvals', () => {
       'dr-Zo\u00eb, whose name looks like dr-Z\u043e\u00eb, has already approved',
     );
     expect(await allEntries(store, 't')).toHaveLength(3);
-    expect(await again.approvals.approve(second, doctor('zoe'))).toMatchObject({ ruling: 'committed' });
-    expect(await sound(store, two)).toMatchObject({ by: 'dr-zoe' });
+    expect(await again.approvals.approve(second, doctor('zoa'))).toMatchObject({ ruling: 'committed' });
+    expect(await sound(store, two)).toMatchObject({ by: 'dr-zoa' });
   });
 
   test('is approved only by counselors other than the requester, first and last', async () => {

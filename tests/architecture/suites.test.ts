@@ -16,6 +16,8 @@ const LEAVES: readonly RegExp[] = [
   /\bsyncBuiltinESMExports\(/,
   // A test that measures memory also measures the memory of other tests.
   /\bsetFlagsFromString\(/,
+  // A process warns of this once.
+  /\bcode: 'no_recovery_key'/,
   /\bprocess\.(chdir|umask|removeAllListeners|on|once)\(/,
   /\bprocess\.env(?:\.\w+|\[[^\]]+\]) (?:\?\?)?=[^=]/,
 ];

@@ -79,6 +79,7 @@ const FAULTS_OF_THE_SERVER: Readonly<Record<string, readonly string[]>> = {
   OracleError: ['asks_itself', 'bad_answer', 'bad_clock', 'oracle_corrupt', 'oracle_miss'],
   ProvenanceError: ['bad_polynomial', 'bad_token'],
   RuntimeError: [
+    'background_failed',
     ...['bad_checkpoint', 'invalid_ledger', 'log_diverged', 'log_truncated', 'notification_failed'],
     ...['snapshot_failed', 'wrong_signer'],
   ],
