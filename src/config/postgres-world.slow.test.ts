@@ -27,7 +27,15 @@ withPostgres('a world on PostgreSQL', (postgres) => {
   test('another root key opens no authority', async () => {
     const store = postgres.url();
     await (await createAssize({ store, domain: budget, env })).close();
-    const other = await createAssize({ store, domain: budget, env: { ASSIZE_ROOT_KEY: 'cd'.repeat(32) } });
+    // The seals of the entries are those of the first key.
+    const another = 'cd'.repeat(32);
+    await expect(createAssize({ store, domain: budget, env: { ASSIZE_ROOT_KEY: another } })).rejects.toMatchObject({
+      code: 'invalid_ledger',
+      message: expect.stringContaining('not among the root keys'),
+    });
+    // A later root key keeps the seals, and grants nothing that the first one granted.
+    const keys = `${another},${env.ASSIZE_ROOT_KEY}`;
+    const other = await createAssize({ store, domain: budget, env: { ASSIZE_ROOT_KEY: keys } });
     const first = await createAssize({ store, domain: budget, env });
     await expect(first.trajectory.propose({ ...proposal, writ: other.writ } as never)).rejects.toMatchObject({
       code: 'bad_writ',

@@ -2,11 +2,11 @@
 import { copyFileSync, rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { type Cell, reportCheckpoint, tenantOf } from '#cells';
-import { openStore } from '#stores';
+import { openStore, sealKeys } from '#stores';
 import { FORWARDED } from '../../src/server/routing/forward-mark.ts';
 import { deployment } from '../support/cells/deployment.ts';
 import { callOperation, pay, succeed } from '../support/server/calling.ts';
-import { type Answered, start, type TestServer } from '../support/server/serving.ts';
+import { type Answered, ROOT, start, type TestServer } from '../support/server/serving.ts';
 
 const TENANTS = { main: 'one', spare: 'two', other: 'two', cash: 'one' };
 const BY = 'operator:test';
@@ -161,7 +161,11 @@ test('attack 78: a cell from an old backup, also one that grew: it stops', async
   await expect(write).rejects.toMatchObject({ code: 'cell_diverged' });
   await expect(start({ cell: await open('one') })).rejects.toMatchObject({ code: 'cell_diverged' });
   // The same backup with other entries, which were written without the root log.
-  const apart = await openStore(`sqlite:${folder}/one.db`, { mode: 'existing', checkpoint: false });
+  const apart = await openStore(`sqlite:${folder}/one.db`, {
+    mode: 'existing',
+    checkpoint: false,
+    ...sealKeys(ROOT),
+  });
   const writer = await start({ store: apart });
   for (const key of ['a', 'b', 'c']) await succeed(writer, 'proposals.create', to('main', key));
   await writer.stop();

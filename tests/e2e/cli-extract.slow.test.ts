@@ -127,7 +127,11 @@ test('names pending and failing messages by line, and the lines read before', as
   const others = await extract([otto('allergy: soap')], '--subject', 'ida', '--subject', 'eve', ...KEY);
   expect(others.err).toContain('nothing may be said of this subject');
   for (const [messages, args, why] of [
-    [[otto('fail')], ['--authors'], /The model of .*model\.ts failed: It is down\. No fact was asserted\./],
+    [
+      [otto('fail')],
+      ['--authors'],
+      /The model of .*model\.ts failed: .*model\.ts:9: It is down\. No fact was asserted\./,
+    ],
     [[{ ...otto('x'), at: 'today' }], ['--authors'], /line 1: The instant is not valid/],
     [[otto('x'), { author: 'a', text: 'x' }], ['--authors'], /line 2: Message 2 is not valid: it has no time/],
     [[{ ...otto('x'), more: 1 }], ['--authors'], /line 1: /],

@@ -209,7 +209,7 @@ test('without a token, a server, JSON or a required option, exit 2', async () =>
     [['api', 'principals.me', '--url', url], /token is missing/],
     [['api', 'principals.me', '--url', url, '--token-file', 'none.token'], /none\.token/],
     [['api', 'principals.me', '--url', 'http://127.0.0.1:9', '--token-file', file], /does not answer/],
-    [['api', 'principals.me', '--url', 'nothing', '--token-file', file], /not a URL/],
+    [['api', 'principals.me', '--url', 'nothing', '--token-file', file], /'nothing' is not the address of a server/],
     [['api', 'principals.me', '--url', html, '--token-file', file], /not JSON/],
     [['api', 'trajectories.get', '--url', url, '--token-file', file], /--trajectory/],
     [['api', 'log.verify', '--url', url, '--token-file', file, '--body', '@none.json'], /none\.json/],

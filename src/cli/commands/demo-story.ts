@@ -14,7 +14,7 @@ import { type LedgerStore, Replayer, readRow, type VerifyReport, verifyTrajector
 import { Assize, type Trajectory, verifyStore } from '#runtime';
 import { openStore } from '#stores';
 import { counted, shortId } from '#views';
-import { CliError } from '../errors.ts';
+import { CliError, note } from '../errors.ts';
 import { anchorsPath, readAnchors, writeAnchors } from '../store/anchors.ts';
 import { whenEffectsFree } from '../store/tools.ts';
 import { bold, green, red } from '../terminal/printable.ts';
@@ -246,6 +246,8 @@ function stageOver(store: LedgerStore): Stage {
     tools: [bankPay(bank)],
     ports: { clock: { now: () => clock.at } },
     maxClockAheadMs: 'unlimited',
+    // The key ends with the story: a payment of a killed demo is told of, and paid at the next one.
+    effects: { onRecoveryFailed: ({ message }) => note(message) },
   });
   const period = { not_before: nineOClock(ENROLLED), expires: nineOClock('2027-01-01') };
   const issue: Stage['issue'] = (terms) => issueWrit({ issuer: anchor, ...terms, ...period, max_depth: 0 }, privateKey);

@@ -12,7 +12,8 @@ export function rulingLine(ruling: Ruling): Printable {
   const place = line`as ${shortId(id)}, ${trajectory_id} seq ${seq}`;
   if (ruling.ruling === 'committed') return line`${green('committed')} ${place}`;
   const { detail, reason, invariantId } = ruling;
-  const why = line`${detail} (${invariantId ?? reason})`;
+  // The reason of a person stands for itself: the rule only asked.
+  const why = reason === 'counselor_rejected' ? line`${detail}` : line`${detail} (${invariantId ?? reason})`;
   if (ruling.ruling === 'rejected') return line`${red('rejected')} ${place}: ${why}`;
   return line`${yellow('pending')} for ${ruling.channel} ${place}: ${why}`;
 }

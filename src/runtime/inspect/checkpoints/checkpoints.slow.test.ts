@@ -397,7 +397,7 @@ describe('fsck', () => {
         'UPDATE entry SET position = 21 WHERE position = 20',
         'UPDATE log SET entry = 21 WHERE entry = 20',
         `INSERT INTO trajectory (name) VALUES ('hidden')`,
-        `INSERT INTO entry SELECT 20, (SELECT key FROM trajectory WHERE name = 'hidden'), 0, x'${HIDDEN.id}', NULL, 'root', '${HIDDEN.payload}'`,
+        `INSERT INTO entry (position, trajectory, seq, id, parent, kind, payload) SELECT 20, (SELECT key FROM trajectory WHERE name = 'hidden'), 0, x'${HIDDEN.id}', NULL, 'root', '${HIDDEN.payload}'`,
       ],
       { code: 'damaged', detail: '1 entries have no position in the log, and cannot get one' },
     ],
