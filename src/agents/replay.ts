@@ -105,7 +105,7 @@ export class ReplayAssize extends Assize {
   protected override async complete(): Promise<void> {}
 
   protected override get background(): Background {
-    return { expiries: false, follows: false };
+    return { follows: false };
   }
 }
 

@@ -44,6 +44,7 @@ import {
   checkOptions,
   effectLogOf,
   effectsFor,
+  isSystemClock,
   maxClockAheadOf,
   maxPendingOf,
   snapshotSecretOf,
@@ -101,8 +102,6 @@ export interface CloseOptions {
 
 /** The work that a runtime does by itself. @internal */
 export interface Background {
-  /** Records expiries when they happen. */
-  readonly expiries: boolean;
   /** Reads what other processes commit to the open trajectories. */
   readonly follows: boolean;
 }
@@ -133,7 +132,8 @@ export class Assize {
   readonly #closedBooks: ClosedLedgers;
   /** The open trajectories of which a snapshot is being made. */
   readonly #leaving: Set<string> = new Set();
-  readonly #expiries: ExpiryTimer;
+  /** Undefined with a clock of the options: the machine's timers do not follow that clock. */
+  readonly #expiries: ExpiryTimer | undefined;
   readonly #follower: Follower;
 
   static {
@@ -199,11 +199,13 @@ export class Assize {
     this.#strict = options.strict === true;
     const failed = (doing: string, cause: unknown, trajectoryId?: string): void =>
       reportFailure(options.onNotificationFailed, backgroundFailed(doing, cause, trajectoryId));
-    this.#expiries = new ExpiryTimer({
-      clock,
-      record: (trajectoryId) => this.#recordExpired(trajectoryId),
-      failed: (trajectoryId, cause) => failed(`An expiry in ${trajectoryId} is not recorded yet`, cause, trajectoryId),
-    });
+    if (isSystemClock(options.ports?.clock))
+      this.#expiries = new ExpiryTimer({
+        clock,
+        record: (trajectoryId) => this.#recordExpired(trajectoryId),
+        failed: (trajectoryId, cause) =>
+          failed(`An expiry in ${trajectoryId} is not recorded yet`, cause, trajectoryId),
+      });
     this.#follower = new Follower({
       store: options.store as LedgerStore & FollowedStore,
       open: () => this.#writing.keys(),
@@ -221,7 +223,7 @@ export class Assize {
 
   /** @internal */
   protected get background(): Background {
-    return { expiries: true, follows: true };
+    return { follows: true };
   }
 
   /**
@@ -231,13 +233,15 @@ export class Assize {
    * @internal
    */
   async findExpiries(signal: AbortSignal): Promise<void> {
+    const expiries = this.#expiries;
+    if (expiries === undefined) return;
     for (const trajectoryId of await this.#namesToReview()) {
       if (signal.aborted) return;
       if (this.#open.has(trajectoryId)) continue;
       await setImmediate();
       try {
         const { folded } = await this.#reading.read(trajectoryId, unmade);
-        this.#expiries.note(trajectoryId, folded.chain.halted === undefined ? folded.chain.open.nextExpiry : undefined);
+        expiries.note(trajectoryId, folded.chain.halted === undefined ? folded.chain.open.nextExpiry : undefined);
       } catch (error) {
         // A trajectory that cannot be read accepts no entry either. Its opener gets the error.
         if (!isAssizeError(error, 'invalid_ledger')) throw error;
@@ -254,11 +258,6 @@ export class Assize {
     } finally {
       if (!wasOpen) this.release(trajectoryId);
     }
-  }
-
-  /** An open trajectory has other entries than before. */
-  #noteExpiry(trajectoryId: string, expires: Instant | undefined): void {
-    if (this.background.expiries) this.#expiries.note(trajectoryId, expires);
   }
 
   async #namesToReview(): Promise<string[]> {
@@ -572,7 +571,7 @@ export class Assize {
   #entriesAdded(id: string): void {
     const trajectory = this.#writing.get(id);
     if (trajectory === undefined) return;
-    this.#noteExpiry(id, Trajectory.nextExpiry(trajectory));
+    this.#expiries?.note(id, Trajectory.nextExpiry(trajectory));
     if (this.#leaving.has(id)) return;
     if (!this.#snapshots.isDueAgain(id, trajectory.length)) return;
     this.#leaving.add(id);
@@ -611,10 +610,13 @@ export class Assize {
   async close(options: CloseOptions = {}): Promise<void> {
     checkArgument(CLOSE_OPTIONS, options, 'options');
     const { timeoutMs, recover, onCut } = options;
-    await Promise.all([this.#expiries.close(), this.#follower.close()]);
-    // The effect engine reports outcomes to open trajectories, so they are released after it
-    // closes.
-    const cut = (await this.#effects?.close(timeoutMs, recover)) ?? [];
+    // At once, so that an open transaction gets no further call. The effect engine reports outcomes
+    // to open trajectories, so they are released after it closes.
+    const [cut = []] = await Promise.all([
+      this.#effects?.close(timeoutMs, recover),
+      this.#expiries?.close(),
+      this.#follower.close(),
+    ]);
     this.#snapshots.closing();
     for (const trajectoryId of [...this.#open.keys()]) this.release(trajectoryId);
     await this.#snapshots.settled();
@@ -756,7 +758,7 @@ export class Assize {
 
   #begins(trajectory: Trajectory): void {
     this.#writing.set(trajectory.id, trajectory);
-    this.#noteExpiry(trajectory.id, Trajectory.nextExpiry(trajectory));
+    this.#expiries?.note(trajectory.id, Trajectory.nextExpiry(trajectory));
     if (this.background.follows) this.#follower.changed();
   }
 
@@ -778,7 +780,7 @@ export class Assize {
    */
   async #reload(trajectoryId: string, before: ReplayBase | undefined): Promise<TrajectoryState> {
     const base = await this.#reading.readOn(trajectoryId, before, this.#partsOf);
-    this.#noteExpiry(trajectoryId, base.chain.open.nextExpiry);
+    this.#expiries?.note(trajectoryId, base.chain.open.nextExpiry);
     return { ...this.#partsOf(copyOf(base)), erasures: base.erasures, base };
   }
 

@@ -103,6 +103,11 @@ export interface ApprovalOptions extends ApprovalListeners {
   readonly maxPending?: number | 'unlimited';
 }
 
+/** Whether the runtime has the machine's clock, which its timers follow. */
+export function isSystemClock(given: Clock | undefined): boolean {
+  return given === undefined || given === systemClock;
+}
+
 /**
  * The clock of the runtime, which refuses a time that no entry can have. Every entry has this time,
  * so the error names the clock and not the entry.

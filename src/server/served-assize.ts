@@ -3,6 +3,6 @@ import { Assize, type Background } from '#runtime';
 /** The runtime of a server, which reads what other processes committed before each answer. */
 export class ServedAssize extends Assize {
   protected override get background(): Background {
-    return { expiries: true, follows: false };
+    return { follows: false };
   }
 }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { instantFromMillis } from '#canon';
 import type { LedgerStore } from '#ledger';
+import { fixedClock, systemClock } from '#oracle';
 import type { Assize, AssizeOptions, RuntimeError, Trajectory } from '#runtime';
 import { MemoryStore } from '#stores';
 import { deskOf, payloads } from '../../../../tests/support/ledger/desk.ts';
@@ -9,7 +9,6 @@ import { intent, runtimeOver, writFor } from '../../../../tests/support/ledger/r
 const MINUTE = 60_000;
 const desk = deskOf();
 const worker = writFor('worker');
-const clock = { now: () => instantFromMillis(Date.now()) };
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'], now: new Date('2026-05-01T00:00:00Z') });
@@ -17,7 +16,11 @@ beforeEach(() => {
 afterEach(() => void vi.useRealTimers());
 
 function runtime(store: LedgerStore, more: Partial<AssizeOptions> = {}): Assize {
-  return runtimeOver(store, [desk], { approvals: { timeoutMs: 10 * MINUTE }, ...more, ports: { clock } });
+  return runtimeOver(store, [desk], {
+    approvals: { timeoutMs: 10 * MINUTE },
+    ...more,
+    ports: { clock: systemClock, ...more.ports },
+  });
 }
 
 /** Time goes on, and the work that then begins ends. */
@@ -48,9 +51,9 @@ describe('an approval that expires on a quiet trajectory', () => {
     await later(5 * MINUTE);
     await asked(assize, 'b');
     assize.release('b');
-    await later(5 * MINUTE - 1);
+    await later(5 * MINUTE - 10);
     expect([await expiries(store, 'a'), await expiries(store, 'b')]).toEqual([[], []]);
-    await later(2);
+    await later(20);
     expect([await expiries(store, 'a'), await expiries(store, 'b'), resolved]).toEqual([['00:10'], [], ['a']]);
     await later(5 * MINUTE);
     expect([await expiries(store, 'b'), resolved]).toEqual([['00:15'], ['a', 'b']]);
@@ -69,6 +72,14 @@ describe('an approval that expires on a quiet trajectory', () => {
     const assize = runtime(store);
     await asked(assize, 'a');
     await assize.close();
+    await later(30 * MINUTE);
+    expect(await expiries(store, 'a')).toEqual([]);
+  });
+
+  test('is left to the next proposal with a clock of the options', async () => {
+    const store = new MemoryStore();
+    const clock = fixedClock('2026-05-01T00:00:00.000000Z', 10 * MINUTE * 1_000);
+    await asked(runtime(store, { ports: { clock } }), 'a');
     await later(30 * MINUTE);
     expect(await expiries(store, 'a')).toEqual([]);
   });

@@ -104,7 +104,7 @@ export class ExpiryTimer {
       if (next === undefined) this.#due.delete(trajectoryId);
       else this.#due.set(trajectoryId, next <= now ? later : next);
     } catch (error) {
-      if (isAssizeError(error, 'store_closed')) return void this.#due.clear();
+      if (isAssizeError(error, 'store_closed') || isAssizeError(error, 'closed')) return void this.#due.clear();
       if (isAssizeError(error) && LASTING.has(error.code)) this.#due.delete(trajectoryId);
       else this.#due.set(trajectoryId, later);
       if (!this.#failing.has(trajectoryId)) this.#ports.failed(trajectoryId, error);
