@@ -387,15 +387,19 @@ describe('repeating an approved proposal with its key answers committed', () => 
   });
 });
 
-test('pending() returns a copy', async () => {
+test('pending() returns nothing that changes the pending proposal', async () => {
   const { store, trajectory } = await begun();
   const id = pendingOf(await trajectory.propose(intent('ask', { amount: 5 }, worker)));
   const before = structuredClone(trajectory.approvals.pending());
   const list = trajectory.approvals.pending() as any[];
-  list[0].payload.proposal.action.args.amount = 99;
-  list[0].payload.proposal.delta.state.length = 0;
-  list[0].payload.freezes = [];
-  list[0].payload.channel = 'clerk';
+  const { payload } = list[0];
+  const changes = [
+    () => (payload.proposal.action.args.amount = 99),
+    () => (payload.proposal.delta.state.length = 0),
+    () => (payload.freezes = []),
+    () => (payload.channel = 'clerk'),
+  ];
+  for (const change of changes) expect(change).toThrow(TypeError);
   list.length = 0;
   expect(trajectory.approvals.pending()).toEqual(before);
   expect(await trajectory.propose(intent('add', { by: 1 }, worker))).toMatchObject({ ruling: 'frozen' });

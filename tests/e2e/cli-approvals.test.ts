@@ -102,7 +102,7 @@ test('an approval that is not the last, for programs', async () => {
     resolves: id,
     entry_id: expect.stringMatching(/^[0-9a-f]{64}$/),
     approvals: 2,
-    approved_by: [{ principal: 'dr-a', as: 'md', method: 'cli' }],
+    approved_by: ['dr-a'],
   });
   const shown = (await assize('domains', 'desk', '--domain', 'two.ts')).out;
   expect(shown).toMatch(/ASKED_IS_APPROVED +md, 2 approvers/);

@@ -16,7 +16,16 @@ interface Handed {
 type From = (trajectory: Trajectory, assize: Assize) => Promise<Handed[]>;
 
 const FROM: readonly From[] = [
-  async (trajectory) => trajectory.approvals.pending(),
+  async (trajectory) => trajectory.approvals.pending().map(({ id, payload }) => ({ id, payload })),
+  async (trajectory) => {
+    const listed = trajectory.approvals.pending();
+    for (const { payload, seq, channel, action } of listed)
+      expect({ seq, channel, action }).toEqual({
+        ...{ seq: payload.seq, channel: payload.channel },
+        action: payload.proposal.action.name,
+      });
+    return listed.map(({ id, payload }) => ({ id, payload }));
+  },
   async (_, assize) => {
     const all: Handed[] = [];
     for await (const { id, payload } of assize.pending()) all.push({ id, payload });

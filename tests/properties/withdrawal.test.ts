@@ -131,7 +131,7 @@ test('a withdrawal leaves each provenance as without its sources', () => {
   );
 });
 
-/** The model of one cell: the believed claims, and those that lost since the cell was last settled. */
+/** The model of one cell: the believed claims, and those that lost since it was last settled. */
 interface Cell {
   believed: number[];
   lost: number[];

@@ -656,7 +656,12 @@ export const MUTANTS: readonly Mutant[] = [
   {
     fault: 'closes what loses nothing',
     file: 'memory/plan.ts',
-    changes: [['filter((row) => !stay.has(row))', "filter((row) => row.fact_id !== '')"]],
+    changes: [
+      [
+        'const close = open.map(({ row }) => row).filter((row) => !stay.has(row))',
+        'const close = open.map(({ row }) => row)',
+      ],
+    ],
     by: 'memory',
     property: 'matches a model of cells at each point of both times, and keeps losers',
   },

@@ -56,6 +56,7 @@ export const KERNEL: Readonly<Record<string, Case | Exempt>> = {
     {},
   ),
   BUILT_IN_ROLE: exempt('no function'),
+  reservedPlaces: exempt('is given a domain, and the changes that its kernel made'),
   failureIntent: exempt('is given an action of a domain, and what was committed with it'),
   'new World': exempt(MADE),
   'World.state': none,

@@ -181,6 +181,14 @@ export const STORES: Readonly<Record<string, Case | Exempt>> = {
   'new SqliteStore': exempt('made by openSqlite, which takes the connection'),
   ...storeCases('SqliteStore', () => (lasting ??= openLasting())),
   'SqliteStore.requireInPlace': exempt('no arguments'),
+  'SqliteStore.requireSpace': exempt('no arguments'),
+  ...Object.fromEntries(
+    ['MemoryStore', 'SqliteStore', 'PostgresStore'].flatMap((name) => [
+      [`${name}.sealState`, none],
+      [`${name}.sealEntries`, exempt('its listener is the caller’s own')],
+    ]),
+  ),
+  sealKeys: exempt('internal: takes a root key that was read'),
   'SqliteStore.follow': takes(
     async (listener) => {
       lasting ??= openLasting();
