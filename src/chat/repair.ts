@@ -13,7 +13,10 @@ import { type FactKey, keysOf, type SpaceAliases } from './space-aliases.ts';
 export type FactToRepair = Pick<ChatFact, 'id' | 'space'> & Partial<Pick<ChatFact, 'row'>>;
 
 export interface RepairOptions {
-  /** Withdraws the facts, in one commit. Default: only lists them. */
+  /**
+   * Withdraws the facts in one commit, and in further ones what comes back and states the same
+   * under another name. Default: only lists them.
+   */
   readonly apply?: boolean;
 }
 
@@ -100,7 +103,13 @@ export async function repair(
   const gone = new Set(plan.withdrawn.map(statementKey));
   const ended = await Promise.all(falling.map((row) => endingOf(row, gone, ports.view)));
   const sayings = unique([...ended.flat(), ...conclusions.map(withdrawalOf)], (saying) => JSON.stringify(saying));
-  return { ...plan, ruling: await ports.propose({ action: BELIEVE_ACTION, role: BUILT_IN_ROLE, args: { sayings } }) };
+  const ruling = await ports.propose({ action: BELIEVE_ACTION, role: BUILT_IN_ROLE, args: { sayings } });
+  if (ruling.ruling !== 'committed') return { ...plan, ruling };
+  // A fact that states the same under another name can come back, and is withdrawn as well.
+  const rest = await repair(given, {}, ports);
+  if (rest.withdrawn.every((one) => gone.has(statementKey(one)))) return { ...plan, ruling };
+  const again = await repair(given, { apply }, ports);
+  return { ...plan, withdrawn: unique([...plan.withdrawn, ...again.withdrawn], statementKey), ruling };
 }
 
 function keyIn({ subject, predicate }: FactRow): FactKey {
