@@ -66,6 +66,7 @@ export {
   readCheckpoint,
   readCheckpointFile,
   requireContinuation,
+  requireLogged,
   streamSink,
   type VerifiedEntries,
   verifyLogged,

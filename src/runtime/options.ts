@@ -214,8 +214,8 @@ export interface EffectOptions {
    * A secret text of at least 32 characters, the same in all processes of a store and not in its
    * database. It authenticates the effect log and, without `signer`, snapshots. Without the key, a
    * process that takes over an uncommitted transaction of another process calls no tool for it, and
-   * an operator decides (`unauthenticated`). Default: derived from `signer`; without a signer, a
-   * key of this process, of which the process warns once unless `onRecoveryFailed` is set.
+   * an operator decides (`unauthenticated`). Default: derived from `signer`. Without a signer it
+   * is a key of this process, which then warns once unless `onRecoveryFailed` is set.
    */
   readonly recoveryKey?: string;
   /**

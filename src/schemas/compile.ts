@@ -39,7 +39,7 @@ const DIALECTS: readonly Dialect[] = [
   { meta: 'http://json-schema.org/draft-04/schema', Core: draft04 as unknown as Core, ignoreKeywordsWithRef: true },
 ];
 
-/** Formats of JSON Schema for which there is no check. */
+/** Formats of JSON Schema that no check covers. */
 const UNCHECKED_FORMATS: readonly Json[] = ['idn-email', 'idn-hostname', 'iri', 'iri-reference'];
 /** Keywords that the library reads in another way than JSON Schema, or does not read in full. */
 const UNREAD = ['$async', '$dynamicRef', '$recursiveRef', 'unevaluatedItems'];

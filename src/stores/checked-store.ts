@@ -371,7 +371,7 @@ export abstract class CheckedStore
   async sealEntries(onProgress?: (sealed: number) => void): Promise<number> {
     const writes = this.#access.writes();
     const seals = this.#seals;
-    if (seals === undefined) throw unsealedWriterError('of this process');
+    if (seals === undefined) throw unsealedWriterError();
     let count = 0;
     for (let after: number | undefined = Number.MIN_SAFE_INTEGER; after !== undefined; ) {
       const page: SealedPage = (await writes.sealSome?.(seals, after)) ?? { sealed: 0, after: undefined };

@@ -73,7 +73,7 @@ export function sealKeys(root: SealingKey | undefined): { readonly rootKeys?: re
   return privateKey === undefined ? {} : { rootKeys: [privateKey, ...earlier] };
 }
 
-/** A root key that can seal, as far as a process has it. */
+/** The private keys of a root key. A process that only reads has none. */
 export interface SealingKey {
   readonly privateKey?: string;
   readonly earlier?: readonly string[];
@@ -95,11 +95,11 @@ export function withoutSeals(rows: StoredRow[], seals: EntrySeals | undefined): 
 }
 
 /** `path` names the store. */
-export function unsealedWriterError(path: string, cause?: unknown): StoreError {
+export function unsealedWriterError(path?: string): StoreError {
   return new StoreError(
     'unsealed_writer',
-    `The store ${path} is sealed, and this process has no root key to seal entries with. Set ASSIZE_ROOT_KEY_FILE to the file of its root key, or pass \`rootKeys\` to openStore.`,
-    { evidence: { path }, cause },
+    `The entries of ${path ?? 'the store'} need a seal, and this process has no root key. Set ASSIZE_ROOT_KEY_FILE to the file of its root key, or pass \`rootKeys\` to openStore.`,
+    { evidence: path === undefined ? {} : { path } },
   );
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { ROOT_LOG, RootLog } from '#cells';
 import { type EntryRow, exportLines, importLines, integrateLog } from '#ledger';
-import { Assize, fsck, verifyStore } from '#runtime';
+import { Assize, fsck, requireLogged, verifyStore } from '#runtime';
 import { MemoryStore, openStore, type Store, sealKeys } from '#stores';
 import { insertOf } from '../support/ledger/insert-of.ts';
 import { onEveryDatabase } from '../support/ledger/stores.ts';
@@ -59,6 +59,12 @@ onEveryDatabase((stores) => {
     const fault = { trajectory_id: 'main', code: 'unsealed', seq: approval.seq };
     expect((await verifyStore(checked, { trajectoryIds: ['main'] }))[0]).toMatchObject({ valid: false, fault });
     expect((await fsck(checked)).trajectories.find(({ valid }) => !valid)).toMatchObject({ fault });
+    // The check of `assize checkpoint --no-verify`, which replays nothing.
+    const logged = requireLogged(checked, { from: 0, to: await checked.logSize() });
+    await expect(logged).rejects.toMatchObject({
+      code: 'invalid_ledger',
+      message: expect.stringContaining('its seal'),
+    });
     const again = new Assize({ store: checked, domains: [till], anchors: [ROOT.publicKey] });
     await expect(again.open('main')).rejects.toMatchObject({ code: 'invalid_ledger' });
     // Without the key, the entry is one as others are.

@@ -1,5 +1,13 @@
 import type { Command } from 'commander';
-import { fileSink, httpWitness, makeCheckpoint, type VerifiedEntries, verifyLogged, type Witness } from '#runtime';
+import {
+  fileSink,
+  httpWitness,
+  makeCheckpoint,
+  requireLogged,
+  type VerifiedEntries,
+  verifyLogged,
+  type Witness,
+} from '#runtime';
 import { checkpointFile } from '#stores';
 import { counted } from '#views';
 import { CliError, EXIT, note } from '../errors.ts';
@@ -41,7 +49,10 @@ export function checkpoint(program: Command): void {
       .addOption(entryKeyOption)
       .addOption(repeatable('--witness <url=key>', 'witness that cosigns: its URL, and its public key or a file of it'))
       .option('--print', 'print the signed checkpoint instead of a summary')
-      .option('--no-verify', 'sign without verifying the entries since the last checkpoint'),
+      .option(
+        '--no-verify',
+        'replay no trajectory: check only the texts and seals of the entries since the last checkpoint',
+      ),
   )
     .addHelpText(
       'after',
@@ -70,7 +81,10 @@ export function checkpoint(program: Command): void {
             ...(last === undefined ? {} : { last }),
             beforeSigning: async ({ from, to }) => {
               since = to - from;
-              if (!options.verify) return;
+              if (!options.verify) {
+                await requireLogged(store, { from, to });
+                return;
+              }
               const onProgress = (done: number, of: number): void =>
                 session.progress.report('verifying entries', done, of);
               verified = await verifyLogged(

@@ -211,9 +211,9 @@ export class Memory extends MemoryView {
   }
 
   /**
-   * Withdraws a source: each current fact loses the statements of the source, and a fact that rests
-   * on them alone is no longer believed. In its period the facts that it alone had displaced hold
-   * again, in the same commit. A correction, a retraction or a choice of a person that stays
+   * Withdraws a source: each current fact loses the statements of the source. A fact without other
+   * statements is no longer believed. The same commit restores the facts that the source alone had
+   * displaced, each for its period. A correction, a retraction or a choice of a person that stays
    * settles its period. Nothing is erased: recalls as of earlier system times still return the
    * facts, and the commit is on record. The returned facts are those before it.
    *

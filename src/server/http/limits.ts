@@ -32,7 +32,7 @@ const CHARGED_NAMES = 1_024;
 /** Principals without requests for this long are forgotten. */
 const IDLE_MS = 60_000;
 
-/** The requests as which a body counts, besides the request itself. */
+/** The further requests that a body is charged for. */
 export function chargeOf(size: { readonly bytes: number; readonly names: number }): number {
   return Math.floor(size.bytes / CHARGED_BYTES) + Math.floor(size.names / CHARGED_NAMES);
 }

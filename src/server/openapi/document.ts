@@ -117,7 +117,7 @@ const PREFER = {
   schema: { type: 'string', pattern: '^wait=\\d{1,3}$' },
 };
 
-/** The routes that are no operations: events, and what programs of operators read. */
+/** The routes outside the table of operations: events, health and metrics. */
 function otherPaths(schemas: Schemas): Record<string, Record<string, JsonObject>> {
   const text = { type: 'string' };
   const health = (status: string) => ({

@@ -489,6 +489,7 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
   streamSink: exempt(PORT),
   watched: exempt('runs the given code, in a layer that runs code of a domain'),
   isForeignEntry: on(({ store }) => runtime.isForeignEntry(store), []),
+  requireLogged: exempt('internal: the first step of verifyLogged, which is below'),
   verifyLogged: on(
     ({ store }, positions, options) => runtime.verifyLogged(store, positions, options),
     async ({ store }) => [{ from: 0, to: await integrateLog(store) }, {}],

@@ -18,4 +18,4 @@ export { type FsckFault, type FsckOptions, type FsckReport, fsck, type NotCompar
 export { type HttpWitnessOptions, httpWitness } from './http-witness.ts';
 export { proveEntry } from './prove.ts';
 export { fileSink, readCheckpointFile, streamSink } from './sinks.ts';
-export { type VerifiedEntries, verifyLogged } from './verify-logged.ts';
+export { requireLogged, type VerifiedEntries, verifyLogged } from './verify-logged.ts';

@@ -27,6 +27,25 @@ export async function verifyLogged(
   positions: { readonly from: number; readonly to: number },
   options: Pick<VerifyOptions, 'entryKeys' | 'onProgress'> = {},
 ): Promise<VerifiedEntries> {
+  const { from, to } = positions;
+  const trajectoryIds = await requireLogged(store, positions);
+  if (trajectoryIds.size > 0) {
+    for (const { fault } of await verifyStore(store, { ...options, trajectoryIds: [...trajectoryIds] }))
+      if (fault !== undefined) throw unsound(`${fault.trajectory_id} seq ${fault.seq}: ${fault.detail}`);
+  }
+  return { entries: Math.max(0, to - from), trajectories: trajectoryIds.size };
+}
+
+/**
+ * Checks the entries at these positions without a replay: each has the text that got its position,
+ * and a valid seal in a sealed store. Returns the names of their trajectories.
+ *
+ * @throws RuntimeError `invalid_ledger` for the first fault; ArgumentError `bad_argument`
+ */
+export async function requireLogged(
+  store: LedgerStore & LogStore,
+  positions: { readonly from: number; readonly to: number },
+): Promise<ReadonlySet<string>> {
   checkArgument(POSITIONS, positions, 'positions');
   const { from, to } = positions;
   const trajectoryIds = new Set<string>();
@@ -43,11 +62,7 @@ export async function verifyLogged(
     }
     at += limit;
   }
-  if (trajectoryIds.size > 0) {
-    for (const { fault } of await verifyStore(store, { ...options, trajectoryIds: [...trajectoryIds] }))
-      if (fault !== undefined) throw unsound(`${fault.trajectory_id} seq ${fault.seq}: ${fault.detail}`);
-  }
-  return { entries: Math.max(0, to - from), trajectories: trajectoryIds.size };
+  return trajectoryIds;
 }
 
 function unsound(what: string): RuntimeError {
