@@ -10,7 +10,7 @@ import { PRINCIPALS, start, type TestServer } from '../../support/server/serving
 import { till } from '../../support/server/till.ts';
 
 const SCOUT = 'agent:scout';
-const IDA = 'human:ida';
+const IDA = 'boss:ida';
 const BOSS = 'boss:bob';
 const [grant] = PRINCIPALS[SCOUT].grants;
 const WIDE = { kinds: ['agent'], grants: [{ ...grant, trajectories: ['*'] }] };
