@@ -87,8 +87,11 @@ export function displacedBy({ history, withdrawn, strategy, without }: Displaced
       if (own.length === 0 || tokensOf(row).some((token) => tokensOf(by).includes(token))) continue;
       noteLost(row);
       const corrected = removed.flatMap((part) => intersection(part, validOf(by)) ?? []);
-      if (own.every((token) => gone.has(token))) found.push({ row, since: at, periods: corrected });
-      else settled.push(...corrected.map((period) => ({ at, period })));
+      if (own.every((token) => gone.has(token))) {
+        found.push({ row, since: at, periods: corrected });
+        // A later withdrawal must know that this correction settles nothing any more.
+        noteLost(by);
+      } else settled.push(...corrected.map((period) => ({ at, period })));
     }
   }
   const newestFirst = found.sort((a, b) => compare(b.since, a.since) || compare(stood(b), stood(a)));
