@@ -52,9 +52,9 @@ export function withoutWrites(
           fact_id: best.claim,
           lineage: best.claim,
           object: best.object,
-          asserted_seq: best.assertedSeq,
-          asserted_from: best.assertedFrom,
         }
       : {};
-  return { ...row, ...head, provenance_id, confidence: best.confidence };
+  // The fact ranks by the preferred claim that is left, also under the name of an earlier one.
+  const rank = { confidence: best.confidence, asserted_seq: best.assertedSeq, asserted_from: best.assertedFrom };
+  return { ...row, ...head, ...rank, provenance_id };
 }
