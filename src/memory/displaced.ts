@@ -36,8 +36,9 @@ export function isMark({ fact_id }: FactRow): boolean {
   return fact_id.startsWith(MARK);
 }
 
-export function markOf(systemTime: string): string {
-  return `${MARK}${systemTime}`;
+/** One commit can mark several partitions of a space, so the id is the hash of what was withdrawn. */
+export function markOf(hash: string): string {
+  return `${MARK}${hash}`;
 }
 
 /**

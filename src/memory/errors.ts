@@ -32,7 +32,7 @@ export type MemoryErrorCode =
   | 'duplicate_key'
   /**
    * The row belongs to another space, subject or predicate, or is not an open current row. Read the
-   * partition again, and plan anew.
+   * partition again, and make a new plan.
    */
   | 'wrong_partition'
   /**
@@ -71,7 +71,7 @@ export type MemoryErrorCode =
   /** The question of the answer has changed or is out of date. Read the pending questions again. */
   | 'stale_answer'
   /**
-   * The answer came after the question was decided or expired. Assert the fact again to ask anew.
+   * The answer came after the question was decided or expired. Assert the fact again to ask again.
    */
   | 'stale_callback'
   /**
@@ -84,7 +84,7 @@ export type MemoryErrorCode =
    * in the source trajectory.
    */
   | 'too_much_inherited'
-  /** The judge did not vote in time. Propose again to ask the judge anew. */
+  /** The judge did not vote in time. Propose again to ask the judge again. */
   | 'judge_late'
   /**
    * The pending proposal states a fact of a source that was withdrawn since. Reject it, and state
@@ -93,7 +93,7 @@ export type MemoryErrorCode =
   | 'source_withdrawn'
   /** One question has two answers. Pass one answer for each question. */
   | 'repeated_answer'
-  /** The row to close is missing or already closed. Read the partition again, and plan anew. */
+  /** The row to close is missing or already closed. Read the partition again, and make a new plan. */
   | 'not_open'
   /**
    * The object of an audit row is not a witness. Restore the row from a backup, or rebuild memory

@@ -413,7 +413,7 @@ class PlanBuilder {
     return {
       ...ofOne,
       ...this.#stamp(),
-      fact_id: markOf(this.#systemTime),
+      fact_id: markOf(request),
       object: plainText(witness),
       provenance_id: [...tokens].sort().reduce(this.#merge),
       row_kind: 'audit',
@@ -526,7 +526,7 @@ function requireOpenIn({ space, subject, predicate }: Partition, row: FactRow): 
   if (row.space === space && row.subject === subject && row.predicate === predicate && isOpen(row)) return;
   throw new MemoryError(
     'wrong_partition',
-    'The row is not an open current row of the partition. Read the partition again and plan anew.',
+    'The row is not an open current row of the partition. Read the partition again and make a new plan.',
     {
       evidence: { row: keyText(row) },
     },

@@ -174,7 +174,7 @@ function requireSelection(kind: RowSelection): void {
 
 /** @throws MemoryError */
 function notOpen({ fact_id, system_time_start }: RowKey): never {
-  throw new MemoryError('not_open', 'The row to close is not open. Read the partition again and plan anew.', {
+  throw new MemoryError('not_open', 'The row to close is not open. Read the partition again and make a new plan.', {
     evidence: { fact_id, system_time_start },
   });
 }

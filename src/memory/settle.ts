@@ -237,7 +237,7 @@ function unchanged(provenance: Provenance): Provenance {
 function staleAnswer(request: string): MemoryError {
   return new MemoryError(
     'stale_answer',
-    'The question is out of date, because the facts have changed since it was asked. Ask it anew.',
+    'The question is out of date, because the facts have changed since it was asked. Ask it again.',
     { evidence: { request } },
   );
 }

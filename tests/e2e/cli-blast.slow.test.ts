@@ -109,7 +109,7 @@ test('entries affected after the plan are named when it is carried out', async (
   expect((await assize('approve', pending, '--as', 'human:ida')).code).toBe(0);
   const { out } = await assize('blast', 'carry-out', '--key', 'anchor.key');
   expect(out).toContain(`not in the plan: 1 entry affected since it was made: ${entry.id.slice(0, 12)}\n`);
-  expect(out).toContain('Plan anew for them: assize blast --principal agent:bad --plan\n');
+  expect(out).toContain('Make a new plan for them: assize blast --principal agent:bad --plan\n');
 });
 
 test('a proposal names its reason, and the key of an anchor', async () => {

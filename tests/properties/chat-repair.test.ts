@@ -6,7 +6,8 @@ import { cases, hasUsualCases } from '../support/cases.ts';
 import { chatWorld } from '../support/chat/chat-world.ts';
 
 // A repair against its list of withdrawn statements, read literally: a fact loses these statements
-// and no others, and falls with its last one.
+// and no others, and falls with its last one. Where whole sources are withdrawn, the memory is as
+// if their statements were never made: what these had displaced holds.
 
 const statement = fc.record({
   subject: fc.constantFrom('ida', 'otto'),
@@ -52,21 +53,53 @@ async function remembered(memory: ChatMemory, forward: () => void, steps: readon
   return done;
 }
 
-function nameOf({ subject, predicate, object, valid_from, valid_to }: ChatFact): string {
-  return [subject, predicate, object, valid_from, valid_to].join(' | ');
+/** A day, since periods that touch may be one fact or two. */
+function daysOf({ subject, predicate, object, valid_from, valid_to }: ChatFact): string[] {
+  return Array.from({ length: 9 }, (_, n) => `${day(n + 1)}T12`)
+    .filter((noon) => valid_from < noon && noon < valid_to)
+    .map((noon) => [subject, predicate, object, noon].join(' | '));
 }
 
+const heldBy = (facts: readonly ChatFact[]): string[] => [...new Set(facts.flatMap(daysOf))].sort();
+
 /** The facts that have a statement besides those of the list. */
-function left(before: readonly ChatFact[], withdrawn: readonly WithdrawnStatement[]): string[] {
+function left(before: readonly ChatFact[], withdrawn: readonly WithdrawnStatement[]): ChatFact[] {
   const listed = new Set(withdrawn.map(statementKey));
-  return before
-    .filter(({ sources }) => !sources.every((source) => listed.has(statementKey(source))))
-    .map(nameOf)
-    .sort();
+  return before.filter(({ sources }) => !sources.every((source) => listed.has(statementKey(source))));
+}
+
+const keyOf = ({ subject, predicate }: { readonly subject: string; readonly predicate: string }): string =>
+  `${subject} ${predicate}`;
+
+/** The sources that lost all of their statements about a subject and predicate, and the others. */
+function sourcesIn(key: string, before: readonly ChatFact[], withdrawn: readonly WithdrawnStatement[]) {
+  const listed = new Set(withdrawn.map(statementKey));
+  const stated = before.filter((fact) => keyOf(fact) === key).flatMap(({ sources }) => sources);
+  const isWhole = ({ source }: WithdrawnStatement): boolean =>
+    stated.every((one) => one.source !== source || listed.has(statementKey(one)));
+  const own = withdrawn.filter((one) => keyOf(one) === key);
+  return { whole: own.filter(isWhole), parts: own.filter((one) => !isWhole(one)) };
 }
 
 function statementKey({ entry, n }: { readonly entry: string; readonly n: number }): string {
   return `${entry} ${n}`;
+}
+
+/** The facts of a memory in which messages stated nothing about a subject and predicate. */
+async function withoutMessages(
+  steps: readonly Step[],
+  key: string,
+  messages: ReadonlySet<number>,
+): Promise<readonly ChatFact[]> {
+  const { chat, clock } = await chatWorld();
+  const memory = chat();
+  const others = steps.map(({ message, facts }) => ({
+    message,
+    on: undefined,
+    facts: facts.filter((fact) => keyOf(fact) !== key || !messages.has(message)),
+  }));
+  await remembered(memory, () => clock.forward(1_000), others);
+  return (await everything(memory)).facts;
 }
 
 test('a repair withdraws the statements that it lists, and no others', async () => {
@@ -82,8 +115,25 @@ test('a repair withdraws the statements that it lists, and no others', async () 
       const { ruling, ...applied } = await memory.repair({ id: fact.id, space: fact.space }, { apply: true });
       expect([ruling?.ruling, applied.withdrawn], JSON.stringify(ruling)).toEqual(['committed', plan.withdrawn]);
       const { facts: after } = await everything(memory);
-      const others = before.filter(({ row }) => row.lineage !== fact.row.lineage);
-      expect(after.map(nameOf).sort()).toEqual(left(others, plan.withdrawn));
+      const others = left(
+        before.filter(({ row }) => row.lineage !== fact.row.lineage),
+        plan.withdrawn,
+      );
+      for (const key of new Set([...before, ...after].map(keyOf))) {
+        const within = (facts: readonly ChatFact[]): string[] => heldBy(facts.filter((each) => keyOf(each) === key));
+        const { whole, parts } = sourcesIn(key, before, plan.withdrawn);
+        const messageOf = ({ entry }: WithdrawnStatement): number =>
+          steps[done.findIndex(({ entries }) => entries.includes(entry))]!.message;
+        const never = (await withoutMessages(steps, key, new Set(whole.map(messageOf)))).filter(
+          (each) => keyOf(each) === key,
+        );
+        if (parts.length === 0) expect(within(after)).toEqual(heldBy(never));
+        else {
+          expect(within(after)).toEqual(expect.arrayContaining(within(others)));
+          if (whole.length === 0) expect(within(after)).toEqual(within(others));
+          else expect([...within(others), ...heldBy(never)]).toEqual(expect.arrayContaining(within(after)));
+        }
+      }
       checkConclusions(done, fact, after, plan);
       // Without a repeated message, no statement stands in the way of another.
       if (new Set(steps.map(({ message }) => message)).size === steps.length) expect(plan.unresolved).toEqual([]);

@@ -92,6 +92,20 @@ onClinics((begun) => {
     expect(await believed()).toEqual([]);
   });
 
+  test('one commit withdraws a source that displaced facts of two subjects', async () => {
+    const { clock, memory } = await begun();
+    const of = (subject: string, object: string, source: string) => ({ ...city(object, source), subject });
+    await committed(memory.assertMany([of('p7', 'heparin', 'doctor'), of('p8', 'aspirin', 'doctor')]));
+    clock.forward(1_000);
+    await committed(memory.assertMany([of('p7', 'none', 'mail'), of('p8', 'none', 'mail')]));
+    clock.forward(1_000);
+    const { restored, ruling } = await memory.withdraw({ source: 'mail' });
+    expect(ruling).toMatchObject({ ruling: 'committed' });
+    expect(objects(restored).sort()).toEqual(['aspirin', 'heparin']);
+    const believed = async (subject: string) => objects((await memory.recall({ subject })).facts);
+    expect([await believed('p7'), await believed('p8')]).toEqual([['heparin'], ['aspirin']]);
+  });
+
   test('what a withdrawn end or correction took away is believed again', async () => {
     const { clock, memory } = await begun();
     await committed(memory.assert(city('aspirin', 'm1')));

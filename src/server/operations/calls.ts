@@ -88,7 +88,7 @@ const ask = operation({
         .string()
         .regex(/^[0-9a-f]{32}$/, 'write 32 random hex digits in lower case')
         .optional()
-        .describe('made anew for each question: the same one gets the same `allowed` after a lost answer'),
+        .describe('new for each question: the same one gets the same `allowed` after a lost answer'),
       known: z.literal(true).optional().describe('deny a call that was not asked about before'),
     })
     .meta({ id: 'AskedCall' }),

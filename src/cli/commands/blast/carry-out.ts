@@ -118,5 +118,5 @@ function print(out: Output, { document, since }: CarriedIncident): void {
   out.line(
     line`${yellow('not in the plan')}: ${counted(since.length, 'entry')} affected since it was made: ${shown.join(' ')}${more}`,
   );
-  out.line(line`Plan anew for them: assize blast ${startOptions(start)} --plan`);
+  out.line(line`Make a new plan for them: assize blast ${startOptions(start)} --plan`);
 }

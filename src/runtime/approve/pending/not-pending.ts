@@ -28,7 +28,7 @@ export async function notPending(
   if (isAnswering && end !== undefined && 'by' in end)
     return new MemoryError(
       'stale_callback',
-      `${approvalProgress(id, end)}, so the answer has no effect. Assert the fact again to ask the question anew.`,
+      `${approvalProgress(id, end)}, so the answer has no effect. Assert the fact again to repeat the question.`,
       { evidence },
     );
   const advice = typeof given === 'object' ? ' Pass ruling.pending, not the ruling.' : '';

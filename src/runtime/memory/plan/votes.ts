@@ -18,7 +18,7 @@ import { RuntimeError } from '../../errors.ts';
  * Decides contradictions of predicates that declare `rule`. A vote is recorded in the oracle log
  * before it counts, under the memory's space, the question's hash and the policy. The same question
  * is never asked twice under the same policy, by any caller. Changed facts make another question,
- * which is asked anew. Invalid votes are recorded too, without their content, and listed by
+ * which is asked again. Invalid votes are recorded too, without their content, and listed by
  * `attemptsOf`: the judge threw, named a claim that is not a member, took too long, or answered
  * after another vote.
  *
@@ -30,7 +30,7 @@ export interface Judge {
   /** The parameters of the judge; other parameters are another judge. Default: unknown. */
   readonly theta?: Theta;
   /**
-   * The version of the judge's policy, which witnesses name. Another version is asked anew, because
+   * The version of the judge's policy, which witnesses name. Another version is asked again, because
    * no vote counts for a policy that did not give it.
    */
   readonly policy?: string;
@@ -139,7 +139,7 @@ async function voteOf({ choose, timeoutMs, pause = systemPause }: Judge, questio
   const late = pause(timeoutMs, timeoutMs, isDone.signal).then(() => {
     throw new MemoryError(
       'judge_late',
-      `The judge did not vote within ${timeoutMs} ms. Propose again to ask the judge anew.`,
+      `The judge did not vote within ${timeoutMs} ms. Propose again to ask the judge again.`,
       {
         evidence: { request: question.request },
       },
