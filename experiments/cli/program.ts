@@ -10,6 +10,8 @@ export const EXPERIMENTS: CommandLine = {
   commands: {
     effects: async () => (await import('./effects.ts')).effects,
     memory: async () => (await import('./memory.ts')).memory,
+    level: async () => (await import('./level.ts')).level,
+    provenance: async () => (await import('./provenance.ts')).provenance,
     adjudicate: async () => (await import('./adjudicate.ts')).adjudicate,
     mine: async () => (await import('./mine.ts')).mine,
   },

@@ -27,6 +27,13 @@ import {
   writeToken,
 } from 'assize/internal/memory';
 import { checkFacts } from 'assize/internal/memory/fact.ts';
+import { createOracle, seededRandom } from 'assize/internal/oracle';
+import { openStore } from 'assize/internal/stores';
+import fc from 'fast-check';
+import { afterAll, expect, test } from 'vitest';
+import { cases, hasUsualCases } from '../../tests/support/cases.ts';
+import { clinic } from '../../tests/support/clinic/clinic.ts';
+import { HandClock, runtimeOver, writFor } from '../../tests/support/ledger/runtime.ts';
 import {
   ANOMALIES,
   CHAIN_LEVELS,
@@ -35,15 +42,8 @@ import {
   join as joined,
   level,
   levelText,
-} from 'assize/internal/memory/isolation/index.ts';
-import { BOOLEAN, type Carrier, MULTIDEGREE, MULTILINEAR } from 'assize/internal/memory/provenance/index.ts';
-import { createOracle, seededRandom } from 'assize/internal/oracle';
-import { openStore } from 'assize/internal/stores';
-import fc from 'fast-check';
-import { afterAll, expect, test } from 'vitest';
-import { cases, hasUsualCases } from '../../tests/support/cases.ts';
-import { clinic } from '../../tests/support/clinic/clinic.ts';
-import { HandClock, runtimeOver, writFor } from '../../tests/support/ledger/runtime.ts';
+} from '../memory/isolation/index.ts';
+import { BOOLEAN, type Carrier, MULTIDEGREE, MULTILINEAR } from '../memory/provenance/index.ts';
 import { isoMatrix } from '../memory/schedules/index.ts';
 
 // Statements of the paper that no other test covers alone. docs/reference/memory.md lists the test

@@ -32,7 +32,6 @@ export {
   requireText,
   THIS_ENTRY,
 } from './fact.ts';
-export { type Level, levelText, type Requirement, requirementOf, requirementOfPipeline } from './isolation/index.ts';
 export { type OpenKey, OpenSet } from './open-set.ts';
 export {
   type GivenPeriod,
@@ -60,14 +59,9 @@ export {
 } from './plan.ts';
 export { type Cardinality, declarePredicate, type PredicateDeclaration, type Remainder } from './predicate.ts';
 export {
-  BOOLEAN,
-  type Carrier,
-  MULTIDEGREE,
-  MULTILINEAR,
   mergeProvenance,
   Polynomial,
   readTrust,
-  recoverByShift,
   type Trust,
   trustProvenance,
   trustToken,

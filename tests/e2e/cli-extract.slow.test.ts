@@ -181,22 +181,6 @@ test('a withdrawn message takes its facts, which rests-on lists, and no others',
   expect((await assize('memory', 'rests-on', ...where)).err).toContain('Pass one of --source');
 });
 
-test('levels and carriers are read without a store', async () => {
-  const { levels } = await json(0, assize('memory', 'level', 'evi', 'await', '--json'));
-  expect(levels.map(({ strategy }: { strategy: string }) => strategy)).toEqual(['evi', 'await', 'pipeline']);
-  expect(levels[2].declared).toMatchObject({ iso: 'SI', cb: true });
-  expect((await assize('memory', 'level')).out).toMatch(/rule +RC, SR on policy/);
-  expect((await assize('memory', 'level', 'best')).err).toContain('Name one of lww, ');
-  const text = 't:policy:v1^2 + t:policy:v2';
-  const one = ['memory', 'provenance', text, '--without', 't:policy:v1', '--json'];
-  expect(await json(0, assize(...one))).toEqual({
-    ...{ carrier: 'multidegree', value: text },
-    ...{ without: 't:policy:v2', recovered: 't:policy:v1 + t:policy:v2' },
-  });
-  expect(await json(0, assize(...one, '--carrier', 'boolean'))).toMatchObject({ value: '1', without: '1' });
-  expect((await assize('memory', 'provenance', 'x + y')).err).toContain('not');
-});
-
 test('a wrong fact of the model is left out, and the others are asserted', async () => {
   const mails = [
     { id: 'mail 9', author: 'mia', at: '2026-03-20', text: 'allergy: cats' },

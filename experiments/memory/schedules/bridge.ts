@@ -1,4 +1,4 @@
-import { ISOS, type Iso, level } from 'assize/internal/memory/isolation';
+import { ISOS, type Iso, level } from '../isolation/index.ts';
 import { conflicts, find } from './detect.ts';
 import { type ExecutedStep, type Execution, execute, type Version } from './execute.ts';
 import { type Bytes, RandomDraws, requireCount } from './random-draws.ts';

@@ -1,14 +1,6 @@
-import { level } from 'assize/internal/memory/isolation';
-import {
-  BOOLEAN,
-  type Carrier,
-  MULTIDEGREE,
-  MULTILINEAR,
-  Polynomial,
-  recoverByShift,
-  type Token,
-  writeToken,
-} from 'assize/internal/memory/provenance';
+import { Polynomial, type Token, writeToken } from 'assize/internal/memory/provenance';
+import { level } from '../isolation/index.ts';
+import { BOOLEAN, type Carrier, MULTIDEGREE, MULTILINEAR, recoverByShift } from '../provenance/index.ts';
 import { execute } from './execute.ts';
 import { type Bytes, RandomDraws, requireCount } from './random-draws.ts';
 import type { Grid, Row } from './row.ts';

@@ -7,7 +7,7 @@ import {
   levelText,
   onChain,
   requirementOfPipeline,
-} from 'assize/internal/memory/isolation';
+} from '../isolation/index.ts';
 import { execute } from './execute.ts';
 import type { Grid, Row } from './row.ts';
 import { isExposed, OPERATORS, type Operator, stepOf } from './weakening.ts';

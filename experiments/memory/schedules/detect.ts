@@ -1,5 +1,5 @@
 import { arg, checkArgument } from 'assize/internal/base';
-import type { Anomaly } from 'assize/internal/memory/isolation';
+import type { Anomaly } from '../isolation/index.ts';
 import { ExperimentError } from './errors.ts';
 import type { ExecutedStep, Execution, Version } from './execute.ts';
 import { judgeRow, tableOf } from './schedule.ts';

@@ -1,4 +1,4 @@
-import { ISOS, type Iso, level } from 'assize/internal/memory/isolation';
+import { ISOS, type Iso, level } from '../isolation/index.ts';
 import { type Belief, isDrifted, strongest } from './detect.ts';
 import { execute } from './execute.ts';
 import { type Bytes, RandomDraws, requireCount } from './random-draws.ts';

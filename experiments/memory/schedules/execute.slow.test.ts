@@ -1,8 +1,8 @@
-import { ANOMALIES, excludes, ISOS, type Iso, level, TABLES } from 'assize/internal/memory/isolation';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cases } from '../../../tests/support/cases.ts';
 import { errorOf } from '../../../tests/support/process/errors.ts';
+import { ANOMALIES, excludes, ISOS, type Iso, level, TABLES } from '../isolation/index.ts';
 import { conflicts, type Edge, find, isCyclic, type Visible } from './detect.ts';
 import { type Discipline, type ExecutedStep, type Execution, execute } from './execute.ts';
 import { type Schedule, type Step, schedule } from './schedule.ts';

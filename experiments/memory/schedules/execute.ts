@@ -1,5 +1,5 @@
 import { arg, checkArgument } from 'assize/internal/base';
-import { type Iso, isoAt, join, type Level, type Table } from 'assize/internal/memory/isolation';
+import { type Iso, isoAt, join, type Level, type Table } from '../isolation/index.ts';
 import { callbackRow, judgeRow, type Schedule, type Step, tableOf } from './schedule.ts';
 
 /** The level of an execution, or no level at all, which is below RC (Proposition 2). */

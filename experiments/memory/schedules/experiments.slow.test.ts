@@ -1,14 +1,7 @@
-import {
-  CHAIN_LEVELS,
-  dominates,
-  type Level,
-  level,
-  onChain,
-  requirementOfPipeline,
-} from 'assize/internal/memory/isolation';
 import { seededRandom } from 'assize/internal/oracle';
 import { describe, expect, test } from 'vitest';
 import { errorOf } from '../../../tests/support/process/errors.ts';
+import { CHAIN_LEVELS, dominates, type Level, level, onChain, requirementOfPipeline } from '../isolation/index.ts';
 import { checkBridge, drawn } from './bridge.ts';
 import { pipelines } from './composition.ts';
 import {

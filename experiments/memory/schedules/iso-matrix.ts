@@ -1,4 +1,4 @@
-import { ANOMALIES, CHAIN_LEVELS, excludes, type Level, levelText } from 'assize/internal/memory/isolation';
+import { ANOMALIES, CHAIN_LEVELS, excludes, type Level, levelText } from '../isolation/index.ts';
 import { type Discipline, execute } from './execute.ts';
 import { type Bytes, RandomDraws, requireCount } from './random-draws.ts';
 import type { Grid, Row } from './row.ts';

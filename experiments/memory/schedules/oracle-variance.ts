@@ -1,4 +1,4 @@
-import { level } from 'assize/internal/memory/isolation';
+import { level } from '../isolation/index.ts';
 import { find } from './detect.ts';
 import { execute } from './execute.ts';
 import { type Bytes, RandomDraws, requireCount } from './random-draws.ts';

@@ -1,5 +1,5 @@
 import { arg, checkArgument } from 'assize/internal/base';
-import { TABLES, type Table } from 'assize/internal/memory/isolation';
+import { TABLES, type Table } from '../isolation/index.ts';
 import { ExperimentError } from './errors.ts';
 
 /**

@@ -1,13 +1,6 @@
-import { CHAIN_LEVELS, type Level, level, levelText } from 'assize/internal/memory/isolation';
-import {
-  BOOLEAN,
-  type Carrier,
-  MULTIDEGREE,
-  MULTILINEAR,
-  Polynomial,
-  type Token,
-  writeToken,
-} from 'assize/internal/memory/provenance';
+import { Polynomial, type Token, writeToken } from 'assize/internal/memory/provenance';
+import { CHAIN_LEVELS, type Level, level, levelText } from '../isolation/index.ts';
+import { BOOLEAN, type Carrier, MULTIDEGREE, MULTILINEAR } from '../provenance/index.ts';
 import { type Execution, execute, type Version } from './execute.ts';
 import { type Bytes, RandomDraws, requireCount } from './random-draws.ts';
 import type { Grid, Row } from './row.ts';

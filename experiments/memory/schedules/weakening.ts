@@ -1,5 +1,5 @@
-import { level, levelText, requirementOf } from 'assize/internal/memory/isolation';
 import type { Strategy } from 'assize/internal/memory/strategy.ts';
+import { level, levelText, requirementOf } from '../isolation/index.ts';
 import { find, type Visible } from './detect.ts';
 import { type Discipline, type Execution, execute } from './execute.ts';
 import type { Grid, Row } from './row.ts';

@@ -1,4 +1,4 @@
-import type { Anomaly } from 'assize/internal/memory/isolation';
+import type { Anomaly } from '../isolation/index.ts';
 import { type Belief, find, isDrifted, type Visible } from './detect.ts';
 import type { Execution } from './execute.ts';
 import { type Schedule, schedule, type Value } from './schedule.ts';

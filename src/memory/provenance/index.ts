@@ -9,10 +9,8 @@
  * Never: does I/O, reads a clock, draws a random number, rounds, drops a token, or reads a text
  * that is not canonical.
  */
-export { BOOLEAN, type Carrier, MULTIDEGREE, MULTILINEAR } from './carriers.ts';
 export { ProvenanceError, type ProvenanceErrorCode } from './errors.ts';
 export { type Monomial, mergeProvenance, multipliedProvenance, Polynomial } from './polynomial.ts';
-export { recoverByShift, shift } from './recovery.ts';
 export {
   placedToken,
   readToken,

@@ -116,21 +116,6 @@ export class Polynomial {
     return Polynomial.#sum(terms);
   }
 
-  /** Definition 10: the largest exponent of the token in any monomial; 0 if the token is absent. */
-  degree(token: Token): number {
-    return Math.max(0, ...this.#exponents(token));
-  }
-
-  /** Replaces each exponent of a token with another one, or removes it. */
-  withExponents(of: (exponent: number, token: Token) => number): Polynomial {
-    return Polynomial.#sum(
-      [...this.terms].map(([monomial, n]) => [
-        monomialOf(factorsOf(monomial).map(([token, exponent]): [Token, number] => [token, of(exponent, token)])),
-        n,
-      ]),
-    );
-  }
-
   /**
    * The polynomial outside its entry: the writes `@n` become that entry's.
    * @throws ProvenanceError `bad_token` for an invalid id
@@ -141,12 +126,6 @@ export class Polynomial {
         monomialOf(factorsOf(monomial).map(([token, exponent]) => [placedToken(token, entryId), exponent])),
         n,
       ]),
-    );
-  }
-
-  #exponents(token: Token): number[] {
-    return [...this.terms.keys()].flatMap((monomial) =>
-      factorsOf(monomial).flatMap(([name, exponent]) => (name === token ? [exponent] : [])),
     );
   }
 

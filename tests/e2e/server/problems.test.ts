@@ -39,7 +39,6 @@ const FAULTS_OF_THE_SERVER: Readonly<Record<string, readonly string[]>> = {
   ChatMemoryError: ['bad_token_count'],
   ExtractionError: ['bad_terms'],
   GatewayError: ['bad_rules', 'bad_tool'],
-  IsolationError: ['bad_level', 'unknown_anomaly'],
   KeyError: ['bad_purpose', 'bad_seed', 'low_order_key'],
   LangChainError: ['cannot_pause', 'no_call_id', 'no_thread', 'tool_paused'],
   LedgerFault: [

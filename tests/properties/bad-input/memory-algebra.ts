@@ -1,14 +1,12 @@
-import * as isolation from '../../../src/memory/isolation/index.ts';
 import * as provenance from '../../../src/memory/provenance/index.ts';
 import type { Case, Exempt } from './case.ts';
-import { exempt, MADE, PORT, takes } from './table.ts';
+import { exempt, MADE, takes } from './table.ts';
 
 const { Polynomial } = provenance;
 const ENTRY = 'ab'.repeat(32);
 const TEXT = '2*t:policy:v1*w:@0 + w:@1^2';
 const one = Polynomial.read(TEXT);
 const other = Polynomial.of('w:@1');
-const level = isolation.level('RC', { cb: true, tablePins: ['policy'] });
 
 /** The exports of the parts of memory that know nothing of facts. */
 export const MEMORY_ALGEBRA: Readonly<Record<string, Case | Exempt>> = {
@@ -38,24 +36,10 @@ export const MEMORY_ALGEBRA: Readonly<Record<string, Case | Exempt>> = {
     { '0': MADE },
   ),
   'Polynomial.substitute': takes((token, given) => one.substitute(token, given), ['w:@1', other], { '1': MADE }),
-  'Polynomial.degree': takes((token) => one.degree(token), ['w:@1']),
-  'Polynomial.withExponents': takes((of) => one.withExponents(of), [() => 1], { '0': PORT }),
   'Polynomial.placed': takes((id) => one.placed(id), [ENTRY]),
   mergeProvenance: takes(provenance.mergeProvenance, [TEXT, 'w:@1']),
   placedToken: takes(provenance.placedToken, ['w:@1', ENTRY]),
   readToken: takes(provenance.readToken, ['w:@1']),
-  recoverByShift: takes(provenance.recoverByShift, [one, 'w:@1'], { '0': MADE }),
-  shift: takes(provenance.shift, [one, 'w:@1'], { '0': MADE }),
   trustToken: takes(provenance.trustToken, ['judge', 'k']),
   writeToken: takes(provenance.writeToken, [1, ENTRY]),
-  dominates: takes(isolation.dominates, [level, level]),
-  excludes: takes(isolation.excludes, [level, 'P3', 'policy']),
-  isoAt: takes(isolation.isoAt, [level, 'policy']),
-  join: takes(isolation.join, [level, level]),
-  joinOnChain: takes(isolation.joinOnChain, [level, level]),
-  level: takes(isolation.level, ['RC', { cb: true, tablePins: ['policy'] }]),
-  levelText: takes(isolation.levelText, [level]),
-  onChain: takes(isolation.onChain, [level]),
-  requirementOf: takes(isolation.requirementOf, ['evi']),
-  requirementOfPipeline: takes(isolation.requirementOfPipeline, [['evi', 'rule']]),
 };

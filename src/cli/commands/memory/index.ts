@@ -6,8 +6,6 @@ import { erase } from './erase.ts';
 import { explain } from './explain.ts';
 import { extract } from './extract.ts';
 import { importFacts } from './import.ts';
-import { level } from './level.ts';
-import { provenance } from './provenance.ts';
 import { rebuild } from './rebuild.ts';
 import { history, recall } from './recall.ts';
 import { remember } from './remember.ts';
@@ -32,8 +30,6 @@ export function memory(program: Command): void {
     diff,
     explain,
     restsOn,
-    level,
-    provenance,
     spaces,
     importFacts,
     extract,

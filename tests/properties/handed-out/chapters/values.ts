@@ -1,6 +1,5 @@
 /** The functions that need no runtime: on writs, canonical texts, keys, clocks and rule tables. */
 import { isAssizeError } from '#base';
-import * as memory from '#memory';
 import { LEAD, type Stage } from '../stage.ts';
 
 const TABLE = {
@@ -57,12 +56,8 @@ function ofPolicies({ library, hands }: Stage): void {
 }
 
 function ofLineage({ library }: Stage): void {
-  const token = library.writeToken(1);
+  library.writeToken(1);
   library.trustToken('policy', 'p1');
-  library.requirementOf('lww');
-  library.requirementOfPipeline(['lww', 'evi']);
-  library.levelText(library.requirementOf('lww').declared);
-  library.recoverByShift(memory.Polynomial.of(token), token);
 }
 
 async function ofSinks({ library, hands, on }: Stage): Promise<void> {

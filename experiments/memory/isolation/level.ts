@@ -1,4 +1,4 @@
-import { arg, checkArgument } from '#base';
+import { arg, checkArgument } from 'assize/internal/base';
 import { IsolationError } from './errors.ts';
 
 /** The chain of §2.2, weakest first: read committed, snapshot isolation, serializable. */

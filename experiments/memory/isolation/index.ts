@@ -6,8 +6,8 @@
  * levels are equal in every field.
  *
  * Never: opens a transaction, or trusts a store's own levels. A commit's isolation comes from the
- * versions that it checks. The experiments (`../experiments/`) show what the levels of a bare store
- * admit; the runtime does not need them.
+ * versions that it checks. The schedules (`../schedules/`) show what the levels of a bare store
+ * admit.
  */
 export { ANOMALIES, type Anomaly, excludes, GUARDS, type Guard } from './anomalies.ts';
 export { IsolationError, type IsolationErrorCode } from './errors.ts';

@@ -1,17 +1,18 @@
+import { EXIT } from 'assize/internal/cli/errors.ts';
+import { inSession } from 'assize/internal/cli/store/session.ts';
+import { STRATEGIES, type Strategy } from 'assize/internal/memory';
 import { type Command, InvalidArgumentError } from 'commander';
-import { levelText, requirementOf, requirementOfPipeline, STRATEGIES, type Strategy } from '#memory';
-import { EXIT } from '../../errors.ts';
-import { inSession } from '../../store/session.ts';
+import { levelText, requirementOf, requirementOfPipeline } from '../memory/isolation/index.ts';
 
-export function level(command: Command): void {
-  command
+export function level(program: Command): void {
+  program
     .command('level')
     .description('show the isolation that strategies declare, and that commits enforce')
     .argument('[strategies...]', 'strategies of one pipeline, in order (default: each alone)', strategyIn)
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nExample:\n  assize memory level evi await\n\n' +
+      '\nExample:\n  assize-experiments level evi await\n\n' +
         'The last row is the requirement of the pipeline: the join of its strategies (TOKI, Theorem 12). No store is needed.',
     )
     .action(

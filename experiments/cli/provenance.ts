@@ -1,9 +1,10 @@
+import { isAssizeError } from 'assize/internal/base';
+import { CliError, EXIT } from 'assize/internal/cli/errors.ts';
+import { inSession, type StorelessOptions } from 'assize/internal/cli/store/session.ts';
+import { line } from 'assize/internal/cli/terminal/printable.ts';
+import { Polynomial } from 'assize/internal/memory/provenance';
 import { type Command, Option } from 'commander';
-import { isAssizeError } from '#base';
-import { BOOLEAN, type Carrier, MULTIDEGREE, MULTILINEAR, Polynomial, recoverByShift } from '#memory';
-import { CliError, EXIT } from '../../errors.ts';
-import { inSession, type StorelessOptions } from '../../store/session.ts';
-import { line } from '../../terminal/printable.ts';
+import { BOOLEAN, type Carrier, MULTIDEGREE, MULTILINEAR, recoverByShift } from '../memory/provenance/index.ts';
 
 const CARRIERS: Readonly<Record<string, Carrier<unknown>>> = {
   multidegree: MULTIDEGREE as Carrier<unknown>,
@@ -16,8 +17,8 @@ interface Options extends StorelessOptions {
   readonly without?: string;
 }
 
-export function provenance(command: Command): void {
-  command
+export function provenance(program: Command): void {
+  program
     .command('provenance')
     .description('evaluate the provenance of a fact in a carrier, with or without a write')
     .argument('<polynomial>', 'provenance as recall --json returns it: w:…#0 + w:…#1*t:policy:v1')
@@ -28,7 +29,7 @@ export function provenance(command: Command): void {
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nExample:\n  assize memory provenance "t:policy:v1 + t:policy:v2" --without t:policy:v1\n\n' +
+      '\nExample:\n  assize-experiments provenance "t:policy:v1 + t:policy:v2" --without t:policy:v1\n\n' +
         'The shift takes one of several occurrences, and none for a degree below 2. No store is needed.',
     )
     .action(

@@ -1,5 +1,5 @@
-import type { Polynomial } from './polynomial.ts';
-import type { Token } from './token.ts';
+import type { Polynomial, Token } from 'assize/internal/memory/provenance';
+import { degreeOf, withExponents } from './exponents.ts';
 
 /**
  * Theorem 11: the answer with one occurrence less of a row, computed from the answer alone by the
@@ -13,10 +13,10 @@ import type { Token } from './token.ts';
  * always correct.
  */
 export function recoverByShift(answer: Polynomial, token: Token): Polynomial | undefined {
-  return answer.degree(token) < 2 ? undefined : shift(answer, token);
+  return degreeOf(answer, token) < 2 ? undefined : shift(answer, token);
 }
 
 /** The formal shift X^i ↦ X^(i−1), for any degree. */
 export function shift(polynomial: Polynomial, token: Token): Polynomial {
-  return polynomial.withExponents((exponent, name) => (name === token ? exponent - 1 : exponent));
+  return withExponents(polynomial, (exponent, name) => (name === token ? exponent - 1 : exponent));
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import { STRATEGIES, type Strategy } from 'assize/internal/memory';
 import { describe, expect, test } from 'vitest';
-import { STRATEGIES, type Strategy } from '#memory';
 import { errorOf } from '../../../tests/support/process/errors.ts';
 import { expect as quickly } from '../../../tests/support/quick-expect.ts';
 import {

@@ -1,5 +1,5 @@
-import { arg, checkArgument, deepFreeze } from '#base';
-import { requireStrategy, type Strategy } from '../strategy.ts';
+import { arg, checkArgument, deepFreeze } from 'assize/internal/base';
+import { requireStrategy, type Strategy } from 'assize/internal/memory/strategy.ts';
 import { join, type Level, level, TABLES } from './level.ts';
 
 /**

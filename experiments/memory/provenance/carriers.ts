@@ -1,5 +1,5 @@
-import { Polynomial } from './polynomial.ts';
-import type { Token } from './token.ts';
+import { Polynomial, type Token } from 'assize/internal/memory/provenance';
+import { degreeOf, withExponents } from './exponents.ts';
 
 /**
  * A commutative semiring with natural order that can carry the provenance of audit rows (§2.2,
@@ -38,7 +38,7 @@ export const MULTIDEGREE: Carrier<Polynomial> = Object.freeze({
   precedes: (a, b) => a.precedes(b),
   project: (polynomial) => polynomial,
   tokens: (value) => value.tokens,
-  degree: (value, token) => value.degree(token),
+  degree: degreeOf,
   text: String,
 } satisfies Carrier<Polynomial>);
 
@@ -67,5 +67,5 @@ export const BOOLEAN: Carrier<boolean> = Object.freeze({
 } satisfies Carrier<boolean>);
 
 function onceEach(polynomial: Polynomial): Polynomial {
-  return polynomial.withExponents(() => 1);
+  return withExponents(polynomial, () => 1);
 }
