@@ -16,7 +16,7 @@ import { auditCheckpoints, fileSink, fsck, makeCheckpoint, readCheckpoint, verif
 import { openStore } from '#stores';
 import { foldTrajectory } from '../../src/runtime/writer/fold.ts';
 import { snapshotOf } from '../../src/runtime/writer/snapshots/snapshot.ts';
-import { CATALOGUE } from '../../src/stores/postgres/schema/catalogue.ts';
+import CATALOGUE from '../../src/stores/postgres/schema/catalogue.json' with { type: 'json' };
 import { answered } from '../support/clinic/answers-about-patient.ts';
 import { WHO } from '../support/clinic/mentions-of-patient.ts';
 import { runtimeOver, writFor } from '../support/ledger/runtime.ts';

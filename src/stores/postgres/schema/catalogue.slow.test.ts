@@ -7,7 +7,7 @@ import { catalogueKey, catalogueObject, catalogueValues, READ_CATALOGUE } from '
 import { MIGRATIONS, migrate } from './migrate.ts';
 
 /** Written by `npx vitest run --mode slow FILE -u` after a change of the schema. */
-const FILE = fileURLToPath(new URL('catalogue.ts', import.meta.url));
+const FILE = fileURLToPath(new URL('catalogue.json', import.meta.url));
 
 // The server quotes the second name.
 const SCHEMAS = ['plain', 'user'];
@@ -30,11 +30,9 @@ withPostgres('the catalogue', (postgres) => {
       // Also the functions that the catalogue lacks.
       values[1] = [...MIGRATIONS.join('\n').matchAll(/CREATE FUNCTION (\w+)/g)].map(([, name]) => name);
       const rows = await session.run(READ_CATALOGUE, values);
-      const lines = rows.map(catalogueObject).map((object) => {
-        const definition = object.definition === '' ? "''" : quoted(object.definition);
-        return `  ${quoted(catalogueKey(object))}: ${definition},\n`;
-      });
-      await expect(`${HEAD}${lines.sort().join('')}};\n`).toMatchFileSnapshot(FILE);
+      const objects = rows.map(catalogueObject).map((object) => [catalogueKey(object), object.definition] as const);
+      const sorted = objects.sort(([a], [b]) => (a < b ? -1 : 1));
+      await expect(`${JSON.stringify(Object.fromEntries(sorted), null, 2)}\n`).toMatchFileSnapshot(FILE);
     } finally {
       if (session.isOpen)
         await session.run({ text: `DROP SCHEMA IF EXISTS "${schema.replaceAll('"', '""')}" CASCADE` });
@@ -42,14 +40,3 @@ withPostgres('the catalogue', (postgres) => {
     }
   });
 });
-
-const HEAD = `// The objects that the migrations make in PostgreSQL. A test writes this file: see
-// catalogue.slow.test.ts.
-
-// biome-ignore format: one object a line
-export const CATALOGUE: Readonly<Record<string, string>> = {
-`;
-
-function quoted(text: string): string {
-  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\n', '\\n')}'`;
-}
