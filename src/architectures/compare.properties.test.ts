@@ -3,6 +3,16 @@ import { expect, test } from 'vitest';
 import { budget } from '#domains/budget';
 import { udt } from '#domains/udt';
 import { domainWithout } from '#testing';
+import { naiveShortest } from '../../tests/support/architectures/naive-search.ts';
+import {
+  type CapSpec,
+  capSpecs,
+  comparedAgent,
+  KEYS,
+  type SmallAgent,
+  smallAgents,
+  smallDomain,
+} from '../../tests/support/architectures/small-domain.ts';
 import { cases, hasUsualCases } from '../../tests/support/cases.ts';
 import { CaseDrawer } from './cases/cases.ts';
 import { startingStates } from './cases/starting-states.ts';
@@ -13,16 +23,6 @@ import { kernel } from './kernel.ts';
 import { microservices } from './microservices.ts';
 import type { ArchitectureFigures } from './report.ts';
 import { runSchedule } from './run-schedule.ts';
-import { naiveShortest } from './testing/naive-search.ts';
-import {
-  type CapSpec,
-  capSpecs,
-  comparedAgent,
-  KEYS,
-  type SmallAgent,
-  smallAgents,
-  smallDomain,
-} from './testing/small-domain.ts';
 
 const AT = '2026-06-01T12:00:00.000000Z';
 const plan = fc.oneof(

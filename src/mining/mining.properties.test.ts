@@ -5,9 +5,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cases } from '../../tests/support/cases.ts';
+import { HIDDEN, randomFrom, randomRuns, runsUnder } from '../../tests/support/mining/generated-runs.ts';
+import { naiveCount } from '../../tests/support/mining/naive-count.ts';
 import { judgeRule, type MinedRule, type MiningRun, mine } from './index.ts';
-import { HIDDEN, randomFrom, randomRuns, runsUnder } from './testing/generated-runs.ts';
-import { naiveCount } from './testing/naive-count.ts';
 
 describe('a hidden rule', () => {
   test.each(HIDDEN.map((hidden) => [hidden.rule.kind, hidden] as const))('%s is found despite noise', (_, hidden) => {

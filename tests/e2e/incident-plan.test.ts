@@ -6,7 +6,7 @@ import { type PlanOptions, planResponse } from '#incidents';
 import type { Hash } from '#ledger';
 import { blastRadius, type IncidentStart, listWrits } from '#runtime';
 import { MemoryStore } from '#stores/memory';
-import { type Desk, desk } from '../../src/domains/gateway/testing/desk.ts';
+import { type Desk, desk } from '../support/domains/gateway/desk.ts';
 import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { Bank, payments } from '../support/tools/bank.ts';
 

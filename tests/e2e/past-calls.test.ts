@@ -5,7 +5,7 @@ import { type GatewayState, gateway, readRules } from '#domains/gateway';
 import type { Domain } from '#kernel';
 import { LocalPort } from '../../src/calls/local-port.ts';
 import { LocalWorld } from '../../src/calls/local-world.ts';
-import { desk } from '../../src/domains/gateway/testing/desk.ts';
+import { desk } from '../support/domains/gateway/desk.ts';
 import { HandClock, writFor } from '../support/ledger/runtime.ts';
 import { succeed } from '../support/server/calling.ts';
 import { start } from '../support/server/serving.ts';

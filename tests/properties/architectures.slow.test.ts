@@ -16,9 +16,9 @@ import type { Domain } from '#kernel';
 import { smallWorld } from '../../domains/airline/testing/small-world.ts';
 import { halfAYear } from '../../domains/moderation/testing/half-a-year.ts';
 import { smallWorld as smallShop } from '../../domains/retail/testing/small-world.ts';
-import { smallPortfolio } from '../../src/domains/disclosure/testing/small-portfolio.ts';
-import { busyGateway } from '../../src/domains/gateway/testing/busy-gateway.ts';
-import { approvedIncident } from '../../src/domains/incident/testing/approved-incident.ts';
+import { smallPortfolio } from '../support/domains/disclosure/small-portfolio.ts';
+import { busyGateway } from '../support/domains/gateway/busy-gateway.ts';
+import { approvedIncident } from '../support/domains/incident/approved-incident.ts';
 import { someOf } from '../support/some-of.ts';
 
 const SHIPPED: readonly [Domain<any, any, any>, (() => unknown)?][] = [

@@ -7,8 +7,8 @@ import { expect, test } from 'vitest';
 import type { Json } from '#base';
 import { readRules } from '#domains/gateway';
 import { backtestRules, gatewayRule, judgeRule, type MinedRule, type MiningRun, readRuns, withRules } from '#mining';
-import { desk, said } from '../../src/domains/gateway/testing/desk.ts';
 import { cases, hasUsualCases } from '../support/cases.ts';
+import { desk, said } from '../support/domains/gateway/desk.ts';
 
 const RULES = `# The rules of the team.
 id: team

@@ -14,10 +14,10 @@ import { halfAYear } from '../../domains/moderation/testing/half-a-year.ts';
 import { smallArguments } from '../../domains/retail/testing/arguments.ts';
 import { smallWorld as smallShop } from '../../domains/retail/testing/small-world.ts';
 import { Lab } from '../../domains/verification/testing/lab.ts';
-import { smallPortfolio } from '../../src/domains/disclosure/testing/small-portfolio.ts';
-import { busyGateway, gatewayArguments } from '../../src/domains/gateway/testing/busy-gateway.ts';
-import { approvedIncident } from '../../src/domains/incident/testing/approved-incident.ts';
 import { cases, hasUsualCases } from '../support/cases.ts';
+import { smallPortfolio } from '../support/domains/disclosure/small-portfolio.ts';
+import { busyGateway, gatewayArguments } from '../support/domains/gateway/busy-gateway.ts';
+import { approvedIncident } from '../support/domains/incident/approved-incident.ts';
 
 function expectSound(report: DomainReport): void {
   expect(report.problems.filter(({ level }) => level === 'error')).toEqual([]);

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { StandingReader, standingView } from '#calls';
 import { addMicros } from '#canon';
 import { DidNothing, declareTool } from '#effects';
-import { desk } from '../../src/domains/gateway/testing/desk.ts';
+import { desk } from '../support/domains/gateway/desk.ts';
 
 const RULES = `
 id: bank

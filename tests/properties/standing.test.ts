@@ -8,8 +8,8 @@ import { StandingLog, StandingReader, type StandingRecord, standingStatus } from
 import { callArgs, coveredCalls, gateway, readRules } from '#domains/gateway';
 import { Replayer, readRow } from '#ledger';
 import { Assize, type Ruling } from '#runtime';
-import { type Desk, desk, said } from '../../src/domains/gateway/testing/desk.ts';
 import { cases } from '../support/cases.ts';
+import { type Desk, desk, said } from '../support/domains/gateway/desk.ts';
 import { operator, RECOVERY_KEY, writFor } from '../support/ledger/runtime.ts';
 
 const RULES = `

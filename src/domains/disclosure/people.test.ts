@@ -1,6 +1,14 @@
 import { describe, expect, test } from 'vitest';
+import {
+  type ActionName,
+  committed,
+  DIGEST,
+  Office,
+  type Place,
+  SETTINGS,
+  START,
+} from '../../../tests/support/domains/disclosure/office.ts';
 import { disclosureInitial } from './index.ts';
-import { type ActionName, committed, DIGEST, Office, type Place, SETTINGS, START } from './testing/office.ts';
 import { addDays } from './time.ts';
 
 const BETA = { organisation: 'beta', maintainer: 'libc' };

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cases } from '../../../tests/support/cases.ts';
-import { DIGEST, Office, SETTINGS, START } from './testing/office.ts';
+import { DIGEST, Office, SETTINGS, START } from '../../../tests/support/domains/disclosure/office.ts';
 import { addHours } from './time.ts';
 
 // Two rules with an indirect implementation, each compared with its definition.

@@ -1,7 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { type Domain, defineDomain } from '#kernel';
+import {
+  type ActionName,
+  committed,
+  DIGEST,
+  Office,
+  type Place,
+  RECORD,
+  START,
+} from '../../../tests/support/domains/disclosure/office.ts';
 import { disclosure } from './index.ts';
-import { type ActionName, committed, DIGEST, Office, type Place, RECORD, START } from './testing/office.ts';
 import { addDays } from './time.ts';
 
 /** The lines of Agentic Redux, Table 2, by name. One line has three rules. */

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { type Domain, detectionVector } from '#kernel';
+import { committed, DIGEST, Office, START } from '../../../tests/support/domains/disclosure/office.ts';
 import { type DisclosureState, disclosure } from './index.ts';
-import { committed, DIGEST, Office, START } from './testing/office.ts';
 import { addDays } from './time.ts';
 
 // States that no action writes are refused too: rules check states of any origin.

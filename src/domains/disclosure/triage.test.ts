@@ -1,8 +1,8 @@
 /** The second pipeline phase of Agentic Redux, Remark A.4: TRIAGED. */
 import { expect, test } from 'vitest';
+import { DIGEST, Office } from '../../../tests/support/domains/disclosure/office.ts';
 import { roles } from './processes.ts';
 import { PHASES } from './schema.ts';
-import { DIGEST, Office } from './testing/office.ts';
 
 const entryOf = ({ state }: Office, id: string) => state.queue['acme']!['kernel']![id]!;
 

@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'vitest';
+import { Office, SETTINGS } from '../../../tests/support/domains/disclosure/office.ts';
+import {
+  type Move,
+  movesOf,
+  type Node,
+  reached,
+  type Walked,
+  walk,
+} from '../../../tests/support/domains/disclosure/walk.ts';
 import { disclosureInitial } from './index.ts';
-import { Office, SETTINGS } from './testing/office.ts';
-import { type Move, movesOf, type Node, reached, type Walked, walk } from './testing/walk.ts';
 
 /**
  * Registered vulnerabilities, each with its own organisation and agents, in the settings of the

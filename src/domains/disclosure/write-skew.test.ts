@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { committed, DIGEST, Office, RECORD, START } from '../../../tests/support/domains/disclosure/office.ts';
 import { type SlicedAgent, skewOf } from '../../../tests/support/models/write-skew.ts';
 import { disclosure } from './index.ts';
-import { committed, DIGEST, Office, RECORD, START } from './testing/office.ts';
 
 // Each agent decides by its slice alone, and proposes the next step of its work.
 

@@ -1,7 +1,7 @@
 /** Attacks on approvals and standing approvals of the gateway. */
 import { describe, expect, test } from 'vitest';
+import { type Desk, desk, said } from '../../../tests/support/domains/gateway/desk.ts';
 import { writFor } from '../../../tests/support/ledger/runtime.ts';
-import { type Desk, desk, said } from './testing/desk.ts';
 
 const BANK = `
 id: bank

@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cases } from '../../../tests/support/cases.ts';
-import { type Desk, desk, said } from './testing/desk.ts';
+import { type Desk, desk, said } from '../../../tests/support/domains/gateway/desk.ts';
 
 const TOOLS = ['fs/read', 'fs/write', 'bank/pay', 'bank/get', 'new/tool'] as const;
 const AGENTS = ['ada', 'ben'] as const;

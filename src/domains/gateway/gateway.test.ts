@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { declareTool } from '#effects';
 import { backtestStore, deepReplayStore, verifyStore } from '#runtime';
+import { desk, said } from '../../../tests/support/domains/gateway/desk.ts';
 import {
   definitionHash,
   gateway,
@@ -12,7 +13,6 @@ import {
   readRules,
   rulesPolicy,
 } from './index.ts';
-import { desk, said } from './testing/desk.ts';
 
 const FILES = `
 id: files

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { Hash } from '#ledger';
 import { blastRadius, type IncidentStart, type Ruling } from '#runtime';
-import { type Desk, desk } from './testing/desk.ts';
+import { type Desk, desk } from '../../../tests/support/domains/gateway/desk.ts';
 
 const RULES = `
 id: b

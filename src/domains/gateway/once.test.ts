@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { desk, said } from '../../../tests/support/domains/gateway/desk.ts';
 import { callDigest, definitionHash, openCalls, waitingCalls } from './index.ts';
-import { desk, said } from './testing/desk.ts';
 
 const RULES = `
 id: once

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cases } from '../../../tests/support/cases.ts';
+import { desk, said } from '../../../tests/support/domains/gateway/desk.ts';
 import { readRules } from './index.ts';
 import { CompiledRules } from './judge/compiled-rules.ts';
-import { desk, said } from './testing/desk.ts';
 
 const RULES = `
 id: parts

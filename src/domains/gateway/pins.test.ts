@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { desk, said } from '../../../tests/support/domains/gateway/desk.ts';
 import { definitionHash } from './index.ts';
-import { desk, said } from './testing/desk.ts';
 
 const RULES = 'id: pins\ntrust: [fs]\nrules:\n  - { id: reads, allow: "*", class: read }\n';
 const read = { name: 'read', annotations: { readOnlyHint: true } };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { desk } from '../../../tests/support/domains/gateway/desk.ts';
 import { uncoveredTerms } from './index.ts';
-import { desk } from './testing/desk.ts';
 
 const RULES = `
 id: bank

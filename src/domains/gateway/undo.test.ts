@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { desk, said } from './testing/desk.ts';
+import { desk, said } from '../../../tests/support/domains/gateway/desk.ts';
 
 const RULES = `
 id: undo

@@ -1,6 +1,6 @@
 import { readRules } from '#domains/gateway';
 import * as mining from '#mining';
-import { desk } from '../../../src/domains/gateway/testing/desk.ts';
+import { desk } from '../../support/domains/gateway/desk.ts';
 import type { Case, Exempt } from './case.ts';
 import { MADE, PORT, takes } from './table.ts';
 

@@ -1,5 +1,5 @@
 import type { MemoryStore } from '#stores';
-import { desk } from '../../../src/domains/gateway/testing/desk.ts';
+import { desk } from '../domains/gateway/desk.ts';
 
 const RULES = `id: team
 default: allow

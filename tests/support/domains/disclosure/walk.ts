@@ -6,11 +6,11 @@
  */
 import { addMicros } from '#canon';
 import { type Authority, adjudicate, type Intent, initialState, type PatchOperation, World } from '#kernel';
-import { rfc6902 } from '../../../../tests/support/models/naive-patch.ts';
-import { ROLE_OF } from '../actions.ts';
-import { type DisclosureState, disclosure } from '../index.ts';
-import { roles } from '../processes.ts';
-import { addDays } from '../time.ts';
+import { ROLE_OF } from '../../../../src/domains/disclosure/actions.ts';
+import { type DisclosureState, disclosure } from '../../../../src/domains/disclosure/index.ts';
+import { roles } from '../../../../src/domains/disclosure/processes.ts';
+import { addDays } from '../../../../src/domains/disclosure/time.ts';
+import { rfc6902 } from '../../models/naive-patch.ts';
 import { type ActionName, committed, DIGEST, START } from './office.ts';
 
 /** The policy's answer: allowed, allowed with a coordinator's approval, or refused. */

@@ -2,9 +2,17 @@
 import type { Tool } from '#effects';
 import { Assize, type Ruling, type Trajectory } from '#runtime';
 import { MemoryStore } from '#stores/memory';
-import { HandClock, operator, RECOVERY_KEY, writFor } from '../../../../tests/support/ledger/runtime.ts';
-import { configuration, type GatewayState, gateway, isConfigured, readRules, rulesIn, rulesPolicy } from '../index.ts';
-import { isOpen } from '../open-calls.ts';
+import {
+  configuration,
+  type GatewayState,
+  gateway,
+  isConfigured,
+  readRules,
+  rulesIn,
+  rulesPolicy,
+} from '../../../../src/domains/gateway/index.ts';
+import { isOpen } from '../../../../src/domains/gateway/open-calls.ts';
+import { HandClock, operator, RECOVERY_KEY, writFor } from '../../ledger/runtime.ts';
 
 export interface Desk {
   readonly trajectory: Trajectory;

@@ -1,10 +1,16 @@
 import type { Domain, Ruling, Trajectory } from 'assize';
 import { contentHash } from '#canon';
-import { Stage, type Whose, whose } from '../../../../tests/support/ledger/domain-stage.ts';
-import { type actions, ROLE_OF } from '../actions.ts';
-import { commitmentOf } from '../commitment.ts';
-import { type Artifact, type DisclosureState, disclosure, disclosureInitial, type Settings } from '../index.ts';
-import { addHours } from '../time.ts';
+import { type actions, ROLE_OF } from '../../../../src/domains/disclosure/actions.ts';
+import { commitmentOf } from '../../../../src/domains/disclosure/commitment.ts';
+import {
+  type Artifact,
+  type DisclosureState,
+  disclosure,
+  disclosureInitial,
+  type Settings,
+} from '../../../../src/domains/disclosure/index.ts';
+import { addHours } from '../../../../src/domains/disclosure/time.ts';
+import { Stage, type Whose, whose } from '../../ledger/domain-stage.ts';
 
 export type ActionName = keyof typeof actions;
 
