@@ -15,6 +15,7 @@ const BENCHES: Readonly<Record<string, (peer?: PeerFigures) => Promise<BenchResu
   writs: async () => (await import('./writs.ts')).writsBench(),
   policies: async () => (await import('./policies.ts')).policiesBench(),
   store: async () => (await import('./store.ts')).storeBench(),
+  seals: async () => (await import('./seals.ts')).sealsBench(),
   postgres: async () => (await import('./postgres.ts')).postgresBench(),
   proposals: async () => (await import('./proposals.ts')).proposalsBench(),
   effects: async (peer) => (await import('./effects.ts')).effectsBench(peer),
