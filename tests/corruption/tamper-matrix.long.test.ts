@@ -16,12 +16,14 @@ import { auditCheckpoints, fileSink, fsck, makeCheckpoint, readCheckpoint, verif
 import { openStore } from '#stores';
 import { foldTrajectory } from '../../src/runtime/writer/fold.ts';
 import { snapshotOf } from '../../src/runtime/writer/snapshots/snapshot.ts';
-import CATALOGUE from '../../src/stores/postgres/schema/catalogue.json' with { type: 'json' };
+import catalogue from '../../src/stores/postgres/schema/catalogue.json' with { type: 'json' };
 import { answered } from '../support/clinic/answers-about-patient.ts';
 import { WHO } from '../support/clinic/mentions-of-patient.ts';
 import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { onEveryDatabase, type Place } from '../support/ledger/stores.ts';
 import { OutsideSink, Steps, tally, toolFor } from '../support/tools/effect-sink.ts';
+
+const OBJECTS: Readonly<Record<string, string>> = catalogue;
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-matrix-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -233,11 +235,11 @@ onEveryDatabase(({ kind, newPlace }) => {
       db.close();
       return tables;
     }
-    const named = (start: string): string[] => Object.keys(CATALOGUE).filter((key) => key.startsWith(start));
+    const named = (start: string): string[] => Object.keys(OBJECTS).filter((key) => key.startsWith(start));
     return named('table ').map((key) => {
       const name = key.slice('table '.length);
       const start = `column ${name}.`;
-      const columns = named(start).map((key) => ({ name: key.slice(start.length), type: CATALOGUE[key]! }));
+      const columns = named(start).map((key) => ({ name: key.slice(start.length), type: OBJECTS[key]! }));
       columns.sort((a, b) => KEYS.indexOf(b.name) - KEYS.indexOf(a.name));
       return { name, columns };
     });
