@@ -42,8 +42,11 @@ async function resultsOn(database: string, urlOf: (name: string) => string): Pro
   for (const callers of [1, 64]) {
     const [own, bare] = await compare(
       [
-        { name: `${database}: sealed proposals, ${callers} at once`, run: (count) => sealed.propose(count, callers) },
-        { name: 'without seals', run: (count) => plain.propose(count, callers) },
+        {
+          name: `${database}: sealed proposals, ${callers} at once`,
+          run: async (count) => void (await sealed.propose(count, callers)),
+        },
+        { name: 'without seals', run: async (count) => void (await plain.propose(count, callers)) },
       ],
       { roundMs: 250 },
     );
@@ -61,7 +64,7 @@ async function resultsOn(database: string, urlOf: (name: string) => string): Pro
   results.push(rateResult(own!, bare, VERIFY_GOAL));
   const [document, proposal] = await compare([
     { name: `${database}: a ruling as its document`, run: (count) => renderTimes(ruling!, count) },
-    { name: 'sealed proposals', run: (count) => sealed.propose(count, 64) },
+    { name: 'sealed proposals', run: async (count) => void (await sealed.propose(count, 64)) },
   ]);
   results.push(rateResult(document!, proposal));
   await sealed.close();
