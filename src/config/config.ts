@@ -151,6 +151,11 @@ export interface ServerConfig {
   readonly peerUrl?: string;
   /** States that a proxy in front of the server terminates TLS. Default: false. */
   readonly behindProxy?: boolean;
+  /**
+   * Whether administrators may create tokens for other people by the API. A decision under one says
+   * who made it, and counts as its maker's too. Default false: for agents, and for oneself.
+   */
+  readonly tokensForPeople?: boolean;
   readonly tls?: { readonly certFile: string; readonly keyFile: string };
   readonly limits?: LimitsConfig;
   /** Seconds after which an agent gets another writ. Default 3600. */

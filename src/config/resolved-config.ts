@@ -51,6 +51,7 @@ export interface ResolvedServer {
   /** Undefined: requests are not forwarded. */
   readonly peerUrl: string | undefined;
   readonly behindProxy: boolean;
+  readonly tokensForPeople: boolean;
   readonly tls: NonNullable<ServerConfig['tls']> | undefined;
   readonly limits: Required<LimitsConfig>;
   readonly writSeconds: number;
@@ -207,6 +208,7 @@ function resolveServer(given: ServerConfig, inFolder: (path: string) => string, 
     publicUrl: given.publicUrl,
     peerUrl: given.peerUrl,
     behindProxy: given.behindProxy ?? false,
+    tokensForPeople: given.tokensForPeople ?? false,
     tls: tls && { certFile: inFolder(tls.certFile), keyFile: inFolder(tls.keyFile) },
     limits: { ...LIMITS, ...definedOf(given.limits) },
     writSeconds: given.writSeconds ?? 3_600,

@@ -232,7 +232,7 @@ export {
 export { runsOf } from './replay/run.ts';
 export { type ReadValue, ValueReader } from './replay/values.ts';
 export { RULES, type RuleId } from './rule-ids.ts';
-export { approvalsOf, isSamePrincipal } from './rules/approvals.ts';
+export { approvalsOf, isSamePrincipal, principalsOf } from './rules/approvals.ts';
 export { Chain, type ChainState, type LastUpgrade } from './rules/chain.ts';
 export { EntryKeyRules } from './rules/entry-keys.ts';
 export { isExpired, type OpenApprovalListener } from './rules/open-approvals.ts';

@@ -49,7 +49,8 @@ export async function requireActive(
 }
 
 /**
- * Refuses a decision of a principal that passed its grant on to the requester.
+ * Refuses a decision of a principal that requested the proposal or passed its grant on to the
+ * requester, also by a token that such a principal made.
  *
  * @throws KernelError `unauthorised_counselor`
  */
@@ -58,11 +59,19 @@ export async function requireOther(
   trajectory: Trajectory,
   writId: Hash,
 ): Promise<void> {
+  const requester = Trajectory.writOf(trajectory, writId)?.writ.subject ?? '';
   const grantors = await grantorsOf(service, trajectory, writId);
-  if (!grantors.some((name) => isSamePrincipal(name, caller.name))) return;
+  const same = sameAsOneOf(caller, grantors) ?? caller.tokenBy?.find((name) => isSamePrincipal(name, requester));
+  if (same === undefined) return;
+  const token = same === caller.name ? '' : `, and made the token of ${caller.name}`;
   throw new KernelError(
     'unauthorised_counselor',
-    `${caller.name} requested this proposal or granted its writ, and cannot decide about it. Ask another principal.`,
+    `${same} requested this proposal or granted its writ${token}, and cannot decide about it. Ask another principal.`,
     { evidence: { principal: caller.name } },
   );
+}
+
+/** The caller or the maker of its token, if one of the names is that principal's. */
+export function sameAsOneOf({ name, tokenBy = [] }: Caller, names: readonly string[]): string | undefined {
+  return [name, ...tokenBy].find((one) => names.some((other) => isSamePrincipal(one, other)));
 }

@@ -16,7 +16,7 @@ export { openApiDocument } from './openapi/document.ts';
 export type { Operation } from './operations/operation.ts';
 export { OPERATIONS } from './operations/table.ts';
 export { type Credentials, credentialsOf } from './principals/credentials.ts';
-export type { TokenRow } from './principals/tokens.ts';
+export { COMMAND_LINE, type TokenRow } from './principals/tokens.ts';
 export { publicAddress, signInLink } from './public-address.ts';
 export { type Serving, STOP_MS, serve } from './serve.ts';
 export type { ServeOptions } from './serve-options.ts';

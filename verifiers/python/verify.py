@@ -401,6 +401,7 @@ proposed = state:stored_operations effects:[effect] beliefs:empty
 policy = digest:hash decision:allow|deny|needs_approval rule?:text
 detection = invariant_id:text result:pass|reject|escalate detail?:text
 counselor = principal:text as:text method:text at?:instant override?:true overridden?:[detection] reason?:text
+  token_by?:[text]
 amendment = action:action difference:stored
 intent = action:text role:role args:stored observations:[observation] calls?:salted
 proposal = proposal_id:hash writ_id:hash action:action observations:[observation] at:instant delta:proposed
@@ -1153,11 +1154,13 @@ class Chain:
         obey(rule, pending.expires is None or at < pending.expires, "the pending has expired")
 
     def check_another(self, rule: str, pending: Pending, counselor: Dict[str, Any]) -> None:
-        names = [c["principal"] for c in [*pending.given, counselor]]
-        if len(names) > 1:
-            obey(rule, all(units(name) <= 512 for name in names), "somebody who approves has too long a name")
-            composed = {unicodedata.normalize("NFC", name) for name in names}
-            obey(rule, len(composed) == len(names), "one person approves it twice")
+        # Whoever made the token of an approver counts as one person with it.
+        people = [[c["principal"], *c.get("token_by", [])] for c in [*pending.given, counselor]]
+        if len(people) > 1:
+            obey(rule, all(units(name) <= 512 for names in people for name in names),
+                 "somebody who approves has too long a name")
+            *earlier, last = [{unicodedata.normalize("NFC", name) for name in names} for names in people]
+            obey(rule, all(last.isdisjoint(names) for names in earlier), "one person approves it twice")
 
     def check_override(self, rule: str, pending: Pending, counselor: Dict[str, Any], vector: List[Dict[str, Any]]) -> None:
         """Each violation is overridden by every approver, and by name."""

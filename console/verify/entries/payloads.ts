@@ -32,6 +32,7 @@ export interface Counselor {
   readonly principal: string;
   readonly as: string;
   readonly method: string;
+  readonly token_by?: readonly string[];
   readonly at?: string;
   readonly override?: true;
   readonly overridden?: readonly Result[];

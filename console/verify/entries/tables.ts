@@ -25,6 +25,7 @@ proposed = state:stored_operations effects:[effect] beliefs:empty
 policy = digest:hash decision:allow|deny|needs_approval rule?:text
 result = invariant_id:text result:pass|reject|escalate detail?:text
 counselor = principal:text as:text method:text at?:instant override?:true overridden?:[result] reason?:text
+  token_by?:[text]
 amendment = action:action difference:stored
 intent = action:text role:role args:stored observations:[observation] calls?:salted
 proposal = proposal_id:hash writ_id:hash action:action observations:[observation] at:instant delta:proposed

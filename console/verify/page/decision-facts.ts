@@ -32,7 +32,10 @@ function decided(payload: Payload, part: LedgerPart): readonly (readonly [string
   return [['Decided by', next === undefined ? 'no entry in this bundle' : nameOfEntry(next.id, part)]];
 }
 
-function person({ principal, as, method, at, override, reason }: Counselor, entryAt: string): HTMLElement {
+function person(
+  { principal, as, method, token_by: makers = [], at, override, reason }: Counselor,
+  entryAt: string,
+): HTMLElement {
   return element(
     'div',
     {},
@@ -41,6 +44,8 @@ function person({ principal, as, method, at, override, reason }: Counselor, entr
     inert(as),
     ', by ',
     inert(method),
+    makers.length === 0 ? undefined : ' made by ',
+    makers.length === 0 ? undefined : inert(makers.join(', ')),
     ', ',
     time(at ?? entryAt),
     override === true ? ', against a rule' : undefined,

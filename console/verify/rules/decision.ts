@@ -51,7 +51,7 @@ function wrongApprovals(commit: Commit, pending: Pending): string {
   if (earlier.length !== approvals - 1) return `It has ${earlier.length + 1} of ${approvals} approvals.`;
   if (!isSame(commit.approved_by ?? [], earlier)) return 'Its earlier approvers are not those of the proposal.';
   if (earlier.some((one) => isSamePerson(one, counselor))) return 'One person approved twice.';
-  const isLong = [...earlier, counselor].some(({ principal }) => principal.length > NAME_MAX);
+  const isLong = [...earlier, counselor].some(hasLongName);
   if (earlier.length > 0 && isLong) return 'The name of an approver is too long.';
   return obeysOverrides([...earlier, counselor], commit.detection_vector ?? [], pending)
     ? ''
@@ -108,7 +108,7 @@ function wrongPartial(payload: Pending, pending: Pending): string {
   if (added.at !== at) return 'Its added approver has another time than the entry.';
   if (all.length >= approvals) return 'It has all approvals, and should be a commit.';
   if (earlier.some((one) => isSamePerson(one, added))) return 'One person approved twice.';
-  if (added.principal.length > NAME_MAX) return 'The name of an approver is too long.';
+  if (hasLongName(added)) return 'The name of an approver is too long.';
   return wrongApprover(added, at, pending) || (obeysOverrides(all, [], pending) ? '' : 'Its overrides differ.');
 }
 
@@ -117,6 +117,16 @@ function wrongApprover({ as }: Counselor, at: string, { channel, expires }: Pend
   return expires !== undefined && at >= expires ? 'It was decided after the proposal had expired.' : '';
 }
 
+/** The makers of an approver's token count as one person with the approver. */
 function isSamePerson(a: Counselor, b: Counselor): boolean {
-  return a.principal.normalize('NFC') === b.principal.normalize('NFC');
+  const names = new Set(namesOf(a).map((name) => name.normalize('NFC')));
+  return namesOf(b).some((name) => names.has(name.normalize('NFC')));
+}
+
+function hasLongName(counselor: Counselor): boolean {
+  return namesOf(counselor).some((name) => name.length > NAME_MAX);
+}
+
+function namesOf({ principal, token_by = [] }: Counselor): readonly string[] {
+  return [principal, ...token_by];
 }

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { addMicros, type Instant } from '#canon';
 import { loadConfig, type PrincipalKind, type ResolvedConfig, rootKeyOf } from '#config';
 import { systemClock } from '#oracle';
-import { type Credentials, credentialsOf, publicAddress, signInLink, type TokenRow } from '#server';
+import { COMMAND_LINE, type Credentials, credentialsOf, publicAddress, signInLink, type TokenRow } from '#server';
 import { shortTime } from '#views';
 import { CliError, EXIT, type ExitCode } from '../errors.ts';
 import { repeatable, upTo, withSharedOptions } from '../files/options.ts';
@@ -115,6 +115,7 @@ async function create(
     kinds: kind.length > 0 ? kind : kinds,
     created,
     expires: addMicros(created, days * DAY_MICROS),
+    by: COMMAND_LINE,
     ...(note !== undefined && { note }),
   });
   if (json) out.document({ token, ...row });
@@ -129,12 +130,20 @@ async function list({ json, out }: Session, credentials: () => Credentials): Pro
   if (json) out.document({ tokens: rows.map(({ writ: _writ, ...row }) => row) });
   else
     out.table(
-      [{ title: 'id' }, { title: 'principal' }, { title: 'for' }, { title: 'expires' }, { title: 'note' }],
-      rows.map(({ id, principal, kinds, expires, note }) => [
+      [
+        { title: 'id' },
+        { title: 'principal' },
+        { title: 'for' },
+        { title: 'expires' },
+        { title: 'by' },
+        { title: 'note' },
+      ],
+      rows.map(({ id, principal, kinds, expires, by, note }) => [
         id,
         principal,
         kinds.join(', '),
         expires <= now ? `expired ${shortTime(expires)}` : shortTime(expires),
+        by?.principals.join(', ') || (by?.method ?? ''),
         note ?? '',
       ]),
     );

@@ -4,7 +4,7 @@ import { parseRuleTable, ruleTable } from '#authority';
 import { addMicros } from '#canon';
 import { type PrincipalKind, type ResolvedConfig, type RootKey, rootKeyOf } from '#config';
 import { systemClock } from '#oracle';
-import { type ConsoleFiles, type Credentials, credentialsOf, type Serving, serve } from '#server';
+import { COMMAND_LINE, type ConsoleFiles, type Credentials, credentialsOf, type Serving, serve } from '#server';
 import { openStore, type Store, sealKeys } from '#stores';
 import { summaryOf } from '#views';
 import { builtConsole, bundleVerifiers } from '../files/built-console.ts';
@@ -154,7 +154,8 @@ async function renewTokens(credentials: Credentials, { principals }: ResolvedCon
 
 function createToken({ tokens }: Pick<Credentials, 'tokens'>, principal: string, kinds: readonly PrincipalKind[]) {
   const created = systemClock.now();
-  return tokens.create({ principal, kinds, created, expires: addMicros(created, DAY_MICROS), note: TOKEN_NOTE });
+  const expires = addMicros(created, DAY_MICROS);
+  return tokens.create({ principal, kinds, created, expires, by: COMMAND_LINE, note: TOKEN_NOTE });
 }
 
 /** The contents of the worlds, read from the ledger and from the log of the bank. */

@@ -108,6 +108,7 @@ export const server: Form = all(
     publicUrl: optional(origin),
     peerUrl: optional(origin),
     behindProxy: optional(flag),
+    tokensForPeople: optional(flag),
     tls: optional(object<NonNullable<ServerConfig['tls']>>({ certFile: text, keyFile: text })),
     limits: optional(limits),
     writSeconds: optional(whole(1, DAY_SECONDS)),

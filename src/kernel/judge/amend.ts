@@ -43,7 +43,7 @@ export type AmendingCounselor = Pick<CounselorApproval, 'principal' | 'at' | 'ov
 export function amendingKind({ domain }: World, waiting: PendingProposal, principal: string): string {
   const { intent, inputs, approvals } = waiting;
   const as = counselorKind(domain, waiting.channel, principal, waiting.requesters, seenOf(waiting));
-  checkAnother(principal, waiting.approvedBy);
+  checkAnother({ principal }, waiting.approvedBy);
   if (!Object.hasOwn(domain.actions, intent.action))
     throw invalidAmendment(`${intent.action} is a built-in action, and cannot be amended. Approve or reject it.`);
   if (approvals > 1) throw severalApprovals(approvals);

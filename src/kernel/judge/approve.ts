@@ -46,6 +46,8 @@ export interface PendingProposal {
 /** One of several approvers of a pending proposal. */
 export interface Approver {
   readonly principal: string;
+  /** The other principals that made the token of the approval. */
+  readonly token_by?: readonly string[];
   readonly at: string;
   readonly override?: boolean;
   /** The violations that the approver overrode. Absent if they were not recorded. */
@@ -54,6 +56,8 @@ export interface Approver {
 
 export interface CounselorApproval {
   readonly principal: string;
+  /** The other principals that made the counselor's token. */
+  readonly tokenBy?: readonly string[];
   readonly at: string;
   /**
    * Commit although the result does not pass every invariant. The vector shows the violations.
@@ -114,7 +118,7 @@ export function approvePending(
   authority: Authority,
 ): CounselorCommit {
   const as = counselorKind(world.domain, waiting.channel, counselor.principal, waiting.requesters, seenOf(waiting));
-  checkAnother(counselor.principal, waiting.approvedBy);
+  checkAnother(counselor, waiting.approvedBy);
   const compiled = compile(world.domain, waiting.intent, authority, { parsed: true });
   if ('reason' in compiled) throw changedSinceError(`${compiled.reason}: ${compiled.detail}`);
   const { replacement } = counselor;

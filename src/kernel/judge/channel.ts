@@ -49,17 +49,30 @@ export function approvalsFor(
 }
 
 /**
- * Checks that each approver approves once, under any look-alike name.
+ * Checks that each approver approves once, under any look-alike name. The maker of an approver's
+ * token can approve under it, so both count as one person.
  *
  * @throws KernelError `already_approved`
  */
-export function checkAnother(principal: string, approvedBy: readonly { readonly principal: string }[]): void {
-  const before = approvedBy.find((one) => isSamePrincipal(one.principal, principal))?.principal;
-  if (before === undefined) return;
-  const who = before === principal ? principal : `${before}, whose name looks like ${principal},`;
-  throw new KernelError('already_approved', `${who} has already approved this proposal. Ask another counselor.`, {
-    evidence: { principal, approved_by: approvedBy.map((one) => one.principal) },
-  });
+export function checkAnother(
+  { principal, tokenBy = [] }: { readonly principal: string; readonly tokenBy?: readonly string[] },
+  approvedBy: readonly { readonly principal: string; readonly token_by?: readonly string[] }[],
+): void {
+  const names = [principal, ...tokenBy];
+  for (const { principal: before, token_by = [] } of approvedBy) {
+    const pairs = [before, ...token_by].flatMap((one) => names.map((other) => [one, other] as const));
+    const [one, other] = pairs.find((pair) => isSamePrincipal(...pair)) ?? [];
+    if (one === undefined) continue;
+    const look = before === principal ? '' : `, whose name looks like ${principal},`;
+    const maker = other === principal ? one : other;
+    const what =
+      one === before && other === principal
+        ? `${before}${look} has already approved this proposal`
+        : `${before} has already approved this proposal, and counts as one person with ${principal}: ${maker} made a token by which one of them decides`;
+    throw new KernelError('already_approved', `${what}. Ask another counselor.`, {
+      evidence: { principal, approved_by: approvedBy.map((each) => each.principal) },
+    });
+  }
 }
 
 /**

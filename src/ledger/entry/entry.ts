@@ -98,6 +98,8 @@ export interface CounselorRecord {
   readonly as: string;
   /** How the principal was identified, such as `cli`. */
   readonly method: string;
+  /** The other principals that made the token of the decision. They count as the same person. */
+  readonly token_by?: readonly string[];
   /** The time of an approval that is not the last: that of its entry. */
   readonly at?: Instant;
   readonly override?: true;

@@ -69,7 +69,7 @@ const isVector: Check = listOf(
 );
 const isCounselor = members(
   { principal: isText, as: isText, method: isText },
-  { at: isTime, override: (v) => v === true, overridden: isVector, reason: isText },
+  { at: isTime, override: (v) => v === true, overridden: isVector, reason: isText, token_by: listOf(isText) },
 );
 const isAmendment = members({ action: isAction, difference: isStored });
 const isCounselors: Check = listOf(isCounselor);

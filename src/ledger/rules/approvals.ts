@@ -98,12 +98,19 @@ function overrideFault(
     : 'an approval does not override every violation';
 }
 
-function byAnother({ principal }: CounselorRecord, earlier: readonly CounselorRecord[]): string | undefined {
+function byAnother(last: CounselorRecord, earlier: readonly CounselorRecord[]): string | undefined {
   if (earlier.length === 0) return undefined;
-  const names = earlier.map((one) => one.principal);
-  if ([principal, ...names].some(({ length }) => length > NAME_MAX))
+  const own = principalsOf(last);
+  const names = earlier.flatMap(principalsOf);
+  if ([...own, ...names].some(({ length }) => length > NAME_MAX))
     return `the name of one of several counselors exceeds ${NAME_MAX} UTF-16 units`;
-  return names.some((name) => isSamePrincipal(name, principal)) ? 'a counselor approves it twice' : undefined;
+  const isTwice = names.some((name) => own.some((one) => isSamePrincipal(name, one)));
+  return isTwice ? 'a counselor approves it twice' : undefined;
+}
+
+/** The counselor and the makers of its token, who count as one person. */
+export function principalsOf({ principal, token_by = [] }: CounselorRecord): readonly string[] {
+  return [principal, ...token_by];
 }
 
 /** The fields that stay the same until the last approval. */

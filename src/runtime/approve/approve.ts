@@ -20,7 +20,7 @@ import { amend } from './amend.ts';
 import type { ApprovalPorts } from './decide/approval-ports.ts';
 import { approvalRun } from './decide/approval-run.ts';
 import { ApprovedStatements, UNCHANGED } from './decide/approved-statements.ts';
-import { counselorOf } from './decide/counselor-record.ts';
+import { counselorOf, decidedBy } from './decide/counselor-record.ts';
 import { decideApproval, type ReadyApproval, runApproved } from './decide/decide-approval.ts';
 import { readApproval, readLosing, resumeEffects } from './decide/submitted-approval.ts';
 import { expirePending } from './pending/expire.ts';
@@ -104,7 +104,7 @@ class Approval {
     const decided = decideApproval(this.#ports, approval, this.#statements, at, kept);
     if ('needs' in decided) return decided;
     if ('conflict' in decided) {
-      const counselor = { principal: input.principal, as: decided.as, method: input.method };
+      const counselor = decidedBy(input, decided.as);
       const resolution = { reason: 'conflict', detail: decided.conflict, counselor } as const;
       return rejectPending(writer, pendingId, pending, at, resolution);
     }

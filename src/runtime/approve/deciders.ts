@@ -1,6 +1,6 @@
 import { isAssizeError } from '#base';
 import { counselorKind } from '#kernel';
-import { approvalsOf, isSamePrincipal, type PendingPayload } from '#ledger';
+import { approvalsOf, isSamePrincipal, type PendingPayload, principalsOf } from '#ledger';
 import { holdersOf } from '../authority/holders.ts';
 import { readSeenProposal } from '../records/pending-proposal.ts';
 import type { NamedRun } from '../writer/domain-watch.ts';
@@ -21,9 +21,9 @@ export async function decidersAmong(
   const { parts, context } = writer;
   const holders = holdersOf(parts.writs.present(pending.proposal.writ_id));
   const seen = await writer.readValues(() => readSeenProposal(pending, context.replayer));
-  const { given } = approvalsOf(pending);
+  const given = approvalsOf(pending).given.flatMap(principalsOf);
   const may = (principal: string): boolean => {
-    if (given.some((one) => isSamePrincipal(one.principal, principal))) return false;
+    if (given.some((one) => isSamePrincipal(one, principal))) return false;
     try {
       counselorKind(parts.domain, pending.channel, principal, holders, seen);
       return true;

@@ -4,6 +4,7 @@ import { holdersOf } from '../authority/holders.ts';
 import { readSeenProposal } from '../records/pending-proposal.ts';
 import { checkedResolution, REJECTION, type RejectionInput, type Ruling } from '../records/ruling.ts';
 import type { Writer } from '../writer/writer.ts';
+import { decidedBy } from './decide/counselor-record.ts';
 import { expirePending } from './pending/expire.ts';
 import { rejectPending } from './pending/resolution-entries.ts';
 import { type ResolutionCall, untilResolved } from './pending/resolve.ts';
@@ -11,7 +12,7 @@ import { type ResolutionCall, untilResolved } from './pending/resolve.ts';
 /** Rejects a pending proposal as a counselor. Neither a halt nor a clock delays it. */
 export async function reject(writer: Writer, pendingId: Hash, given: RejectionInput): Promise<Ruling> {
   const input = checkedResolution(given, REJECTION, ['principal', 'method', 'reason']);
-  const { principal, method, reason: detail } = input;
+  const { principal, reason: detail } = input;
   const call: ResolutionCall = {
     pendingId,
     input,
@@ -24,7 +25,7 @@ export async function reject(writer: Writer, pendingId: Hash, given: RejectionIn
     const seen = await writer.readValues(() => readSeenProposal(pending, writer.context.replayer));
     return (at) => {
       const as = counselorKind(writer.parts.domain, pending.channel, principal, holdersOf(writ), seen);
-      const resolution = { reason: 'counselor_rejected', detail, counselor: { principal, as, method } } as const;
+      const resolution = { reason: 'counselor_rejected', detail, counselor: decidedBy(input, as) } as const;
       return rejectPending(writer, pendingId, pending, at, resolution, { undelayed: true });
     };
   });

@@ -111,6 +111,8 @@ export interface Resolution {
   readonly principal: string;
   /** The method of authentication, for the record. */
   readonly method: string;
+  /** The other principals that made the token of the counselor. All count as one person. */
+  readonly tokenBy?: readonly string[];
   /** The digest shown to the counselor; another digest is refused. */
   readonly digest?: Hash;
 }
@@ -155,7 +157,13 @@ export interface RejectionInput extends Resolution {
   readonly reason: string;
 }
 
-const RESOLUTION = { principal: arg.any, method: arg.any, digest: arg.any, reason: arg.any };
+const RESOLUTION = {
+  principal: arg.any,
+  method: arg.any,
+  tokenBy: arg.optional(arg.list(arg.text)),
+  digest: arg.any,
+  reason: arg.any,
+};
 export const REJECTION: ArgumentSchema = arg.options<RejectionInput>(RESOLUTION);
 export const APPROVAL: ArgumentSchema = arg.options<ApprovalInput>({
   ...RESOLUTION,

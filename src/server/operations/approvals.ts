@@ -10,6 +10,7 @@ import {
   isExpired,
   type Observation,
   type PendingPayload,
+  principalsOf,
   type Replayer,
   readRow,
 } from '#ledger';
@@ -24,7 +25,7 @@ import {
 import { pendingView, type Questions, questionsIn, rulingView } from '#views';
 import { awaitDecision } from '../await-decision.ts';
 import { ServerError } from '../errors.ts';
-import { grantorsOf, requireActive, requireOther } from '../grantors.ts';
+import { grantorsOf, requireActive, requireOther, sameAsOneOf } from '../grantors.ts';
 import { decidersIn } from '../notices/mail/deciders-in.ts';
 import { type Caller, isOfKind } from '../principals/caller.ts';
 import { problemOf } from '../problems/problem.ts';
@@ -359,7 +360,7 @@ const reject = operation({
   run: async (request) => {
     const { path, body, caller } = request;
     const { trajectory, row } = await pendingOf(request, path.approval);
-    const decision = { principal: caller.name, method: body.via ?? caller.method, reason: body.reason };
+    const decision = { ...decidedAs(caller, body.via), reason: body.reason };
     const given = body.digest === undefined ? decision : { ...decision, digest: body.digest };
     await requireOther(request, trajectory, writIdOf(row));
     return { body: rulingView(await trajectory.approvals.reject(row.id, given)) };
@@ -396,12 +397,7 @@ const decideMany = operation({
         const ruling =
           decision === 'approve'
             ? await approveAs(request, trajectory, row, { digest, reason })
-            : await trajectory.approvals.reject(row.id, {
-                principal: caller.name,
-                method: caller.method,
-                reason,
-                digest,
-              });
+            : await trajectory.approvals.reject(row.id, { ...decidedAs(caller), reason, digest });
         results.push({ id, ruling: rulingView(ruling) });
       } catch (error) {
         if (!isAssizeError(error)) throw error;
@@ -435,8 +431,7 @@ async function approveAs(
 function inputOf({ caller }: Pick<Reaching, 'caller'>, decision: Decision): ApprovalInput {
   const { digest, reason, override, args, role, answers, via } = decision;
   return {
-    principal: caller.name,
-    method: via ?? caller.method,
+    ...decidedAs(caller, via),
     ...(digest !== undefined && { digest }),
     ...(reason !== undefined && { reason }),
     ...(override !== undefined && { override }),
@@ -444,6 +439,11 @@ function inputOf({ caller }: Pick<Reaching, 'caller'>, decision: Decision): Appr
     ...(role !== undefined && { role }),
     ...(answers !== undefined && { answers }),
   };
+}
+
+/** The caller as the counselor of a decision. */
+function decidedAs({ name, method, tokenBy = [] }: Caller, via: string = method) {
+  return { principal: name, method: via, tokenBy };
 }
 
 function writIdOf(row: EntryRow): Hash {
@@ -508,7 +508,12 @@ async function shownTo(
   const { writ_id } = payload.proposal;
   const requester = Trajectory.writOf(trajectory, writ_id)?.writ.subject ?? '';
   const grantors = await grantorsOf(service, trajectory, writ_id);
-  const deciders = among.filter((name) => !grantors.some((grantor) => isSamePrincipal(grantor, name)));
+  const ruledOut = [requester, ...grantors, ...(payload.approved_by ?? []).flatMap(principalsOf)];
+  const deciders = among.filter(
+    (name) =>
+      !grantors.some((grantor) => isSamePrincipal(grantor, name)) &&
+      (name !== caller.name || sameAsOneOf(caller, ruledOut) === undefined),
+  );
   if (!isOfKind(caller, READERS) && requester !== caller.name) return undefined;
   const withdrawn = await withdrawnSourceOf(payload, service.store);
   const { values } = replayerOf(service);

@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { writId } from '#authority';
 import { addMicros } from '#canon';
+import type { PrincipalKind } from '#config';
 import { ServerError } from '../errors.ts';
+import { type Caller, makerOf } from '../principals/caller.ts';
+import type { Service } from '../service.ts';
 import { hash, instant, name, next, PAGE_DEFAULT, page } from './forms.ts';
 import { ADMINS, ANYBODY, type Operation, operation } from './operation.ts';
 
@@ -14,6 +17,10 @@ const tokenForm = z
     created: instant,
     expires: instant,
     note: z.string().optional(),
+    by: z
+      .strictObject({ principals: z.array(z.string()), method: z.string() })
+      .optional()
+      .describe('who created it; `command line`: the holder of the root key'),
     writ_id: hash.optional(),
   })
   .meta({ id: 'Token', description: 'A bearer token, without its secret.' });
@@ -57,9 +64,10 @@ const list = operation({
   answer: z.strictObject({ tokens: z.array(tokenForm), next }),
   run: async ({ query, service }) => {
     const { rows, ...more } = await pageOf(service.tokens.list(query.cursor), query);
-    const tokens = rows.map(({ writ, ...row }) => ({
+    const tokens = rows.map(({ writ, by, ...row }) => ({
       ...row,
       kinds: [...row.kinds],
+      ...(by !== undefined && { by: { ...by, principals: [...by.principals] } }),
       ...(writ !== undefined && { writ_id: writId(writ.writ) }),
     }));
     return { body: { tokens, ...more } };
@@ -70,7 +78,8 @@ const create = operation({
   id: 'tokens.create',
   method: 'post',
   path: '/v1/tokens',
-  summary: 'Create a bearer token for a principal of the configuration. The answer has its text, once.',
+  summary:
+    'Create a bearer token for an agent of the configuration, or for the caller. The answer has its text, once. For other people only with `server.tokensForPeople`.',
   kinds: ADMINS,
   body: z
     .strictObject({
@@ -83,7 +92,7 @@ const create = operation({
   answer: tokenForm.extend({ token: z.string() }),
   statuses: [201],
   errors: ['no_such_value'],
-  run: async ({ body, service }) => {
+  run: async ({ body, caller, service }) => {
     const known = service.config.principals.get(body.principal);
     if (known === undefined)
       throw new ServerError('no_such_value', `The configuration has no principal ${body.principal}.`);
@@ -91,17 +100,43 @@ const create = operation({
     const extra = kinds.find((one) => !known.kinds.includes(one));
     if (extra !== undefined)
       throw new ServerError('forbidden', `${body.principal} is not of the kind ${extra}. Ask for fewer kinds.`);
+    requireMayCreate(service, caller, body.principal, kinds);
     const created = service.clock.now();
     const { token, row } = await service.tokens.create({
       principal: body.principal,
       kinds,
       created,
       expires: addMicros(created, body.days * 86_400_000_000),
+      by: makerOf(caller),
       ...(body.note !== undefined && { note: body.note }),
     });
     return { status: 201, body: { ...row, kinds: [...row.kinds], writ: undefined, token } as never };
   },
 });
+
+/**
+ * Refuses tokens of other people: the maker of a person's token can decide as that person. An own
+ * token counts for no more than the caller's credential.
+ *
+ * @throws ServerError `forbidden`
+ */
+function requireMayCreate(
+  { config }: Service,
+  caller: Caller,
+  principal: string,
+  kinds: readonly PrincipalKind[],
+): void {
+  const isOwn = principal === caller.name && isWithin(kinds, caller.kinds);
+  if (isOwn || isWithin(kinds, ['agent']) || config.server.tokensForPeople) return;
+  throw new ServerError(
+    'forbidden',
+    `${caller.name} cannot create this token: a person's token would let its maker decide as ${principal}. Print a link with assize token sign-in ${principal}, or a token with assize token create, on the machine of the server, or set server.tokensForPeople.`,
+  );
+}
+
+function isWithin(kinds: readonly PrincipalKind[], all: readonly PrincipalKind[]): boolean {
+  return kinds.every((one) => all.includes(one));
+}
 
 const revoke = operation({
   id: 'tokens.revoke',

@@ -89,7 +89,7 @@ export class Authenticator {
   }
 
   async #byToken(text: string): Promise<Caller> {
-    const { principal, kinds, writ } = await this.#tokens.verify(text, this.#clock.now());
+    const { principal, kinds, writ, by } = await this.#tokens.verify(text, this.#clock.now());
     const known = this.#config.principals.get(principal);
     if (writ !== undefined) {
       // A token that is limited to a writ is for a principal that the configuration does not name.
@@ -97,11 +97,13 @@ export class Authenticator {
       return { name: principal, account: this.#accountOf(principal), kinds, grants: [], method: 'token', writ };
     }
     if (known === undefined) throw unauthenticated(`The configuration no longer names ${principal}`);
+    const tokenBy = [...new Set(by?.principals)].filter((name) => name !== principal);
     return {
       name: principal,
       kinds: kinds.filter((kind) => known.kinds.includes(kind)),
       grants: known.grants,
       method: 'token',
+      ...(tokenBy.length > 0 && { tokenBy }),
     };
   }
 

@@ -1,5 +1,6 @@
 import type { PrincipalKind, ResolvedGrant } from '#config';
 import type { WritChain } from '#runtime';
+import type { TokenMaker } from './tokens.ts';
 
 /** The authenticated principal of a request. */
 export interface Caller {
@@ -9,12 +10,19 @@ export interface Caller {
   readonly grants: readonly ResolvedGrant[];
   /** The method of authentication, as approvals record it: `token`, `session`, `oidc`, `jwt`. */
   readonly method: string;
+  /** The other principals that made the token of the request. All count as one person. */
+  readonly tokenBy?: readonly string[];
   /** The agent whose limits count the caller's work. Absent: the caller. */
   readonly account?: string;
   /** The writ that the token is limited to. Absent: the grants. */
   readonly writ?: WritChain;
   /** The session of a browser. Its requests must come from the pages of the server. */
   readonly sessionId?: string;
+}
+
+/** The caller as the creator of a token. */
+export function makerOf({ name, method, tokenBy = [] }: Caller): TokenMaker {
+  return { principals: [name, ...tokenBy], method };
 }
 
 export function isOfKind(caller: Caller, kinds: readonly PrincipalKind[]): boolean {

@@ -2,7 +2,7 @@ import type { Instant } from '#canon';
 import type { WritChain } from '#runtime';
 import { ServerError } from '../errors.ts';
 import type { Service } from '../service.ts';
-import type { Caller } from './caller.ts';
+import { type Caller, makerOf } from './caller.ts';
 
 const OWN_NAME = /^[A-Za-z0-9_.@+-]{1,64}$/;
 
@@ -30,7 +30,7 @@ export async function limitedToken(
   writ: WritChain,
   period: { readonly created: Instant; readonly expires: Instant },
 ): Promise<{ readonly token: string; readonly token_id: string; readonly expires: Instant }> {
-  const terms = { principal, kinds: ['agent'] as const, ...period, note: `by ${caller.name}`, writ };
+  const terms = { principal, kinds: ['agent'] as const, ...period, by: makerOf(caller), writ };
   const { token, row } = await service.tokens.create(terms);
   return { token, token_id: row.id, expires: period.expires };
 }

@@ -7,6 +7,15 @@ import type { WritChain } from '#runtime';
 import { SealedRows } from '#stores';
 import { ServerError } from '../errors.ts';
 
+/** The principals that created a token: the caller, and the makers of the token of the caller. */
+export interface TokenMaker {
+  readonly principals: readonly string[];
+  /** How the caller was identified. `command line`: by the root key, as no principal. */
+  readonly method: string;
+}
+
+export const COMMAND_LINE: TokenMaker = { principals: [], method: 'command line' };
+
 /** A bearer token without its secret, which only its holder has. */
 export interface TokenRow {
   readonly id: string;
@@ -16,6 +25,8 @@ export interface TokenRow {
   readonly created: Instant;
   readonly expires: Instant;
   readonly note?: string;
+  /** Absent for a token of an earlier version. */
+  readonly by?: TokenMaker;
   /** The writ that the token is limited to. */
   readonly writ?: WritChain;
 }

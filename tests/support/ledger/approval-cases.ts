@@ -23,6 +23,8 @@ const saw = (one: CounselorRecord, ...overridden: VectorItem[]): CounselorRecord
   overridden,
 });
 const over = (one: CounselorRecord): CounselorRecord => saw(one, BAD);
+/** An approver with a token that others made. */
+const madeBy = (one: CounselorRecord, ...token_by: string[]): CounselorRecord => ({ ...one, token_by });
 /** The last approver, with an override if a rule does not pass, and the vector. */
 function seeing(one: CounselorRecord, ...vector: VectorItem[]): [CounselorRecord, Members] {
   const broken = vector.filter(({ result }) => result !== 'pass');
@@ -156,6 +158,12 @@ export function approvalCases(): ErasureCase[] {
       3,
       new Case(3).step([composed]).step([composed, decomposed]),
     ),
+    valid('one has a token of another person', new Case(2).step([madeBy(A, 'x')]).commit(B)),
+    broken('the maker of the first token approves', 3, new Case(2).step([madeBy(A, B.principal)]).commit(B)),
+    broken('one approves by a token of the first', 3, new Case(2).step([A]).commit(madeBy(B, 'x', A.principal))),
+    broken('one made both tokens', 3, new Case(3).step([madeBy(A, 'x')]).step([madeBy(A, 'x'), madeBy(B, 'x')])),
+    broken('the maker of a token has a longer name', 3, new Case(2).step([A]).commit(madeBy(B, 'x'.repeat(513)))),
+    given('the maker of a token is a number', '2 malformed', new Case(1).commit({ ...A, token_by: [1] } as never)),
     valid('a name of 512 UTF-16 units', new Case(2).step([named(512)]).commit(A)),
     broken('the second name is longer', 3, new Case(2).step([A]).commit(named(514))),
     broken('the first name is longer', 3, new Case(2).step([named(514)]).commit(A)),

@@ -58,6 +58,7 @@ export interface CounselorRecord {
   readonly principal: string;
   readonly as: string;
   readonly method: string;
+  readonly token_by?: readonly string[];
   readonly at?: string;
   readonly override?: true;
   readonly overridden?: readonly VectorItem[];

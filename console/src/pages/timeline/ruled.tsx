@@ -66,10 +66,11 @@ export function Ruled({ entry }: { readonly entry: EntryDocument }) {
 }
 
 function Approver({ record, did }: { readonly record: CounselorRecord; readonly did: string }) {
-  const { principal, as, method, override, overridden = [], reason } = record;
+  const { principal, as, method, token_by, override, overridden = [], reason } = record;
+  const made = token_by === undefined ? '' : ` made by ${token_by.join(', ')}`;
   return (
     <Fact name={did}>
-      <Inert>{`${principal}, as ${as}, by ${method}${override === true ? ', with override' : ''}`}</Inert>
+      <Inert>{`${principal}, as ${as}, by ${method}${made}${override === true ? ', with override' : ''}`}</Inert>
       {reason !== undefined && (
         <>
           : <Inert>{reason}</Inert>

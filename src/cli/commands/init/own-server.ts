@@ -5,7 +5,7 @@ import { Option } from 'commander';
 import { addMicros } from '#canon';
 import { CONFIG_FILES, loadConfig, type ResolvedConfig, rootKeyOf } from '#config';
 import { systemClock } from '#oracle';
-import { type Credentials, credentialsOf, publicAddress } from '#server';
+import { COMMAND_LINE, type Credentials, credentialsOf, publicAddress } from '#server';
 import { openStore } from '#stores';
 import { CliError } from '../../errors.ts';
 import { writeNew } from '../../files/write-file.ts';
@@ -113,7 +113,8 @@ export async function newToken(config: ResolvedConfig, agent: string, note: stri
   return withCredentials(config, async ({ tokens }) => {
     const created = systemClock.now();
     const expires = addMicros(created, TOKEN_DAYS * DAY_MICROS);
-    return (await tokens.create({ principal: agent, kinds: ['agent'], created, expires, note })).token;
+    return (await tokens.create({ principal: agent, kinds: ['agent'], created, expires, by: COMMAND_LINE, note }))
+      .token;
   });
 }
 

@@ -92,13 +92,13 @@ export function runApproved(
   others: readonly OpenReservation[],
 ): CounselorCommit {
   const { world, chain } = writer.parts;
-  const { principal, override = false, replacement } = input;
+  const { principal, tokenBy = [], override = false, replacement } = input;
   const epoch = isCommitting ? acting?.epoch : undefined;
   const authority = writer.authority(writ, writ.writ.subject, at, { approving: true, committing: epoch });
   const commit = approvePending(
     world,
     waiting,
-    { principal, at, override, ...(replacement === undefined ? {} : { replacement }) },
+    { principal, tokenBy, at, override, ...(replacement === undefined ? {} : { replacement }) },
     withSubmittedCost(authority, acting, pending),
   );
   try {
