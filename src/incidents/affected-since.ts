@@ -1,6 +1,7 @@
 import { arg, checkArgument } from '#base';
 import { INCIDENTS, type Incident } from '#domains/incident';
-import { type AffectedEntry, blastRadius, type IncidentStart, type IndexedStore } from '#runtime';
+import type { LedgerStore, LogStore } from '#ledger';
+import { type AffectedEntry, blastRadius, type IncidentStart } from '#runtime';
 
 const INCIDENT = arg.members({ start: arg.object, openedAt: arg.text });
 
@@ -12,13 +13,13 @@ const INCIDENT = arg.members({ start: arg.object, openedAt: arg.text });
  * @throws the errors of `blastRadius`; ArgumentError `bad_argument`
  */
 export async function affectedSince(
-  store: IndexedStore,
+  store: LedgerStore & LogStore,
   incident: Pick<Incident, 'start' | 'openedAt'>,
   trajectoryId: string = INCIDENTS,
 ): Promise<readonly AffectedEntry[]> {
   checkArgument(INCIDENT, incident, 'incident');
   checkArgument(arg.text, trajectoryId, 'trajectoryId');
   const { start, openedAt } = incident;
-  const { entries } = await blastRadius(store, start as IncidentStart, { by: 'all' });
+  const { entries } = await blastRadius(store, start as IncidentStart);
   return entries.filter(({ at, trajectoryId: place }) => at > openedAt && place !== trajectoryId);
 }

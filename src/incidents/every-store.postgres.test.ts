@@ -40,9 +40,7 @@ onEveryStore(({ newPlace }) => {
         ...{ action: 'spend', role: { name: 'spender', params: { agent: 'ada' } }, args: { amount }, writ: BAD },
       } as never);
     await spend(5);
-    const byAll = await blastRadius(store, START);
-    expect((await blastRadius(store, START, { by: 'index' })).entries).toEqual(byAll.entries);
-    const plan = await planResponse(store, byAll);
+    const plan = await planResponse(store, await blastRadius(store, START));
     expect(plan.steps.map(({ kind }) => kind)).toEqual(['revoke']);
     const writFor = writsAt(clock);
     const input = { plan, because: 'the key leaked', openedBy: 'human:ops', writFor };

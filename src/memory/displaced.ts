@@ -36,7 +36,7 @@ export function isMark({ fact_id }: FactRow): boolean {
   return fact_id.startsWith(MARK);
 }
 
-/** One commit can mark several partitions of a space, so the id is the hash of what was withdrawn. */
+/** One commit can mark several partitions of a space: the id is the hash of what was withdrawn. */
 export function markOf(hash: string): string {
   return `${MARK}${hash}`;
 }

@@ -93,7 +93,7 @@ export type MemoryErrorCode =
   | 'source_withdrawn'
   /** One question has two answers. Pass one answer for each question. */
   | 'repeated_answer'
-  /** The row to close is missing or already closed. Read the partition again, and make a new plan. */
+  /** The row to close is missing or already closed. Read the partition again, and plan again. */
   | 'not_open'
   /**
    * The object of an audit row is not a witness. Restore the row from a backup, or rebuild memory

@@ -75,7 +75,6 @@ export {
   fsck,
   httpWitness,
   type IncidentStart,
-  type IndexedStore,
   listWrits,
   makeBundle,
   makeCheckpoint,

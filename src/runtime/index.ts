@@ -106,7 +106,6 @@ export {
   gatewayCall,
   type HeldWrit,
   type IncidentStart,
-  type IndexedStore,
   type NamedFacts,
   WritHolders,
 } from './lineage/index.ts';

@@ -8,6 +8,7 @@ import {
   isFactStore,
   isSettlement,
   type LedgerStore,
+  type LogStore,
   settlementArgs,
   ValueReader,
 } from '#ledger';
@@ -16,9 +17,8 @@ import { type AffectedFact, AffectedFacts } from './affected-facts.ts';
 import { AffectedGatewayCalls } from './affected-gateway-calls.ts';
 import type { Derivation, Write } from './entry-links.ts';
 import { type IncidentStart, startRule } from './incident-start.ts';
-import { searchLineage, walkLineage } from './lineage.ts';
+import { walkLineage } from './lineage.ts';
 import type { AffectedEntry } from './lineage-walk.ts';
-import type { IndexedStore } from './link-index.ts';
 
 export const DERIVATIONS: readonly Derivation[] = Object.freeze([
   'belief',
@@ -34,18 +34,12 @@ export const DERIVATIONS: readonly Derivation[] = Object.freeze([
 export interface BlastRadiusOptions {
   /** The derivations to follow. Default: all. */
   readonly through?: readonly Derivation[];
-  /**
-   * `index`: search the index of links, which is extended first, so the store must accept writes.
-   * `all`: read every entry, which trusts no cache. Default: `all`.
-   */
-  readonly by?: 'index' | 'all';
   /** Called now and then, with the number of entries read. */
   readonly onProgress?: (entries: number) => void;
 }
 
 const OPTIONS = arg.options<BlastRadiusOptions>({
   through: arg.optional(arg.list(arg.oneOf(DERIVATIONS))),
-  by: arg.optional(arg.oneOf(['index', 'all'])),
   onProgress: arg.optional(arg.any),
 });
 
@@ -73,24 +67,22 @@ export interface BlastRadius {
  * entries that change one path of a state count as a derivation, also if the later one did not read
  * the path. A state that an action only read leaves no derivation. Needs no domain.
  *
- * Each entry that is read is checked on its own, without its chain: `verify` checks the chains.
+ * The search reads every entry of the store, and writes nothing. Each entry is checked on its own,
+ * without its chain: `verify` checks the chains.
  *
  * @throws RuntimeError `bad_option`, `not_found`; LedgerFault for an altered entry or a missing
  * blob; ArgumentError `bad_argument`
  */
 export async function blastRadius(
-  store: IndexedStore,
+  store: LedgerStore & LogStore,
   start: IncidentStart,
   options: BlastRadiusOptions = {},
 ): Promise<BlastRadius> {
   checkArgument(OPTIONS, options, 'options');
-  const { through = DERIVATIONS, by = 'all', onProgress } = options;
-  const { startIn, ...found } = await startRule(store, start);
+  const { through = DERIVATIONS, onProgress } = options;
+  const startIn = await startRule(store, start);
   const walking = { startIn, through: new Set(through), ...(onProgress !== undefined && { onProgress }) };
-  const { since, until } = start;
-  const times = { ...(since !== undefined && { since }), ...(until !== undefined && { until }) };
-  const { affected, followUpsOf, isAffected, entries, erased } =
-    by === 'index' ? await searchLineage(store, { ...found, ...times }, walking) : await walkLineage(store, walking);
+  const { affected, followUpsOf, isAffected, entries, erased } = await walkLineage(store, walking);
   const consequences = new Consequences(store, isAffected);
   for (const entry of affected) await consequences.add(entry, followUpsOf(entry.id));
   return { start, entries: affected, ...(await consequences.found()), total: entries, erased };

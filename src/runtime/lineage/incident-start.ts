@@ -56,39 +56,25 @@ export const INCIDENT_START: ArgumentSchema = arg.options<IncidentStart>({
   until: arg.optional(arg.text),
 });
 
-/** Whether an incident begins with an entry, and the mark that all its first entries have. */
-export interface StartRule {
-  readonly startIn: WalkOptions['startIn'];
-  /** Absent: the entries are known by id. */
-  readonly mark?: Mark;
-  readonly entries?: ReadonlySet<Hash>;
-}
-
 /**
+ * Whether an incident begins with an entry, or with some of its statements.
+ *
  * @throws RuntimeError `bad_option` for a start without exactly one name, or an invalid id or
  * instant; `not_found` for an entry that the store does not have; ArgumentError `bad_argument`
  */
-export async function startRule(store: LedgerStore, start: IncidentStart): Promise<StartRule> {
+export async function startRule(store: LedgerStore, start: IncidentStart): Promise<WalkOptions['startIn']> {
   checkArgument(INCIDENT_START, start, 'start');
   const name = onlyName(start);
   requireForms(start);
   const isInTime = ({ at }: EntryLinks): boolean =>
     (start.since === undefined || at >= start.since) && (start.until === undefined || at < start.until);
   const entries = await entriesOf(store, start);
-  if (entries !== undefined)
-    return {
-      entries: new Set(entries.keys()),
-      startIn: (links) => isInTime(links) && (entries.get(links.id) ?? false),
-    };
-  const mark = { kind: name as Mark['kind'], value: start[name] as string };
+  if (entries !== undefined) return (links) => isInTime(links) && (entries.get(links.id) ?? false);
   const markIn = ({ marks }: EntryLinks): Mark | undefined =>
-    marks.find(({ kind, value }) => kind === mark.kind && value === mark.value);
-  return {
-    mark,
-    startIn: (links) => {
-      const found = isInTime(links) ? markIn(links) : undefined;
-      return found === undefined ? false : (found.statements ?? true);
-    },
+    marks.find(({ kind, value }) => kind === name && value === start[name]);
+  return (links) => {
+    const found = isInTime(links) ? markIn(links) : undefined;
+    return found === undefined ? false : (found.statements ?? true);
   };
 }
 

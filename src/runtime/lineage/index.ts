@@ -11,5 +11,4 @@ export type { Derivation } from './entry-links.ts';
 export { gatewayCall } from './gateway-call.ts';
 export type { IncidentStart, NamedFacts } from './incident-start.ts';
 export type { AffectedEntry } from './lineage-walk.ts';
-export type { IndexedStore } from './link-index.ts';
 export { type HeldWrit, WritHolders } from './writ-holders.ts';

@@ -11,7 +11,7 @@ import type { Ruling } from '../records/ruling.ts';
 import type { Trajectory } from '../trajectory.ts';
 import { DERIVATIONS } from './blast-radius.ts';
 import type { Derivation, EntryLinks } from './entry-links.ts';
-import { searchLineage, walkLineage } from './lineage.ts';
+import { walkLineage } from './lineage.ts';
 
 const THROUGH: ReadonlySet<Derivation> = new Set(DERIVATIONS);
 
@@ -233,20 +233,12 @@ describe('the entries that derive from a start', () => {
         fc.array(step, { minLength: 4, maxLength: 24 }),
         fc.array(fc.nat(), { minLength: 1, maxLength: 3 }),
         fc.boolean(),
-        // With few words, most entries have none for their paths.
-        fc.constantFrom(20, 100, 12_000),
-        async (steps, chosen, logged, wordsMax) => {
+        async (steps, chosen, logged) => {
           const { store, meant } = await history(steps, logged);
           const starts = new Set(chosen.map((n) => meant[n % meant.length]!.id));
           const options = { startIn: ({ id }: EntryLinks) => starts.has(id), through: THROUGH };
-          const { affected, entries, followUpsOf } = await walkLineage(store, options);
+          const { affected, entries } = await walkLineage(store, options);
           expect(entries).toBe(meant.length);
-          // The second search finds the stored segments.
-          for (let search = 0; search < 2; search++) {
-            const searched = await searchLineage(store, { entries: starts }, { ...options, wordsMax });
-            expect(searched).toMatchObject({ affected, entries, erased: 0 });
-            for (const { id } of affected) expect(searched.followUpsOf(id)).toEqual(followUpsOf(id));
-          }
           expect(new Set(affected.map(({ id }) => id))).toEqual(naive(meant, starts));
           for (const { from, isStart } of affected) {
             expect(isStart || from.length > 0).toBe(true);

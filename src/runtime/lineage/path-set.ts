@@ -34,7 +34,7 @@ export class PathSet {
 }
 
 /** The paths above a JSON pointer: `/a/b` has `/a` and the whole document. */
-export function* pathsAbove(path: string): Generator<string> {
+function* pathsAbove(path: string): Generator<string> {
   for (let end = path.lastIndexOf('/'); end >= 0; end = path.lastIndexOf('/', end - 1)) {
     yield path.slice(0, end);
     if (end === 0) return;

@@ -84,7 +84,6 @@ const blast = operation({
   run: async ({ body, service }) => {
     const { through, limit = 1_000, ...start } = body;
     const radius = await blastRadius(service.store, start as never, {
-      by: 'index',
       ...(through !== undefined && { through }),
     });
     const { entries, ...rest } = blastDocument(radius);

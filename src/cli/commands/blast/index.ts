@@ -1,5 +1,4 @@
-import type { Command } from 'commander';
-import { Option } from 'commander';
+import type { Command, Command } from 'commander';
 import { blastRadius, DERIVATIONS, type Derivation, type IncidentStart } from '#runtime';
 import { blastDocument } from '#views';
 import { CliError, EXIT } from '../../errors.ts';
@@ -26,7 +25,6 @@ interface Options extends SharedOptions, ResponseOptions {
   readonly since?: string;
   readonly until?: string;
   readonly without: readonly string[];
-  readonly readAll?: boolean;
 }
 
 export function blast(program: Command): void {
@@ -51,7 +49,6 @@ export function blast(program: Command): void {
         .option('--since <instant>', 'the incident begins at or after this time', instantOrDay)
         .option('--until <instant>', 'the incident begins before this time', instantOrDay)
         .addOption(repeatable('--without <derivation>', `do not follow one of: ${DERIVATIONS.join(', ')}`))
-        .addOption(new Option('--read-all', 'read every entry, and trust no index in the store; changes nothing'))
         .option('--plan', 'print the response: its steps, and what remains')
         .option('--propose', 'propose the response; a person approves it')
         .option('--because <text>', 'with --propose: the reason; stays in the ledger')
@@ -65,21 +62,19 @@ export function blast(program: Command): void {
         'Pass exactly one start. A derivation is a fact from a statement (belief), a proposal that used a recall (recall),\n' +
         'a change of a path of the state that an affected entry had written (state), a decision on an affected proposal\n' +
         '(decision), an outcome of its effects (outcome), a delegation, or a branch.\n' +
-        'The first search adds all entries to the log of the store, and indexes them. Later searches read the index.\n' +
-        '--plan and --propose read every entry. Then approve the proposal, and run assize blast carry-out.\n' +
+        'The search reads every entry, and changes nothing. After --propose, approve the proposal, and run\n' +
+        'assize blast carry-out.\n' +
         'Negative: an entry is affected. With --plan and --propose: never. A start that no entry has is an error.',
     )
     .action(
       inSession((session, options: Options) => {
         requireResponseOptions(options);
         const isPlanned = options.plan === true || options.propose === true;
-        const isReading = options.propose !== true && (options.readAll === true || options.plan === true);
-        return session.withStore(isReading ? 'readonly' : 'existing', async (store) => {
+        return session.withStore(options.propose === true ? 'existing' : 'readonly', async (store) => {
           const start = await startOf(options, async (text) => (await entryNamed(store, text)).id);
           const total = (await store.trajectories()).reduce((sum, { entries }) => sum + entries, 0);
           const radius = await blastRadius(store, start, {
             ...(options.without.length > 0 && { through: withoutSome(options.without) }),
-            by: options.readAll === true || isPlanned ? 'all' : 'index',
             onProgress: (entries) => session.progress.report('entries searched', entries, total),
           });
           session.progress.end();

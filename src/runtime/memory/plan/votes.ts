@@ -30,7 +30,7 @@ export interface Judge {
   /** The parameters of the judge; other parameters are another judge. Default: unknown. */
   readonly theta?: Theta;
   /**
-   * The version of the judge's policy, which witnesses name. Another version is asked again, because
+   * The version of the judge's policy, which witnesses name. Another version is asked again, as
    * no vote counts for a policy that did not give it.
    */
   readonly policy?: string;

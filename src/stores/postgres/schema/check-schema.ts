@@ -76,7 +76,7 @@ export interface CatalogueObject {
   readonly definition: string;
 }
 
-/** The objects that the migrations make, each by its key. catalogue.slow.test.ts writes the file. */
+/** The objects that the migrations make, by their keys. catalogue.slow.test.ts writes the file. */
 const CATALOGUE: Readonly<Record<string, string>> = made;
 
 /** The key of an object in `CATALOGUE`. */

@@ -62,7 +62,7 @@ async function checks({ on, library, store, domains, policy }: Stage): Promise<r
   await library.backtest(store, 'shop', over);
   await library.backtestStore(store, over);
   await library.listWrits(store, 'shop');
-  await library.blastRadius(store, { principal: 'agent:a' }, { through: ['state', 'recall'], by: 'all', onProgress });
+  await library.blastRadius(store, { principal: 'agent:a' }, { through: ['state', 'recall'], onProgress });
   await library.makeReport(store, { onProgress });
   await incidents({ on, library });
   // A report of the library is already changed here.
