@@ -1,4 +1,4 @@
-import type { Command, Command } from 'commander';
+import type { Command } from 'commander';
 import { blastRadius, DERIVATIONS, type Derivation, type IncidentStart } from '#runtime';
 import { blastDocument } from '#views';
 import { CliError, EXIT } from '../../errors.ts';
