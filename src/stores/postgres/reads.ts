@@ -22,17 +22,19 @@ import { prepareFactsByText, prepareFactsByVector, prepareTextsToEmbed } from '.
 import { prepareAdopted } from './ledger/adoption.ts';
 import { prepareArchiveReads } from './ledger/archive.ts';
 import { prepareBlob, prepareErasedBy } from './ledger/blob.ts';
-import { prepareEntries } from './ledger/entries.ts';
-import { prepareFind } from './ledger/find.ts';
-import { prepareHead } from './ledger/head.ts';
+import {
+  prepareEntries,
+  prepareFind,
+  prepareHead,
+  prepareResolve,
+  prepareToReview,
+  prepareTrajectories,
+} from './ledger/entries.ts';
 import { prepareLogged, prepareLogIndex, prepareLogNodes, prepareLogSize, prepareUnlogged } from './ledger/log.ts';
 import { prepareOracleErased, prepareOracleGet, prepareOracleWithin } from './ledger/oracle.ts';
-import { prepareResolve } from './ledger/resolve.ts';
 import { prepareIsSealed } from './ledger/seals.ts';
 import { prepareSideGet, prepareSideList } from './ledger/side.ts';
 import { prepareErasures, prepareSnapshot } from './ledger/snapshot.ts';
-import { prepareToReview } from './ledger/to-review.ts';
-import { prepareTrajectories } from './ledger/trajectories.ts';
 
 /** The reads of facts, over any connection or pool. */
 export function prepareFactAnswers(
