@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { arg, checkArgument, type Json } from '#base';
 import { callOf } from './answer-text.ts';
-import type { ChatAnswer, ChatModel, ChatRequest } from './chat-model.ts';
+import type { ChatAnswer, ChatModel, ChatRequest, ChatTool } from './chat-model.ts';
 import { checkedKey, endpointOf } from './endpoint.ts';
 import { badOption } from './errors.ts';
 import { endpoint, postJson, type TransportOptions } from './post-json.ts';
 import { inForm } from './protocol-form.ts';
-import { systemWithTools } from './tools-as-text.ts';
 
 export interface OpenAiCompatibleOptions extends TransportOptions {
   /** The address of the API, such as `https://api.openai.com/v1` or `http://127.0.0.1:11434/v1`. */
@@ -129,4 +128,18 @@ function textIn(content: z.infer<typeof MESSAGE>['content']): string {
 function stopOf(reason: string | null | undefined, refusal: string | null | undefined): ChatAnswer['stop'] {
   if (reason === 'length') return 'length';
   return reason === 'content_filter' || (refusal ?? '') !== '' ? 'filter' : 'end';
+}
+
+/** The system text with the tools in it, for models that support no tools. */
+function systemWithTools({ system, tools }: Pick<ChatRequest, 'system' | 'tools'>): string {
+  if (tools.length === 0) return system;
+  return [
+    system,
+    'Answer with one JSON object, {"action": NAME, "args": ARGUMENTS}, and with nothing else. The actions, each with the JSON Schema of its arguments:',
+    ...tools.map(toolLine),
+  ].join('\n\n');
+}
+
+function toolLine({ name, description, input }: ChatTool): string {
+  return `${name}: ${description}\n${JSON.stringify(input)}`;
 }

@@ -1,7 +1,8 @@
-import { isAssizeError, isInstance, type Json, thrownText, unlessAborted } from '#base';
+import { isAssizeError, isInstance, isRecord, type Json, thrownText, unlessAborted } from '#base';
 import { hashText } from '#canon';
+import { type Domain, offersSameActions } from '#kernel';
 import { difference, type Entry, LedgerFault, type PendingPayload, readRow, ValueReader } from '#ledger';
-import { type OracleRow, type OracleStore, type Random, seededRandom, turnKey } from '#oracle';
+import { type OracleCall, type OracleRow, type OracleStore, type Random, seededRandom, turnKey } from '#oracle';
 import type { Trajectory } from '#runtime';
 import { StoreError } from '#stores';
 import { AgentError } from '../errors.ts';
@@ -14,7 +15,6 @@ import type { CheckedOptions, Variant } from './options.ts';
 import { counselOf } from './people.ts';
 import { type Production, rowsOf, stepsIn } from './production.ts';
 import { proposalKey } from './recorded-counsel.ts';
-import { recordedFormOf } from './recorded-form.ts';
 import { type SampleFault, type SampleOutcome, type SampleResult, spentBy } from './sample-result.ts';
 import { SimulatedClock } from './simulated-clock.ts';
 import { SimulationStore } from './simulation-store.ts';
@@ -212,4 +212,41 @@ const OUTCOMES: Readonly<Record<RunReport['ended'], SampleOutcome>> = {
 
 function faultOf(error: unknown): SampleFault {
   return { code: isAssizeError(error) ? error.code : 'error', detail: thrownText(error) };
+}
+
+/**
+ * A function that gives a question under another version of the domain the form in which the record
+ * has it. A question to a model names the version whose actions it offers. It is the same question
+ * if both versions offer its role the same actions, because the model then reads the same request.
+ */
+function recordedFormOf(recorded: Domain, tried: Domain): (asking: OracleCall) => OracleCall {
+  const same = new Map<string, boolean>();
+  const isSame = (role: string, only: readonly string[] | null): boolean => {
+    const key = JSON.stringify([role, only]);
+    const known = same.get(key) ?? offersSameActions(recorded, tried, role, only);
+    same.set(key, known);
+    return known;
+  };
+  return (asking) => {
+    if (tried.hash === recorded.hash) return asking;
+    const offer = offerIn(asking.request);
+    if (offer?.domain !== tried.hash || !isSame(offer.role, offer.only)) return asking;
+    return { ...asking, request: { ...(asking.request as object), domain: recorded.hash } as Json };
+  };
+}
+
+interface Offer {
+  readonly domain: string;
+  readonly role: string;
+  readonly only: readonly string[] | null;
+}
+
+/** The offer of a question of `modelAgent`. Undefined for any other question. */
+function offerIn(request: unknown): Offer | undefined {
+  if (!isRecord(request) || request['ask'] !== 'model') return undefined;
+  const { domain, role, actions } = request;
+  if (typeof domain !== 'string' || typeof role !== 'string') return undefined;
+  if (actions !== null && !(Array.isArray(actions) && actions.every((name) => typeof name === 'string')))
+    return undefined;
+  return { domain, role, only: actions };
 }

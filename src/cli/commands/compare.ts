@@ -1,12 +1,12 @@
 import { type Command, Option } from 'commander';
-import { COMPARE_LIMITS, type CompareOptions, compareArchitectures } from '#architectures';
+import { COMPARE_LIMITS, type ComparedAgent, type CompareOptions, compareArchitectures } from '#architectures';
 import type { Domain } from '#kernel';
 import { CliError, EXIT } from '../errors.ts';
 import { readJson } from '../files/input-file.ts';
 import { between, configOption, count, upTo, withoutStore } from '../files/options.ts';
 import { printComparison } from '../render/comparison-text.ts';
+import { listedAgents, loadAgentsFile } from '../store/agents.ts';
 import { type ArchitectureOptions, architecturesOf, requireJudgeOptions } from '../store/architectures.ts';
-import { comparedAgentsIn } from '../store/compared-agents.ts';
 import { domainsNamed } from '../store/domains.ts';
 import { recordingTo } from '../store/record-file.ts';
 import { inSession, type Session, type StorelessOptions } from '../store/session.ts';
@@ -98,4 +98,23 @@ async function onlyDomain(named: string): Promise<Domain> {
   if (domain !== undefined && other === undefined) return domain;
   const names = found.map(({ name }) => name).join(', ');
   throw new CliError('usage', `The file ${named} has several domains: ${names}. Pass NAME@${named}.`);
+}
+
+/**
+ * The agents of a file for a comparison: each decides by its slice alone, with `decide`.
+ *
+ * @throws CliError
+ */
+async function comparedAgentsIn(file: string, domain: Domain, signal: AbortSignal): Promise<ComparedAgent[]> {
+  const loaded = await loadAgentsFile(file);
+  const listed = await listedAgents(loaded, { domain, signal, model: undefined, writs: [] });
+  return listed.map(({ name, role, entry }, i) => {
+    const decide = entry.decide as ComparedAgent['decide'] | undefined;
+    if (typeof decide !== 'function')
+      throw new CliError(
+        'bad_input',
+        `The file ${loaded.path} is not valid: agent ${i + 1} has no decide. Give it a function of its slice.`,
+      );
+    return { name: name === '' ? `agent ${i + 1}` : name, role, decide: decide.bind(entry) };
+  });
 }

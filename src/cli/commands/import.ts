@@ -1,6 +1,10 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import { isAssizeError } from '#base';
 import {
+  ExportError,
   exportLines,
   type Fault,
   IMPORT_GROUP,
@@ -8,18 +12,18 @@ import {
   type ImportReport,
   importLines,
   integrateLog,
+  type LedgerStore,
   type VerifyReport,
 } from '#ledger';
 import { checkMemory, isForeignEntry, type RebuiltMemory, rebuildMemory, verifyStore } from '#runtime';
-import type { Store } from '#stores';
+import { openStore, type Store } from '#stores';
 import { counted } from '#views';
 import { EXIT, type ExitCode, note } from '../errors.ts';
 import { openExport } from '../files/export-file.ts';
+import { unwritable } from '../files/file-faults.ts';
 import { entryKeyOption, positive, withSharedOptions } from '../files/options.ts';
 import { faultText } from '../render/fault-text.ts';
-import { refuseConflicts } from '../store/import-conflicts.ts';
 import { areIncomplete, areKnownIncomplete } from '../store/incomplete-facts.ts';
-import { withScratchStore } from '../store/scratch-store.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import { watchedStore } from '../store/watched-store.ts';
 import { green, line, red } from '../terminal/printable.ts';
@@ -216,5 +220,57 @@ async function areSame(store: Store, onProgress: (at: number, total: number) => 
   } catch (error) {
     if (isAssizeError(error, 'store_facts_incomplete')) return false;
     throw error;
+  }
+}
+
+/**
+ * Refuses an import into a store that has other entries at the same places. Each entry names the
+ * one before it, so the last common place decides for a whole trajectory.
+ *
+ * @throws ExportError `import_conflict`, before anything is written
+ */
+async function refuseConflicts(from: LedgerStore, into: LedgerStore): Promise<void> {
+  for (const { trajectory_id } of await from.trajectories()) {
+    const [ours, theirs] = await Promise.all([into.head(trajectory_id), from.head(trajectory_id)]);
+    if (ours === undefined || theirs === undefined) continue;
+    const seq = Math.min(ours.seq, theirs.seq);
+    const [here, there] = await Promise.all(
+      [into, from].map(async (store) => (await store.entries(trajectory_id, { from: seq, limit: 1 }))[0]),
+    );
+    if (here?.id !== there?.id)
+      throw new ExportError(
+        'import_conflict',
+        `The store has another entry at ${trajectory_id} seq ${seq}. Nothing was imported. Import into a separate store.`,
+        { evidence: { trajectory_id, seq } },
+      );
+  }
+}
+
+/**
+ * Runs the work with an empty store in a private temporary folder, and removes the folder after the
+ * work. The folder is in `TMPDIR`, which needs space for everything that the work writes.
+ *
+ * @throws CliError `usage` if the temporary folder cannot be created
+ */
+async function withScratchStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
+  const folder = newFolder();
+  try {
+    const store = await openStore(`sqlite:${join(folder, 'scratch.db')}`, { mode: 'create' });
+    try {
+      return await work(store);
+    } finally {
+      await store.close();
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Created with mode 0700, so other users cannot read the values. */
+function newFolder(): string {
+  try {
+    return mkdtempSync(join(tmpdir(), 'assize-scratch-'));
+  } catch (error) {
+    throw unwritable(tmpdir(), error, 'Set TMPDIR to a folder for temporary files');
   }
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type Simulation, simulate } from '#agents';
+import { type Simulation, simulate, type ToolSimulator } from '#agents';
 import type { Tool } from '#effects';
 import type { Domain } from '#kernel';
 import type { EntryRow } from '#ledger';
@@ -7,6 +7,8 @@ import { domainToRun } from '#runtime';
 import type { Store } from '#stores';
 import { simulationDocument } from '#views';
 import { CliError, EXIT, note } from '../errors.ts';
+import { readJson } from '../files/input-file.ts';
+import { badFile, importModule, lookedAt } from '../files/module-file.ts';
 import {
   anchorsOption,
   domainOption,
@@ -29,7 +31,6 @@ import { projectPolicy } from '../store/project.ts';
 import { recordingTo } from '../store/record-file.ts';
 import { readingAssize, runtimeKeys } from '../store/runtime.ts';
 import { inSession, type SharedOptions } from '../store/session.ts';
-import { simulatorsIn } from '../store/simulators.ts';
 import { loadTools } from '../store/tools.ts';
 import { type VariantOptions, variantsOf } from '../store/variants.ts';
 import { watchedStore } from '../store/watched-store.ts';
@@ -164,4 +165,21 @@ async function lastSharedEntry(store: Store, named: string): Promise<EntryRow> {
 
 function isComplete({ variants }: Simulation): boolean {
   return variants.every(({ outcomes }) => outcomes.no_answer === 0 && outcomes.failed === 0);
+}
+
+/**
+ * The simulators of a JSON file, or those that a module exports as `simulators`.
+ *
+ * @throws CliError
+ */
+async function simulatorsIn(file: string): Promise<{ readonly [tool: string]: ToolSimulator }> {
+  const found: unknown = file.endsWith('.json') ? readJson(file) : await exportedSimulators(file);
+  if (typeof found === 'object' && found !== null && !Array.isArray(found))
+    return found as { readonly [tool: string]: ToolSimulator };
+  throw badFile(file, 'it has no simulators; give it an object with one for each tool');
+}
+
+async function exportedSimulators(file: string): Promise<unknown> {
+  const module = await importModule(file, 'simulators', 'Name a JSON file, or a module that exports simulators');
+  return lookedAt(file, 'simulators', () => (module as { readonly simulators?: unknown }).simulators);
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { INCIDENTS, stepText } from '#domains/incident';
+import { INCIDENTS, type Incident, stepText } from '#domains/incident';
 import {
   affectedSince,
   carryOut,
@@ -19,7 +19,6 @@ import { inSession, type Session, type SharedOptions } from '../../store/session
 import type { Output } from '../../terminal/output.ts';
 import { bold, line, yellow } from '../../terminal/printable.ts';
 import { type ActingOptions, anchorKey, rootWrits, withActingOptions } from './acting-options.ts';
-import { startOptions } from './start-options.ts';
 
 type Options = SharedOptions & ActingOptions;
 
@@ -119,4 +118,15 @@ function print(out: Output, { document, since }: CarriedIncident): void {
     line`${yellow('not in the plan')}: ${counted(since.length, 'entry')} affected since it was made: ${shown.join(' ')}${more}`,
   );
   out.line(line`Make a new plan for them: assize blast ${startOptions(start)} --plan`);
+}
+
+/** The options of `assize blast` that name a start, for a shell. */
+function startOptions({ facts, ...start }: Incident['start']): string {
+  const named = Object.entries({ ...facts, ...start });
+  return named.flatMap(([name, value]) => (value === undefined ? [] : `--${name} ${quoted(value)}`)).join(' ');
+}
+
+/** A name may be any text of the ledger. */
+function quoted(value: string): string {
+  return /^[\w:./@+-]+$/.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`;
 }

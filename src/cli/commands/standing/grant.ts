@@ -1,5 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { isAssizeError } from '#base';
+import { addMicros, type Instant, parseInstant } from '#canon';
 import { type GatewayState, type UncoveredTerm, uncoveredTerms } from '#domains/gateway';
+import { systemClock } from '#oracle';
 import type { Assize, Ruling, Trajectory, WritChain } from '#runtime';
 import type { Store } from '#stores';
 import { shortId } from '#views';
@@ -16,7 +19,6 @@ import {
 } from '../../files/options.ts';
 import { actingWrit } from '../../input/acting-writ.ts';
 import { ephemeralWrit } from '../../input/ephemeral-writ.ts';
-import { UNTIL_HELP, untilOf } from '../../input/until.ts';
 import { newNonce } from '../../input/writ-terms.ts';
 import { printRuling } from '../../render/ruling-text.ts';
 import { headOf } from '../../store/entries.ts';
@@ -165,4 +167,28 @@ function say(session: Session, ruling: Ruling, id: string): ExitCode {
       line`The standing approval ${id} counts when a counselor approves it: assize approve ${shortId(ruling.pending)} --as PRINCIPAL${again}`,
     );
   return exitCode;
+}
+
+const MICROS = { m: 60_000_000, h: 3_600_000_000 } as const;
+
+/** For the help of commands that take an end. */
+const UNTIL_HELP = 'an instant, `90m`, `2h`, or `today`: until the end of the day in the local time zone';
+
+/** The end that a text names, from now on. */
+export function untilOf(text: string): Instant {
+  if (text === 'today') return endOfToday(systemClock.now());
+  const [, digits = '', unit] = /^(\d{1,6})([mh])$/.exec(text) ?? [];
+  if (unit !== undefined) return addMicros(systemClock.now(), Number(digits) * MICROS[unit as keyof typeof MICROS]);
+  try {
+    return parseInstant(text);
+  } catch (error) {
+    if (!isAssizeError(error)) throw error;
+    throw new InvalidArgumentError('It must be an instant such as 2026-03-01T18:00:00Z, 90m, 2h, or today.');
+  }
+}
+
+/** The start of the next day in the local time zone. */
+function endOfToday(now: Instant): Instant {
+  const day = new Date(now);
+  return parseInstant(new Date(day.getFullYear(), day.getMonth(), day.getDate() + 1).toISOString());
 }

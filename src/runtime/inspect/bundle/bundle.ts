@@ -1,3 +1,4 @@
+import { zip } from 'fflate';
 import { arg, checkArgument, type Json } from '#base';
 import { hashBytes, readInstant, type Time } from '#canon';
 import type { LedgerStore, LogStore } from '#ledger';
@@ -26,7 +27,6 @@ import { checkedScope } from './scope-form.ts';
 import { selectEntries, tooLarge } from './select.ts';
 import { bytesInPage, filledPage, hasSlot, jsonFile, readmeOf } from './texts.ts';
 import { checkWrits } from './verify-writs.ts';
-import { packFiles } from './zip.ts';
 
 export interface BundleOptions {
   readonly scope: BundleScope;
@@ -129,4 +129,20 @@ function requireSize(files: BundleFiles, page: string | undefined): void {
   const sizeOf = (file: Uint8Array): number => file.length + (page === undefined ? 0 : bytesInPage(file));
   const bytes = [...files.values()].reduce((sum, file) => sum + sizeOf(file), Buffer.byteLength(page ?? ''));
   if (bytes > BUNDLE_BYTES_MAX) throw tooLarge(`more than ${BUNDLE_BYTES_MAX} bytes`);
+}
+
+/** Every file has the same date, so that equal files make equal bytes. */
+const DATE = '1980-01-01T00:00:00';
+
+/** Large files are deflated in threads of their own. */
+function packFiles(files: BundleFiles): Promise<Uint8Array> {
+  const packed = [...files].map(([name, bytes]) => [name, [bytes, { mtime: DATE, level: levelOf(name) }]] as const);
+  return new Promise((resolve, reject) => {
+    zip(Object.fromEntries(packed) as never, (error, bytes) => (error === null ? resolve(bytes) : reject(error)));
+  });
+}
+
+/** Hashes hardly get smaller, and there are thousands of proofs. */
+function levelOf(name: string): 0 | 6 {
+  return name.startsWith('proofs/') ? 0 : 6;
 }

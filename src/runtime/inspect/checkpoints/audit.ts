@@ -1,11 +1,10 @@
 import { arg, checkArgument, isAssizeError } from '#base';
 import { askNodes, compareWithHead, type LedgerStore, type LogComparison, type LogStore } from '#ledger';
-import { type Checkpoint, consistencyProof, type KnownLog, verifyConsistency } from '#merkle';
+import { type Checkpoint, consistencyProof, Frontier, type KnownLog, leafHash, verifyConsistency } from '#merkle';
 import { namedKeys } from '../../entry-keys.ts';
 import type { VerifyOptions } from '../verify.ts';
 import { chainFault } from './check-chains.ts';
 import { readCheckpoint } from './checkpoint.ts';
-import { rootOfEntries } from './entries-root.ts';
 
 /** The result of auditing two checkpoints against their store. */
 export interface AuditReport {
@@ -108,4 +107,20 @@ function inconsistency(older: Checkpoint, newer: Checkpoint, size: number): stri
 
 function isSame(a: Checkpoint, b: Checkpoint): boolean {
   return a.size === b.size && Buffer.compare(a.root, b.root) === 0;
+}
+
+const PAGE = 1_000;
+
+/**
+ * The root of the first entries of the log, computed from the entries and not from stored hashes.
+ * Undefined if the log has fewer entries. Reads them all.
+ */
+async function rootOfEntries(store: Pick<LogStore, 'logged'>, size: number): Promise<Uint8Array | undefined> {
+  const frontier = new Frontier();
+  while (frontier.size < size) {
+    const rows = await store.logged(frontier.size, Math.min(PAGE, size - frontier.size));
+    if (rows.length === 0) return undefined;
+    frontier.append(rows.map(({ payload }) => leafHash(payload)));
+  }
+  return frontier.root();
 }

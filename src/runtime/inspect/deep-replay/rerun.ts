@@ -1,3 +1,4 @@
+import { type Domain, stateFault } from '#kernel';
 import type {
   BranchPayload,
   CommitPayload,
@@ -12,15 +13,15 @@ import type {
   UpgradePayload,
 } from '#ledger';
 import { replayApproval, replayStep } from './approval.ts';
-import { replayBeginning } from './beginning.ts';
 import { replayCommit } from './commit.ts';
 import { type DeepReplayOptions, type DeepReplaySource, domainToRun, LISTED_MAX } from './options.ts';
 import { replayPending } from './pending.ts';
 import { RecordedAuthority } from './recorded-authority.ts';
-import type { RecordedWorld } from './recorded-world.ts';
+import { RecordedWorld } from './recorded-world.ts';
 import { replayRefusal } from './refusal.ts';
 import { type DeepReplayReport, Findings } from './report.ts';
 import { placeOf, type RerunContext } from './rerun-context.ts';
+import { brokenBy, compareVectors, vectorOf } from './vector.ts';
 import type { EntryVisitor, Walk } from './walk.ts';
 
 export interface RerunOptions extends DeepReplayOptions {
@@ -113,4 +114,31 @@ export class Rerun implements EntryVisitor<RerunContext> {
     this.#findings.breaks(placeOf(last), world.unseen());
     return this.#findings.report(last.trajectory_id, world.domain, this.#recorded as DomainRef, entries);
   }
+}
+
+/**
+ * Replays the initial state of a trajectory, or the state at the beginning of a new version of its
+ * domain. The state must break exactly the recorded invariants, and match the schema. `fits`: known
+ * to match, because the commits that led to the state were run again.
+ */
+function replayBeginning(
+  findings: Findings,
+  entry: Entry<RootPayload | BranchPayload | UpgradePayload>,
+  domain: Domain,
+  { folded, fits }: { readonly folded: Folded; readonly fits: boolean },
+): RecordedWorld {
+  const place = placeOf(entry);
+  const { detection_vector: recorded = [] } = entry.payload;
+  findings.compared++;
+  const misfit = fits ? undefined : stateFault(domain.state, folded.state);
+  if (misfit !== undefined) findings.differs(place, 'state', 'it fits', misfit);
+  const world = new RecordedWorld(domain, folded);
+  const broken = brokenBy(recorded);
+  const found = world.begin(broken);
+  compareVectors(findings, place, recorded, vectorOf(found));
+  findings.breaks(
+    place,
+    found.filter(({ rule }) => !broken.has(rule.id)),
+  );
+  return world;
 }
