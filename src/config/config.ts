@@ -46,13 +46,19 @@ export interface WorldConfig {
   readonly note?: string;
 }
 
+/** A secret, or two while it changes: the one in use, and the one before or after it. */
+export type Secrets = string | readonly [string, string];
+
 /** People sign in with an OpenID provider. */
 export interface OidcConfig {
   /** The issuer, an https URL. An http URL is accepted for a loopback host only. */
   readonly issuer: string;
   readonly clientId: string;
-  /** Default: the environment variable ASSIZE_OIDC_CLIENT_SECRET. */
-  readonly clientSecret?: string;
+  /**
+   * The second of two is tried where the provider refuses the first. Default: the lines of the
+   * environment variable ASSIZE_OIDC_CLIENT_SECRET.
+   */
+  readonly clientSecret?: Secrets;
   readonly scope?: string;
   /** The principal of a person. Undefined refuses the person. */
   readonly principal: (claims: Readonly<Record<string, unknown>>) => MappedPrincipal | undefined;
@@ -81,7 +87,7 @@ export interface WebhookConfig {
    * Signs each request. At least 24 characters. Two secrets sign each request twice, so that a
    * receiver can change from one to the other.
    */
-  readonly secret: string | readonly [string, string];
+  readonly secret: Secrets;
   /** Channels of pending proposals. Default: all. */
   readonly channels?: readonly string[];
   /**

@@ -130,6 +130,8 @@ test('members are filled in, and paths are those of the folder', async () => {
   expect(config.server.tls).toEqual({ certFile: join(folder, 'cert.pem'), keyFile: '/key.pem' });
   expect(config.server.limits).toMatchObject({ streams: 2, concurrency: 32 });
   expect(config.server.oidc?.clientSecret).toBe('s3cret');
+  const changing = await loadConfig({ file, env: { ASSIZE_OIDC_CLIENT_SECRET: 'new\nold\n' } });
+  expect(changing.server.oidc?.clientSecret).toEqual(['new', 'old']);
   expect(config.principals.get('agent:a')).toEqual({
     name: 'agent:a',
     kinds: ['agent'],

@@ -15,6 +15,7 @@ import type {
   OidcConfig,
   PrincipalConfig,
   PrincipalKind,
+  Secrets,
   ServerConfig,
   WebhookConfig,
   WitnessConfig,
@@ -202,6 +203,7 @@ function resolveGrant(given: Grant): ResolvedGrant {
 
 function resolveServer(given: ServerConfig, inFolder: (path: string) => string, secret?: string): ResolvedServer {
   const { tls, oidc } = given;
+  const clientSecret = secret === undefined ? {} : { clientSecret: linesOf(secret) };
   return {
     host: given.host ?? '127.0.0.1',
     port: given.port ?? 4517,
@@ -213,10 +215,16 @@ function resolveServer(given: ServerConfig, inFolder: (path: string) => string, 
     limits: { ...LIMITS, ...definedOf(given.limits) },
     writSeconds: given.writSeconds ?? 3_600,
     watchdogMs: given.watchdogMs ?? 10_000,
-    oidc: oidc && ({ ...(secret !== undefined && { clientSecret: secret }), ...definedOf(oidc) } as OidcConfig),
+    oidc: oidc && ({ ...clientSecret, ...definedOf(oidc) } as OidcConfig),
     jwt: given.jwt ?? [],
     witnesses: given.witnesses ?? [],
   };
+}
+
+/** A secret, or the first two lines of a text. */
+function linesOf(text: string): Secrets {
+  const [one = '', other] = text.split(/\s*\n/).filter((line) => line !== '');
+  return other === undefined ? one : [one, other];
 }
 
 /** A member that is undefined counts as absent. */

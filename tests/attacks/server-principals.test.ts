@@ -184,6 +184,23 @@ async function keyServer() {
   };
 }
 
+test('a client has two secrets while one replaces the other', async () => {
+  const boss = () => ({ name: 'boss:ada' });
+  const statusBy = async (clientSecret: OidcConfig['clientSecret']) => {
+    const server = await serverFor(boss, new MemoryStore(), { ...(clientSecret && { clientSecret }) });
+    const { status, text } = await signIn(server, 'grace');
+    expect(text).not.toContain(CLIENT.secret);
+    await server.stop();
+    return status;
+  };
+  const refused = await statusBy('another secret of the client');
+  expect(refused).toBe(await statusBy(['another secret of the client', 'and one more of them']));
+  expect(refused).toBeGreaterThanOrEqual(400);
+  expect(refused).toBeLessThan(500);
+  expect(await statusBy([CLIENT.secret, 'the secret of tomorrow'])).toBe(303);
+  expect(await statusBy(['the secret of tomorrow', CLIENT.secret])).toBe(303);
+});
+
 test('attack 62: a token for one audience of an issuer is none of another', async () => {
   const issuer = await keyServer();
   const jwt = [

@@ -215,6 +215,7 @@ const BAD: readonly (readonly [path: string, config: object])[] = [
   ['server.oidc.issuer', { server: { oidc: { ...oidc, issuer: 'http://id.example.com' } } }],
   ['server.oidc.clientId', { server: { oidc: { ...oidc, clientId: '' } } }],
   ['server.oidc.clientSecret', { server: { oidc: { ...oidc, clientSecret: 7 } } }],
+  ['server.oidc.clientSecret', { server: { oidc: { ...oidc, clientSecret: ['a', 'b', 'c'] } } }],
   ['server.oidc.scope', { server: { oidc: { ...oidc, scope: 'email' } } }],
   ['server.oidc.principal', { server: { oidc: { ...oidc, principal: {} } } }],
   ['server.jwt', { server: { jwt } }],

@@ -61,6 +61,15 @@ const origin: Form = fits('an http or https URL with no user, path, query or fra
   return url !== undefined && url.pathname === '/' && url.username === '' && url.search === '' && url.hash === '';
 });
 
+/** One secret, or two while it changes. */
+function secrets(wanted: string, isSecret: (text: string) => boolean): Form {
+  const isOne = (value: unknown): boolean => typeof value === 'string' && isSecret(value);
+  return fits(
+    `${wanted}, or two of them`,
+    (value) => isOne(value) || (Array.isArray(value) && value.length === 2 && value.every(isOne)),
+  );
+}
+
 const limits: Form = object<LimitsConfig>({
   requestsPerSecond: optional(whole(1, 1_000_000)),
   concurrency: optional(whole(1, 1_000_000)),
@@ -75,7 +84,7 @@ const limits: Form = object<LimitsConfig>({
 const oidc: Form = object<OidcConfig>({
   issuer: secure,
   clientId: text,
-  clientSecret: optional(text),
+  clientSecret: optional(secrets('a text', (value) => value !== '')),
   scope: optional(
     all(
       text,
@@ -125,17 +134,13 @@ export const server: Form = all(
 
 const webhook: Form = object<WebhookConfig>({
   url: web,
-  secret: fits(
-    `a text of at least ${SECRET_CHARACTERS_MIN} characters, or two of them`,
-    (value) => isSecret(value) || (Array.isArray(value) && value.length === 2 && value.every(isSecret)),
+  secret: secrets(
+    `a text of at least ${SECRET_CHARACTERS_MIN} characters`,
+    ({ length }) => length >= SECRET_CHARACTERS_MIN,
   ),
   channels: optional(list(text, 1)),
   allowPrivate: optional(flag),
 });
-
-function isSecret(value: unknown): boolean {
-  return typeof value === 'string' && value.length >= SECRET_CHARACTERS_MIN;
-}
 
 const mail: Form = object<MailConfig>({
   smtp: fits('a URL that starts with smtp:// or smtps://', (value) => urlOf(value, ['smtp:', 'smtps:']) !== undefined),

@@ -6,6 +6,9 @@ import { ServerError } from '../errors.ts';
 import { isLoopback } from '../loopback.ts';
 import type { Person, Sessions } from './sessions.ts';
 
+/** The provider, by the secret of the client, and by the second if there are two. */
+type Providers = readonly [client.Configuration, client.Configuration?];
+
 const SCOPE = 'openid email profile';
 /** The store keeps the claims with the session. */
 const CLAIMS_MAX = 16_384;
@@ -14,7 +17,7 @@ const CLAIMS_MAX = 16_384;
 export class OidcSignIn {
   readonly #config: OidcConfig;
   readonly #sessions: Sessions;
-  #provider: Promise<client.Configuration> | undefined;
+  #provider: Promise<Providers> | undefined;
 
   constructor(config: OidcConfig, sessions: Sessions) {
     this.#config = config;
@@ -27,7 +30,7 @@ export class OidcSignIn {
    * a link.
    */
   async begin(redirectUrl: string, now: Instant): Promise<{ readonly url: URL; readonly browser: string }> {
-    const provider = await this.#discovered();
+    const [provider] = await this.#discovered();
     const verifier = client.randomPKCECodeVerifier();
     const nonce = client.randomNonce();
     const browser = client.randomState();
@@ -54,7 +57,7 @@ export class OidcSignIn {
     const begun = await this.#sessions.endSignIn(state, browser, now);
     if (begun === undefined) throw failed('The sign-in is unknown, was used, or took too long');
     try {
-      const tokens = await client.authorizationCodeGrant(await this.#discovered(), url, {
+      const tokens = await this.#redeemed(url, {
         pkceCodeVerifier: begun.verifier,
         expectedNonce: begun.nonce,
         expectedState: state,
@@ -67,12 +70,27 @@ export class OidcSignIn {
       const isRefused =
         isInstance(cause, client.ClientError) ||
         isInstance(cause, client.ResponseBodyError) ||
+        isInstance(cause, client.WWWAuthenticateChallengeError) ||
         isInstance(cause, client.AuthorizationResponseError);
       throw isRefused ? failed('The provider refused the sign-in', cause) : cause;
     }
   }
 
-  #discovered(): Promise<client.Configuration> {
+  /** The tokens of a code, by the second secret of the client where the first is refused. */
+  async #redeemed(
+    url: URL,
+    checks: client.AuthorizationCodeGrantChecks,
+  ): Promise<Awaited<ReturnType<typeof client.authorizationCodeGrant>>> {
+    const [provider, other] = await this.#discovered();
+    try {
+      return await client.authorizationCodeGrant(provider, url, checks);
+    } catch (error) {
+      if (other === undefined || !isClientRefused(error)) throw error;
+      return client.authorizationCodeGrant(other, url, checks);
+    }
+  }
+
+  #discovered(): Promise<Providers> {
     this.#provider ??= this.#discover().catch((error: unknown) => {
       // The next sign-in asks again.
       this.#provider = undefined;
@@ -81,14 +99,25 @@ export class OidcSignIn {
     return this.#provider;
   }
 
-  #discover(): Promise<client.Configuration> {
+  async #discover(): Promise<Providers> {
     const { issuer, clientId, clientSecret } = this.#config;
+    const [secret, otherSecret] = [clientSecret].flat();
     const url = new URL(issuer);
     const isPlain = url.protocol === 'http:' && isLoopback(url.hostname);
     // The ID token's signature is checked too, and not only the connection that it came by.
     const execute = [client.enableNonRepudiationChecks, ...(isPlain ? [client.allowInsecureRequests] : [])];
-    return client.discovery(url, clientId, clientSecret, undefined, { execute });
+    const provider = await client.discovery(url, clientId, secret, undefined, { execute });
+    if (otherSecret === undefined) return [provider];
+    const other = new client.Configuration(provider.serverMetadata(), clientId, otherSecret);
+    for (const each of execute) each(other);
+    return [provider, other];
   }
+}
+
+/** Whether a provider refuses the client, and so has not looked at the code (RFC 6749, 5.2). */
+function isClientRefused(error: unknown): boolean {
+  if (isInstance(error, client.WWWAuthenticateChallengeError)) return error.status === 401;
+  return isInstance(error, client.ResponseBodyError) && error.error === 'invalid_client';
 }
 
 function failed(what: string, cause?: unknown): ServerError {
