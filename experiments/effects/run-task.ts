@@ -7,7 +7,7 @@ import type { Task, TaskVerdict } from './task.ts';
 
 export interface TaskOptions {
   readonly mode: Mode;
-  /** A protection that is no mode of the runtime, in place of the mode. */
+  /** A protection that is not a mode of the runtime, in place of the mode. */
   readonly callerOf?: (tools: readonly Tool[]) => Caller;
   readonly schedule: Schedule;
   /** How often a step is tried again, where the mode does. Default 3. */

@@ -36,7 +36,7 @@ export async function submittedDraft(storeUrl: string, text: string): Promise<Su
  * acceptance. A repeated call returns the recorded acceptance.
  *
  * @throws OntologyError `not_acceptable`; KernelError `unauthorised_counselor` for a principal that
- *   is no person, or is the model; the errors of `openStore` and `createAssize`
+ *   is not a person, or is the model; the errors of `openStore` and `createAssize`
  */
 export async function acceptDraft(storeUrl: string, text: string, principal: string): Promise<SubmittedDraft> {
   checkArgument(arg.text, principal, 'principal');

@@ -108,7 +108,7 @@ class Kinds {
   }
 }
 
-/** An expression that is no declared name, no name of a member or a type, and not called. */
+/** An expression that is neither a declared name nor the name of a member or a type, nor called. */
 function isValue(node: Node): node is Expression {
   if (isPropertyAccessExpression(node)) return !isCallee(node);
   if (isElementAccessExpression(node) || isCallExpression(node) || isNewExpression(node)) return true;

@@ -79,7 +79,7 @@ const OPTIONS = arg.members({
  * findings go to the model as data in the next round. The draft ends when no error is left, or
  * after the rounds.
  *
- * @throws OntologyError `unsound`, `reference_too_long`, `bad_draft` for an answer that is no text;
+ * @throws OntologyError `unsound`, `reference_too_long`, `bad_draft` for an answer without text;
  *   the OracleError of `consult`; the errors of the model and of `onRound`; ArgumentError
  *   `bad_argument`
  */

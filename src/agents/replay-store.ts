@@ -167,7 +167,7 @@ export class ReplayStore extends MemoryStore {
     const [there, here] = await Promise.all(
       [change.id, id].map((each) => (each === undefined ? undefined : this.#source.logIndex?.(each))),
     );
-    // The log orders entries by commit, as far as it has them. Clocks may differ.
+    // The log orders its entries by commit. Clocks may differ.
     return there !== undefined && here !== undefined ? there < here : change.system_time <= at;
   }
 

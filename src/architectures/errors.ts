@@ -12,7 +12,7 @@ export type ArchitectureErrorCode =
    */
   | 'no_proposals'
   /**
-   * An agent threw an error, or decided something that is no proposal. Correct the function
+   * An agent threw an error, or decided something that is not a proposal. Correct the function
    * `decide` of that agent. Evidence `{agent}`.
    */
   | 'agent_failed'

@@ -62,7 +62,7 @@ export interface ArchitectureFigures {
   readonly held: number;
   /** Rejected or escalated proposals that break no rule on the current state. */
   readonly refused_valid: number;
-  /** Rejected proposals for which the answer of the adjudicator could not be read. */
+  /** Rejected proposals whose answer of the adjudicator could not be read. */
   readonly unreadable: number;
   /** Schedules in which a committed state breaks a rule (Agentic Redux, Definition A.55). */
   readonly broken_schedules: number;

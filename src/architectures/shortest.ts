@@ -84,7 +84,7 @@ export async function violationOf(
   };
 }
 
-/** A turn without a proposal is no step. */
+/** A turn without a proposal is not a step. */
 function submission(agent: string, { proposal, outcome, breaks }: RunTurn): readonly ComparedStep[] {
   if (proposal === undefined || outcome === undefined) return [];
   return [

@@ -329,7 +329,7 @@ function isOf(record: LogRecord, effects: number): boolean {
 
 const OF_ALL: ReadonlySet<LogRecord['is']> = new Set(['intended', 'aborting', 'settled', 'aborted'] as const);
 
-/** The fields of records that refer to texts, besides payloads. */
+/** The fields of records that refer to texts, except payloads. */
 const RECORDED_FIELDS = ['result', 'residue', 'differs', 'evidence'] as const;
 
 /** The phases of effects that a commit names. */
@@ -340,7 +340,7 @@ function effectOf({ key, tool, class: kind, payload, undo_cost, branch }: Logged
   return { key, tool, class: kind, payload, ...rest };
 }
 
-/** The fields of a record about an effect, besides its phase. */
+/** The fields of a record about an effect, except its phase. */
 function recordedFields(record: LogRecord & { readonly n: number }): Partial<KnownEffect> {
   switch (record.is) {
     case 'executed':

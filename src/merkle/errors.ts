@@ -25,22 +25,22 @@ export type MerkleErrorCode =
    */
   | 'missing_node'
   /**
-   * The text is no signed note (c2sp.org/signed-note). Ask the sender for the original file.
+   * The text is not a signed note (c2sp.org/signed-note). Ask the sender for the original file.
    * Evidence `{problem}`.
    */
   | 'bad_note'
   /**
-   * The text is no checkpoint (c2sp.org/tlog-checkpoint). Ask the operator for the original file.
+   * The text is not a checkpoint (c2sp.org/tlog-checkpoint). Ask the operator for the original.
    * Evidence `{problem}`.
    */
   | 'bad_checkpoint'
   /**
-   * The text is no proof file (c2sp.org/tlog-proof). Make the proof again with `assize prove`.
+   * The text is not a proof file (c2sp.org/tlog-proof). Make the proof again with `assize prove`.
    * Evidence `{problem}`.
    */
   | 'bad_proof_file'
   /**
-   * The text is no add-checkpoint request (c2sp.org/tlog-witness). Correct the client that sent it.
+   * The text is not an add-checkpoint request (c2sp.org/tlog-witness). Correct the sending client.
    * Evidence `{problem}`.
    */
   | 'bad_request'
@@ -60,7 +60,7 @@ export type MerkleErrorCode =
    */
   | 'bad_time'
   /**
-   * The quorum is no whole number, or larger than the number of witnesses. Lower the quorum.
+   * The quorum is not a whole number, or larger than the number of witnesses. Lower the quorum.
    * Evidence `{quorum, witnesses}`.
    */
   | 'bad_quorum';

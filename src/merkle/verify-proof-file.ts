@@ -12,7 +12,7 @@ import { verifyInclusion } from './verify.ts';
 /** The trusted keys. They come from the verifier's own configuration, never from the file. */
 export interface ProofTrust {
   readonly log: KnownLog;
-  /** Keys of which `quorum` must have cosigned. */
+  /** At least `quorum` of these keys must have cosigned. */
   readonly witnesses: readonly VerifierKey[];
   /** 0 if the log's own signature is enough. A public key counts once. */
   readonly quorum: number;

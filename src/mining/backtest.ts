@@ -30,7 +30,7 @@ export interface RuleBacktest {
 export interface RuleBacktestOptions extends Pick<BacktestOptions, 'oracle' | 'watch' | 'onProgress'> {
   /** Trajectories of the domain `gateway`. */
   readonly trajectoryIds: readonly string[];
-  /** The rules to which each rule is added, such as those of a file. */
+  /** Each rule is added to these rules, such as those of a file. */
   readonly rules: Rules;
 }
 

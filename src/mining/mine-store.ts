@@ -43,7 +43,7 @@ export interface MineStoreOptions extends MiningOptions, WriteOptions, Pick<Back
   readonly trajectoryIds?: readonly string[];
   /** The ids of the runs that are mined. Default: all. */
   readonly good?: readonly string[];
-  /** The rules to which each rule is added. Default: those in force in the first trajectory. */
+  /** Each rule is added to these. Default: the rules in force in the first trajectory. */
   readonly rules?: Rules;
   /** Whether written rules are backtested, or the ids of those that are. Default: all. */
   readonly backtest?: boolean | readonly string[];

@@ -1,6 +1,6 @@
 import { type ArgumentSchema, arg, isRecord } from '#base';
 
-/** A value that is no list and no object. */
+/** A value that is neither a list nor an object. */
 export type Scalar = string | number | boolean | null;
 
 /** A number in an argument is at most `max`, or a list has at most `max` items. */
@@ -91,7 +91,7 @@ const SCALAR = arg.of('a text, a number, true, false or null', (value) => value 
 const NUMBER = arg.of('a finite number', (value) => Number.isFinite(value));
 const COUNT = arg.wholeFrom(0);
 
-/** The members of each kind, besides `kind` and `tool`. */
+/** The members of each kind, except `kind` and `tool`. */
 const MEMBERS: Readonly<Record<MinedKind, Readonly<Record<string, ArgumentSchema>>>> = {
   bound: { path: PATH, of: arg.oneOf(['value', 'length']), max: NUMBER },
   values: { path: PATH, values: arg.list(SCALAR) },

@@ -137,12 +137,12 @@ async function whole(url: URL, response: Response, bytesMax: number): Promise<Ui
   return Buffer.concat(chunks);
 }
 
-/** The start of an error's body, as far as it came. */
+/** The received start of an error's body. */
 async function startOf(response: Response): Promise<string> {
   const reader = response.body?.getReader();
   const chunks: Uint8Array[] = [];
   for (let size = 0; reader !== undefined && size < ERROR_BYTES_MAX; ) {
-    // The status decides, so a body that breaks off is no fault of its own.
+    // The status decides, so a body that breaks off adds no fault.
     const next = await reader.read().catch(() => undefined);
     if (next === undefined || next.done) break;
     chunks.push(next.value);

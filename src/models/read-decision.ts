@@ -44,7 +44,7 @@ function callsInText(text: string): readonly ChatCall[] {
   return [{ name: name as string, input: input === undefined ? {} : (members[input] as Json) }];
 }
 
-/** An argument that is no object arrives in the member `value`. */
+/** An argument that is not an object arrives in the member `value`. */
 function argsOf(input: Json, isWrapped: boolean): Json {
   if (!isWrapped || typeof input !== 'object' || input === null || Array.isArray(input)) return input;
   const { value } = input as { readonly value?: Json };

@@ -37,7 +37,7 @@ export interface CallScope {
 
 export type OracleScope = MemoryScope | CallScope;
 
-/** All inputs of an answer besides the request. An absent field and `null` are equal. */
+/** All inputs of an answer, except the request. An absent field and `null` are equal. */
 export interface Theta {
   readonly prompt?: Json;
   readonly seed?: number | null;
@@ -101,7 +101,7 @@ export function fullQuestion(question: Question): FullQuestion {
 }
 
 /**
- * The key by which answers are listed: their memory space or trajectory. 64 hex digits.
+ * The key that lists answers: their memory space or trajectory. 64 hex digits.
  *
  * @throws ArgumentError `bad_argument`; CanonError
  */

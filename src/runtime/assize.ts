@@ -117,7 +117,7 @@ export class Assize {
   readonly #replayer: Replayer;
   /** The number of erasures at the last call of `erasures`. */
   #erasures: number | undefined;
-  /** The keys of which one signs first in each trajectory. */
+  /** One of these keys signs first in each trajectory. */
   readonly #named: ReadonlySet<string> | undefined;
   readonly #reading: TrajectoryLoader;
   readonly #effects: TransactionEngines | undefined;
@@ -130,7 +130,7 @@ export class Assize {
    */
   readonly #writing: Map<string, Trajectory> = new Map();
   readonly #closedBooks: ClosedLedgers;
-  /** The open trajectories of which a snapshot is being made. */
+  /** The open trajectories with a snapshot in progress. */
   readonly #leaving: Set<string> = new Set();
   /** Undefined with a clock of the options: the machine's timers do not follow that clock. */
   readonly #expiries: ExpiryTimer | undefined;
@@ -499,7 +499,7 @@ export class Assize {
   }
 
   /**
-   * The work of an opening besides reading. A runtime that may not write skips it.
+   * The writes of an opening. A runtime that may not write skips them.
    *
    * @internal
    */

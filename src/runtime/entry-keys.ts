@@ -39,10 +39,10 @@ export interface KeyChange {
 }
 
 /**
- * The public keys of which one must sign the first entry of a trajectory. Undefined if none is
+ * One of these public keys must sign the first entry of a trajectory. Undefined if none is
  * named.
  *
- * @throws RuntimeError `bad_option` for an empty list; KeyError for a text that is no public key;
+ * @throws RuntimeError `bad_option` for an empty list; KeyError for a text without a public key;
  * ArgumentError `bad_argument`
  */
 export function namedKeys(

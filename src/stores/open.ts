@@ -39,7 +39,7 @@ export type Store = LedgerStore &
  * Opens the store at a URL.
  *
  * - `sqlite:./file.db` or `sqlite:/absolute/file.db`: the path is everything after the colon,
- *   without unescaping. `?name=value` at its end is refused, because it is no part of a path.
+ *   without unescaping. `?name=value` at its end is refused, because it is not part of a path.
  * - `postgres://user:password@host:5432/database?schema=assize` (or `postgresql://…`): requires the
  *   package `pg`.
  * - `memory:`: each call opens a new and empty store.

@@ -3,7 +3,7 @@ import type { EffectClass, EffectPayload } from '#effects';
 import { type Delta, type Hash, isBlobRef, type LedgerStore } from '#ledger';
 import { blobValue } from './blobs.ts';
 
-/** A planned or executed tool call, as far as the store has it. */
+/** A planned or executed tool call. Parts that the store lacks are absent. */
 export type ToolCall =
   | {
       readonly id: Hash;

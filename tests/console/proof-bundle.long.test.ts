@@ -68,7 +68,7 @@ withConsole(({ serve, open, openOffline }) => {
     await page.getByText('Valid Everything holds, under the key that you have.').waitFor();
     await page.getByText('✓ equal to the key that you have').waitFor();
     await field.fill('witness.example/w+47d34ce4+BMqTrBcFGHBx1nuDx/8O/oEI6OxFMFdddyaHkzPb2r58');
-    await page.getByText('! this is no key of a log').waitFor();
+    await page.getByText('! this is not a key of a log').waitFor();
     await field.fill('log.example/ledger+bd5618f0+Ae1JKMYo0cLG6ukDOJBZlWEpWSc6XGP5NjbBRhSshzfR');
     await page.getByText('✕ another key than the one that you have').waitFor();
     await page.getByText('The bundle is of another log than the key that you gave.').waitFor();

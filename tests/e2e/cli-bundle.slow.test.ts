@@ -44,7 +44,7 @@ test('a bundle that is not valid ends with 1', async () => {
   });
   writeFileSync(at('none.zip'), 'none');
   const { code, out } = await assize('bundle', '--verify', 'none.zip');
-  expect({ code, out }).toEqual({ code: 1, out: 'The bundle is not valid: it is no zip file (bad_zip)\n' });
+  expect({ code, out }).toEqual({ code: 1, out: 'The bundle is not valid: it is not a zip file (bad_zip)\n' });
 });
 
 test('refuses what is no scope, and an entry without a proof', async () => {
@@ -59,7 +59,7 @@ test('refuses what is no scope, and an entry without a proof', async () => {
   await refused(['bundle', '--entry', first!.id, '--person', 'x', ...out], /Pass one of --entry/);
   await refused(['bundle', '--entry', first!.id, ...PERIOD, ...out], /belong to a person or a period/);
   await refused(['bundle', '--from', '2020-01-01', ...out], /Pass --from and --to/);
-  await refused(['bundle', '--approval', first!.id, ...out], /is no pending entry/);
+  await refused(['bundle', '--approval', first!.id, ...out], /is not a pending entry/);
   await refused(['bundle', '--person', 'stranger', ...out], /No entry is in scope/);
   await refused(['bundle', '--verify', 'b.zip', '--out', 'c.zip'], /Omit --out/);
   await refused(['bundle', ...PERIOD, '--out', 'none/b.zip', ...store], /the folder does not exist/);

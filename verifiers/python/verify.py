@@ -2533,7 +2533,7 @@ class Bundle:
         places = range(last, max(-1, last - 65_536), -1)
         end = next((at for at in places if pack[at:at + 4] == b"PK\5\6" and pack[at + 20:at + 22] ==
                     (last - at).to_bytes(2, "little")), -1)
-        need(end >= 0, code, "it is no zip file")
+        need(end >= 0, code, "it is not a zip file")
         _, volume, first, here, count, _, at, _ = END_RECORD.unpack_from(pack, end)
         need(volume == first == 0 and here == count < 65_535, code, "it has several volumes, or too many files")
         files = []
@@ -2604,7 +2604,7 @@ class Bundle:
              and all(is_list(k[m], lambda v: type(v) is str) for m in ("witnesses", "entries", "writs")),
              "bad_form", "keys.json is not of its form")
         log = read_public_key(k["log"])
-        need(log is not None and log.use == 1, "bad_form", "the key of the log is no key of a log")
+        need(log is not None and log.use == 1, "bad_form", "the key of the log is not a key of a log")
         self.log: PublicKey = log                                                         # type: ignore[assignment]
         named = [read_public_key(text) for text in k["witnesses"]]
         need(all(key is not None and key.use == 4 for key in named) and len(set(named)) == len(named), "bad_form",

@@ -72,7 +72,7 @@ function linesOf(text: string): readonly string[] {
 
 /** The reason why a text in the fields is left out. */
 export function keyProblem(given: GivenKeys, log: string, witnesses: string): string | undefined {
-  if (log.trim() !== '' && given.log === undefined) return 'this is no key of a log: name+id+Base64';
+  if (log.trim() !== '' && given.log === undefined) return 'this is not a key of a log: name+id+Base64';
   return given.witnesses?.length === linesOf(witnesses).length
     ? undefined
     : 'a line is no key of a witness: name+id+Base64';

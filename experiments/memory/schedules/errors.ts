@@ -1,12 +1,12 @@
 import { AssizeError } from 'assize/internal/base';
 
 export type ExperimentErrorCode =
-  /** The text is no schedule. Correct the place that the message names. Evidence `{text, at}`. */
+  /** The text is not a schedule. Correct the place in the message. Evidence `{text, at}`. */
   | 'bad_schedule'
   /** The anomaly is unknown. Choose one of those that the message lists. Evidence `{anomaly}`. */
   | 'unknown_anomaly'
   /**
-   * The order is no order of the members of the conflict set. Name each member once. Evidence
+   * The order is not an order of the members of the conflict set. Name each member once. Evidence
    * `{order}`.
    */
   | 'bad_order'

@@ -16,7 +16,7 @@ export type RunStatus = 'ready' | 'waiting' | 'done' | 'failed' | 'cancelled';
 export interface DurableRun {
   /** The trajectory of the run. A trajectory has one run. */
   readonly trajectoryId: string;
-  /** The name of the agents, by which a worker finds their code. */
+  /** The name of the agents. A worker finds their code by it. */
   readonly agents: string;
   /** The party whose runs share a limit, and a turn among the other parties. */
   readonly tenant: string;

@@ -39,7 +39,7 @@ const SETTLE_ATTEMPTS = 20;
 /** The phases of calls that a process with their tools still makes. */
 const IN_PROGRESS: ReadonlySet<string> = new Set(['intended', 'due', 'applying', 'undoing']);
 
-/** The reason for which an advance stops before its end. */
+/** The reason why an advance stops before its end. */
 type Stop = 'lost' | 'cancelled' | 'closing';
 
 class Stopped extends Error {

@@ -18,7 +18,7 @@ export interface Message {
   readonly at?: Time;
 }
 
-/** A message with a time, to which its dates are relative. */
+/** A message with a time. Its dates are relative to that. */
 export type DatedMessage = Omit<Message, 'at'> & { readonly at: Instant };
 
 const MESSAGES = arg.list(arg.members({ id: arg.text, author: arg.text, text: arg.text, at: arg.any }));

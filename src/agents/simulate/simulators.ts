@@ -12,7 +12,7 @@ import { AgentError } from '../errors.ts';
  */
 export type ToolSimulator = ((input: any, context: SimulatorContext) => unknown) | SimulatorRule;
 
-/** The inputs of a simulator besides the call. All of them are copies. */
+/** The other inputs of a simulator, next to the call. All of them are copies. */
 export interface SimulatorContext {
   /** The state of the branch. */
   readonly state: Json;

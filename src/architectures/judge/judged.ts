@@ -44,7 +44,7 @@ const SCOPE = Object.freeze({ kind: 'memory', space: 'assize/compare' } as const
  * ids and footprints of the rules, the current state, the proposal and the state after it. No rule
  * is evaluated, and its verdict is final.
  *
- * An answer that is no verdict rejects, and counts as unreadable. A model that cannot be asked ends
+ * An answer without a verdict rejects, and counts as unreadable. A model that cannot be asked ends
  * the comparison with its error. Answers before that are in the record.
  *
  * @throws ArgumentError `bad_argument`. Its executions: ModelError; OracleError `oracle_miss` if no

@@ -10,9 +10,9 @@ export type ValueFaultCode =
   | 'bigint'
   /** JSON has no undefined. Leave the member out, or write null. */
   | 'undefined'
-  /** A function is no data. Leave the member out. */
+  /** A function is not data. Leave the member out. */
   | 'function'
-  /** A symbol is no data. Write a text. */
+  /** A symbol is not data. Write a text. */
   | 'symbol'
   /** A member is named by a symbol, and would be lost. Name the member by a text. */
   | 'symbol_key'
@@ -28,7 +28,7 @@ export type ValueFaultCode =
   | 'class_instance'
   /** The array has a hole. Write null in its place. */
   | 'sparse_array'
-  /** The array has a member that is no item, and would be lost. Put the member elsewhere. */
+  /** The array has a member that is not an item, and would be lost. Put the member elsewhere. */
   | 'array_property'
   /** The value is a Proxy, which can answer differently each time. Give a plain copy. */
   | 'proxy'
@@ -62,11 +62,11 @@ export type TextFaultCode =
 export type CanonErrorCode =
   | ValueFaultCode
   | TextFaultCode
-  /** A limit is no positive whole number, or is unknown. Correct the limits. */
+  /** A limit is not a positive whole number, or is unknown. Correct the limits. */
   | 'bad_limits'
   /** The text is no JSON pointer (RFC 6901). Begin it with `/`, and escape `~` and `/`. */
   | 'bad_pointer'
-  /** The value is no instant in UTC with microseconds. Write `2026-03-23T09:00:00.000000Z`. */
+  /** The value is not an instant in UTC with microseconds. Write `2026-03-23T09:00:00.000000Z`. */
   | 'bad_instant';
 
 /**

@@ -246,7 +246,7 @@ function stageOver(store: LedgerStore): Stage {
     tools: [bankPay(bank)],
     ports: { clock: { now: () => clock.at } },
     maxClockAheadMs: 'unlimited',
-    // The key ends with the story: a payment of a killed demo is told of, and paid at the next one.
+    // The key ends with the story: the next demo reports and makes a payment of a killed one.
     effects: { onRecoveryFailed: ({ message }) => note(message) },
   });
   const period = { not_before: nineOClock(ENROLLED), expires: nineOClock('2027-01-01') };

@@ -58,7 +58,7 @@ export const signerOption: Option = new Option(
   'private key that signs the entries of a signed ledger: 64 hex digits',
 ).env('ASSIZE_SIGNER');
 
-/** The public keys of which one must sign the first entry of a trajectory. */
+/** One of these public keys must sign the first entry of a trajectory. */
 export const entryKeyOption: Option = repeatable(
   '--entry-key <key>',
   'public key that signs the first entry of each trajectory, in hex',

@@ -67,7 +67,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // A text that is no JSON is no event.
+    // A text that is not JSON is not an event.
     return undefined;
   }
 }

@@ -61,7 +61,7 @@ export function requireAnchors(storeUrl: string, file: string | undefined): void
 }
 
 /**
- * Refuses a writ under a root key that is no anchor, because no proposal with it would count.
+ * Refuses a writ under a root key that is not an anchor, because no proposal with it would count.
  *
  * @throws CliError `usage`
  */

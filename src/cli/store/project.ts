@@ -18,7 +18,7 @@ export function onlyCounselor(config: ResolvedConfig | undefined): string | unde
   return counselors.length === 1 ? counselors[0]?.name : undefined;
 }
 
-/** The options of which a configuration can fill in the store. */
+/** The options whose store a configuration can fill in. */
 interface ProjectOptions {
   readonly config?: string;
   readonly store?: string;

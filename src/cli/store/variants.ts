@@ -24,7 +24,7 @@ export interface VariantOptions {
   readonly fresh?: boolean;
 }
 
-/** The inputs of agents besides their model. */
+/** The inputs of agents, except their model. */
 export interface VariantInputs {
   readonly domain: Domain;
   readonly writs: readonly WritChain[];

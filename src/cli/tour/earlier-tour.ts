@@ -30,7 +30,7 @@ export async function checkWorlds(store: Store, domains: readonly Domain[], root
   }
 }
 
-/** The error with advice to begin anew, if the worlds of this folder are its cause. */
+/** The error with advice to start over, if the worlds of this folder are its cause. */
 export function withFreshAdvice(error: unknown): unknown {
   const meaning = isAssizeError(error) ? MEANINGS[error.code] : undefined;
   return meaning === undefined ? error : new CliError('bad_input', `${meaning} ${FRESH_ADVICE}`, { cause: error });

@@ -1,6 +1,6 @@
 import type { PendingPayload, RejectionReason } from '#ledger';
 
-/** The reasons for which a proposal asks a person, without the two of effects. */
+/** The reasons why a proposal asks a person, without the two of effects. */
 export type EscalationReason = Exclude<PendingPayload['reason'], 'in_doubt' | 'unresolved'>;
 
 /** The numbers of entries that a reading of the log counts. */

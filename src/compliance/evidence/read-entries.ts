@@ -4,7 +4,7 @@ import { Frontier, leafHash } from '#merkle';
 
 const PAGE = 1_000;
 
-/** The result of reading the log, besides its entries. */
+/** The result of reading the log, without its entries. */
 export interface LogRead {
   /** The number of read positions. It is smaller than the asked size if an entry is missing. */
   readonly size: number;
@@ -12,7 +12,7 @@ export interface LogRead {
   readonly root: Uint8Array;
   /** The number of entries of each trajectory, readable or not. */
   readonly lengths: ReadonlyMap<string, number>;
-  /** Entries whose text does not have their id, or is no entry. */
+  /** Entries whose text does not have their id, or is not an entry. */
   readonly unreadable: number;
 }
 

@@ -5,7 +5,7 @@ import type { Measure } from '../measures/measure.ts';
  * choice of measures is our own reading.
  */
 export interface Clause {
-  /** The number by which the text names it. */
+  /** Its number in the text. */
   readonly id: string;
   readonly title: string;
   readonly asks: string;

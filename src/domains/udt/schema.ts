@@ -22,7 +22,7 @@ export interface Patient {
   enrolled_at: Day;
   /** Day of collection of the last positive test. Null without a positive. */
   last_positive: Day | null;
-  /** The day up to which abstinence is counted. */
+  /** The last day of the counted abstinence. */
   as_of: Day;
   /** From the last positive, or else from enrolment, to `as_of`. */
   consecutive_days: number;

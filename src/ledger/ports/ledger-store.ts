@@ -176,7 +176,7 @@ export interface LedgerStore {
    * whether an entry is open.
    */
   trajectoriesToReview?(): Promise<string[]>;
-  /** Optional: the time by which the store refuses entries, if that is not the host's clock. */
+  /** Optional: the clock of the store's refusals, if that is not the host's clock. */
   time?(): Promise<Instant>;
   /** The exact stored text of a blob. Undefined for an erased blob. */
   blob(hash: Hash): Promise<string | undefined>;

@@ -206,7 +206,7 @@ export function broken(
   return new LedgerFault({ trajectory_id, seq, code, rule, detail }, cause);
 }
 
-/** A fault that is no broken rule. */
+/** A fault that is not a broken rule. */
 export function faultAt(
   { trajectory_id, seq }: EntryPosition,
   code: FaultCode,

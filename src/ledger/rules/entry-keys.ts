@@ -56,7 +56,7 @@ export class EntryKeyRules {
       throw broken(entry, 'place.named', 'the entries before are not signed, and no change of the key accepts them');
   }
 
-  /** Checks a whole chain, of which the last key is given. @throws LedgerFault */
+  /** Checks a whole chain with the given last key. @throws LedgerFault */
   checkWhole(trajectory_id: string, key: string | undefined): void {
     if (this.#named === undefined || key !== undefined) return;
     throw broken({ trajectory_id, seq: 0 }, 'place.named', 'the entry is not signed, and keys are named');

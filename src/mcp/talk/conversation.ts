@@ -99,7 +99,7 @@ export class Conversation<E> {
     return this.#count > 0;
   }
 
-  /** Takes the answer to the question of that number. Another one is no answer to anything. */
+  /** Takes the answer to the question of that number. Another number answers nothing. */
   answer(number: number, answer: unknown): boolean {
     const [first] = this.#waiting;
     if (first?.number !== number) return false;

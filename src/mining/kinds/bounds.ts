@@ -62,7 +62,7 @@ function chanceOfMaximum(sorted: readonly number[]): number {
   return Math.max(exponential, normal) ** excesses.length;
 }
 
-/** The number with two digits that is next above, so that a maximum is no copy of one value. */
+/** The number with two digits that is next above, so that a maximum is not a copy of one value. */
 export function roundedUp(value: number): number {
   if (value <= 0) return value;
   if (Number.isInteger(value) && value < 100) return value;

@@ -57,7 +57,7 @@ function pairOf(needs: string, tool: string): string {
   return toPointer([needs, tool]);
 }
 
-/** An argument that names things has several values, none of which most cases have. */
+/** An argument that names things has several values; most cases have none of them. */
 const NAMES_MIN = 3;
 
 function isName(values: ReadonlyMap<Scalar, number>): boolean {

@@ -4,7 +4,7 @@ import type { Scalar } from '../rule.ts';
 import { binomialAtMost } from '../statistics/tails.ts';
 import { type Observed, observed } from './observed.ts';
 
-/** A longer list of values is no rule that a person would write. */
+/** A longer list of values is not a rule that a person would write. */
 export const VALUES_MAX = 8;
 
 /**

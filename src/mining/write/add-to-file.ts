@@ -65,7 +65,7 @@ function withRule(text: string, rule: GatewayRule): string {
   const doc = parseDocument(text);
   const list = isMap(doc.contents) ? doc.contents.get(rule.list, true) : undefined;
   if (!isSeq(list) || list.items.length === 0) {
-    // An empty list has no line to continue, so the list begins anew at the end.
+    // An empty list has no line to continue, so the list is written again at the end.
     const without = isSeq(list) && doc.delete(rule.list) ? doc.toString({ lineWidth: 0 }) : text;
     return `${withEnd(without)}${rulesText([rule])}`;
   }

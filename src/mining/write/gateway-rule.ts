@@ -55,7 +55,7 @@ export function gatewayRule(
   const { id, rule } = candidate;
   const { effect = 'ask' } = options;
   if (!/^[^/*]+\/[^*]+$/.test(rule.tool))
-    throw notExpressible(rule, 'rules', `${rule.tool} is no tool of a server, and the file judges only those`);
+    throw notExpressible(rule, 'rules', `${rule.tool} is not a tool of a server, and the file judges only those`);
   const because = `Mined from recorded runs: ${statementOf(rule)}.`;
   const inList = (list: GatewayRule['list'], rest: Rest, isExact: boolean = true): GatewayRule => ({
     list,

@@ -30,7 +30,7 @@ import {
 } from '#ledger';
 import { lineageOf, loadWrit, type WritChain, Writs } from './writs.ts';
 
-/** The spending under one writ, as far as entries were read. */
+/** The spending under one writ in the entries read so far. */
 interface Account {
   /** The seq of the first entry that names the writ. */
   readonly seq: number;

@@ -1,7 +1,7 @@
 import type { EntryRow, Hash } from '#ledger';
 import type { Conclusion } from './terms.ts';
 
-/** An open child trajectory, as far as its parent acts on it. */
+/** The part of an open child trajectory that its parent acts on. */
 export interface ChildTrajectory {
   readonly delegations: {
     /** Records the final answer of the child. */

@@ -301,7 +301,7 @@ interface IdentifiedRuling {
   readonly ruling: Ruling;
 }
 
-/** The writ with that id by which an open delegation was started. */
+/** The writ with that id that started an open delegation. */
 function delegatedAs(id: Hash, writs: Writs, chain: Chain): WritChain | undefined {
   for (const { writ: given } of chain.delegated.values()) {
     const writ = parseWrit(given);

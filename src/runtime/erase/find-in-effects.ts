@@ -22,7 +22,7 @@ import { loggedTransactions } from '../transactions/coordination/read-all.ts';
 import { openEpochs } from '../transactions/coordination/read-open.ts';
 import { readSalted } from '../transactions/settle/quarantine.ts';
 
-/** The effect data to erase, besides the data in the selected entries. */
+/** The effect data to erase, outside the selected entries. */
 export interface FoundEffectValues {
   /** From entries that record effects. */
   readonly values: readonly ErasedValue[];

@@ -223,7 +223,7 @@ function unnameable(trajectory_id: string): VerifyReport {
   return absent({ trajectory_id, seq: 0, code: 'malformed', detail: 'the name has a NUL' });
 }
 
-/** For a trajectory of which no entry was read. */
+/** For a trajectory without any entry read. */
 function absent(fault: Fault): VerifyReport {
   const { trajectory_id } = fault;
   return { trajectory_id, valid: false, entries: 0, head: null, open: 0, delegated: 0, signed: 0, erased: 0, fault };

@@ -20,7 +20,7 @@ export type Derivation =
   /** The branch starts with a state that the other one is part of. */
   | 'branch';
 
-/** A name in an entry by which an incident may begin. */
+/** A name in an entry with which an incident may begin. */
 export interface Mark {
   readonly kind:
     | 'writ'
@@ -76,7 +76,7 @@ export interface EntryLinks {
   readonly rows: readonly WrittenRow[];
   /** The paths that the entry writes; for a pending proposal, those that it would write. */
   readonly paths: readonly string[];
-  /** The paths by which the proposal was judged, as far as the entry names them. */
+  /** The paths that the entry names as its rules, pins and standing approvals. */
   readonly judgedBy: readonly string[];
   /** The entry answers the task of its trajectory, so it derives from all entries before it. */
   readonly isAnswer: boolean;

@@ -64,14 +64,14 @@ export class WritHolders {
     const text = await this.#store.blob(id);
     if (text === undefined) return undefined;
     const writ = writIn(() => parseWrit(readCanonical(text)));
-    // A blob with the content of another writ is no writ of that id.
+    // A blob with the content of another writ is not a writ of that id.
     if (writ === undefined || writId(writ) !== id) return undefined;
     this.#known.set(id, writ);
     return writ;
   }
 }
 
-/** Undefined for a value that is no writ. */
+/** Undefined for a value that is not a writ. */
 function writIn(parse: () => Writ): Writ | undefined {
   try {
     return parse();

@@ -63,7 +63,7 @@ async function judgeGathered(
   throw await writer.conflictError();
 }
 
-/** The declared calls, for which nothing is claimed or written. */
+/** The declared calls. Nothing is claimed or written for them. */
 function planOf(
   { writer, effects }: ProposalPorts,
   action: string,

@@ -64,7 +64,7 @@ interface ProposalOptions {
   readonly traceparent?: string | undefined;
 }
 
-/** The read set of a proposal, and the entry as of which it was read. */
+/** The read set of a proposal, and the head at the time of the read. */
 export interface PreconditionInput {
   /** The head when the slice was read: `Trajectory.head` in the same turn. */
   readonly since: Hash;

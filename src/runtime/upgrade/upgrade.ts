@@ -57,7 +57,7 @@ interface UpgradeRequest {
   readonly next: Domain;
   readonly options: UpgradeOptions;
   readonly nonce: string;
-  /** The domain for which the caller wrote the migration. */
+  /** The domain that the caller's migration is written for. */
   readonly from: DomainRef;
 }
 

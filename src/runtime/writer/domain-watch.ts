@@ -32,7 +32,7 @@ export interface DomainRun {
   readonly principal?: string;
 }
 
-/** The members of a run besides its place. */
+/** The members of a run, except its place. */
 export type NamedRun = Omit<DomainRun, 'trajectoryId' | 'domain'>;
 
 /**

@@ -313,7 +313,7 @@ function erasedPlaces(args: Json): readonly Pattern[] {
   );
 }
 
-/** The patterns that an intent may read and write, as far as they are known before adjudication. */
+/** The patterns that an intent may read and write, if known before adjudication. */
 function touchedBy(domain: Domain, intent: Intent): Pick<Binding, 'reads' | 'writes'> {
   if (intent.action === ERASE_ACTION) return { reads: [], writes: erasedPlaces(intent.args) };
   // An intent that does not compile accesses nothing.

@@ -3,7 +3,7 @@ import { EffectError } from '#effects';
 
 /**
  * The error for a lost lease: another process resumes this process's unfinished effects, or may do
- * so. `cause`: the reason, as far as it is known here.
+ * so. `cause`: the reason, if it is known here.
  */
 export function leaseLost(cause: unknown): EffectError {
   if (isInstance(cause, EffectError) && cause.code === 'lease_lost') return cause;

@@ -77,7 +77,7 @@ export interface WriterContext {
   forgetErased(trajectoryId: string): Promise<void>;
 }
 
-/** The cached facts, as far as an append changes them. */
+/** The cached facts that an append changes. */
 export interface FactCache {
   /** The store answered a batch with these fact writes. */
   complete(facts: readonly FactWrite[], committed: boolean): void;

@@ -38,7 +38,7 @@ export class SourceRulings {
     return this.#sources.get(trajectoryId) === NO_SOURCES;
   }
 
-  /** Adds a trajectory that is no branch, so that no read must tell. */
+  /** Adds a trajectory that is not a branch, so that no read must tell. */
   addRoot(trajectoryId: string): void {
     this.#sources.set(trajectoryId, NO_SOURCES);
   }

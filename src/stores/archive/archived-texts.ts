@@ -201,6 +201,6 @@ function requirePlace(marker: string): { readonly segment: number; readonly line
 function badMarker(what: string, marker: string): StoreError {
   return new StoreError(
     'archive_damaged',
-    `The database has the text ${JSON.stringify(marker.slice(0, 40))} for ${what}, which is no marker of an archived text. Restore the database from a backup.`,
+    `The database has the text ${JSON.stringify(marker.slice(0, 40))} for ${what}, which is not a marker of an archived text. Restore the database from a backup.`,
   );
 }

@@ -29,7 +29,7 @@ export interface SegmentStep {
   readonly blobs: readonly { readonly hash: Hash; readonly line: number }[];
 }
 
-/** A file of blobs written anew, without texts that were erased. */
+/** A rewritten file of blobs, without the erased texts. */
 export interface ReplacedFile {
   readonly old: number;
   readonly fresh: number;

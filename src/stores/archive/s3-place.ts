@@ -9,7 +9,7 @@ const TIMEOUT_MS = 60_000;
 /** Attempts after the first one, for answers with status 429 or 5xx. */
 const RETRIES = 4;
 
-/** The client of `aws4fetch`, as far as it is used here. */
+/** The part of the client of `aws4fetch` that is used here. */
 interface Client {
   fetch(url: string, init: RequestInit): Promise<Response>;
 }

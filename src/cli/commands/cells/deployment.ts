@@ -44,7 +44,10 @@ export function inDeployment<O extends SharedOptions>(
   return inSession(async (session: Session, options: O, ...args: string[]) => {
     const { storeUrl } = session;
     if (!isCellsUrl(storeUrl))
-      throw new CliError('usage', 'The store is no file of cells. Pass --store cells:FILE, such as cells:cells.yaml.');
+      throw new CliError(
+        'usage',
+        'The store is not a file of cells. Pass --store cells:FILE, such as cells:cells.yaml.',
+      );
     const file = readCellsFile(partsOfCellsUrl(storeUrl).file);
     if (mode === 'existing') await requireRootLog(storeUrl);
     await requireCellsKey(storeUrl);

@@ -78,7 +78,7 @@ export function newFiles({ files }: Pick<FoundServer, 'files'>): readonly ShownC
   return files.map((path) => ({ path, lines: ['+ a new file, for agents on this machine'] }));
 }
 
-/** The commands that start a server and sign its person in. An address of its own is no option. */
+/** The commands that start a server and sign its person in. Its own address needs no option. */
 export function nextCommands(
   config: ResolvedConfig,
   address: string,

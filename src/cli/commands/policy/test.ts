@@ -23,7 +23,7 @@ export function testPolicy(command: Command): void {
     .action(
       inSession(async ({ json, out }, _options: StorelessOptions, path: string) => {
         if (!isRulesFile(path))
-          throw new CliError('usage', `${path} is no rules file. Pass a file such as assize.yaml.`);
+          throw new CliError('usage', `${path} is not a rules file. Pass a file such as assize.yaml.`);
         const file = rulesFileIn(path);
         const beside = casesBeside(path);
         const count = file.cases.length + beside.length;

@@ -13,7 +13,7 @@ export const configureArgs: z.ZodObject<{ rules: typeof rules; runs: z.ZodArray<
 });
 export type Configuration = z.infer<typeof configureArgs>;
 
-/** The digest by which the rules of a state are compared with those of a file. */
+/** The digest that compares the rules of a state with those of a file. */
 export function rulesDigest(given: Rules): string {
   return contentHash({ engine: 'assize/gateway/v1', rules: plainRules(given) });
 }
@@ -38,7 +38,7 @@ export function configured(
 }
 
 /**
- * Puts rules in force. Figures are counted anew from the recorded calls, so a changed limit counts
+ * Puts rules in force. Figures are counted again from the recorded calls, so a changed limit counts
  * the calls of its present window. A figure above a lowered maximum stays, and cannot grow.
  */
 export function applyConfigure(state: GatewayState, given: Configuration): void {

@@ -18,7 +18,7 @@ export const pinArgs: z.ZodObject<{
   definition: z.record(z.string(), z.unknown()),
 });
 
-/** The hash by which a definition is pinned. */
+/** The hash that pins a definition. */
 export function definitionHash(definition: Readonly<Record<string, unknown>>): string {
   return contentHash(definition as { readonly [key: string]: Json });
 }

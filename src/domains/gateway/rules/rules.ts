@@ -82,7 +82,7 @@ export type Limit = z.infer<typeof limit>;
 const readFirst = z.strictObject({
   id: ruleId,
   tools: TOOLS,
-  /** Folders or files to which the rule applies. Default: every path. */
+  /** The folders or files of the rule. Default: every path. */
   path: z.array(z.string()).min(1).optional(),
   /** How old the reading may be. Default: 24. */
   hours: z.int().min(1).max(24).optional(),

@@ -103,7 +103,7 @@ export class Judging implements EntryVisitor<JudgingContext> {
 
   async commit(court: JudgingContext, entry: Entry<CommitPayload>): Promise<void> {
     const { action, observations, at, writ_id, policy, budget_cost } = entry.payload;
-    // The trajectory above adjudicated an adopted stop. The entry is no proposal here.
+    // The trajectory above adjudicated an adopted stop. The entry is not a proposal here.
     const stop = revocationArgs(entry.payload) ?? haltArgs(entry.payload);
     if (stop?.from !== undefined) return;
     if (await isErasing(court, entry)) {

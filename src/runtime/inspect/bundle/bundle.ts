@@ -80,7 +80,7 @@ export async function makeBundle(store: LedgerStore & LogStore, options: BundleO
   const scope = checkedScope(options.scope);
   const madeAt = readInstant(options.madeAt);
   if (madeAt === undefined)
-    throw new RuntimeError('bad_option', 'madeAt is no time. Pass a Date or a text such as 2026-03-23T09:00:00Z.');
+    throw new RuntimeError('bad_option', 'madeAt is not a time. Pass a Date or a text such as 2026-03-23T09:00:00Z.');
   const opened = readCheckpoint(signed, { origin: logKey.name, keys: [logKey] }, known);
   const { checkpoint, cosignatures } = opened;
   await requireContinuation(store, checkpoint);

@@ -15,7 +15,7 @@ export function checkedScope(value: unknown): BundleScope {
   throw new RuntimeError('bad_option', `The scope of the bundle is not valid: ${wrong}.`);
 }
 
-/** The reason why a value is no scope, or undefined. */
+/** The reason why a value is not a scope, or undefined. */
 export function scopeFault(value: unknown): string | undefined {
   const scope = (value ?? {}) as Readonly<Record<string, unknown>>;
   switch (scope['kind']) {

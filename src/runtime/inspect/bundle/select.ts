@@ -67,7 +67,7 @@ async function* scoped(
       evidence: { id },
     });
   if (scope.kind === 'approval' && row.kind !== 'pending_approval')
-    throw new RuntimeError('never_pending', `${id} is no pending entry. Pass the id that the ruling returned.`, {
+    throw new RuntimeError('never_pending', `${id} is not a pending entry. Pass the id that the ruling returned.`, {
       evidence: { id },
     });
   yield row;

@@ -41,7 +41,7 @@ export function unpackFiles(zip: Uint8Array): BundleFiles {
 
 function directoryOf(zip: Uint8Array, view: DataView): Stated[] {
   const end = endOf(view);
-  must(end >= 0, 'bad_zip', 'it is no zip file');
+  must(end >= 0, 'bad_zip', 'it is not a zip file');
   const count = view.getUint16(end + 10, true);
   const isWhole = view.getUint32(end + 4, true) === 0 && view.getUint16(end + 8, true) === count && count < 65_535;
   must(isWhole, 'bad_zip', 'it has several volumes, or too many files');

@@ -131,7 +131,7 @@ function verifyScope({ scope, in_scope: named }: BundleManifest, { entries, valu
     'in_scope does not name the entries in scope',
   );
   if (scope.kind === 'approval')
-    must(found[0]?.payload.kind === 'pending_approval', 'scope_differs', `${scope.approval} is no pending entry`);
+    must(found[0]?.payload.kind === 'pending_approval', 'scope_differs', `${scope.approval} is not a pending entry`);
   if (scope.kind !== 'period') return;
   const last = new Map<string, number>();
   for (const { id, payload } of found) {

@@ -76,7 +76,7 @@ function continued(seen: Seen, entry: BundledEntry, byId: ReadonlyMap<Hash, Bund
   };
 }
 
-/** The chain of which an entry is the next, with all that the rules may ask about it. */
+/** The chain before an entry, with all that the rules may ask about it. */
 function chainBefore(
   { first, last, domain, upgraded }: Seen,
   { id, payload }: BundledEntry,

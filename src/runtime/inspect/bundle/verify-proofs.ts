@@ -28,7 +28,7 @@ export interface TrustedKeys {
 /** @throws BundleRefusal */
 export function openBundleCheckpoint(files: BundleFiles, keys: BundleKeys, trusted: TrustedKeys): OpenedCheckpoint {
   const log = keyIn(keys.log);
-  must(log?.use === 'note', 'bad_form', 'the key of the log in keys.json is no key of a log');
+  must(log?.use === 'note', 'bad_form', 'the key of the log in keys.json is not a key of a log');
   const { logKey } = trusted;
   const isOurs = logKey === undefined || (logKey.name === log.name && logKey.publicKey === log.publicKey);
   must(isOurs, 'other_key', `the bundle is of the log ${log.name} with the key ${keys.log}`);

@@ -20,7 +20,7 @@ import { type AnswerFault, checkPinnedAnswers, hasOracleLog } from './check-answ
 import { type CheckedEffects, checkEffectMacs, type EffectFault } from './check-effect-macs.ts';
 import { checkEffectTexts, type EffectTextLost } from './check-effect-texts.ts';
 
-/** A fault of a store, besides the faults that `verify` finds in its trajectories. */
+/** A fault of a store outside the trajectories, whose faults `verify` finds. */
 export type FsckFault =
   /** The database itself is damaged, or has rows that no trajectory reaches. */
   | { readonly code: 'damaged'; readonly detail: string }

@@ -8,7 +8,7 @@ import { type VerifyOptions, verifyStore } from '../verify.ts';
 export interface VerifiedEntries {
   /** Number of entries since the last checkpoint. */
   readonly entries: number;
-  /** Number of their trajectories, each of which was replayed from its first entry. */
+  /** Number of their trajectories. Each was replayed from its first entry. */
   readonly trajectories: number;
 }
 

@@ -55,7 +55,7 @@ export class Attempt {
     return this.#started;
   }
 
-  /** The log of the attempt, as far as a body may use it. */
+  /** The part of the attempt's log that a body may use. */
   get run(): Pick<TransactionRun, 'epoch' | 'call' | 'discard' | 'isGone'> | undefined {
     return this.#started?.run;
   }

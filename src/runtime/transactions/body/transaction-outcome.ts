@@ -47,7 +47,7 @@ export function unfinishedEffects(state: TransactionState | undefined): 'needs_h
   return state?.effects.some(({ phase }) => isUnresolved(phase)) === true ? 'needs_human' : 'waiting';
 }
 
-/** The outcome of each effect, as far as this process knows it. */
+/** The outcome of each effect, if this process knows it. */
 export function outcomesOf({ effects, state }: TransactionRun): EffectOutcome[] {
   return (effects as readonly CallRecord[]).map(({ key: id, tool, answer, isTooLong, isUnreadable }, n) => ({
     id,

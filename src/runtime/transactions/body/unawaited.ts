@@ -7,7 +7,7 @@ import type { TimeLimit } from '../limits/time-limit.ts';
 interface StartedCall {
   readonly what: string;
   made: Promise<unknown> | undefined;
-  /** The error of a failed operation, as far as the body can see it. */
+  /** The error of a failed operation, if the body can see it. */
   failed: { readonly error: unknown } | undefined;
 }
 

@@ -112,7 +112,7 @@ export class TransactionEngine {
    */
   readonly #blocked = new Map<number, number>();
   readonly #failures: RecoveryFailures;
-  /** Trajectories whose tools this store calls, as far as they were looked up. */
+  /** The looked-up trajectories whose tools this store calls. */
   readonly #own = new Set<string>();
   #isClosing = false;
   /** The error for calls after close. */

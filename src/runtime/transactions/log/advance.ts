@@ -79,7 +79,7 @@ export class TransactionRun implements UndoBudgetHolder {
   #cause: string | undefined;
   /** Whether the planned action declares `onFailure`. */
   #hasOnFailure = false;
-  /** The ruling on the `onFailure` action, as far as this process has proposed it. */
+  /** The ruling on the `onFailure` action, if this process has proposed it. */
   #ruledOnFailure: Ruling | undefined;
   /** The calls of the commit that may still be compensated. */
   #planned: readonly LoggedEffect[] = [];
@@ -341,7 +341,7 @@ export class TransactionRun implements UndoBudgetHolder {
       : { entry, is: 'committed', planned: effects };
   }
 
-  /** The ruling on the `onFailure` action, as far as this process has proposed it. */
+  /** The ruling on the `onFailure` action, if this process has proposed it. */
   get ruledOnFailure(): Ruling | undefined {
     return this.#ruledOnFailure;
   }

@@ -26,7 +26,7 @@ export function blobsOf(calls: readonly PreparedCall[]): readonly BlobRow[] {
   return calls.flatMap(({ blobs }) => blobs);
 }
 
-/** An effect with its input and answer, as far as this process has them. */
+/** An effect with its input and answer, if this process has them. */
 export interface CallRecord extends KnownEffect {
   readonly input?: Json;
   readonly answer?: Json;

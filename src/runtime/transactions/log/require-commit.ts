@@ -48,7 +48,7 @@ export async function requireCommit(
   if (!ACTING.has(state.phase) || entry === undefined) return new Set();
   const row = await ledger.entry(entry);
   const payload = row?.trajectory_id === trajectoryId ? readRow(row).payload : undefined;
-  if (payload?.kind !== 'commit') throw logDamaged(epoch, `names ${entry}, which is no commit of ${trajectoryId}`);
+  if (payload?.kind !== 'commit') throw logDamaged(epoch, `names ${entry}, which is not a commit of ${trajectoryId}`);
   if (payload.epoch !== epoch)
     throw logDamaged(epoch, `names the commit ${entry}, which belongs to transaction ${payload.epoch}`);
   const inputs = new Map(payload.delta.effects.map(({ id, effect }) => [id, effect]));

@@ -103,7 +103,7 @@ export class ToolCalls {
     this.leaving = leaving;
   }
 
-  /** The batches, as far as the tools of this process define them. */
+  /** The batches that the tools of this process define. */
   get batches(): { readonly batchOf?: BatchOf } {
     const { tools } = this.ports;
     const batchOf = batchesOf(this.effects.map(({ tool }) => tools.get(tool)?.spec));

@@ -43,7 +43,7 @@ export class BatchJob extends WaitingCaller<CommitResult> {
   readonly batch: Batch;
   readonly rows: number;
   readonly bytes: number;
-  /** The error because of which the job is sent again. */
+  /** The error that sends the job again. */
   #doubt: StoreError | undefined;
 
   constructor(batch: Batch, resolve: (result: CommitResult) => void, reject: (error: StoreError) => void) {

@@ -165,7 +165,7 @@ function shownText(settings: Settings): string {
   return [...lines, ...events].join('\n');
 }
 
-/** A token is no text for a terminal. */
+/** A token does not belong on a terminal. */
 function withoutTokens(settings: Settings): Settings {
   const text = tokensIn(settings).reduce((all, token) => all.replaceAll(token, '<a token>'), JSON.stringify(settings));
   return JSON.parse(text) as Settings;

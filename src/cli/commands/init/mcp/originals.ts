@@ -49,7 +49,7 @@ export function readOriginals(server: string): readonly Original[] {
   }
   const { success, data } = stored.safeParse(jsonOrUndefined(text));
   if (success) return data.entries;
-  throw new CliError('bad_input', `${path} is no list of original entries. Restore the file, or move it away.`);
+  throw new CliError('bad_input', `${path} is not a list of original entries. Restore the file, or move it away.`);
 }
 
 export function writeOriginals(server: string, entries: readonly Original[]): void {

@@ -2,7 +2,7 @@ import { isMap, isSeq, parseDocument } from 'yaml';
 import { readRules } from '#domains/gateway';
 import type { ListedTool } from './start.ts';
 
-/** A server with its tools, for which rules are proposed. */
+/** A server whose tools get proposed rules. */
 export interface RuledServer {
   readonly server: string;
   readonly tools: readonly ListedTool[];
