@@ -1,5 +1,5 @@
 /**
- * The cost of traces: a step that without a tracer beside the bare function, and proposals with
+ * The cost of traces: a step without a tracer beside the bare function, and proposals with
  * a tracer that does nothing, and with spans of OpenTelemetry, beside proposals without a tracer.
  */
 import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base';

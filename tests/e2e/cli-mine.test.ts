@@ -87,7 +87,7 @@ test.each<[string, string[], string]>([
   ['a share above a half', ['--chance', '0.9'], 'Pass a number from 0 to 0.5'],
   ['a file that is missing', ['--rules', 'none.yaml'], 'none.yaml'],
   ['no good run', ['--good', 'empty.txt'], 'empty.txt names no run'],
-  ['a new file', ['--accept', 'bound-00000000', '--write', 'none.yaml'], 'There is not a rules file none.yaml'],
+  ['a new file', ['--accept', 'bound-00000000', '--write', 'none.yaml'], 'There is no rules file none.yaml'],
 ])('%s is misuse', async (_, args, message) => {
   expect(await mine(...args)).toMatchObject({ code: 2, err: expect.stringContaining(message) });
 });

@@ -104,7 +104,7 @@ function requireRulesFile(path: string): void {
   if (existsSync(path)) return;
   throw new CliError(
     'usage',
-    `There is not a rules file ${path}, to which --write adds rules. Create it with a line such as "id: desk", or print the rules without --write.`,
+    `There is no rules file ${path}, to which --write adds rules. Create it with a line such as "id: desk", or print the rules without --write.`,
   );
 }
 
