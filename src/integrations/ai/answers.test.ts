@@ -74,7 +74,8 @@ describe.each([
         { id: 'c2' },
       ],
     });
-    expect(before.messages).toEqual(first.messages);
+    const waits = { type: 'text', value: expect.stringContaining('waits for a person') };
+    expect((await it.resume(before.messages)).told).toMatchObject({ c0: { value: 'paid ann' }, c1: waits, c2: waits });
     await decide(it, large, 'approve');
     expect((await assizeAnswers(it.tools, first.messages)).waiting).toMatchObject([{ id: 'c2' }]);
     await decide(it, other, 'reject');
@@ -117,6 +118,82 @@ describe.each([
     const { waiting, messages } = await assizeAnswers(it.tools, await convertToModelMessages(chat));
     expect(waiting).toEqual([]);
     expect((await it.resume(messages)).told).toMatchObject({ c1: { value: 'paid bob' } });
+    expect(it.made).toHaveLength(1);
+  });
+
+  test.each([
+    ['before', 'approve', { value: 'paid bob' }],
+    ['after', 'approve', { value: 'paid bob' }],
+    ['before', 'reject', { type: 'execution-denied', reason: expect.stringContaining('rejected') }],
+  ] as const)('the user writes on %s the ledger is asked: %s', async (when, decision, end) => {
+    const it = await runOf(way);
+    const first = await it.start([pay('c0', 'ann', 5), large]);
+    const question = { role: 'user', content: 'Is it paid by now?' } as const;
+    const told =
+      when === 'after'
+        ? [...(await assizeAnswers(it.tools, first.messages)).messages, question]
+        : (await assizeAnswers(it.tools, [...first.messages, question])).messages;
+    const second = await it.resume(told);
+    const waits = { type: 'text', value: expect.stringContaining('waits for a person') };
+    expect(second.told).toMatchObject({ c0: { value: 'paid ann' }, c1: waits });
+    expect(it.made).toHaveLength(1);
+    await decide(it, large, decision);
+    // From the messages of either side: a client may not keep the interim result.
+    for (const messages of [second.messages, [...first.messages, question], second.messages]) {
+      const answers = await assizeAnswers((await it.copy()).tools, [...messages, question]);
+      expect(answers.waiting).toEqual([]);
+      expect((await it.resume(answers.messages)).told).toMatchObject({ c1: end });
+      expect((await assizeAnswers(it.tools, answers.messages)).messages).toEqual(answers.messages);
+    }
+    expect(it.made).toHaveLength(decision === 'approve' ? 2 : 1);
+  });
+
+  test('of two calls of which one waits, the other one is made meanwhile', async () => {
+    const it = await runOf(way);
+    const other = pay('c2', 'eve', 900);
+    const first = await it.start([large, other]);
+    await decide(it, large, 'approve');
+    const before = await assizeAnswers(it.tools, first.messages);
+    expect(before.waiting).toMatchObject([{ id: 'c2' }]);
+    const second = await it.resume(before.messages);
+    expect(second.told).toMatchObject({ c1: { value: 'paid bob' }, c2: { type: 'text' } });
+    await decide(it, other, 'approve');
+    const { messages } = await assizeAnswers(it.tools, second.messages);
+    expect((await it.resume(messages)).told).toMatchObject({ c1: { value: 'paid bob' }, c2: { value: 'paid eve' } });
+    expect(it.made).toEqual([large.args, other.args]);
+  });
+
+  test('a call that fails after the user wrote on is told as failed, once', async () => {
+    const it = await runOf(way, {
+      pays: () => {
+        throw new Error('no such account');
+      },
+    });
+    const first = await it.start([large]);
+    await decide(it, large, 'approve');
+    const asked = [...first.messages, { role: 'user', content: 'And?' } as const];
+    for (const _again of [1, 2])
+      expect((await it.resume((await assizeAnswers(it.tools, asked)).messages)).told).toMatchObject({
+        c1: { type: 'error-text', value: expect.stringContaining('no such account') },
+      });
+    expect(it.made).toHaveLength(1);
+  });
+
+  test('a call in doubt after the user wrote on is told so until it is settled', async () => {
+    const it = await runOf(way, {
+      pays: () => {
+        throw Object.assign(new Error('cut'), { code: 'ECONNRESET' });
+      },
+    });
+    const first = await it.start([large]);
+    await decide(it, large, 'approve');
+    const asked = [...first.messages, { role: 'user', content: 'And?' } as const];
+    const { messages } = await assizeAnswers(it.tools, asked);
+    expect((await it.resume(messages)).told).toMatchObject({ c1: { type: 'error-text' } });
+    await it.gate.port.report('r1.c1', { outcome: 'done', result: { value: 'paid bob' } });
+    expect((await it.resume((await assizeAnswers(it.tools, messages)).messages)).told).toMatchObject({
+      c1: { value: 'paid bob' },
+    });
     expect(it.made).toHaveLength(1);
   });
 

@@ -1,14 +1,26 @@
-import type { ModelMessage, ToolApprovalRequest, ToolApprovalResponse, ToolCallPart, ToolSet } from 'ai';
+import type {
+  ModelMessage,
+  ToolApprovalRequest,
+  ToolApprovalResponse,
+  ToolCallPart,
+  ToolResultPart,
+  ToolSet,
+} from 'ai';
 import { arg, checkArgument } from '#base';
 import type { HeldCall } from '#calls';
+import { waitsText } from '../tool-calls/index.ts';
 import { answeredIn, callsIn, requestsIn } from './asked-in.ts';
 import { gateOf } from './assize-tools.ts';
+import { interim, isWrittenOn, withoutInterim, withResults } from './results-in.ts';
 
 /** A run as the ledger sees it. */
 export interface LedgerAnswers {
-  /** The calls that still wait for a person. While there are any, the run cannot go on. */
+  /** The calls that still wait for a person. */
   readonly waiting: readonly HeldCall[];
-  /** The messages with the ledger's answer to each question, for the next `generateText`. */
+  /**
+   * The messages with the ledger's answer to each question, for the next `generateText`. A call
+   * that waits has an interim result, which says so, until a later `assizeAnswers` replaces it.
+   */
   readonly messages: ModelMessage[];
 }
 
@@ -17,8 +29,11 @@ export interface LedgerAnswers {
  * message is recorded first, an approval as well as a rejection, if the program names its person.
  * A call that was decided in the console needs no response.
  *
- * @throws AiSdkError; ArgumentError `bad_argument`; the errors of `Gate.judge` and of
- * `CallPort.decide`
+ * Where the messages go on after a question, as the user has written meanwhile, the SDK makes the
+ * call no more. It is made here then, once, and its result stands beside it.
+ *
+ * @throws AiSdkError; ArgumentError `bad_argument`; the errors of `Gate.judge`, of `Gate.run`
+ * and of `CallPort.decide`
  */
 export async function assizeAnswers(
   tools: ToolSet,
@@ -28,19 +43,27 @@ export async function assizeAnswers(
   checkArgument(arg.object, tools, 'tools');
   checkArgument(arg.list(arg.object), messages, 'messages');
   checkArgument(arg.object, toolsContext, 'toolsContext');
+  const asked = withoutInterim(messages);
   const waiting: HeldCall[] = [];
   const responses: ToolApprovalResponse[] = [];
-  for (const { request, call } of openQuestions(messages)) {
+  const results: ToolResultPart[] = [];
+  for (const { request, call } of openQuestions(asked)) {
     const { toolName, toolCallId, input } = call;
     const gated = Object.hasOwn(tools, toolName) ? gateOf(tools[toolName]) : undefined;
     if (gated === undefined) continue;
-    const place = { toolCallId, messages, context: toolsContext[toolName] };
+    const place = { toolCallId, messages: asked, context: toolsContext[toolName] };
+    const result = { type: 'tool-result', toolCallId, toolName } as const;
     const end = await gated.judged(input, place);
     const held = end.end === 'pending' ? await gated.gate.held(gated.callOf(input, place), end) : undefined;
-    if (held !== undefined) waiting.push(held);
-    else responses.push(responseTo(request, end.end === 'refused' ? end.reason : undefined));
+    if (held !== undefined) {
+      waiting.push(held);
+      results.push(interim({ ...result, output: { type: 'text', value: waitsText(held.reason) } }));
+    } else if (isWrittenOn(asked, toolCallId)) {
+      const { output, isFinal } = await gated.output(input, place);
+      results.push(isFinal ? { ...result, output } : interim({ ...result, output }));
+    } else responses.push(responseTo(request, end.end === 'refused' ? end.reason : undefined));
   }
-  return { waiting, messages: answered(messages, responses) };
+  return { waiting, messages: answered(withResults(asked, results), responses) };
 }
 
 interface OpenQuestion {

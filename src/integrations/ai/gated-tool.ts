@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { asSchema, type Tool, type ToolExecutionOptions } from 'ai';
+import { asSchema, type Tool, type ToolExecutionOptions, type ToolResultPart } from 'ai';
 import type { Json } from '#base';
 import {
   type BegunCall,
@@ -14,7 +14,7 @@ import {
   runCallIdOf,
   toPlain,
 } from '#calls';
-import { makeOptions, notKept, personOf, runTool } from '../tool-calls/index.ts';
+import { makeOptions, notKept, personOf, runTool, type ToolRun } from '../tool-calls/index.ts';
 import { answerIn, type GivenAnswer, isResumed } from './asked-in.ts';
 import { AiSdkError } from './errors.ts';
 import type { AiSdkOptions, CallPlace } from './options.ts';
@@ -22,6 +22,12 @@ import { digestIn } from './question.ts';
 
 /** A tool with its call, as the SDK makes it. */
 export type Execute = NonNullable<Tool['execute']>;
+
+/** The result of a call, in the form of the model. Another may follow, unless it is final. */
+export interface ToolOutput {
+  readonly output: ToolResultPart['output'];
+  readonly isFinal: boolean;
+}
 
 /** Takes the results of a tool that gives several, one after the other. */
 export type Take = (result: unknown) => void;
@@ -97,20 +103,47 @@ export class GatedTool {
    */
   async execute(input: unknown, options: ToolExecutionOptions<unknown>, take?: Take): Promise<unknown> {
     options.abortSignal?.throwIfAborted();
+    const { run, id } = this.callOf(input, { ...options, context: options.context });
+    const refused = this.#refused.get(runCallIdOf(run, id));
+    if (refused !== undefined) throw errorOf(refused);
+    return endValue(await this.#run(input, options, take), take);
+  }
+
+  /**
+   * Makes a call that the messages have gone on without. Its result is as the model is told it.
+   *
+   * @throws AiSdkError; the errors of `Gate.run`
+   */
+  async output(input: unknown, place: CallPlace): Promise<ToolOutput> {
+    const { toolCallId, messages, context } = place;
+    const ran = await this.#run(input, { toolCallId, messages: [...messages], context });
+    const { end } = ran;
+    const isFinal = end.end !== 'pending' && (end.end !== 'doubt' || end.settled !== undefined);
+    if (end.end === 'refused') return { output: { type: 'execution-denied', reason: end.reason }, isFinal };
+    try {
+      return { output: await this.#told(toolCallId, input, endValue(ran)), isFinal };
+    } catch (error) {
+      const text = error instanceof Error ? error.message : String(error);
+      return { output: { type: 'error-text', value: text }, isFinal };
+    }
+  }
+
+  async #told(toolCallId: string, input: unknown, output: unknown): Promise<ToolResultPart['output']> {
+    const own = await this.#tool.toModelOutput?.({ toolCallId, input, output });
+    if (own !== undefined) return own;
+    if (typeof output === 'string') return { type: 'text', value: output };
+    return { type: 'json', value: JSON.parse(JSON.stringify(output) ?? 'null') };
+  }
+
+  async #run(input: unknown, options: ToolExecutionOptions<unknown>, take?: Take): Promise<ToolRun<unknown>> {
     const place = { ...options, context: options.context };
     const call = this.callOf(input, place);
-    const refused = this.#refused.get(runCallIdOf(call.run, call.id));
-    if (refused !== undefined) throw errorOf(refused);
     const make = async ({ args }: BegunCall): Promise<unknown> => {
       const given = isDeepStrictEqual(args, call.args) ? input : await this.#validated(args);
       return this.#made(given, options, take);
     };
     const toRecord = (result: unknown): Json => toPlain(result) ?? UNKEPT;
-    const given = this.#optionsAt(place, options.abortSignal);
-    const { end, live } = await runTool(this.gate, call, { make, toRecord }, given);
-    if (live === undefined) return recorded(end, take);
-    if ('thrown' in live) throw live.thrown;
-    return live.value;
+    return runTool(this.gate, call, { make, toRecord }, this.#optionsAt(place, options.abortSignal));
   }
 
   callOf(input: unknown, place: CallPlace): GateCall {
@@ -176,6 +209,13 @@ export class GatedTool {
     }
     return last;
   }
+}
+
+/** The value of a call, or its error. */
+function endValue({ end, live }: ToolRun<unknown>, take?: Take): unknown {
+  if (live === undefined) return recorded(end, take);
+  if ('thrown' in live) throw live.thrown;
+  return live.value;
 }
 
 /** The result of a call that was made before. */
