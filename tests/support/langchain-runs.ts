@@ -3,11 +3,18 @@ import { AIMessage, type BaseMessage, HumanMessage, type ToolMessage } from '@la
 import { fakeModel } from '@langchain/core/testing';
 import { tool } from '@langchain/core/tools';
 import { Command, MemorySaver, MessagesAnnotation, StateGraph } from '@langchain/langgraph';
-import { ToolNode } from '@langchain/langgraph/prebuilt';
 import { createAgent } from 'langchain';
 import { z } from 'zod';
 import type { Gate } from '#calls';
-import { type AssizeInterrupt, assizeMiddleware, gatedTools, type LangChainOptions } from '#integrations/langchain';
+import {
+  type AssizeInterrupt,
+  assizeAnswers,
+  assizeMiddleware,
+  gatedToolNode,
+  gatedTools,
+  type LangChainOptions,
+  type ToolConfig,
+} from '#integrations/langchain';
 import { observationsOf } from '#ledger';
 import { openStore } from '#stores';
 import { openShop } from './gated-shop.ts';
@@ -39,24 +46,30 @@ interface Parts {
   readonly calls: readonly Call[];
   readonly checkpointer: MemorySaver;
   readonly tools: readonly ReturnType<typeof payTool>[];
+  /** Takes the messages of each question to the model. */
+  readonly asked: (messages: readonly BaseMessage[]) => void;
 }
 
-export const agent: Make = ({ gate, options, calls, checkpointer, tools }) => {
+export const agent: Make = ({ gate, options, calls, checkpointer, tools, asked }) => {
   const model = fakeModel();
   // A run that is resumed or forked asks the model anew, with the messages until there.
   for (let i = 0; i < 20; i++)
-    model.respond((messages) =>
-      messages.at(-1)?.type === 'tool' ? new AIMessage('bye') : new AIMessage({ content: '', tool_calls: [...calls] }),
-    );
+    model.respond((messages) => {
+      asked(messages);
+      const isDone = messages.at(-1)?.type === 'tool';
+      return isDone ? new AIMessage('bye') : new AIMessage({ content: '', tool_calls: [...calls] });
+    });
   const made = createAgent({ model, tools: [...tools], middleware: [assizeMiddleware(gate, options)], checkpointer });
   return made as unknown as Graph;
 };
 
-export const bareGraph: Make = ({ gate, options, calls, checkpointer, tools }) => {
-  const node = new ToolNode([...gatedTools(gate, tools, options)]);
+export const bareGraph: Make = ({ gate, options, calls, checkpointer, tools, asked }) => {
   return new StateGraph(MessagesAnnotation)
-    .addNode('model', () => ({ messages: [new AIMessage({ content: '', tool_calls: [...calls] })] }))
-    .addNode('tools', node)
+    .addNode('model', async (state, config) => {
+      asked((await assizeAnswers(gatedTools(gate, tools, options), state.messages, config as ToolConfig)).messages);
+      return { messages: [new AIMessage({ content: '', tool_calls: [...calls] })] };
+    })
+    .addNode('tools', gatedToolNode(gate, tools, options))
     .addEdge('__start__', 'model')
     .addEdge('model', 'tools')
     .compile({ checkpointer }) as unknown as Graph;
@@ -105,6 +118,8 @@ export class Run {
   /** The payments that were made, by this run and by its copies. */
   readonly made: Paid[];
   readonly checkpointer: MemorySaver;
+  /** The messages of each question to the model. */
+  readonly asked: (readonly BaseMessage[])[] = [];
   readonly #parts: RunParts;
   #calls: readonly Call[];
   #graph: Graph | undefined;
@@ -119,7 +134,8 @@ export class Run {
 
   get graph(): Graph {
     const { make, options, made, pays, gate, checkpointer } = this.#parts;
-    this.#graph ??= make({ gate, options, calls: this.#calls, checkpointer, tools: [payTool(made, pays)] });
+    const asked = (messages: readonly BaseMessage[]): unknown => this.asked.push(messages);
+    this.#graph ??= make({ gate, options, calls: this.#calls, checkpointer, tools: [payTool(made, pays)], asked });
     return this.#graph;
   }
 

@@ -11,7 +11,7 @@ import type { HeldCall } from '#calls';
 import { waitsText } from '../tool-calls/index.ts';
 import { answeredIn, callsIn, requestsIn } from './asked-in.ts';
 import { gateOf } from './assize-tools.ts';
-import { interim, isWrittenOn, withoutInterim, withResults } from './results-in.ts';
+import { isWrittenOn, withoutInterim, withResults } from './results-in.ts';
 
 /** A run as the ledger sees it. */
 export interface LedgerAnswers {
@@ -57,10 +57,9 @@ export async function assizeAnswers(
     const held = end.end === 'pending' ? await gated.gate.held(gated.callOf(input, place), end) : undefined;
     if (held !== undefined) {
       waiting.push(held);
-      results.push(interim({ ...result, output: { type: 'text', value: waitsText(held.reason) } }));
+      results.push({ ...result, output: { type: 'text', value: waitsText(held.reason) } });
     } else if (isWrittenOn(asked, toolCallId)) {
-      const { output, isFinal } = await gated.output(input, place);
-      results.push(isFinal ? { ...result, output } : interim({ ...result, output }));
+      results.push({ ...result, output: await gated.output(input, place) });
     } else responses.push(responseTo(request, end.end === 'refused' ? end.reason : undefined));
   }
   return { waiting, messages: answered(withResults(asked, results), responses) };

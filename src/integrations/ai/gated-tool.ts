@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { asSchema, type Tool, type ToolExecutionOptions, type ToolResultPart } from 'ai';
-import type { Json } from '#base';
+import { isInstance, type Json } from '#base';
 import {
   type BegunCall,
   type CallEnd,
@@ -14,7 +14,7 @@ import {
   runCallIdOf,
   toPlain,
 } from '#calls';
-import { makeOptions, notKept, personOf, runTool, type ToolRun } from '../tool-calls/index.ts';
+import { interimText, makeOptions, notKept, personOf, runTool, type ToolRun } from '../tool-calls/index.ts';
 import { answerIn, type GivenAnswer, isResumed } from './asked-in.ts';
 import { AiSdkError } from './errors.ts';
 import type { AiSdkOptions, CallPlace } from './options.ts';
@@ -23,11 +23,8 @@ import { digestIn } from './question.ts';
 /** A tool with its call, as the SDK makes it. */
 export type Execute = NonNullable<Tool['execute']>;
 
-/** The result of a call, in the form of the model. Another may follow, unless it is final. */
-export interface ToolOutput {
-  readonly output: ToolResultPart['output'];
-  readonly isFinal: boolean;
-}
+/** The result of a call, in the form of the model. */
+type ToolOutput = ToolResultPart['output'];
 
 /** Takes the results of a tool that gives several, one after the other. */
 export type Take = (result: unknown) => void;
@@ -118,17 +115,17 @@ export class GatedTool {
     const { toolCallId, messages, context } = place;
     const ran = await this.#run(input, { toolCallId, messages: [...messages], context });
     const { end } = ran;
-    const isFinal = end.end !== 'pending' && (end.end !== 'doubt' || end.settled !== undefined);
-    if (end.end === 'refused') return { output: { type: 'execution-denied', reason: end.reason }, isFinal };
+    if (end.end === 'refused') return { type: 'execution-denied', reason: end.reason };
     try {
-      return { output: await this.#told(toolCallId, input, endValue(ran)), isFinal };
+      return await this.#told(toolCallId, input, endValue(ran));
     } catch (error) {
-      const text = error instanceof Error ? error.message : String(error);
-      return { output: { type: 'error-text', value: text }, isFinal };
+      const text = isInstance(error, Error) ? error.message : String(error);
+      const isOpen = end.end === 'pending' || (end.end === 'doubt' && end.settled === undefined);
+      return { type: 'error-text', value: isOpen ? interimText(text) : text };
     }
   }
 
-  async #told(toolCallId: string, input: unknown, output: unknown): Promise<ToolResultPart['output']> {
+  async #told(toolCallId: string, input: unknown, output: unknown): Promise<ToolOutput> {
     const own = await this.#tool.toModelOutput?.({ toolCallId, input, output });
     if (own !== undefined) return own;
     if (typeof output === 'string') return { type: 'text', value: output };

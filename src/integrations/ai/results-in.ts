@@ -1,25 +1,18 @@
 import type { ModelMessage, ToolResultPart } from 'ai';
+import { isInterimText } from '../tool-calls/index.ts';
+import { requestsIn } from './asked-in.ts';
 
-/** The mark of a result that stands in for the one that is not known yet. */
-const INTERIM = { assize: { isInterim: true } } as const;
-
-/** A result that a later `assizeAnswers` replaces. */
-export function interim(result: ToolResultPart): ToolResultPart {
-  return { ...result, providerOptions: { ...result.providerOptions, ...INTERIM } };
-}
-
-/** The messages without the results that stand in for others. */
+/** The messages without the interim results of calls that the SDK has asked about. */
 export function withoutInterim(messages: readonly ModelMessage[]): readonly ModelMessage[] {
+  const asked = new Set(requestsIn(messages).map(({ toolCallId }) => toolCallId));
+  const isInterim = ({ toolCallId, output }: ToolResultPart): boolean =>
+    asked.has(toolCallId) && 'value' in output && isInterimText(output.value);
   return messages.flatMap((message) => {
     if (message.role !== 'tool' || !Array.isArray(message.content)) return [message];
     const content = message.content.filter((part) => part.type !== 'tool-result' || !isInterim(part));
     if (content.length === message.content.length) return [message];
     return content.length === 0 ? [] : [{ ...message, content }];
   });
-}
-
-function isInterim({ providerOptions }: ToolResultPart): boolean {
-  return providerOptions?.['assize']?.['isInterim'] === true;
 }
 
 /** Whether the messages go on after a call without its result: the user has written, say. */

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { ToolMessage } from '@langchain/core/messages';
 import { interrupt, isGraphBubbleUp, isGraphInterrupt } from '@langchain/langgraph';
 import { isAssizeError, type Json } from '#base';
-import { errorOf, type Gate, type GateCall, type PendingEnd } from '#calls';
-import { makeOptions, notKept, personOf, runTool, type ToolRun } from '../tool-calls/index.ts';
+import { errorOf, type Gate, type GateCall, type HeldCall, type PendingEnd } from '#calls';
+import { interimText, makeOptions, notKept, personOf, runTool, type ToolRun, waitsText } from '../tool-calls/index.ts';
 import { nodeOf } from './answers.ts';
 import { LangChainError } from './errors.ts';
 import { type GivenAnswer, GivenAnswers } from './given-answers.ts';
@@ -47,6 +47,23 @@ export async function gatedCall(
   return new GatedCall(gate, call, make, options).result();
 }
 
+/**
+ * The result of a call that the messages have gone on without. It is made now if it may be, and
+ * never pauses the graph.
+ *
+ * @throws LangChainError; the errors of `Gate.run`
+ */
+export function pastCall(gate: Gate, call: GraphCall, make: MakeCall, options: LangChainOptions): Promise<PastResult> {
+  call.signal?.throwIfAborted();
+  return new GatedCall(gate, call, make, { ...options, waitMs: 0 }).past();
+}
+
+/** The result of a call that the messages have gone on without. `held`: it still waits. */
+export interface PastResult {
+  readonly result: ToolResult;
+  readonly held?: HeldCall;
+}
+
 class GatedCall {
   readonly #gate: Gate;
   readonly #call: GraphCall;
@@ -74,6 +91,18 @@ class GatedCall {
 
   result(): Promise<ToolResult> {
     return this.#siblings.run(() => this.#result());
+  }
+
+  async past(): Promise<PastResult> {
+    for (;;) {
+      const run = await this.#run();
+      const { end } = run;
+      if (end.end === 'doubt' && end.settled === undefined && this.#call.signal?.aborted !== true)
+        return { result: this.#told(interimText((errorOf(end) as Error).message)) };
+      if (end.end !== 'pending') return { result: await this.#ended(run) };
+      const held = await this.#gate.held(this.#asked, end);
+      if (held !== undefined) return { result: this.#told(waitsText(held.reason)), held };
+    }
   }
 
   async #result(): Promise<ToolResult> {

@@ -11,8 +11,9 @@
 export type { ToolOptions } from '../tool-calls/index.ts';
 export { answerTo, type CallAnswer, type CallDecision, type Paused } from './answer.ts';
 export { LangChainError, type LangChainErrorCode } from './errors.ts';
-export { gatedTools } from './gated-tools.ts';
+export { assizeAnswers, gatedToolNode, gatedTools, type ToolConfig } from './gated-tools.ts';
 export { assizeMiddleware } from './middleware.ts';
 export type { AnswerPlace, LangChainOptions } from './options.ts';
+export type { LedgerAnswers } from './past-results.ts';
 export type { AgUiInterrupt, AssizeInterrupt, PausedCall } from './pause.ts';
 export type { CallPlace, Configurable } from './place.ts';

@@ -124,8 +124,7 @@ describe.each([
     await it.start([pay('c1', 'bob', 5)]);
     const copy = await it.copy();
     const again = copy.resume(undefined, await it.before('tools'));
-    if (make === agent) await expect(again).rejects.toThrow('calls.settle');
-    else expect((await again).told).toMatchObject([{ content: expect.stringContaining('calls.settle') }]);
+    await expect(again).rejects.toThrow('calls.settle');
     expect(it.made).toHaveLength(1);
   });
 

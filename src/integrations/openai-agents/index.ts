@@ -13,4 +13,5 @@ export { OpenAIAgentsError, type OpenAIAgentsErrorCode } from './errors.ts';
 export { gatedTools } from './gated-tools.ts';
 export { heldCalls } from './held-calls.ts';
 export type { OpenAIAgentsOptions, StateAnswer } from './options.ts';
+export { assizeAnswers, type LedgerAnswers } from './past-results.ts';
 export { type RunStateVault, type RunStateVaultOptions, runStateVault } from './vault.ts';

@@ -5,6 +5,7 @@ import {
   type ToolGuardrailFunctionOutput,
   type ToolInputGuardrailData,
 } from '@openai/agents';
+import { toSmartString } from '@openai/agents/utils';
 import { isInstance, type Json } from '#base';
 import {
   type CallEnd,
@@ -15,7 +16,7 @@ import {
   type JudgedEnd,
   type MakeOptions,
 } from '#calls';
-import { makeOptions, personOf, runTool } from '../tool-calls/index.ts';
+import { interimText, makeOptions, personOf, runTool, type ToolRun, waitsText } from '../tool-calls/index.ts';
 import { answerTo } from './answers.ts';
 import { argsOf, inputOf, namedArgs } from './call-args.ts';
 import { OpenAIAgentsError } from './errors.ts';
@@ -26,6 +27,14 @@ import { isFailureText, recordedFailureText, ToldFailure } from './told-failure.
 type AnyTool = FunctionTool<any, any, any>;
 type Context = RunContext<any>;
 type Details = NonNullable<Parameters<AnyTool['invoke']>[2]>;
+
+type FunctionCallItem = NonNullable<Details['toolCall']>;
+
+/** The result of a call for the model. `held`: it still waits. */
+export interface PastResult {
+  readonly text: string;
+  readonly held?: HeldCall;
+}
 
 /** The calls of one tool: judged before the SDK makes them, and made once. */
 export class ToolCalls {
@@ -86,6 +95,40 @@ export class ToolCalls {
     const { signal, toolCall } = details ?? {};
     signal?.throwIfAborted();
     const call = this.#callOf(context, toolCall?.callId, argsOf(input));
+    const { end, live } = await this.#run(context, call, { input, details });
+    if (live === undefined) return this.#ended(end);
+    if ('thrown' in live) throw live.thrown;
+    return live.value;
+  }
+
+  /**
+   * The result of a call that the items have gone on without, made now if it may be.
+   *
+   * @throws OpenAIAgentsError; the errors of `Gate.run`
+   */
+  async past(context: Context, toolCall: FunctionCallItem): Promise<PastResult> {
+    const { callId, arguments: input } = toolCall;
+    const call = this.#callOf(context, callId, argsOf(input));
+    const { end, live } = await this.#run(context, call, { input, details: { toolCall } }, 0);
+    if (end.end === 'pending') {
+      const held = await this.#gate.held(call, end);
+      return held === undefined ? this.past(context, toolCall) : { text: waitsText(held.reason), held };
+    }
+    if (end.end === 'doubt' && end.settled === undefined) return { text: interimText(messageOf(errorOf(end))) };
+    if (live !== undefined && 'thrown' in live) return { text: messageOf(live.thrown) };
+    if (end.end === 'refused' || end.end === 'doubt') return { text: `The call was not made now: ${end.reason}` };
+    const failure = end.end === 'failed' ? recordedFailureText(end.error) : undefined;
+    if (live === undefined && end.end === 'failed') return { text: failure ?? messageOf(errorOf(end)) };
+    const output = live === undefined ? this.#ended(end) : live.value;
+    return { text: this.#tool.outputSchema === undefined ? toSmartString(output) : JSON.stringify(output) };
+  }
+
+  #run(
+    context: Context,
+    call: GateCall,
+    { input, details }: { readonly input: string; readonly details: Details | undefined },
+    waitMs?: number,
+  ): Promise<ToolRun<unknown>> {
     const tool = {
       make: ({ args }: Pick<GateCall, 'args'>) => this.#made(context, { input, details }, args, call.args),
       toRecord: (output: unknown): Json => {
@@ -93,14 +136,11 @@ export class ToolCalls {
         return toRecord(output);
       },
     };
-    const options = makeOptions(call.tool, this.#options, signal);
-    const { end, live } = await runTool(this.#gate, call, tool, {
-      ...options,
+    const options = makeOptions(call.tool, this.#options, details?.signal);
+    return runTool(this.#gate, call, tool, {
+      ...{ ...options, ...(waitMs !== undefined && { waitMs }) },
       isUnknown: (error) => !isInstance(error, ToldFailure) && options.isUnknown(error),
     });
-    if (live === undefined) return this.#ended(end);
-    if ('thrown' in live) throw live.thrown;
-    return live.value;
   }
 
   /**
@@ -182,4 +222,8 @@ export class ToolCalls {
     known?.delete(id);
     return judged;
   }
+}
+
+function messageOf(error: unknown): string {
+  return isInstance(error, Error) ? error.message : String(error);
 }

@@ -5,8 +5,8 @@
  * Guarantees: a tool is called only by the gate, and the value that it gave reaches its framework
  * as it is. The ledger keeps the record of the value.
  */
+export { interimText, isInterimText, waitsText } from './interim.ts';
 export { notKept } from './not-kept.ts';
 export { personOf } from './person-of.ts';
 export { makeOptions, TOOL_OPTIONS, type ToolOptions } from './tool-options.ts';
 export { runTool, type ToolRun } from './tool-run.ts';
-export { waitsText } from './waits-text.ts';

@@ -22,5 +22,11 @@ export const LANGCHAIN: Readonly<Record<string, Case | Exempt>> = {
     0: MADE,
     '1.0': PORT,
   }),
+  gatedToolNode: takes(langchain.gatedToolNode as never, () => [gate(), [], options()], { 0: MADE, 1: PORT }),
+  'assizeAnswers of LangChain': takes(langchain.assizeAnswers as never, () => [[], [], { configurable: {} }], {
+    0: PORT,
+    1: PORT,
+    2: PORT,
+  }),
   answerTo: takes(langchain.answerTo as never, () => [paused(), { type: 'reject', message: 'no' }]),
 };

@@ -14,6 +14,11 @@ export const OPENAI_AGENTS: Readonly<Record<string, Case | Exempt>> = {
     0: MADE,
     '1.0': PORT,
   }),
+  'assizeAnswers of the OpenAI Agents SDK': takes(agents.assizeAnswers as never, () => [[tool()], [], {}], {
+    0: PORT,
+    1: PORT,
+    2: PORT,
+  }),
   heldCalls: takes(agents.heldCalls as never, () => [state()], { 0: MADE }),
   runStateVault: takes(agents.runStateVault as never, () => [{ folder: '/nowhere/runs' }], { '0.folder': PATH }),
 };
