@@ -121,7 +121,10 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   'tools/mail': ['nodemailer/lib/mail-composer', 'nodemailer/lib/smtp-connection', 'zod'],
   'integrations/cedar': ['@cedar-policy/cedar-wasm', '@cedar-policy/cedar-wasm/nodejs', 'zod'],
   'integrations/ai': ['ai'],
-  'integrations/langchain': ['langchain', '@langchain/core/messages', '@langchain/core/tools', '@langchain/langgraph'],
+  'integrations/langchain': [
+    ...['langchain', '@langchain/core/messages', '@langchain/core/tools'],
+    ...['@langchain/langgraph', '@langchain/langgraph/prebuilt'],
+  ],
   'integrations/openai-agents': ['@openai/agents', '@openai/agents/utils'],
   'integrations/otel': ['@opentelemetry/api'],
   domains: ['zod', 'assize', 'assize/unstable/domains/budget'],

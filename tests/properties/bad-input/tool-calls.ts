@@ -5,6 +5,9 @@ const SHARED = 'no entry of the package: the integrations call it with what they
 
 export const TOOL_CALLS: Readonly<Record<string, Exempt>> = {
   makeOptions: exempt(SHARED),
+  interimText: exempt(SHARED),
+  isInterimText: exempt(SHARED),
+  waitsText: exempt(SHARED),
   notKept: exempt(SHARED),
   personOf: exempt(SHARED),
   runTool: exempt(SHARED),
