@@ -15,7 +15,8 @@ export interface LedgerAnswers {
 
 /**
  * The items of a conversation with a result for each call of `gatedTools` that has none, as the
- * user wrote on while it waited. An approved call is made now, once. Pass the items to the next run.
+ * user wrote on while it waited. An approved call is made now, once. The items are for the next
+ * run.
  *
  * @param from - the state of a run that was interrupted, whose own history leaves out the calls
  * that wait; or the items of a later run
