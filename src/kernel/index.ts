@@ -136,7 +136,7 @@ export { adjudicateHalt, HALT_ACTION } from './judge/halt.ts';
 export type { InputCall, Inputs } from './judge/inputs.ts';
 export { failureIntent } from './judge/on-failure.ts';
 export { plannedCalls } from './judge/planned-calls.ts';
-export { type HeldBy, heldBy, type Reservation } from './judge/reservations.ts';
+export { type HeldBy, heldBy, type Reservation, type Waiting, waitingNear } from './judge/reservations.ts';
 export { adjudicateEffectDecision, RESOLVE_EFFECT_ACTION } from './judge/resolve-effect.ts';
 export { adjudicateRevocation, REVOKE_ACTION } from './judge/revoke.ts';
 export {

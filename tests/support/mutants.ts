@@ -456,8 +456,13 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'ignores a reservation',
-    file: 'runtime/propose/decide/decide-proposal.ts',
-    changes: [['writer.reservations.of(chain, domain, at);', 'writer.reservations.of(chain, domain, at) && [];']],
+    file: 'runtime/writer/freeze.ts',
+    changes: [
+      [
+        'reservations.near({ chain, domain, world }, changes, at);',
+        'reservations.near({ chain, domain, world }, changes, at) && [];',
+      ],
+    ],
     by: 'reservations',
     property: 'others go on beside pending proposals',
   },
@@ -789,8 +794,13 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'lets proposals pass beside a reservation',
-    file: 'runtime/propose/decide/decide-proposal.ts',
-    changes: [['writer.reservations.of(chain, domain, at);', 'writer.reservations.of(chain, domain, at) && [];']],
+    file: 'runtime/writer/freeze.ts',
+    changes: [
+      [
+        'reservations.near({ chain, domain, world }, changes, at);',
+        'reservations.near({ chain, domain, world }, changes, at) && [];',
+      ],
+    ],
     by: 'mixed-schedules',
     property: 'Lemmas A.48, A.49',
   },

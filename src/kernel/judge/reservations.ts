@@ -1,10 +1,11 @@
-import { copyJson, parsePointer, WORLD_LIMITS } from '#canon';
+import { copyJson, parsePointer, toPointer, WORLD_LIMITS } from '#canon';
 import type { Change } from '../domain/change.ts';
 import type { Rule } from '../domain/domain.ts';
 import { EVERYTHING, type Pattern, patternText } from '../domain/footprint.ts';
+import { type Keys, NO_KEYS } from '../domain/keys.ts';
 import { changesOf } from '../state/changes.ts';
 import { Draft } from '../state/draft.ts';
-import { overlapsPattern } from '../state/members.ts';
+import { memberAt, overlapsPattern } from '../state/members.ts';
 import { applyOperation } from '../state/operations.ts';
 import { type PatchOperation, patchesOf } from '../state/patches.ts';
 import type { Finding } from './finding.ts';
@@ -17,9 +18,77 @@ export interface Reservation {
   readonly operations: Operations;
 }
 
+/** A waiting proposal by the places that it would change. */
+export interface Waiting {
+  readonly places: readonly Keys[];
+}
+
+/**
+ * The waiting proposals that a rule sees together with a change of these places. The others cannot
+ * spoil it, so nobody has to read what they would write.
+ */
+export function waitingNear<One extends Waiting>(
+  { domain: { rules }, state }: World,
+  changed: readonly Keys[],
+  waiting: readonly One[],
+): One[] {
+  const met = rules.flatMap((rule) => {
+    const own = touchOf(rule, changed);
+    if (own === undefined) return [];
+    // A change of a list can move its other members.
+    const isWhole = own === 'all' || [...own].some((place) => isInList(state, parsePointer(place)));
+    return [{ rule, own: isWhole ? 'all' : own } as const];
+  });
+  return waiting.filter(({ places }) =>
+    met.some(({ rule, own }) => {
+      const other = knownTouch(rule, places);
+      return other !== undefined && areTogether(own, other);
+    }),
+  );
+}
+
+/** The members that a rule checks each on its own, or all that it reads. */
+type Touch = ReadonlySet<string> | 'all';
+
+function touchOf({ spec, patterns, member }: Rule, places: readonly Keys[]): Touch | undefined {
+  const met = places.filter((keys) => patterns.some((pattern) => overlapsPattern(pattern, keys)));
+  if (met.length === 0) return undefined;
+  if (spec.kind !== 'each' || member === undefined || patterns.length > 1) return 'all';
+  const depth = member.segments.length;
+  if (met.some(({ length }) => length < depth)) return 'all';
+  return new Set(met.map((keys) => toPointer(keys.slice(0, depth))));
+}
+
+function isInList(state: World['state'], member: Keys): boolean {
+  return Array.isArray(memberAt(state, { segments: member.slice(0, -1), append: false }, NO_KEYS));
+}
+
+/** The places of a proposal stay the same as long as it waits. */
+const TOUCHES: WeakMap<Rule, WeakMap<readonly Keys[], Touch | 'none'>> = new WeakMap();
+
+function knownTouch(rule: Rule, places: readonly Keys[]): Touch | undefined {
+  let known = TOUCHES.get(rule);
+  if (known === undefined) {
+    known = new WeakMap();
+    TOUCHES.set(rule, known);
+  }
+  let touch = known.get(places);
+  if (touch === undefined) {
+    touch = touchOf(rule, places) ?? 'none';
+    known.set(places, touch);
+  }
+  return touch === 'none' ? undefined : touch;
+}
+
+function areTogether(one: Touch, other: Touch): boolean {
+  if (one === 'all' || other === 'all') return true;
+  const [less, more] = one.size < other.size ? [one, other] : [other, one];
+  return [...less].some((member) => more.has(member));
+}
+
 /** The waiting proposal that a change would spoil, and the rule that would not pass. */
-export interface HeldBy<Waiting extends Reservation> {
-  readonly by: Waiting;
+export interface HeldBy<Held extends Reservation> {
+  readonly by: Held;
   readonly invariantId: string;
 }
 
@@ -34,11 +103,11 @@ const OPEN_MAX = 4;
  * these or nothing. A waiting proposal that breaks a rule itself, and so needs an override, does
  * not count for that rule. The state is unchanged.
  */
-export function heldBy<Waiting extends Reservation>(
+export function heldBy<Held extends Reservation>(
   world: World,
   own: Operations,
-  waiting: readonly Waiting[],
-): HeldBy<Waiting> | undefined {
+  waiting: readonly Held[],
+): HeldBy<Held> | undefined {
   for (const among of choicesOf(world, own, waiting)) {
     const held = heldAmong(world, own, among);
     if (held !== undefined) return held;
@@ -47,11 +116,11 @@ export function heldBy<Waiting extends Reservation>(
 }
 
 /** The same for a draft, which is undone if a waiting proposal holds it. */
-export function heldDraft<Waiting extends Reservation>(
+export function heldDraft<Held extends Reservation>(
   world: World,
   { draft, changes }: { readonly draft: Draft; readonly changes: readonly Change[] },
-  waiting: readonly Waiting[],
-): { readonly held: HeldBy<Waiting> } | { readonly draft: Draft; readonly changes: readonly Change[] } {
+  waiting: readonly Held[],
+): { readonly held: HeldBy<Held> } | { readonly draft: Draft; readonly changes: readonly Change[] } {
   const own = copyJson(patchesOf(world.domain, draft.state, changes), WORLD_LIMITS) as unknown as Operations;
   world.rollback(draft);
   const held = heldBy(world, own, waiting);
@@ -65,11 +134,11 @@ export function heldDraft<Waiting extends Reservation>(
  * The rules that pass without the change and not with it. A rule that the change breaks alone was
  * judged before: it rejected the change, or an approver overrides it.
  */
-function heldAmong<Waiting extends Reservation>(
+function heldAmong<Held extends Reservation>(
   world: World,
   own: Operations,
-  among: readonly Waiting[],
-): HeldBy<Waiting> | undefined {
+  among: readonly Held[],
+): HeldBy<Held> | undefined {
   if (among.length === 0) return undefined;
   const together = brokenBy(findingsAfter(world, [own, ...operationsOf(among)]));
   if (together.size === 0) return undefined;
@@ -78,7 +147,7 @@ function heldAmong<Waiting extends Reservation>(
   for (const rule of together) {
     if (alone.has(rule)) continue;
     const counted = without.has(rule) ? thatPass(world, rule, among) : among;
-    const breaksWith = (some: readonly Waiting[]): boolean =>
+    const breaksWith = (some: readonly Held[]): boolean =>
       brokenBy(findingsAfter(world, [own, ...operationsOf(some)])).has(rule);
     if (counted === among || breaksWith(counted)) return { by: blocking(counted, breaksWith), invariantId: rule.id };
   }
@@ -86,8 +155,8 @@ function heldAmong<Waiting extends Reservation>(
 }
 
 /** The waiting proposals without those that, one after the other, break the rule themselves. */
-function thatPass<Waiting extends Reservation>(world: World, rule: Rule, among: readonly Waiting[]): Waiting[] {
-  const counted: Waiting[] = [];
+function thatPass<Held extends Reservation>(world: World, rule: Rule, among: readonly Held[]): Held[] {
+  const counted: Held[] = [];
   for (const one of among) {
     const next = [...counted, one];
     if (!brokenBy(findingsAfter(world, operationsOf(next))).has(rule)) counted.push(one);
@@ -98,9 +167,9 @@ function thatPass<Waiting extends Reservation>(world: World, rule: Rule, among: 
 /**
  * The oldest proposal of a shortest row of them that breaks the rule: without it, the row passes.
  */
-function blocking<Waiting>(waiting: readonly Waiting[], breaksWith: (some: readonly Waiting[]) => boolean): Waiting {
+function blocking<Held>(waiting: readonly Held[], breaksWith: (some: readonly Held[]) => boolean): Held {
   const end = fewest(waiting.length, (count) => breaksWith(waiting.slice(0, count)));
-  return waiting[end - fewest(end, (count) => breaksWith(waiting.slice(end - count, end)))] as Waiting;
+  return waiting[end - fewest(end, (count) => breaksWith(waiting.slice(end - count, end)))] as Held;
 }
 
 /**
@@ -123,24 +192,24 @@ function fewest(all: number, breaksWith: (count: number) => boolean): number {
  * it up, or all that move it down. Other changes of what the rule reads have no known direction, so
  * each choice of them is judged.
  */
-function choicesOf<Waiting extends Reservation>(
+function choicesOf<Held extends Reservation>(
   world: World,
   own: Operations,
-  waiting: readonly Waiting[],
-): Iterable<readonly Waiting[]> {
-  const choices = new Map<string, readonly Waiting[]>();
+  waiting: readonly Held[],
+): Iterable<readonly Held[]> {
+  const choices = new Map<string, readonly Held[]>();
   const add = (isIn: (i: number) => boolean): void => {
     const chosen = [...waiting.keys()].filter(isIn);
     choices.set(
       chosen.join(),
-      chosen.map((i) => waiting[i] as Waiting),
+      chosen.map((i) => waiting[i] as Held),
     );
   };
   add(() => true);
   if (waiting.length === 1) return choices.values();
   const shifts = waiting.map((one) => shiftsOf(world, one.operations));
   for (const rule of rulesAround(world, own)) {
-    const open = new Set([...waiting.keys()].filter((i) => changesMore(rule, (waiting[i] as Waiting).operations)));
+    const open = new Set([...waiting.keys()].filter((i) => changesMore(rule, (waiting[i] as Held).operations)));
     const figures = figuresOf(world, own, rule, shifts);
     const bases = [
       () => true,

@@ -145,7 +145,7 @@ class Approval {
     await resumed.repeatCalls(() =>
       writer.runRuling(
         () => this.#named(approval.waiting.intent.action),
-        () => runApproved(writer, { ...approval, acting: resumed.commitPlan }, writer.now(), false, []).undo(),
+        () => runApproved(writer, { ...approval, acting: resumed.commitPlan }, writer.now(), false).undo(),
       ),
     );
   }

@@ -29,10 +29,11 @@ import {
   type PendingPayload,
 } from '#ledger';
 import { RuntimeError } from '../errors.ts';
+import type { NeedsFacts } from '../records/needs.ts';
 import type { Ruling } from '../records/ruling.ts';
 import { PlaceIndex } from './place-index.ts';
 import type { TrajectoryState } from './ports.ts';
-import type { OpenReservation } from './reservations.ts';
+import { changesIn, type Reservations } from './reservations.ts';
 
 /**
  * The patterns that a pending proposal freezes under `freeze: 'footprint'`
@@ -195,10 +196,10 @@ export function frozenByReservations(
   chain: Chain,
   { world, domain }: Pick<TrajectoryState, 'world' | 'domain'>,
   judged: Approved | Escalated,
-  waiting: readonly OpenReservation[],
+  reservations: Reservations,
   at: Instant,
-): Ruling | undefined {
-  if (waiting.length === 0) return undefined;
+): Ruling | NeedsFacts | undefined {
+  if (chain.open.size === 0) return undefined;
   const places = judged.verdict === 'approved' ? changedPlaces(judged.changes) : frozenPatterns(judged.freezes);
   const first = freezesOf(chain, domain).first(places, [], at);
   if (first !== undefined) {
@@ -206,10 +207,15 @@ export function frozenByReservations(
     if (judged.verdict === 'approved') judged.undo();
     return frozenBy(first, `${patternText(met)} is frozen`);
   }
-  const held =
-    judged.verdict === 'approved'
-      ? judged.heldBy(waiting)
-      : heldBy(world, [...judged.patches, ...judged.approval], waiting);
+  const own = judged.verdict === 'approved' ? [] : [...judged.patches, ...judged.approval];
+  const changes = judged.verdict === 'approved' ? judged.changes : changesIn(own);
+  const waiting = reservations.near({ chain, domain, world }, changes, at);
+  if ('needs' in waiting) {
+    if (judged.verdict === 'approved') judged.undo();
+    return waiting;
+  }
+  if (waiting.length === 0) return undefined;
+  const held = judged.verdict === 'approved' ? judged.heldBy(waiting) : heldBy(world, own, waiting);
   if (held === undefined) return undefined;
   const { by, invariantId } = held;
   return frozenBy({ by: by.id, pending: by.pending }, `${invariantId} does not pass together with a pending proposal`);
@@ -271,8 +277,7 @@ function freezeOf(domain: Domain, pending: PendingPayload): Freeze {
 function reservedBy(domain: Domain, { freezes, proposal }: PendingPayload): readonly Pattern[] | undefined {
   const { delta, approval } = proposal;
   if (freezes === 'world' || freezes.length === 0 || isBlobRef(delta.state) || isBlobRef(approval)) return undefined;
-  const changes = [...delta.state, ...approval].map(({ path }) => ({ keys: parsePointer(path.replace(/\/-$/, '')) }));
-  return reservedPlaces(domain, changes);
+  return reservedPlaces(domain, changesIn([...delta.state, ...approval]));
 }
 
 export function frozenPatterns(freezes: PendingPayload['freezes']): readonly Pattern[] {
@@ -280,13 +285,24 @@ export function frozenPatterns(freezes: PendingPayload['freezes']): readonly Pat
 }
 
 /**
- * The same by the rules, under `freeze: 'reserve'`. The change is undone then.
+ * The same by the rules, under `freeze: 'reserve'`. The change is undone then, and if values of
+ * other approvals must be read first.
  *
  * @throws RuntimeError `frozen`
  */
-export function checkReservations(commit: CounselorCommit, others: readonly OpenReservation[]): void {
+export function checkReservations(
+  { parts, reservations }: { readonly parts: TrajectoryState; readonly reservations: Reservations },
+  commit: CounselorCommit,
+  at: Instant,
+  but: Hash,
+): NeedsFacts | undefined {
+  const others = reservations.near(parts, commit.changes, at, but);
+  if ('needs' in others) {
+    commit.undo();
+    return others;
+  }
   const held = others.length === 0 ? undefined : commit.heldBy(others);
-  if (held === undefined) return;
+  if (held === undefined) return undefined;
   const { by, invariantId } = held;
   throw new RuntimeError(
     'frozen',
@@ -300,8 +316,7 @@ function changingOf(domain: Domain, { proposal }: PendingPayload): readonly Patt
   const { action, approval } = proposal;
   if (isBlobRef(approval) || isBlobRef(action.args)) return undefined;
   const { writes } = touchedBy(domain, { action: action.name, role: action.role, args: action.args });
-  const marked = approval.map(({ path }) => ({ segments: parsePointer(path.replace(/\/-$/, '')), append: false }));
-  return [...writes, ...marked];
+  return [...writes, ...changedPlaces(changesIn(approval))];
 }
 
 const NOTHING: Pick<Binding, 'reads' | 'writes'> = { reads: [], writes: [] };

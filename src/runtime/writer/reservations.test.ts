@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { writId } from '#authority';
+import { defineDomain, escalate, pass } from '#kernel';
 import { entryRow } from '#ledger';
 import { deepReplay, verifyStore } from '#runtime';
 import { MemoryStore } from '#stores';
@@ -288,6 +290,68 @@ describe('reservations', () => {
     const again = await runtimeOver(store, [domain], { ports: { clock } }).open('t');
     await waitingAgain(again as never, by);
     expect(await again.approvals.approve(by, manager)).toMatchObject({ ruling: 'committed' });
+  });
+
+  test('are read when a change is near, and not to open or to reject', async () => {
+    let applied = 0;
+    const domain = defineDomain({
+      name: 'notes',
+      version: '1',
+      state: z.object({ notes: z.record(z.string(), z.object({ text: z.string(), by: z.string().optional() })) }),
+      initial: { notes: {} },
+      processes: { write: { writes: ['/notes/*'] } },
+      roles: { agent: { processes: ['write'] } },
+      actions: {
+        write: {
+          process: 'write',
+          args: z.object({ id: z.string(), text: z.string() }),
+          apply: (state, { id, text }) => {
+            applied += 1;
+            state.notes[id] = { text };
+          },
+        },
+      },
+      invariants: ({ each }) => [
+        each(
+          'LONG',
+          '/notes/*',
+          {
+            channel: 'manager',
+            onApprove: (state, { counselor, keys: [id] }) => {
+              Object.assign(state.notes[id as string] as object, { by: counselor });
+            },
+          },
+          ({ text, by }) => (text.length > 10 && by === undefined ? escalate('long') : pass),
+        ),
+      ],
+      counselors: { manager: (principal) => principal.startsWith('manager:') },
+    });
+    const store = new MemoryStore();
+    const writing = await runtimeOver(store, [domain as never]).create(domain as never, { trajectoryId: 't' });
+    const write = (on: Trajectory<any>, id: string, text: string) => propose(on, 'write', { id, text });
+    const ids = [];
+    // One is in the entry, and the other in blobs.
+    for (const [id, length] of [['short', 100] as const, ['large', 100_000] as const])
+      ids.push(pendingOf(await write(writing as never, id, 'n'.repeat(length))));
+    const read: string[] = [];
+    const counting = new Proxy(store, {
+      get: (target, name) => {
+        const member: unknown = Reflect.get(target, name, target);
+        if (typeof member !== 'function') return member;
+        return (...given: unknown[]) => {
+          if (name === 'blob') read.push(given[0] as string);
+          return member.apply(target, given);
+        };
+      },
+    });
+    applied = 0;
+    const opened = await runtimeOver(counting, [domain as never]).open('t');
+    read.length = 0;
+    expect(await write(opened as never, 'other', 'brief')).toMatchObject({ ruling: 'committed' });
+    expect({ applied, read }).toEqual({ applied: 1, read: [] });
+    for (const id of ids)
+      expect(await opened.approvals.reject(id, { ...manager, reason: 'no' })).toMatchObject({ ruling: 'rejected' });
+    expect(applied).toBe(1);
   });
 
   test('are not those of a branch, which goes on without what waits', async () => {

@@ -39,12 +39,11 @@ export function decideAmendment(
   at: Instant,
   salts: SaltSource,
 ): Needs | AmendedChange {
-  const { chain, domain } = writer.parts;
+  const { chain } = writer.parts;
   const { pendingId, pending } = amended;
-  const others = writer.reservations.of(chain, domain, at, pendingId);
-  if ('needs' in others) return others;
   const commit = runAmended(writer, amended, plan, at);
-  checkReservations(commit, others);
+  const unread = checkReservations(writer, commit, at, pendingId);
+  if (unread !== undefined) return unread;
   const kept = new PayloadBlobs(writer.context.saltGenerator(salts.restartAt(chain.head)));
   const believed = statements.plan(pending, commit, at, kept);
   if (believed === undefined) return { commit, kept };

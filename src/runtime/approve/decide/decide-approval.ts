@@ -8,7 +8,6 @@ import type { PayloadBlobs } from '../../records/payload-blobs.ts';
 import { isAnswering } from '../../records/ruling.ts';
 import { type CommitPlan, costOf } from '../../records/tool-authority.ts';
 import { checkOthers, checkReservations } from '../../writer/freeze.ts';
-import type { OpenReservation } from '../../writer/reservations.ts';
 import type { Writer } from '../../writer/writer.ts';
 import type { ApprovalPorts } from './approval-ports.ts';
 import type { ApprovedStatements } from './approved-statements.ts';
@@ -47,19 +46,19 @@ export function decideApproval(
   at: Instant,
   kept: PayloadBlobs,
 ): Needs | ApprovedChange | ConflictingChange {
-  const { chain, domain } = writer.parts;
+  const { domain } = writer.parts;
   const { pendingId, pending, input, waiting, losing } = approval;
-  const others = writer.reservations.of(chain, domain, at, pendingId);
-  if ('needs' in others) return others;
   let commit: CounselorCommit;
   try {
-    commit = runApproved(writer, approval, at, true, others);
+    commit = runApproved(writer, approval, at, true);
   } catch (error) {
     const conflict = conflictOf(domain, pending, error);
     if (conflict === undefined) throw error;
     const as = counselorKind(domain, pending.channel, input.principal, waiting.requesters, seenOf(waiting));
     return { conflict, as };
   }
+  const unread = checkReservations(writer, commit, at, pendingId);
+  if (unread !== undefined) return unread;
   if (!commit.complete) {
     if (!isAnswering(input)) return { commit };
     commit.undo();
@@ -80,16 +79,14 @@ export function decideApproval(
 }
 
 /**
- * Runs the proposal again, and requires that it does the same as when it was submitted. `others`:
- * the open reservations. `isCommitting`: the budget reserved for compensation is released with the
- * commit.
+ * Runs the proposal again, and requires that it does the same as when it was submitted.
+ * `isCommitting`: the budget reserved for compensation is released with the commit.
  */
 export function runApproved(
   writer: Writer,
   { pendingId, pending, input, writ, waiting, acting }: ReadyApproval,
   at: Instant,
   isCommitting: boolean,
-  others: readonly OpenReservation[],
 ): CounselorCommit {
   const { world, chain } = writer.parts;
   const { principal, tokenBy = [], override = false, replacement } = input;
@@ -108,7 +105,6 @@ export function runApproved(
     commit.undo();
     throw error;
   }
-  checkReservations(commit, others);
   return commit;
 }
 

@@ -11,7 +11,6 @@ import type { Ruling } from '../../records/ruling.ts';
 import { SaltSource } from '../../records/salt-source.ts';
 import { checkBufferedTools, withTools } from '../../records/tool-authority.ts';
 import { frozenByReservations, frozenByRules, frozenFor, frozenPatterns } from '../../writer/freeze.ts';
-import type { OpenReservation } from '../../writer/reservations.ts';
 import type { Unrecorded } from '../../writer/until-committed.ts';
 import type { Writer } from '../../writer/writer.ts';
 import { NO_CALLS } from './calls-now.ts';
@@ -57,8 +56,6 @@ export function decideProposal(
   const over = foreseen !== undefined && expiries.hasExpiredFreeze() ? chain.open.freezing : undefined;
   const frozen = frozenFor(chain, domain, gathered.intent, at, over);
   if (frozen !== undefined) return { unrecorded: frozen };
-  const reservations = writer.reservations.of(chain, domain, at);
-  if ('needs' in reservations) return reservations;
   const { commitPlan } = gathered;
   const own = writer.authority(gathered.writ, gathered.principal, at, { committing: commitPlan?.epoch });
   const { refused, asked: askedFirst } = checkBufferedTools(own, commitPlan);
@@ -71,8 +68,8 @@ export function decideProposal(
       conflict: () => precondition?.conflict(gathered.intent),
     });
   if (adjudicated.verdict === 'rejected' && adjudicated.outdated === true) throw outdatedCalls(adjudicated.detail);
-  const stopped = undoing(adjudicated, () => stoppedBy(writer, adjudicated, reservations, at));
-  if (stopped !== undefined) return { unrecorded: stopped };
+  const stopped = undoing(adjudicated, () => stoppedBy(writer, adjudicated, at));
+  if (stopped !== undefined) return 'needs' in stopped ? stopped : { unrecorded: stopped };
   const unstored = writs.unstored(gathered.writ);
   const drawn = (salts ?? new SaltSource(writer.context.random)).restartAt(chain.head);
   const kept = new PayloadBlobs(writer.context.saltGenerator(drawn), [...gathered.blobs, ...unstored]);
@@ -87,15 +84,10 @@ export function decideProposal(
  * The ruling if an open approval blocks the proposal. Only the adjudication shows that the rules
  * read paths that the approval would change. The state is then as before.
  */
-function stoppedBy(
-  writer: Writer,
-  judged: KernelRuling,
-  waiting: readonly OpenReservation[],
-  at: Instant,
-): Ruling | undefined {
+function stoppedBy(writer: Writer, judged: KernelRuling, at: Instant): Ruling | NeedsFacts | undefined {
   if (judged.verdict === 'rejected') return undefined;
   const { chain, domain } = writer.parts;
-  if (domain.freeze === 'reserve') return frozenByReservations(chain, writer.parts, judged, waiting, at);
+  if (domain.freeze === 'reserve') return frozenByReservations(chain, writer.parts, judged, writer.reservations, at);
   const judgedBy = (): readonly Pattern[] =>
     judged.verdict === 'approved' ? judged.checkedAgainst() : frozenPatterns(judged.freezes);
   const stopped = frozenByRules(chain, domain, judgedBy, at);
