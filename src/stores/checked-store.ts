@@ -91,6 +91,8 @@ export abstract class CheckedStore
   readonly #access: NativePort;
   readonly #archive: StoreArchive;
   readonly #seals: EntrySeals | undefined;
+  /** Of the values read since the last turn of other work. */
+  #characters = 0;
 
   abstract readonly readonly: boolean;
 
@@ -143,7 +145,13 @@ export abstract class CheckedStore
 
   async blob(hash: Hash): Promise<string | undefined> {
     checkInput(HASH, hash, 'hash');
-    return this.#archive.blob(hash, () => this.#access.read((reads) => reads.blob(hash)));
+    const text = await this.#archive.blob(hash, () => this.#access.read((reads) => reads.blob(hash)));
+    this.#characters += text?.length ?? 0;
+    if (this.#characters >= MUCH) {
+      this.#characters = 0;
+      await nextTurn();
+    }
+    return text;
   }
 
   async erasedBy(hash: Hash): Promise<Hash | undefined> {
@@ -399,6 +407,9 @@ export abstract class CheckedStore
 
 /** A page of this many rows is one of many. */
 const LONG = 250;
+
+/** After values of this many characters too: their readers check them in some 20 ms. */
+const MUCH = 262_144;
 
 /**
  * The rows of a page. After a long one, other work of the process goes on first: a local file

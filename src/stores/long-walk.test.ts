@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { hashText } from '#canon';
 import { batchOf, chainOf } from '../testing/store-rows.ts';
 import { openStore } from './index.ts';
 
@@ -27,6 +28,21 @@ test.each([
   expect(await turnsDuring(walk)).toBeGreaterThan(pages.length - 2);
   // In memory one look at all entries is short.
   if (url !== 'memory:') expect(await turnsDuring(() => store.trajectoriesToReview!())).toBeGreaterThan(1);
+});
+
+test('other work goes on during a walk over large values', async () => {
+  const store = await openStore(`sqlite:${join(folder, 'values.db')}`);
+  onTestFinished(() => store.close());
+  const blobs = Array.from({ length: 40 }, (_, n) => {
+    const text = JSON.stringify(`${n}`.padEnd(65_536, 'x'));
+    return { hash: hashText(text), text };
+  });
+  await store.commit({ ...batchOf(chainOf('t', 1)), blobs });
+  const walk = async (): Promise<void> => {
+    for (const { hash, text } of blobs) expect(await store.blob(hash)).toBe(text);
+  };
+  // Four values make one turn.
+  expect(await turnsDuring(walk)).toBeGreaterThanOrEqual(9);
 });
 
 /** The turns of the event loop that other work gets meanwhile. */

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { arg, checkArgument, isInstance } from '#base';
 import { isPartitionName } from '../entry/belief-shape.ts';
 import { isBlobRef, isErased } from '../entry/blob.ts';
@@ -30,12 +29,6 @@ import { broken, checkErasure, faultAt as fault, ValueReader } from './values.ts
  * time.
  */
 const READ_AT_ONCE = 64;
-
-/**
- * Characters of entries and their values that are checked before other work of the process has its
- * turn. They take some 20 ms.
- */
-const CHARACTERS_IN_TURN = 262_144;
 
 /** The reads that replay needs. */
 export type LedgerReader = Pick<LedgerStore, 'entries' | 'blob' | 'erasedBy' | 'resolve'>;
@@ -145,7 +138,6 @@ export class Replayer {
     if (fold !== undefined && chain.head === options.until) return { chain, fold };
     // The last entry is checked again, so that a change before it cannot go unnoticed.
     let again = options.from === undefined ? 0 : 1;
-    let turnAt = this.values.characters + CHARACTERS_IN_TURN;
     for (;;) {
       options.onPage?.(chain.seq);
       if (options.target !== undefined && fold !== undefined && again === 0)
@@ -180,11 +172,6 @@ export class Replayer {
         }
         if (isFirst) await this.#keys.checkFirst(entry);
         options.onEntry?.(entry);
-        turnAt -= row.payload.length;
-        if (this.values.characters > turnAt) {
-          await nextTurn();
-          turnAt = this.values.characters + CHARACTERS_IN_TURN;
-        }
         if (row.id === options.until) return { chain, fold };
       }
       if (rows.length < limit) break;

@@ -28,7 +28,6 @@ export class ValueReader {
   readonly #erasures: Map<Hash, Promise<ReadonlySet<Hash>>> = new Map();
 
   readonly #found: Map<string, Set<Hash>> = new Map();
-  #characters = 0;
 
   constructor(reader: Pick<LedgerStore, 'blob' | 'erasedBy' | 'resolve'>) {
     this.#reader = reader;
@@ -46,11 +45,6 @@ export class ValueReader {
     if (stored.salted !== true) return { value: read as T };
     if (!isSalted<T>(read)) throw faultAt(entry, 'malformed', `the blob ${stored.$blob} has no salt and value`);
     return { value: read.value };
-  }
-
-  /** Number of characters of all texts read so far. */
-  get characters(): number {
-    return this.#characters;
   }
 
   /** Number of a trajectory's values found erased so far. */
@@ -116,7 +110,6 @@ export class ValueReader {
   async #textOf(entry: EntryPosition, { $blob: hash, bytes, salted }: BlobRef): Promise<string | undefined> {
     if (!isHash(hash)) throw faultAt(entry, 'malformed', 'a reference does not name a hash');
     const text = await this.#reader.blob(hash);
-    this.#characters += text?.length ?? 0;
     if (text === undefined) {
       if (salted === true && (await this.#isErased(entry, hash))) return undefined;
       throw faultAt(entry, 'blob_missing', `the blob ${hash} is missing`);
