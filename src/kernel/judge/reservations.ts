@@ -24,8 +24,8 @@ export interface Waiting {
 }
 
 /**
- * The waiting proposals that a rule sees together with a change of these places. The others cannot
- * spoil it, so nobody has to read what they would write.
+ * The waiting proposals that a rule sees together with a change of these places. The change cannot
+ * spoil the others, so the runtime does not read their values.
  */
 export function waitingNear<One extends Waiting>(
   { domain: { rules }, state }: World,
