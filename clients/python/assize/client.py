@@ -12,14 +12,18 @@ import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, cast
+from urllib.parse import urlencode
 
 from .forms import (
     Approval,
     ApprovalState,
     Checkpoint,
+    DecidedResult,
     Decision,
     Entry,
     EntrySummary,
+    Event,
+    KeyedResult,
     Me,
     Observation,
     OpenCall,
@@ -72,6 +76,19 @@ class Client:
     def me(self) -> Me:
         """The principal of the token. Raises Problem, NoAnswer, BadAnswer."""
         return cast(Me, self._transport.send("GET", "/v1/me"))
+
+    def events(
+        self, *, trajectory: str | None = None, kind: str | None = None, after: int | None = None
+    ) -> Iterator[Event]:
+        """The entries of the log while they are recorded, without an end. For readers of the ledger.
+
+        `after`: the id of the last event that was seen, -1 from the first entry; default: from now
+        on. A lost connection goes on after its last event. Raises Problem, NoAnswer, BadAnswer.
+        """
+        query = _given(trajectory=trajectory, kind=kind)
+        target = f"/v1/events?{urlencode(query)}" if query else "/v1/events"
+        for id, name, entry in self._transport.events(target, None if after is None else str(after)):
+            yield {"id": int(id), "kind": name, "entry": entry}
 
     def page_of(self, approval: str) -> str:
         """The page of a pending proposal in the console."""
@@ -177,6 +194,21 @@ class Proposals(_Part):
         path = f"{_at(trajectory)}/proposals"
         return cast(Ruling, self._send("POST", path, body=body, headers=headers, wait=seconds))
 
+    def create_many(self, trajectory: str, proposals: Sequence[Mapping[str, object]]) -> list[KeyedResult]:
+        """Proposes up to 100 actions at once: each has `key`, `action`, `role` and `args`, as in `create`.
+
+        Each is ruled on alone, and has a `ruling` or a `problem` in the result.
+        """
+        body = {"proposals": [dict(one) for one in proposals]}
+        return cast("list[KeyedResult]", self._send("POST", f"{_at(trajectory)}/proposals/many", body=body)["results"])
+
+    def judge(
+        self, trajectory: str, *, action: str, role: str | Role, args: object, at: str | None = None
+    ) -> dict[str, Any]:
+        """The ruling that a proposal would get, now or after the entry `at`. Nothing is recorded."""
+        body: dict[str, object] = {"action": action, "role": role, "args": args, **_given(at=at)}
+        return self._send("POST", f"{_at(trajectory)}/judge", body=body)
+
     def ruling(self, trajectory: str, key: str) -> Ruling:
         """The ruling on the proposal with a key. Raises Problem `unknown_proposal` if there is none."""
         return cast(Ruling, self._send("GET", f"{_at(trajectory)}/proposals/{segment(key)}"))
@@ -213,6 +245,19 @@ class Approvals(_Part):
         """Rejects the proposal that was shown, by its digest. Raises as `approve`."""
         body = {"digest": digest, "reason": reason}
         return cast(Ruling, self._send("POST", f"{_question(approval)}/reject", body=body, repeat=False))
+
+
+    def decide(
+        self, decision: Literal["approve", "reject"], items: Mapping[str, str], *, reason: str
+    ) -> list[DecidedResult]:
+        """Decides up to 200 proposals, each by its id and the digest that was shown. It is sent once.
+
+        Each is decided alone, and has a `ruling` or a `problem` in the result.
+        """
+        chosen = [{"id": id, "digest": digest} for id, digest in items.items()]
+        body = {"decision": decision, "reason": reason, "items": chosen}
+        found = self._send("POST", "/v1/approvals/decide", body=body, repeat=False)
+        return cast("list[DecidedResult]", found["results"])
 
 
 class Trajectories(_Part):

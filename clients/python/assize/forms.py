@@ -271,3 +271,27 @@ class Me(TypedDict):
     name: str
     kinds: list[str]
     method: str
+
+
+class Event(TypedDict):
+    """An entry of the log as it was recorded. `id`: its position, for `after`."""
+
+    id: int
+    kind: str
+    entry: dict[str, Any]
+
+
+class KeyedResult(TypedDict):
+    """The ruling on one of many proposals, or the problem with it."""
+
+    key: str
+    ruling: NotRequired[Ruling]
+    problem: NotRequired[dict[str, Any]]
+
+
+class DecidedResult(TypedDict):
+    """The ruling on one of many decided proposals, or the problem with the decision."""
+
+    id: str
+    ruling: NotRequired[Ruling]
+    problem: NotRequired[dict[str, Any]]

@@ -15,7 +15,7 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from typing import Any, NoReturn, cast
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -137,6 +137,58 @@ class Transport:
                 asked = error.retry_after if isinstance(error, Problem) else None
                 time.sleep(min(PAUSE_MAX, 0.2 * 2**attempt if asked is None else asked))
             attempt += 1
+
+    def events(self, target: str, after: str | None) -> Iterator[tuple[str, str, dict[str, Any]]]:
+        """The events of a stream: id, name and document. A lost stream goes on after its last id.
+
+        Raises Problem; NoAnswer and BadAnswer after `retries` connections without an event.
+        """
+        attempt = 0
+        while True:
+            try:
+                for last, name, text in self._stream(target, after):
+                    after = last
+                    document = _parsed(text.encode()) if text else None
+                    if document is not None:
+                        attempt = 0
+                        if name != "ready":  # The first event of a stream has the id to go on after.
+                            yield last, name, document
+            except (Problem, NoAnswer, BadAnswer) as error:
+                if not error.retryable or attempt >= self._retries:
+                    raise
+            time.sleep(min(PAUSE_MAX, 0.2 * 2**attempt))
+            attempt += 1
+
+    def _stream(self, target: str, after: str | None) -> Iterator[tuple[str, str, str]]:
+        connection = self._connection(self._timeout)
+        try:
+            connection.putrequest("GET", target)
+            connection.putheader("Authorization", f"Bearer {self._token.reveal()}")
+            connection.putheader("Accept", "text/event-stream")
+            if after is not None:
+                connection.putheader("Last-Event-ID", after)
+            connection.endheaders()
+            answer = connection.getresponse()
+            if answer.getheader("Content-Type") != "text/event-stream":
+                _document(answer, _read(answer, self._timeout))
+                raise BadAnswer("The answer has no events. Is the URL that of assize serve?", status=answer.status)
+            last, name, text = after or "", "", ""
+            while line := answer.readline(ANSWER_BYTES_MAX):
+                field, _, value = line.decode().rstrip("\r\n").partition(": ")
+                if field == "id":
+                    last = value
+                elif field == "event":
+                    name = value
+                elif field == "data":
+                    text += value
+                elif field == "":
+                    if last != "":
+                        yield last, name, text
+                    name, text = "", ""
+        except (OSError, http.client.HTTPException) as error:
+            raise NoAnswer(f"The server {self.url} does not answer. Start it with assize serve.") from error
+        finally:
+            connection.close()
 
     def _once(
         self,

@@ -33,6 +33,23 @@ class TransportTest(FakeCase):
         self.assertRegex(body.pop("attempt"), "^[0-9a-f]{32}$")
         self.assertEqual(body, {"id": "r1.c1", "session": "r1", "server": "bank", "tool": "pay", "args": {"cents": 5}})
 
+    def test_a_lost_stream_of_events_goes_on_after_its_last_id(self) -> None:
+        kind = {"Content-Type": "text/event-stream"}
+        ready = b"retry: 1000\nevent: ready\nid: 4\ndata: {}\n\n: keep-alive\n\n"
+        self.server.fault("GET /v1/events", answers(200, ready, kind))
+        self.server.fault("GET /v1/events", answers(200, b'id: 5\nevent: commit\ndata: {"seq":1}\n\nid: 6\n', kind))
+        self.server.fault("GET /v1/events", answers(503, BUSY))
+        self.server.fault("GET /v1/events", answers(200, b'id: 6\nevent: commit\ndata: {"seq":2}\n\n', kind))
+        with mock.patch("assize.transport.time.sleep"):
+            events = self.client.events(trajectory="calls")
+            found = [next(events), next(events)]
+            with self.assertRaises(Problem):
+                next(events)
+        seen = [(one["id"], one["kind"], one["entry"]["seq"]) for one in found]
+        self.assertEqual(seen, [(5, "commit", 1), (6, "commit", 2)])
+        asked = [headers.get("last-event-id") for _, _, headers, _ in self.server.requests]
+        self.assertEqual(asked, [None, "4", "5", "5", "6"])
+
     def test_names_are_one_segment_of_a_path(self) -> None:
         self.client.calls.outcome("a/b", "c?d é")
         self.assertEqual(self.server.requests[0][1], "/v1/trajectories/a%2Fb/calls/c%3Fd%20%C3%A9/outcome")

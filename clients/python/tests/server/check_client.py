@@ -53,6 +53,33 @@ class ClientCheck(RealCase):
             self.person.approvals.approve(approval, digest=shown["digest"])
         self.assertEqual(late.exception.code, "not_pending")
 
+    def test_many_are_proposed_judged_and_decided(self) -> None:
+        def proposal(key: str, cents: int) -> dict[str, Any]:
+            args = {"id": f"{self.run_id}.{key}", "server": "bank", "tool": "pay"}
+            call = {**args, "args": {"to": "bob", "cents": cents}}
+            return {"key": f"{self.run_id}-{key}", "action": "call", "role": AGENT, "args": call}
+
+        many = [proposal("m1", 5), proposal("m2", 500), proposal("m3", 600)]
+        judged = self.agent.proposals.judge("calls", **{name: many[1][name] for name in ("action", "role", "args")})
+        self.assertEqual(judged["ruling"], "escalated")
+        found: Any = self.agent.proposals.create_many("calls", many)
+        self.assertEqual([one["ruling"]["ruling"] for one in found], ["committed", "escalated", "escalated"])
+        self.assertEqual(self.agent.proposals.create_many("calls", many), found)
+        waiting = {one["ruling"]["approval_id"] for one in found[1:]}
+        items = {one["id"]: one["digest"] for one in self.person.approvals.list(mine=True) if one["id"] in waiting}
+        items[sorted(items)[0]] = "0" * 64
+        decided: Any = self.person.approvals.decide("reject", items, reason="not now")
+        self.assertEqual(sorted("problem" in one for one in decided), [False, True])
+
+    def test_events_go_on_after_the_last_one(self) -> None:
+        self.pay(5)
+        first = next(self.auditor.events(after=-1))
+        again = self.auditor.events(after=first["id"])
+        following = [next(again), next(again)]
+        self.assertEqual([first["id"], *(one["id"] for one in following)], [0, 1, 2])
+        with self.assertRaises(Problem):
+            next(self.agent.events())
+
     def test_the_ledger_is_read_and_verified(self) -> None:
         self.pay(5)
         world = self.auditor.trajectories.get("calls")
