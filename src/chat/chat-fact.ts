@@ -1,3 +1,4 @@
+import type { StatementAuthor } from '#kernel';
 import type { FactRow } from '#memory';
 import type { FactSource } from '#runtime';
 import { type Match, rowsOf } from './joined.ts';
@@ -19,12 +20,18 @@ export interface ChatFact {
   /** When the ledger recorded this version. */
   readonly recorded: string;
   readonly confidence: number;
-  /** The statements behind it: their entries, messages and metadata. */
+  /** The statements behind it: their entries, messages, authors and metadata. */
   readonly sources: readonly FactSource[];
   /** The names in the ledger, if they differ from those of the classes. */
   readonly stated?: Names;
-  /** The facts that contradict it under other names, which no strategy has settled. */
-  readonly contradictedBy?: readonly (Names & { readonly id: string })[];
+  /**
+   * The facts that contradict it under other names, and what other users stated in its place. No
+   * strategy settles these.
+   */
+  readonly contradictedBy?: readonly (Names & {
+    readonly id: string;
+    readonly authors: readonly StatementAuthor[];
+  })[];
   /** The version in the ledger. */
   readonly row: FactRow;
 }
@@ -62,10 +69,22 @@ async function factOf(match: Match, sourcesOf: (row: FactRow) => readonly FactSo
     sources: rowsOf([match]).flatMap(sourcesOf),
     ...(isOther && { stated: { subject, predicate, object } }),
     ...(others.length > 0 && {
-      contradictedBy: others.map((other) => ({ id: other.fact_id, ...namesOf(other, aliases) })),
+      contradictedBy: (await space.view.sources(others)).map((sources, n) => ({
+        ...{ id: others[n]!.fact_id, ...namesOf(others[n]!, aliases), authors: authorsOf({ sources }) },
+      })),
     }),
     row,
   };
+}
+
+/** Whose word a fact is: each author once. Empty: unknown. */
+export function authorsOf({ sources }: Pick<ChatFact, 'sources'>): readonly StatementAuthor[] {
+  const authors = sources.flatMap(({ author }) => author ?? []);
+  return [
+    ...new Map(
+      authors.map(({ role, name }) => [`${role} ${name ?? ''}`, { role, ...(name !== undefined && { name }) }]),
+    ).values(),
+  ];
 }
 
 function namesOf({ subject, predicate, object }: FactRow, { names, predicates }: SpaceAliases): Names {

@@ -48,6 +48,11 @@ export interface ChatMemoryOptions {
   readonly space?: string;
   /** Names that mean one thing, besides those that the ledger has. */
   readonly aliases?: DeclaredAliases;
+  /**
+   * What a user's statement does to a fact that another user stated: it stays beside the fact and
+   * contradicts it, or the strategy of the predicate decides alone. Default: `contradict`.
+   */
+  readonly otherUsers?: 'contradict' | 'replace';
   /** The search of `recall`. All but `text` need an embedder of the runtime. Default: `text`. */
   readonly by?: SearchMode;
   /** The tokens of a text, for `budget`. Default: `estimateTokens`. */
@@ -90,6 +95,7 @@ const OPTIONS = arg.options<ChatMemoryOptions>({
   theta: arg.optional(arg.object),
   space: arg.optional(arg.text),
   aliases: arg.optional(arg.members({ names: NAMES, predicates: NAMES })),
+  otherUsers: arg.optional(arg.oneOf(['contradict', 'replace'])),
   by: arg.optional(arg.oneOf(['text', 'embedding', 'hybrid'])),
   countTokens: arg.optional(arg.code),
   principal: arg.optional(arg.text),
@@ -157,6 +163,7 @@ export class ChatMemory {
       aliases: await this.#aliasesNow(memory),
       model: this.#options.model,
       theta: this.#options.theta,
+      otherUsers: this.#options.otherUsers ?? 'contradict',
     });
   }
 

@@ -21,6 +21,9 @@ const fact: fc.Arbitrary<ContextFact> = fc.record({
   object: text,
   valid_from: fc.constantFrom('2026-03-01T00:00:00.000000Z', '0000-01-01T00:00:00.000000Z'),
   valid_to: fc.constantFrom('2026-03-02T09:00:00.000001Z', '9999-12-31T00:00:00.000000Z'),
+  authors: fc.array(fc.record({ role: fc.constantFrom('user' as const, 'assistant' as const), name: text }), {
+    maxLength: 2,
+  }),
   isContested: fc.boolean(),
 });
 
@@ -59,8 +62,10 @@ test('a block without a budget has every fact as data, whatever its texts are', 
       for (const [n, line] of lines.slice(2, -1).entries()) {
         expect(line).not.toMatch(/[<>&\p{Cf}\p{Zl}\p{Zp}\p{Cc}\p{Cs}\p{Default_Ignorable_Code_Point}]/u);
         expect(UNSEEN.filter((hidden) => line.includes(hidden))).toEqual([]);
-        const { id, subject, predicate, object, space, from, to, contested = false } = JSON.parse(line);
-        const { valid_from, valid_to, ...known } = facts[n]!;
+        const { id, subject, predicate, object, space, from, to, said_by, contested = false } = JSON.parse(line);
+        const { valid_from, valid_to, authors, ...known } = facts[n]!;
+        const said = authors.map(({ role, name }) => `${role} ${name}`);
+        expect(said_by).toEqual(said.length === 0 ? undefined : said);
         expect({ id, subject, predicate, object, space, isContested: contested }).toEqual({
           ...known,
           id: known.id.slice(0, 12),
@@ -84,6 +89,7 @@ test('a fact that does not fit leaves room for a shorter one', () => {
     object: 'x',
     valid_from: '0000-01-01T00:00:00.000000Z',
     valid_to: '9999-12-31T00:00:00.000000Z',
+    authors: [],
     isContested: false,
   };
   const { text, shown } = contextOf([{ ...short, object: 'word '.repeat(500) }, short], {
@@ -102,6 +108,7 @@ test('a tokenizer that returns no number is refused', () => {
     object: 'x',
     valid_from: '',
     valid_to: '',
+    authors: [],
     isContested: false,
   };
   for (const wrong of [Number.NaN, -1, 1.5, '7', undefined])

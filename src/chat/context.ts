@@ -1,3 +1,4 @@
+import type { StatementAuthor } from '#kernel';
 import { OPEN_END, OPEN_START } from '#memory';
 import { ChatMemoryError } from './errors.ts';
 
@@ -10,6 +11,8 @@ export interface ContextFact {
   readonly object: string;
   readonly valid_from: string;
   readonly valid_to: string;
+  /** Whose word it is. Empty: unknown. */
+  readonly authors: readonly StatementAuthor[];
   /** Whether another fact contradicts it. */
   readonly isContested: boolean;
 }
@@ -58,7 +61,8 @@ function blockOf(lines: readonly string[]): string {
   return [BEGIN, NOTICE, ...lines, END].join('\n');
 }
 
-function lineOf({ id, space, subject, predicate, object, valid_from, valid_to, isContested }: ContextFact): string {
+function lineOf({ id, space, subject, predicate, object, valid_from, valid_to, ...rest }: ContextFact): string {
+  const { authors, isContested } = rest;
   const fact = {
     id: id.slice(0, ID_SHOWN),
     ...(valid_from !== OPEN_START && { from: dayOf(valid_from) }),
@@ -67,9 +71,15 @@ function lineOf({ id, space, subject, predicate, object, valid_from, valid_to, i
     predicate,
     object,
     space,
+    ...(authors.length > 0 && { said_by: authors.map(authorText) }),
     ...(isContested && { contested: true }),
   };
   return escaped(JSON.stringify(fact));
+}
+
+/** The role comes first, so no name of a user reads as the assistant. */
+function authorText({ role, name }: StatementAuthor): string {
+  return name === undefined ? role : `${role} ${name}`;
 }
 
 const ID_SHOWN = 12;

@@ -2,7 +2,7 @@ import { arg, checkArgument } from '#base';
 import { readInstant, type Time } from '#canon';
 import type { StatementMetadata } from '#kernel';
 import { type FactRow, OPEN_END, OPEN_START } from '#memory';
-import type { FactSource, MemoryView } from '#runtime';
+import type { MemoryView } from '#runtime';
 import { ChatMemoryError } from './errors.ts';
 import { checkedMetadata } from './messages.ts';
 import type { SpaceAliases } from './space-aliases.ts';
@@ -15,6 +15,8 @@ export interface RecallFilter {
   readonly predicates?: readonly string[];
   /** Facts with a statement that has all of these members. */
   readonly metadata?: StatementMetadata;
+  /** Facts with a statement by such an author: of the role, of the name, or of both. */
+  readonly author?: { readonly role?: 'user' | 'assistant'; readonly name?: string };
   /** Facts that are valid at some time of the period. */
   readonly during?: { readonly from?: Time; readonly to?: Time };
   /** Facts of at least this confidence, from 0 to 1. */
@@ -24,11 +26,17 @@ export interface RecallFilter {
 }
 
 const FILTER = arg.all(
-  arg.only(['subjects', 'predicates', 'metadata', 'during', 'confidenceMin', 'trust']),
+  arg.only(['subjects', 'predicates', 'metadata', 'author', 'during', 'confidenceMin', 'trust']),
   arg.members({
     subjects: arg.optional(arg.list(arg.text)),
     predicates: arg.optional(arg.list(arg.text)),
     metadata: arg.optional(arg.object),
+    author: arg.optional(
+      arg.all(
+        arg.only(['role', 'name']),
+        arg.members({ role: arg.optional(arg.oneOf(['user', 'assistant'])), name: arg.optional(arg.text) }),
+      ),
+    ),
     during: arg.optional(arg.only(['from', 'to'])),
     confidenceMin: arg.optional(
       arg.of('a number from 0 to 1', (given) => typeof given === 'number' && given >= 0 && given <= 1),
@@ -72,7 +80,8 @@ function onlyName(names: readonly string[] | undefined): string | undefined {
 }
 
 /**
- * The facts that pass. `noted` keeps whether the statements of a provenance have the metadata.
+ * The facts that pass. `noted` keeps whether a statement of a provenance has the metadata and the
+ * author.
  *
  * @throws the errors of `MemoryView.sources`
  */
@@ -84,13 +93,13 @@ export async function filtered(
   noted: Map<string, boolean> = new Map(),
 ): Promise<readonly FactRow[]> {
   const passing = facts.filter((fact) => passes(fact, filter, aliases));
-  const { metadata } = filter;
-  if (metadata === undefined) return passing;
+  const { metadata = {}, author = {} } = filter;
+  if (filter.metadata === undefined && filter.author === undefined) return passing;
   const unread = passing.filter(({ provenance_id }) => !noted.has(provenance_id));
   for (const [n, sources] of (await view.sources(unread)).entries())
     noted.set(
       unread[n]!.provenance_id,
-      sources.some((source) => hasAll(source, metadata)),
+      sources.some((source) => hasAll(source.metadata, metadata) && hasAll(source.author, author)),
     );
   return passing.filter(({ provenance_id }) => noted.get(provenance_id));
 }
@@ -111,6 +120,8 @@ function passes(
   return tokensOfTrust(fact).some((token) => token.kind === kind && token.name === name);
 }
 
-function hasAll({ metadata = {} }: FactSource, wanted: StatementMetadata): boolean {
-  return Object.entries(wanted).every(([name, value]) => Object.hasOwn(metadata, name) && metadata[name] === value);
+function hasAll(noted: object = {}, wanted: object): boolean {
+  return Object.entries(wanted).every(
+    ([name, value]) => Object.hasOwn(noted, name) && noted[name as keyof typeof noted] === value,
+  );
 }

@@ -1,4 +1,4 @@
-import type { FactRow } from '#memory';
+import { disputedBy, type FactRow, isMark, usersOf } from '#memory';
 import { type MemoryView, RECALL_MAX } from '#runtime';
 import { filtered, type RecallFilter } from './filter.ts';
 import { isShown, type ReadSpace, type Times } from './match.ts';
@@ -32,6 +32,7 @@ export class JoinedFacts {
   readonly #times: Times;
   readonly #filter: RecallFilter;
   readonly #versions = new Map<string, Promise<readonly FactRow[]>>();
+  readonly #lost = new Map<string, Promise<readonly FactRow[]>>();
   readonly #facts = new Map<string, Promise<readonly JoinedFact[]>>();
 
   /** Versions that do not pass the filter belong to no fact. */
@@ -57,18 +58,39 @@ export class JoinedFacts {
   }
 
   /**
-   * The facts that contradict a version under other names. A ledger separates facts by their names,
-   * so no strategy settles these contradictions.
+   * The facts that contradict a version under other names, and what other users stated in its
+   * place. A ledger separates facts by their names, so no strategy settles the former.
    *
    * @throws the errors of `MemoryView.recall`
    */
   async contradicting(row: FactRow): Promise<readonly FactRow[]> {
+    if (row.cardinality !== 'single-valued') return [];
+    return [...(await this.#underOtherNames(row)), ...(await this.#ofOtherUsers(row))];
+  }
+
+  async #underOtherNames(row: FactRow): Promise<readonly FactRow[]> {
     const keys = this.#keysOf(row);
-    if (row.cardinality !== 'single-valued' || keys.length === 1) return [];
+    if (keys.length === 1) return [];
     const isOfOtherKey = ({ subject, predicate }: FactRow): boolean =>
       subject !== row.subject || predicate !== row.predicate;
     return (await this.#versionsUnder(keys)).filter(
       (other) => isOfOtherKey(other) && areAtOnce(row, other) && !this.#aliases.names.isSame(row.object, other.object),
+    );
+  }
+
+  async #ofOtherUsers(row: FactRow): Promise<readonly FactRow[]> {
+    if (usersOf(row).length === 0) return [];
+    const { subject, predicate } = row;
+    const { valid, system = 'now' } = this.#times;
+    const lost = await cached(this.#lost, [subject, predicate], async () => {
+      const every = { kind: 'audit', valid: 'any', limit: RECALL_MAX } as const;
+      return (await this.#view.recall({ subject, predicate, system, ...every })).facts;
+    });
+    const isThen = (audit: FactRow): boolean =>
+      valid === 'any' || (audit.valid_from <= valid && valid < audit.valid_to);
+    return disputedBy(
+      row,
+      lost.filter((audit) => isThen(audit) || isMark(audit)),
     );
   }
 

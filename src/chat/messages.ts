@@ -1,7 +1,7 @@
 import type { Message } from '#agents';
 import { arg, checkArgument } from '#base';
 import { contentHash, issueText, readInstant, type Time } from '#canon';
-import { STATEMENT_METADATA, type StatementMetadata } from '#kernel';
+import { STATEMENT_METADATA, type StatementAuthor, type StatementMetadata } from '#kernel';
 import { MemoryError } from '#memory';
 
 /** A message of a chat, in the form of most model APIs. All of its content is data. */
@@ -22,12 +22,18 @@ export interface ChatMessage {
   readonly metadata?: StatementMetadata;
 }
 
-/** The messages that are read, for `extractFacts`, and the metadata of their facts by id. */
+/** The messages that are read, for `extractFacts`, and the notes of their facts by id. */
 export interface ReadMessages {
   readonly messages: readonly Message[];
   /** The number of each message in the given list, from 1. */
   readonly numbers: readonly number[];
-  readonly metadata: ReadonlyMap<string, StatementMetadata>;
+  readonly notes: ReadonlyMap<string, StatementNotes>;
+}
+
+/** The author and the metadata of each statement of a message. */
+export interface StatementNotes {
+  readonly author: StatementAuthor;
+  readonly metadata?: StatementMetadata;
 }
 
 /** The author of messages of the role `user`, if a call names no user. */
@@ -51,23 +57,36 @@ const LIST = arg.of(
 export function readMessages(
   given: readonly ChatMessage[],
   {
-    user = DEFAULT_USER,
+    user,
     metadata = {},
-  }: { readonly user?: string | undefined; readonly metadata?: object | undefined },
+    isShared = false,
+  }: {
+    readonly user?: string | undefined;
+    readonly metadata?: object | undefined;
+    readonly isShared?: boolean;
+  },
 ): ReadMessages {
   checkArgument(arg.all(LIST, arg.list(MESSAGE)), given, 'messages');
-  const notes = new Map<string, StatementMetadata>();
+  const notes = new Map<string, StatementNotes>();
   const repeated = new Map<string, number>();
   const isRead = ({ role }: ChatMessage): boolean => role === 'user' || role === 'assistant';
   const messages = given.filter(isRead).map((each): Message => {
-    const { role, content: text, at, name: author = role === 'user' ? user : role } = each;
+    const { role, content: text, at, name = role === 'user' ? user : undefined } = each;
+    const author = name ?? (role === 'user' ? DEFAULT_USER : role);
     const id = each.id ?? numbered(hashOf(each, author), repeated);
     const own = { ...metadata, ...each.metadata };
-    if (Object.keys(own).length > 0) notes.set(id, checkedMetadata(own));
+    notes.set(id, {
+      author: {
+        role: role as StatementAuthor['role'],
+        ...(name !== undefined && { name }),
+        ...(isShared && { shared: true }),
+      },
+      ...(Object.keys(own).length > 0 && { metadata: checkedMetadata(own) }),
+    });
     return { id, author, text, ...(at !== undefined && { at }) };
   });
   const numbers = given.flatMap((each, i) => (isRead(each) ? [i + 1] : []));
-  return { messages, numbers, metadata: notes };
+  return { messages, numbers, notes };
 }
 
 /** @throws MemoryError `bad_metadata` */

@@ -1,6 +1,6 @@
 import type { ExtractedClaim } from '#agents';
 import { type CommitPayload, readRow } from '#ledger';
-import { type FactRow, OPEN_END, readWitness } from '#memory';
+import { type FactRow, type Member, OPEN_END, readWitness } from '#memory';
 import { type Memory, RECALL_MAX, type Ruling } from '#runtime';
 import { isErasedText } from './erased.ts';
 
@@ -72,6 +72,8 @@ function outcomeOf(
   if (by.length > 0 && was.length === 0)
     return { is: 'contradicted', by: [...new Set(by.map(({ winner }) => winner))] };
   if (was.length > 0) return { is: 'changed', was: [...new Set(was.map(({ loser }) => loser))] };
+  if (fact.ends && lost.some(({ loser, isEnd }) => isEnd && loser === fact.object))
+    return { is: 'contradicted', by: [fact.object] };
   const before = closed.filter(({ object }) => object === fact.object);
   if (fact.ends && before.length > 0) return { is: 'changed', was: [fact.object] };
   if (before.length > 0) return { is: 'duplicate' };
@@ -92,10 +94,11 @@ function outcomeBefore(fact: StatedFact, all: readonly FactRow[]): Outcome {
   return { is: 'withdrawn' };
 }
 
-function lossesIn(row: FactRow): { readonly loser: string; readonly winner: string }[] {
+function lossesIn(row: FactRow): { readonly loser: string; readonly winner: string; readonly isEnd: boolean }[] {
   if (isErasedText(row.object)) return [];
   const { winner, loser, members } = readWitness(row);
-  const objectOf = (claim: string): string | undefined => members.find((member) => member.claim === claim)?.object;
-  const [lost, won] = [objectOf(loser), objectOf(winner)];
-  return lost === undefined || won === undefined ? [] : [{ loser: lost, winner: won }];
+  const of = (claim: string): Member | undefined => members.find((member) => member.claim === claim);
+  const [lost, won] = [of(loser), of(winner)];
+  if (lost === undefined || won === undefined) return [];
+  return [{ loser: lost.object, winner: won.object, isEnd: lost.ends === true }];
 }

@@ -3,7 +3,7 @@ import { instantOf, maxInstant, readInstant, type Time } from '#canon';
 import { fuse } from '#memory';
 import type { Clock } from '#oracle';
 import type { SearchMode } from '#runtime';
-import { type ChatFact, chatFacts } from './chat-fact.ts';
+import { authorsOf, type ChatFact, chatFacts } from './chat-fact.ts';
 import { contextOf } from './context.ts';
 import { type Cursor, cursorText, readCursor, SEARCHED_MAX, shownKey } from './cursor.ts';
 import { checkFilter, type RecallFilter } from './filter.ts';
@@ -101,7 +101,11 @@ export async function recall(
     : searched(question, options, cursor, times, now, ports));
   const facts = await chatFacts(page.matches);
   const { text, tokens } = contextOf(
-    facts.map((fact) => ({ ...fact, isContested: fact.contradictedBy !== undefined })),
+    facts.map((fact) => ({
+      ...fact,
+      authors: authorsOf(fact),
+      isContested: fact.contradictedBy !== undefined,
+    })),
     { budget: options.budget, countTokens: ports.countTokens },
   );
   // A clock that stands or is behind must not hide the facts of this page from the next.

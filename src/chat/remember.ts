@@ -93,6 +93,7 @@ export interface RememberPorts {
   readonly aliases: SpaceAliases;
   readonly model: ExtractionTerms['model'] | undefined;
   readonly theta: ExtractionTerms['theta'] | undefined;
+  readonly otherUsers: 'contradict' | 'replace';
 }
 
 /** The name of a chat memory in the oracle log. */
@@ -129,7 +130,7 @@ export async function remember(
   options: RememberOptions,
   ports: RememberPorts,
 ): Promise<Remembered> {
-  const read = readMessages(given, options);
+  const read = readMessages(given, { ...options, isShared: ports.otherUsers === 'replace' });
   const { stated, unread } = placedFacts(options.facts, given, read);
   if (read.messages.length === 0) return { ...NOTHING, skipped: unread };
   if (options.facts === undefined && ports.model === undefined)
@@ -141,7 +142,7 @@ export async function remember(
   const { claims, leftOut, observations } = await factsOf(read.messages, reference.at, stated, ports);
   const facts = await normalised(claims, ports.aliases, ports.memory);
   const observed = [...observations, ...reference.observations, ...(options.basedOn ?? [])];
-  const done = await recorded(facts, read.metadata, observed, ports.memory);
+  const done = await recorded(facts, read.notes, observed, ports.memory);
   const invalid = leftOut.map(({ why }) => ({ why }));
   return { ...done, skipped: [...unread, ...invalid, ...done.skipped] };
 }
@@ -261,10 +262,10 @@ function withAliases(predicates: MemorySpec['predicates'], aliases: SpaceAliases
 /** The lists of a result, while they grow. */
 type Lists = { readonly [Name in keyof Remembered]: Remembered[Name][number][] };
 
-/** Asserts the facts with the metadata of their messages, and sorts them by what became of each. */
+/** Asserts the facts with the author and the metadata of their messages, and sorts them by what became of each. */
 async function recorded(
   facts: readonly StatedFact[],
-  metadata: ReadMessages['metadata'],
+  notes: ReadMessages['notes'],
   observations: readonly ObservationInput[],
   memory: Memory,
 ): Promise<Remembered> {
@@ -273,10 +274,7 @@ async function recorded(
     ...{ withdrawn: [], skipped: [], questions: [], entries: [] },
   };
   if (facts.length === 0) return lists;
-  const noted = facts.map((fact) => {
-    const notes = metadata.get(fact.source);
-    return notes === undefined ? fact : { ...fact, metadata: notes };
-  });
+  const noted = facts.map((fact) => ({ ...fact, ...notes.get(fact.source) }));
   const done = await memory.assertEach(noted, { observations });
   for (const { claim, error } of done.leftOut) lists.skipped.push({ fact: facts[claim]!, why: error.message });
   for (const { claims, ruling } of done.rulings) {

@@ -67,7 +67,13 @@ export {
 } from './domain/invariant.ts';
 export { escalate, type InvariantResult, pass, reject } from './domain/invariant-result.ts';
 export { BELIEVE_ACTION } from './domain/memory-shape.ts';
-export type { MemorySpec, MemoryStatement, PredicateSpec, StatementMetadata } from './domain/memory-spec.ts';
+export type {
+  MemorySpec,
+  MemoryStatement,
+  PredicateSpec,
+  StatementAuthor,
+  StatementMetadata,
+} from './domain/memory-spec.ts';
 export { offersSameActions } from './domain/offers-same-actions.ts';
 export type { DeepPartial, StatePart } from './domain/part-types.ts';
 export type { ValidPointer, ValueAt } from './domain/path-types.ts';
@@ -115,6 +121,7 @@ export {
 } from './judge/approve.ts';
 export {
   memoryScope,
+  STATEMENT_AUTHOR,
   STATEMENT_METADATA,
   STATEMENT_TEXTS,
   STATEMENTS_MAX,

@@ -1,7 +1,8 @@
 import { readWitness } from './audit.ts';
-import { type FactRow, systemOf, validOf } from './fact.ts';
+import { usersOf } from './author.ts';
+import { type FactRow, objectKey, systemOf, validOf } from './fact.ts';
 import type { Item } from './group.ts';
-import { holds, intersection, leftovers, OPEN_END, type Period } from './period.ts';
+import { holds, intersection, leftovers, OPEN_END, overlaps, type Period } from './period.ts';
 import { Polynomial } from './provenance/polynomial.ts';
 import type { Member } from './question.ts';
 import { compare, isSelection, type Strategy } from './strategy.ts';
@@ -14,6 +15,27 @@ interface Displaced {
   readonly row: FactRow;
   readonly since: string;
   readonly periods: readonly Period[];
+}
+
+/** A period in which no earlier claim comes back. */
+interface Settled {
+  readonly at: string;
+  readonly period: Period;
+}
+
+/** A correction: the statement of one commit in place of a fact, without a contest. */
+interface Correction {
+  readonly row: FactRow;
+  readonly by: FactRow;
+  readonly at: string;
+  readonly periods: readonly Period[];
+}
+
+/** An audit row with the claim that won and the one that lost. */
+interface Decided {
+  readonly audit: FactRow;
+  readonly won: Member | undefined;
+  readonly beaten: Member | undefined;
 }
 
 /** A partition's history without some statements. */
@@ -52,71 +74,131 @@ export function displacedBy({ history, withdrawn, strategy, without }: Displaced
   /** The withdrawn tokens of claims that lost. */
   readonly lost: readonly string[];
 } {
-  const before = withdrawnBefore(history);
+  const before = new Set(withdrawnBefore(history));
   const gone = new Set([...withdrawn, ...before]);
   const audits = history.filter((row) => row.row_kind === 'audit' && !isMark(row) && !isErased(row));
-  const current = history.filter((row) => row.row_kind === 'current' && !isErased(row));
-  const found: Displaced[] = [];
-  const ended: Period[] = [];
-  const lost = new Set<string>();
-  const noteLost = (row: FactRow): void => {
-    for (const token of tokensOf(row)) if (withdrawn.has(token) && !before.includes(token)) lost.add(token);
+  const facts = history.filter((row) => row.row_kind === 'current' && !isErased(row));
+  const isGone = (row: FactRow): boolean => without(row, gone) === undefined;
+  const isOfWithdrawn = (row: FactRow): boolean => tokensOf(row).some((token) => withdrawn.has(token));
+  const decided = audits
+    .map((audit) => ({ audit, ...sidesOf(audit) }))
+    .filter(({ won }) => !won?.ends || won.rows.every(isGone));
+  const { corrections, removed } = replacedIn(facts, audits);
+  const [undone, standing] = partitioned(corrections, ({ by }) => ownTokensOf(by).every((token) => gone.has(token)));
+  // A later withdrawal must know that an undone correction settles nothing any more.
+  const lost = [...audits.flatMap(lostIn), ...corrections.map(({ row }) => row), ...undone.map(({ by }) => by)];
+  const displaced = [
+    ...decided.flatMap(beatenIn),
+    ...undone.map(({ row, at, periods }) => ({ row, since: at, periods })),
+  ];
+  const settled = [...removed, ...standing.flatMap(({ at, periods }) => periods.map((period) => ({ at, period })))];
+  const ended = decided.filter(({ won, beaten }) => isBeaten(beaten) && won?.ends && won.rows.some(isOfWithdrawn));
+  return {
+    items: (within, beside) => {
+      const back = displaced.sort(newestFirst).flatMap(({ row, ...each }) => {
+        const left = without(row, gone);
+        return left === undefined ? [] : [{ row: left, ...each }];
+      });
+      return restored(back, { settled, within, beside, strategy });
+    },
+    ended: ended.map(({ audit }) => validOf(audit)),
+    lost: [...new Set(lost.flatMap(tokensOf))].filter((token) => withdrawn.has(token) && !before.has(token)),
   };
-  for (const audit of audits) {
-    const { won, beaten } = sidesOf(audit);
-    for (const row of lostIn(audit)) noteLost(row);
-    const isEndGone = won?.ends === true && won.rows.every((row) => without(row, gone) === undefined);
-    if (beaten === undefined || beaten.ends === true) continue;
-    if (won?.ends === true && !isEndGone) continue;
-    if (isEndGone && won.rows.some((row) => tokensOf(row).some((token) => withdrawn.has(token))))
-      ended.push(validOf(audit));
-    for (const row of beaten.rows) {
-      const periods = [intersection(validOf(row), validOf(audit)) ?? []].flat();
-      found.push({ row, since: audit.system_time_start, periods });
-    }
-  }
-  const settled: { readonly at: string; readonly period: Period }[] = [];
-  for (const row of current) {
+}
+
+/** The claims that lost a contest, each in its periods. */
+function beatenIn({ audit, beaten }: Decided): Displaced[] {
+  if (!isBeaten(beaten)) return [];
+  const since = audit.system_time_start;
+  return beaten.rows.map((row) => ({ row, since, periods: [intersection(validOf(row), validOf(audit)) ?? []].flat() }));
+}
+
+/** Whether the loser states a fact, and not the end of one. */
+function isBeaten(beaten: Member | undefined): beaten is Member {
+  return beaten !== undefined && beaten.ends !== true;
+}
+
+/** What took the place of facts without a contest: corrections, and periods that nothing took. */
+function replacedIn(
+  facts: readonly FactRow[],
+  audits: readonly FactRow[],
+): { readonly corrections: readonly Correction[]; readonly removed: readonly Settled[] } {
+  const corrections: Correction[] = [];
+  const removed: Settled[] = [];
+  for (const row of facts) {
     const at = row.system_time_end;
     if (at === OPEN_END) continue;
     const then = (rows: readonly FactRow[]): FactRow[] => rows.filter((each) => each.system_time_start === at);
-    const removed = leftovers(validOf(row), then(audits).map(validOf));
-    const next = then(current);
-    for (const period of removed.flatMap((part) => leftovers(part, next.map(validOf)))) settled.push({ at, period });
+    const uncontested = leftovers(validOf(row), then(audits).map(validOf));
+    const next = then(facts);
+    for (const part of uncontested)
+      for (const period of leftovers(part, next.map(validOf))) removed.push({ at, period });
     for (const by of next) {
-      const own = tokensOf(by).filter((token) => token.startsWith(`w:${by.entry_id}#`));
-      if (own.length === 0 || tokensOf(row).some((token) => tokensOf(by).includes(token))) continue;
-      noteLost(row);
-      const corrected = removed.flatMap((part) => intersection(part, validOf(by)) ?? []);
-      if (own.every((token) => gone.has(token))) {
-        found.push({ row, since: at, periods: corrected });
-        // A later withdrawal must know that this correction settles nothing any more.
-        noteLost(by);
-      } else settled.push(...corrected.map((period) => ({ at, period })));
+      if (ownTokensOf(by).length === 0 || sharesWrite(row, by)) continue;
+      corrections.push({ row, by, at, periods: uncontested.flatMap((part) => intersection(part, validOf(by)) ?? []) });
     }
   }
-  const newestFirst = found.sort((a, b) => compare(b.since, a.since) || compare(stood(b), stood(a)));
-  const items = (within: readonly Period[], beside: readonly FactRow[]): Item[] => {
-    const taken = beside.map((row) => ({ row, period: validOf(row) }));
-    return newestFirst.flatMap(({ row: before, since, periods }): Item[] => {
-      const row = without(before, gone);
-      if (row === undefined) return [];
-      const barred = settled.filter(({ at }) => at > since).map(({ period }) => period);
-      // A person chose among the last ones, so one fact comes back at a time.
-      const isTaken = (other: { readonly row: FactRow }): boolean =>
-        isSelection(strategy) || other.row.lineage === row.lineage;
-      const parts = periods
-        .flatMap((period) => within.flatMap((gap) => intersection(period, gap) ?? []))
-        .flatMap((part) => leftovers(part, [...barred, ...taken.filter(isTaken).map(({ period }) => period)]));
-      taken.push(...parts.map((period) => ({ row, period })));
-      return parts.length === 0 ? [] : [{ row: { ...row, system_time_end: OPEN_END }, isNew: true, parts }];
-    });
-  };
-  return { items, ended, lost: [...lost] };
+  return { corrections, removed };
+}
 
-  function stood({ row, since }: Displaced): string {
-    return holds(systemOf(row), since) || row.system_time_start < since ? '1' : '0';
-  }
+/** The displaced facts, newest first, as the items that may hold in the gaps. */
+function restored(
+  displaced: readonly Displaced[],
+  {
+    settled,
+    within,
+    beside,
+    strategy,
+  }: {
+    readonly settled: readonly Settled[];
+    readonly within: readonly Period[];
+    readonly beside: readonly FactRow[];
+    readonly strategy: Strategy;
+  },
+): Item[] {
+  const taken = beside.map((row) => ({ row, period: validOf(row) }));
+  return displaced.flatMap(({ row, since, periods }): Item[] => {
+    const barred = settled.filter(({ at }) => at > since).map(({ period }) => period);
+    // A person chose among the last ones, so one fact comes back at a time.
+    const isTaken = (other: { readonly row: FactRow }): boolean =>
+      isSelection(strategy) || other.row.lineage === row.lineage;
+    const parts = periods
+      .flatMap((period) => within.flatMap((gap) => intersection(period, gap) ?? []))
+      .flatMap((part) => leftovers(part, [...barred, ...taken.filter(isTaken).map(({ period }) => period)]));
+    taken.push(...parts.map((period) => ({ row, period })));
+    return parts.length === 0 ? [] : [{ row: { ...row, system_time_end: OPEN_END }, isNew: true, parts }];
+  });
+}
+
+/** By the time of the loss; among equal times, claims that stood before come first. */
+function newestFirst(a: Displaced, b: Displaced): number {
+  return compare(b.since, a.since) || Number(stood(b)) - Number(stood(a));
+}
+
+function stood({ row, since }: Displaced): boolean {
+  return holds(systemOf(row), since) || row.system_time_start < since;
+}
+
+/**
+ * What other named users stated in place of a fact, each the last of its users: it lost against the
+ * word of the fact's users, and was not withdrawn. `audits`: the audit rows of the partition.
+ */
+export function disputedBy(fact: FactRow, audits: readonly FactRow[]): FactRow[] {
+  const users = usersOf(fact);
+  if (users.length === 0) return [];
+  const withdrawn = new Set(withdrawnBefore(audits));
+  const isOther = (row: FactRow): boolean =>
+    usersOf(row).length > 0 &&
+    !usersOf(row).some((user) => users.includes(user)) &&
+    objectKey(row.object) !== objectKey(fact.object) &&
+    !tokensOf(row).every((token) => withdrawn.has(token));
+  const disputes = audits
+    .filter((audit) => !isMark(audit) && !isErased(audit) && overlaps(validOf(audit), validOf(fact)))
+    .map((audit) => ({ audit, ...sidesOf(audit) }))
+    .filter(({ won }) => won?.rows.some((row) => usersOf(row).length > 0))
+    .flatMap(({ beaten }) => (isBeaten(beaten) ? beaten.rows.filter(isOther) : []));
+  const inOrder = disputes.sort((a, b) => a.asserted_seq - b.asserted_seq || compare(a.lineage, b.lineage));
+  return [...new Map(inOrder.map((row) => [usersOf(row).join(), row])).values()];
 }
 
 function sidesOf(audit: FactRow): { readonly won: Member | undefined; readonly beaten: Member | undefined } {
@@ -132,8 +214,23 @@ export function lostIn(audit: FactRow): readonly FactRow[] {
   return [...(beaten?.rows ?? []), ...(won?.ends === true ? won.rows : [])];
 }
 
+/** The writes behind a fact. */
 export function tokensOf({ provenance_id }: FactRow): readonly string[] {
-  return Polynomial.read(provenance_id).tokens;
+  return Polynomial.read(provenance_id).tokens.filter((token) => token.startsWith('w:'));
+}
+
+/** The writes of the entry that wrote the version. */
+function ownTokensOf(row: FactRow): readonly string[] {
+  return tokensOf(row).filter((token) => token.startsWith(`w:${row.entry_id}#`));
+}
+
+function sharesWrite(a: FactRow, b: FactRow): boolean {
+  const tokens = tokensOf(b);
+  return tokensOf(a).some((token) => tokens.includes(token));
+}
+
+function partitioned<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[], T[]] {
+  return [all.filter(isFirst), all.filter((one) => !isFirst(one))];
 }
 
 function isErased({ object }: FactRow): boolean {

@@ -21,6 +21,8 @@ export interface Group {
 export interface Item {
   readonly row: FactRow;
   readonly isNew: boolean;
+  /** Whether it is what a withdrawal leaves of a fact, which stood before. */
+  readonly isLeft?: boolean;
   /** Whether it states that the object no longer holds in its periods. */
   readonly isEnd?: boolean;
   /** The periods in which it participates: all of its valid time, or the rest of it. */

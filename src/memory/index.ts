@@ -14,8 +14,9 @@
  */
 export { ALLEN_RELATIONS, type AllenRelation, allenRelation } from './allen.ts';
 export { readWitness, type Witness } from './audit.ts';
+export { type Author, isOfAssistant, statedProvenance, usersOf } from './author.ts';
 export { type Claim, claimId } from './claim.ts';
-export { lostIn, withdrawnBefore } from './displaced.ts';
+export { disputedBy, isMark, lostIn, withdrawnBefore } from './displaced.ts';
 export { MemoryError, type MemoryErrorCode } from './errors.ts';
 export {
   checkedFacts,

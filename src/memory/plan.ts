@@ -355,7 +355,7 @@ class PlanBuilder {
     const closed = new Set(changed.map(({ row }) => row));
     const standing = this.#open.filter(({ row }) => !closed.has(row));
     const lefts = changed.flatMap(({ left, parts }): Item[] =>
-      left === undefined || parts.length === 0 ? [] : [{ row: left, isNew: true, parts }],
+      left === undefined || parts.length === 0 ? [] : [{ row: left, isNew: true, isLeft: true, parts }],
     );
     const displaced = displacedBy({ history, withdrawn, strategy, without });
     const gaps = [

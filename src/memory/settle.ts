@@ -1,3 +1,4 @@
+import { isOfAssistant, usersOf } from './author.ts';
 import { EntrySizeBudget } from './entry-size-budget.ts';
 import { MemoryError } from './errors.ts';
 import {
@@ -78,9 +79,7 @@ export function settle(
       open.set(question.request, question);
       return undefined;
     }
-    const winner = isSelection(strategy)
-      ? elected(groups, answer!)
-      : preferred(strategy, groups, (group) => candidateOf(group.head.row, group.confidence));
+    const winner = isSelection(strategy) ? elected(groups, answer!) : winnerOf(groups, strategy);
     const losers = groups.filter((group) => group !== winner);
     const contested = { segment, winner, losers, question, ...(answer !== undefined && { answer }) };
     contests.push(contested);
@@ -159,6 +158,53 @@ function endingsOf(items: readonly Item[], strategy: Strategy): [standing: Group
   });
 }
 
+/**
+ * The group that stands after its claims were made one after the other: a claim takes the place of
+ * what stands if the strategy prefers it. Against the word of a named user it takes that place only
+ * as the word of the same user, or of nobody by name.
+ */
+function winnerOf(groups: readonly Group[], strategy: Strategy): Group {
+  const claims = groups.flatMap((group) => group.items.map((item) => ({ group, item })));
+  if (claims.every(({ item }) => usersOf(item.row).length === 0)) return preferredGroup(strategy, groups);
+  const stated = new Map<Group, Item[]>(groups.map((group) => [group, []]));
+  let winner: Group | undefined;
+  let standing: Item[] = [];
+  for (const { group, item } of claims.sort((a, b) => byAssertion(a.item, b.item))) {
+    stated.get(group)!.push(item);
+    const isPreferred = (): boolean => {
+      const [mine, other] = [group, winner!].map((each) => groupOf(stated.get(each)!, strategy));
+      return preferredGroup(strategy, [other!, mine!]) === mine;
+    };
+    if (group === winner) standing.push(item);
+    else if (winner === undefined || (mayReplace(item, standing) && isPreferred())) {
+      winner = group;
+      standing = [item];
+    }
+  }
+  return winner!;
+}
+
+function preferredGroup(strategy: Strategy, groups: readonly Group[]): Group {
+  return preferred(strategy, groups, (group) => candidateOf(group.head.row, group.confidence));
+}
+
+function mayReplace({ row }: Item, standing: readonly Item[]): boolean {
+  const users = usersOf(row);
+  return users.length === 0 || standing.every((other) => usersOf(other.row).every((user) => users.includes(user)));
+}
+
+/** What stands comes first, and claims of one commit are in the order of their valid time. */
+function byAssertion(first: Item, second: Item): number {
+  const [a, b] = [first.row, second.row];
+  const isMade = ({ isNew, isLeft }: Item): number => Number(isNew && isLeft !== true);
+  return (
+    isMade(first) - isMade(second) ||
+    a.asserted_seq - b.asserted_seq ||
+    compare(a.asserted_from, b.asserted_from) ||
+    compare(a.lineage, b.lineage)
+  );
+}
+
 function groupsOf(items: readonly Item[], strategy: Strategy): Group[] {
   const byObject = Map.groupBy(items, ({ row }) => objectKey(row.object));
   return [...byObject.values()].map((same) => groupOf(same, strategy));
@@ -181,8 +227,9 @@ function byIdentity(a: Item, b: Item): number {
   );
 }
 
-function candidateOf({ lineage, asserted_seq, asserted_from }: FactRow, confidence: number): Candidate {
-  return { claim: lineage, confidence, assertedSeq: asserted_seq, assertedFrom: asserted_from };
+function candidateOf(row: FactRow, confidence: number): Candidate {
+  const { lineage: claim, asserted_seq: assertedSeq, asserted_from: assertedFrom } = row;
+  return { claim, confidence, assertedSeq, assertedFrom, isOfAssistant: isOfAssistant(row) };
 }
 
 function elected(groups: readonly Group[], { request, winner }: Answer): Group {

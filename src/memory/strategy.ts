@@ -23,6 +23,8 @@ export interface Candidate {
   readonly assertedSeq: number;
   /** The asserted start of its valid time. */
   readonly assertedFrom: string;
+  /** Whether it is the word of an assistant alone. Default: no. */
+  readonly isOfAssistant?: boolean;
 }
 
 /**
@@ -34,10 +36,13 @@ export function isSelection(strategy: Strategy): boolean {
 
 /**
  * Negative if the strategy prefers `b`, positive if it prefers `a`, zero only for one claim. The
+ * word of an assistant comes after every other one. The
  * order is total, so the winner does not depend on the order of the members (TOKI Prop. 14). For
  * strategies that wait for an answer, it orders only duplicates, as `lww` does.
  */
 export function preference(strategy: Strategy, a: Candidate, b: Candidate): number {
+  const byAuthor = Number(b.isOfAssistant ?? false) - Number(a.isOfAssistant ?? false);
+  if (byAuthor !== 0) return byAuthor;
   const first =
     strategy === 'evi'
       ? a.confidence - b.confidence

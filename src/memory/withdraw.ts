@@ -10,6 +10,7 @@ export interface StatedClaim {
   readonly source?: string | undefined;
   readonly assertedSeq: number;
   readonly assertedFrom: string;
+  readonly isOfAssistant?: boolean;
 }
 
 /** The claims of write tokens; undefined if a claim was erased. */

@@ -39,6 +39,17 @@ export interface ValidTime {
  */
 export type StatementMetadata = { readonly [name: string]: string | number | boolean };
 
+/**
+ * Whose word a statement is. A statement of the assistant never replaces one of another author. A
+ * named user's fact is replaced by that user alone, or by an author without a name here.
+ */
+export interface StatementAuthor {
+  readonly role: 'user' | 'assistant';
+  readonly name?: string;
+  /** The users of the space speak as one: each may replace what another one said. */
+  readonly shared?: true;
+}
+
 export interface StatementContent extends StatementTarget {
   readonly object: string;
   /** From 0 to 1. Default 1. */
@@ -50,6 +61,8 @@ export interface StatementContent extends StatementTarget {
   readonly source?: string;
   /** No part of the claim: a repeated assertion with other metadata is the same claim. */
   readonly metadata?: StatementMetadata;
+  /** Default: unknown. No part of the claim either. */
+  readonly author?: StatementAuthor;
 }
 
 /**

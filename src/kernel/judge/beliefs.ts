@@ -6,7 +6,13 @@ import type { ActionSpec, Binding } from '../domain/domain.ts';
 import { compileScope } from '../domain/footprint.ts';
 import { refusePromise } from '../domain/host-code.ts';
 import { BELIEVE_ACTION, NAME_MAX, strategy } from '../domain/memory-shape.ts';
-import type { MemorySpec, MemoryStatement, StatementMetadata, StatementTarget } from '../domain/memory-spec.ts';
+import type {
+  MemorySpec,
+  MemoryStatement,
+  StatementAuthor,
+  StatementMetadata,
+  StatementTarget,
+} from '../domain/memory-spec.ts';
 import { messageOf } from '../errors.ts';
 
 const OBJECT_MAX = 16_384;
@@ -45,6 +51,13 @@ export const STATEMENT_METADATA: z.ZodType<StatementMetadata> = z
     `1 to ${METADATA_MEMBERS_MAX} members`,
   );
 
+/** The schema of the author of a statement. */
+export const STATEMENT_AUTHOR: z.ZodType<StatementAuthor> = z.strictObject({
+  role: z.enum(['user', 'assistant']),
+  name: name.optional(),
+  shared: z.literal(true).optional(),
+}) as z.ZodType<StatementAuthor>;
+
 const said = { space: name, subject: name, predicate: name };
 const claimed = {
   ...said,
@@ -52,6 +65,7 @@ const claimed = {
   confidence: z.number().min(0).max(1).optional(),
   source: text(NAME_MAX).optional(),
   metadata: STATEMENT_METADATA.optional(),
+  author: STATEMENT_AUTHOR.optional(),
 };
 const wholePeriod = z.strictObject({ from: z.string(), to: z.string() });
 const SAYING = z.discriminatedUnion('verb', [
@@ -127,7 +141,12 @@ const CODES: Readonly<Record<string, string>> = {
   strategy: 'unknown_strategy',
   from: 'no_instant',
   to: 'no_instant',
-  ...Object.fromEntries(['space', 'subject', 'predicate', 'object', 'source', 'was'].map((name) => [name, 'bad_text'])),
+  ...Object.fromEntries(
+    ['space', 'subject', 'predicate', 'object', 'source', 'was', 'author', 'role', 'name', 'shared'].map((name) => [
+      name,
+      'bad_text',
+    ]),
+  ),
 };
 
 /**

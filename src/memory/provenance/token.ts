@@ -4,7 +4,8 @@ import { ProvenanceError } from './errors.ts';
 /**
  * An indeterminate of K[X,T] (§2.2 of the paper), as a polynomial writes it. Tokens of X stand for
  * write events, one for each row of an entry: `w:@2` inside the entry, and `w:<entry id>#2`
- * outside. Tokens of T stand for trust: `t:policy:<version>`, `t:judge:<key>`, `t:approver:<name>`.
+ * outside. Tokens of T stand for trust: `t:policy:<version>`, `t:judge:<key>`, `t:approver:<name>`,
+ * and `t:author:<voice>` in the author of a statement (`memory/author.ts`).
  */
 export type Token = string;
 
@@ -22,11 +23,11 @@ export function writeToken(n: number, entryId?: string): Token {
 }
 
 /**
- * The token of trust in a policy's version, a judge's key or an approver. Any string can be the
+ * The token of trust in a policy's version, a judge's key, an approver or an author. Any string can be the
  * name: characters with a meaning in polynomials are escaped by their bytes (`%2B`).
  * @throws ProvenanceError `bad_token` for a name that is empty or has no UTF-8
  */
-export function trustToken(kind: Trusted, name: string): Token {
+export function trustToken(kind: Trusted | 'author', name: string): Token {
   checkArgument(arg.text, kind, 'kind');
   checkArgument(arg.text, name, 'name');
   if (!name.isWellFormed()) throw badToken(name.toWellFormed(), 'the name has half a surrogate pair');
@@ -39,7 +40,7 @@ export interface Trust {
   readonly name: string;
 }
 
-/** The trust that a token stands for; undefined for the token of a write. */
+/** The authority that a token stands for; undefined for the token of a write or of an author. */
 export function readTrust(token: Token): Trust | undefined {
   const [, kind, name] = /^t:(policy|judge|approver):(.*)$/.exec(readToken(token)) ?? [];
   return name === undefined ? undefined : { kind: kind as Trusted, name: decodeURIComponent(name) };
@@ -50,7 +51,8 @@ export function readToken(text: string): Token {
   checkArgument(arg.text, text, 'text');
   if (WRITE.test(text)) return text;
   const name = TRUST.exec(text)?.[1];
-  if (name === undefined) throw badToken(text, 'it must be w:@n, w:<entry id>#n or t:policy|judge|approver:<name>');
+  if (name === undefined)
+    throw badToken(text, 'it must be w:@n, w:<entry id>#n or t:policy|judge|approver|author:<name>');
   // Each name has exactly one token: only required escapes are allowed, in one form, as UTF-8.
   if (canonicalName(name) !== name) throw badToken(text, 'an escape is not needed there, or is not UTF-8');
   return text;
@@ -64,7 +66,7 @@ export function placedToken(token: Token, entryId: string): Token {
 
 const NUMBER = '(?:0|[1-9][0-9]{0,14})';
 const WRITE = new RegExp(`^w:(?:@|[0-9a-f]{64}#)${NUMBER}$`);
-const TRUST = /^t:(?:policy|judge|approver):((?:[A-Za-z0-9._~@:/=-]|%[0-9A-F]{2})+)$/;
+const TRUST = /^t:(?:policy|judge|approver|author):((?:[A-Za-z0-9._~@:/=-]|%[0-9A-F]{2})+)$/;
 const ESCAPED = /[^A-Za-z0-9._~@:/=-]/gu;
 
 function canonicalName(name: string): string | undefined {

@@ -9,7 +9,7 @@ import type { ErasureInput, ErasureRuling } from '../records/erasure-input.ts';
 import type { ObservationInput, ProposalInput } from '../records/intent.ts';
 import type { Ruling } from '../records/ruling.ts';
 import { type AssertedEach, assertEach } from './assert-each.ts';
-import { tokensOf } from './plan/stated-writes.ts';
+import { writeTokensOf } from './plan/stated-writes.ts';
 import { type Declaring, validateStatement } from './plan/validate.ts';
 import type { PendingClaims } from './plan/withdrawn-sources.ts';
 import { type MemoryContext, MemoryView } from './recall/recall.ts';
@@ -256,12 +256,12 @@ export class Memory extends MemoryView {
     partitions: readonly Pick<FactRow, 'subject' | 'predicate'>[],
   ): Promise<readonly FactRow[]> {
     if (ruling.ruling !== 'committed') return [];
-    const known = new Set(before.flatMap(({ fact }) => tokensOf(fact.provenance_id)));
+    const known = new Set(before.flatMap(({ fact }) => writeTokensOf(fact.provenance_id)));
     const now = await Promise.all(partitions.map((of) => this.history(of)));
     return now
       .flat()
       .filter(({ entry_id }) => entry_id === ruling.entry.id)
-      .filter(({ provenance_id }) => !tokensOf(provenance_id).some((token) => known.has(token)));
+      .filter(({ provenance_id }) => !writeTokensOf(provenance_id).some((token) => known.has(token)));
   }
 
   /**

@@ -44,7 +44,7 @@ import {
   touchesOf,
   untimedIn,
 } from './stated-partitions.ts';
-import { nameKey, type StatedWrites, statedWrites, tokensOf } from './stated-writes.ts';
+import { nameKey, type StatedWrites, statedWrites, writeTokensOf } from './stated-writes.ts';
 import { nameOf, namesIn, partitionsIn, type StatementContext, senderOf } from './statement-context.ts';
 import { type Judge, Votes } from './votes.ts';
 
@@ -388,9 +388,7 @@ interface ReadHistory extends PartitionHistory {
 
 /** Whether all writes of the facts are in the map. */
 function isStated(facts: readonly FactVersion[], stated: StatedWrites): boolean {
-  const tokens = facts
-    .flatMap(({ provenance_id }) => tokensOf(provenance_id))
-    .filter((token) => token.startsWith('w:'));
+  const tokens = facts.flatMap(({ provenance_id }) => writeTokensOf(provenance_id));
   return tokens.every((token) => stated.has(token));
 }
 

@@ -17,7 +17,7 @@ import {
   planRetract,
   planWithdraw,
   type QuestionPlan,
-  writeToken,
+  statedProvenance,
 } from '#memory';
 import type { VisibilityChain } from '../visible/visibility.ts';
 import { idOf } from './claim-ids.ts';
@@ -34,6 +34,7 @@ export interface StatedPartition {
     readonly n: number;
     readonly claim: string | undefined;
     readonly id: string;
+    readonly provenance: string;
     readonly saidAt: Instant;
   }[];
   /** Claims that may have been made before. */
@@ -67,7 +68,8 @@ export function grouped(
     const isClaim = saying.verb !== 'retract' && saying.verb !== 'withdraw';
     const id = isClaim ? idOf(key, saying, proposalId, n) : '';
     const claim = isClaim && saying.source !== undefined ? id : undefined;
-    group.said.push({ saying, n, claim, id, saidAt: assertedAt });
+    const provenance = isClaim ? statedProvenance(n, key, saying) : '';
+    group.said.push({ saying, n, claim, id, provenance, saidAt: assertedAt });
     if (claim !== undefined) group.sourced.push(claim);
   }
   return [...groups.values()];
@@ -88,7 +90,7 @@ export function planOf(
   writing: PlanInput,
   { stated, history }: PartitionHistory = { stated: new Map(), history: [] },
 ): Plan | QuestionPlan {
-  const [{ saying, n, id, saidAt }] = said as [StatedPartition['said'][number]];
+  const [{ saying, id, provenance, saidAt }] = said as [StatedPartition['said'][number]];
   if (said.every((each) => each.saying.verb === 'assert')) return planAssert(writing, said.flatMap(assertionsOf));
   const sources = said.flatMap(({ saying }) => (saying.verb === 'withdraw' ? [saying.source] : []));
   const retractions = said.flatMap(({ saying }) => (saying.verb === 'retract' ? [saying] : []));
@@ -103,11 +105,10 @@ export function planOf(
   switch (saying.verb) {
     case 'change': {
       const { object, confidence = 1, from = saidAt } = saying;
-      return planChange(writing, { claim: id, object, confidence, provenance: writeToken(n), from });
+      return planChange(writing, { claim: id, object, confidence, provenance, from });
     }
     case 'correct': {
       const { object, confidence = 1, valid, was } = saying;
-      const provenance = writeToken(n);
       return planCorrect(writing, {
         claim: id,
         object,
@@ -168,14 +169,14 @@ function periodOf(
 }
 
 /** The asserted period, and its end. An end without a start asserts no period. */
-function assertionsOf({ saying, n, id, saidAt }: StatedPartition['said'][number]): (Assertion | Ending)[] {
+function assertionsOf({ saying, id, provenance, saidAt }: StatedPartition['said'][number]): (Assertion | Ending)[] {
   const said = saying as AssertStatement;
   const { object, confidence = 1, valid, strategy } = said;
   const stated = {
     claim: id,
     object,
     confidence,
-    provenance: writeToken(n),
+    provenance,
     ...(strategy !== undefined && { strategy }),
   };
   if (said.ends !== true) return [{ ...stated, valid: periodOf(valid, saidAt) }];

@@ -1,4 +1,4 @@
-import { BELIEVE_ACTION, type MemoryStatement, type StatementMetadata } from '#kernel';
+import { BELIEVE_ACTION, type MemoryStatement, type StatementAuthor, type StatementMetadata } from '#kernel';
 import {
   type CommitPayload,
   type EntryRow,
@@ -40,14 +40,15 @@ export async function statedWrites(
   return found;
 }
 
-/** The source and the metadata of a statement. */
+/** The source, the metadata and the author of a statement. */
 export interface NotedStatement {
   readonly source?: string | undefined;
   readonly metadata?: StatementMetadata | undefined;
+  readonly author?: StatementAuthor | undefined;
 }
 
 /**
- * The sources and metadata of the statements behind these facts, by write token. Reads less than
+ * The sources, metadata and authors of the statements behind these facts, by write token. Reads less than
  * `statedWrites`.
  *
  * @throws LedgerFault
@@ -108,6 +109,11 @@ export function writeIn(token: string): { readonly entry: Hash; readonly n: numb
   return isHash(entry) ? { entry, n: Number(n) } : undefined;
 }
 
+/** The tokens of writes in a provenance. */
+export function writeTokensOf(provenance: string): readonly string[] {
+  return tokensOf(provenance).filter((token) => token.startsWith('w:'));
+}
+
 /** The tokens of a provenance; a text in another form has none. */
 export function tokensOf(provenance: string): readonly string[] {
   try {
@@ -138,6 +144,7 @@ async function statedBy(
       source: saying.source,
       assertedSeq: versions.get(nameKey(saying)) ?? 0,
       assertedFrom: startOf(saying) ?? payload.at,
+      isOfAssistant: saying.author?.role === 'assistant',
     };
   };
 }

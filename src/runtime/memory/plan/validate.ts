@@ -1,6 +1,13 @@
 import { type ArgumentSchema, arg, checkArgument, isInstance } from '#base';
 import { issueText, readInstant } from '#canon';
-import { type Domain, type MemoryStatement, type PredicateSpec, STATEMENT_METADATA, STATEMENT_TEXTS } from '#kernel';
+import {
+  type Domain,
+  type MemoryStatement,
+  type PredicateSpec,
+  STATEMENT_AUTHOR,
+  STATEMENT_METADATA,
+  STATEMENT_TEXTS,
+} from '#kernel';
 import { MemoryError, type MemoryErrorCode, OPEN_END, OPEN_START, STRATEGIES, storedPeriod } from '#memory';
 
 /**
@@ -37,6 +44,7 @@ export function validateStatement<Verb extends MemoryStatement['verb']>(
   requireTexts(said, argument);
   requireConfidence(said, `${argument}.confidence`);
   requireMetadata(said, `${argument}.metadata`);
+  requireAuthor(said, `${argument}.author`);
   requireStamp(said, requireDeclared(said, domain, `${argument}.predicate`), `${argument}.strategy`);
   requirePeriod(said, argument);
   requireEnd(said, argument);
@@ -81,7 +89,7 @@ const OWN: Readonly<Record<string, string>> = {
   space: 'the memory sets its own space',
 };
 const SAID = ['subject', 'predicate', 'object'];
-const CLAIMED = [...SAID, 'confidence', 'source', 'metadata'];
+const CLAIMED = [...SAID, 'confidence', 'source', 'metadata', 'author'];
 const SOURCE = { sourceEventId: 'its name here is source' };
 const IN_VALID = 'a period is given as valid: { from, to }';
 const PERIOD = membersOf(['from', 'to']);
@@ -136,6 +144,12 @@ function requireMetadata({ metadata }: UncheckedStatement, argument: string): vo
   if (metadata === undefined) return;
   const { error } = STATEMENT_METADATA.safeParse(metadata);
   if (error !== undefined) throw statementError('bad_metadata', argument, `is not valid: ${issueText(error)}`);
+}
+
+function requireAuthor({ author }: UncheckedStatement, argument: string): void {
+  if (author === undefined) return;
+  const { error } = STATEMENT_AUTHOR.safeParse(author);
+  if (error !== undefined) throw statementError('bad_text', argument, `is not valid: ${issueText(error)}`);
 }
 
 function requireDeclared(

@@ -1,6 +1,6 @@
 import { arg } from '#base';
 import { type Instant, maxInstant } from '#canon';
-import type { StatementMetadata } from '#kernel';
+import type { StatementAuthor, StatementMetadata } from '#kernel';
 import { type CommitPayload, type EntryRow, type Hash, isHash, type LedgerStore, readRow } from '#ledger';
 import { type FactRow, MemoryError, readTrust, readWitness, type Trust, type Witness } from '#memory';
 import { type NotedStatement, notedStatements, tokensOf, writeIn } from '../plan/stated-writes.ts';
@@ -33,6 +33,8 @@ export interface FactSource {
   readonly source?: string;
   /** Absent for the same reasons, or if the statement has none. */
   readonly metadata?: StatementMetadata;
+  /** Absent for the same reasons: the author is unknown. */
+  readonly author?: StatementAuthor;
 }
 
 export interface Contradiction {
@@ -155,11 +157,12 @@ export function sourcesOf(
 function sourceOf(token: string, stated: ReadonlyMap<string, NotedStatement>): FactSource | undefined {
   const write = writeIn(token);
   if (write === undefined) return undefined;
-  const { source, metadata } = stated.get(token) ?? {};
+  const { source, metadata, author } = stated.get(token) ?? {};
   return {
     ...write,
     ...(source !== undefined && { source }),
     ...(metadata !== undefined && { metadata }),
+    ...(author !== undefined && { author }),
   };
 }
 
