@@ -117,7 +117,7 @@ const factForm = z
     confidence: z.number(),
     sources: z
       .array(z.looseObject({ entry: hash, n: z.number().int() }))
-      .describe('the statements behind it: entry, message and metadata'),
+      .describe('the statements behind it: entry, message, author and metadata'),
   })
   .meta({ id: 'ChatFact', description: 'A fact under the names of the memory. `stated` has other names on record.' });
 
@@ -126,6 +126,10 @@ const filterForm = z
     subjects: z.array(name).max(100).optional(),
     predicates: z.array(name).max(100).optional(),
     metadata: metadata.optional(),
+    author: z
+      .strictObject({ role: z.enum(['user', 'assistant']).optional(), name: name.optional() })
+      .describe('a statement of such an author')
+      .optional(),
     during: z.strictObject({ from: instant.optional(), to: instant.optional() }).optional(),
     confidence_min: z.number().min(0).max(1).optional(),
     trust: z
@@ -291,7 +295,12 @@ function withoutUndefined<T extends object>(input: T): never {
 }
 
 function filterOf({ confidence_min: confidenceMin, ...filter }: z.output<typeof filterForm>): object {
-  return withoutUndefined({ ...filter, confidenceMin, trust: filter.trust && withoutUndefined(filter.trust) });
+  return withoutUndefined({
+    ...filter,
+    confidenceMin,
+    trust: filter.trust && withoutUndefined(filter.trust),
+    author: filter.author && withoutUndefined(filter.author),
+  });
 }
 
 function rememberedDocument({ questions, ...done }: Remembered): object {
