@@ -27,7 +27,7 @@ describe('remember', () => {
     expect(facts).toMatchObject([{ space: 'user:ida', subject: 'ida', object: 'NYC', confidence: 0.9 }]);
     expect(facts[0]!.sources).toMatchObject([{ entry: done.entries[0], source: done.added[0]!.source }]);
     expect(context.split('\n')[2]).toBe(
-      `{"id":"${facts[0]!.id.slice(0, 12)}","from":"2026-03-20","subject":"ida","predicate":"lives in","object":"NYC","space":"user:ida"}`,
+      `{"id":"${facts[0]!.id.slice(0, 12)}","from":"2026-03-20","subject":"ida","predicate":"lives in","object":"NYC","space":"user:ida","said_by":["user ida"]}`,
     );
     expect([tokens > 0, next]).toEqual([true, undefined]);
   });

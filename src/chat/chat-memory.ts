@@ -49,7 +49,7 @@ export interface ChatMemoryOptions {
   /** Names that mean one thing, besides those that the ledger has. */
   readonly aliases?: DeclaredAliases;
   /**
-   * What a user's statement does to a fact that another user stated: it stays beside the fact and
+   * The effect of a user's statement on a fact of another user: it stays beside the fact and
    * contradicts it, or the strategy of the predicate decides alone. Default: `contradict`.
    */
   readonly otherUsers?: 'contradict' | 'replace';

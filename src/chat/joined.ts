@@ -58,7 +58,7 @@ export class JoinedFacts {
   }
 
   /**
-   * The facts that contradict a version under other names, and what other users stated in its
+   * The facts that contradict a version under other names, and the statements of other users in its
    * place. A ledger separates facts by their names, so no strategy settles the former.
    *
    * @throws the errors of `MemoryView.recall`

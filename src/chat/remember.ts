@@ -262,7 +262,7 @@ function withAliases(predicates: MemorySpec['predicates'], aliases: SpaceAliases
 /** The lists of a result, while they grow. */
 type Lists = { readonly [Name in keyof Remembered]: Remembered[Name][number][] };
 
-/** Asserts the facts with the author and the metadata of their messages, and sorts them by what became of each. */
+/** Asserts the facts with the notes of their messages, and sorts them by what became of each. */
 async function recorded(
   facts: readonly StatedFact[],
   notes: ReadMessages['notes'],

@@ -39,7 +39,7 @@ export function usersOf({ provenance_id }: Pick<FactRow, 'provenance_id'>): read
   return Polynomial.read(provenance_id).tokens.filter((token) => token.startsWith(USER));
 }
 
-/** Whether nobody but an assistant states the fact. */
+/** Whether an assistant alone states the fact. */
 export function isOfAssistant({ provenance_id }: Pick<FactRow, 'provenance_id'>): boolean {
   if (!provenance_id.includes(ANY)) return false;
   return [...Polynomial.read(provenance_id).terms.keys()].every((term) => term.split('*').includes(ASSISTANT));

@@ -118,7 +118,7 @@ function isBeaten(beaten: Member | undefined): beaten is Member {
   return beaten !== undefined && beaten.ends !== true;
 }
 
-/** What took the place of facts without a contest: corrections, and periods that nothing took. */
+/** The replacements of facts without a contest: corrections, and periods without a successor. */
 function replacedIn(
   facts: readonly FactRow[],
   audits: readonly FactRow[],
@@ -180,7 +180,7 @@ function stood({ row, since }: Displaced): boolean {
 }
 
 /**
- * What other named users stated in place of a fact, each the last of its users: it lost against the
+ * The statements of other named users in place of a fact, the last of each: it lost against the
  * word of the fact's users, and was not withdrawn. `audits`: the audit rows of the partition.
  */
 export function disputedBy(fact: FactRow, audits: readonly FactRow[]): FactRow[] {

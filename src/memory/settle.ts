@@ -159,9 +159,9 @@ function endingsOf(items: readonly Item[], strategy: Strategy): [standing: Group
 }
 
 /**
- * The group that stands after its claims were made one after the other: a claim takes the place of
- * what stands if the strategy prefers it. Against the word of a named user it takes that place only
- * as the word of the same user, or of nobody by name.
+ * The group that stands after the claims were made one after the other: a claim takes the place of
+ * the group that stands if the strategy prefers it. It replaces the word of a named user only as
+ * the word of the same user, or of no named user.
  */
 function winnerOf(groups: readonly Group[], strategy: Strategy): Group {
   const claims = groups.flatMap((group) => group.items.map((item) => ({ group, item })));
@@ -193,7 +193,7 @@ function mayReplace({ row }: Item, standing: readonly Item[]): boolean {
   return users.length === 0 || standing.every((other) => usersOf(other.row).every((user) => users.includes(user)));
 }
 
-/** What stands comes first, and claims of one commit are in the order of their valid time. */
+/** Facts come first, and claims of one commit are in the order of their valid time. */
 function byAssertion(first: Item, second: Item): number {
   const [a, b] = [first.row, second.row];
   const isMade = ({ isNew, isLeft }: Item): number => Number(isNew && isLeft !== true);

@@ -18,10 +18,10 @@ import {
 import { cases } from '../support/cases.ts';
 
 /**
- * Statements of several authors about one thing, against a model that keeps the statements which
- * are believed and those which lost. A statement of an assistant never takes the place of a user's,
- * and a named user's only that of nobody else's. A withdrawal makes the lost statements again, in
- * their order, after what is left.
+ * Statements of several authors about one thing, against a model with the believed statements and
+ * the lost ones. A statement of an assistant never takes the place of a user's, and a named user's
+ * only that of the same user. A withdrawal makes the lost statements again, in their order, after
+ * the remaining ones.
  */
 
 const KEY = new Uint8Array(32).fill(7);

@@ -23,8 +23,8 @@ export function writeToken(n: number, entryId?: string): Token {
 }
 
 /**
- * The token of trust in a policy's version, a judge's key, an approver or an author. Any string can be the
- * name: characters with a meaning in polynomials are escaped by their bytes (`%2B`).
+ * The token of trust in a policy's version, a judge's key, an approver or an author. Any string can
+ * be the name: characters with a meaning in polynomials are escaped by their bytes (`%2B`).
  * @throws ProvenanceError `bad_token` for a name that is empty or has no UTF-8
  */
 export function trustToken(kind: Trusted | 'author', name: string): Token {

@@ -48,8 +48,8 @@ export interface NotedStatement {
 }
 
 /**
- * The sources, metadata and authors of the statements behind these facts, by write token. Reads less than
- * `statedWrites`.
+ * The sources, metadata and authors of the statements behind these facts, by write token. Reads
+ * less than `statedWrites`.
  *
  * @throws LedgerFault
  */
