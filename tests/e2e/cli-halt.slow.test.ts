@@ -89,6 +89,16 @@ test('halt and resume --all', async () => {
   expect((await assize('verify')).code).toBe(0);
 });
 
+test('without --key the root key of the store halts and resumes', async () => {
+  expect(await assize('halt', 'u', '--reason', 'r')).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(/no root key/),
+  });
+  writeFileSync(join(folder, 'a.db.root.key'), anchor.privateKey, { mode: 0o600 });
+  expect(await assize('halt', 'u', '--reason', 'r')).toMatchObject({ code: 0, err: '' });
+  expect(await assize('resume', 'u', '--reason', 'r')).toMatchObject({ code: 0, err: '' });
+});
+
 test('a writ that gives no right is negative; a wrong call is misuse', async () => {
   const held = { writ: writFor(lead.publicKey, years), chain: [] };
   writeFileSync(join(folder, 'lead.json'), JSON.stringify(held));

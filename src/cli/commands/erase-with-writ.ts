@@ -17,7 +17,7 @@ import { counted, shortId } from '#views';
 import { CliError, EXIT } from '../errors.ts';
 import { anchorsOption, domainOption, entryKeyOption, type OpeningOptions, signerOption } from '../files/options.ts';
 import { ephemeralWrit } from '../input/ephemeral-writ.ts';
-import { readPrivateKey, requireAnchor } from '../input/private-key.ts';
+import { keyOrRoot, requireAnchor } from '../input/private-key.ts';
 import { shortName } from '../render/writ-text.ts';
 import { findClaim } from '../store/claims.ts';
 import { headOf } from '../store/entries.ts';
@@ -31,7 +31,7 @@ import { extentOf, RETENTION, sayPreview } from './erase-preview.ts';
 /** The reason of an erasure, and its authority. */
 export interface ErasingOptions extends SharedOptions, OpeningOptions {
   readonly reason: string;
-  readonly key: string;
+  readonly key?: string;
   readonly principal: string;
   readonly yes?: boolean;
   readonly dryRun?: boolean;
@@ -43,7 +43,7 @@ export type ErasureSelection = Required<Pick<ErasureInput, 'at' | 'entries' | 'b
 export function withErasing(command: Command): Command {
   return command
     .requiredOption('--reason <text>', 'reason for the erasure; stays in the ledger')
-    .requiredOption('--key <file>', 'private key of an anchor of the store: 64 hex digits')
+    .option('--key <file>', 'private key of an anchor: 64 hex digits (default: the root key of the store)')
     .option('--principal <name>', 'the erasing principal, subject of the short-lived writ', 'operator')
     .option('--dry-run', 'print what the erasure would erase, and erase nothing')
     .option('--yes', 'erase without a question; required where no terminal can ask')
@@ -63,7 +63,7 @@ export function erasedIn(
   trajectoryId: string,
   wantedIn: (store: Store) => Promise<ErasureSelection>,
 ): Promise<number> {
-  const key = readPrivateKey(options.key);
+  const key = keyOrRoot(session.storeUrl, options);
   requireAnchor(session.storeUrl, options.anchors, key, 'to erase');
   return session.withStore('existing', async (store) => {
     const head = await headOf(store, trajectoryId);

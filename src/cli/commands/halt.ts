@@ -16,9 +16,8 @@ import {
   withSharedOptions,
 } from '../files/options.ts';
 import { ephemeralWrit } from '../input/ephemeral-writ.ts';
-import { readPrivateKey, requireAnchor } from '../input/private-key.ts';
+import { keyOrRoot, requireAnchor } from '../input/private-key.ts';
 import { readWritFile } from '../input/writ-file.ts';
-import { readAnchors } from '../store/anchors.ts';
 import { headOf } from '../store/entries.ts';
 import { withAssize } from '../store/runtime.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
@@ -27,7 +26,7 @@ import { green, line, type Printable, red, yellow } from '../terminal/printable.
 interface Options extends SharedOptions, OpeningOptions {
   readonly all?: boolean;
   readonly reason: string;
-  readonly key: string;
+  readonly key?: string;
   readonly by?: string;
   readonly principal: string;
 }
@@ -77,7 +76,7 @@ function register(program: Command, does: Does, about: string): Command {
       .argument('[trajectory]', `trajectory to ${does}; its delegated trajectories adopt it`)
       .option('--all', `${does} every trajectory of the store`)
       .requiredOption('--reason <text>', 'reason; stays in the ledger')
-      .requiredOption('--key <file>', 'private key of the holder of --by, or of an anchor of the store')
+      .option('--key <file>', 'private key of the holder of --by, or of an anchor (default: the root key of the store)')
       .option('--by <file>', 'writ that gives the right: it names assize.halt and halt:TRAJECTORY or halt:**')
       .option('--principal <name>', 'without --by: the principal, subject of the short-lived writ', 'operator')
       .addOption(domainOption)
@@ -88,7 +87,7 @@ function register(program: Command, does: Does, about: string): Command {
     inSession((session, options: Options, trajectoryId?: string) => {
       if ((trajectoryId === undefined) === (options.all !== true))
         throw new CliError('usage', `Name a trajectory to ${does}, or pass --all.`);
-      const key = readPrivateKey(options.key, readAnchors(session.storeUrl, options.anchors));
+      const key = keyOrRoot(session.storeUrl, options);
       const held = heldWrit(session, options, key, does);
       return session.withStore('existing', async (store) => {
         const outcomes: Outcome[] = [];

@@ -7,11 +7,10 @@ import { CliError, EXIT, type ExitCode } from '../errors.ts';
 import { importModule } from '../files/module-file.ts';
 import { anchorsOption, entryKeyOption, type KeyOptions, signerOption, withSharedOptions } from '../files/options.ts';
 import { ephemeralWrit } from '../input/ephemeral-writ.ts';
-import { readPrivateKey, requireAnchor } from '../input/private-key.ts';
+import { keyOrRoot, requireAnchor } from '../input/private-key.ts';
 import { domainsNamed, loadDomains } from '../store/domains.ts';
 import { headOf } from '../store/entries.ts';
 import { project } from '../store/project.ts';
-import { rootKeyToUpgrade } from '../store/root-key.ts';
 import { withAssize } from '../store/runtime.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import { green, line, red, yellow } from '../terminal/printable.ts';
@@ -55,7 +54,7 @@ export function upgrade(program: Command): void {
     )
     .action(
       inSession((session, options: Options, trajectoryId: string) => {
-        const key = options.key === undefined ? rootKeyToUpgrade(session.storeUrl) : readPrivateKey(options.key);
+        const key = keyOrRoot(session.storeUrl, options);
         requireAnchor(session.storeUrl, options.anchors, key, 'to upgrade');
         return session.withStore('existing', async (store) => {
           const head = await headOf(store, trajectoryId);

@@ -2,6 +2,7 @@ import { generateKeys, type KeyPair } from '#canon';
 import { CliError, note } from '../errors.ts';
 import { anchorsPath, readAnchors } from '../store/anchors.ts';
 import { readText } from '../store/log-files.ts';
+import { anchoredRoot } from '../store/root-key.ts';
 
 /**
  * The private key in a file of 64 hex digits, which signs writs. A public key has the same form,
@@ -16,6 +17,18 @@ export function readPrivateKey(path: string, publicKeys: readonly string[] = [])
   if (publicKeys.includes(text))
     throw new CliError('bad_input', `${path} contains a public key. Name the file of the private key.`);
   return generateKeys(Buffer.from(text, 'hex'));
+}
+
+/**
+ * The private key of `--key`, or the root key of the store.
+ *
+ * @throws the errors of `readPrivateKey`; CliError `usage` without a root key; ConfigError
+ */
+export function keyOrRoot(storeUrl: string, options: { readonly key?: string; readonly anchors?: string }): KeyPair {
+  if (options.key !== undefined) return readPrivateKey(options.key, readAnchors(storeUrl, options.anchors));
+  const root = anchoredRoot(storeUrl);
+  if (root !== undefined) return root;
+  throw new CliError('usage', 'The store has no root key. Pass the private key of an anchor with --key FILE.');
 }
 
 /**

@@ -33,7 +33,7 @@ export function requireRootKey(storeUrl: string): RootKey {
  * @throws CliError `store_not_found` for a missing file; `unreadable_file`, `usage` for files that
  * this user may not use; ConfigError
  */
-function anchoredRoot(storeUrl: string): RootKey | undefined {
+export function anchoredRoot(storeUrl: string): RootKey | undefined {
   const root = forThisUser('read', () => findRootKey(storeUrl));
   if (root === undefined) requireStoreFile(storeUrl);
   else forThisUser('written', () => anchorRoot(storeUrl, root.publicKey));
@@ -113,17 +113,6 @@ export function rootKeyToSettle(storeUrl: string): RootKey {
   const root = anchoredRoot(storeUrl);
   if (root !== undefined) return root;
   throw new CliError('usage', 'The store has no root key. Name the file of its root key in ASSIZE_ROOT_KEY_FILE.');
-}
-
-/**
- * The root key that signs the writ of an upgrade without `--key`.
- *
- * @throws CliError `usage` without a root key; ConfigError
- */
-export function rootKeyToUpgrade(storeUrl: string): RootKey {
-  const root = anchoredRoot(storeUrl);
-  if (root !== undefined) return root;
-  throw new CliError('usage', 'The store has no root key. Pass the private key of an anchor with --key FILE.');
 }
 
 /**

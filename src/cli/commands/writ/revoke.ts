@@ -15,10 +15,9 @@ import {
   withSharedOptions,
 } from '../../files/options.ts';
 import { ephemeralWrit } from '../../input/ephemeral-writ.ts';
-import { readPrivateKey, requireAnchor } from '../../input/private-key.ts';
+import { keyOrRoot, requireAnchor } from '../../input/private-key.ts';
 import { isWritFile, readWritFile } from '../../input/writ-file.ts';
 import { shortName } from '../../render/writ-text.ts';
-import { readAnchors } from '../../store/anchors.ts';
 import { headOf } from '../../store/entries.ts';
 import { findWrit, writsIn } from '../../store/listed-writs.ts';
 import { withAssize } from '../../store/runtime.ts';
@@ -27,7 +26,7 @@ import { green, line, red, yellow } from '../../terminal/printable.ts';
 
 interface Options extends SharedOptions, OpeningOptions {
   readonly reason: string;
-  readonly key: string;
+  readonly key?: string;
   readonly by?: string;
   readonly principal: string;
 }
@@ -40,7 +39,7 @@ export function revoke(command: Command): void {
       .argument('<trajectory>', 'trajectory that records the revocation; its delegated trajectories adopt it')
       .argument('<writ>', 'file, - for standard input, or the first 8 digits of the id of a writ of the trajectory')
       .requiredOption('--reason <text>', 'reason for the revocation; stays in the ledger')
-      .requiredOption('--key <file>', 'private key of the holder of --by, or of an anchor of the store')
+      .option('--key <file>', 'private key of the holder of --by, or of an anchor (default: the root key of the store)')
       .option('--by <file>', 'writ that authorises the revocation: an ancestor that grants assize.revoke on writ:**')
       .option('--principal <name>', 'without --by: the revoking principal, subject of the short-lived writ', 'operator')
       .addOption(domainOption)
@@ -55,7 +54,7 @@ export function revoke(command: Command): void {
     )
     .action(
       inSession((session, options: Options, trajectoryId: string, given: string) => {
-        const key = readPrivateKey(options.key, readAnchors(session.storeUrl, options.anchors));
+        const key = keyOrRoot(session.storeUrl, options);
         return session.withStore('existing', async (store) => {
           const revoked = await targetOf(store, trajectoryId, given);
           const by = await authorityOf(session, store, options, key, trajectoryId, writId(revoked.writ));
