@@ -129,6 +129,7 @@ export const KERNEL: Readonly<Record<string, Case | Exempt>> = {
   beginsLike: exempt(MADE),
   firstFinding: exempt(MADE),
   heldBy: exempt(MADE),
+  waitingNear: exempt(MADE),
   overridesOf: exempt(MADE),
   seenOf: exempt(MADE),
   hasErased: exempt('of JSON, which its callers have copied'),
