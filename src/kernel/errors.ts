@@ -33,7 +33,7 @@ export type KernelErrorCode =
    * correct `onApprove` so that an approval makes the invariant pass.
    */
   | 'override_needed'
-  /** The result violates a final invariant, which no approval overrides. Reject the proposal. */
+  /** The result violates an invariant that no approval overrides. Reject the proposal. */
   | 'final_rule'
   /**
    * The counselor's replacement state does not fit the schema, or changes paths that are not

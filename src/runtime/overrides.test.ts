@@ -125,16 +125,20 @@ describe('the marks of several approvers', () => {
   });
 });
 
-describe('a final rule', () => {
-  test.each([1, 2, 3])('is overridden by none of %i approvers', async (approvals) => {
-    const { store, trajectory, pending } = await claimed(claimsOf({ approvals, final: 'NO_SELF' }));
+describe('a final rule, and a rejection by a rule that is not overridable,', () => {
+  const several = [1, 2, 3].flatMap((approvals): ClaimTerms[] => [
+    { approvals, final: 'NO_SELF' },
+    { approvals, overridable: false },
+  ]);
+  test.each(several)('is overridden by no approver: %j', async ({ approvals, ...terms }) => {
+    const { store, trajectory, pending } = await claimed(claimsOf({ approvals, ...terms }));
     const { length } = await payloads(store, 't');
     const attempt = trajectory.approvals.approve(pending, { principal: C, method: 'test', override: true });
     await expect(attempt).rejects.toMatchObject({
       code: 'final_rule',
       evidence: { vector: [{ invariant_id: 'NO_SELF' }] },
     });
-    await expect(attempt).rejects.toThrow(/NO_SELF is a final rule, which no approval overrides/);
+    await expect(attempt).rejects.toThrow(/No approval overrides NO_SELF/);
     expect(await payloads(store, 't')).toHaveLength(length);
     const names = Array.from({ length: approvals }, (_, i) => `dr-${i}`);
     expect((await approvedBy(trajectory, pending, names)).at(-1)).toBe('committed');
@@ -165,13 +169,16 @@ describe('a final rule', () => {
 
   test('is part of the domain’s hash, if it is declared', () => {
     const hashOf = (options: object): string => {
-      const of = { ...claimsOf({ approvals: 1 }).declared, version: '1' } as any;
+      const of = { ...claimsOf({ approvals: 1, overridable: false }).declared, version: '1' } as any;
       const rules = (given: any) => of.invariants(given).map((rule: any) => ({ ...rule, ...options }));
       return defineDomain({ ...of, invariants: rules }).hash;
     };
     expect(hashOf({ final: false })).toBe(hashOf({}));
     expect(hashOf({ final: true })).not.toBe(hashOf({}));
     expect(() => hashOf({ final: 'yes' })).toThrow('final');
+    expect(new Set([{}, { final: true }, { overridable: true }].map(hashOf)).size).toBe(3);
+    expect(hashOf({ overridable: false })).toBe(hashOf({}));
+    expect(() => hashOf({ final: true, overridable: true })).toThrow('both final and overridable');
   });
 });
 

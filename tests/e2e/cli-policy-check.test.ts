@@ -26,11 +26,23 @@ export default [
 ];
 `;
 
+const DOMAIN = `
+import { defineDomain, escalate, invariant, pass, reject } from 'assize';
+import { z } from 'zod';
+const rule = (id, options) => invariant(id, ['/n'], ({ n }) => (n < 9 ? pass : reject('nine')), options);
+export const shop = defineDomain({
+  name: 'shop', version: '1', state: z.object({ n: z.number() }), initial: { n: 0 },
+  processes: {}, roles: {}, actions: {}, counselors: { boss: () => true },
+  invariants: [rule('HARD', {}), rule('SOFT', { overridable: true }), rule('FINAL', { final: true }), rule('ASKS', { channel: 'boss' })],
+});
+`;
+
 beforeAll(() => {
   // Inside the repository, so that `assize` is this package.
   folder = mkdtempSync(join(root, 'dist-policy-check-'));
   writeFileSync(join(folder, 'table.json'), JSON.stringify({ id: 't', otherwise: 'deny', rules: RULES }));
   writeFileSync(join(folder, 'tools.ts'), TOOLS);
+  writeFileSync(join(folder, 'shop.ts'), DOMAIN);
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -66,4 +78,12 @@ test('with tools only the unknown tool is named', async () => {
   });
   const { out } = await check('--tools', 'tools.ts', '--json');
   expect(JSON.parse(out)).toMatchObject({ unknown: [{ name: 'bank.pyout' }], not_compared: [] });
+});
+
+test('policy check lists the rules without override', async () => {
+  const { out } = await check('--tools', 'tools.ts', '--domain', 'shop.ts');
+  expect(out).toMatch(/^shop: no approval overrides a rejection by HARD, ASKS; declare overridable where one may$/m);
+  expect(JSON.parse((await check('--tools', 'tools.ts', '--domain', 'shop.ts', '--json')).out)).toMatchObject({
+    not_overridable: [{ domain: 'shop', rules: ['HARD', 'ASKS'] }],
+  });
 });

@@ -23,9 +23,12 @@ const NOTED = `state: state.extend({ note: z.string() }), initial: { ...initial,
 const MIGRATE = `export function migrate(state) { state.note = 'from version 1'; }`;
 const AT_MOST_TWO = `invariants: [
   invariant('AT_MOST_TWO', ['/payments'], ({ payments }) =>
-    payments.length <= 2 ? pass : reject(payments.length + ' payments, at most 2')),
+    payments.length <= 2 ? pass : reject(payments.length + ' payments, at most 2'),
+    { overridable: true }),
   ...rules,
 ]`;
+
+const NEVER_MORE = AT_MOST_TWO.replace('overridable: true', 'overridable: false');
 
 const OTHER = 'ab'.repeat(32);
 
@@ -40,6 +43,7 @@ const VERSIONS: Readonly<Record<string, string>> = {
   noted: version(2, NOTED, MIGRATE),
   unasked: version(3, 'invariants: rules.slice(0, 1)'),
   tight: version(4, AT_MOST_TWO),
+  strict: version(10, NEVER_MORE),
   several: version(5, '', `export const other = defineDomain({ ...first.declared, version: '6' });`),
   foreign: version(7, `name: 'another'`),
   unmigrated: version(8, NOTED),
@@ -75,7 +79,8 @@ describe('an upgrade', () => {
   test('is tried, and then made, as JSON', async () => {
     const waiting = await pendingId();
     const before = await entries(...store);
-    const tried = await json(0, ...to('noted', '--dry-run'));
+    const { not_overridable, ...tried } = await json(0, ...to('noted', '--dry-run'));
+    expect(not_overridable).toEqual(['CAP', 'LARGE']);
     expect(tried).toEqual({
       ruling: 'committed',
       dry_run: true,
@@ -105,7 +110,12 @@ describe('an upgrade', () => {
     const tried = await assize(...to('noted', '--dry-run'));
     const told = 'upgraded from till@1 (############) to till@2 (############), with 1 change';
     const changes = '  add /note\n  ############ stays pending\n';
-    expect({ ...tried, out: known(tried.out) }).toEqual({ code: 0, out: `would be ${told}\n${changes}`, err: '' });
+    const rules = '  no approval overrides a rejection by CAP, LARGE; declare overridable where one may\n';
+    expect({ ...tried, out: known(tried.out) }).toEqual({
+      code: 0,
+      out: `would be ${told}\n${changes}${rules}`,
+      err: '',
+    });
     expect(tried.out).toContain(`${waiting} stays pending`);
     const made = await assize(...to('noted'));
     expect({ ...made, out: known(made.out) }).toEqual({
@@ -138,7 +148,7 @@ describe('a refused upgrade', () => {
     const text = await assize(...to('tight', '--dry-run'));
     expect(text).toMatchObject({
       code: 1,
-      out: expect.stringMatching(/^would be rejected: .*at most 2 \(AT_MOST_TWO\)\n$/),
+      out: expect.stringMatching(/^would be rejected: .*at most 2 \(AT_MOST_TWO\)\n {2}no approval overrides .*\n$/),
     });
     const made = await json(1, ...to('tight'));
     expect(made).toMatchObject({ ruling: 'rejected', dry_run: false, seq: 6, ...why });
@@ -161,6 +171,14 @@ describe('a refused upgrade', () => {
       ruling: 'committed',
       vector: [{ invariant_id: 'AT_MOST_TWO', result: 'reject' }, {}, {}],
     });
+  });
+
+  test('lists the rules without override', async () => {
+    const says = /no approval overrides a rejection by AT_MOST_TWO.*; declare overridable where one may/;
+    for (const more of [['--dry-run'], ['--override', 'boss:ann']])
+      expect(await assize(...to('strict', ...more))).toMatchObject({ code: 1, out: expect.stringMatching(says) });
+    expect((await json(1, ...to('strict', '--dry-run'))).not_overridable).toContain('AT_MOST_TWO');
+    expect((await json(1, ...to('tight', '--dry-run'))).not_overridable ?? []).not.toContain('AT_MOST_TWO');
   });
 
   test('is told as overridden', async () => {

@@ -6,15 +6,20 @@ import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFile
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { Readable } from 'node:stream';
 import { afterAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { replayRun } from '#agents';
+import { type Domain, defineDomain } from '#kernel';
 import { exportLines, importLines, type RootPayload, readRow } from '#ledger';
 import { OPEN_END } from '#memory';
 import { openCheckpoint, parseVerifierKey } from '#merkle';
 import type { OracleRow } from '#oracle';
 import { checkMemory, deepReplay, verifyStore } from '#runtime';
 import { MemoryStore, openStore } from '#stores';
-import { operator } from '../support/ledger/runtime.ts';
+import { severalOf } from '../support/ledger/multi-approval.ts';
+import { operator, runtimeOver } from '../support/ledger/runtime.ts';
+import { asked, atMost, counter } from '../support/ledger/versions.ts';
 import { hasPython, PythonVerifier } from '../support/process/python-verifier.ts';
 import { changed, FACTS, type Golden, linesOf, V1, verdictsOf } from './ledger.ts';
 import { clerk, filing } from './run.ts';
@@ -178,6 +183,37 @@ describe('version 1 of the ledger', () => {
       oracleGet: async (key: string) => (key === row?.key ? { ...row, answer: '"x"' } : store.oracleGet(key)),
     };
     expect(await deepReplay(store, 'desk', { domains: [filing], oracle: other })).toMatchObject({ same: false });
+  });
+
+  /** The domain as it was declared before rules could be `overridable`. */
+  function declaredBefore({ declared }: Domain): Domain {
+    const rules = (given: never) =>
+      [...(typeof declared.invariants === 'function' ? declared.invariants(given) : declared.invariants)].map(
+        ({ overridable: _, ...rule }) => rule,
+      );
+    return defineDomain({ ...declared, invariants: rules as never });
+  }
+
+  test('its overrides of rejections replay, although none is possible now', async () => {
+    const desk = declaredBefore(severalOf(2, 'footprint'));
+    const tight = { version: '3', invariants: [atMost(5), asked], state: { note: z.string() } };
+    const versions = [{ version: '1' }, { version: '2', state: { note: z.string() } }, tight];
+    const counters = versions.map((version) => declaredBefore(counter(version)));
+    const store = new MemoryStore();
+    for (const file of ['several.jsonl', 'upgrades.jsonl']) {
+      const lines = linesOf(file);
+      expect(lines.some((line) => line.includes('"override":true') && line.includes('"result":"reject"'))).toBe(true);
+      await importLines(store, Readable.from(lines));
+    }
+    const options = { domains: [desk, ...counters] };
+    for (const trajectory of ['apart', 'books', 'branch'])
+      expect(await deepReplay(store, trajectory, options), trajectory).toMatchObject({ same: true, preserved: true });
+    await expect(
+      runtimeOver(store, options.domains).create(desk, {
+        initial: { ...desk.initial, n: 11 },
+        override: true,
+      } as never),
+    ).rejects.toMatchObject({ code: 'invalid_initial_state' });
   });
 
   test('is all there', () => {

@@ -25,7 +25,7 @@ export function approve(program: Command): void {
         .description('approve a pending proposal as a counselor of its domain')
         .argument('<pending>', 'id of the proposal, or its first 8 digits; or TRAJECTORY@SEQ')
         .requiredOption('--as <principal>', 'the approving principal; recorded')
-        .option('--override', 'override the invariants that the result fails, except final ones; recorded')
+        .option('--override', 'override the invariants that the result fails and that may be overridden; recorded')
         .option('--reason <text>', 'reason for the approval; recorded')
         .option('--args <json>', 'approve the proposal with these arguments instead; recorded', jsonOption)
         .option('--digest <hex>', 'digest of the inspected proposal, or its first 8 digits; another digest is refused')

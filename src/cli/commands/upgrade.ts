@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type Domain, type Migration, UPGRADE_ACTION, upgradeScope } from '#kernel';
+import { type Domain, type Migration, rulesWithoutOverride, UPGRADE_ACTION, upgradeScope } from '#kernel';
 import { type DomainRef, Replayer } from '#ledger';
 import type { Upgrade } from '#runtime';
 import { counted, shortId } from '#views';
@@ -8,6 +8,7 @@ import { importModule } from '../files/module-file.ts';
 import { anchorsOption, entryKeyOption, type KeyOptions, signerOption, withSharedOptions } from '../files/options.ts';
 import { ephemeralWrit } from '../input/ephemeral-writ.ts';
 import { keyOrRoot, requireAnchor } from '../input/private-key.ts';
+import { noOverrideText } from '../render/no-override-text.ts';
 import { domainsNamed, loadDomains } from '../store/domains.ts';
 import { headOf } from '../store/entries.ts';
 import { project } from '../store/project.ts';
@@ -73,7 +74,12 @@ export function upgrade(program: Command): void {
               ...(override === undefined ? {} : { override: { principal: override, method: 'cli' } }),
             }),
           );
-          return say(session, trajectoryId, done);
+          return say(
+            session,
+            trajectoryId,
+            done,
+            dryRun || (override && done.refused) ? rulesWithoutOverride(next) : [],
+          );
         });
       }),
     );
@@ -106,7 +112,8 @@ async function migrationIn(file: string): Promise<Migration | undefined> {
   throw new CliError('bad_input', `The export migrate of ${file} is not a function. Export a function of the state.`);
 }
 
-function say({ json, out }: Session, trajectoryId: string, done: Upgrade): ExitCode {
+/** `finals`: rules of the new version that decide for good where a person could override before. */
+function say({ json, out }: Session, trajectoryId: string, done: Upgrade, finals: readonly string[]): ExitCode {
   const { ruling, refused, from, to, patches, vector, carried, closed } = done;
   const code = refused === undefined ? EXIT.ok : EXIT.negative;
   if (json) {
@@ -118,6 +125,7 @@ function say({ json, out }: Session, trajectoryId: string, done: Upgrade): ExitC
       ...(place === undefined ? {} : { seq: place.seq, entry_id: place.id }),
       from,
       to,
+      ...(finals.length === 0 ? {} : { not_overridable: finals }),
       ...(refused === undefined
         ? { patches, vector, carried, closed }
         : { reason: refused.reason, detail: refused.detail, invariant_id: refused.invariantId ?? null }),
@@ -127,6 +135,7 @@ function say({ json, out }: Session, trajectoryId: string, done: Upgrade): ExitC
   const would = ruling === undefined ? 'would be ' : '';
   if (refused !== undefined) {
     out.line(line`${would}${red('rejected')}: ${refused.detail} (${refused.invariantId ?? refused.reason})`);
+    if (finals.length > 0) out.line(line`  ${noOverrideText(finals)}`);
     return code;
   }
   const by = ruling === undefined || ruling.ruling === 'frozen' ? '' : `, by ${shortId(ruling.entry.id)}`;
@@ -138,6 +147,7 @@ function say({ json, out }: Session, trajectoryId: string, done: Upgrade): ExitC
     out.line(line`  ${yellow('overridden')} ${invariant_id}: ${detail}`);
   for (const id of carried) out.line(line`  ${shortId(id)} stays pending`);
   for (const { id, detail } of closed) out.line(line`  ${shortId(id)} ${yellow('is closed')}: ${detail}`);
+  if (finals.length > 0) out.line(line`  ${noOverrideText(finals)}`);
   return code;
 }
 

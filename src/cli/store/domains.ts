@@ -39,10 +39,14 @@ export async function loadDomains(files: readonly string[] = []): Promise<Domain
   const found = await Promise.all([
     ...SHIPPED.map(async (load) => unlessReplaced(domainsOf(await load()))),
     moreDomains().then(async (more) => unlessReplaced((await more?.domains()) ?? [])),
-    project()?.domains ?? [],
-    ...files.map(importFile),
+    ownDomains(files),
   ]);
   return [...new Map(found.flat().map((domain) => [domain.hash, domain])).values()];
+}
+
+/** The domains of the config and of the files, without the shipped ones. */
+export async function ownDomains(files: readonly string[]): Promise<Domain[]> {
+  return [...(project()?.domains ?? []), ...(await Promise.all(files.map(importFile))).flat()];
 }
 
 /** A domain of the config replaces the shipped one of its name. */

@@ -34,6 +34,8 @@ export function compileRules(spec: DomainSpec<any, any>): Rule[] {
     if (seen.has(item.id)) throw invalid(spec.name, `two invariants are named ${item.id}`);
     seen.add(item.id);
     checkChannel(spec, `the invariant ${item.id}`, item.channel);
+    if (item.final === true && item.overridable === true)
+      throw invalid(spec.name, `the invariant ${item.id} is both final and overridable; declare one of them`);
     return { index, id: item.id, spec: frozenCopy(item), ...placesOfRule(spec.name, item, members) };
   });
 }

@@ -51,6 +51,7 @@ export function declarationHash(
       ...several(rule.approvals),
       // Written only if declared, as `approvals`.
       ...(rule.final === true ? { final: true } : {}),
+      ...(rule.overridable === true ? { overridable: true } : {}),
     })),
     counselors: Object.keys(spec.counselors ?? {}).sort(),
     freeze: freezeOf(spec),

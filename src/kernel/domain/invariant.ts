@@ -25,10 +25,33 @@ export interface InvariantOptions<State> {
    */
   readonly onApprove?: (state: State, approval: Approval & { readonly keys: readonly string[] }) => void;
   /**
-   * No approval with override commits a state that this invariant does not pass, and no root or
-   * branch begins with one. Default: false.
+   * No override commits a state that this invariant escalates, and no root, branch or upgrade
+   * begins with one. Default: false. A rejection cannot be overridden, unless the invariant is
+   * `overridable`.
    */
   readonly final?: boolean;
+  /** An override may commit a state that this invariant rejects. Default: false. */
+  readonly overridable?: boolean;
+}
+
+/** Whether an override may commit a state for which the invariant gives this result. */
+export function isOverridable(
+  { final = false, overridable = false }: InvariantOptions<any>,
+  result: InvariantResult['result'],
+): boolean {
+  return result === 'reject' ? overridable : !final;
+}
+
+/**
+ * The ids of the rules that declare neither `final` nor `overridable`. Earlier versions let an
+ * override cover their rejections.
+ */
+export function rulesWithoutOverride({
+  rules,
+}: {
+  readonly rules: readonly { readonly spec: Invariant<any> }[];
+}): string[] {
+  return rules.flatMap(({ spec }) => (spec.final === true || spec.overridable === true ? [] : [spec.id]));
 }
 
 /** Figures over the members of a collection. Each change of a member updates them. */

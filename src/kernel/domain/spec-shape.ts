@@ -51,7 +51,13 @@ const SPEC = z.strictObject({
   build: z.string().optional(),
 });
 
-const OPTIONS = { channel: z.string().optional(), approvals, onApprove: fn.optional(), final: z.boolean().optional() };
+const OPTIONS = {
+  channel: z.string().optional(),
+  approvals,
+  onApprove: fn.optional(),
+  final: z.boolean().optional(),
+  overridable: z.boolean().optional(),
+};
 
 const GROUPED = { id: z.string(), path: z.string(), reads: pointers, ...OPTIONS };
 const FIGURED = { ...GROUPED, per: fn.optional(), with: fn.optional(), check: fn };

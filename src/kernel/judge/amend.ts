@@ -33,7 +33,7 @@ export interface Amendment {
 }
 
 /** An amendment by a counselor, before it is run. */
-export type AmendingCounselor = Pick<CounselorApproval, 'principal' | 'at' | 'override'>;
+export type AmendingCounselor = Omit<CounselorApproval, 'replacement'>;
 
 /**
  * The counselor kind of a principal that may amend a pending proposal.

@@ -25,7 +25,9 @@ const ask = invariant('ASK', ['/n', '/marks'], ({ n, marks }) => (n < 5 || marks
     s.marks.ask = `${counselor} at ${at}`;
   },
 });
-const never = invariant('NEVER', ['/other/a'], ({ other }) => (other.a < 9 ? pass : reject('never')));
+const never = invariant('NEVER', ['/other/a'], ({ other }) => (other.a < 9 ? pass : reject('never')), {
+  overridable: true,
+});
 
 function domainOf(invariants: readonly Invariant<any>[] = [ask, never], more: object = {}): Domain<any, any> {
   return defineDomain<any, any>({

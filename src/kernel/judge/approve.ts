@@ -4,6 +4,7 @@ import type { Change } from '../domain/change.ts';
 import type { Domain, Rule } from '../domain/domain.ts';
 import type { CounseledProposal } from '../domain/domain-spec.ts';
 import { changeOutside, compileScope, type Pattern, patternFromText, WHOLE_STATE } from '../domain/footprint.ts';
+import { isOverridable } from '../domain/invariant.ts';
 import type { InvariantResult } from '../domain/invariant-result.ts';
 import { changesFault } from '../domain/schema.ts';
 import { hasErased } from '../domain/sensitive.ts';
@@ -61,9 +62,15 @@ export interface CounselorApproval {
   readonly at: string;
   /**
    * Commit although the result does not pass every invariant. The vector shows the violations.
-   * Every approver must set it for the same violations. No final invariant can be overridden.
+   * Every approver must set it for the same violations. `isOverridable` says which violations an
+   * override may cover.
    */
   readonly override?: boolean;
+  /**
+   * The decision is in the ledger. There an override may cover every rejection but those of final
+   * rules, as it did before rules declared `overridable`. Default: false.
+   */
+  readonly isRecorded?: boolean;
   /**
    * The counselor's own state instead of the proposal's, as RFC 6902 operations on the current
    * state (Agentic Redux, Definition A.62). Allowed only if one approval is enough: other approvers
@@ -448,20 +455,23 @@ export function overridesOf(
 }
 
 /**
- * A violation commits only if every approver overrides it, and knows it. No approver overrides a
- * final rule.
+ * A violation commits only if every approver overrides it, and knows it, and if its rule may be
+ * overridden.
  */
 function checkOverride(
   domain: Domain,
   waiting: PendingProposal,
-  { override }: CounselorApproval,
+  { override, isRecorded = false }: CounselorApproval,
   {
     broken,
     overrides,
     advice = adviceOn(domain, broken),
   }: { readonly broken: Vector; readonly overrides: Vector; readonly advice: string | undefined },
 ): void {
-  const finals = broken.filter(({ invariant_id: id }) => domain.rules.some((rule) => rule.id === id && isFinal(rule)));
+  const finals = broken.filter(({ invariant_id, result }) => {
+    const spec = domain.rules.find(({ id }) => id === invariant_id)?.spec;
+    return spec !== undefined && !isOverridable(spec, isRecorded ? 'escalate' : result);
+  });
   if (finals.length > 0) throw finalError(finals);
   if (!isOverride(waiting, broken)) return;
   const { approvedBy } = waiting;
@@ -494,15 +504,11 @@ function adviceOn({ rules }: Domain, broken: Vector): string {
     : 'Reject the proposal, and have it proposed so that the rule passes.';
 }
 
-function isFinal({ spec }: Rule): boolean {
-  return spec.final === true;
-}
-
 function finalError(finals: Vector): KernelError {
-  const are = finals.length === 1 ? 'is a final rule' : 'are final rules';
+  const ids = finals.map(({ invariant_id }) => invariant_id).join(', ');
   return new KernelError(
     'final_rule',
-    `The approved state does not pass ${vectorDetail(finals)}. ${finals.map(({ invariant_id }) => invariant_id).join(', ')} ${are}, which no approval overrides. Reject the proposal.`,
+    `The approved state does not pass ${vectorDetail(finals)}. No approval overrides ${ids}. Reject the proposal. A rejection can be overridden only if its rule declares \`overridable\`, an escalation unless its rule is \`final\`.`,
     { evidence: { vector: finals } },
   );
 }

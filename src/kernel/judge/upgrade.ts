@@ -6,6 +6,7 @@ import type { Change } from '../domain/change.ts';
 import type { ActionSpec, Binding, Domain } from '../domain/domain.ts';
 import { compileScope, WHOLE_STATE } from '../domain/footprint.ts';
 import { refusePromise } from '../domain/host-code.ts';
+import { isOverridable } from '../domain/invariant.ts';
 import { stateFault } from '../domain/schema.ts';
 import { messageOf } from '../errors.ts';
 import { changesOf } from '../state/changes.ts';
@@ -135,8 +136,7 @@ function migrated(
   const changes = changesOf(draft);
   const after = new World(next, draft.state as Container, world.owned, { strict: world.strict });
   const [broken] = after.failing;
-  // No counselor overrides a final rule.
-  const final = after.failing.find(({ rule }) => rule.spec.final === true);
+  const final = after.failing.find(({ rule, result }) => !isOverridable(rule.spec, result.result));
   if (final !== undefined)
     return refused({ reason: 'invariant_rejected', detail: detailOf(final), invariantId: final.rule.id });
   if (broken !== undefined && counselor === undefined)

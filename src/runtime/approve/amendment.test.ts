@@ -100,7 +100,7 @@ function shopOf({ pay }: Bank) {
       },
     },
     invariants: (rules) => [
-      rules.each('AT_MOST_5000', '/orders/*', {}, (amount) =>
+      rules.each('AT_MOST_5000', '/orders/*', { overridable: true }, (amount) =>
         amount <= 5_000 ? pass : reject(`${amount} is more than 5000`),
       ),
       rules.each('ASK_OWNER_ABOVE_4500', '/orders/*', { channel: 'owner' }, (amount) =>

@@ -1,6 +1,6 @@
 import type { Policy, WritVerifier } from '#authority';
 import type { Json } from '#base';
-import { type Domain, detailOf, hasErased, partedState, type World } from '#kernel';
+import { type Domain, detailOf, hasErased, isOverridable, partedState, type World } from '#kernel';
 import type {
   ChildBeginning,
   DelegatedFrom,
@@ -74,19 +74,18 @@ export function refOf({ name, version, hash }: Domain): DomainRef {
 
 /**
  * The detection vector of an initial state. The state must pass every invariant. With `override`,
- * only the final ones (docs/decisions/007-incremental-checks.md).
+ * only those that cannot be overridden (docs/decisions/007-incremental-checks.md).
  *
  * @throws RuntimeError `invalid_initial_state`
  */
 export function vectorOf(world: World, override: boolean): readonly VectorItem[] | undefined {
   const [first] = world.failing;
   if (first === undefined) return undefined;
-  const final = world.failing.find(({ rule }) => rule.spec.final === true);
-  if (override && final === undefined) return world.vector() as readonly VectorItem[];
-  const broken = final ?? first;
+  const broken = override ? world.failing.find(({ rule, result }) => !isOverridable(rule.spec, result.result)) : first;
+  if (broken === undefined) return world.vector() as readonly VectorItem[];
   throw new RuntimeError(
     'invalid_initial_state',
-    `The state violates ${broken.rule.id}: ${detailOf(broken)}. ${final === undefined ? 'Correct the state' : 'Correct the state: no override begins with a violation of a final invariant'}.`,
+    `The state violates ${broken.rule.id}: ${detailOf(broken)}. Correct the state${override ? `: no override covers ${broken.rule.id}` : ''}.`,
     {
       evidence: { invariants: world.failing.map(({ rule }) => rule.id) },
     },

@@ -291,8 +291,8 @@ describe('a rule of the new version that the state breaks', () => {
     expect(books.length).toBe(2);
   });
 
-  test('a final rule is overridden by no counselor', async () => {
-    const final = { ...atMost(5), final: true } as never;
+  test('a rejection is overridden only if the rule is overridable', async () => {
+    const final = { ...atMost(5), overridable: false } as never;
     const strictest = counter({ version: '2', invariants: [final, asked] });
     books = await runtimeOver(store, [v1, strictest]).open('books');
     const override = { principal: 'dr-no', method: 'test' };

@@ -9,6 +9,8 @@ export interface ClaimTerms {
   readonly approvals: number;
   readonly names?: number;
   readonly final?: ClaimRule | undefined;
+  /** Whether an override may cover a rejection by NO_SELF, if it is not final. Default: true. */
+  readonly overridable?: boolean;
   /** `push` keeps every approver, `last` only the last one. */
   readonly mark?: 'push' | 'last';
 }
@@ -18,11 +20,17 @@ export interface ClaimTerms {
  * refuses an approval by the claimant, who need not be the requester. LEVEL is about loads, which
  * change while a claim is pending.
  */
-export function claimsOf({ approvals, names = approvals, final, mark = 'push' }: ClaimTerms): Domain<any, any> {
+export function claimsOf({
+  approvals,
+  names = approvals,
+  final,
+  overridable = true,
+  mark = 'push',
+}: ClaimTerms): Domain<any, any> {
   const optionsOf = (rule: ClaimRule) => (final === rule ? { final: true } : {});
   return defineDomain<any, any>({
     name: 'claims',
-    version: `${approvals}.${names}.${final}.${mark}`,
+    version: `${approvals}.${names}.${final}.${overridable}.${mark}`,
     freeze: 'footprint',
     state: z.object({
       euros: z.number(),
@@ -72,7 +80,7 @@ export function claimsOf({ approvals, names = approvals, final, mark = 'push' }:
         ['/approvers', '/claimant'],
         ({ approvers, claimant }: any) =>
           approvers.includes(claimant) ? reject(`${claimant} approves the own claim`) : pass,
-        optionsOf('NO_SELF'),
+        final === 'NO_SELF' ? { final: true } : { overridable },
       ),
       each('LEVEL', '/loads/*', optionsOf('LEVEL'), (load: number) => (load < 5 ? pass : escalate(`${load}`))),
     ],

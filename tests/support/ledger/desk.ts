@@ -99,7 +99,9 @@ export function deskOf(freeze: 'world' | 'footprint' | 'reserve' = 'world', vers
       },
     },
     invariants: ({ invariant }) => [
-      invariant('TEN_AT_MOST', ['/n'], ({ n }) => (n <= 10 ? pass : reject(`${n} is more than ten`))),
+      invariant('TEN_AT_MOST', ['/n'], ({ n }) => (n <= 10 ? pass : reject(`${n} is more than ten`)), {
+        overridable: true,
+      }),
       invariant(
         'ASKED_IS_APPROVED',
         ['/asked', '/approved', '/by'],
@@ -112,7 +114,9 @@ export function deskOf(freeze: 'world' | 'footprint' | 'reserve' = 'world', vers
           },
         },
       ),
-      invariant('NEVER_OVER_100', ['/asked'], ({ asked }) => (asked <= 100 ? pass : reject('more than a hundred'))),
+      invariant('NEVER_OVER_100', ['/asked'], ({ asked }) => (asked <= 100 ? pass : reject('more than a hundred')), {
+        overridable: true,
+      }),
     ],
   });
 }

@@ -62,7 +62,7 @@ export function insurerOf(freeze: Freeze | undefined = 'reserve', options: { rea
       sum(
         'BUDGET',
         '/claims/*',
-        { of: ({ cents }) => cents, reads: ['/budget'], with: () => ({ budget: '/budget' }) },
+        { overridable: true, of: ({ cents }) => cents, reads: ['/budget'], with: () => ({ budget: '/budget' }) },
         (total, { budget }) => (total <= (budget as number) ? pass : reject(`${total} of ${budget}`)),
       ),
       unique('ONE_INVOICE', '/claims/*', { by: ({ invoice }) => invoice }),

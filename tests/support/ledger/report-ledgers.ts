@@ -62,8 +62,11 @@ const claims = defineDomain({
         },
       },
     ),
-    invariant('NO_SELF', ['/by', '/claimant'], ({ by, claimant }) =>
-      by !== '' && by === claimant ? reject(`${claimant} approves the own claim`) : pass,
+    invariant(
+      'NO_SELF',
+      ['/by', '/claimant'],
+      ({ by, claimant }) => (by !== '' && by === claimant ? reject(`${claimant} approves the own claim`) : pass),
+      { overridable: true },
     ),
   ],
   memory: { predicates: { is: { cardinality: 'single-valued', strategy: 'lww' } } },

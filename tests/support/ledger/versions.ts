@@ -4,7 +4,9 @@ import { type Domain, defineDomain, escalate, type Invariant, invariant, pass, r
 // Versions of one domain: a counter, and an amount that a doctor must approve.
 
 export const atMost = (most: number): Invariant<any> =>
-  invariant('AT_MOST', ['/n'], ({ n }: any) => (n <= most ? pass : reject(`${n} is more than ${most}`)));
+  invariant('AT_MOST', ['/n'], ({ n }: any) => (n <= most ? pass : reject(`${n} is more than ${most}`)), {
+    overridable: true,
+  });
 export const asked = invariant(
   'ASKED',
   ['/asked', '/by'],

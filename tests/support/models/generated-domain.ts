@@ -811,7 +811,7 @@ export function generatedDomain(
       },
     },
     // The rest of the domain is the rules.
-    invariants: specs.map((spec, index) => ruleOf(spec, index, promises)),
+    invariants: specs.map((spec, index) => ({ ...ruleOf(spec, index, promises), overridable: true })),
     counselors: { doctor: (principal: string) => principal.startsWith('doc') },
     freeze,
   });

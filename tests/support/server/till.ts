@@ -71,6 +71,7 @@ const tillOf = (version: string): Domain =>
         '/desks/*',
         {
           channel: 'boss',
+          overridable: true,
           onApprove: (state, { counselor, keys: [desk] }) => {
             const { sum } = state.desks[desk as string] as { readonly sum: number };
             state.desks[desk as string] = { sum, by: counselor };

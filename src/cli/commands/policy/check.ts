@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 import type { RuleTable } from '#authority';
-import { type UnknownName, unknownNames } from '#kernel';
+import { rulesWithoutOverride, type UnknownName, unknownNames } from '#kernel';
 import { counted } from '#views';
 import { EXIT } from '../../errors.ts';
 import { domainOption, toolsOption, withoutStore } from '../../files/options.ts';
-import { loadDomains } from '../../store/domains.ts';
+import { noOverrideText } from '../../render/no-override-text.ts';
+import { loadDomains, ownDomains } from '../../store/domains.ts';
 import { ruleTableIn } from '../../store/policies.ts';
 import { isRulesFile } from '../../store/rules-files.ts';
 import { inSession, type StorelessOptions } from '../../store/session.ts';
@@ -30,7 +31,8 @@ export function check(command: Command): void {
       'after',
       '\nExample:\n  assize policy check today.json --domain expenses.ts --tools bank.ts\n\n' +
         'A row with a misspelled action never applies: a deny denies nothing.\n' +
-        'Tools in calls are compared only with --tools. Negative: a fault of a rules file, an unknown name, or a tool that was not compared.',
+        'Tools in calls are compared only with --tools. Rules whose rejections no approval overrides are listed.\n' +
+        'Negative: a fault of a rules file, an unknown name, or a tool that was not compared.',
     )
     .action(
       inSession(async (session, options: Options, path: string) => {
@@ -41,8 +43,19 @@ export function check(command: Command): void {
         const tools = options.tools.length > 0 ? { tools: await loadTools(options.tools) } : {};
         const unknown = unknownNames(table, { domains, ...tools });
         const notCompared = options.tools.length > 0 ? [] : toolsIn(table);
-        if (json) out.document({ table: table.id, rules: table.rules.length, unknown, not_compared: notCompared });
+        const finals = (await ownDomains(options.domain))
+          .map((domain) => ({ domain: domain.name, rules: rulesWithoutOverride(domain) }))
+          .filter(({ rules }) => rules.length > 0);
+        if (json)
+          out.document({
+            table: table.id,
+            rules: table.rules.length,
+            unknown,
+            not_compared: notCompared,
+            ...(finals.length === 0 ? {} : { not_overridable: finals }),
+          });
         else {
+          for (const { domain, rules } of finals) out.line(line`${domain}: ${noOverrideText(rules)}`);
           for (const each of unknown) out.line(textOf(each));
           const names = notCompared.length === 0 ? 'all names' : 'all actions and roles';
           const place = `${table.id} (${counted(table.rules.length, 'rule')})`;

@@ -24,7 +24,7 @@ import { amendedDifference } from '../../records/entry-payloads.ts';
 import { readPendingProposal } from '../../records/pending-proposal.ts';
 import { readValue } from '../../records/stored-values.ts';
 import { compareCounselor } from './counselor.ts';
-import { copied, GRANTED } from './recorded-world.ts';
+import { copied, GRANTED, RECORDED } from './recorded-world.ts';
 import { isSame } from './report.ts';
 import {
   followErased,
@@ -120,7 +120,7 @@ export async function replayStep(
   if (waiting === undefined) return;
   findings.compared++;
   const approved = tried(() =>
-    approvePending(world.world, waiting, { principal: counselor.principal, at, override: true }, GRANTED),
+    approvePending(world.world, waiting, { ...RECORDED, principal: counselor.principal, at }, GRANTED),
   );
   if (approved instanceof KernelError) {
     const what = approved.code === 'unauthorised_counselor' ? 'counselor' : 'ruling';
@@ -169,7 +169,7 @@ export async function replayConflict(
   const waiting = await readBack(stage, entry, pending, holdersOf(await authority.writ(pending.proposal.writ_id)));
   if (waiting === undefined) return;
   findings.compared++;
-  const by = { principal: counselor.principal, at, override: true };
+  const by = { ...RECORDED, principal: counselor.principal, at };
   const now = tried(() => approvePending(world.world, waiting, by, GRANTED));
   if (!(now instanceof KernelError)) now.undo();
   else if (now.code === 'unauthorised_counselor') return;
@@ -193,8 +193,7 @@ function rerun(
   patches: readonly PatchOperation[],
 ): CounselorCommit | KernelError {
   const { principal } = counselor as CounselorRecord;
-  // A comparison shows whether the record has `override` where it must.
-  const by = { principal, at, override: true };
+  const by = { ...RECORDED, principal, at };
   const asked = tried(() => approvePending(world.world, waiting, by, GRANTED));
   if (!(asked instanceof KernelError) && isSame(asked.patches(), patches)) return asked;
   if (asked instanceof KernelError && asked.code === 'unauthorised_counselor') return asked;

@@ -32,6 +32,12 @@ export interface ActionOutcome {
 
 export const NOTHING_BROKEN: BrokenByRecord = new Set();
 
+/**
+ * How a recorded decision is run again. A comparison shows whether the record has `override` where
+ * it must.
+ */
+export const RECORDED = { override: true, isRecorded: true } as const;
+
 /** Grants everything: for proposals that were authorised when recorded. */
 export const GRANTED: Authority = {
   admits: () => ({ ok: true, needsApproval: false }),
@@ -88,7 +94,7 @@ export class RecordedWorld {
     authority: Authority,
   ): ReturnType<typeof amendPending> {
     const amendment = { intent, calls, parsed: !this.#keepsArgs(intent) };
-    return amendPending(this.world, waiting, { ...counselor, override: true }, amendment, authority);
+    return amendPending(this.world, waiting, { ...counselor, ...RECORDED }, amendment, authority);
   }
 
   /**

@@ -142,7 +142,7 @@ function callsFor(version: Version, id: string, { payments }: Treasury): ActionC
 
 function ruleOf(name: RuleName, version: Version, { invariant, each, eachCall, sum, count, unique }: any): unknown {
   const passIf = (ok: boolean) => (ok ? pass : reject(name));
-  const options = version.final === name ? { final: true } : {};
+  const options = version.final === name ? { final: true } : { overridable: true };
   const perPerson = { per: ({ to }: Payment) => to, ...options };
   switch (name) {
     case 'LIMIT':

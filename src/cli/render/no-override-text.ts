@@ -1,0 +1,6 @@
+import { line, type Printable } from '../terminal/printable.ts';
+
+/** Names the rules that declare neither `final` nor `overridable`. */
+export function noOverrideText(rules: readonly string[]): Printable {
+  return line`no approval overrides a rejection by ${rules.join(', ')}; declare overridable where one may`;
+}
