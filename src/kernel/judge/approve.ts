@@ -465,14 +465,14 @@ function checkOverride(
   {
     broken,
     overrides,
-    advice = adviceOn(domain, broken),
+    advice,
   }: { readonly broken: Vector; readonly overrides: Vector; readonly advice: string | undefined },
 ): void {
   const finals = broken.filter(({ invariant_id, result }) => {
     const spec = domain.rules.find(({ id }) => id === invariant_id)?.spec;
     return spec !== undefined && !isOverridable(spec, isRecorded ? 'escalate' : result);
   });
-  if (finals.length > 0) throw finalError(finals);
+  if (finals.length > 0) throw finalError(finals, advice ?? 'Reject the proposal.');
   if (!isOverride(waiting, broken)) return;
   const { approvedBy } = waiting;
   const unaware = approvedBy.find((one) => one.override !== true);
@@ -488,7 +488,7 @@ function checkOverride(
   const [first] = approvedBy;
   throw overrideNeeded(
     first === undefined
-      ? `The approved state does not pass ${vectorDetail(broken)}. ${advice}`
+      ? `The approved state does not pass ${vectorDetail(broken)}. ${advice ?? adviceOn(domain, broken)}`
       : `${first.principal} approved although the proposal did not pass ${vectorDetail(overrides)}. ${PROPOSE_AGAIN_HINT}.`,
     overrides,
   );
@@ -504,11 +504,11 @@ function adviceOn({ rules }: Domain, broken: Vector): string {
     : 'Reject the proposal, and have it proposed so that the rule passes.';
 }
 
-function finalError(finals: Vector): KernelError {
+function finalError(finals: Vector, advice: string): KernelError {
   const ids = finals.map(({ invariant_id }) => invariant_id).join(', ');
   return new KernelError(
     'final_rule',
-    `The approved state does not pass ${vectorDetail(finals)}. No approval overrides ${ids}. Reject the proposal. A rejection can be overridden only if its rule declares \`overridable\`, an escalation unless its rule is \`final\`.`,
+    `The approved state does not pass ${vectorDetail(finals)}. No approval overrides ${ids}. ${advice} A rejection can be overridden only if its rule declares \`overridable\`, an escalation unless its rule is \`final\`.`,
     { evidence: { vector: finals } },
   );
 }

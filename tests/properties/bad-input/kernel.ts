@@ -129,6 +129,8 @@ export const KERNEL: Readonly<Record<string, Case | Exempt>> = {
   beginsLike: exempt(MADE),
   firstFinding: exempt(MADE),
   heldBy: exempt(MADE),
+  isOverridable: exempt('is given a rule of a domain, and its result'),
+  rulesWithoutOverride: exempt('is given a domain'),
   waitingNear: exempt(MADE),
   overridesOf: exempt(MADE),
   seenOf: exempt(MADE),
