@@ -454,7 +454,7 @@ describe('repair', () => {
     await expect(memory.repair({ id: 'none', space: 'chat' })).rejects.toMatchObject({ code: 'no_such_fact' });
   });
 
-  test('withdraws and retracts facts of one subject and predicate in one commit', async () => {
+  test('withdraws single statements of a message, with what they concluded', async () => {
     const { chat, clock, store } = await chatWorld();
     const memory = chat();
     const likes = (object: string, from = '2026-03-01') => ({ ...LIVES, predicate: 'likes', object, from });
@@ -462,7 +462,7 @@ describe('repair', () => {
     const tea = await memory.recall('tea');
     clock.forward(1_000);
     await memory.remember([say('2')], { facts: [likes('cake'), likes('jam')], basedOn: tea.observations });
-    // The message of tea also states milk, so tea is retracted. The conclusions are withdrawn.
+    // The message of tea also states milk, which stays.
     const done = await memory.repair(tea.facts[0]!, { apply: true });
     expect(objects(done.withdrawn).sort()).toEqual(['cake', 'jam', 'tea']);
     expect(done.ruling).toMatchObject({ ruling: 'committed' });
@@ -489,7 +489,7 @@ describe('repair', () => {
     expect(objects((await memory.remember([say('1')], { facts: [likes('tea')] })).withdrawn)).toEqual(['tea']);
   });
 
-  test('ends a fact without a source, and leaves a conclusion of a wider source', async () => {
+  test('withdraws a fact without a source, and one conclusion of a wider source', async () => {
     const { chat, world } = await chatWorld();
     const memory = chat();
     const own = world.trajectory.memory({
@@ -502,8 +502,25 @@ describe('repair', () => {
     await memory.remember([say('1')], { facts: [likes('a walk')] });
     await memory.remember([say('1')], { facts: [likes('a tea pot')], basedOn: tea.observations });
     const { withdrawn, unresolved } = await memory.repair(tea.facts[0]!, { apply: true });
-    expect([objects(withdrawn), unresolved.length]).toEqual([['tea'], 1]);
-    expect(objects((await memory.recall()).facts).sort()).toEqual(['a tea pot', 'a walk']);
+    expect([objects(withdrawn), unresolved]).toEqual([['tea', 'a tea pot'], []]);
+    expect(objects((await memory.recall()).facts)).toEqual(['a walk']);
+  });
+
+  test('what the fact had displaced holds again, in the same commit', async () => {
+    const { chat, clock, store } = await chatWorld();
+    const memory = chat();
+    await memory.remember([say('1')], { facts: [{ ...LIVES, object: 'Bonn' }] });
+    clock.forward(1_000);
+    // The message also states something else of the subject and predicate, for another period.
+    const later = { ...LIVES, object: 'Rome', from: '2027-01-01' };
+    await memory.remember([say('2')], { facts: [{ ...LIVES, object: 'Paris' }, later] });
+    const { facts } = await memory.recall('Paris', { at: 'any' });
+    const paris = facts.find(({ object }) => object === 'Paris')!;
+    const { restored, ruling } = await memory.repair(paris, { apply: true });
+    const entry_id = ruling?.ruling === 'committed' ? ruling.entry.id : '';
+    expect(restored).toMatchObject([{ object: 'Bonn', valid_to: later.from + 'T00:00:00.000000Z', entry_id }]);
+    expect(objects((await memory.recall(undefined, { at: 'any' })).facts)).toEqual(['Rome', 'Bonn']);
+    expect((await checkMemory(store)).differences).toEqual([]);
   });
 
   test('a conclusion with another support stays', async () => {

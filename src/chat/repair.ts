@@ -1,8 +1,8 @@
 import { arg, checkArgument } from '#base';
 import type { Instant } from '#canon';
-import { BELIEVE_ACTION, BUILT_IN_ROLE, type MemoryStatement, STATEMENTS_MAX } from '#kernel';
+import { BELIEVE_ACTION, BUILT_IN_ROLE, type MemoryStatement, STATEMENTS_MAX, type StatementPlace } from '#kernel';
 import { type CommitPayload, type Hash, type LedgerStore, readRow, ValueReader } from '#ledger';
-import { type FactRow, OPEN_END } from '#memory';
+import { type FactRow, OPEN_END, restoredIn } from '#memory';
 import type { DependentEntry, FactSource, MemoryView, ProposalInput, Ruling } from '#runtime';
 import type { ChatFact } from './chat-fact.ts';
 import { factMeant } from './fact-meant.ts';
@@ -43,11 +43,10 @@ export interface Repair {
   readonly withdrawn: readonly WithdrawnStatement[];
   /** Actions of the domain that used the fact, or what followed from it: a person looks at them. */
   readonly decisions: readonly DependentEntry[];
-  /**
-   * Commits whose statements are not withdrawn: they were erased, have no source, or have a source
-   * that also states something else about the same subject and predicate.
-   */
+  /** Commits that were erased, so their conclusions are unknown. */
   readonly unresolved: readonly DependentEntry[];
+  /** With `apply`: the facts that the withdrawn statements had displaced, and that hold again. */
+  readonly restored: readonly FactRow[];
   /** With `apply`, if there was something to withdraw. */
   readonly ruling?: Ruling;
 }
@@ -84,12 +83,9 @@ export async function repair(
     unique([...meant, ...falling], ({ lineage }) => lineage).map((each) => ports.view.explain(each)),
   );
   const followed = await ports.view.dependents(explained.map((each) => each.fact));
-  const own = (await ports.view.sources(falling)).flat();
-  const { conclusions, unresolved } = await concludedIn(
-    followed.filter(({ action }) => action === BELIEVE_ACTION),
-    own,
-    ports,
-  );
+  const commits = followed.filter(({ action }) => action === BELIEVE_ACTION);
+  const read = await Promise.all(commits.map(async (commit) => ({ commit, found: await concludedIn(commit, ports) })));
+  const conclusions = read.flatMap(({ found }) => found ?? []);
   const times = new Map(explained.flatMap(({ entries }) => entries.map(({ id, at }) => [id, at])));
   const statements = await Promise.all(falling.map((row) => statementsOf(row, times, ports.view)));
   const plan: Repair = {
@@ -97,19 +93,48 @@ export async function repair(
     isBelieved: falling.length > 0,
     withdrawn: unique([...statements.flat(), ...conclusions], statementKey),
     decisions: followed.filter(({ action }) => action !== BELIEVE_ACTION),
-    unresolved,
+    unresolved: read.flatMap(({ commit, found }) => (found === undefined ? [commit] : [])),
+    restored: [],
   };
   if (!apply || plan.withdrawn.length === 0) return plan;
-  const gone = new Set(plan.withdrawn.map(statementKey));
-  const ended = await Promise.all(falling.map((row) => endingOf(row, gone, ports.view)));
-  const sayings = unique([...ended.flat(), ...conclusions.map(withdrawalOf)], (saying) => JSON.stringify(saying));
-  const ruling = await ports.propose({ action: BELIEVE_ACTION, role: BUILT_IN_ROLE, args: { sayings } });
+  const parts = partsOf(plan.withdrawn);
+  const before = (await Promise.all(parts.map((part) => restingIn(part, ports)))).flat();
+  const ruling = await ports.propose({ action: BELIEVE_ACTION, role: BUILT_IN_ROLE, args: { sayings: parts } });
   if (ruling.ruling !== 'committed') return { ...plan, ruling };
   // A fact that states the same under another name can come back, and is withdrawn as well.
+  const gone = new Set(plan.withdrawn.map(statementKey));
   const rest = await repair(given, {}, ports);
-  if (rest.withdrawn.every((one) => gone.has(statementKey(one)))) return { ...plan, ruling };
-  const again = await repair(given, { apply }, ports);
-  return { ...plan, withdrawn: unique([...plan.withdrawn, ...again.withdrawn], statementKey), ruling };
+  const isDone = rest.withdrawn.every((one) => gone.has(statementKey(one)));
+  const again = isDone ? undefined : await repair(given, { apply }, ports);
+  const now = await Promise.all(parts.map(async (part) => currentOf(part, ports.viewOf(part.space))));
+  return {
+    ...plan,
+    withdrawn: unique([...plan.withdrawn, ...(again?.withdrawn ?? [])], statementKey),
+    restored: [...restoredIn(now.flat(), ruling.entry.id, before), ...(again?.restored ?? [])],
+    ruling: again?.ruling ?? ruling,
+  };
+}
+
+/** The statements to withdraw, by subject and predicate. */
+function partsOf(statements: readonly WithdrawnStatement[]): Withdrawing[] {
+  const parts = Map.groupBy(statements, ({ space, subject, predicate }) => JSON.stringify([space, subject, predicate]));
+  return [...parts.values()].map((same): Withdrawing => {
+    const { space, subject, predicate } = same[0]!;
+    return { verb: 'withdraw', space, subject, predicate, statements: same.map(({ entry, n }) => ({ entry, n })) };
+  });
+}
+
+type Withdrawing = Extract<MemoryStatement, { verb: 'withdraw' }> & {
+  readonly statements: readonly StatementPlace[];
+};
+
+/** The believed facts that rest on one of the statements. */
+async function restingIn(part: Withdrawing, { viewOf }: RepairPorts): Promise<readonly FactRow[]> {
+  const view = viewOf(part.space);
+  const rows = await currentOf(part, view);
+  const sources = await view.sources(rows);
+  const own = new Set(part.statements.map(statementKey));
+  return rows.filter((_, n) => sources[n]!.some((one) => own.has(statementKey(one))));
 }
 
 function keyIn({ subject, predicate }: FactRow): FactKey {
@@ -143,7 +168,7 @@ async function fallingRows(meant: readonly FactRow[], view: MemoryView): Promise
   const parts = unique(own, (row) => JSON.stringify([keyIn(row), row.object]));
   const beside = await Promise.all(
     parts.map(async (part) => {
-      const rows = (await view.history(keyIn(part))).filter((row) => isBelieved(row) && row.object === part.object);
+      const rows = (await currentOf(part, view)).filter(({ object }) => object === part.object);
       const sources = await view.sources(rows);
       return rows.filter(
         (_, n) => sources[n]!.length > 0 && sources[n]!.every((source) => gone.has(statementKey(source))),
@@ -168,84 +193,32 @@ async function statementsOf(
 }
 
 /**
- * The statements that end a version of the fact: its sources are withdrawn. If one of them also
- * states something else, which would fall too, or has no name, the version is retracted instead.
- */
-async function endingOf(version: FactRow, gone: ReadonlySet<string>, view: MemoryView): Promise<MemoryStatement[]> {
-  const { space, subject, predicate, object, valid_from: from, valid_to: to } = version;
-  const [sources = []] = await view.sources([version]);
-  const named = [...new Set(sources.flatMap(({ source }) => source ?? []))];
-  const stated = await Promise.all(named.map((source) => statementsBehind({ subject, predicate }, source, view)));
-  if (sources.every(({ source }) => source !== undefined) && stated.flat().every((one) => gone.has(statementKey(one))))
-    return named.map((source) => withdrawalOf({ space, subject, predicate, source }));
-  return [{ verb: 'retract', space, subject, predicate, object, valid: { from, to } }];
-}
-
-/**
- * The statements of commits that a current fact still rests on. A commit is unresolved if one of
- * its statements cannot be withdrawn, or not without a statement of the same source that stays.
- * `own`: the statements of the fact, which do not stay.
+ * The statements of a commit that a current fact still rests on; undefined if the commit was
+ * erased.
  */
 async function concludedIn(
-  commits: readonly DependentEntry[],
-  own: readonly FactSource[],
-  ports: RepairPorts,
-): Promise<{ readonly conclusions: readonly Conclusion[]; readonly unresolved: readonly DependentEntry[] }> {
-  const ownKeys = new Set(own.map(statementKey));
-  const resolved = new Set(commits);
-  // A commit that is unresolved may hold back another, so all are read again.
-  for (;;) {
-    const entries = new Set([...resolved].map(({ id }) => id));
-    const stays = (one: FactSource): boolean => !entries.has(one.entry) && !ownKeys.has(statementKey(one));
-    const read = await Promise.all(
-      [...resolved].map(async (commit) => ({ commit, statements: await believedOf(commit, stays, ports) })),
-    );
-    const failed = read.filter(({ statements }) => statements === undefined);
-    if (failed.length === 0)
-      return {
-        conclusions: read.flatMap(({ statements }) => statements ?? []),
-        unresolved: commits.filter((commit) => !resolved.has(commit)),
-      };
-    for (const { commit } of failed) resolved.delete(commit);
-  }
-}
-
-/** The statements of one commit; undefined if it is unresolved. */
-async function believedOf(
   { id, trajectoryId, seq, at }: DependentEntry,
-  stays: (one: FactSource) => boolean,
   { store, viewOf }: RepairPorts,
-): Promise<Conclusion[] | undefined> {
+): Promise<WithdrawnStatement[] | undefined> {
   const [row] = await store.entries(trajectoryId, { from: seq, limit: 1 });
   const args = await new ValueReader(store).read(row!, (readRow(row!).payload as CommitPayload).action.args);
   if (!('value' in args)) return undefined;
   const { sayings } = args.value as unknown as { readonly sayings: readonly MemoryStatement[] };
-  const found: Conclusion[] = [];
+  const found: WithdrawnStatement[] = [];
   for (const [n, saying] of sayings.slice(0, STATEMENTS_MAX).entries()) {
     if (saying.verb === 'retract' || saying.verb === 'withdraw') continue;
     const { space, subject, predicate, object, source } = saying;
-    const held = await statementsBehind({ subject, predicate }, source, viewOf(space));
+    const view = viewOf(space);
+    const held = (await view.sources(await currentOf({ subject, predicate }, view))).flat();
     if (!held.some((one) => one.entry === id && one.n === n)) continue;
-    if (source === undefined || held.some(stays)) return undefined;
-    found.push({ space, subject, predicate, object, source, entry: id, n, at, as: 'conclusion' });
+    const named = source !== undefined && { source };
+    found.push({ space, subject, predicate, object, ...named, entry: id, n, at, as: 'conclusion' });
   }
   return found;
 }
 
-/** The statements of a source, or without a source, behind the current facts of a key. */
-async function statementsBehind(key: FactKey, source: string | undefined, view: MemoryView): Promise<FactSource[]> {
-  const resting =
-    source === undefined
-      ? (await view.history(key)).filter(isBelieved)
-      : (await view.restingOn({ source }, key)).map(({ fact }) => fact);
-  return (await view.sources(resting)).flat().filter((each) => each.source === source);
-}
-
-type Conclusion = WithdrawnStatement & { readonly source: string };
-type StatementOf = Pick<Conclusion, 'space' | 'subject' | 'predicate' | 'source'>;
-
-function withdrawalOf({ space, subject, predicate, source }: StatementOf): MemoryStatement {
-  return { verb: 'withdraw', space, subject, predicate, source };
+async function currentOf({ subject, predicate }: FactKey, view: MemoryView): Promise<readonly FactRow[]> {
+  return (await view.history({ subject, predicate })).filter(isBelieved);
 }
 
 /** A statement behind several versions is one statement. */

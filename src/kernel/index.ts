@@ -75,6 +75,7 @@ export type {
   PredicateSpec,
   StatementAuthor,
   StatementMetadata,
+  StatementPlace,
 } from './domain/memory-spec.ts';
 export { offersSameActions } from './domain/offers-same-actions.ts';
 export type { DeepPartial, StatePart } from './domain/part-types.ts';

@@ -100,4 +100,4 @@ export {
   wordsOfDocument,
 } from './retrieval/index.ts';
 export { STRATEGIES, type Strategy } from './strategy.ts';
-export type { StatedClaim, StatedClaims } from './withdraw.ts';
+export { restoredIn, type StatedClaim, type StatedClaims } from './withdraw.ts';

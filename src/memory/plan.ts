@@ -189,6 +189,8 @@ export function planRetract(writing: PlanInput, retraction: Retraction): Plan | 
 /** Statements of one commit that only take away. */
 export interface Withdrawals {
   readonly sources: readonly string[];
+  /** The write tokens of single statements. Default: none. */
+  readonly writes?: readonly string[];
   /** The claims of all tokens of the open rows and of the history. */
   readonly claims: StatedClaims;
   /** All versions of the partition, of facts and audit rows. Default: nothing comes back. */
@@ -204,9 +206,9 @@ export interface Retraction {
 }
 
 /**
- * Plans the withdrawal of sources: each fact loses the writes of the sources, and a fact that rests
- * on them alone is closed. In its periods the facts that the sources had displaced hold again, as
- * the strategy decides without the sources; a choice of a person or a policy before it stays.
+ * Plans the withdrawal of sources and of single statements: each fact loses their writes, and a
+ * fact that rests on them alone is closed. In its periods the facts that they had displaced hold
+ * again, as the strategy decides without them; a choice of a person or a policy before it stays.
  * Retractions of the same commit also remove their periods; the order of the statements has no
  * influence. Reads as of earlier system times still return what was believed.
  * @throws MemoryError the errors of `planAssert`
@@ -220,7 +222,11 @@ export function planWithdraw(writing: PlanInput, withdrawals: Withdrawals): Plan
   return begin(writing).withdrawAll({ ...withdrawals, retractions });
 }
 
-const WITHDRAWALS = arg.members({ sources: arg.list(arg.text), retractions: arg.optional(arg.list(arg.object)) });
+const WITHDRAWALS = arg.members({
+  sources: arg.list(arg.text),
+  writes: arg.optional(arg.list(arg.text)),
+  retractions: arg.optional(arg.list(arg.object)),
+});
 
 function begin(writing: PlanInput): PlanBuilder {
   checkArgument(WRITING, writing, 'writing');
@@ -340,8 +346,8 @@ class PlanBuilder {
 
   withdrawAll({ retractions, ...withdrawal }: Withdrawals & { readonly retractions: readonly Retraction[] }): Plan {
     const { strategy } = this.declaration;
-    const { sources, claims, history = [] } = withdrawal;
-    const withdrawn = tokensOfSources(sources, claims);
+    const { sources, writes = [], claims, history = [] } = withdrawal;
+    const withdrawn = new Set([...tokensOfSources(sources, claims), ...writes]);
     const without = (row: FactRow, gone: ReadonlySet<string>): FactRow | undefined =>
       withoutWrites(row, { withdrawn: gone, claims, strategy });
     const isMeant = ({ object }: Retraction, row: FactRow): boolean =>

@@ -1,3 +1,4 @@
+import { tokensOf } from './displaced.ts';
 import type { FactRow } from './fact.ts';
 import { Polynomial } from './provenance/polynomial.ts';
 import { preferred, type Strategy } from './strategy.ts';
@@ -21,6 +22,17 @@ export function tokensOfSources(sources: readonly string[], claims: StatedClaims
   const isOfOne = (claim: StatedClaim | undefined): boolean =>
     claim?.source !== undefined && sources.includes(claim.source);
   return new Set([...claims].flatMap(([token, claim]) => (isOfOne(claim) ? [token] : [])));
+}
+
+/**
+ * The believed facts of a withdrawal's commit that rest on no write of the facts before it: they
+ * had been displaced, and hold again.
+ */
+export function restoredIn(history: readonly FactRow[], entry: string, before: readonly FactRow[]): FactRow[] {
+  const known = new Set(before.flatMap(tokensOf));
+  return history.filter(
+    (row) => row.entry_id === entry && row.row_kind === 'current' && !tokensOf(row).some((token) => known.has(token)),
+  );
 }
 
 /**

@@ -69,7 +69,8 @@ export interface StatementContent extends StatementTarget {
  * A statement of a proposal. `assert`: a fact is valid in the period. With `ends`, the fact no
  * longer holds after it, also where earlier statements say so. `change`: the fact is valid from
  * then on. `correct`: the period was recorded wrongly, and the given object is valid. `was` names
- * the wrong object. `retract`: no such fact is valid in the period.
+ * the wrong object. `retract`: no such fact is valid in the period. `withdraw`: the statements of a
+ * source, or the given ones, no longer count.
  */
 export type MemoryStatement =
   | (StatementContent & {
@@ -89,4 +90,14 @@ export type MemoryStatement =
       readonly valid: { readonly from: string; readonly to: string };
       readonly object?: string;
     })
-  | (StatementTarget & { readonly verb: 'withdraw'; readonly source: string });
+  | (StatementTarget & {
+      readonly verb: 'withdraw';
+      readonly source?: string;
+      readonly statements?: readonly StatementPlace[];
+    });
+
+/** A statement by the entry that recorded it, and its number there. */
+export interface StatementPlace {
+  readonly entry: string;
+  readonly n: number;
+}

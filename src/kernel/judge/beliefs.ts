@@ -68,6 +68,7 @@ const claimed = {
   author: STATEMENT_AUTHOR.optional(),
 };
 const wholePeriod = z.strictObject({ from: z.string(), to: z.string() });
+const place = z.strictObject({ entry: z.string().regex(/^[0-9a-f]{64}$/), n: z.int().min(0) });
 const SAYING = z.discriminatedUnion('verb', [
   z.strictObject({
     verb: z.literal('assert'),
@@ -79,7 +80,14 @@ const SAYING = z.discriminatedUnion('verb', [
   z.strictObject({ verb: z.literal('change'), ...claimed, from: z.string().optional() }),
   z.strictObject({ verb: z.literal('correct'), ...claimed, valid: wholePeriod, was: text(OBJECT_MAX).optional() }),
   z.strictObject({ verb: z.literal('retract'), ...said, valid: wholePeriod, object: text(OBJECT_MAX).optional() }),
-  z.strictObject({ verb: z.literal('withdraw'), ...said, source: text(NAME_MAX) }),
+  z
+    .strictObject({
+      verb: z.literal('withdraw'),
+      ...said,
+      source: text(NAME_MAX).optional(),
+      statements: z.array(place).min(1).max(STATEMENTS_MAX).optional(),
+    })
+    .refine((one) => (one.source === undefined) !== (one.statements === undefined), 'a source, or statements'),
 ]);
 const SAYINGS = z.array(SAYING).max(STATEMENTS_MAX);
 const NOTHING: Binding = Object.freeze({

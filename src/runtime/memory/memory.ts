@@ -2,14 +2,13 @@ import type { Writ } from '#authority';
 import { arg, checkArgument } from '#base';
 import { BELIEVE_ACTION, BUILT_IN_ROLE, type MemoryStatement } from '#kernel';
 import type { Hash } from '#ledger';
-import { type FactRow, requireText } from '#memory';
+import { type FactRow, requireText, restoredIn } from '#memory';
 import type { WritChain } from '../authority/writs.ts';
 import type { BeliefSelector } from '../records/belief-selector.ts';
 import type { ErasureInput, ErasureRuling } from '../records/erasure-input.ts';
 import type { ObservationInput, ProposalInput } from '../records/intent.ts';
 import type { Ruling } from '../records/ruling.ts';
 import { type AssertedEach, assertEach } from './assert-each.ts';
-import { writeTokensOf } from './plan/stated-writes.ts';
 import { type Declaring, validateStatement } from './plan/validate.ts';
 import type { PendingClaims } from './plan/withdrawn-sources.ts';
 import { type MemoryContext, MemoryView } from './recall/recall.ts';
@@ -256,12 +255,12 @@ export class Memory extends MemoryView {
     partitions: readonly Pick<FactRow, 'subject' | 'predicate'>[],
   ): Promise<readonly FactRow[]> {
     if (ruling.ruling !== 'committed') return [];
-    const known = new Set(before.flatMap(({ fact }) => writeTokensOf(fact.provenance_id)));
     const now = await Promise.all(partitions.map((of) => this.history(of)));
-    return now
-      .flat()
-      .filter(({ entry_id }) => entry_id === ruling.entry.id)
-      .filter(({ provenance_id }) => !writeTokensOf(provenance_id).some((token) => known.has(token)));
+    return restoredIn(
+      now.flat(),
+      ruling.entry.id,
+      before.map(({ fact }) => fact),
+    );
   }
 
   /**

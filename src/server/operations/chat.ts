@@ -9,6 +9,7 @@ import { agentWrit } from '../principals/agent-writ.ts';
 import { isOfKind } from '../principals/caller.ts';
 import { callerTrajectory } from '../reach.ts';
 import { hash, instant, json, name, next, rulingForm } from './forms.ts';
+import { factForm as factVersion } from './memory.ts';
 import { ANYBODY, type Operation, operation, READERS, type Request } from './operation.ts';
 
 const trajectoryParams = z.strictObject({ trajectory: name });
@@ -246,9 +247,10 @@ const repair = operation({
   isRouted: true,
   answer: z.strictObject({
     is_believed: z.boolean(),
-    withdrawn: z.array(statedFact),
+    withdrawn: z.array(statedFact.partial({ source: true })),
     decisions: z.array(dependentForm).describe('actions that used the fact: a person looks at them'),
-    unresolved: z.array(dependentForm).describe('commits whose statements cannot be withdrawn'),
+    unresolved: z.array(dependentForm).describe('commits that were erased, so their conclusions are unknown'),
+    restored: z.array(factVersion).describe('facts that the withdrawn statements had displaced, and that hold again'),
     ruling: rulingForm.optional(),
   }),
   errors: ['no_such_fact', 'ambiguous', 'space_not_covered'],

@@ -10,7 +10,7 @@ import { callerTrajectory } from '../reach.ts';
 import { badCursor, hash, instant, json, name, next, PAGE_DEFAULT, page, rulingForm } from './forms.ts';
 import { ANYBODY, type Operation, operation, READERS, type Request } from './operation.ts';
 
-const factForm = z
+export const factForm = z
   .looseObject({
     fact_id: z.string(),
     subject: z.string(),

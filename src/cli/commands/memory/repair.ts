@@ -5,7 +5,7 @@ import { systemClock } from '#oracle';
 import { counted, shortId, shortTime } from '#views';
 import { EXIT } from '../../errors.ts';
 import { withSharedOptions } from '../../files/options.ts';
-import { shortened } from '../../render/fact-text.ts';
+import { printFacts, shortened } from '../../render/fact-text.ts';
 import { headOf } from '../../store/entries.ts';
 import { readingAssize, withAssize } from '../../store/runtime.ts';
 import { inSession, type Session } from '../../store/session.ts';
@@ -68,10 +68,11 @@ function apply(session: Session, options: Options, id: string, trajectoryId: str
   });
 }
 
-function print({ json, out }: Session, { fact, isBelieved, withdrawn, decisions, unresolved, ruling }: Repair): void {
+function print({ json, out }: Session, repaired: Repair): void {
+  const { fact, isBelieved, withdrawn, decisions, unresolved, restored, ruling } = repaired;
   if (json) {
     const recorded = ruling === undefined ? {} : { ruling: describedRuling(ruling) };
-    out.document({ fact, is_believed: isBelieved, withdrawn, decisions, unresolved, ...recorded });
+    out.document({ fact, is_believed: isBelieved, withdrawn, decisions, unresolved, restored, ...recorded });
     return;
   }
   if (!isBelieved)
@@ -95,8 +96,12 @@ function print({ json, out }: Session, { fact, isBelieved, withdrawn, decisions,
     out.line(line`${yellow('look at')} ${action} ${shortId(id)}, ${trajectoryId} seq ${seq}, ${shortTime(at)}`);
   for (const { id, trajectoryId, seq, at } of unresolved)
     out.line(
-      line`${yellow('cannot withdraw')} the facts of ${shortId(id)}, ${trajectoryId} seq ${seq}, ${shortTime(at)}`,
+      line`${yellow('cannot withdraw')} the erased facts of ${shortId(id)}, ${trajectoryId} seq ${seq}, ${shortTime(at)}`,
     );
+  if (restored.length > 0) {
+    out.line(line`${counted(restored.length, 'fact')} believed again:`);
+    printFacts(out, restored);
+  }
   if (ruling !== undefined) out.line(rulingLine(ruling));
   else if (withdrawn.length === 0) out.line(line`Nothing to withdraw.`);
   else out.line(line`${counted(withdrawn.length, 'statement')} to withdraw, with --apply. Nothing is recorded.`);

@@ -22,7 +22,7 @@ import {
 import type { VisibilityChain } from '../visible/visibility.ts';
 import { idOf } from './claim-ids.ts';
 import type { Touch } from './open-rows.ts';
-import type { StatedWrites } from './stated-writes.ts';
+import { type StatedWrites, writeTokenOf } from './stated-writes.ts';
 import { nameOf, type StatementContext } from './statement-context.ts';
 
 /** The statements of a proposal about one partition. */
@@ -92,11 +92,15 @@ export function planOf(
 ): Plan | QuestionPlan {
   const [{ saying, id, provenance, saidAt }] = said as [StatedPartition['said'][number]];
   if (said.every((each) => each.saying.verb === 'assert')) return planAssert(writing, said.flatMap(assertionsOf));
-  const sources = said.flatMap(({ saying }) => (saying.verb === 'withdraw' ? [saying.source] : []));
+  const withdrawals = said.flatMap(({ saying }) => (saying.verb === 'withdraw' ? [saying] : []));
   const retractions = said.flatMap(({ saying }) => (saying.verb === 'retract' ? [saying] : []));
-  const takesAway = sources.length + retractions.length === said.length;
-  if (takesAway && (sources.length > 0 || retractions.length > 1))
-    return planWithdraw(writing, { sources, retractions, claims: stated, history });
+  const takesAway = withdrawals.length + retractions.length === said.length;
+  if (takesAway && (withdrawals.length > 0 || retractions.length > 1))
+    return planWithdraw(writing, {
+      sources: withdrawals.flatMap(({ source }) => source ?? []),
+      writes: withdrawals.flatMap(({ statements = [] }) => statements.map(writeTokenOf)),
+      ...{ retractions, claims: stated, history },
+    });
   if (said.length > 1)
     throw new MemoryError(
       'repeated_claim',

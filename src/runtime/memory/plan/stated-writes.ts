@@ -1,4 +1,10 @@
-import { BELIEVE_ACTION, type MemoryStatement, type StatementAuthor, type StatementMetadata } from '#kernel';
+import {
+  BELIEVE_ACTION,
+  type MemoryStatement,
+  type StatementAuthor,
+  type StatementMetadata,
+  type StatementPlace,
+} from '#kernel';
 import {
   type CommitPayload,
   type EntryRow,
@@ -107,6 +113,11 @@ function isClaim(saying: MemoryStatement): saying is ClaimStatement {
 export function writeIn(token: string): { readonly entry: Hash; readonly n: number } | undefined {
   const [, entry, n] = WRITE.exec(token) ?? [];
   return isHash(entry) ? { entry, n: Number(n) } : undefined;
+}
+
+/** The write token of a statement. */
+export function writeTokenOf({ entry, n }: StatementPlace): string {
+  return `w:${entry}#${n}`;
 }
 
 /** The tokens of writes in a provenance. */

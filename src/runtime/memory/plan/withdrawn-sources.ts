@@ -12,7 +12,10 @@ import {
 import { MemoryError } from '#memory';
 
 type Entry = Pick<PendingPayload, 'trajectory_id' | 'seq'>;
-type Withdrawal = Extract<MemoryStatement, { verb: 'withdraw' }> & { readonly entry: Hash };
+type Withdrawal = Omit<Extract<MemoryStatement, { verb: 'withdraw' }>, 'source'> & {
+  readonly source: string;
+  readonly entry: Hash;
+};
 
 const PAGE = 256;
 
@@ -43,8 +46,9 @@ export class WithdrawnSources {
         if (row.kind !== 'commit') continue;
         const { action } = readRow(row).payload as CommitPayload;
         const sayings = action.name === BELIEVE_ACTION ? await sayingsOf(row, action.args, values) : [];
-        const withdrawn = sayings.filter((saying) => saying.verb === 'withdraw');
-        this.#found.push(...withdrawn.map((saying) => ({ ...saying, entry: row.id })));
+        for (const saying of sayings)
+          if (saying.verb === 'withdraw' && saying.source !== undefined)
+            this.#found.push({ ...saying, source: saying.source, entry: row.id });
       }
       this.#next += rows.length;
       if (rows.length < PAGE) return;
