@@ -69,6 +69,7 @@ export const MEMORY: Readonly<Record<string, Case | Exempt>> = {
   statedProvenance: exempt(MADE),
   usersOf: exempt(MADE),
   planWithdraw: exempt(MADE),
+  restoredIn: exempt(MADE),
   withdrawnBefore: exempt(MADE),
   requireText: takes(memory.requireText, ['a text', 'object']),
   readTrust: takes(memory.readTrust, ['t:policy:p']),
