@@ -43,11 +43,11 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   incidents: ['base', 'canon', 'authority', 'ledger', 'kernel', 'runtime', 'domains'],
   calls: [
     ...['base', 'canon', 'traces', 'authority', 'ledger', 'kernel', 'oracle', 'effects', 'runtime', 'stores'],
-    ...['domains', 'config'],
+    ...['domains', 'config', 'views'],
   ],
   mining: ['base', 'canon', 'ledger', 'authority', 'runtime', 'domains'],
   integrations: ['base', 'canon', 'traces', 'authority', 'kernel', 'oracle', 'agents', 'calls'],
-  mcp: ['base', 'canon', 'schemas'],
+  mcp: ['base', 'canon', 'schemas', 'views'],
   conformance: ['base', 'canon'],
   server: [
     ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],

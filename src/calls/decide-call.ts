@@ -4,6 +4,7 @@ import { type CallRow, callDigest, canBegin, type GatewayState, isToBegin, openR
 import { type Hash, isEffectPending, type PendingPayload, readRow } from '#ledger';
 import type { FinalRuling, Ruling } from '#runtime';
 import { traced } from '#traces';
+import { callAnswer, type RulingDocument, rulingView } from '#views';
 import { type AskedCall, type CallContent, hasHiddenMember, keyOf } from './asked-call.ts';
 import { beginKey, hasBegun, newAttempt, observed } from './attempt.ts';
 import type { CallWorld, Observed } from './call-world.ts';
@@ -19,9 +20,10 @@ export type Decision =
       readonly class: CallRow['class'];
       readonly args?: AskedCall['args'];
     }
-  | { readonly kind: 'denied'; readonly reason: string }
-  /** A person has to decide first. */
-  | { readonly kind: 'pending'; readonly approval: Hash; readonly reason: string }
+  /** `ruling`: the whole document, where a ruling denies the call. */
+  | { readonly kind: 'denied'; readonly reason: string; readonly ruling?: RulingDocument }
+  /** A person has to decide first: about this call, or, if `ruling` is `frozen`, about another. */
+  | { readonly kind: 'pending'; readonly approval: Hash; readonly reason: string; readonly ruling?: RulingDocument }
   /** The call was begun before, and is not made again. Without an outcome it is in doubt. */
   | {
       readonly kind: 'begun';
@@ -122,9 +124,13 @@ async function judged(world: CallWorld, call: AskedCall, options: JudgeOptions):
     const open = match === 'content' ? await waitingFor(world, call) : undefined;
     const asked = open ?? (await ask(world, call, options));
     if ('kind' in asked) return asked;
-    const ruling = await waited(world, asked.waitsFor, until);
-    if (ruling === undefined) return { kind: 'pending', approval: asked.waitsFor, reason: asked.detail };
-    if (asked.id !== undefined) return decided(world, call, ruling, { id: asked.id, match, attempt });
+    const { id, waitsFor, detail, frozen } = asked;
+    const ended = await waited(world, waitsFor, until);
+    if (ended !== undefined && id === undefined) continue;
+    // An approval of several makes another question about the same call.
+    const ruling = ended ?? frozen ?? (await world.trajectory.rulingOf(keyOf({ id: id ?? call.id }), world.principal));
+    if (ruling === undefined) return { kind: 'pending', approval: waitsFor, reason: detail };
+    return decided(world, call, ruling, { id: id ?? call.id, match, attempt });
   }
 }
 
@@ -134,6 +140,8 @@ interface Waiting {
   readonly detail: string;
   /** The call of the question. Absent: the question is another one, which holds the call up. */
   readonly id?: string;
+  /** The ruling on a call that another question holds up. */
+  readonly frozen?: Ruling;
 }
 
 interface Asking extends Required<Pick<DecideOptions, 'match'>> {
@@ -224,10 +232,13 @@ async function ask(
   const mark = observed(attempt ?? newAttempt());
   const { ruling, isRepeated } = await proposed(world, wanted, [...observations, mark]);
   if (isRepeated && !(await isAbout(world, ruling, call))) return otherContent(id);
-  if (ruling.ruling === 'escalated') return { id, waitsFor: ruling.pending, detail: ruling.detail };
-  if (ruling.ruling === 'frozen') return { waitsFor: ruling.by, detail: ruling.detail };
+  const answer = callAnswer(rulingView(ruling));
+  if (answer.kind === 'pending') {
+    const about = ruling.ruling === 'frozen' ? { frozen: ruling } : { id };
+    return { ...about, waitsFor: answer.approval, detail: answer.reason };
+  }
   const asked = { id, match, attempt };
-  if (isRepeated || isLater || ruling.ruling === 'rejected') return decided(world, call, ruling, asked);
+  if (isRepeated || isLater || answer.kind === 'denied') return decided(world, call, ruling, asked);
   const row = world.read(({ calls }) => {
     const { class: of, outcome } = (Object.hasOwn(calls, id) ? calls[id] : undefined) ?? {};
     return { of, outcome };
@@ -288,14 +299,10 @@ interface Ruled extends Required<Pick<DecideOptions, 'match'>> {
   readonly attempt: string | undefined;
 }
 
-/** The answer to a decision about the call `id`, which a person or an earlier question caused. */
-async function decided(
-  world: CallWorld,
-  call: AskedCall,
-  ruling: FinalRuling,
-  ruled: Ruled,
-): Promise<Decision | Ready> {
-  return ruling.ruling === 'rejected' ? { kind: 'denied', reason: ruling.detail } : ready(world, call, ruled);
+/** The answer to a ruling on the call `id`, which a person or an earlier question caused. */
+async function decided(world: CallWorld, call: AskedCall, ruling: Ruling, ruled: Ruled): Promise<Decision | Ready> {
+  const answer = callAnswer(rulingView(ruling));
+  return answer.kind === 'committed' ? ready(world, call, ruled) : answer;
 }
 
 /** A call that was let through, with the approved arguments, if it can be begun. */
@@ -350,13 +357,14 @@ async function begin(
   const digest = digestOf({ ...asked, args });
   const key = attempt === undefined ? {} : { key: beginKey(call, attempt) };
   const ruling = await world.propose('begin', { call, digest, ...(as === call ? {} : { as }) }, key);
-  if (ruling.ruling === 'committed') return { kind: 'allowed', call, class: of, ...(isAmended && { args }) };
+  const answer = callAnswer(rulingView(ruling));
+  if (answer.kind === 'committed') return { kind: 'allowed', call, class: of, ...(isAmended && { args }) };
   // Another process may have begun it since the state was read.
   const begun = world.read(({ calls }) => {
     const found = Object.hasOwn(calls, call) ? calls[call] : undefined;
     return found?.begunAt === undefined ? undefined : begunBefore(call, found);
   });
-  return begun ?? { kind: 'denied', reason: ruling.detail };
+  return begun ?? answer;
 }
 
 /** The arguments that a person approved in place of the asked ones. Undefined for another call. */

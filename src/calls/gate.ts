@@ -4,6 +4,7 @@ import { type ArgumentSchema, arg, checkArgument, isAssizeError, isInstance, typ
 import { canonicalize, hashText } from '#canon';
 import type { Hash } from '#ledger';
 import { traced } from '#traces';
+import type { RulingDocument } from '#views';
 import { type AskedCall, hasHiddenMember, runCallIdOf, sessionIdOf } from './asked-call.ts';
 import type { CallPort } from './call-port.ts';
 import type { Observed } from './call-world.ts';
@@ -72,13 +73,16 @@ export interface PendingEnd {
   readonly reason: string;
   /** The page of the call in the console, if there is a server. */
   readonly page?: string;
+  /** The whole ruling. `frozen`: another call waits for `approval`, and blocks this one. */
+  readonly ruling?: RulingDocument;
 }
 
 /** The end of a call. `isRecorded`: it was made before, and the ledger has its result. */
 export type CallEnd<T> =
   | { readonly end: 'done'; readonly call: string; readonly result: T; readonly isRecorded: boolean }
   | { readonly end: 'failed'; readonly call: string; readonly error: unknown; readonly isRecorded: boolean }
-  | { readonly end: 'refused'; readonly call: string; readonly reason: string }
+  /** `ruling`: the whole document, where a ruling refuses the call. */
+  | { readonly end: 'refused'; readonly call: string; readonly reason: string; readonly ruling?: RulingDocument }
   | PendingEnd
   | {
       readonly end: 'doubt';
@@ -92,7 +96,7 @@ export type CallEnd<T> =
 export type JudgedEnd =
   | { readonly end: 'ready'; readonly call: string }
   | { readonly end: 'begun'; readonly call: string }
-  | Extract<CallEnd<never>, { readonly end: 'refused' }>
+  | RefusedEnd
   | PendingEnd;
 
 const NAME: ArgumentSchema = arg.of('a text that is not empty', (value) => typeof value === 'string' && value !== '');
@@ -186,7 +190,7 @@ export class Gate {
         asked,
         this.#asking(call, attempt === 1 ? options : { ...options, ...UNKNOWN }),
       );
-      if (decision.kind === 'denied') return { end: 'refused', call: id, reason: decision.reason };
+      if (decision.kind === 'denied') return refused(id, decision);
       if (decision.kind === 'pending') return this.#pending(id, decision);
       if (decision.kind === 'ready') return { end: 'ready', call: id };
       const isOver = decision.outcome === 'done' || !isRepeatable(decision, options) || attempt === ATTEMPTS_MAX;
@@ -255,7 +259,7 @@ export class Gate {
     if (hasHiddenMember(asked.args)) return { end: hidden(call), isNow: false, isIdempotent: false };
     const decision = await this.port.ask(asked, this.#asking(work.call, work.options));
     const known = { isNow: false, isIdempotent: isRepeatable(decision, work.options) };
-    if (decision.kind === 'denied') return { ...known, end: { end: 'refused', call, reason: decision.reason } };
+    if (decision.kind === 'denied') return { ...known, end: refused(call, decision) };
     if (decision.kind === 'begun') return { ...known, end: await this.#before(call, decision.reason) };
     if (decision.kind === 'pending') return { ...known, end: this.#pending(call, decision) };
     if (decision.kind !== 'allowed') throw new TypeError(`A port has answered ${JSON.stringify(decision)}.`);
@@ -269,9 +273,9 @@ export class Gate {
     return { waitMs, observations, match: 'id', isKnown };
   }
 
-  #pending(call: string, { approval, reason }: Extract<Decision, { readonly kind: 'pending' }>): PendingEnd {
-    const page = this.port.pageOf(approval);
-    return { end: 'pending', call, approval, reason, ...(page !== undefined && { page }) };
+  #pending(call: string, { kind: _, ...waits }: Extract<Decision, { readonly kind: 'pending' }>): PendingEnd {
+    const page = this.port.pageOf(waits.approval);
+    return { end: 'pending', call, ...waits, ...(page !== undefined && { page }) };
   }
 
   /** The end of a call that was begun before, here or in another process. */
@@ -344,7 +348,13 @@ function warnOf(call: string, error: unknown): void {
   process.emitWarning(text, { type: 'AssizeWarning', code: 'call_in_doubt' });
 }
 
-function hidden(call: string): Extract<CallEnd<never>, { readonly end: 'refused' }> {
+type RefusedEnd = Extract<CallEnd<never>, { readonly end: 'refused' }>;
+
+function refused(call: string, { kind: _, ...why }: Extract<Decision, { readonly kind: 'denied' }>): RefusedEnd {
+  return { end: 'refused', call, ...why };
+}
+
+function hidden(call: string): RefusedEnd {
   return { end: 'refused', call, reason: `the arguments of the call ${call} have a member named __proto__` };
 }
 

@@ -1,17 +1,20 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
+import type { RulingDocument } from '#views';
+import type { FlowEnd } from './call-flow.ts';
 import type { Gateway } from './gateway.ts';
 
-/** A result in the gateway's own words. */
-export function errorAnswer(text: string): CallToolResult {
-  return { isError: true, content: [{ type: 'text', text }] };
+/** A result in the gateway's own words, for models, with the whole ruling for programs. */
+export function errorAnswer(text: string, ruling?: RulingDocument): CallToolResult {
+  const _meta = ruling === undefined ? {} : { _meta: { 'assize/ruling': ruling } };
+  return { ..._meta, isError: true, content: [{ type: 'text', text }] };
 }
 
 /** The result of a call that waits. The same call, repeated, finds the decision. */
 export function pendingAnswer(
-  { approval, text }: { readonly approval: string; readonly text: string },
+  { approval, text, ruling }: FlowEnd<never> & { readonly end: 'pending' },
   url: string,
 ): CallToolResult {
-  return { ...errorAnswer(text), structuredContent: { status: 'pending', approval, url } };
+  return { ...errorAnswer(text, ruling), structuredContent: { status: 'pending', approval, url } };
 }
 
 /**

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isAssizeError, isInstance, type Json } from '#base';
 import { contentHash } from '#canon';
+import type { CallAnswer, RulingDocument } from '#views';
 import type { AskedCall, ShownApproval, WaitingCall } from './desk/call-desk.ts';
 import type { Gateway } from './gateway.ts';
 import { recordedResult } from './results.ts';
@@ -59,8 +60,9 @@ export type FlowEnd<R> =
   | { readonly end: 'made'; readonly call: string; readonly result: R }
   /** The server answered with an error, which is passed on. */
   | { readonly end: 'failed'; readonly error: unknown }
-  | { readonly end: 'refused'; readonly text: string }
-  | { readonly end: 'pending'; readonly approval: string; readonly text: string }
+  /** `ruling`: the whole document, where a ruling refuses the call. */
+  | { readonly end: 'refused'; readonly text: string; readonly ruling?: RulingDocument }
+  | { readonly end: 'pending'; readonly approval: string; readonly text: string; readonly ruling?: RulingDocument }
   /** The call may have been made, and is not made again. */
   | { readonly end: 'doubt'; readonly call: string; readonly text: string }
   | { readonly end: 'ask'; readonly question: Question; readonly text: string };
@@ -127,19 +129,19 @@ class Flow<R extends object> {
           this.#gateway.noteWaiting(begun);
           throw error;
         });
-      if (ruled.ruling === 'rejected') return { end: 'refused', text: refusal(ruled.detail) };
-      if (ruled.ruling === 'committed') {
+      if (ruled.kind === 'denied') return refused(ruled);
+      if (ruled.kind === 'committed') {
         this.#gateway.running.add(id);
         return begun;
       }
-      if (ruled.ruling === 'escalated') {
+      if (ruled.ruling.ruling !== 'frozen') {
         const waiting = { call: id, tool, digest: this.#digest, phase: 'pending', at: '' } as const;
         const noted = { ...waiting, approval: ruled.approval, definition };
         this.#gateway.noteWaiting(noted);
         return noted;
       }
-      const open = tries < FREEZES_MAX ? await this.#wait(ruled.by, ruled.detail) : 'open';
-      if (open === 'open') return { end: 'pending', approval: ruled.by, text: `The call is frozen: ${ruled.detail}` };
+      const blocks = tries < FREEZES_MAX ? await this.#wait(ruled.approval, ruled.reason) : undefined;
+      if (blocks === undefined || (blocks !== 'void' && blocks.kind === 'pending')) return frozen(ruled);
     }
   }
 
@@ -159,15 +161,14 @@ class Flow<R extends object> {
       // One client is never two people, so such a call goes to the queue.
       if (shown?.approvals === 1) return this.#question(call, approval, shown);
     }
-    const decision = await this.#wait(approval, 'it waits for approval');
-    if (decision === 'open')
-      return {
-        end: 'pending',
-        approval,
-        text: `The call waits for approval at ${desk.pageOf(approval)}. Call the tool again with the same arguments after the decision.`,
-      };
-    if (decision === 'approved') return this.#begun(call);
-    return { end: 'refused', text: refusal(decision.detail) };
+    const answer = await this.#wait(approval, 'it waits for approval');
+    if (answer === 'void') return { end: 'refused', text: refusal('the question is void') };
+    if (answer?.kind === 'committed') return this.#begun(call);
+    if (answer?.kind === 'denied') return refused(answer);
+    // An approval of several makes another question about the same call.
+    const { approval: open, ruling } = answer ?? { approval };
+    const text = `The call waits for approval at ${desk.pageOf(open)}. Call the tool again with the same arguments after the decision.`;
+    return { end: 'pending', approval: open, text, ...(ruling !== undefined && { ruling }) };
   }
 
   /** Whether the person at the client can be shown all arguments. */
@@ -197,16 +198,16 @@ class Flow<R extends object> {
   /** Begins an approved call and makes it, unless another request has begun it. */
   async #begun(call: string): Promise<FlowEnd<R>> {
     this.#gateway.running.add(call);
-    let why: string | undefined;
+    let answer: CallAnswer;
     try {
-      why = await this.#gateway.desk.begin(call, this.#digest, randomUUID());
+      answer = await this.#gateway.desk.begin(call, this.#digest, randomUUID());
     } catch (error) {
       this.#gateway.running.delete(call);
       throw error;
     }
-    if (why === undefined) return this.#made(call);
+    if (answer.kind === 'committed') return this.#made(call);
     this.#gateway.running.delete(call);
-    return this.#doubt(call, why);
+    return answer.kind === 'pending' ? frozen(answer) : this.#doubt(call, answer.reason);
   }
 
   async #made(call: string): Promise<FlowEnd<R>> {
@@ -236,25 +237,35 @@ class Flow<R extends object> {
     return { end: 'doubt', call, text };
   }
 
-  async #wait(approval: string, about: string): Promise<'approved' | 'open' | { readonly detail: string }> {
+  /** The answer at the end of the wait. Undefined: the question is of another, and not shown. */
+  async #wait(approval: string, about: string): Promise<CallAnswer | 'void' | undefined> {
     const { signal, progress } = this.#client;
     const until = performance.now() + this.#gateway.limits.waitMs;
     for (;;) {
       const left = Math.ceil((until - performance.now()) / 1_000);
       const seconds = Math.max(0, progress === undefined ? left : Math.min(left, PROGRESS_SECONDS));
+      let found: CallAnswer | 'void';
       try {
-        const found = await this.#gateway.desk.decision(approval, Math.min(seconds, 250), signal);
-        if (found.decision === 'approved') return 'approved';
-        if (found.decision === 'refused') return { detail: found.detail };
+        found = await this.#gateway.desk.decision(approval, Math.min(seconds, 250), signal);
       } catch (error) {
         // A question of another principal is not shown; its end can only be awaited.
         if (!isAssizeError(error, 'desk_refused') || error.evidence['code'] !== 'no_such_value') throw error;
-        return 'open';
+        return undefined;
       }
-      if (performance.now() >= until) return 'open';
+      if (found === 'void' || found.kind !== 'pending' || performance.now() >= until) return found;
       await progress?.(about);
     }
   }
+}
+
+type Answered<K extends CallAnswer['kind']> = Extract<CallAnswer, { readonly kind: K }>;
+
+function refused({ reason, ruling }: Answered<'denied'>): FlowEnd<never> {
+  return { end: 'refused', text: refusal(reason), ruling };
+}
+
+function frozen({ approval, reason, ruling }: Answered<'pending'>): FlowEnd<never> {
+  return { end: 'pending', approval, text: `The call is frozen: ${reason}`, ruling };
 }
 
 function refusal(detail: string): string {

@@ -235,7 +235,7 @@ class Connection {
       if (end.end === 'ask') return this.#question(end, ctx);
       if (end.end === 'pending') return pendingAnswer(end, gateway.desk.pageOf(end.approval));
       if (end.end === 'failed') throw end.error;
-      return errorAnswer(end.text);
+      return errorAnswer(end.text, end.end === 'refused' ? end.ruling : undefined);
     } catch (error) {
       if (isAssizeError(error)) return errorAnswer(`Nothing was called: ${error.message}`);
       throw error;

@@ -12,10 +12,8 @@ export { type Answer, ApiDesk, type ApiDeskOptions, type Ask, type AskInit, pinK
 export type {
   AskedCall,
   CallDesk,
-  Decision,
   Outcome,
   PinnedTool,
-  Ruled,
   ServerView,
   ShownApproval,
   WaitingCall,

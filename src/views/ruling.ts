@@ -77,6 +77,24 @@ export function rulingView(ruling: Ruling): RulingDocument {
   };
 }
 
+/** The answer to an agent that asks about a tool call. `committed`: the call can be begun, once. */
+export type CallAnswer = { readonly ruling: RulingDocument } & (
+  | { readonly kind: 'committed' }
+  | { readonly kind: 'denied'; readonly reason: string }
+  | { readonly kind: 'pending'; readonly approval: string; readonly reason: string }
+);
+
+/**
+ * The ruling on a tool call, in the few words of an agent. Gate, hooks and MCP gateway use it: an
+ * expiry or a refusal denies the call, and a frozen call waits for the approval that blocks it.
+ */
+export function callAnswer(ruling: RulingDocument): CallAnswer {
+  if (ruling.ruling === 'committed') return { kind: 'committed', ruling };
+  if (ruling.ruling === 'rejected') return { kind: 'denied', reason: ruling.detail || ruling.reason, ruling };
+  const approval = ruling.ruling === 'frozen' ? ruling.by : ruling.approval_id;
+  return { kind: 'pending', approval, reason: ruling.detail, ruling };
+}
+
 function callView({ id, tool, phase, answer, isTooLong, isUnreadable }: EffectOutcome): CallDocument {
   return {
     ...{ id, tool, phase },

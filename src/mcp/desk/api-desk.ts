@@ -1,17 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isAssizeError, isRecord, type Json } from '#base';
 import { contentHash } from '#canon';
+import { type CallAnswer, callAnswer, type RulingDocument } from '#views';
 import { McpError } from '../errors.ts';
-import type {
-  AskedCall,
-  CallDesk,
-  Decision,
-  Outcome,
-  PinnedTool,
-  Ruled,
-  ServerView,
-  ShownApproval,
-} from './call-desk.ts';
+import type { AskedCall, CallDesk, Outcome, PinnedTool, ServerView, ShownApproval } from './call-desk.ts';
 
 /** A request to the API. The token is the sender's concern. */
 export type Ask = (path: string, init: AskInit) => Promise<Answer>;
@@ -57,14 +49,6 @@ interface Asked {
   readonly signal?: AbortSignal | undefined;
 }
 
-interface RulingDocument {
-  readonly ruling: 'committed' | 'rejected' | 'escalated' | 'frozen';
-  readonly detail?: string;
-  readonly reason?: string;
-  readonly approval_id?: string;
-  readonly by?: string;
-}
-
 /** The desk over the HTTP API of `assize serve`. */
 export class ApiDesk implements CallDesk {
   readonly #options: ApiDeskOptions;
@@ -90,23 +74,12 @@ export class ApiDesk implements CallDesk {
     const { pin, server } = this.#options;
     if (pin !== undefined) return pin(tool, definition, before);
     const key = pinKey(server, tool, definition, before);
-    const { ruling } = await this.#propose('pin', { server, tool, definition }, key, 'gate');
-    if (ruling === 'committed') return 'pinned';
-    return ruling === 'rejected' ? 'refused' : 'waiting';
+    const { kind } = await this.#propose('pin', { server, tool, definition }, key, 'gate');
+    return ({ committed: 'pinned', denied: 'refused', pending: 'waiting' } as const)[kind];
   }
 
-  async propose(asked: AskedCall): Promise<Ruled> {
-    const {
-      ruling,
-      detail = '',
-      reason = '',
-      approval_id = '',
-      by = '',
-    } = await this.#propose('call', this.#argsOf(asked), asked.id);
-    if (ruling === 'committed') return { ruling };
-    if (ruling === 'escalated') return { ruling, detail, approval: approval_id };
-    if (ruling === 'frozen') return { ruling, detail, by };
-    return { ruling, detail: detail === '' ? reason : detail };
+  propose(asked: AskedCall): Promise<CallAnswer> {
+    return this.#propose('call', this.#argsOf(asked), asked.id);
   }
 
   async allows(call: AskedCall): Promise<boolean> {
@@ -121,27 +94,23 @@ export class ApiDesk implements CallDesk {
     return { id, server: this.#options.server, tool, args, once: true, ...defined({ definition, undoes, parts }) };
   }
 
-  async begin(call: string, digest: string, attempt: string): Promise<string | undefined> {
-    const { ruling, detail } = await this.#propose('begin', { call, digest, as: attempt }, `begin-${attempt}`);
-    return ruling === 'committed' ? undefined : (detail ?? `the ruling is ${ruling}`);
+  begin(call: string, digest: string, attempt: string): Promise<CallAnswer> {
+    return this.#propose('begin', { call, digest, as: attempt }, `begin-${attempt}`);
   }
 
   async report(call: string, outcome: Outcome, result?: Json): Promise<void> {
     const report = { call, outcome, ...(result !== undefined && { result }) };
-    const { ruling, detail = '' } = await this.#propose('report', report, `report-${outcome}-${call}`);
-    if (ruling === 'committed') return;
-    throw new McpError('desk_refused', `The outcome of the call ${call} was not recorded: ${ruling} ${detail}`.trim(), {
+    const answer = await this.#propose('report', report, `report-${outcome}-${call}`);
+    if (answer.kind === 'committed') return;
+    const { ruling } = answer.ruling;
+    throw new McpError('desk_refused', `The outcome of the call ${call} was not recorded: ${ruling} ${answer.reason}`, {
       evidence: { code: ruling },
     });
   }
 
-  async decision(approval: string, seconds: number, signal?: AbortSignal): Promise<Decision> {
+  async decision(approval: string, seconds: number, signal?: AbortSignal): Promise<CallAnswer | 'void'> {
     const found = await asked(this.#options.ask, `/v1/approvals/${approval}`, { waitSeconds: seconds, signal });
-    const { status, ruling } = found as { readonly status: string; readonly ruling?: RulingDocument };
-    if (status === 'pending') return { decision: 'open' };
-    if (ruling?.ruling === 'committed') return { decision: 'approved' };
-    if (ruling?.ruling === 'escalated') return { decision: 'open' };
-    return { decision: 'refused', detail: ruling?.detail ?? 'the question is void' };
+    return found['status'] === 'void' ? 'void' : answerOf(found['ruling']);
   }
 
   async shown(approval: string): Promise<ShownApproval | undefined> {
@@ -163,14 +132,25 @@ export class ApiDesk implements CallDesk {
     return `assize api calls.settle --trajectory ${this.#options.world} --call ${call} --body '${body}' (or "failed")`;
   }
 
-  #propose(action: string, args: object, key: string, roleName = 'agent'): Promise<RulingDocument> {
+  async #propose(action: string, args: object, key: string, roleName = 'agent'): Promise<CallAnswer> {
     const { ask, world, agent } = this.#options;
     const role = roleName === 'agent' ? { name: 'agent', params: { agent } } : roleName;
     const path = `/v1/trajectories/${enc(world)}/proposals`;
     const body = { action, role, args };
-    return asked(ask, path, { method: 'POST', body, key }) as Promise<unknown> as Promise<RulingDocument>;
+    return answerOf(await asked(ask, path, { method: 'POST', body, key }));
   }
 }
+
+/** Every other document is an error, so none lets a call be made by mistake. */
+function answerOf(document: unknown): CallAnswer {
+  if (isRecord(document) && RULINGS.includes(document['ruling']))
+    return callAnswer(document as unknown as RulingDocument);
+  throw new McpError('desk_refused', 'The server of Assize has answered without a ruling. Check its address.', {
+    evidence: { code: 'no_ruling' },
+  });
+}
+
+const RULINGS: readonly unknown[] = ['committed', 'rejected', 'escalated', 'frozen'];
 
 /** One key for each change of a definition, so that each change is asked about once. */
 export function pinKey(

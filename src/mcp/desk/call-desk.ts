@@ -1,4 +1,5 @@
 import type { Json } from '#base';
+import type { CallAnswer } from '#views';
 
 /** A tool of the server with an approved definition. */
 export interface PinnedTool {
@@ -48,19 +49,6 @@ export interface AskedCall {
   readonly undoes?: string | undefined;
 }
 
-/** The answer to a call. `committed`: it is begun, and the gateway makes it now, once. */
-export type Ruled =
-  | { readonly ruling: 'committed' }
-  | { readonly ruling: 'rejected'; readonly detail: string }
-  | { readonly ruling: 'escalated'; readonly detail: string; readonly approval: string }
-  | { readonly ruling: 'frozen'; readonly detail: string; readonly by: string };
-
-/** The end of a wait. `approved`: the call can be begun, once. */
-export type Decision =
-  | { readonly decision: 'approved' }
-  | { readonly decision: 'refused'; readonly detail: string }
-  | { readonly decision: 'open' };
-
 /** A pending call, as a person is shown it. */
 export interface ShownApproval {
   readonly digest: string;
@@ -85,14 +73,15 @@ export interface CallDesk {
     definition: Readonly<Record<string, Json>>,
     before: PinnedTool | undefined,
   ): Promise<'pinned' | 'waiting' | 'refused'>;
-  propose(call: AskedCall): Promise<Ruled>;
+  /** `committed`: the call is begun, and the gateway makes it now, once. */
+  propose(call: AskedCall): Promise<CallAnswer>;
   /** Whether the call would commit at once. Nothing is recorded. */
   allows(call: AskedCall): Promise<boolean>;
-  /** Begins an approved call. Undefined: it is begun now. A text: why it is not. */
-  begin(call: string, digest: string, attempt: string): Promise<string | undefined>;
+  /** Begins an approved call. `committed`: it is begun now. */
+  begin(call: string, digest: string, attempt: string): Promise<CallAnswer>;
   report(call: string, outcome: Outcome, result?: Json): Promise<void>;
-  /** Waits until a decision or the end of the seconds. */
-  decision(approval: string, seconds: number, signal?: AbortSignal): Promise<Decision>;
+  /** Waits until a decision or the end of the seconds. `void`: the question has lapsed. */
+  decision(approval: string, seconds: number, signal?: AbortSignal): Promise<CallAnswer | 'void'>;
   shown(approval: string): Promise<ShownApproval | undefined>;
   /**
    * Records the decision of the person at the client. Undefined: the configuration names no person.

@@ -264,7 +264,10 @@ const get = operation({
     if (found.status === 'void') return { body: { status: 'void' as const } };
     const shown = { trajectoryId: trajectory.id, id: found.id, payload: found.payload };
     const approval = (await shownTo(caller, service, shown)) as z.input<typeof approvalForm>;
-    const body = { status: 'pending' as const, approval };
+    // After the first of several approvals, the proposal waits under another id.
+    const open = found.id === row.id ? row : await service.store.resolve(found.id);
+    const ruling = rulingView(await service.assize.rulingAt(open as EntryRow));
+    const body = { status: 'pending' as const, approval, ruling };
     // The deciders differ by caller and time.
     return { body, etag: hashText(JSON.stringify(body)) };
   },

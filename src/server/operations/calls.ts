@@ -49,8 +49,17 @@ const decisionForm = z
       args: z.record(z.string(), json).optional().describe('the arguments that a person has approved instead'),
     }),
     z.strictObject({ decision: z.literal('ready'), call: z.string() }),
-    z.strictObject({ decision: z.literal('denied'), reason: z.string() }),
-    z.strictObject({ decision: z.literal('pending'), approval: hash, reason: z.string() }),
+    z.strictObject({
+      decision: z.literal('denied'),
+      reason: z.string(),
+      ruling: rulingForm.optional().describe('absent where no ruling denies the call'),
+    }),
+    z.strictObject({
+      decision: z.literal('pending'),
+      approval: hash,
+      reason: z.string(),
+      ruling: rulingForm.optional().describe('`frozen`: the approval is of another call, which blocks this one'),
+    }),
     z.strictObject({
       decision: z.literal('begun'),
       call: z.string(),

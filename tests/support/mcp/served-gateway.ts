@@ -9,13 +9,20 @@ import { start, type TestServer } from '../server/serving.ts';
 
 export const ADA = 'agent:ada';
 export const GRACE = 'manager:grace';
+const HAL = 'manager:hal';
 
 const PRINCIPALS = {
   [ADA]: {
     kinds: ['agent'],
-    grants: [{ actions: ['call', 'begin', 'report', 'pin'], scopes: ['role:agent:ada', 'role:gate', 'tool:notes:**'] }],
+    grants: [
+      {
+        actions: ['call', 'begin', 'report', 'pin', 'session'],
+        scopes: ['role:agent:ada', 'role:gate', 'tool:notes:**'],
+      },
+    ],
   },
   [GRACE]: { kinds: ['counselor', 'auditor'] },
+  [HAL]: { kinds: ['counselor', 'auditor'] },
 } as const;
 
 export interface Served {
@@ -23,6 +30,8 @@ export interface Served {
   readonly tokens: Readonly<Record<string, string>>;
   desk(more?: { readonly asPerson?: string | undefined; readonly wrap?: Wrap | undefined }): ApiDesk;
   approve(approval: string): Promise<any>;
+  /** `manager:hal` approves as the second person. */
+  approveToo(approval: string): Promise<any>;
   reject(approval: string): Promise<any>;
   approvals(): Promise<readonly any[]>;
   state(): Promise<any>;
@@ -31,6 +40,7 @@ export interface Served {
 interface Serving {
   readonly store?: Store;
   readonly mcp?: AssizeConfig['mcp'];
+  readonly approvals?: AssizeConfig['approvals'];
   /** For a process that is no test. */
   readonly stopsAlone?: boolean;
 }
@@ -38,7 +48,7 @@ interface Serving {
 /** Serves the world `calls` under the rules. */
 export async function served(
   yaml: string,
-  { store = new MemoryStore(), mcp, stopsAlone = false }: Serving = {},
+  { store = new MemoryStore(), mcp, approvals: asking, stopsAlone = false }: Serving = {},
 ): Promise<Served> {
   const { rules } = readRules(yaml);
   const server = await start({
@@ -49,21 +59,26 @@ export async function served(
       domains: [gatewayDomain({ rules }) as unknown as Domain],
       principals: PRINCIPALS as never,
     },
-    config: { tools: [], worlds: { calls: { domain: 'gateway' } }, ...(mcp !== undefined && { mcp }) },
+    config: {
+      ...{ tools: [], worlds: { calls: { domain: 'gateway' } } },
+      ...(mcp !== undefined && { mcp }),
+      ...(asking !== undefined && { approvals: asking }),
+    },
   });
   const tokens: Readonly<Record<string, string>> = {
     [ADA]: await server.tokenFor(ADA),
     [GRACE]: await server.tokenFor(GRACE),
+    [HAL]: await server.tokenFor(HAL),
   };
   const askAs = (token: string): Ask => httpAsk(server.url, token);
   const approvals = async (): Promise<readonly any[]> => {
     const answer = await server.ask('GET', '/v1/approvals', { token: tokens[GRACE] });
     return answer.body.approvals;
   };
-  const decide = async (approval: string, decision: 'approve' | 'reject'): Promise<any> => {
+  const decide = async (approval: string, decision: 'approve' | 'reject', by: string = GRACE): Promise<any> => {
     const digest = (await approvals()).find(({ id }) => id === approval)?.digest;
     const body = { digest, ...(decision === 'reject' && { reason: 'no' }) };
-    return (await server.ask('POST', `/v1/approvals/${approval}/${decision}`, { token: tokens[GRACE], body })).body;
+    return (await server.ask('POST', `/v1/approvals/${approval}/${decision}`, { token: tokens[by], body })).body;
   };
   return {
     ...{ server, tokens, approvals },
@@ -73,6 +88,7 @@ export async function served(
         ...(asPerson !== undefined && { askAsPerson: askAs(tokens[asPerson] as string) }),
       }),
     approve: (approval) => decide(approval, 'approve'),
+    approveToo: (approval) => decide(approval, 'approve', HAL),
     reject: (approval) => decide(approval, 'reject'),
     state: async () => (await server.ask('GET', '/v1/trajectories/calls/state', { token: tokens[GRACE] })).body.state,
   };
