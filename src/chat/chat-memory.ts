@@ -248,9 +248,9 @@ export class ChatMemory {
   /**
    * Lists what followed from a fact that turned out to be false, and with `apply` withdraws it in
    * one commit: the fact under all of its names, if it is still believed, and the facts that
-   * `remember` concluded from it (`basedOn`). Facts that the withdrawn statements had displaced hold
-   * again, and are listed as `restored`. Actions of the domain that used the fact are listed for a
-   * person.
+   * `remember` concluded from it (`basedOn`). Facts that the withdrawn statements had displaced
+   * hold again, and are listed as `restored`. Actions of the domain that used the fact are listed
+   * for a person.
    *
    * @throws ChatMemoryError `no_such_fact`, `ambiguous`, `space_not_covered`; the errors of
    * `MemoryView.dependents` and `Trajectory.propose`; ArgumentError `bad_argument`

@@ -6,8 +6,8 @@ import { checkMemory } from '#runtime';
 import { cases, hasUsualCases } from '../support/cases.ts';
 import { chatWorld } from '../support/chat/chat-world.ts';
 
-// A repair against its list of withdrawn statements: afterwards the memory is as if these statements
-// were never made, and all others were. So what they had displaced holds. An end is an exception: it
+// A repair against its list of withdrawn statements: afterwards the memory is as if these were
+// never made, and all others were. So what they had displaced holds. An end is an exception: it
 // concerns the facts that stood when it was stated, and no fact that comes back later. Where one is
 // left, only stated facts hold.
 
