@@ -208,6 +208,8 @@ export class Trajectory<D extends Domain = Domain> {
 
   /**
    * Reads the state in memory without a copy. Nothing of it may leave `read` or be changed there.
+   *
+   * @internal
    */
   static readState<T>(trajectory: Trajectory, read: (state: Json) => T): T {
     return read(trajectory.#writer.parts.world.state as Json);

@@ -18,6 +18,7 @@ import { CompiledRules, compiledRules } from './judge/compiled-rules.ts';
 import { registeredName } from './names.ts';
 import { NO_RULES, type Rules } from './rules/rules.ts';
 import { type GatewayState, gatewayState } from './schema.ts';
+import { widerTerms } from './wider-terms.ts';
 
 /** Options of the domain. None of them but `counselors` is part of its hash. */
 export interface GatewayOptions {
@@ -143,6 +144,7 @@ function domainOf(
         args: standArgs,
         apply: (state, args, { role, at }) =>
           applyStand(state, args, { agent: agentOf(role), at }, inForce(state).compiled.rules),
+        widens: widerTerms,
       },
       end_standing: {
         process: 'standing',

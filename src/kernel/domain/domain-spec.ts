@@ -68,6 +68,12 @@ export interface Action<State, Args, Params = RoleParams> {
   /** Writes an approval into the state of an escalated proposal: of each approver, in order. */
   readonly onApprove?: (state: State, args: Args, approval: Approval & { readonly role: Params }) => void;
   /**
+   * Names, in words, the things that amended arguments allow and the proposed ones do not. Such an
+   * amendment is refused: it needs its own proposal. Default: an amendment may allow more. The
+   * function must be pure in its inputs.
+   */
+  readonly widens?: (proposed: Args, amended: Args) => string | undefined;
+  /**
    * The intent to propose if an effect fails permanently after the commit and before any
    * irreversible effect. The runtime then compensates all other effects, and the same principal
    * proposes this intent under the same writ. The intent is adjudicated like any other and observes

@@ -38,6 +38,7 @@ const SPEC = z.strictObject({
       beliefs: fn.optional(),
       onApprove: fn.optional(),
       onFailure: fn.optional(),
+      widens: fn.optional(),
       channel: z.string().optional(),
       approvals,
     }),

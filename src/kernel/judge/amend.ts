@@ -1,8 +1,9 @@
-import { isInstance, type Json } from '#base';
+import { deepFreeze, isInstance, type Json } from '#base';
 import { canonicalize, WORLD_LIMITS } from '#canon';
 import type { Change } from '../domain/change.ts';
 import type { Domain } from '../domain/domain.ts';
-import { KernelError } from '../errors.ts';
+import { refusePromise } from '../domain/host-code.ts';
+import { KernelError, messageOf } from '../errors.ts';
 import { changesOf } from '../state/changes.ts';
 import type { Draft } from '../state/draft.ts';
 import { closureOf, markApprovals, type Rejected } from './adjudicate.ts';
@@ -72,6 +73,7 @@ export function amendPending(
   const compiled = accepted(compile(world.domain, intent, authority, { parsed, calls }));
   if (textOf(compiled) === textOf(waiting.intent))
     throw invalidAmendment('The arguments and the role are those of the proposal. Approve it without an amendment.');
+  if (counselor.isRecorded !== true) checkWidth(compiled, waiting.intent.args);
   const amended = { ...waiting, intent, inputs: { ...waiting.inputs, calls } };
   try {
     return counseled(world, as, counselor, invalidAmendment, (draft) =>
@@ -81,6 +83,19 @@ export function amendPending(
     if (isInstance(error, OutdatedAmendment)) return error.calls;
     throw error;
   }
+}
+
+/** A recorded amendment stays, also one that a later version of the domain would refuse. */
+function checkWidth({ name, action, args }: Compiled, proposed: Json): void {
+  let wider: string | undefined;
+  try {
+    wider = action.widens?.(deepFreeze(proposed), deepFreeze(args));
+    refusePromise(wider, 'widens');
+  } catch (error) {
+    throw invalidAmendment(`widens of ${name} failed: ${messageOf(error)}. Approve or reject the proposal.`, error);
+  }
+  if (wider !== undefined)
+    throw invalidAmendment(`The amendment allows more than was proposed: ${wider}. Reject it, and ask again for that.`);
 }
 
 function textOf({ args, role }: Pick<Intent, 'args' | 'role'>): string {

@@ -69,6 +69,7 @@ export const CALLBACKS: { readonly [Of in keyof Declaring]: { readonly [Name in 
       onApprove: true,
       onFailure: true,
       scopes: true,
+      widens: 'receives frozen arguments, as `cost` does',
     },
     Agent: { decide: true },
     ApprovalOptions: { onPending: true, onResolved: true },
