@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { declareTool, readTransaction, type Sink, type Tool } from '#effects';
 import { codeOf, stage } from '../../../tests/support/tools/transaction-stage.ts';
+import { keepableOrWhy } from './limits/answer-size.ts';
 import { readSalted } from './settle/quarantine.ts';
 
 describe('the answer of a tool', () => {
@@ -29,6 +30,29 @@ describe('the answer of a tool', () => {
       expect(await assize.recoverEffects()).toMatchObject([{ why: 'answer_unreadable' }]);
     },
   );
+
+  test('drops undefined as JSON does, in plain objects and lists only', async () => {
+    const shared = { a: 1, b: undefined };
+    const answer = { shared, again: shared, list: [undefined, [{ c: undefined }]], d: undefined };
+    const { trajectory, all } = await stage({ tools: [odd(() => answer)] });
+    let read: unknown;
+    const thrown = trajectory.transaction(all, async (tx) => {
+      read = await tx.call('odd.tool', {});
+      throw new Error('as planned');
+    });
+    await expect(thrown).rejects.toThrow('as planned');
+    expect(read).toEqual(JSON.parse(JSON.stringify(answer)));
+    expect(Object.keys(read as object)).not.toContain('d');
+    const circle: Record<string, unknown> = { none: undefined };
+    circle['self'] = circle;
+    for (const odds of [
+      circle,
+      { none: undefined, of: new Date(0) },
+      new Proxy({ none: undefined }, {}),
+      Object.defineProperty({ none: undefined }, 'get', { get: () => 1, enumerable: true }),
+    ])
+      expect(keepableOrWhy(odds).kept).toBeUndefined();
+  });
 
   test.each([[undefined], [1], [{}], [{ undone: 'some' }], [{ undone: 'partly' }]])(
     'to a compensation must state its result: %o is not valid',

@@ -1,6 +1,9 @@
-import { isInstance, type Json, thrownText } from '#base';
+import { types } from 'node:util';
+import { defineOwn, isInstance, type Json, thrownText } from '#base';
 import { CanonError, type CanonLimits, copyJson, DEFAULT_LIMITS, WORLD_LIMITS } from '#canon';
 import { EffectError } from '#effects';
+
+const UNDO_ANSWER_DEPTH = 512;
 
 /**
  * Size limits of an answer that is held in memory only, for the compensation of its call. A shared
@@ -9,7 +12,7 @@ import { EffectError } from '#effects';
 export const UNDO_ANSWER_LIMITS: Partial<CanonLimits> = Object.freeze({
   bytesMax: WORLD_LIMITS.bytesMax,
   nodesMax: 1_048_576,
-  depthMax: 512,
+  depthMax: UNDO_ANSWER_DEPTH,
   foreign: true,
 });
 
@@ -17,6 +20,52 @@ const FOREIGN = Object.freeze({ foreign: true });
 
 /** The maximum size of an answer, as a part of a sentence. */
 const ROOM = `as JSON it has more than ${DEFAULT_LIMITS.bytesMax} bytes, or more than ${DEFAULT_LIMITS.nodesMax} values, or is nested deeper than ${DEFAULT_LIMITS.depthMax}`;
+
+/**
+ * A copy of an answer. `undefined` is dropped from objects, and null in lists, as in
+ * `JSON.stringify`.
+ *
+ * @throws CanonError
+ */
+function jsonOf(answer: unknown, limits: Partial<CanonLimits>): Json {
+  try {
+    return copyJson(answer, limits);
+  } catch (error) {
+    if (isTooMuch(error)) throw error;
+    return copyJson(withoutUndefined(answer, new Map()), limits);
+  }
+}
+
+/**
+ * Plain objects and lists without `undefined`. All other values stay, and `copyJson` refuses them.
+ * `made`: the results by original, so that shared values stay shared and circles end.
+ */
+function withoutUndefined(value: unknown, made: Map<object, unknown>, depth = 0): unknown {
+  if (typeof value !== 'object' || value === null || depth > UNDO_ANSWER_DEPTH || !isPlain(value)) return value;
+  const before = made.get(value);
+  if (before !== undefined) return before;
+  if (Array.isArray(value)) {
+    const items: unknown[] = [];
+    made.set(value, items);
+    for (const item of value) items.push(item === undefined ? null : withoutUndefined(item, made, depth + 1));
+    return items;
+  }
+  const members = {};
+  made.set(value, members);
+  for (const [name, member] of Object.entries(value))
+    if (member !== undefined) defineOwn(members, name, withoutUndefined(member, made, depth + 1));
+  return members;
+}
+
+/** Whether reading it runs no code, and all of its own members are listed. */
+function isPlain(value: object): boolean {
+  if (types.isProxy(value) || Object.getOwnPropertySymbols(value).length > 0) return false;
+  const prototype = Object.getPrototypeOf(value);
+  const named = Object.entries(Object.getOwnPropertyDescriptors(value));
+  if (named.some(([name, own]) => !('value' in own) || !(own.enumerable || name === 'length'))) return false;
+  if (Array.isArray(value)) return prototype === Array.prototype && named.length === value.length + 1;
+  return prototype === Object.prototype || prototype === null;
+}
 
 /** A copy of an answer. Undefined if it is too long to store, or is not JSON. */
 export function keepable(answer: unknown): Json | undefined {
@@ -28,7 +77,7 @@ export function keepableOrWhy(
   answer: unknown,
 ): { readonly kept: Json } | { readonly kept?: undefined; readonly why: 'too_long' | 'unreadable' } {
   try {
-    return { kept: copyJson(answer, FOREIGN) };
+    return { kept: jsonOf(answer, FOREIGN) };
   } catch (error) {
     return { why: isTooMuch(error) ? 'too_long' : 'unreadable' };
   }
@@ -40,7 +89,7 @@ export function keepableOrWhy(
  */
 export function longer(answer: unknown): Json | undefined {
   try {
-    return copyJson(answer, UNDO_ANSWER_LIMITS);
+    return jsonOf(answer, UNDO_ANSWER_LIMITS);
   } catch {
     return undefined;
   }
@@ -53,7 +102,7 @@ export function longer(answer: unknown): Json | undefined {
  */
 export function answerOf(tool: string, answer: unknown): Json {
   try {
-    return copyJson(answer ?? null, FOREIGN);
+    return jsonOf(answer ?? null, FOREIGN);
   } catch (cause) {
     const evidence = { tool };
     if (isTooMuch(cause))
