@@ -2,8 +2,9 @@ import { AssizeError } from '#base';
 
 export type ConfigErrorCode =
   /**
-   * A member of the config is unknown, or has a wrong type or value. Correct the member that the
-   * message names. Evidence `{path}`.
+   * A member of the config is unknown, or has a wrong type or value, or names what no domain has.
+   * Correct each member that the message names. Evidence `{path, paths}`, `paths` if there are
+   * several.
    */
   | 'bad_config'
   /**

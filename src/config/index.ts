@@ -10,6 +10,7 @@
  */
 
 export { anchorRoot, anchorsFile } from './anchors-file.ts';
+export { checkNames } from './check/check-names.ts';
 export type {
   AssizeConfig,
   Grant,

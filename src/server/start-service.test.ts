@@ -4,8 +4,8 @@ import { Watchdog } from './watchdog/watchdog.ts';
 
 test('a start that fails leaves no watchdog behind', async () => {
   const stop = vi.spyOn(Watchdog.prototype, 'stop');
-  await expect(start({ config: { worlds: { main: { domain: 'missing' } } } })).rejects.toMatchObject({
-    code: 'no_such_value',
+  await expect(start({ config: { worlds: { main: { domain: 'till', initial: 5 } } } })).rejects.toMatchObject({
+    code: 'invalid_state',
   });
   expect(stop).toHaveBeenCalledTimes(1);
   stop.mockRestore();

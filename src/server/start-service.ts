@@ -1,6 +1,7 @@
 import {
   agentsDomain,
   anchorRoot,
+  checkNames,
   derivedLogKey,
   GrantIssuer,
   recoveryKeyOf,
@@ -50,14 +51,15 @@ export interface ServicePorts {
  * Makes the parts that operations use, and prepares the store: the configured worlds exist, used
  * grants that the configuration no longer has are revoked, and the rules of the file are in force.
  *
- * @throws ServerError `no_such_value`, `rules_refused`; the errors of the store
+ * @throws ConfigError `bad_config`; ServerError `rules_refused`; the errors of the store
  */
 export async function startService(
   options: ServeOptions,
   ports: ServicePorts,
 ): Promise<{ readonly service: Service; readonly watchdog: Watchdog }> {
   const { store, onFailure } = ports;
-  const { config, root } = options;
+  const { config, root, domains } = options;
+  checkNames(config, [...domains, agentsDomain]);
   anchorRoot(config.store, root.publicKey);
   const watchdog = new Watchdog({ store, url: config.store, limitMs: config.server.watchdogMs, onFailure });
   try {

@@ -1,4 +1,5 @@
 import { isAssizeError } from '#base';
+import type { Domain } from '#kernel';
 import { readRow } from '#ledger';
 import { ServerError } from './errors.ts';
 import type { Service } from './service.ts';
@@ -8,7 +9,7 @@ import type { Service } from './service.ts';
  * the same world at the same time. A world whose first state blocked a process is left out, so that
  * the others are served.
  *
- * @throws ServerError `no_such_value`, `delegated_world`; the errors of the creation
+ * @throws ServerError `delegated_world`; the errors of the creation
  */
 export async function createWorlds(
   { assize, config, domains, store }: Pick<Service, 'assize' | 'config' | 'domains' | 'store'>,
@@ -16,12 +17,7 @@ export async function createWorlds(
 ): Promise<void> {
   const known = new Set((await assize.trajectories()).map(({ trajectory_id }) => trajectory_id));
   for (const [trajectoryId, world] of Object.entries(config.worlds)) {
-    const domain = domains.find(({ name }) => name === world.domain);
-    if (domain === undefined)
-      throw new ServerError(
-        'no_such_value',
-        `The world ${trajectoryId} has the domain ${world.domain}, which does not exist. Name one of: ${domains.map(({ name }) => name).join(', ')}.`,
-      );
+    const domain = domains.find(({ name }) => name === world.domain) as Domain;
     if (known.has(trajectoryId)) {
       await requireOwn(store, trajectoryId);
       continue;

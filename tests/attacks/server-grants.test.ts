@@ -147,7 +147,7 @@ test('attack 55: a counselor edits its grant away, and approves: refused', async
 
 test('attack 56: a tool call in the role of another agent: rejected', async () => {
   const grants = [{ actions: ['call', 'stand', 'report'], trajectories: ['tools'] }];
-  const principals = { ...PRINCIPALS, 'agent:scout': { kinds: ['agent'], grants } satisfies PrincipalConfig };
+  const principals = { 'agent:scout': { kinds: ['agent'], grants } } satisfies Record<string, PrincipalConfig>;
   const domains = [gateway() as unknown as Domain];
   const server = await start({
     ...{ principals, domains },

@@ -206,12 +206,20 @@ export function checkPrincipal(name: string, given: unknown, source: string): as
   refuse(wanted === undefined ? principal(given, '') : { path: 'name', wanted }, source);
 }
 
-/** The message has no value, because a value can be a secret. */
 function refuse(fault: Fault | undefined, source: string): void {
-  if (fault === undefined) return;
-  const { path, wanted } = fault;
-  const subject = path === '' ? source : `${source}: ${path}`;
-  throw new ConfigError('bad_config', `${subject} must be ${wanted}.`, { evidence: { path } });
+  if (fault !== undefined) throw badConfig([fault], source);
+}
+
+/** The error of a config with these faults. The message has no value that can be a secret. */
+export function badConfig(faults: readonly Fault[], source: string): ConfigError {
+  const paths = faults.map(({ path }) => path);
+  const lines = faults.map(({ path, wanted }) => `${path === '' ? '' : `: ${path}`} must be ${wanted}.`);
+  const message = lines.length === 1 ? `${source}${lines[0]}` : [`${source}:`, ...lines.map(indented)].join('\n');
+  return new ConfigError('bad_config', message, { evidence: { path: paths[0], ...(paths.length > 1 && { paths }) } });
+}
+
+function indented(line: string): string {
+  return line.replace(/^:? */, '  ');
 }
 
 function nameFault(name: string): string | undefined {

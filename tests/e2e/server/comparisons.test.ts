@@ -10,12 +10,16 @@ import { type Domain, defineDomain } from '#kernel';
 import { MemoryStore } from '#stores';
 import { STUCK_KIND, stuckBody, stuckKey } from '../../../src/server/watchdog/stuck-rows.ts';
 import { callOperation, succeed } from '../../support/server/calling.ts';
-import { type Starting, start } from '../../support/server/serving.ts';
+import { type Starting, start, UNGRANTED } from '../../support/server/serving.ts';
 
 const AS = 'auditor:eve';
 
 const served = (starting: Starting = {}) =>
-  start({ domains: [budget, incident] as unknown as Domain[], config: { worlds: {}, tools: [] }, ...starting });
+  start({
+    ...{ domains: [budget, incident] as unknown as Domain[], principals: UNGRANTED },
+    config: { worlds: {}, tools: [] },
+    ...starting,
+  });
 
 test('a comparison is that of the library, and nothing is written', async () => {
   const server = await served();

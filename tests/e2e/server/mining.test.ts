@@ -4,13 +4,14 @@ import { gatewayDomain } from '#domains/gateway';
 import type { Domain } from '#kernel';
 import { callOperation, succeed } from '../../support/server/calling.ts';
 import { minedDesk } from '../../support/server/mined-desk.ts';
-import { start } from '../../support/server/serving.ts';
+import { start, UNGRANTED } from '../../support/server/serving.ts';
 
 const DESK = { trajectories: ['desk'] };
 
 async function served() {
   const config = { tools: [], worlds: {} };
-  return start({ store: await minedDesk(), domains: [gatewayDomain as unknown as Domain], config });
+  const domains = [gatewayDomain as unknown as Domain];
+  return start({ store: await minedDesk(), domains, config, principals: UNGRANTED });
 }
 
 test('rules are listed with exceptions, and chosen ones are backtested', async () => {

@@ -40,6 +40,11 @@ export const PRINCIPALS = {
   'admin:ann': { kinds: ['admin'] },
 } satisfies Record<string, PrincipalConfig>;
 
+/** The same without grants, for servers of other domains than the till. */
+export const UNGRANTED: Record<string, PrincipalConfig> = Object.fromEntries(
+  Object.entries(PRINCIPALS).map(([name, { kinds }]) => [name, { kinds }]),
+);
+
 export type PrincipalName = keyof typeof PRINCIPALS;
 
 /** The root key of every server of the tests. */
