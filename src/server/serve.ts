@@ -56,8 +56,9 @@ export interface Serving {
   /** A link that signs a principal in once, within ten minutes. The code is in its fragment. */
   signInLink(principal: string): Promise<string>;
   /**
-   * Stops within `STOP_MS`, whatever a tool does: no new requests, then the requests and calls in
-   * progress, then the runtime. Calls without an answer by then are continued by the next process.
+   * Stops within `STOP_MS`, whatever a tool does. New requests and waits are answered with
+   * `stopping` at once, requests in progress get their answers, and then the listener closes. Calls
+   * without an answer by then are continued by the next process.
    */
   stop(): Promise<void>;
 }
@@ -65,9 +66,9 @@ export interface Serving {
 /** The longest time of a stop. */
 export const STOP_MS = 20_000;
 /** Parts of a stop: requests in progress, the last answers, calls of tools, and background work. */
-const REQUESTS_MS = 6_000;
+const REQUESTS_MS = 9_000;
 const ANSWERS_MS = 1_000;
-const CALLS_MS = 8_000;
+const CALLS_MS = 5_000;
 const WORK_MS = 1_000;
 /** Entries of other processes are seen after this time, without a notification of the store. */
 const POLL_MS = 250;
@@ -199,8 +200,11 @@ export async function serve(options: ServeOptions): Promise<Serving> {
         kept(),
       ]).catch(onFailure);
       await within(WORK_MS, service.cell?.stop() ?? Promise.resolve());
+      // Until then the listener is open, so that a balancer reads the 503 of /readyz.
+      const answered = performance.now() + REQUESTS_MS;
+      await within(REQUESTS_MS, open.ended());
       const closing = closed(http);
-      await within(REQUESTS_MS, closing);
+      await within(answered - performance.now(), closing);
       open.end(stopped());
       await within(ANSWERS_MS, Promise.all(closers.map((close) => close())));
       await within(ANSWERS_MS, closing);

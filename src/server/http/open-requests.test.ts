@@ -12,6 +12,22 @@ test('open requests end with the error, and answered ones keep their answer', as
   await expect(hanging).rejects.toThrow('the server stops');
 });
 
+test('the end of open requests comes with the last answer', async () => {
+  const open = new OpenRequests();
+  const work = Promise.withResolvers<number>();
+  const request = open.run(work.promise, LONG_MS);
+  let isEnded = false;
+  const ended = open.ended().then(() => {
+    isEnded = true;
+  });
+  await new Promise(setImmediate);
+  expect(isEnded).toBe(false);
+  work.resolve(1);
+  expect(await request).toBe(1);
+  await ended;
+  await new OpenRequests().ended();
+});
+
 test('work that fails after the end of its request is not reported again', async () => {
   const open = new OpenRequests();
   const work = Promise.withResolvers<void>();

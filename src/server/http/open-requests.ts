@@ -3,6 +3,8 @@ import { ServerError } from '../errors.ts';
 /** The requests without an answer, which a stop of the server can answer. */
 export class OpenRequests {
   readonly #rejects: Set<(error: Error) => void> = new Set();
+  readonly #none: PromiseWithResolvers<void> = Promise.withResolvers();
+  #isLast = false;
 
   /**
    * Resolves with the work, or rejects when the requests are ended or the time is over. The work
@@ -17,15 +19,28 @@ export class OpenRequests {
     const settled = () => {
       clearTimeout(timer);
       this.#rejects.delete(reject);
+      this.#check();
     };
     work.then(resolve, reject).finally(settled);
     return promise;
+  }
+
+  /** Resolves when every request has its answer. No other may begin. */
+  ended(): Promise<void> {
+    this.#isLast = true;
+    this.#check();
+    return this.#none.promise;
   }
 
   /** Answers every open request with the error. */
   end(error: Error): void {
     for (const reject of this.#rejects) reject(error);
     this.#rejects.clear();
+    this.#check();
+  }
+
+  #check(): void {
+    if (this.#isLast && this.#rejects.size === 0) this.#none.resolve();
   }
 }
 

@@ -1,6 +1,8 @@
 /** Waits, entity tags, cursors, interrupts and halts, as clients of the API see them. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { declareTool } from '#effects';
 import { callOperation, pay, succeed } from '../../support/server/calling.ts';
 import { headOf, sendRaw } from '../../support/server/raw-http.ts';
 import { problemFaults } from '../../support/server/refusals.ts';
@@ -47,6 +49,37 @@ test('a frozen proposal that waits is ruled when the freeze ends', async () => {
   await pause(50);
   await succeed(server, 'approvals.reject', { path: { approval: id }, body: { reason: 'no' } });
   expect((await frozen).ruling).toBe('committed');
+});
+
+test('a stop ends waits, answers what is in progress, then closes', async () => {
+  const [asked, paid] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const slow = declareTool({
+    ...{ name: 'bank.pay', input: z.object({ cents: z.number() }), writes: ['bank:**'] },
+    class: { reversibility: 'irreversible', delivery: 'buffered', sink: 'blind' },
+    execute: async () => {
+      asked.resolve();
+      await paid.promise;
+    },
+  });
+  const server = await start({ config: { tools: [slow] } });
+  const body = { action: 'wire', role: { name: 'clerk', params: { desk: 'a' } }, args: { cents: 5 } };
+  const wired = callOperation(server, 'proposals.create', { path: MAIN, key: 'w', body });
+  await asked.promise;
+  const headers = { prefer: 'wait=60' };
+  const waits = callOperation(server, 'proposals.create', pay('b', 200, 'k', { headers }));
+  await expect.poll(async () => (await succeed(server, 'approvals.list')).approvals.length).toBe(1);
+  const stopped = server.stop();
+  expect(faults(await waits, 503, 'stopping')).toEqual([]);
+  // The call is in progress, so the listener takes new connections.
+  const ready = await server.ask('GET', '/readyz', { headers: { connection: 'close' } });
+  expect(faults(ready, 503, 'stopping')).toEqual([]);
+  const late = await callOperation(server, 'proposals.create', pay('c', 5, 'late'));
+  expect(faults(late, 503, 'stopping')).toEqual([]);
+  expect(late.headers.get('retry-after')).toBe('1');
+  paid.resolve();
+  expect(await wired).toMatchObject({ status: 200, body: { ruling: 'committed' } });
+  await stopped;
+  await expect(server.ask('GET', '/readyz')).rejects.toThrow();
 });
 
 test('a stop answers a waiting request with stopping, and the proposal stays', async () => {
@@ -346,8 +379,8 @@ test('an existing world of an unknown domain, and a used port, stop the start', 
   const server = await start();
   const worlds = { main: { domain: 'tilll' } };
   await expect(start({ store: server.service.store, config: { worlds } })).rejects.toMatchObject({
-    code: 'no_such_value',
-    message: expect.stringContaining('Name one of: till'),
+    code: 'bad_config',
+    message: expect.stringContaining('tilll is not: the nearest is till'),
   });
   await expect(start({ server: { port: server.port } })).rejects.toMatchObject({ code: 'port_in_use' });
 });
