@@ -404,10 +404,7 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
   gatewayCall: exempt(MADE),
   blastRadius: on(
     ({ store }, start, options) => runtime.blastRadius(store, start, options),
-    [
-      { principal: 'worker', since: START, until: '2100-01-01T00:00:00.000000Z' },
-      { through: ['state'], by: 'all' },
-    ],
+    [{ principal: 'worker', since: START, until: '2100-01-01T00:00:00.000000Z' }, { through: ['state'] }],
   ),
   deepReplayStore: on(
     ({ store }, options) => runtime.deepReplayStore(store, options),
