@@ -35,3 +35,21 @@ test.each<[what: string, schema: Json, why: string]>([
 test('a schema that refers to itself without an end matches nothing', () => {
   for (const { faultOf } of both({ allOf: [{ $ref: '#' }] })) expect(faultOf!({})).toContain('cannot be checked');
 });
+
+test('a format that is not checked is refused where no other check follows', () => {
+  for (const format of ['made-up', 'idn-email', 'constructor', '__proto__']) {
+    const [own, foreign] = both({ properties: { a: { format } } });
+    expect(own.unusable).toBe(`at /properties/a, the format ${format} is not checked. Use a pattern`);
+    expect(foreign.faultOf!({ a: 'x' })).toBeUndefined();
+  }
+  for (const { faultOf } of both({ format: 'date' }))
+    expect([faultOf!('2026-01-31'), faultOf!('x')]).toEqual([undefined, expect.stringContaining('format')]);
+});
+
+test.each([100, 3_000, 20_000])('a schema %i deep is refused or compiled, and throws nothing', (depth) => {
+  const text = `${'{"properties":{"a":'.repeat(depth)}{"type":"string"}${'}}'.repeat(depth)}`;
+  for (const { unusable, faultOf } of both(JSON.parse(text))) {
+    if (depth > 100) expect(unusable).toContain('it cannot be compiled: Maximum call stack');
+    else expect(unusable ?? faultOf!({})).toBeUndefined();
+  }
+});

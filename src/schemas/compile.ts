@@ -39,8 +39,6 @@ const DIALECTS: readonly Dialect[] = [
   { meta: 'http://json-schema.org/draft-04/schema', Core: draft04 as unknown as Core, ignoreKeywordsWithRef: true },
 ];
 
-/** Formats of JSON Schema that no check covers. */
-const UNCHECKED_FORMATS: readonly Json[] = ['idn-email', 'idn-hostname', 'iri', 'iri-reference'];
 /** Keywords that the library reads in another way than JSON Schema, or does not read in full. */
 const UNREAD = ['$async', '$dynamicRef', '$recursiveRef', 'unevaluatedItems'];
 
@@ -48,7 +46,17 @@ const UNREAD = ['$async', '$dynamicRef', '$recursiveRef', 'unevaluatedItems'];
  * Compiles a JSON Schema of the draft that its `$schema` names, by default 2020-12. A schema means
  * what the test suite of JSON Schema says, or is refused by the place of the part that does not.
  */
-export function compiled(schema: Json, { isOnlyCheck }: CompileOptions): Compiled {
+export function compiled(schema: Json, options: CompileOptions): Compiled {
+  try {
+    return compiledOf(schema, options);
+  } catch (error) {
+    // A schema that is nested too deep for its readers has a RangeError.
+    if (!isInstance(error, Error)) throw error;
+    return { unusable: `it cannot be compiled: ${error.message}` };
+  }
+}
+
+function compiledOf(schema: Json, { isOnlyCheck }: CompileOptions): Compiled {
   if (!isSchema(schema)) return { unusable: 'it must be an object' };
   const dialect = dialectOf(schema);
   if (dialect === undefined)
@@ -57,16 +65,17 @@ export function compiled(schema: Json, { isOnlyCheck }: CompileOptions): Compile
     };
   const unusable = misfitIn(schema, dialect) ?? unreadIn(schema, dialect);
   if (unusable !== undefined) return { unusable };
+  const ajv = ajvOf(dialect, isOnlyCheck);
+  let validate: ValidateFunction;
   try {
-    const ajv = ajvOf(dialect, isOnlyCheck);
-    const validate = ajv.compile(schema);
-    const unchecked = isOnlyCheck ? (uncheckedIn(schema) ?? oddDefaultIn(schema, dialect)) : undefined;
-    if (unchecked !== undefined) return { unusable: unchecked };
-    return { faultOf: (value) => faultOf(ajv, validate, value) };
+    validate = ajv.compile(schema);
   } catch (error) {
-    if (!isInstance(error, Error)) throw error;
-    return { unusable: uncompiled(schema, error) };
+    if (!isInstance(error, MissingRefError)) throw error;
+    return { unusable: missing(schema, error) };
   }
+  const unchecked = isOnlyCheck ? (uncheckedIn(schema, ajv) ?? oddDefaultIn(schema, dialect)) : undefined;
+  if (unchecked !== undefined) return { unusable: unchecked };
+  return { faultOf: (value) => faultOf(ajv, validate, value) };
 }
 
 /** Why a value does not match. A schema that refers to itself without an end matches nothing. */
@@ -142,11 +151,11 @@ function unreadIn(root: Schema, { ignoreKeywordsWithRef }: Dialect): string | un
 }
 
 /** A part of a schema that would not be checked. */
-function uncheckedIn(root: Schema): string | undefined {
+function uncheckedIn(root: Schema, { formats: checked }: Ajv): string | undefined {
   for (const [place, { $ref, format, pattern, patternProperties = {} }] of schemasIn(root)) {
     if (dialectOf({ $schema: $ref ?? '' }) !== undefined)
       return at(place, '$ref to the schema of a draft is not supported');
-    if (UNCHECKED_FORMATS.includes(format ?? null))
+    if (format !== undefined && !Object.hasOwn(checked, format as string))
       return at(place, `the format ${format} is not checked. Use a pattern`);
     const patterns = [
       ...(pattern === undefined ? [] : [pattern as string]),
@@ -179,10 +188,9 @@ function oddDefaultIn(root: Schema, dialect: Dialect): string | undefined {
 
 const ROOT = 'assize:input';
 
-function uncompiled(root: Schema, error: Error): string {
-  if (!isInstance(error, MissingRefError)) return `it cannot be compiled: ${error.message}`;
-  const [place = []] = [...schemasIn(root)].find(([, { $ref }]) => `${error.missingRef}`.endsWith(`${$ref}`)) ?? [];
-  return at(place, `$ref names ${error.missingRef}, which the schema does not have`);
+function missing(root: Schema, { missingRef }: MissingRefError): string {
+  const [place = []] = [...schemasIn(root)].find(([, { $ref }]) => missingRef.endsWith(`${$ref}`)) ?? [];
+  return at(place, `$ref names ${missingRef}, which the schema does not have`);
 }
 
 export function at(place: readonly string[] | string, problem: string): string {

@@ -23,11 +23,18 @@ const MEMORY_MB = 128;
 
 /**
  * Compiles schemas of strangers and checks values in a thread of its own, one after the other. A
- * schema or a pattern that takes longer than the budget ends the thread, and is unusable.
+ * schema or a pattern that takes more time or memory than the budget ends the thread, and is
+ * unusable.
  */
 export class SchemaThread {
   #worker: Promise<Worker> | undefined;
   #turn: Promise<unknown> = Promise.resolve();
+  readonly #budgetMs: number;
+
+  /** `budgetMs`: the milliseconds of one check. */
+  constructor(budgetMs: number = BUDGET_MS) {
+    this.#budgetMs = budgetMs;
+  }
 
   check(asked: AskedOfSchema): Promise<SchemaAnswer> {
     const turn = this.#turn.then(() => this.#checked(asked));
@@ -48,15 +55,19 @@ export class SchemaThread {
     const { signal } = isOver;
     try {
       worker.postMessage(asked);
-      const answered = once(worker, 'message', { signal }).then(([answer]) => answer as SchemaAnswer);
-      const ended = once(worker, 'exit', { signal }).then(() => 'ended' as const);
-      const late = pause(BUDGET_MS, 'late' as const, { signal });
-      for (const each of [answered, ended, late]) each.catch(() => undefined);
+      // A thread that fails has an error, and then ends.
+      const failed = (error: Error): string =>
+        'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY'
+          ? `it takes more than ${MEMORY_MB} MB to check`
+          : `its check failed: ${error.message}`;
+      const answered = once(worker, 'message', { signal }).then(([answer]) => answer as SchemaAnswer, failed);
+      const ended = once(worker, 'exit', { signal }).then(() => 'its check ended the thread', failed);
+      const late = pause(this.#budgetMs, `it takes more than ${this.#budgetMs} ms to check`, { signal });
+      late.catch(() => undefined);
       const end = await Promise.race([answered, ended, late]);
       if (typeof end === 'object') return end;
       await this.close();
-      const much = end === 'late' ? `more than ${BUDGET_MS} ms` : `more than ${MEMORY_MB} MB`;
-      return { unusable: `it takes ${much} to check`, fault: undefined };
+      return { unusable: end, fault: undefined };
     } finally {
       isOver.abort();
     }
@@ -66,7 +77,7 @@ export class SchemaThread {
     const worker = new Worker(new URL('./schema-worker.ts', import.meta.url), {
       execArgv: [],
       env: {},
-      resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
+      resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB, maxYoungGenerationSizeMb: 8 },
     });
     worker.unref();
     try {
@@ -75,7 +86,7 @@ export class SchemaThread {
       this.#worker = undefined;
       throw error;
     }
-    // An error is followed by the exit, which a waiting check notices.
+    // A waiting check notices the error, and the exit after it.
     worker.on('error', () => undefined).on('exit', () => (this.#worker = undefined));
     return worker;
   }
