@@ -124,6 +124,15 @@ describe.each<NonNullable<Connecting['era']>>(['modern', 'legacy'])(
       await close();
     });
 
+    test.each([62, 700, 3_000, 50_000])('a tool whose schema is %i deep is hidden alone', async (depth) => {
+      const deep = JSON.parse(`${'{"not":'.repeat(depth)}{}${'}'.repeat(depth)}`);
+      const bad = { name: 'bad', inputSchema: { ...OBJECT, properties: { a: deep } } };
+      const { client, warnings, close } = await facing(new HostileServer([bad, ADD]), { era });
+      expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['add']);
+      expect(warnings).toEqual([expect.stringContaining('the tool bad is hidden: it is nested more than 64 deep')]);
+      await close();
+    });
+
     test('a null member that may be left out reads as left out', async () => {
       const nulls = { title: null, description: null, outputSchema: null, annotations: { title: null } };
       const tool = { ...ADD, ...nulls, inputSchema: { ...ADD.inputSchema, required: null } };

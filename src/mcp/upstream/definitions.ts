@@ -1,6 +1,6 @@
 import type { Tool } from '@modelcontextprotocol/client';
-import { isAssizeError, isRecord, type Json } from '#base';
-import { contentHash } from '#canon';
+import { isAssizeError, isInstance, isRecord, type Json } from '#base';
+import { contentHash, DEFAULT_LIMITS } from '#canon';
 
 /** The definition of a tool as it is pinned, with its hash. */
 export interface Definition {
@@ -61,13 +61,48 @@ export function wellFormedTools(
   problemOf: (tool: unknown) => string | undefined,
   hide: Hide,
 ): unknown[] {
+  const { depthMax } = DEFAULT_LIMITS;
   return tools.filter((tool, n) => {
     if (isRecord(tool)) for (const each of [tool, tool['annotations'], tool['inputSchema']]) withoutNulls(each);
-    const problem = problemOf(tool);
+    const problem = isDeeper(tool, depthMax) ? `it is nested more than ${depthMax} deep` : problemOf(tool);
     if (problem !== undefined)
       hide(isRecord(tool) && typeof tool['name'] === 'string' ? tool['name'] : `#${n}`, problem);
     return problem === undefined;
   });
+}
+
+/** Whether a value is nested deeper than that. It does not recur, unlike every later reader. */
+function isDeeper(value: unknown, depthMax: number): boolean {
+  const containersOf = (values: readonly unknown[]) =>
+    values.filter((each) => typeof each === 'object' && each !== null);
+  let level = containersOf([value]);
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth === depthMax) return true;
+    level = level.flatMap((each) => containersOf(Object.values(each as object)));
+  }
+  return false;
+}
+
+/** The validation of a Standard Schema. */
+type Validation = (value: unknown) => Validated | Promise<Validated>;
+interface Validated {
+  readonly issues?: readonly { readonly message: string; readonly path?: readonly unknown[] | undefined }[] | undefined;
+}
+
+/** What a validation of the SDK finds. One that fails, or answers later, accepts nothing. */
+export function issueOf(validate: Validation, value: unknown): string | undefined {
+  try {
+    const validated = validate(value);
+    if ('then' in validated) {
+      validated.catch(() => undefined);
+      return 'the SDK cannot check it';
+    }
+    const [first] = validated.issues ?? [];
+    return first && `${first.path?.map(String).join('.')}: ${first.message}`;
+  } catch (error) {
+    if (!isInstance(error, Error)) throw error;
+    return `the SDK cannot check it: ${error.message}`;
+  }
 }
 
 function withoutNulls(value: unknown): void {

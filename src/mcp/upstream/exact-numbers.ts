@@ -38,16 +38,23 @@ function isKept(value: number): boolean {
   return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
 }
 
-/** Puts the numbers of `withMarks` back, as values that `JSON.stringify` writes digit by digit. */
+/**
+ * Puts the numbers of `withMarks` back, as values that `JSON.stringify` writes digit by digit. It
+ * does not recur, because the value can be nested to any depth.
+ */
 export function withNumbers(value: unknown): unknown {
-  if (typeof value === 'string') return value.startsWith(MARK) ? rawJson(value.slice(MARK.length)) : value;
-  if (typeof value !== 'object' || value === null) return value;
-  const members = value as Record<string, unknown>;
-  for (const name of Object.keys(members)) {
-    const member = members[name];
-    if (typeof member === 'object' || typeof member === 'string') members[name] = withNumbers(member);
+  const whole = { value };
+  const left: object[] = [whole];
+  for (let each = left.pop(); each !== undefined; each = left.pop()) {
+    const members = each as Record<string, unknown>;
+    for (const name of Object.keys(members)) {
+      const member = members[name];
+      if (typeof member === 'object' && member !== null) left.push(member);
+      else if (typeof member === 'string' && member.startsWith(MARK))
+        members[name] = rawJson(member.slice(MARK.length));
+    }
   }
-  return value;
+  return whole.value;
 }
 
 const rawJson: (text: string) => unknown = (JSON as unknown as { rawJSON: (text: string) => unknown }).rawJSON;

@@ -16,7 +16,7 @@ import { loadClient } from '../peers.ts';
 import { Budget } from '../talk/budget.ts';
 import type { ServerQuestion } from '../talk/conversation.ts';
 import { shownLog } from '../talk/messages.ts';
-import { type Definition, definitionsOf, visible, wellFormedTools } from './definitions.ts';
+import { type Definition, definitionsOf, issueOf, visible, wellFormedTools } from './definitions.ts';
 import { withNumbers } from './exact-numbers.ts';
 
 export interface UpstreamOptions {
@@ -198,8 +198,8 @@ export class Upstream {
     const send = transport.send.bind(transport);
     const lists = new Set<string | number>();
     const problemOf = (tool: unknown): string | undefined => {
-      const [first] = specTypeSchemas.Tool['~standard'].validate(tool).issues ?? [];
-      if (first !== undefined) return `${first.path?.map(String).join('.')}: ${first.message}`;
+      const issue = issueOf(specTypeSchemas.Tool['~standard'].validate, tool);
+      if (issue !== undefined) return issue;
       const { outputSchema } = tool as Tool;
       const isOld = outputSchema !== undefined && era() === 'legacy';
       return isOld && outputSchema['type'] !== 'object' ? 'outputSchema.type: it must be "object"' : undefined;
