@@ -16,9 +16,10 @@ import { refusalReason } from '../problems/refusal-reason.ts';
 import type { Router } from '../routing/router.ts';
 import type { Service } from '../service.ts';
 import type { Backlog } from './backlog.ts';
-import { countNames, parseBody, readBytes, requireNames, requireProposals } from './body.ts';
+import { parseBody, requireProposals } from './body.ts';
+import { accountOf, chargedBody } from './charged-body.ts';
 import { type Addresses, checkHost, checkOrigin, securityHeaders } from './guards.ts';
-import { chargeOf, type Limits, type RateLimiter } from './limits.ts';
+import type { Limits, RateLimiter } from './limits.ts';
 import { idempotencyKeyOf } from './one-key.ts';
 import type { OpenRequests } from './open-requests.ts';
 import { faultPage } from './pages.ts';
@@ -155,7 +156,7 @@ async function runOperation(
   if (caller.sessionId !== undefined) checkOrigin(request, parts.addresses);
   const requireStanding = standingOf(parts, request, one.kinds);
   // The server that forwarded a request has counted it.
-  const leave = isForwarded(request) ? NOTHING : parts.limiter.enter(caller.account ?? caller.name);
+  const leave = isForwarded(request) ? NOTHING : parts.limiter.enter(accountOf(caller));
   const waitSeconds = waitOf(request);
   const limitMs = parts.requestMs + waitSeconds * 1_000;
   let ending: RequestEnd | undefined;
@@ -199,22 +200,14 @@ async function answerOf(
 ): Promise<Answer | Response> {
   requireKind(caller, one.kinds);
   const startedAt = performance.now();
-  const account = caller.account ?? caller.name;
-  const { isAgent, bytesMax, bytesLimit } = bodyLimits(caller, one, limits);
-  const bytes = one.body === undefined ? undefined : await readBytes(request, bytesMax, bytesLimit);
-  if (bytes !== undefined && !isForwarded(request)) {
-    // Before the work: parsing a body of many names takes longer than most requests.
-    const names = countNames(bytes);
-    if (isAgent) requireNames(names, Math.max(limits.names, one.bodyNames ?? 0));
-    const more = chargeOf({ bytes: bytes.byteLength, names });
-    if (more > 0) limiter.charge(account, more);
-  }
-  const isRouted = router !== undefined && one.isRouted === true && bytes !== undefined;
+  const account = accountOf(caller);
+  const read = one.body === undefined ? undefined : await chargedBody(request, caller, { limits, limiter }, one);
+  const isRouted = router !== undefined && one.isRouted === true && read !== undefined;
   const { trajectory } = path;
   if (trajectory !== undefined && (isRouted || cells !== undefined) && !stopping.aborted) {
     // A server that stops waits for the requests that it has forwarded.
     const end = new RequestEnd(request.signal, NEVER, requestMs + waitSeconds * 1_000);
-    const forwarding = { request, requestId: requestIdOf(request), body: bytes ?? NO_BYTES, signal: end.signal };
+    const forwarding = { request, requestId: requestIdOf(request), body: read?.bytes ?? NO_BYTES, signal: end.signal };
     try {
       const isSent = isForwarded(request);
       const elsewhere = await cells?.forwarded(trajectory, forwarding, isSent);
@@ -225,7 +218,7 @@ async function answerOf(
       end.release();
     }
   }
-  const body = bytes && parseBody(bytes, bytesMax);
+  const body = read && parseBody(read.bytes, read.bytesMax);
   const given = checkedParts(one, { path, query: queryOf(request.url), body });
   const key = idempotencyKeyOf(request.headers);
   if (one.needsKey === true && key === '')
@@ -234,7 +227,7 @@ async function answerOf(
       'A proposal needs an idempotency key. Send the header Idempotency-Key, the same again for a repetition.',
     );
   const proposals = one.proposalsOf?.(given.body as never) ?? [];
-  if (isAgent) requireProposals(proposals, Math.min(limits.bodyBytes, limits.proposalBytes));
+  if (caller.kinds.includes('agent')) requireProposals(proposals, Math.min(limits.bodyBytes, limits.proposalBytes));
   const weight = Math.max(1, proposals.length);
   const isProposal = one.needsKey === true || one.proposalsOf !== undefined;
   const leave = isProposal ? backlog.enter(account, weight) : NOTHING;
@@ -256,17 +249,6 @@ async function answerOf(
   } finally {
     leave();
   }
-}
-
-/** An agent proposes with nearly every body, so its bodies are bounded as proposals. */
-function bodyLimits(caller: Caller, one: Operation, { bodyBytes, proposalBytes }: Limits) {
-  const isAgent = caller.kinds.includes('agent');
-  const isLess = isAgent && proposalBytes < bodyBytes;
-  return {
-    isAgent,
-    bytesMax: Math.max(isLess ? proposalBytes : bodyBytes, one.bodyBytes ?? 0),
-    bytesLimit: isLess && one.bodyBytes === undefined ? ('proposalBytes' as const) : ('bodyBytes' as const),
-  };
 }
 
 /** `onEnd`: called at the end of a stream. */

@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
+import { gateway } from '#domains/gateway';
+import type { Domain } from '#kernel';
 import { OPERATIONS } from '#server';
 import { jsonValue } from '../../../tests/json-values.ts';
 import { callOperation, pay, succeed } from '../../../tests/support/server/calling.ts';
@@ -102,6 +104,51 @@ test('a request counts by its bytes and by its names', async () => {
   // Of 32 saved requests each small body takes one, and each large body takes five.
   expect(await statusesOf(small)).toEqual(new Set([200]));
   expect(await statusesOf({ ...small, args })).toContain(429);
+});
+
+describe.each(['/mcp', '/mcp/notes'])('a message to %s', (path) => {
+  async function serving(limits: object) {
+    const notes = { command: process.execPath };
+    const server = await start({
+      config: { tools: [], worlds: { calls: { domain: 'gateway' } }, mcp: { servers: { notes } } },
+      domains: [gateway({}) as unknown as Domain],
+      principals: { 'agent:ada': { kinds: ['agent'] } } as never,
+      server: { limits },
+    });
+    const token = await server.tokenFor('agent:ada');
+    // A message with a name twice is counted, and reaches no server.
+    return (params: object) => {
+      const raw = `{"id":1,"id":1,"params":${JSON.stringify(params)}}`;
+      return server.ask('POST', path, { token, raw, headers: { 'content-type': 'application/json' } });
+    };
+  }
+
+  test('of too many names or bytes is refused before it is parsed', async () => {
+    const send = await serving({});
+    const parse = vi.spyOn(JSON, 'parse');
+    for (const [params, text] of [
+      [named(NAMES), 'names of members'],
+      [{ text: 'x'.repeat(65_536) }, 'more than 65536 bytes'],
+    ] as const) {
+      parse.mockClear();
+      const { status, body } = await send(params);
+      expect([status, body.code]).toEqual([413, 'body_too_large']);
+      expect(body.detail).toContain(text);
+      expect(parse.mock.calls.filter(([given]) => String(given).length > 30_000)).toEqual([]);
+    }
+  });
+
+  test('counts as a request, and by its size', async () => {
+    const send = await serving({ requestsPerSecond: 8 });
+    const codesOf = async (times: number, params: object) => {
+      const all = await Promise.all(Array.from({ length: times }, () => send(params)));
+      return new Set(all.map(({ body }) => body?.code));
+    };
+    // Of 32 saved requests each small message takes one, and each large message takes five.
+    expect(await codesOf(10, {})).toEqual(new Set(['duplicate_key']));
+    expect(await codesOf(20, { text: 'x'.repeat(20_000), ...named(4_000) })).toContain('too_fast');
+    expect(await codesOf(60, {})).toContain('too_fast');
+  });
 });
 
 test('the holders of parts of a grant share the limits of their agent', async () => {

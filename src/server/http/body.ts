@@ -17,15 +17,6 @@ export async function readBody(request: Request, bytesMax: number): Promise<Json
   return parseBody(await readBytes(request, bytesMax), bytesMax);
 }
 
-/**
- * Checks the body of a message to an MCP server, which another parser reads again.
- *
- * @throws the errors of `readBody`
- */
-export async function requireStrictBody(request: Request, bytesMax: number): Promise<void> {
-  if (request.method === 'POST') await readBody(request.clone(), bytesMax);
-}
-
 /** The bytes of a body of JSON. @throws ServerError `unsupported_media_type`, `body_too_large` */
 export async function readBytes(
   request: Request,

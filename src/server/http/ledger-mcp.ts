@@ -3,7 +3,7 @@ import { isAssizeError } from '#base';
 import { type HttpLedger, httpLedger } from '#mcp';
 import { ServerError } from '../errors.ts';
 import { type AppParts, ownRequests } from './app.ts';
-import { requireStrictBody } from './body.ts';
+import { admitMessage } from './charged-body.ts';
 
 /**
  * Adds `/mcp`: the ledger, the memory and the inbox for MCP clients, which only read. Each tool is
@@ -17,8 +17,8 @@ export function addLedgerMcp(app: Hono, parts: AppParts): () => Promise<void> {
     // A page of another site can use a session, and never a token.
     if (caller.sessionId !== undefined)
       throw new ServerError('forbidden', 'An MCP client sends a token: Authorization: Bearer TOKEN.');
-    await requireStrictBody(request, parts.limits.bodyBytes);
     context.set('caller' as never, caller.name as never);
+    await admitMessage(request, caller, parts);
     made ??= ledgerOf(parts);
     const ledger = await made;
     return ledger.fetch(request, { name: caller.name, ask: askingWith(app, parts, request) });

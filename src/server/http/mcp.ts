@@ -6,7 +6,7 @@ import { ServerError } from '../errors.ts';
 import { OPERATIONS } from '../operations/table.ts';
 import type { Caller } from '../principals/caller.ts';
 import { type AppParts, requireKind } from './app.ts';
-import { requireStrictBody } from './body.ts';
+import { admitMessage } from './charged-body.ts';
 import { askingWith } from './ledger-mcp.ts';
 
 /** The MCP servers of the configuration, each in front of all its clients. */
@@ -60,8 +60,8 @@ export function addMcp(app: Hono, parts: AppParts, { world, servers }: McpEnds):
       throw new ServerError('forbidden', 'An MCP client sends a token: Authorization: Bearer TOKEN.');
     if (found === undefined)
       throw new ServerError('no_such_value', `The configuration has no MCP server ${context.req.param('name')}.`);
-    await requireStrictBody(request, parts.limits.bodyBytes);
     context.set('caller' as never, caller.name as never);
+    await admitMessage(request, caller, parts);
     const desk = deskOf(app, parts, {
       world,
       server: context.req.param('name'),
