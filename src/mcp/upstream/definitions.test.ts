@@ -2,7 +2,7 @@ import { specTypeSchemas } from '@modelcontextprotocol/client';
 import { expect, test } from 'vitest';
 import { issueOf } from './definitions.ts';
 
-test('a value that the SDK cannot check has an issue, and no rejection is left', async () => {
+test('a value that the SDK cannot check has an issue, and rejects nothing', async () => {
   const { validate } = specTypeSchemas.Tool['~standard'];
   const inputSchema = JSON.parse(`{"type":"object","properties":${'{"a":'.repeat(5_000)}{}${'}'.repeat(5_000)}}`);
   // The schema of the SDK falls back to an answer that comes later.

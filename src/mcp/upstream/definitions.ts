@@ -89,7 +89,7 @@ interface Validated {
   readonly issues?: readonly { readonly message: string; readonly path?: readonly unknown[] | undefined }[] | undefined;
 }
 
-/** What a validation of the SDK finds. One that fails, or answers later, accepts nothing. */
+/** The fault that a validation finds. One that fails or answers later accepts nothing. */
 export function issueOf(validate: Validation, value: unknown): string | undefined {
   try {
     const validated = validate(value);
