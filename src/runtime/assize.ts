@@ -124,6 +124,8 @@ export class Assize {
   readonly #beginnings: TrajectoryFactory;
   readonly #strict: boolean;
   readonly #open: Map<string, Promise<Trajectory>> = new Map();
+  /** The open trajectories that only the expiry timer has opened. */
+  readonly #borrowed: Set<string> = new Set();
   /**
    * The open trajectories that have a writer, also while the interrupted work of a crash is being
    * completed.
@@ -250,13 +252,13 @@ export class Assize {
   }
 
   async #recordExpired(trajectoryId: string): Promise<Instant | undefined> {
-    const wasOpen = this.#open.has(trajectoryId);
-    const trajectory = await this.open(trajectoryId);
+    if (!this.#open.has(trajectoryId)) this.#borrowed.add(trajectoryId);
     try {
+      const trajectory = await this.#opened(trajectoryId);
       await Trajectory.recordExpired(trajectory);
       return Trajectory.nextExpiry(trajectory);
     } finally {
-      if (!wasOpen) this.release(trajectoryId);
+      if (this.#borrowed.delete(trajectoryId)) this.release(trajectoryId);
     }
   }
 
@@ -493,6 +495,7 @@ export class Assize {
   open(trajectoryId: string): Promise<Trajectory>;
   open<D extends Domain>(trajectoryId: string, domain: D): Promise<Trajectory<D>>;
   async open(trajectoryId: string, domain?: Domain): Promise<Trajectory> {
+    this.#borrowed.delete(trajectoryId);
     const trajectory = await this.#opened(trajectoryId);
     if (domain !== undefined) checkDomainOf(trajectory, domain);
     return trajectory;
