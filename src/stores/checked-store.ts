@@ -373,7 +373,9 @@ export abstract class CheckedStore
     if (isSealed === false) return 'absent';
     // Only this process writes to a store in memory.
     if (isSealed === undefined) return 'checked';
-    return this.#seals === undefined ? 'unchecked' : 'checked';
+    if (this.#seals === undefined) return 'unchecked';
+    this.#seals.isMarked = true;
+    return 'checked';
   }
 
   async sealEntries(onProgress?: (sealed: number) => void): Promise<number> {

@@ -35,6 +35,8 @@ const PURPOSE = 'assize/entry-seal/v1';
 export class EntrySeals {
   readonly #current: readonly [id: string, secret: Uint8Array];
   readonly #secrets: ReadonlyMap<string, Uint8Array>;
+  /** Whether this process has seen the mark of a sealed store, which an attacker may remove. */
+  isMarked = false;
 
   /** The first key seals. Seals of the others stay valid. */
   constructor(rootKeys: readonly [string, ...string[]]) {
@@ -87,8 +89,9 @@ export function sealsOf(rootKeys: readonly string[] | undefined): EntrySeals | u
 
 /** Rows without their seals. A row whose seal does not hold says why. */
 export function withoutSeals(rows: StoredRow[], seals: EntrySeals | undefined): EntryRow[] {
-  if (rows.every(({ seal }) => seal === undefined)) return rows;
-  return rows.map(({ seal, ...row }) => {
+  const missing = seals?.isMarked === true ? '' : undefined;
+  if (missing === undefined && rows.every(({ seal }) => seal === undefined)) return rows;
+  return rows.map(({ seal = missing, ...row }) => {
     const unsealed = seal === undefined ? undefined : seals?.faultOf(row.id, seal);
     return unsealed === undefined ? row : { ...row, unsealed };
   });

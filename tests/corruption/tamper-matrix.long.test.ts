@@ -29,6 +29,7 @@ const folder = mkdtempSync(join(tmpdir(), 'assize-matrix-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const signer = signerKey('example.com/matrix', 'note', generateKeys(new Uint8Array(32).fill(7)).privateKey);
+const rootKeys = ['09'.repeat(32)];
 const log = { origin: signer.name, keys: [signer] };
 const THREATS = readFileSync(join(import.meta.dirname, '../../docs/design/threats.md'), 'utf8');
 
@@ -65,6 +66,7 @@ const UNSEEN: Readonly<Record<string, string>> = {
   oracle_within: '**Answers that no entry pins.**',
   scrub: '**Counters.**',
   scrub_probe: '**Counters.**',
+  sealed: '**The mark of a sealed store.**',
   side: '**The side log.**',
   side_receipt: '**The side log.**',
   snapshot: '**Caches.**',
@@ -75,7 +77,7 @@ const UNSEEN: Readonly<Record<string, string>> = {
  * archive.
  */
 async function made(place: Place, checkpoint: string, archive: string): Promise<void> {
-  const store = await place.open({ archive: `file:${archive}` });
+  const store = await place.open({ archive: `file:${archive}`, rootKeys });
   const { trajectory, assize } = await answered(store);
   await trajectory.erase({
     beliefs: [{ space: 'ward', subject: WHO, predicate: 'triage' }],
@@ -299,7 +301,7 @@ function pathOf({ url }: Place): string {
 /** The checks that see a fault in the store. */
 async function seenBy(place: Place, checkpoint: string, archive: string): Promise<string> {
   const seen: string[] = [];
-  const named = { archive: `file:${archive}` };
+  const named = { archive: `file:${archive}`, rootKeys };
   const opened = await place.open({ checkpoint, ...named }).catch(() => undefined);
   if (opened === undefined) seen.push('open');
   await opened?.close();
