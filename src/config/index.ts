@@ -42,7 +42,7 @@ export { defineConfig } from './define-config.ts';
 export type { Environment } from './environment.ts';
 export { ConfigError, type ConfigErrorCode } from './errors.ts';
 export { CONFIG_FILES, findConfig } from './find-config.ts';
-export type { AgentStop } from './grants/agent-stops.ts';
+export { type AgentStop, AgentStops } from './grants/agent-stops.ts';
 export { AGENTS, type AgentsState, agentsDomain } from './grants/agents-domain.ts';
 export { type AgentChange, changeAgent } from './grants/change-agent.ts';
 export {

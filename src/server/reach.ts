@@ -1,4 +1,5 @@
 import { isAssizeError } from '#base';
+import { hasReservedPrefix } from '#kernel';
 import { type EntryRow, type Hash, isHash, type Payload, Replayer, readRow } from '#ledger';
 import { Trajectory } from '#runtime';
 import { ServerError } from './errors.ts';
@@ -102,4 +103,13 @@ export function replayerOf({ store }: Pick<Service, 'store'>): Replayer {
 /** The row with its payload. @throws LedgerFault */
 export function payloadOf(row: EntryRow): Payload {
   return readRow(row).payload;
+}
+
+/** @throws ServerError `forbidden` for a name of the server */
+export function requireOwnName(trajectoryId: string): void {
+  if (hasReservedPrefix(trajectoryId))
+    throw new ServerError(
+      'forbidden',
+      `Names with assize: are for the server. Choose another name than ${trajectoryId}.`,
+    );
 }

@@ -26,3 +26,28 @@ test('the commands stop, pause, list and bring back an agent', async () => {
   expect((await assize('approve', entry_id, '--as', 'human:ida')).code).toBe(0);
   expect(JSON.parse((await assize('agents', 'list', '--json')).out).agents).toEqual([]);
 });
+
+test('no command approves a proposal of a paused agent', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'assize-cli-agents-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const { till } = await import('../support/server/till.ts');
+  const world = await createAssize({
+    store: `sqlite:${join(folder, 'a.db')}`,
+    domain: till as never,
+    agent: 'agent:scout',
+  });
+  const ruling = await world.propose({
+    ...{ action: 'pay', role: { name: 'clerk', params: { desk: 'a' } }, args: { amount: 500 } },
+  } as never);
+  await world.close();
+  expect(ruling).toMatchObject({ ruling: 'escalated' });
+  const { pending } = ruling as unknown as { pending: string };
+  const assize = (...args: string[]) => runCommand(folder, 'sqlite:./a.db', ...args);
+  const own = ['--domain', join(import.meta.dirname, '../support/server/till.ts')];
+  expect((await assize('agents', 'pause', 'agent:scout', '--reason', 'it pays twice')).code).toBe(0);
+  expect(await assize('approve', pending, '--as', 'boss:ada', ...own)).toMatchObject({
+    err: expect.stringContaining('agent:scout is paused'),
+  });
+  expect((await assize('agents', 'resume', 'agent:scout', '--reason', 'mended')).code).toBe(0);
+  expect(await assize('approve', pending, '--as', 'boss:ada', ...own)).toMatchObject({ code: 0, err: '' });
+});

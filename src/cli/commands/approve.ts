@@ -1,6 +1,9 @@
 import type { Command } from 'commander';
 import { isAssizeError, type Json } from '#base';
-import type { GivenAnswer, Trajectory } from '#runtime';
+import { AgentStops } from '#config';
+import { type EntryRow, type PendingPayload, readRow } from '#ledger';
+import { type GivenAnswer, Trajectory } from '#runtime';
+import type { Store } from '#stores';
 import { repeatable, withSharedOptions } from '../files/options.ts';
 import { jsonOption } from '../input/json-option.ts';
 import { answersTo } from '../render/questions.ts';
@@ -56,8 +59,9 @@ export function approve(program: Command): void {
           options,
           pending,
           ['committed', 'escalated'],
-          async (trajectory, row, digest) =>
-            trajectory.approvals.approve(row.id, {
+          async (trajectory, row, digest, store) => {
+            await requireActive(store, trajectory, row);
+            return trajectory.approvals.approve(row.id, {
               ...(answer.length > 0 && { answers: await answersIn(trajectory, row.id, answer) }),
               principal,
               method: METHOD,
@@ -65,11 +69,21 @@ export function approve(program: Command): void {
               ...(reason === undefined ? {} : { reason }),
               ...(args === undefined ? {} : { args }),
               ...digest,
-            }),
+            });
+          },
           () => requireAnchors(session.storeUrl, options.anchors),
         );
       }),
     );
+}
+
+/** @throws ConfigError `agent_stopped` for the proposal of an agent that is stopped or paused */
+async function requireActive(store: Store, trajectory: Trajectory, row: EntryRow): Promise<void> {
+  const { proposal } = readRow(row).payload as PendingPayload;
+  const whole = Trajectory.writOf(trajectory, proposal.writ_id);
+  if (whole === undefined) return;
+  const holders = [whole.writ, ...(whole.chain ?? [])].map(({ subject }) => subject);
+  await new AgentStops(store, 0).requireNone(holders);
 }
 
 /**

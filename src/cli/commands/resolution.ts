@@ -38,7 +38,7 @@ export function resolvePending(
   options: ResolvingOptions,
   text: string,
   wanted: readonly Ruling['ruling'][],
-  resolve: (trajectory: Trajectory, pending: EntryRow, digest: { digest?: string }) => Promise<Ruling>,
+  resolve: (trajectory: Trajectory, pending: EntryRow, digest: { digest?: string }, store: Store) => Promise<Ruling>,
   check: () => void = () => undefined,
 ): Promise<ExitCode> {
   requireLocal(
@@ -60,7 +60,7 @@ export function resolvePending(
         await whenEffectsFree(interruption, wait, (signal) => assize.recoverEffects(signal));
         interruption.throwIfAborted();
       }
-      const ruling = await resolve(trajectory, pending, digestOf(pending, options.digest));
+      const ruling = await resolve(trajectory, pending, digestOf(pending, options.digest), store);
       // The buffered effects run before this returns.
       await assize.close();
       return ruling;

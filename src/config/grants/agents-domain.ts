@@ -61,6 +61,8 @@ export const agentsDomain: Domain<AgentsState> = defineDomain({
         if (is === 'paused') delete agents[role.agent];
         else agents[role.agent] = { is: 'restored', ...args, at };
       },
+      // Whoever approves decides about the agent that another person asked for.
+      widens: () => 'a comeback is of the agent that was asked for',
     },
   },
   invariants: ({ each }) => [

@@ -2,13 +2,12 @@ import { z } from 'zod';
 import { type Writ, writId } from '#authority';
 import { addMicros } from '#canon';
 import { requireSameTenant, tenantOf } from '#cells';
-import { hasReservedPrefix } from '#kernel';
 import { type BranchPayload, type Hash, readRow } from '#ledger';
 import type { Trajectory } from '#runtime';
 import { ServerError } from '../errors.ts';
 import type { Caller } from '../principals/caller.ts';
 import { limitedToken, nothingToPassOn, requireSubPrincipal } from '../principals/sub-principal.ts';
-import { callerTrajectory, entryNamed } from '../reach.ts';
+import { callerTrajectory, entryNamed, requireOwnName } from '../reach.ts';
 import type { Service } from '../service.ts';
 import { hash, instant, json, name } from './forms.ts';
 import { ADMINS, type Operation, operation, READERS } from './operation.ts';
@@ -55,6 +54,7 @@ const create = operation({
   errors: ['exists', 'bad_name', 'domain_mismatch'],
   run: async (request) => {
     const { path, body, service } = request;
+    if (body.trajectory_id !== undefined) requireOwnName(body.trajectory_id);
     const source = await callerTrajectory(request, path.trajectory);
     const entry = await entryNamed(request, body.at);
     if (entry.trajectory_id !== source.id)
@@ -78,15 +78,6 @@ function nameBeside(
   const name = given ?? `${tenantOf(source)}:${assize.newTrajectoryId()}`;
   requireSameTenant(source, name);
   return { trajectoryId: name };
-}
-
-/** @throws ServerError `forbidden` for a name of the server */
-function requireOwnName(trajectoryId: string): void {
-  if (hasReservedPrefix(trajectoryId))
-    throw new ServerError(
-      'forbidden',
-      `Names with assize: are for the server. Choose another name than ${trajectoryId}.`,
-    );
 }
 
 const TOKEN_SECONDS = 3_600;

@@ -101,6 +101,7 @@ const create = operation({
     if (extra !== undefined)
       throw new ServerError('forbidden', `${body.principal} is not of the kind ${extra}. Ask for fewer kinds.`);
     requireMayCreate(service, caller, body.principal, kinds);
+    await service.grants.stops.requireNone([body.principal], 'now');
     const created = service.clock.now();
     const { token, row } = await service.tokens.create({
       principal: body.principal,

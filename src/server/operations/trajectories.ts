@@ -8,7 +8,7 @@ import { readable } from '#views';
 import { ServerError } from '../errors.ts';
 import { isWithin } from '../is-within.ts';
 import { isOfKind } from '../principals/caller.ts';
-import { callerTrajectory, entryNamed, headOf, tagsOfStates } from '../reach.ts';
+import { callerTrajectory, entryNamed, headOf, requireOwnName, tagsOfStates } from '../reach.ts';
 import type { Service } from '../service.ts';
 import { hash, instant, json, name, next, PAGE_DEFAULT, page } from './forms.ts';
 import { ADMINS, ANYBODY, type Operation, operation, READERS } from './operation.ts';
@@ -81,7 +81,10 @@ const create = operation({
     const domain = service.domains.find(({ name }) => name === body.domain);
     if (domain === undefined)
       throw new ServerError('no_such_value', `There is no domain ${body.domain}. List them with GET /v1/domains.`);
-    if (body.trajectory_id !== undefined) await service.cell?.place(tenantOf(body.trajectory_id));
+    if (body.trajectory_id !== undefined) {
+      requireOwnName(body.trajectory_id);
+      await service.cell?.place(tenantOf(body.trajectory_id));
+    }
     const made = await service.assize.create(domain, {
       ...(body.trajectory_id !== undefined && { trajectoryId: body.trajectory_id }),
       ...(body.initial !== undefined && { initial: body.initial }),

@@ -83,6 +83,7 @@ const issue = operation({
   run: async ({ body, service }) => {
     const { seconds, subject, actions, scopes = ['**'], trajectory, budget, max_depth = 0, ...rest } = body;
     service.names.requireOwnOrFree(subject);
+    await service.grants.stops.requireNone([subject], 'now');
     const now = service.clock.now();
     const writ = service.offices.issue({
       subject,

@@ -119,8 +119,10 @@ async function take(step: Step, one: Deployment): Promise<void> {
       return one.delegates();
     case 'mint': {
       const body = { principal: SCOUT, days: 7 };
-      const made = await succeed(one.server, 'tokens.create', { body });
-      return void one.tokens.push({ token: made.token, place: undefined });
+      const made = await callOperation(one.server, 'tokens.create', { as: 'admin:ann', body });
+      if (made.status === 201) one.tokens.push({ token: made.body.token, place: undefined });
+      else expect(made.body.code).toBe('agent_stopped');
+      return;
     }
     case 'world': {
       const id = one.name();
@@ -173,6 +175,46 @@ test('a stopped agent comes back by the act of two persons', async () => {
   expect(await one.committed()).toEqual([]);
   const { agents } = await succeed(one.server, 'agents.list');
   expect(agents.find(({ name }: any) => name === SCOUT)).toMatchObject({ is: 'stopped', by: 'admin:ann' });
+});
+
+test('an approver brings back only the agent that another person asked for', async () => {
+  const one = new Deployment();
+  await one.starts();
+  for (const agent of [SCOUT, 'agent:other'])
+    await succeed(one.server, 'agents.stop', { as: 'admin:ann', path: { agent }, body: { reason: 'it pays twice' } });
+  const asked = await succeed(one.server, 'agents.resume', {
+    ...{ as: 'admin:ann', path: { agent: 'agent:other' }, body: { reason: 'it is mended' } },
+  });
+  const { approval_id } = asked.ruling;
+  const { approval } = await succeed(one.server, 'approvals.get', { as: IDA, path: { approval: approval_id } });
+  const amended = await callOperation(one.server, 'approvals.approve', {
+    ...{ as: IDA, path: { approval: approval_id } },
+    body: { digest: approval.digest, role: { name: 'keeper', params: { agent: SCOUT } } },
+  });
+  expect(amended.status, amended.text).toBeGreaterThanOrEqual(400);
+  const { agents } = await succeed(one.server, 'agents.list');
+  expect(agents.find(({ name }: any) => name === SCOUT)).toMatchObject({ is: 'stopped' });
+  expect(await one.approves(approval_id, IDA)).toBe('committed');
+});
+
+test('a stopped agent gets no writ and no token, and no world its name', async () => {
+  const one = new Deployment();
+  await one.starts();
+  await one.change('stop');
+  const writ = { subject: SCOUT, actions: ['pay'], trajectory: 'main', seconds: 60, nonce: 'n' };
+  const token = { principal: SCOUT, days: 1 };
+  for (const [operation, body] of [['writs.issue', writ] as const, ['tokens.create', token] as const])
+    expect(await callOperation(one.server, operation, { as: 'admin:ann', body })).toMatchObject({
+      status: 403,
+      body: { code: 'agent_stopped' },
+    });
+  const named = await callOperation(one.server, 'trajectories.create', {
+    ...{ as: 'admin:ann', body: { domain: 'till', trajectory_id: 'assize:agents' } },
+  });
+  const branched = await callOperation(one.server, 'branches.create', {
+    ...{ as: 'admin:ann', path: { trajectory: 'main' }, body: { at: 'main@0', trajectory_id: 'assize:x', note: 'n' } },
+  });
+  for (const { status, body } of [named, branched]) expect([status, body.code]).toEqual([403, 'forbidden']);
 });
 
 test('a pause holds the agent and its parts until one person resumes it', async () => {
