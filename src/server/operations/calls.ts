@@ -206,7 +206,8 @@ const settle = operation({
     const { path, body, caller, service } = request;
     const { outcome, evidence } = body;
     const trajectory = await gatewayTrajectory(request, path.trajectory);
-    requireSettler(caller, trajectory, 'report');
+    const { calls } = trajectory.state() as unknown as GatewayState;
+    requireSettler(caller, trajectory, 'report', calls[path.call]?.agent);
     const writ = service.offices.forServer(caller.name, 'report', trajectory.id, service.clock.now());
     const args = { call: path.call, outcome, result: { settled_by: caller.name, evidence } };
     const ruling = await trajectory.propose({

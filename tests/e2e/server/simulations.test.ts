@@ -172,7 +172,8 @@ test('an answer is that of the library, and nothing is written', async () => {
         const before = await server.contents();
         watch();
         const answer = await run(server, 'tried', { at_seq: at, samples, turns: 12, seed: 's' });
-        const written = [...called];
+        // The server counts new entries in the background, at any time.
+        const written = called.filter((name) => name !== 'integrate');
         expect({ written, contents: await server.contents() }).toEqual({ written: [], contents: before });
         const [writ] = await server.service.grants.allForCopy('main');
         const alone = await simulate(
