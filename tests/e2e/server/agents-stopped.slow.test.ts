@@ -186,15 +186,15 @@ test('an approver brings back only the agent that another person asked for', asy
     ...{ as: 'admin:ann', path: { agent: 'agent:other' }, body: { reason: 'it is mended' } },
   });
   const { approval_id } = asked.ruling;
-  const { approval } = await succeed(one.server, 'approvals.get', { as: IDA, path: { approval: approval_id } });
+  const { approval } = await succeed(one.server, 'approvals.get', { as: BOSS, path: { approval: approval_id } });
   const amended = await callOperation(one.server, 'approvals.approve', {
-    ...{ as: IDA, path: { approval: approval_id } },
+    ...{ as: BOSS, path: { approval: approval_id } },
     body: { digest: approval.digest, role: { name: 'keeper', params: { agent: SCOUT } } },
   });
   expect(amended.status, amended.text).toBeGreaterThanOrEqual(400);
   const { agents } = await succeed(one.server, 'agents.list');
   expect(agents.find(({ name }: any) => name === SCOUT)).toMatchObject({ is: 'stopped' });
-  expect(await one.approves(approval_id, IDA)).toBe('committed');
+  expect(await one.approves(approval_id, BOSS)).toBe('committed');
 });
 
 test('a stopped agent gets no writ and no token, and no world its name', async () => {
