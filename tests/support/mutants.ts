@@ -420,9 +420,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     fault: 'lets an override commit a violation of a final rule',
     file: 'kernel/judge/approve.ts',
-    changes: [
-      ['if (finals.length > 0) throw finalError(finals);', 'if (finals.length > 99) throw finalError(finals);'],
-    ],
+    changes: [['if (finals.length > 0) throw finalError(finals', 'if (finals.length > 99) throw finalError(finals']],
     by: 'overrides',
     property: 'every approver overrides the same violations',
   },
@@ -518,12 +516,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     fault: 'keys validity on what is left of it',
     file: 'memory/settle.ts',
-    changes: [
-      [
-        'function candidateOf({ lineage, asserted_seq, asserted_from }: FactRow',
-        'function candidateOf({ lineage, asserted_seq, valid_from: asserted_from }: FactRow',
-      ],
-    ],
+    changes: [['asserted_from: assertedFrom } = row;', 'valid_from: assertedFrom } = row;']],
     by: 'memory',
     property: 'matches a model of cells at each point of both times, and keeps losers',
   },

@@ -61,7 +61,7 @@ export const agentsDomain: Domain<AgentsState> = defineDomain({
         if (is === 'paused') delete agents[role.agent];
         else agents[role.agent] = { is: 'restored', ...args, at };
       },
-      // Whoever approves decides about the agent that another person asked for.
+      // The approver decides about the agent that another person asked for.
       widens: () => 'a comeback is of the agent that was asked for',
     },
   },
