@@ -119,6 +119,7 @@ function specOf(trap: Trap) {
           state.by = 'nobody';
         },
         onApprove: trap.at('Action.onApprove', () => undefined),
+        widens: trap.at('Action.widens', () => undefined),
       },
     },
     memory: { predicates: { likes: { cardinality: 'multi-valued', strategy: 'lww' } } },
@@ -191,13 +192,16 @@ const propose =
   (action: string) =>
   (trajectory: Trajectory): Promise<unknown> =>
     trajectory.propose({ action, role: 'worker', args: 3, writ } as never);
-const asked: Attempt = async (trajectory, trap) => {
-  const { place } = trap;
-  trap.place = undefined;
-  const pending = (await propose('ask')(trajectory)) as { pending: string };
-  trap.place = place;
-  return trajectory.approvals.approve(pending.pending, { principal: 'boss', method: 'test' });
-};
+const decided =
+  (more: { readonly args?: number }): Attempt =>
+  async (trajectory, trap) => {
+    const { place } = trap;
+    trap.place = undefined;
+    const pending = (await propose('ask')(trajectory)) as { pending: string };
+    trap.place = place;
+    return trajectory.approvals.approve(pending.pending, { principal: 'boss', method: 'test', ...more });
+  };
+const asked = decided({});
 const settled: Attempt = async (trajectory) => {
   await asked(trajectory, new Trap());
   await new Promise(setImmediate);
@@ -242,6 +246,7 @@ const PLACES: Readonly<Record<string, Attempt>> = {
   'InvariantOptions.onApprove': propose('ask'),
   'Action.onApprove later': asked,
   'InvariantOptions.onApprove later': asked,
+  'Action.widens': decided({ args: 4 }),
   CounselorPredicate: asked,
   'Action.onFailure': failing,
   'ApprovalListeners.onPending': settled,
