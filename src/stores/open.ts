@@ -55,6 +55,8 @@ export async function openStore(url: string, given: StoreOptions = {}): Promise<
   const store = await openByUrl(url, { ...options, archive });
   const file = checkpoint ?? checkpointFile(url);
   try {
+    // A sealed store stays one for this process, also if its mark is removed later.
+    if (options.rootKeys !== undefined) await store.sealState();
     if (typeof file === 'string') await requireCheckpoint(store, file);
     return store;
   } catch (error) {

@@ -27,9 +27,10 @@ export async function* pages(
 
 /**
  * The row with its payload read, but not verified. Undefined if the payload is none of the six
- * kinds any more.
+ * kinds any more, or if its seal does not hold.
  */
 export function readable(row: EntryRow): Entry | undefined {
+  if (row.unsealed !== undefined) return undefined;
   try {
     const payload: unknown = parseStrict(row.payload);
     return isPayload(payload) ? { ...row, kind: payload.kind, payload } : undefined;

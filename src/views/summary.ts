@@ -69,7 +69,8 @@ export function summaryOf(row: EntryRow, conclusions?: Conclusions): Summary {
   const { seq, id, kind } = row;
   const entry = readable(row);
   if (entry === undefined) {
-    return { seq, id, kind, at: '', ruling: 'unreadable', detail: 'the payload is damaged; run assize verify' };
+    const fault = row.unsealed ?? 'the payload is damaged';
+    return { seq, id, kind, at: '', ruling: 'unreadable', detail: `${fault}; run assize verify` };
   }
   const { payload } = entry;
   const args = optional({ args: proposedArgs(payload) });

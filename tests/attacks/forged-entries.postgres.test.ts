@@ -52,6 +52,8 @@ onEveryDatabase((stores) => {
     expect(known.text).not.toContain('committed');
     expect((await callOperation(server, 'checkpoints.create')).status).toBe(500);
     expect(server.lines.join('')).toContain('its seal');
+    const { entries } = await succeed(server, 'entries.list', { as: 'boss:ada', path: { trajectory: 'main' } });
+    expect(entries.at(-1)).toMatchObject({ ruling: 'unreadable', detail: expect.stringContaining('its seal') });
     // Another trajectory goes on.
     await succeed(server, 'proposals.create', pay('a', 1, 'k', { path: { trajectory: 'spare' } }));
 
@@ -69,6 +71,18 @@ onEveryDatabase((stores) => {
     await expect(again.open('main')).rejects.toMatchObject({ code: 'invalid_ledger' });
     // Without the key, the entry is one as others are.
     expect((await verifyStore(reader, { trajectoryIds: ['main'] }))[0]).toMatchObject({ valid: true });
+  });
+
+  test('attack 80, with the mark of seals removed: the server still refuses', async () => {
+    const place = stores.newPlace();
+    const server = await start({ store: await place.open(sealKeys(ROOT)) });
+    await succeed(server, 'proposals.create', pay('a', 150, 'large'));
+    const approval = await approvalOf(await place.open(sealKeys(ROOT)), 'main');
+    const table = stores.kind === 'sqlite' ? [] : ['SET session_replication_role = replica'];
+    await place.sql(...table, 'DELETE FROM sealed', insertOf(approval, stores.kind));
+    const next = await callOperation(server, 'proposals.create', pay('b', 1, 'next'));
+    expect(next).toMatchObject({ status: 500, body: { code: 'internal' } });
+    expect((await callOperation(server, 'checkpoints.create')).status).toBe(500);
   });
 });
 
