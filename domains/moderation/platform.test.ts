@@ -68,7 +68,7 @@ describe('a ban', () => {
       await expect(
         platform.stage.trajectory.approvals.approve(decision.pending, { principal, method: 'test' }),
       ).rejects.toMatchObject({
-        code: 'override_needed',
+        code: 'final_rule',
         evidence: { vector: [{ invariant_id: 'APPEAL_DECIDED_BY_ANOTHER' }] },
       });
     await expect(

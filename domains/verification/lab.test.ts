@@ -35,7 +35,7 @@ describe('a verdict', () => {
       lab.stage.trajectory.approvals.approve(ruling.pending, { principal, method: 'test' });
     await expect(approve('agent:verification')).rejects.toMatchObject({ code: 'unauthorised_counselor' });
     await expect(approve('expert:ben')).rejects.toMatchObject({
-      code: 'override_needed',
+      code: 'final_rule',
       evidence: { vector: [{ invariant_id: 'VERDICT_BY_ASSIGNED' }] },
     });
     expect(await approve('expert:ada')).toMatchObject({ ruling: 'committed' });

@@ -82,15 +82,21 @@ const schedule = fc.array(
 );
 
 /** The result of approving a proposal immediately, on the state that it was made on. */
-function atOnce({ cells }: Sheet, { cell, v, at }: Fill): { found: string; outcome: 'committed' | 'override_needed' } {
+function atOnce({ cells }: Sheet, { cell, v, at }: Fill): { found: string; outcome: string } {
   const after = { ...cells, [cell]: { v, at, ok: false } };
+  const verdict = (key: string) => verdictOn(after[key] as Cell, after[(after[key] as Cell).at]);
   const failing = (): string[] =>
     Object.keys(after)
       .sort()
-      .filter((key) => verdictOn(after[key] as Cell, after[(after[key] as Cell).at]) !== 'pass');
+      .filter((key) => verdict(key) !== 'pass');
   const [found = ''] = failing();
   after[found] = { ...(after[found] as Cell), ok: true };
-  return { found, outcome: failing().length === 0 ? 'committed' : 'override_needed' };
+  // Nothing overrides a rejection.
+  const [left] = failing();
+  return {
+    found,
+    outcome: left === undefined ? 'committed' : verdict(left) === 'reject' ? 'final_rule' : 'override_needed',
+  };
 }
 
 test('an approval has the same result for any commits while it was pending', async () => {

@@ -21,7 +21,9 @@ function version(limits: readonly (readonly [string, number])[]): Domain {
     counselors: { md: () => true },
     invariants: ({ invariant }) =>
       limits.map(([key, most], i) =>
-        invariant(`RULE_${i}`, [`/n/${key}`], ({ n }: any) => ((n[key] ?? 0) <= most ? pass : reject('too much'))),
+        invariant(`RULE_${i}`, [`/n/${key}`], ({ n }: any) => ((n[key] ?? 0) <= most ? pass : reject('too much')), {
+          overridable: true,
+        }),
       ),
   }) as Domain;
 }
