@@ -4,11 +4,13 @@ import { gatewayDomain } from '#domains/gateway';
 import type { Domain } from '#kernel';
 import { expectAccessible, withConsole } from '../support/console/browser.ts';
 import { minedDesk } from '../support/server/mined-desk.ts';
+import { UNGRANTED } from '../support/server/serving.ts';
 
 withConsole(({ serve, open }) => {
   test('rules have their exceptions, a backtest, and a text to copy', async () => {
     const config = { tools: [], worlds: {} };
-    const server = await serve({ store: await minedDesk(), domains: [gatewayDomain as unknown as Domain], config });
+    const domains = [gatewayDomain as unknown as Domain];
+    const server = await serve({ store: await minedDesk(), domains, config, principals: UNGRANTED });
     const page = await open(server, 'boss:ada', '/what-if/desk');
     const before = await server.contents();
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
