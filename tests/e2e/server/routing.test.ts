@@ -97,6 +97,7 @@ test('a server that can not be reached is left out', async () => {
   const store = new MemoryStore();
   const withdraw = await announce(store, 'http://127.0.0.1:1');
   const server = await start({ store, server: LOOPBACK });
+  await expect.poll(() => gauge(server, 'servers'), { timeout: 10_000 }).toBe(OTHERS + 1);
   const trajectories = ['main', 'spare'];
   for (let n = 0; n < 20; n++)
     await succeed(server, 'proposals.create', pay('a', 1, `k${n}`, { path: { trajectory: trajectories[n % 2]! } }));
