@@ -171,9 +171,13 @@ function winnerOf(groups: readonly Group[], strategy: Strategy): Group {
   let standing: Item[] = [];
   for (const { group, item } of claims.sort((a, b) => byAssertion(a.item, b.item))) {
     stated.get(group)!.push(item);
+    // Another user's word for the same object adds no rank to a claim that it could not replace.
     const isPreferred = (): boolean => {
-      const [mine, other] = [group, winner!].map((each) => groupOf(stated.get(each)!, strategy));
-      return preferredGroup(strategy, [other!, mine!]) === mine;
+      const mine = groupOf(
+        stated.get(group)!.filter((each) => mayReplace(each, standing)),
+        strategy,
+      );
+      return preferredGroup(strategy, [groupOf(stated.get(winner!)!, strategy), mine]) === mine;
     };
     if (group === winner) standing.push(item);
     else if (winner === undefined || (mayReplace(item, standing) && isPreferred())) {
