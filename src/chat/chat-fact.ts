@@ -77,7 +77,7 @@ async function factOf(match: Match, sourcesOf: (row: FactRow) => readonly FactSo
   };
 }
 
-/** Whose word a fact is: each author once. Empty: unknown. */
+/** The authors of a fact, each once. Empty: unknown. */
 export function authorsOf({ sources }: Pick<ChatFact, 'sources'>): readonly StatementAuthor[] {
   const authors = sources.flatMap(({ author }) => author ?? []);
   return [

@@ -11,7 +11,7 @@ export interface ContextFact {
   readonly object: string;
   readonly valid_from: string;
   readonly valid_to: string;
-  /** Whose word it is. Empty: unknown. */
+  /** The authors of the fact. Empty: unknown. */
   readonly authors: readonly StatementAuthor[];
   /** Whether another fact contradicts it. */
   readonly isContested: boolean;

@@ -3,7 +3,7 @@ import type { FactRow, Provenance } from './fact.ts';
 import { multipliedProvenance, Polynomial } from './provenance/polynomial.ts';
 import { trustToken, writeToken } from './provenance/token.ts';
 
-/** Whose word a statement is. */
+/** The author of a statement. */
 export interface Author {
   readonly role: 'user' | 'assistant';
   readonly name?: string;

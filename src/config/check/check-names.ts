@@ -69,7 +69,7 @@ function grantFaults(path: string, grant: ResolvedGrant, { worlds, tools }: Name
 
 /**
  * The domains of the trajectories of a grant. An agent that may delegate can begin a trajectory of
- * another domain, and a trajectory that is no world of the config can have any domain.
+ * another domain, and a trajectory outside the config can have any domain.
  */
 function domainsOf(
   { trajectories, maxDepth }: ResolvedGrant,

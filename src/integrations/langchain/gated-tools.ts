@@ -14,7 +14,7 @@ import type { Configurable } from './place.ts';
 import type { ToolResult } from './results.ts';
 
 /**
- * The same tools, of which every tool call goes through the gate. They are for `gatedToolNode`, or
+ * The same tools. The gate judges every call of them. They are for `gatedToolNode`, or
  * for a node that invokes tools with the calls of the model. Names, schemas and types stay as they
  * are.
  *

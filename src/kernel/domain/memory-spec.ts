@@ -40,7 +40,7 @@ export interface ValidTime {
 export type StatementMetadata = { readonly [name: string]: string | number | boolean };
 
 /**
- * Whose word a statement is. A statement of the assistant never replaces one of another author. A
+ * The author of a statement. A statement of the assistant never replaces one of another author. A
  * named user's fact is replaced by that user alone, or by an author without a name here.
  */
 export interface StatementAuthor {
