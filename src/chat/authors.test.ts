@@ -82,16 +82,20 @@ test('an assistant or another user cannot end what a user said', async () => {
   expect(await home()).toEqual([]);
 });
 
-test('users of one voice, and users without a name, replace one another', async () => {
+test('users of one voice replace one another', async () => {
   const { says, home } = await world({ otherUsers: 'replace' });
   await says('ida', 'Bonn');
   expect((await says('eve', 'Rome')).changed).toMatchObject([{ was: ['Bonn'] }]);
   expect((await says('assistant', 'Oslo')).contradicted).toMatchObject([{ by: ['Rome'] }]);
   expect(await home()).toMatchObject([{ object: 'Rome', sources: [{ author: { name: 'eve', shared: true } }] }]);
+});
+
+test('a user without a name replaces only what another such user said', async () => {
   const unnamed = await world();
   await unnamed.says(undefined, 'Bonn');
   expect((await unnamed.says(undefined, 'Rome')).changed).toHaveLength(1);
   expect((await unnamed.says('ida', 'Lima')).changed).toHaveLength(1);
+  expect((await unnamed.says(undefined, 'Rome')).contradicted).toMatchObject([{ by: ['Lima'] }]);
 });
 
 test('a filter selects the facts of an author', async () => {

@@ -14,6 +14,8 @@ export interface Author {
 const ANY = 't:author:';
 const ASSISTANT = trustToken('author', 'assistant');
 const USER = trustToken('author', 'user:');
+/** Users without a name count as one, whose word every user may replace. */
+export const UNNAMED_USER = `${USER}unnamed`;
 /** The hex digits of a hash that stands for the name of a user. */
 const NAME_DIGITS = 32;
 
@@ -28,12 +30,13 @@ export function statedProvenance(
 ): Provenance {
   if (author === undefined) return writeToken(n);
   const { role, name, shared } = author;
-  const isNamed = role === 'user' && name !== undefined && shared !== true;
-  const hash = isNamed ? `:${keyedHash(key, plainText({ author: name, space })).slice(0, NAME_DIGITS)}` : '';
-  return multipliedProvenance(writeToken(n), [trustToken('author', `${role}${hash}`)]);
+  const hash = (): string => keyedHash(key, plainText({ author: name, space })).slice(0, NAME_DIGITS);
+  const user = name === undefined ? UNNAMED_USER : `${USER}${hash()}`;
+  const trust = role === 'user' && shared !== true ? user : trustToken('author', role);
+  return multipliedProvenance(writeToken(n), [trust]);
 }
 
-/** The tokens of the named users whose word a fact is. */
+/** The tokens of the users whose word a fact is. */
 export function usersOf({ provenance_id }: Pick<FactRow, 'provenance_id'>): readonly string[] {
   if (!provenance_id.includes(USER)) return [];
   return Polynomial.read(provenance_id).tokens.filter((token) => token.startsWith(USER));

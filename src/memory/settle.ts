@@ -1,4 +1,4 @@
-import { isOfAssistant, usersOf } from './author.ts';
+import { isOfAssistant, UNNAMED_USER, usersOf } from './author.ts';
 import { EntrySizeBudget } from './entry-size-budget.ts';
 import { MemoryError } from './errors.ts';
 import {
@@ -26,6 +26,8 @@ export interface Belief extends Group, Period {
 export interface Contest {
   readonly segment: Period;
   readonly winner: Group;
+  /** The items of the winner that hold. An earlier word for the same object may have been replaced. */
+  readonly standing: readonly Item[];
   readonly losers: readonly Group[];
   readonly question: Question;
   /** Set if an answer chose the winner. */
@@ -79,9 +81,9 @@ export function settle(
       open.set(question.request, question);
       return undefined;
     }
-    const winner = isSelection(strategy) ? elected(groups, answer!) : winnerOf(groups, strategy);
+    const { winner, standing } = isSelection(strategy) ? elected(groups, answer!) : winnerOf(groups, strategy);
     const losers = groups.filter((group) => group !== winner);
-    const contested = { segment, winner, losers, question, ...(answer !== undefined && { answer }) };
+    const contested = { segment, winner, standing, losers, question, ...(answer !== undefined && { answer }) };
     contests.push(contested);
     return contested;
   };
@@ -106,11 +108,15 @@ export function settle(
     }
     const contested = contest(segment, groups);
     if (contested === undefined) continue;
-    const { winner, answer } = contested;
-    const provenance = confirmedProvenance(winner.items, merge);
+    const { standing, answer } = contested;
+    const provenance = confirmedProvenance(standing, merge);
     // Facts that stood before do not rest on the answer that left them standing.
-    const isChosen = answer !== undefined && winner.items.some(({ isNew }) => isNew);
-    won.push({ ...winner, ...segment, provenance: isChosen ? trust(provenance, answer) : provenance });
+    const isChosen = answer !== undefined && standing.some(({ isNew }) => isNew);
+    won.push({
+      ...groupOf(standing, strategy),
+      ...segment,
+      provenance: isChosen ? trust(provenance, answer) : provenance,
+    });
   }
   for (const request of answers.keys()) if (!isSelection(strategy) || !asked.has(request)) throw staleAnswer(request);
   const left = remainder === 'keep' ? uncontested : withoutLosers(uncontested, contests, strategy);
@@ -161,11 +167,11 @@ function endingsOf(items: readonly Item[], strategy: Strategy): [standing: Group
 /**
  * The group that stands after the claims were made one after the other: a claim takes the place of
  * the group that stands if the strategy prefers it. It replaces the word of a named user only as
- * the word of the same user, or of no named user.
+ * the word of the same user, or of no user.
  */
-function winnerOf(groups: readonly Group[], strategy: Strategy): Group {
+function winnerOf(groups: readonly Group[], strategy: Strategy): Winner {
   const claims = groups.flatMap((group) => group.items.map((item) => ({ group, item })));
-  if (claims.every(({ item }) => usersOf(item.row).length === 0)) return preferredGroup(strategy, groups);
+  if (claims.every(({ item }) => usersOf(item.row).length === 0)) return whole(preferredGroup(strategy, groups));
   const stated = new Map<Group, Item[]>(groups.map((group) => [group, []]));
   let winner: Group | undefined;
   let standing: Item[] = [];
@@ -185,7 +191,13 @@ function winnerOf(groups: readonly Group[], strategy: Strategy): Group {
       standing = [item];
     }
   }
-  return winner!;
+  return { winner: winner!, standing };
+}
+
+type Winner = Pick<Contest, 'winner' | 'standing'>;
+
+function whole(winner: Group): Winner {
+  return { winner, standing: winner.items };
 }
 
 function preferredGroup(strategy: Strategy, groups: readonly Group[]): Group {
@@ -194,7 +206,8 @@ function preferredGroup(strategy: Strategy, groups: readonly Group[]): Group {
 
 function mayReplace({ row }: Item, standing: readonly Item[]): boolean {
   const users = usersOf(row);
-  return users.length === 0 || standing.every((other) => usersOf(other.row).every((user) => users.includes(user)));
+  const mayReplaceWordOf = (user: string): boolean => user === UNNAMED_USER || users.includes(user);
+  return users.length === 0 || standing.every((other) => usersOf(other.row).every(mayReplaceWordOf));
 }
 
 /** Facts come first, and claims of one commit are in the order of their valid time. */
@@ -236,9 +249,9 @@ function candidateOf(row: FactRow, confidence: number): Candidate {
   return { claim, confidence, assertedSeq, assertedFrom, isOfAssistant: isOfAssistant(row) };
 }
 
-function elected(groups: readonly Group[], { request, winner }: Answer): Group {
+function elected(groups: readonly Group[], { request, winner }: Answer): Winner {
   const group = groups.find(({ items }) => items.some(({ row }) => row.lineage === winner));
-  if (group !== undefined) return group;
+  if (group !== undefined) return whole(group);
   throw new MemoryError(
     'unknown_member',
     'The answer elects a claim that is not in the question. Choose the claim of one of its members.',

@@ -35,7 +35,8 @@ const AUTHORS = {
   ida: { role: 'user', name: 'ida' },
   eve: { role: 'user', name: 'eve' },
   assistant: { role: 'assistant' },
-  anybody: { role: 'user', name: 'max', shared: true },
+  anybody: { role: 'user' },
+  all: { role: 'user', name: 'max', shared: true },
   unknown: undefined,
 } as const;
 
@@ -72,12 +73,13 @@ test('a statement takes the place only of what its author may replace', () => {
       let believed: Held | undefined;
       let lost: Held[] = [];
       const isNamed = (n: number): boolean => ['ida', 'eve'].includes(steps[n]!.by);
+      const isOfUser = (n: number): boolean => ['ida', 'eve', 'anybody'].includes(steps[n]!.by);
       const isOfAssistant = (n: number): boolean => steps[n]!.by === 'assistant';
       /** The last statement; one of an assistant only if there is no other. */
       const rankOf = ({ of }: Held): number =>
         Math.max(...(of.every(isOfAssistant) ? of : of.filter((n) => !isOfAssistant(n))));
       const mayReplace = ({ of }: Held, standing: Held): boolean => {
-        const users = of.filter(isNamed).map((n) => steps[n]!.by);
+        const users = of.filter(isOfUser).map((n) => steps[n]!.by);
         if (of.every(isOfAssistant) !== standing.of.every(isOfAssistant)) return standing.of.every(isOfAssistant);
         if (rankOf({ object: '', of }) < rankOf(standing)) return false;
         return users.length === 0 || standing.of.filter(isNamed).every((n) => users.includes(steps[n]!.by));
