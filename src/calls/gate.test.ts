@@ -15,12 +15,14 @@ const RULES = `
 id: shop
 tools:
   shop/look: { class: read }
-  shop/pay: { class: irreversible }
+  shop/pay: { class: irreversible, amounts: { cents: /cents } }
 rules:
   - { id: look, allow: shop/look }
   - { id: small, allow: shop/pay, where: [{ path: /cents, max: 100 }] }
   - { id: large, ask: shop/pay, where: [{ path: /cents, min: 101 }] }
   - { id: never, deny: shop/pay, where: [{ path: /to, is: mallory }] }
+limits:
+  - { id: day, tools: shop/pay, per: day, unit: cents, max: 10000 }
 `;
 
 interface Shop {
@@ -255,6 +257,22 @@ describe.each([
     await decide(it, other, 'reject');
     expect(await it.run({ ...held, id: 'c3' })).toMatchObject({ end: 'refused' });
     expect(it.made).toEqual([held.args]);
+  });
+
+  test('a call that waits for another one has no digest to decide by', async () => {
+    const it = await shopAt(place);
+    const blocking = { run: 'r1', id: 'c1', tool: 'pay', args: { to: 'eve', cents: 9950 } };
+    const asked = (await it.run(blocking)) as PendingEnd;
+    const { digest } = (await it.gate.port.shown(asked.approval))!;
+    expect(await it.gate.held(blocking, asked)).toMatchObject({ args: blocking.args, digest });
+    const small = { run: 'r2', id: 'c2', tool: 'pay', args: { to: 'bob', cents: 60 } };
+    const blocked = (await it.run(small)) as PendingEnd;
+    expect(blocked).toMatchObject({ end: 'pending', approval: asked.approval, ruling: { ruling: 'frozen' } });
+    const held = await it.gate.held(small, blocked);
+    expect(held).toMatchObject({ args: small.args, approval: asked.approval });
+    expect(held).not.toHaveProperty('digest');
+    await decide(it, asked, 'reject');
+    expect(await it.run(small)).toMatchObject({ end: 'done' });
   });
 
   test('a call is made with the arguments that a person has approved instead', async () => {

@@ -203,11 +203,12 @@ export class Gate {
    *
    * @throws the errors of the store or the server
    */
-  async held(call: GateCall, { approval, call: id, reason, page }: PendingEnd): Promise<HeldCall | undefined> {
-    const shown = await this.port.shown(approval);
+  async held(call: GateCall, { approval, call: id, reason, page, ruling }: PendingEnd): Promise<HeldCall | undefined> {
     const { run, tool, args } = call;
-    const paused = { call: id, approval, reason, ...(page !== undefined && { page }) };
-    return shown && { run, id: call.id, tool, args, ...paused, digest: shown.digest };
+    const held = { run, id: call.id, tool, args, call: id, approval, reason, ...(page !== undefined && { page }) };
+    if (ruling?.ruling === 'frozen') return held;
+    const shown = await this.port.shown(approval);
+    return shown && { ...held, digest: shown.digest };
   }
 
   /**

@@ -11,10 +11,13 @@ export interface HeldCall {
   readonly args: Readonly<Record<string, Json>>;
   /** The id of the call in the ledger. */
   readonly call: string;
-  /** The id of the question. */
+  /** The id of the question: about this call, or about another one that blocks it. */
   readonly approval: Hash;
-  /** The hash of exactly this call, which a decision names. */
-  readonly digest: Hash;
+  /**
+   * The hash of exactly this call. A decision names it. Absent: the question is about another call,
+   * and is answered where that call is shown.
+   */
+  readonly digest?: Hash;
   /** The rules that ask, and why. */
   readonly reason: string;
   /** The page of the call in the console, if there is a server. */

@@ -214,7 +214,7 @@ function changeBytes(stored: object, from: string, to: string): void {
 
 export async function decide({ gate }: Run, { value }: Pause, decision: 'approve' | 'reject'): Promise<void> {
   const { approval, digest } = value.assize;
-  await gate.port.decide(approval as never, { decision, by: 'manager:grace', method: 'console', digest });
+  await gate.port.decide(approval as never, { decision, by: 'manager:grace', method: 'console', digest: digest! });
 }
 
 export const named: LangChainOptions = { approver: () => 'manager:grace' };

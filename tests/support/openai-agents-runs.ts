@@ -153,7 +153,7 @@ export async function deskOf({
 /** Records the decision of a person in the ledger. */
 export async function decide({ gate }: Desk, held: HeldCall, decision: 'approve' | 'reject'): Promise<void> {
   const { approval, digest } = held;
-  await gate.port.decide(approval, { decision, by: 'manager:grace', method: 'console', digest });
+  await gate.port.decide(approval, { decision, by: 'manager:grace', method: 'console', digest: digest! });
 }
 
 export const named: OpenAIAgentsOptions = { approver: () => 'manager:grace' };

@@ -177,11 +177,11 @@ export class GatedTool {
     if (held === undefined) return true;
     if ((digestIn(request.reason) ?? held.digest) !== held.digest || typeof response.approved !== 'boolean')
       return false;
-    const by = await personOf(this.#options.approver, { answer: response, held, context: place });
-    if (by === undefined) return false;
+    const person = await personOf(this.#options.approver, { answer: response, held, context: place });
+    if (person === undefined) return false;
     const { approved, reason } = response;
     await this.gate.port.decide(end.approval, {
-      ...{ decision: approved ? 'approve' : 'reject', by, method: 'ai-sdk', digest: held.digest },
+      ...{ decision: approved ? 'approve' : 'reject', method: 'ai-sdk', ...person },
       ...(typeof reason === 'string' && reason.trim() !== '' && { reason }),
     });
     return true;

@@ -2,9 +2,13 @@ import type { HeldCall } from '#calls';
 
 const DIGEST = /^digest: ([0-9a-f]{64})$/m;
 
-/** The reason of the SDK's question about a call: the rules that ask, and exactly which call. */
+/**
+ * The reason of the SDK's question about a call: the rules that ask, and exactly which call. A call
+ * that waits for another one has no digest.
+ */
 export function questionOf({ reason, digest, page }: Pick<HeldCall, 'reason' | 'digest' | 'page'>): string {
-  return [reason, `digest: ${digest}`, ...(page === undefined ? [] : [page])].join('\n');
+  const exactly = digest === undefined ? [] : [`digest: ${digest}`];
+  return [reason, ...exactly, ...(page === undefined ? [] : [page])].join('\n');
 }
 
 /** The digest that a question has shown. Undefined for a question without a reason. */

@@ -10,7 +10,7 @@ export type CallDecision =
 /** The value with which a paused run is resumed. It names the call that it is about. */
 export interface CallAnswer {
   readonly decisions: readonly [CallDecision];
-  readonly assize: { readonly call: string; readonly approval: string; readonly digest: string };
+  readonly assize: { readonly call: string; readonly approval: string; readonly digest?: string };
 }
 
 /** The decision of an answer, and the call that it names. */
@@ -39,7 +39,7 @@ export function answerTo(pause: Paused, decision: CallDecision): Readonly<Record
   checkArgument(DECISION, decision, 'decision');
   const { id, value } = pause;
   const { call, approval, digest } = 'assize' in value ? value.assize : (value.interrupts[0] as AgUiMember).metadata;
-  return { [id]: { decisions: [decision], assize: { call, approval, digest } } };
+  return { [id]: { decisions: [decision], assize: { call, approval, ...(digest !== undefined && { digest }) } } };
 }
 
 /** An interrupt of a graph, as `__interrupt__` of its result has it. */
@@ -110,7 +110,7 @@ function aboutOf(assize: unknown): AnsweredCall | null | undefined {
   if (assize === undefined) return null;
   if (!isRecord(assize)) return undefined;
   const { call, approval, digest } = assize;
-  const isNamed = [call, approval, digest].every((name) => typeof name === 'string');
+  const isNamed = [call, approval, digest ?? ''].every((name) => typeof name === 'string');
   return isNamed ? ({ call, approval, digest } as unknown as AnsweredCall) : undefined;
 }
 

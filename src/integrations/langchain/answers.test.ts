@@ -3,6 +3,18 @@ import { describe, expect, test } from 'vitest';
 import { agent, bareGraph, decide, named, pay, runOf } from '../../../tests/support/langchain-runs.ts';
 import { answerTo } from './index.ts';
 
+/** Of 1,000 cents a day, a payment that waits for a person holds its part. */
+const LIMITED = `
+id: shop
+tools:
+  shop/pay: { class: irreversible, amounts: { cents: /cents } }
+rules:
+  - { id: small, allow: shop/pay, amount: { unit: cents, max: 100 } }
+  - { id: large, ask: shop/pay, amount: { unit: cents, min: 101 } }
+limits:
+  - { id: day, tools: shop/pay, per: day, unit: cents, max: 1000 }
+`;
+
 describe.each([
   ['an agent', agent],
   ['a graph with a ToolNode', bareGraph],
@@ -134,6 +146,19 @@ describe.each([
     const { told } = await it.resume({ [first.pauses[0]!.id]: null });
     expect(told).toMatchObject([{ content: 'paid bob' }, { content: 'paid eve' }]);
     expect(it.made).toHaveLength(2);
+  });
+
+  test('an answer about a call that another one blocks decides neither', async () => {
+    const it = await runOf(make, { ...named, rules: LIMITED });
+    const [blocking] = (await it.start([pay('c1', 'eve', 950)])).pauses;
+    const { pauses } = await it.start([pay('c2', 'bob', 60)], { thread_id: 't2' });
+    expect(pauses).toMatchObject([{ value: { actionRequests: [{ args: { to: 'bob', cents: 60 } }] } }]);
+    expect(pauses[0]!.value.assize.digest).toBeUndefined();
+    expect(pauses[0]!.value.assize.approval).toBe(blocking!.value.assize.approval);
+    const answer = answerTo(pauses[0]!, { type: 'approve' });
+    expect((await it.resume(answer, { thread_id: 't2' })).pauses).toHaveLength(1);
+    expect(it.made).toEqual([]);
+    expect(await it.gate.port.shown(blocking!.value.assize.approval as never)).toBeDefined();
   });
 
   test('a pause in the form of AG-UI is resumed with its decision', async () => {

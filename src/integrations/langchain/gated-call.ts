@@ -156,12 +156,12 @@ class GatedCall {
     const held = await this.#gate.held(this.#asked, end);
     if (held === undefined || (read.about?.digest ?? held.digest) !== held.digest) return;
     const { configurable, context } = this.#call;
-    const by = await personOf(this.#options.approver, { answer: raw, held, context: { configurable, context } });
-    if (by === undefined) return;
+    const person = await personOf(this.#options.approver, { answer: raw, held, context: { configurable, context } });
+    if (person === undefined) return;
     const isEdit = args !== undefined && !isDeepStrictEqual(args, held.args);
     try {
       await this.#gate.port.decide(end.approval, {
-        ...{ decision: read.type === 'reject' ? 'reject' : 'approve', by, method: 'langgraph', digest: held.digest },
+        ...{ decision: read.type === 'reject' ? 'reject' : 'approve', method: 'langgraph', ...person },
         ...(read.reason !== undefined && { reason: read.reason }),
         ...(isEdit && { args }),
       });

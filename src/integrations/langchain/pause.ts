@@ -49,8 +49,8 @@ export function agUiInterrupt(held: HeldCall): AgUiInterrupt {
   };
 }
 
-function pausedCall({ call, approval, digest, reason, page }: HeldCall): PausedCall {
-  return { call, approval, digest, reason, ...(page !== undefined && { page }) };
+function pausedCall({ run: _run, id: _id, tool: _tool, args: _args, ...paused }: HeldCall): PausedCall {
+  return paused;
 }
 
 /** The answer of a person, as the server's own interrupts take it. */

@@ -1,5 +1,5 @@
 import { arg, checkArgument, isRecord } from '#base';
-import { type AssizeSuspension, readSuspension } from './pause.ts';
+import { type AssizeSuspension, namesCall, readSuspension } from './pause.ts';
 
 /** The decision of a person about a suspended call. */
 export interface CallDecision {
@@ -9,7 +9,7 @@ export interface CallDecision {
 
 /** The value with which a suspended call is resumed. It names the call that it is about. */
 export interface CallAnswer extends CallDecision {
-  readonly assize: { readonly call: string; readonly approval: string; readonly digest: string };
+  readonly assize: { readonly call: string; readonly approval: string; readonly digest?: string };
 }
 
 /**
@@ -21,8 +21,8 @@ export interface CallAnswer extends CallDecision {
 export function answerTo(suspension: AssizeSuspension, decision: CallDecision): CallAnswer {
   checkArgument(SUSPENSION, suspension, 'suspension');
   checkArgument(DECISION, decision, 'decision');
-  const { call, approval, digest } = suspension.assize;
-  return { ...decision, assize: { call, approval, digest } };
+  const { reason: _reason, page: _page, ...assize } = suspension.assize;
+  return { ...decision, assize };
 }
 
 const SUSPENSION = arg.of('the payload of a call that Assize has suspended', (value) => {
@@ -36,11 +36,10 @@ const DECISION = arg.options<CallDecision>({
 
 /** Reads an answer. Undefined: it decides nothing. */
 export function readAnswer(answer: unknown): CallAnswer | undefined {
-  if (!isRecord(answer) || !isRecord(answer['assize'])) return undefined;
+  if (!isRecord(answer)) return undefined;
   const { decision, reason, assize } = answer;
-  const { call, approval, digest } = assize as Readonly<Record<string, unknown>>;
-  if (typeof call !== 'string' || typeof approval !== 'string' || typeof digest !== 'string') return undefined;
+  if (!namesCall(assize)) return undefined;
   if (decision !== 'approve' && decision !== 'reject') return undefined;
   const because = typeof reason === 'string' && reason.trim() !== '' ? { reason } : {};
-  return { decision, ...because, assize: { call, approval, digest } };
+  return { decision, ...because, assize };
 }

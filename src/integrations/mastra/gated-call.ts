@@ -63,17 +63,12 @@ class GatedCall {
   }
 
   async result(): Promise<unknown> {
-    let unknown: string | undefined;
     for (;;) {
       const run = await this.#run();
       const { end } = run;
       if (end.end !== 'pending') return this.#ended(run);
       const held = await this.#gate.held(this.#call, end);
-      if (held === undefined) {
-        // Decided in the meantime, or a question that is not about a call holds it up.
-        if (end.approval === unknown) throw errorOf(end);
-        unknown = end.approval;
-      } else if (!(await this.#answered(held))) return this.#suspend(held);
+      if (held !== undefined && !(await this.#answered(held))) return this.#suspend(held);
     }
   }
 
@@ -144,12 +139,12 @@ class GatedCall {
     if (answer === undefined || pauseBefore(context)?.assize.approval !== held.approval) return false;
     const { call, approval, digest } = answer.assize;
     if (call !== held.call || approval !== held.approval || digest !== held.digest) return false;
-    const by = await personOf(this.#options.approver, { answer: given, held, context });
-    if (by === undefined) return false;
+    const person = await personOf(this.#options.approver, { answer: given, held, context });
+    if (person === undefined) return false;
     const { decision, reason } = answer;
     const told = reason === undefined ? {} : { reason };
     try {
-      await this.#gate.port.decide(held.approval, { decision, by, method: 'mastra', digest: held.digest, ...told });
+      await this.#gate.port.decide(held.approval, { decision, ...person, method: 'mastra', ...told });
       return true;
     } catch (error) {
       // Mastra would tell the model, and end the run without the call.

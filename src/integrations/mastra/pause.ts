@@ -19,10 +19,10 @@ export interface AssizeSuspension {
  * @param refusal - the reason for which the last answer was refused
  */
 export function suspensionOf(
-  { tool, args, call, approval, digest, reason, page }: HeldCall,
+  { run: _run, id: _id, tool, args, ...assize }: HeldCall,
   refusal?: string,
 ): AssizeSuspension {
-  const assize = { call, approval, digest, reason, ...(page !== undefined && { page }) };
+  const { reason, page } = assize;
   const refused = refusal === undefined ? [] : [`The answer was refused: ${refusal}`];
   const message = [reason, ...refused, ...(page === undefined ? [] : [page])].join('\n\n');
   return { tool, args, message, assize };
@@ -30,8 +30,13 @@ export function suspensionOf(
 
 /** A payload of Assize, as Mastra has kept it. Undefined for the payload of a tool. */
 export function readSuspension(payload: unknown): AssizeSuspension | undefined {
-  if (!isRecord(payload) || !isRecord(payload['assize']) || !isRecord(payload['args'])) return undefined;
-  const { call, approval, digest } = payload['assize'];
-  const isNamed = [call, approval, digest].every((name) => typeof name === 'string');
-  return isNamed ? (payload as unknown as AssizeSuspension) : undefined;
+  const isOurs = isRecord(payload) && isRecord(payload['args']) && namesCall(payload['assize']);
+  return isOurs ? (payload as unknown as AssizeSuspension) : undefined;
+}
+
+/** Whether a member `assize` names a call, by its digest unless it waits for another one. */
+export function namesCall(assize: unknown): assize is Pick<SuspendedCall, 'call' | 'approval' | 'digest'> {
+  if (!isRecord(assize)) return false;
+  const { call, approval, digest = '' } = assize;
+  return [call, approval, digest].every((name) => typeof name === 'string');
 }

@@ -24,7 +24,7 @@ const TEXT = { type: 'string' };
 const CALL = {
   type: 'object',
   properties: { call: TEXT, approval: TEXT, digest: TEXT },
-  required: ['call', 'approval', 'digest'],
+  required: ['call', 'approval'],
 };
 
 /** The form of an answer. */

@@ -48,7 +48,7 @@ test('a call is made with the arguments that a person has approved instead', asy
   const it = await deskOf();
   const { state, held } = await it.start([pay('c1', 'bob', 500)]);
   const { approval, digest } = held[0]!;
-  const by = { by: 'manager:grace', method: 'console', digest };
+  const by = { by: 'manager:grace', method: 'console', digest: digest! };
   await it.gate.port.decide(approval, { decision: 'approve', ...by, args: { to: 'bob', cents: 400 } });
   expect((await it.resume(state)).told).toEqual([['c1', 'paid bob']]);
   expect(it.made).toEqual([{ to: 'bob', cents: 400 }]);

@@ -159,11 +159,11 @@ export class ToolCalls {
     if (end.end !== 'pending' || answer === undefined) return end;
     const held = await this.#gate.held(call, end);
     if (held !== undefined) {
-      const by = await personOf(this.#options.approver, { answer, held, context });
-      if (by === undefined) return end;
+      const person = await personOf(this.#options.approver, { answer, held, context });
+      if (person === undefined) return end;
       const { type: decision, message } = answer as StateAnswer & { readonly message?: string };
       await this.#gate.port.decide(end.approval, {
-        ...{ decision, by, method: 'openai-agents', digest: held.digest },
+        ...{ decision, method: 'openai-agents', ...person },
         ...(message !== undefined && { reason: message }),
       });
     }

@@ -2,14 +2,18 @@ import type { Approver, HeldCall } from '#calls';
 
 let isWarned = false;
 
-/** The person whom the program names for an answer. Undefined: the answer decides nothing. */
+/**
+ * The person whom the program names for an answer, and the digest of the call that the person was
+ * shown. Undefined: the answer decides nothing, as for a call that waits for another one.
+ */
 export async function personOf<Answer, Context>(
   approver: Approver<Answer, Context> | undefined,
   { answer, held, context }: { readonly answer: Answer; readonly held: HeldCall; readonly context: Context },
-): Promise<string | undefined> {
+): Promise<{ readonly by: string; readonly digest: string } | undefined> {
   if (approver === undefined) warnOf(held);
-  const person: unknown = await approver?.(answer, held, context);
-  return typeof person === 'string' && person !== '' ? person : undefined;
+  const { digest } = held;
+  const by: unknown = digest === undefined ? undefined : await approver?.(answer, held, context);
+  return digest !== undefined && typeof by === 'string' && by !== '' ? { by, digest } : undefined;
 }
 
 /** Once in a process: the run pauses again, and its program may not expect that. */

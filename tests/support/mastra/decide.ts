@@ -9,6 +9,6 @@ export async function decide(
   reason?: string,
 ): Promise<void> {
   const { approval, digest } = assize;
-  const by = { by: 'manager:grace', method: 'console', digest };
+  const by = { by: 'manager:grace', method: 'console', digest: digest! };
   await gate.port.decide(approval, { decision, ...by, ...(reason !== undefined && { reason }) });
 }
