@@ -147,6 +147,7 @@ export {
   undoingCostsOf,
 } from './entry/settlement.ts';
 export { isPayload, payloadFault } from './entry/shape.ts';
+export { TOKEN_BY, tokenMakersIn } from './entry/token-makers.ts';
 export { TRACEPARENT, traceparentIn, traceparentOf } from './entry/traceparent.ts';
 export { domainFrom, isUpgrade, UPGRADE_ACTION, type UpgradeArgs, type UpgradePayload } from './entry/upgrade.ts';
 export { type Fault, type FaultCode, LedgerFault } from './errors.ts';

@@ -1,6 +1,6 @@
 import { maySettle } from '#calls';
 import { isSamePrincipal, KernelError } from '#kernel';
-import type { Hash } from '#ledger';
+import { type Hash, type ProposalRecord, tokenMakersIn } from '#ledger';
 import { Trajectory } from '#runtime';
 import type { Caller } from './principals/caller.ts';
 import type { Service } from './service.ts';
@@ -56,24 +56,24 @@ export async function requireActive(
 }
 
 /**
- * Refuses a decision of a principal that requested the proposal or passed its grant on to the
- * requester, also by a token that such a principal made.
+ * Refuses a decision of a principal that requested the proposal, made the requester's token or
+ * passed its grant on to the requester, also by a token that such a principal made.
  *
  * @throws KernelError `unauthorised_counselor`
  */
 export async function requireOther(
   { caller, service }: { readonly caller: Caller; readonly service: Service },
   trajectory: Trajectory,
-  writId: Hash,
+  { writ_id, observations }: Pick<ProposalRecord, 'writ_id' | 'observations'>,
 ): Promise<void> {
-  const requester = Trajectory.writOf(trajectory, writId)?.writ.subject ?? '';
-  const grantors = await grantorsOf(service, trajectory, writId);
-  const same = sameAsOneOf(caller, grantors) ?? caller.tokenBy?.find((name) => isSamePrincipal(name, requester));
+  const requester = Trajectory.writOf(trajectory, writ_id)?.writ.subject ?? '';
+  const others = [...(await grantorsOf(service, trajectory, writ_id)), ...tokenMakersIn(observations)];
+  const same = sameAsOneOf(caller, others) ?? caller.tokenBy?.find((name) => isSamePrincipal(name, requester));
   if (same === undefined) return;
   const token = same === caller.name ? '' : `, and made the token of ${caller.name}`;
   throw new KernelError(
     'unauthorised_counselor',
-    `${same} requested this proposal or granted its writ${token}, and cannot decide about it. Ask another principal.`,
+    `${same} requested this proposal, granted its writ or made its token${token}, and cannot decide about it. Ask another principal.`,
     { evidence: { principal: caller.name } },
   );
 }

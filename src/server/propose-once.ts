@@ -6,10 +6,11 @@ import type { Reaching } from './reach.ts';
 /**
  * Proposes, also as the repetition of a proposal under an earlier short writ. The short writ is a
  * part of a proposal's identity, and the server issues another one in each period. The entry
- * records the trace context of the request.
+ * records the trace context of the request, and who made the caller's token.
  */
 export async function proposeOnce(reaching: Reaching, trajectory: Trajectory, given: ProposalInput): Promise<Ruling> {
-  const input = { ...given, traceparent: reaching.traceparent };
+  const { caller, traceparent } = reaching;
+  const input = { ...given, principal: caller.name, traceparent, tokenBy: caller.tokenBy };
   try {
     return await trajectory.propose(input as never);
   } catch (error) {

@@ -431,7 +431,7 @@ key_change = +entry to:hash reason:text
 settled = id:hash outcome:applied|undone|accepted by?:text cost?:{count} answered?:true
   absent?:true
 settled_commit = commit:hash effects:[settled]
-decided = id:hash as:applied|undone|retry|residue by:text
+decided = id:hash as:applied|undone|retry|residue by:text token_by?:[text]
 discarded = id:hash cost:{count}
 settlement = settled:[settled_commit] discarded?:[discarded] decided?:decided
 upgrade = from:hash to:domain reason:text

@@ -92,7 +92,8 @@ function isDiscarded(value: unknown): boolean {
 }
 
 function isDecision(value: unknown): boolean {
-  if (!isObject(value) || !hasJust(value, ['id', 'as', 'by'])) return false;
+  if (!isObject(value) || !hasJust(value, ['id', 'as', 'by'], ['token_by'])) return false;
+  if (!isListOf(value['token_by'] ?? [], (name) => typeof name === 'string')) return false;
   return isHash(value['id']) && DECISIONS.includes(value['as'] as string) && typeof value['by'] === 'string';
 }
 

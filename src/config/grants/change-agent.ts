@@ -11,6 +11,8 @@ export interface AgentChange {
   readonly agent: string;
   /** The principal that makes the change. */
   readonly by: string;
+  /** The other principals that made the token of the change. */
+  readonly tokenBy?: readonly string[] | undefined;
   readonly reason: string;
 }
 
@@ -23,7 +25,7 @@ export interface AgentChange {
  */
 export async function changeAgent(
   issuer: GrantIssuer,
-  { does, agent, by, reason }: AgentChange,
+  { does, agent, by, tokenBy, reason }: AgentChange,
   options: WithdrawOptions,
 ): Promise<Ruling> {
   const { assize, now } = options;
@@ -31,7 +33,7 @@ export async function changeAgent(
   const grant = { subject: by, trajectory: AGENTS, actions: [does], scopes: ['**'] };
   const writ = issuer.brief({ ...grant, nonce: contentHash({ does, agent, by, now }) }, now);
   const role = { name: 'keeper', params: { agent } } as const;
-  const ruling = await trajectory.propose({ action: does, role, args: { reason, by }, writ } as never);
+  const ruling = await trajectory.propose({ action: does, role, args: { reason, by }, writ, tokenBy } as never);
   await issuer.stops.refresh('now');
   // Also after a refusal: an earlier stop may have left something to revoke.
   if (does === 'stop') await withdrawGrants(issuer, options);

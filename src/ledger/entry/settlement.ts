@@ -78,7 +78,13 @@ export interface SettlementArgs {
    * Effects of discarded branches, which no commit has named, with the cost of their compensation.
    */
   readonly discarded?: readonly { readonly id: Hash; readonly cost: Amounts }[];
-  readonly decided?: { readonly id: Hash; readonly as: DecidedAs; readonly by: string };
+  readonly decided?: {
+    readonly id: Hash;
+    readonly as: DecidedAs;
+    readonly by: string;
+    /** The other principals that made the token of the decision. */
+    readonly token_by?: readonly string[];
+  };
 }
 
 export type SettlementPayload = CommitPayload & { readonly action: { readonly args: SettlementArgs } };
@@ -295,7 +301,9 @@ function isSettlementArgs(args: unknown): args is SettlementArgs {
   if (!isListOf(settled, isSettledCommit)) return false;
   if (discarded !== undefined && !(isListOf(discarded, isDiscardedEffect) && discarded.length > 0)) return false;
   if (decided === undefined) return true;
-  if (!hasMembers(decided, ['id', 'as', 'by'])) return false;
+  if (!hasMembers(decided, ['id', 'as', 'by'], ['token_by'])) return false;
+  const { token_by = [] } = decided;
+  if (!isListOf(token_by, (name) => typeof name === 'string')) return false;
   return isHash(decided.id) && Object.hasOwn(OUTCOMES, decided.as) && typeof decided.by === 'string';
 }
 

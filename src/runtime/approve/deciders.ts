@@ -2,7 +2,7 @@ import { isAssizeError } from '#base';
 import { counselorKind } from '#kernel';
 import { approvalsOf, isSamePrincipal, type PendingPayload, principalsOf } from '#ledger';
 import { holdersOf } from '../authority/holders.ts';
-import { readSeenProposal } from '../records/pending-proposal.ts';
+import { readSeenProposal, requestersOf } from '../records/pending-proposal.ts';
 import type { NamedRun } from '../writer/domain-watch.ts';
 import type { Writer } from '../writer/writer.ts';
 
@@ -19,20 +19,21 @@ export async function decidersAmong(
   principals: readonly string[],
 ): Promise<Deciders> {
   const { parts, context } = writer;
-  const holders = holdersOf(parts.writs.present(pending.proposal.writ_id));
+  const { proposal } = pending;
+  const requesters = requestersOf(proposal, holdersOf(parts.writs.present(proposal.writ_id)));
   const seen = await writer.readValues(() => readSeenProposal(pending, context.replayer));
   const given = approvalsOf(pending).given.flatMap(principalsOf);
   const may = (principal: string): boolean => {
     if (given.some((one) => isSamePrincipal(one, principal))) return false;
     try {
-      counselorKind(parts.domain, pending.channel, principal, holders, seen);
+      counselorKind(parts.domain, pending.channel, principal, requesters, seen);
       return true;
     } catch (error) {
       if (isAssizeError(error, 'unauthorised_counselor')) return false;
       throw error;
     }
   };
-  const named = (): NamedRun => ({ step: 'counselors', id: pending.digest, action: pending.proposal.action.name });
+  const named = (): NamedRun => ({ step: 'counselors', id: pending.digest, action: proposal.action.name });
   const deciders = writer.watched(named, () => principals.filter(may));
-  return { requester: holders[0] ?? '', deciders };
+  return { requester: requesters[0] ?? '', deciders };
 }

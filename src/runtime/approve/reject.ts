@@ -1,7 +1,7 @@
 import { counselorKind } from '#kernel';
 import type { Hash } from '#ledger';
 import { holdersOf } from '../authority/holders.ts';
-import { readSeenProposal } from '../records/pending-proposal.ts';
+import { readSeenProposal, requestersOf } from '../records/pending-proposal.ts';
 import { checkedResolution, REJECTION, type RejectionInput, type Ruling } from '../records/ruling.ts';
 import type { Writer } from '../writer/writer.ts';
 import { decidedBy } from './decide/counselor-record.ts';
@@ -21,10 +21,11 @@ export async function reject(writer: Writer, pendingId: Hash, given: RejectionIn
     undelayed: true,
   };
   return untilResolved(writer, call, async (pending) => {
-    const writ = writer.parts.writs.present(pending.proposal.writ_id);
+    const holders = holdersOf(writer.parts.writs.present(pending.proposal.writ_id));
+    const requesters = requestersOf(pending.proposal, holders);
     const seen = await writer.readValues(() => readSeenProposal(pending, writer.context.replayer));
     return (at) => {
-      const as = counselorKind(writer.parts.domain, pending.channel, principal, holdersOf(writ), seen);
+      const as = counselorKind(writer.parts.domain, pending.channel, principal, requesters, seen);
       const resolution = { reason: 'counselor_rejected', detail, counselor: decidedBy(input, as) } as const;
       return rejectPending(writer, pendingId, pending, at, resolution, { undelayed: true });
     };

@@ -18,6 +18,7 @@ import {
   type Observation,
   type RoleRef,
   store,
+  TOKEN_BY,
   TRACEPARENT,
   traceparentOf,
 } from '#ledger';
@@ -25,6 +26,7 @@ import { ORACLE_LIMITS, turnNamedBy } from '#oracle';
 import type { WritChain } from '../authority/writs.ts';
 import { RuntimeError } from '../errors.ts';
 import { withinEntrySize } from './entry-size.ts';
+import { seenObservations } from './pending-proposal.ts';
 import { type CommitPlan, isToolObservation } from './tool-authority.ts';
 
 /** The intent of an agent in any domain, as parsed from JSON. */
@@ -62,6 +64,11 @@ interface ProposalOptions {
    * the step under way, if the process is traced.
    */
   readonly traceparent?: string | undefined;
+  /**
+   * The other principals that made the requester's token, recorded as the observation
+   * `assize.token_by`. None of them may approve. Not part of the proposal, like `traceparent`.
+   */
+  readonly tokenBy?: readonly string[] | undefined;
 }
 
 /** The read set of a proposal, and the head at the time of the read. */
@@ -171,6 +178,7 @@ const WRIT = arg.of(
 );
 const PRINCIPAL = arg.optional(arg.text);
 const KEY = arg.optional(NOT_EMPTY);
+const TOKEN_MAKERS = arg.optional(arg.list(NAME));
 const OBSERVATIONS = arg.optional(arg.of('a list', Array.isArray));
 // Also for a field that is undefined: without its key an observation would be by value.
 const ORACLE_KEY = arg.of('64 lower-case hex digits', isHash);
@@ -192,12 +200,14 @@ const PROPOSAL = arg.all(
     idempotencyKey: true,
     precondition: true,
     traceparent: true,
+    tokenBy: true,
   }),
   arg.row<ProposalInput>(
-    ({ writ, principal, idempotencyKey, observations }) =>
+    ({ writ, principal, idempotencyKey, observations, tokenBy }) =>
       arg.at('writ', WRIT(writ)) ??
       arg.at('principal', PRINCIPAL(principal)) ??
       arg.at('idempotencyKey', KEY(idempotencyKey)) ??
+      arg.at('tokenBy', TOKEN_MAKERS(tokenBy)) ??
       arg.at('observations', OBSERVATIONS(observations)),
   ),
 );
@@ -322,8 +332,10 @@ export function readProposal(input: ProposalInput, place: ReadingTerms): ReadPro
     observations.push({ unsalted: seen, isSalted: !isTurn && !place.unsalted });
   }
   const trace = traceparentOf(input.traceparent);
-  // For people only: the domain does not see it, so a trace changes no ruling.
+  // For people only: the domain sees neither, so they change no ruling.
   if (trace !== undefined) observations.push({ unsalted: { name: TRACEPARENT, value: trace }, isSalted: false });
+  const makers = [...(input.tokenBy ?? [])];
+  if (makers.length > 0) observations.push({ unsalted: { name: TOKEN_BY, value: makers }, isSalted: false });
   const { idempotencyKey: key, principal } = input;
   if (misnamed !== undefined && key === undefined) throw misnamed;
   const { trajectoryId, nonce } = place;
@@ -360,15 +372,15 @@ export function underWrit(read: ReadProposal, writ: WritChain, commitPlan: Commi
 }
 
 /**
- * The id of a proposal in a trajectory, under a writ. A repetition in another trace is the same
- * proposal. @throws CanonError `too_large`
+ * The id of a proposal in a trajectory, under a writ. A repetition in another trace, or under
+ * another token, is the same proposal. @throws CanonError `too_large`
  */
 export function proposalIdOf(
   { intent, observations }: Pick<ReadProposal, 'intent' | 'observations'>,
   { trajectoryId: trajectory, nonce, writ }: Pick<ReadProposal, 'trajectoryId' | 'nonce'> & { readonly writ: Hash },
 ): Hash {
   const { action, args, role } = intent;
-  const seen = observations.map(({ unsalted }) => unsalted).filter(({ name }) => name !== TRACEPARENT);
+  const seen = seenObservations(observations.map(({ unsalted }) => unsalted));
   // Fields in canonical order, which serialises fastest.
   const text = (): string =>
     plainText({ action, args, nonce, observations: seen as unknown as Json, role, trajectory, writ });

@@ -6,9 +6,12 @@ import {
   type Hash,
   type Observation,
   type PendingPayload,
+  type ProposalRecord,
   type Replayer,
   type Stored,
+  TOKEN_BY,
   TRACEPARENT,
+  tokenMakersIn,
 } from '#ledger';
 import { ORACLE_LIMITS, type OracleRow, type OracleStore } from '#oracle';
 import { RuntimeError } from '../errors.ts';
@@ -28,7 +31,7 @@ export interface PendingSources {
  */
 export async function readPendingProposal(
   pending: PendingPayload,
-  requesters: readonly string[],
+  holders: readonly string[],
   sources: PendingSources,
 ): Promise<PendingProposal> {
   const { replayer } = sources;
@@ -47,13 +50,21 @@ export async function readPendingProposal(
     channel: pending.channel,
     ...approvedSoFar(pending),
     freezes: pending.freezes,
-    requesters,
+    requesters: requestersOf(pending.proposal, holders),
   };
 }
 
-/** The observations that the domain has seen: all but the trace of the caller. */
+/** The observations that the domain has seen: all but the trace and the token of the caller. */
 export function seenObservations(observations: readonly Observation[]): readonly Observation[] {
-  return observations.filter(({ name }) => name !== TRACEPARENT);
+  return observations.filter(({ name }) => name !== TRACEPARENT && name !== TOKEN_BY);
+}
+
+/**
+ * The holders of the writ of a proposal, and who made the token of the requester. None of them may
+ * approve.
+ */
+export function requestersOf({ observations }: ProposalRecord, holders: readonly string[]): readonly string[] {
+  return [...holders, ...tokenMakersIn(observations)];
 }
 
 /** The approvers, each with the time of the approval, which is in every entry of a valid chain. */

@@ -79,7 +79,6 @@ export class GatewayDesk implements CallWorld {
       role: { name: 'agent', params: { agent } },
       args: args as Json,
       writ: await this.writ(action),
-      principal: request.caller.name,
       ...(key !== undefined && { idempotencyKey: key }),
       ...(observations !== undefined && { observations: observations as never }),
     });

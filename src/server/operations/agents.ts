@@ -80,7 +80,7 @@ const change = (does: keyof typeof SUMMARIES) =>
       const onFailure = (error: unknown): void => void failed.push({ ...problemOf(error) });
       const ruling = await changeAgent(
         grants,
-        { does, agent, by: caller.name, reason: body.reason },
+        { does, agent, by: caller.name, tokenBy: caller.tokenBy, reason: body.reason },
         { store, assize, now: clock.now(), onFailure },
       );
       const tokens = does === 'stop' ? await service.tokens.revokeOf(agent) : 0;

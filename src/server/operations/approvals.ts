@@ -5,14 +5,15 @@ import { addMicros, hashText } from '#canon';
 import { isSamePrincipal } from '#kernel';
 import {
   type EntryRow,
-  type Hash,
   isEffectPending,
   isExpired,
   type Observation,
   type PendingPayload,
+  type ProposalRecord,
   principalsOf,
   type Replayer,
   readRow,
+  tokenMakersIn,
 } from '#ledger';
 import {
   type ApprovalInput,
@@ -310,7 +311,7 @@ const approve = operation({
   run: async (request) => {
     const { path, body } = request;
     const { trajectory, row } = await pendingOf(request, path.approval);
-    await requireOther(request, trajectory, writIdOf(row));
+    await requireOther(request, trajectory, proposalIn(row));
     return { body: rulingView(await approveAs(request, trajectory, row, body)) };
   },
 });
@@ -338,8 +339,8 @@ const judge = operation({
     const { path, body } = request;
     const { trajectory, row } = await pendingOf(request, path.approval);
     try {
-      await requireOther(request, trajectory, writIdOf(row));
-      await requireActive(request, trajectory, writIdOf(row));
+      await requireOther(request, trajectory, proposalIn(row));
+      await requireActive(request, trajectory, proposalIn(row).writ_id);
     } catch (error) {
       if (!isAssizeError(error, 'unauthorised_counselor') && !isAssizeError(error, 'agent_stopped')) throw error;
       return { body: { ruling: 'refused' as const, code: error.code, detail: error.message } };
@@ -365,7 +366,7 @@ const reject = operation({
     const { trajectory, row } = await pendingOf(request, path.approval);
     const decision = { ...decidedAs(caller, body.via), reason: body.reason };
     const given = body.digest === undefined ? decision : { ...decision, digest: body.digest };
-    await requireOther(request, trajectory, writIdOf(row));
+    await requireOther(request, trajectory, proposalIn(row));
     return { body: rulingView(await trajectory.approvals.reject(row.id, given)) };
   },
 });
@@ -396,7 +397,7 @@ const decideMany = operation({
     for (const { id, digest } of items) {
       try {
         const { trajectory, row } = await pendingOf(request, id);
-        await requireOther(request, trajectory, writIdOf(row));
+        await requireOther(request, trajectory, proposalIn(row));
         const ruling =
           decision === 'approve'
             ? await approveAs(request, trajectory, row, { digest, reason })
@@ -427,7 +428,7 @@ async function approveAs(
   row: EntryRow,
   decision: Decision,
 ): Promise<Ruling> {
-  await requireActive(reaching, trajectory, writIdOf(row));
+  await requireActive(reaching, trajectory, proposalIn(row).writ_id);
   return trajectory.approvals.approve(row.id, inputOf(reaching, decision));
 }
 
@@ -449,8 +450,8 @@ function decidedAs({ name, method, tokenBy = [] }: Caller, via: string = method)
   return { principal: name, method: via, tokenBy };
 }
 
-function writIdOf(row: EntryRow): Hash {
-  return (readRow(row).payload as PendingPayload).proposal.writ_id;
+function proposalIn(row: EntryRow): ProposalRecord {
+  return (readRow(row).payload as PendingPayload).proposal;
 }
 
 interface Reaching {
@@ -511,7 +512,8 @@ async function shownTo(
   const { writ_id } = payload.proposal;
   const requester = Trajectory.writOf(trajectory, writ_id)?.writ.subject ?? '';
   const grantors = await grantorsOf(service, trajectory, writ_id);
-  const ruledOut = [requester, ...grantors, ...(payload.approved_by ?? []).flatMap(principalsOf)];
+  const makers = tokenMakersIn(payload.proposal.observations);
+  const ruledOut = [requester, ...grantors, ...makers, ...(payload.approved_by ?? []).flatMap(principalsOf)];
   const deciders = among.filter(
     (name) =>
       !grantors.some((grantor) => isSamePrincipal(grantor, name)) &&

@@ -17,6 +17,7 @@ import { rulingView } from '#views';
 import { ServerError } from '../errors.ts';
 import { requireSettler } from '../grantors.ts';
 import { GatewayDesk } from '../hooks/gateway-desk.ts';
+import { proposeOnce } from '../propose-once.ts';
 import { gatewayTrajectory } from '../reach.ts';
 import { hash, instant, json, name, observationsForm, rulingForm } from './forms.ts';
 import { type Operation, operation, READERS } from './operation.ts';
@@ -210,13 +211,7 @@ const settle = operation({
     requireSettler(caller, trajectory, 'report', calls[path.call]?.agent);
     const writ = service.offices.forServer(caller.name, 'report', trajectory.id, service.clock.now());
     const args = { call: path.call, outcome, result: { settled_by: caller.name, evidence } };
-    const ruling = await trajectory.propose({
-      action: 'report',
-      role: 'admin',
-      args,
-      writ,
-      principal: caller.name,
-    } as never);
+    const ruling = await proposeOnce(request, trajectory, { action: 'report', role: 'admin', args, writ });
     service.metrics.ruling(ruling.ruling);
     return { body: { ruling: rulingView(ruling) } };
   },

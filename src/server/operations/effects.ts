@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { conflicts, readClaim } from '#effects';
-import type { Hash } from '#ledger';
+import { type Hash, observationsOf, readRow } from '#ledger';
 import { type CallTexts, callTextsOf, effectTransactionView, leftInState, storedTextsOf } from '#views';
 import { ServerError } from '../errors.ts';
 import { requireOther } from '../grantors.ts';
@@ -164,7 +164,9 @@ const resolve = operation({
   run: async ({ path, body, caller, service, signal }) => {
     const transaction = await transactionOf(service, path.epoch);
     const trajectory = await service.assize.open(transaction.trajectory_id);
-    await requireOther({ caller, service }, trajectory, transaction['writ'] as Hash);
+    const commit = transaction.entry_id && (await service.store.resolve(transaction.entry_id));
+    const observations = commit ? observationsOf(readRow(commit).payload) : [];
+    await requireOther({ caller, service }, trajectory, { writ_id: transaction['writ'] as Hash, observations });
     const isAdmin = caller.kinds.includes('admin');
     const now = service.clock.now();
     await service.assize.resolveEffect(
@@ -173,6 +175,7 @@ const resolve = operation({
         n: path.n,
         as: body.as,
         by: caller.name,
+        tokenBy: caller.tokenBy ?? [],
         evidence: body.evidence,
         confirm: body.confirm ?? false,
         ...(isAdmin && {

@@ -137,7 +137,7 @@ async function inputOf(
   key: string,
 ): Promise<ProposalInput & { readonly writ: WritChain }> {
   return {
-    ...{ action, role, args, principal: reaching.caller.name, idempotencyKey: key },
+    ...{ action, role, args, idempotencyKey: key },
     writ: await writOf(reaching, trajectoryId, action, writ),
     ...(observations !== undefined && { observations: observations as never }),
     ...(precondition !== undefined && { precondition }),

@@ -257,7 +257,7 @@ function inputOf(
   id: string,
 ): ProposalInput {
   const writ = service.offices.forServer(caller.name, 'stand', trajectory.id, service.clock.now());
-  return { action: 'stand', role: 'admin', args: { id, ...terms } as Json, writ, principal: caller.name };
+  return { action: 'stand', role: 'admin', args: { id, ...terms } as Json, writ };
 }
 
 const end = operation({
@@ -279,13 +279,7 @@ const end = operation({
     requireSettler(caller, trajectory, 'end_standing');
     const writ = service.offices.forServer(caller.name, 'end_standing', trajectory.id, service.clock.now());
     const args = { id: path.standing };
-    const ruling = await trajectory.propose({
-      action: 'end_standing',
-      role: 'admin',
-      args,
-      writ,
-      principal: caller.name,
-    } as never);
+    const ruling = await proposeOnce(request, trajectory, { action: 'end_standing', role: 'admin', args, writ });
     service.metrics.ruling(ruling.ruling);
     return { body: rulingView(ruling) };
   },

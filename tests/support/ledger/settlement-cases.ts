@@ -341,6 +341,12 @@ export const settlementCases: readonly SettlementCase[] = [
     argsOf(p).settled = [];
     p['observations'][0].name = OTHER;
   }),
+  forged('a decision under the token of another maker', AT.decided, undefined, (p) => {
+    argsOf(p).decided.token_by = ['ann'];
+  }),
+  forged('a decision whose maker of a token is a number', AT.decided, MALFORMED, (p) => {
+    argsOf(p).decided.token_by = [1];
+  }),
   forged('a decision that settles nothing', AT.decided, BROKEN, (p) => {
     argsOf(p).settled = [];
   }),

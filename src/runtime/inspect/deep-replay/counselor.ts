@@ -2,7 +2,7 @@ import { isAssizeError } from '#base';
 import { counselorKind, hasErased } from '#kernel';
 import type { CounselorRecord, Entry, PendingPayload } from '#ledger';
 import { holdersOf } from '../../authority/holders.ts';
-import { readSeenProposal } from '../../records/pending-proposal.ts';
+import { readSeenProposal, requestersOf } from '../../records/pending-proposal.ts';
 import { placeOf, type RerunContext } from './rerun-context.ts';
 
 /**
@@ -18,8 +18,8 @@ export async function compareCounselor(
   const recorded = { as: counselor.as };
   const seen = await readSeenProposal(pending, replayer);
   try {
-    const holders = holdersOf(await authority.writ(proposal.writ_id));
-    const as = counselorKind(world.domain, channel, counselor.principal, holders, seen);
+    const requesters = requestersOf(proposal, holdersOf(await authority.writ(proposal.writ_id)));
+    const as = counselorKind(world.domain, channel, counselor.principal, requesters, seen);
     findings.compare(placeOf(entry), 'counselor', recorded, { as });
   } catch (error) {
     if (!isAssizeError(error, 'unauthorised_counselor')) throw error;

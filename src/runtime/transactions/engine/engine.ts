@@ -422,8 +422,8 @@ export class TransactionEngine {
     };
   }
 
-  async #carryOut(run: TransactionRun, { n, as, by, evidence }: CheckedResolution): Promise<AdvanceResult> {
-    await run.resolve(n, as, by, evidence);
+  async #carryOut(run: TransactionRun, resolution: CheckedResolution): Promise<AdvanceResult> {
+    await run.resolve(resolution);
     const end = await run.advance(false);
     await run.flushed();
     if (end !== 'ended') run.check();

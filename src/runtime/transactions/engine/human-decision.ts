@@ -32,6 +32,8 @@ export interface EffectResolution {
    * its writ. Without `writ`, a counselor of the kind `operator` in the domain of the trajectory.
    */
   readonly by: string;
+  /** The other principals that made the token of the operator. All count as one person. */
+  readonly tokenBy?: readonly string[];
   /**
    * A writ of the operator. The writ and its ancestors name `assize.resolve_effect` and a scope
    * `effect:…`, and cover `effect:TOOL`. With a writ no domain is needed.
@@ -68,6 +70,7 @@ const RESOLUTION = arg.options<EffectResolution>({
   n: arg.any,
   as: arg.any,
   by: arg.any,
+  tokenBy: arg.optional(arg.list(arg.text)),
   writ: arg.any,
   evidence: arg.any,
   confirm: arg.any,
@@ -86,7 +89,7 @@ const BY_MAX = 256;
 export function checkedEffectResolution(given: EffectResolution): CheckedResolution {
   if (typeof given !== 'object' || given === null) throw bad('pass epoch, n, as, by and evidence');
   checkArgument(RESOLUTION, given, 'resolution');
-  const { epoch, n, by, writ, evidence, confirm = false } = given;
+  const { epoch, n, by, tokenBy = [], writ, evidence, confirm = false } = given;
   const as = given.as === 'did_not_happen' ? 'undone' : given.as;
   if (!Number.isSafeInteger(epoch) || epoch < 1) throw bad('epoch must be the number of a transaction, from 1');
   if (!Number.isSafeInteger(n) || n < 0) throw bad('n must be the index of an effect in its transaction, from 0');
@@ -96,7 +99,7 @@ export function checkedEffectResolution(given: EffectResolution): CheckedResolut
   if (typeof confirm !== 'boolean') throw bad('confirm must be true or false');
   if (writ !== undefined && typeof writ !== 'string' && (typeof writ !== 'object' || writ === null))
     throw bad('writ must be a writ, or the id of a writ of the trajectory');
-  return { epoch, n, as, by, evidence: evidenceOf(evidence), confirm, ...(writ !== undefined && { writ }) };
+  return { epoch, n, as, by, tokenBy, evidence: evidenceOf(evidence), confirm, ...(writ !== undefined && { writ }) };
 }
 
 function evidenceOf(given: Json): Json {

@@ -3,7 +3,6 @@ import { errorMessage, type Json } from '#base';
 import {
   type Claim,
   claimTexts,
-  type Decision,
   DidNothing,
   EffectError,
   type EffectRecord,
@@ -24,6 +23,7 @@ import {
 import type { EffectStore, Hash } from '#ledger';
 import type { Ruling } from '../../records/ruling.ts';
 import type { AbortingRuling } from '../../records/tool-authority.ts';
+import type { CheckedResolution } from '../engine/human-decision.ts';
 import { tooLong, unreadable } from '../limits/answer-size.ts';
 import { isPromise } from '../limits/time-limit.ts';
 import type { PendingEffect } from '../settle/effect-entries.ts';
@@ -427,7 +427,7 @@ export class TransactionRun implements UndoBudgetHolder {
    * Records an operator's decision. The decision is durable when this returns; `move` performs the
    * steps that follow.
    */
-  async resolve(n: number, as: Decision, by: string, evidence: Json): Promise<void> {
+  async resolve({ n, as, by, tokenBy = [], evidence }: CheckedResolution): Promise<void> {
     const ref = this.#calls.storeBlob(n, evidence);
     const left = this.unresolved.find((each) => each.n === n) as PendingEffect;
     this.#calls.change(n, { resolved: { as, by, evidence: ref } });
@@ -437,7 +437,7 @@ export class TransactionRun implements UndoBudgetHolder {
     const isOpen = as === 'applied' && this.state.hasOnFailure === true;
     const { outcomes } = this.#ports;
     await this.#log.send((write, blobs) =>
-      outcomes.recordDecision(this.trajectoryId, left, { as, by, evidence: ref, isOpen }, write, blobs),
+      outcomes.recordDecision(this.trajectoryId, left, { as, by, tokenBy, evidence: ref, isOpen }, write, blobs),
     );
   }
 

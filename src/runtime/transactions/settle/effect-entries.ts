@@ -41,6 +41,7 @@ export interface PendingEffect extends PendingEffectArgs {
 export interface EffectDecision {
   readonly as: DecidedAs;
   readonly by: string;
+  readonly tokenBy: readonly string[];
   readonly evidence: BlobRef;
   readonly undoCost?: Amounts | undefined;
   /** Whether the effect may still be compensated, so that the decision does not settle it. */
@@ -67,7 +68,7 @@ export function decisionPayload(
   place: EntryPosition,
   parentCommit: Hash,
   [pendingId, pending]: readonly [Hash, EffectPendingPayload],
-  { as, by, evidence, undoCost, isOpen }: EffectDecision,
+  { as, by, tokenBy, evidence, undoCost, isOpen }: EffectDecision,
 ): CommitPayload {
   const { id, commit } = pendingEffectOf(pending);
   const outcome = outcomeOf(as);
@@ -75,7 +76,7 @@ export function decisionPayload(
   const settled =
     commit === undefined || outcome === undefined || isOpen ? [] : [{ commit, effects: [{ ...cost, id, outcome }] }];
   const { proposal_id: proposalId, writ_id: writId } = pending.proposal;
-  const args: SettlementArgs = { decided: { as, by, id }, settled };
+  const args: SettlementArgs = { decided: { as, by, id, ...(tokenBy.length > 0 && { token_by: tokenBy }) }, settled };
   const found = [{ name: id, value: evidence }];
   return { ...settling(place, parentCommit, { args, found, proposalId, writId }), resolves: pendingId };
 }
