@@ -1,5 +1,6 @@
-import type { Payload } from '#ledger';
-import { type LedgerReader, readRow } from '#ledger';
+import type { Writ } from '#authority';
+import type { Instant } from '#canon';
+import { type LedgerReader, type Payload, readRow } from '#ledger';
 import { ConfigError } from '../errors.ts';
 import { AGENTS, agentsDomain } from './agents-domain.ts';
 
@@ -16,6 +17,8 @@ export class AgentStops {
   readonly #store: Pick<LedgerReader, 'entries'>;
   readonly #freshMs: number;
   readonly #stops: Map<string, AgentStop> = new Map();
+  /** The last stop of each agent, also of one that came back. */
+  readonly #stoppedAt: Map<string, Instant> = new Map();
   #next = 0;
   #readAt = Number.NEGATIVE_INFINITY;
   #reading: Promise<void> | undefined;
@@ -43,9 +46,13 @@ export class AgentStops {
 
   /** By the last read. */
   of(name: string): AgentStop | undefined {
-    const parts = name.split('/');
-    const found = parts.map((_, i) => this.#stops.get(parts.slice(0, i + 1).join('/')));
+    const found = namesAbove(name).map((one) => this.#stops.get(one));
     return found.includes('stopped') ? 'stopped' : found.find((stop) => stop !== undefined);
+  }
+
+  /** Whether a writ was issued before the last stop of its holder. By the last read. */
+  isBeforeStop({ subject, not_before: begins }: Pick<Writ, 'subject' | 'not_before'>): boolean {
+    return namesAbove(subject).some((name) => begins <= (this.#stoppedAt.get(name) ?? ''));
   }
 
   /** @throws ConfigError `agent_stopped`; LedgerFault */
@@ -89,7 +96,14 @@ export class AgentStops {
     const agent = role.params['agent'];
     if (agent === undefined) return;
     const stop = MAKES[name];
+    if (stop === 'stopped') this.#stoppedAt.set(agent, payload.at);
     if (stop !== undefined) this.#stops.set(agent, stop);
     else if (name === 'resume') this.#stops.delete(agent);
   }
+}
+
+/** A name, and those that it is below. */
+function namesAbove(name: string): string[] {
+  const parts = name.split('/');
+  return parts.map((_, i) => parts.slice(0, i + 1).join('/'));
 }

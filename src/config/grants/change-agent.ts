@@ -3,7 +3,7 @@ import { contentHash } from '#canon';
 import type { Assize, Ruling, Trajectory } from '#runtime';
 import { AGENTS, agentsDomain } from './agents-domain.ts';
 import type { GrantIssuer } from './grant-issuer.ts';
-import { type WithdrawOptions, withdrawGrants } from './withdraw-grants.ts';
+import { revokeWritsOf, type WithdrawOptions, withdrawGrants } from './withdraw-grants.ts';
 
 /** A change of what an agent may do in a store. */
 export interface AgentChange {
@@ -18,7 +18,7 @@ export interface AgentChange {
 
 /**
  * Stops or pauses an agent, or brings it back, as an entry of the store. After a stop, each grant
- * that the agent used is revoked, with all below it. A failure in a trajectory goes to `onFailure`:
+ * that the agent used is revoked, with all below it, and each writ of its name. A failure in a trajectory goes to `onFailure`:
  * the agent is stopped there too, and the next start revokes the rest.
  *
  * @throws the errors of `Assize.create`, `Assize.open` and `Trajectory.propose`
@@ -36,7 +36,9 @@ export async function changeAgent(
   const ruling = await trajectory.propose({ action: does, role, args: { reason, by }, writ, tokenBy } as never);
   await issuer.stops.refresh('now');
   // Also after a refusal: an earlier stop may have left something to revoke.
-  if (does === 'stop') await withdrawGrants(issuer, options);
+  if (does !== 'stop') return ruling;
+  await withdrawGrants(issuer, options);
+  await revokeWritsOf(issuer, agent, options);
   return ruling;
 }
 

@@ -4,7 +4,7 @@ import type { Instant } from '#canon';
 import { type LedgerStore, REVOKE_ACTION } from '#ledger';
 import { type Assize, listWrits, type Ruling, type Trajectory, type WritChain } from '#runtime';
 import { ConfigError } from '../errors.ts';
-import type { GoneGrant, GrantIssuer } from './grant-issuer.ts';
+import type { GrantIssuer } from './grant-issuer.ts';
 
 const PRINCIPAL = 'assize:server';
 const REASON = 'The configuration no longer has this grant.';
@@ -26,11 +26,11 @@ export interface WithdrawOptions {
  */
 export async function withdrawGrants(issuer: GrantIssuer, options: WithdrawOptions): Promise<void> {
   for (const gone of await issuer.gone(options.trajectoryId)) {
-    const { row, whole } = gone;
+    const { row, whole, isStopped } = gone;
     const id = row.value.trajectory;
     try {
       const trajectory = await options.assize.open(id);
-      await revoke(issuer, trajectory, gone, options);
+      await revoke(issuer, trajectory, whole, isStopped ? stopOf(row.value.principal) : REASON, options);
       const known = (await listWrits(options.store, id)).find((listed) => listed.id === writId(whole.writ));
       await issuer.withdraw(row, known?.spent ?? {});
     } catch (error) {
@@ -40,15 +40,37 @@ export async function withdrawGrants(issuer: GrantIssuer, options: WithdrawOptio
   }
 }
 
+/**
+ * Revokes the writs of a stopped agent, and of the names below it, that came from no grant: in every
+ * trajectory that knows them.
+ */
+export async function revokeWritsOf(issuer: GrantIssuer, agent: string, options: WithdrawOptions): Promise<void> {
+  const { store, assize, now, onFailure } = options;
+  for (const { trajectory_id: id } of await store.trajectories()) {
+    try {
+      for (const { writ, chain, revoked, delegated } of await listWrits(store, id)) {
+        const isIts = writ.subject === agent || writ.subject.startsWith(`${agent}/`);
+        if (!isIts || revoked !== undefined || delegated === true || writ.expires <= now) continue;
+        await revoke(issuer, await assize.open(id), { writ, chain }, stopOf(agent), options);
+      }
+    } catch (error) {
+      if (!isAssizeError(error)) throw error;
+      onFailure(error);
+    }
+  }
+}
+
+const stopOf = (agent: string): string => `${agent} was stopped.`;
+
 async function revoke(
   issuer: GrantIssuer,
   trajectory: Trajectory,
-  { row, whole, isStopped }: GoneGrant,
+  whole: WritChain,
+  reason: string,
   { now, onFailure }: WithdrawOptions,
 ): Promise<void> {
   const grant = { subject: PRINCIPAL, trajectory: trajectory.id, actions: [REVOKE_ACTION], scopes: ['writ:**'] };
   const by = issuer.brief({ ...grant, nonce: `withdraw ${writId(whole.writ)}` }, now);
-  const reason = isStopped ? `${row.value.principal} was stopped.` : REASON;
   try {
     const { ruling, propagated } = await trajectory.writs.revoke({ writ: whole, by, reason, principal: PRINCIPAL });
     if (ruling.ruling !== 'committed') throw notRevoked(trajectory, whole, ruling);

@@ -156,8 +156,12 @@ async function writOf(
   writ: z.output<typeof proposalBody>['writ'],
 ): Promise<WritChain> {
   if (writ === undefined) return agentWrit({ caller, service }, trajectoryId, action);
-  if (writ.writ.subject === caller.name && caller.writ === undefined) return writ as unknown as WritChain;
-  throw new ServerError('forbidden', `The writ is not for ${caller.name}. Pass a writ with this subject, or none.`);
+  if (writ.writ.subject !== caller.name || caller.writ !== undefined)
+    throw new ServerError('forbidden', `The writ is not for ${caller.name}. Pass a writ with this subject, or none.`);
+  const { writ: own, chain } = writ as unknown as WritChain;
+  const ended = [own, ...chain].find((one) => service.grants.stops.isBeforeStop(one));
+  if (ended === undefined) return { writ: own, chain };
+  throw new ServerError('forbidden', `The stop of ${ended.subject} ended this writ. Pass a later one, or none.`);
 }
 
 /** Waits until a pending proposal is decided, and proposes again when a freeze ends. */

@@ -177,6 +177,36 @@ test('a stopped agent comes back by the act of two persons', async () => {
   expect(agents.find(({ name }: any) => name === SCOUT)).toMatchObject({ is: 'stopped', by: 'admin:ann' });
 });
 
+test('a stop ends the writs that an administrator issued by hand', async () => {
+  const one = new Deployment();
+  await one.starts();
+  const issue = async () => {
+    const terms = { subject: SCOUT, actions: ['pay'], scopes: ['role:clerk:**'], seconds: 86_400, nonce: one.name() };
+    return (await succeed(one.server, 'writs.issue', { as: 'admin:ann', body: terms })).writ;
+  };
+  const paysUnder = async (writ: object) => {
+    const body = { action: 'pay', role: { name: 'clerk', params: { desk: one.name() } }, args: { amount: 1 } };
+    const { status, body: answer } = await callOperation(one.server, 'proposals.create', {
+      ...{ as: SCOUT, path: { trajectory: 'main' }, key: one.name(), body: { ...body, writ: { writ, chain: [] } } },
+    });
+    return answer?.ruling ?? `${status} ${answer?.code}`;
+  };
+  const [used, unused] = [await issue(), await issue()];
+  expect(await paysUnder(used)).toBe('committed');
+  expect((await one.change('stop')).failed).toEqual([]);
+  const { writs } = await succeed(one.server, 'writs.list', { as: 'auditor:eve', path: { trajectory: 'main' } });
+  const own = writs.filter(({ writ }: any) => writ.subject === SCOUT);
+  expect(own.map(({ revoked }: any) => revoked !== undefined)).toContain(true);
+  expect(own.filter(({ revoked }: any) => revoked === undefined)).toEqual([]);
+  const { ruling } = await one.change('resume');
+  expect(await one.approves(ruling.approval_id, IDA)).toBe('committed');
+  await one.starts();
+  expect(await paysUnder(used)).not.toBe('committed');
+  expect(await paysUnder(unused)).toBe('403 forbidden');
+  one.clock.forward(1_000);
+  expect(await paysUnder(await issue())).toBe('committed');
+});
+
 test('an approver brings back only the agent that another person asked for', async () => {
   const one = new Deployment();
   await one.starts();
