@@ -23,7 +23,10 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   memory: ['base', 'canon', 'ledger'],
   runtime: ['base', 'canon', 'traces', 'merkle', 'ledger', 'authority', 'kernel', 'oracle', 'effects', 'memory'],
   stores: ['base', 'canon', 'merkle', 'ledger', 'oracle', 'memory'],
-  agents: ['base', 'canon', 'authority', 'ledger', 'kernel', 'oracle', 'effects', 'runtime', 'stores'],
+  config: [
+    ...['base', 'canon', 'merkle', 'authority', 'ledger', 'kernel', 'oracle', 'effects', 'memory', 'runtime', 'stores'],
+  ],
+  agents: ['base', 'canon', 'authority', 'ledger', 'kernel', 'oracle', 'effects', 'runtime', 'stores', 'config'],
   chat: ['base', 'canon', 'authority', 'ledger', 'kernel', 'oracle', 'memory', 'runtime', 'agents'],
   witness: ['base', 'canon', 'merkle'],
   tools: ['base', 'canon', 'schemas', 'authority', 'effects'],
@@ -32,15 +35,11 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   testing: [
     ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
   ],
-  views: ['base', 'canon', 'ledger', 'kernel', 'effects', 'runtime', 'agents'],
+  views: ['base', 'canon', 'ledger', 'kernel', 'effects', 'runtime'],
   compliance: ['base', 'canon', 'kernel', 'merkle', 'ledger', 'runtime'],
   models: ['base', 'canon', 'authority', 'ledger', 'kernel', 'oracle', 'runtime', 'agents'],
   architectures: ['base', 'canon', 'authority', 'kernel', 'oracle', 'runtime', 'stores', 'models'],
-  config: [
-    ...['base', 'canon', 'merkle', 'authority', 'ledger', 'kernel', 'oracle', 'effects', 'memory', 'runtime', 'stores'],
-    ...['domains', 'agents'],
-  ],
-  incidents: ['base', 'canon', 'authority', 'ledger', 'kernel', 'runtime', 'domains'],
+  incidents: ['base', 'canon', 'authority', 'ledger', 'kernel', 'runtime', 'domains', 'config'],
   calls: [
     ...['base', 'canon', 'traces', 'authority', 'ledger', 'kernel', 'oracle', 'effects', 'runtime', 'stores'],
     ...['domains', 'config', 'views'],

@@ -71,6 +71,8 @@ export {
   runAgents,
 } from './run.ts';
 export {
+  badSimulation,
+  configuredVariants,
   type Parting,
   type People,
   type RecordedSummary,
@@ -82,12 +84,14 @@ export {
   type SimulatedCall,
   type SimulateOptions,
   type Simulation,
+  type SimulationGiven,
   type SimulationLimits,
   type SimulationSource,
   type SimulatorContext,
   type SimulatorRule,
   type Step,
   simulate,
+  simulationDocument,
   type ToolSimulator,
   type Variant,
   type VariantParting,

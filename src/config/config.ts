@@ -4,7 +4,7 @@ import type { Tool } from '#effects';
 import type { Domain, Migration } from '#kernel';
 import type { Embedder } from '#memory';
 import type { ApprovalOptions, EffectOptions, Judge } from '#runtime';
-import type { SimulationConfig } from './simulations/simulation-config.ts';
+import type { SimulationConfig } from './simulation-config.ts';
 
 /** The kinds of work of a principal with a server. One principal may be of several kinds. */
 export type PrincipalKind = 'agent' | 'counselor' | 'auditor' | 'admin';

@@ -49,6 +49,7 @@ export {
   type GrantedAgent,
   GrantIssuer,
   type GrantIssuerOptions,
+  INCIDENTS,
   type PartTerms,
   windowOf,
 } from './grants/grant-issuer.ts';
@@ -69,12 +70,10 @@ export {
 } from './resolved-config.ts';
 export { findRootKey, type RootKey, rootKeyFile, rootKeyOf } from './root-key.ts';
 export { runtimeServices } from './runtime-services.ts';
-export { badSimulation, configuredVariants } from './simulations/configured-variants.ts';
 export type {
   MakeVariants,
   SimulatedAgent,
   SimulatedVariant,
   SimulationBounds,
   SimulationConfig,
-  SimulationGiven,
-} from './simulations/simulation-config.ts';
+} from './simulation-config.ts';

@@ -23,7 +23,7 @@ import type {
 } from './config.ts';
 import type { Environment } from './environment.ts';
 import { ConfigError } from './errors.ts';
-import type { SimulationBounds, SimulationConfig } from './simulations/simulation-config.ts';
+import type { SimulationBounds, SimulationConfig } from './simulation-config.ts';
 
 /** The store of a project that names none. */
 export const DEFAULT_STORE = 'sqlite:./assize.db';

@@ -1,5 +1,6 @@
 import { arg, checkArgument } from '#base';
-import { INCIDENTS, type Incident } from '#domains/incident';
+import { INCIDENTS } from '#config';
+import type { Incident } from '#domains/incident';
 import type { LedgerStore, LogStore } from '#ledger';
 import { type AffectedEntry, blastRadius, type IncidentStart } from '#runtime';
 

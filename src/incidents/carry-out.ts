@@ -1,5 +1,6 @@
 import { arg, checkArgument, isAssizeError } from '#base';
-import { INCIDENTS, type Incident, type ResponseStep } from '#domains/incident';
+import { INCIDENTS } from '#config';
+import type { Incident, ResponseStep } from '#domains/incident';
 import type { FactStore, Hash, LedgerStore } from '#ledger';
 import type { Assize } from '#runtime';
 import { IncidentError } from './errors.ts';

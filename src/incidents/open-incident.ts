@@ -1,7 +1,8 @@
 import type { Writ } from '#authority';
 import { arg, checkArgument, type Json } from '#base';
 import { contentHash } from '#canon';
-import { INCIDENTS, incident as incidentDomain } from '#domains/incident';
+import { INCIDENTS } from '#config';
+import { incident as incidentDomain } from '#domains/incident';
 import { type Hash, type PendingPayload, readRow } from '#ledger';
 import type { Assize } from '#runtime';
 import { IncidentError } from './errors.ts';

@@ -26,7 +26,7 @@ export interface Belief extends Group, Period {
 export interface Contest {
   readonly segment: Period;
   readonly winner: Group;
-  /** The items of the winner that hold. An earlier word for the same object may have been replaced. */
+  /** The items of the winner that hold: an earlier one for its object may have been replaced. */
   readonly standing: readonly Item[];
   readonly losers: readonly Group[];
   readonly question: Question;

@@ -6,31 +6,6 @@
  * moment always returns the same result.
  */
 export {
-  ALIAS,
-  type AliasInput,
-  type AliasProposals,
-  CHAT_PREDICATES,
-  type ChatDomainOptions,
-  type ChatFact,
-  ChatMemory,
-  ChatMemoryError,
-  type ChatMemoryErrorCode,
-  type ChatMemoryOptions,
-  type ChatMessage,
-  type ChatRecall,
-  type ChatWorld,
-  chatDomain,
-  chatMemory,
-  estimateTokens,
-  type GivenFact,
-  PREDICATE_ALIAS,
-  type RecallFilter,
-  type RecallOptions,
-  type Remembered,
-  type RememberOptions,
-  type Repair,
-} from '#chat';
-export {
   type Claim,
   type Embedder,
   type FactRow,

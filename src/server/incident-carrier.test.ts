@@ -1,8 +1,10 @@
 /** The carrier of incidents: a failure of one incident does not delay the others. */
+
 import { expect, test } from 'vitest';
 import { issueWrit, type Writ } from '#authority';
 import { addMicros } from '#canon';
-import { INCIDENTS, type IncidentState, incident } from '#domains/incident';
+import { INCIDENTS } from '#config';
+import { type IncidentState, incident } from '#domains/incident';
 import { openIncident } from '#incidents';
 import type { Hash } from '#ledger';
 import { type Assize, RuntimeError } from '#runtime';

@@ -1,6 +1,6 @@
 import { isAssizeError } from '#base';
 import { type Instant, instantToMillis } from '#canon';
-import { INCIDENTS } from '#domains/incident';
+import { INCIDENTS } from '#config';
 import { carryOut, incidentsToCarryOut, openIncidentTrajectory, type WritFor } from '#incidents';
 import { HALT_ACTION, REVOKE_ACTION } from '#ledger';
 import { Trajectory } from '#runtime';

@@ -1,11 +1,10 @@
 import type { Command } from 'commander';
-import { type Simulation, simulate, type ToolSimulator } from '#agents';
+import { type Simulation, simulate, simulationDocument, type ToolSimulator } from '#agents';
 import type { Tool } from '#effects';
 import type { Domain } from '#kernel';
 import type { EntryRow } from '#ledger';
 import { domainToRun } from '#runtime';
 import type { Store } from '#stores';
-import { simulationDocument } from '#views';
 import { CliError, EXIT, note } from '../errors.ts';
 import { readJson } from '../files/input-file.ts';
 import { badFile, importModule, lookedAt } from '../files/module-file.ts';

@@ -1,7 +1,7 @@
-import type { ToolSimulator, Variant } from '#agents';
+import { configuredVariants, type SimulationGiven, type ToolSimulator, type Variant } from '#agents';
 import { isAssizeError, thrownText } from '#base';
 import { generateKeys } from '#canon';
-import { configuredVariants, findRootKey, GrantIssuer, type SimulationGiven } from '#config';
+import { findRootKey, GrantIssuer } from '#config';
 import type { Store } from '#stores';
 import { CliError } from '../errors.ts';
 import { project } from './project.ts';

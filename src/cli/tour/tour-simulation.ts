@@ -88,7 +88,7 @@ export function tourSimulation(manager: string): SimulationConfig {
     domain: expenses.name,
     variants: variants(manager),
     simulators: {
-      'bank.transfer': (order) => ({ payment: `simulated for ${(order as { receipt: string }).receipt}` }),
+      'bank.transfer': (order: { receipt: string }) => ({ payment: `simulated for ${order.receipt}` }),
     },
     limits: { samples: 3, turns: 50 },
   };

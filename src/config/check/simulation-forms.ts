@@ -1,4 +1,4 @@
-import type { SimulatedVariant, SimulationBounds, SimulationConfig } from '../simulations/simulation-config.ts';
+import type { SimulatedVariant, SimulationBounds, SimulationConfig } from '../simulation-config.ts';
 import { all, type Form, fits, list, object, optional, record, text, whole } from './form.ts';
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;

@@ -9,7 +9,6 @@ import {
   instantToMillis,
   type KeyPair,
 } from '#canon';
-import { INCIDENTS } from '#domains/incident';
 import type { LedgerReader, SideStore } from '#ledger';
 import type { WritChain } from '#runtime';
 import { type SealedRow, sideSecretOf } from '#stores';
@@ -19,6 +18,9 @@ import { AGENTS } from './agents-domain.ts';
 import { type GrantRow, GrantRows } from './grant-rows.ts';
 import { carriedBy, type GrantWrit, grantWrit, LATEST, termsOf } from './grant-writ.ts';
 import { Places } from './places.ts';
+
+/** The trajectory of incidents, unless another one is named. */
+export const INCIDENTS = 'incidents';
 
 /** The clock of another server may be behind by this much. */
 const SKEW_MICROS = 10 * 60 * 1_000_000;

@@ -26,9 +26,6 @@ export {
   type StepOutcome,
 } from './schema.ts';
 
-/** The trajectory of incidents, unless another one is named. */
-export const INCIDENTS = 'incidents';
-
 export const incident: Domain<IncidentState> = defineDomain({
   name: 'incident',
   version: '1',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { INCIDENTS, type IncidentState } from '#domains/incident';
+import { INCIDENTS } from '#config';
+import type { IncidentState } from '#domains/incident';
 import { incidentDocument, openIncident, openIncidentTrajectory, planResponse } from '#incidents';
 import { blastRadius, DERIVATIONS, Trajectory } from '#runtime';
 import { blastDocument } from '#views';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { simulationDocument } from '#agents';
 import type { ResolvedSimulation } from '#config';
-import { simulationDocument } from '#views';
 import { ServerError } from '../errors.ts';
 import { name } from './forms.ts';
 import { ADMINS, type Operation, operation, READERS } from './operation.ts';

@@ -1,13 +1,7 @@
-import { type Simulation, simulate } from '#agents';
+import { badSimulation, configuredVariants, type Simulation, simulate } from '#agents';
 import type { Policy } from '#authority';
 import { isAssizeError, unlessAborted } from '#base';
-import {
-  badSimulation,
-  configuredVariants,
-  type GrantIssuer,
-  type ResolvedConfig,
-  type ResolvedSimulation,
-} from '#config';
+import type { GrantIssuer, ResolvedConfig, ResolvedSimulation } from '#config';
 import type { Domain } from '#kernel';
 import { type Assize, type DomainWatch, domainToRun } from '#runtime';
 import type { Store } from '#stores';

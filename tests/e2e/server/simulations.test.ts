@@ -1,11 +1,10 @@
 /** Simulations of the configuration by the API. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { simulate } from '#agents';
+import { simulate, simulationDocument } from '#agents';
 import { ruleTable } from '#authority';
 import type { SimulatedAgent, SimulatedVariant, SimulationConfig } from '#config';
 import { MemoryStore } from '#stores';
-import { simulationDocument } from '#views';
 import { type Calling, callOperation, pay, succeed } from '../../support/server/calling.ts';
 import { ROOT, type Starting, start, type TestServer } from '../../support/server/serving.ts';
 import { bank, till } from '../../support/server/till.ts';

@@ -1,5 +1,6 @@
+import { INCIDENTS } from '#config';
 import { budget } from '#domains/budget';
-import { INCIDENTS, incident } from '#domains/incident';
+import { incident } from '#domains/incident';
 import * as incidents from '#incidents';
 import { blastRadius } from '#runtime';
 import { MemoryStore } from '#stores';

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import type { KeyPair } from '#canon';
-import { findRootKey } from '#config';
-import { INCIDENTS } from '#domains/incident';
+import { findRootKey, INCIDENTS } from '#config';
 import type { WritFor } from '#incidents';
 import type { Store } from '#stores';
 import { CliError } from '../../errors.ts';

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { INCIDENTS, type Incident, stepText } from '#domains/incident';
+import { INCIDENTS } from '#config';
+import { type Incident, stepText } from '#domains/incident';
 import {
   affectedSince,
   carryOut,

@@ -1,6 +1,6 @@
 import type { KeyPair } from '#canon';
-import { findRootKey, GrantIssuer } from '#config';
-import { INCIDENTS, stepText } from '#domains/incident';
+import { findRootKey, GrantIssuer, INCIDENTS } from '#config';
+import { stepText } from '#domains/incident';
 import { openIncident, type ProposedIncident, planResponse, type ResponsePlan } from '#incidents';
 import type { BlastRadius } from '#runtime';
 import type { Store } from '#stores';

@@ -1,4 +1,4 @@
-import type { Simulation } from '#agents';
+import type { Simulation } from './simulate.ts';
 
 /** A simulation as a document. */
 export function simulationDocument({ trajectoryId, at, recorded, variants, partings }: Simulation): object {

@@ -1,8 +1,9 @@
-import type { Agent, Variant } from '#agents';
 import { isAssizeError } from '#base';
+import { ConfigError, type SimulatedAgent, type SimulatedVariant, type SimulationConfig } from '#config';
 import type { WritChain } from '#runtime';
-import { ConfigError } from '../errors.ts';
-import type { SimulatedAgent, SimulatedVariant, SimulationConfig, SimulationGiven } from './simulation-config.ts';
+import type { Agent } from '../agent.ts';
+import type { Variant } from './options.ts';
+import type { SimulationGiven } from './simulation-given.ts';
 
 /**
  * The variants of a configured simulation, each agent with its writ. The message of an error has no
