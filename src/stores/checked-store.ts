@@ -378,6 +378,12 @@ export abstract class CheckedStore
     return 'checked';
   }
 
+  async requireSeals(): Promise<boolean> {
+    const hasSeals = (await this.#access.read((reads) => reads.hasSeals?.())) ?? false;
+    if (hasSeals && this.#seals !== undefined) this.#seals.isMarked = true;
+    return hasSeals;
+  }
+
   async sealEntries(onProgress?: (sealed: number) => void): Promise<number> {
     const writes = this.#access.writes();
     const seals = this.#seals;

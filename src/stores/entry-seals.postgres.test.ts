@@ -114,6 +114,22 @@ onEveryDatabase((stores) => {
     expect(await store.entries('t')).toEqual(rows);
   });
 
+  test('a store with a seal that lost its mark needs the others too', async () => {
+    const place = stores.newPlace();
+    const rows = chain('t', 4);
+    const store = await place.open({ rootKeys: [first] });
+    await add(store, rows.slice(0, 3));
+    await store.close();
+    await place.sql('DELETE FROM sealed');
+    await place.sql(insertOf(rows[3]!, stores.kind, undefined));
+    const reopened = await place.open({ rootKeys: [first] });
+    const unsealed = async () => (await reopened.entries('t')).map((row) => row.unsealed !== undefined);
+    expect([await reopened.sealState(), await unsealed()]).toEqual(['absent', Array(4).fill(false)]);
+    expect([await reopened.requireSeals(), await unsealed()]).toEqual([true, [false, false, false, true]]);
+    const old = await stores.newPlace().open({ rootKeys: [first] });
+    expect(await old.requireSeals()).toBe(false);
+  });
+
   test('a change of root keys keeps the seals of the named keys alone', async () => {
     const keys = [first, second_, foreign];
     const run = fc.asyncProperty(

@@ -15,6 +15,11 @@ export type SealState = 'absent' | 'unchecked' | 'checked';
 export interface Sealable {
   sealState(): Promise<SealState>;
   /**
+   * Whether an entry has a seal. This process then refuses the entries without one, as in a sealed
+   * store: the mark of a sealed store may have been removed.
+   */
+  requireSeals(): Promise<boolean>;
+  /**
    * Seals every entry that has no seal. From then on the store refuses entries without one. Verify
    * the store first: a seal says that a process with the root key accepted the entry.
    *

@@ -93,6 +93,7 @@ export interface Reads {
   sideList(kind: string, page: SidePage): Answer<SideRow[]>;
   /** Undefined for a store that has no seals. */
   isSealed?(): Answer<boolean>;
+  hasSeals?(): Answer<boolean>;
   /** Undefined for a store that has no archive. */
   readonly archived?: ArchiveReads;
 }

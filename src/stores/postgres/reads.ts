@@ -88,6 +88,8 @@ export function prepareReads({ readers, writer, schema, path }: Connections, kno
     branches: prepareBranches(readers, schema, path),
     textsToEmbed: prepareTextsToEmbed(readers, schema, path),
     isSealed: prepareIsSealed(readers, schema),
+    hasSeals: async () =>
+      (await readers.run({ text: `SELECT 1 FROM "${schema}".entry WHERE seal IS NOT NULL LIMIT 1` })).length > 0,
     sideGet: prepareSideGet(readers, schema),
     sideList: prepareSideList(readers, schema),
   };

@@ -87,6 +87,7 @@ export function prepareReads(
     factsByVector: (query) => byVector.byVector(query),
     textsToEmbed: (embedder, space, limit) => byVector.toEmbed(embedder, space, limit),
     isSealed: prepareIsSealed(db),
+    hasSeals: () => db.prepare('SELECT 1 FROM entry WHERE seal IS NOT NULL LIMIT 1').get() !== undefined,
     sideGet: prepareSideGet(db),
     sideList: prepareSideList(db),
     isBehind: () => byText.isBehind(),
