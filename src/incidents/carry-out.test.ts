@@ -4,10 +4,10 @@ import { z } from 'zod';
 import { issueWrit } from '#authority';
 import { addMicros } from '#canon';
 import { INCIDENTS } from '#config';
-import { incident } from '#domains/incident';
+import { incident, stepText } from '#domains/incident';
 import { type Domain, defineDomain, escalate, pass } from '#kernel';
-import { type CommitPayload, type EntryRow, type Hash, readRow } from '#ledger';
-import { type Assize, blastRadius, type IncidentStart } from '#runtime';
+import { type CommitPayload, type EntryRow, type Hash, OPEN_END, readRow } from '#ledger';
+import { type Assize, blastRadius, type IncidentStart, Trajectory } from '#runtime';
 import { MemoryStore } from '#stores/memory';
 import { cases } from '../../tests/support/cases.ts';
 import { HandClock, operator, runtimeOver, writFor } from '../../tests/support/ledger/runtime.ts';
@@ -37,12 +37,18 @@ const notes = defineDomain({
   invariants: ({ invariant }) => [invariant('BIG', ['/big'], ({ big }) => (big > 0 ? escalate('a big note') : pass))],
   counselors: { boss: (principal) => principal === 'human:ida' },
   freeze: 'footprint',
-  memory: { predicates: { is: { cardinality: 'multi-valued', strategy: 'lww' } } },
+  memory: {
+    predicates: {
+      is: { cardinality: 'multi-valued', strategy: 'lww' },
+      lives: { cardinality: 'single-valued', strategy: 'lww' },
+    },
+  },
 }) as unknown as Domain;
 
 const BAD = writFor('agent:bad');
 const GOOD = writFor('agent:good');
 const START: IncidentStart = { principal: 'agent:bad' };
+const START_OF_MARCH = '2026-03-01';
 
 const step = fc.record({
   does: fc.constantFrom('note', 'big', 'say', 'branch'),
@@ -166,8 +172,9 @@ async function expectCarriedOut(
     JSON.stringify([...counts]),
   ).toBe(true);
   const after = await blastRadius(store, START);
-  const planned = new Set(plan.steps.flatMap((each) => (each.kind === 'retract' ? [each.entry] : [])));
-  expect(after.facts.filter(({ entry }) => planned.has(entry))).toEqual([]);
+  const planned = plan.steps.flatMap((each) => (each.kind === 'withdraw' ? each.statements : []));
+  const entries = new Set(planned.map(({ entry }) => entry));
+  expect(after.facts.filter(({ entry }) => entries.has(entry))).toEqual([]);
   for (const each of plan.steps) {
     const trajectory = await assize.open(each.trajectory);
     if (each.kind === 'halt') expect(trajectory.halted).toBeDefined();
@@ -329,7 +336,7 @@ describe('a response', () => {
     const world = await worldOf([say(true), say(false), say(true, 1), { ...say(true), does: 'big' }]);
     const made = await opened(world);
     expect(made.plan.steps.map(({ kind, trajectory }) => `${kind} ${trajectory}`)).toEqual([
-      ...['revoke t', 'revoke u', 'retract t', 'retract u', 'halt t'],
+      ...['revoke t', 'revoke u', 'withdraw t', 'halt t'],
     ]);
     await approve(world, made.pending);
     await carryOut(world.open(), world.store, { incident: made.incident, writFor: writsOf(world) });
@@ -357,7 +364,82 @@ describe('a response', () => {
     expect(second.outcomes).toMatchObject({ 0: { outcome: 'already' } });
   });
 
-  test('retracts a fact whose object is cut within a character', async () => {
+  test('gives back what the withdrawn statements alone had displaced', async () => {
+    const world = await worldOf([]);
+    const { store, clock, assize } = world;
+    const trajectory = await assize.open('t');
+    const lives = async (writ: typeof BAD, object: string, more: object = {}) => {
+      const memory = trajectory.memory({ space: 's', writ });
+      await memory.assert({ subject: 'k', predicate: 'lives', object, valid: { from: START_OF_MARCH }, ...more });
+      clock.forward(1_000);
+    };
+    await lives(GOOD, 'Bonn');
+    await lives(BAD, 'Oslo');
+    await lives(BAD, 'Moscow');
+    const believed = async () =>
+      (await trajectory.memory({ space: 's', writ: GOOD }).recall({ subject: 'k' })).facts.map(({ object }) => object);
+    expect(await believed()).toEqual(['Moscow']);
+    const made = await opened(world);
+    expect(made.plan.steps.map(stepText)).toContain(
+      'withdraw the statements about k lives in s: Moscow; gives back Bonn',
+    );
+    expect(made.plan.remains.filter(({ why }) => why.startsWith('an affected entry retracted it'))).toEqual([]);
+    await approve(world, made.pending);
+    await carryOut(world.open(), store, { incident: made.incident, writFor: writsOf(world) });
+    await expectCarriedOut(world, made);
+    await Trajectory.catchUp(trajectory);
+    expect(await believed()).toEqual(['Bonn']);
+    const after = await blastRadius(store, START);
+    expect([after.facts, after.ended]).toEqual([[], []]);
+    expect((await planResponse(store, after)).steps).toEqual([]);
+    // The same source may restate, and a person too.
+    await lives(GOOD, 'Bonn', { source: 'letter' });
+    expect(await believed()).toEqual(['Bonn']);
+  });
+
+  test('withdraws an end, and keeps a retraction among the remaining items', async () => {
+    const world = await worldOf([]);
+    const { store, clock, assize } = world;
+    const trajectory = await assize.open('t');
+    const [good, bad] = [GOOD, BAD].map((writ) => trajectory.memory({ space: 's', writ }));
+    const of = { subject: 'k', predicate: 'is' };
+    const other = { subject: 'l', predicate: 'is', object: 'old' };
+    const valid = { from: START_OF_MARCH };
+    await good!.assertMany([
+      { ...of, object: 'tall', valid },
+      { ...other, valid },
+    ]);
+    clock.forward(1_000);
+    await bad!.assert({ ...of, object: 'tall', valid: { to: '2026-03-05' }, ends: true });
+    await bad!.retract({ ...other, valid: { from: START_OF_MARCH, to: OPEN_END } });
+    clock.forward(1_000);
+    expect((await good!.recall(of)).facts).toEqual([]);
+    const made = await opened(world);
+    const ended = made.plan.remains.filter(({ why }) => why.startsWith('an affected entry retracted it'));
+    expect(ended.map(({ what }) => what)).toEqual(['the fact l is old in s']);
+    await approve(world, made.pending);
+    await carryOut(world.open(), store, { incident: made.incident, writFor: writsOf(world) });
+    await expectCarriedOut(world, made);
+    await Trajectory.catchUp(trajectory);
+    expect((await good!.recall(of)).facts.map(({ object }) => object)).toEqual(['tall']);
+  });
+
+  test('carries out a retraction of an earlier plan', async () => {
+    const world = await worldOf([{ does: 'say', isBad: true, on: 0, key: 'k' }]);
+    const radius = await blastRadius(world.store, START);
+    const [{ entry, factId, subject, predicate, object, space }] = radius.facts as [(typeof radius.facts)[number]];
+    const about = { trajectory: 't', space, subject, predicate, object };
+    const step = { kind: 'retract' as const, ...about, fact: factId, entry };
+    const plan = { start: START, steps: [step], remains: [] };
+    const input = { plan, because: 'b', openedBy: 'human:ops', writFor: writsOf(world) };
+    const { incident: id, pending } = await openIncident(world.assize, input);
+    await approve(world, pending as Hash);
+    const carried = await carryOut(world.open(), world.store, { incident: id, writFor: writsOf(world) });
+    expect(carried.incident.outcomes).toMatchObject({ 0: { outcome: 'done' } });
+    expect((await blastRadius(world.store, START)).facts).toEqual([]);
+  });
+
+  test('withdraws a fact whose object is cut within a character', async () => {
     const world = await worldOf([]);
     const trajectory = await world.assize.open('t');
     const object = `${'a'.repeat(499)}😀`;

@@ -1,7 +1,7 @@
 import { arg, checkArgument, isAssizeError } from '#base';
 import { INCIDENTS } from '#config';
 import type { Incident, ResponseStep } from '#domains/incident';
-import type { FactStore, Hash, LedgerStore } from '#ledger';
+import type { Hash, LedgerStore } from '#ledger';
 import type { Assize } from '#runtime';
 import { IncidentError } from './errors.ts';
 import { statusOf, wasProposed } from './incident-status.ts';
@@ -26,9 +26,6 @@ export interface CarriedOut {
   readonly recorded: number;
 }
 
-/** The reads of a store that the steps of a response need. */
-export type ResponseStore = Pick<LedgerStore, 'entries'> & Pick<FactStore, 'facts'>;
-
 const CARRY_OUT = arg.members({
   incident: arg.text,
   writFor: arg.code,
@@ -48,7 +45,11 @@ const CARRY_OUT = arg.members({
  * @throws IncidentError `no_approved_incident`, `unknown_incident`, `no_incident_trajectory`,
  * `outcome_not_recorded`; the errors of `Assize.open`; ArgumentError `bad_argument`
  */
-export async function carryOut(assize: Assize, store: ResponseStore, input: CarryOut): Promise<CarriedOut> {
+export async function carryOut(
+  assize: Assize,
+  store: Pick<LedgerStore, 'entries'>,
+  input: CarryOut,
+): Promise<CarriedOut> {
   checkArgument(CARRY_OUT, input, 'input');
   const { incident: id, writFor, trajectoryId = INCIDENTS, onStep } = input;
   await requireEmptyBeginning(store, trajectoryId);
@@ -60,7 +61,7 @@ export async function carryOut(assize: Assize, store: ResponseStore, input: Carr
     if (!needsWork(await record.read(), index)) continue;
     // The caller keeps a copy, so a change of it does not change the step that is taken.
     onStep?.(structuredClone(step), index);
-    const done = await tried(() => takeStep({ assize, store, writFor, reason: `incident ${id}: ${because}` }, step));
+    const done = await tried(() => takeStep({ assize, writFor, reason: `incident ${id}: ${because}` }, step));
     if (await record.add(index, done)) recorded++;
   }
   await record.close();
@@ -90,9 +91,9 @@ class IncidentRecord {
   readonly #trajectory: IncidentTrajectory;
   readonly #id: string;
   readonly #writFor: WritFor;
-  readonly #store: ResponseStore;
+  readonly #store: Pick<LedgerStore, 'entries'>;
 
-  constructor(trajectory: IncidentTrajectory, id: string, writFor: WritFor, store: ResponseStore) {
+  constructor(trajectory: IncidentTrajectory, id: string, writFor: WritFor, store: Pick<LedgerStore, 'entries'>) {
     this.#store = store;
     this.#trajectory = trajectory;
     this.#id = id;

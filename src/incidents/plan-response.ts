@@ -6,8 +6,8 @@ import { AffectedTrajectories } from './affected-trajectories.ts';
 import { IncidentError } from './errors.ts';
 import { gatewayItems } from './gateway-items.ts';
 import { planHalts } from './plan-halts.ts';
-import { planRetractions } from './plan-retractions.ts';
 import { type HoldersIn, planRevocations } from './plan-revocations.ts';
+import { planWithdrawals } from './plan-withdrawals.ts';
 import { approverItems, effectItems, endedItems, pendingItems, toolItems } from './remaining-work.ts';
 
 export interface PlanOptions {
@@ -36,6 +36,7 @@ const RADIUS = arg.members({
   entries: arg.list(arg.object),
   facts: arg.list(arg.object),
   ended: arg.list(arg.object),
+  statements: arg.list(arg.object),
   calls: arg.list(arg.object),
   pending: arg.list(arg.text),
 });
@@ -43,8 +44,8 @@ const RADIUS = arg.members({
 /**
  * Plans the response to an incident from its blast radius. Reads the ledger, and writes nothing.
  * Pass a radius that was found by reading all entries: the response acts on it, and an index is a
- * cache. Writs are revoked first. Facts are retracted before trajectories are halted, because a
- * halted trajectory states nothing.
+ * cache. Writs are revoked first. Statements are withdrawn before trajectories are halted, because
+ * a halted trajectory states nothing.
  *
  * @throws IncidentError `nothing_affected`, `too_many_steps`; LedgerFault for a trajectory that
  * does not verify; ArgumentError `bad_argument`
@@ -63,7 +64,7 @@ export async function planResponse(
   const revocations = await planRevocations(radius, { store, trajectories, holdersIn });
   const steps: readonly ResponseStep[] = [
     ...revocations.steps,
-    ...(await planRetractions(radius, trajectories)),
+    ...(await planWithdrawals(radius, trajectories)),
     ...(halts === 'none' ? [] : await planHalts(radius, trajectories)),
   ];
   const remains = [

@@ -2,6 +2,7 @@ import { writId } from '#authority';
 import type { RemainingItem, ResponseStep } from '#domains/incident';
 import type { AffectedCall, BlastRadius } from '#runtime';
 import type { AffectedTrajectories } from './affected-trajectories.ts';
+import { isDisplaced } from './plan-withdrawals.ts';
 
 /** The decisions of the approver of the start, which the response does not reverse. */
 export function approverItems({ start: { approver } }: BlastRadius): readonly RemainingItem[] {
@@ -56,11 +57,12 @@ export async function pendingItems(
   return items;
 }
 
-/** The facts of other entries that affected entries ended. No step states them again. */
-export function endedItems({ ended }: BlastRadius): readonly RemainingItem[] {
-  const items = ended.map(({ entry, space, subject, predicate, object }) => ({
+/** The facts of other entries that no step gives back, because an entry retracted them. */
+export function endedItems({ ended, statements }: BlastRadius): readonly RemainingItem[] {
+  const lasting = ended.filter((fact) => !isDisplaced(fact, statements));
+  const items = lasting.map(({ entry, space, subject, predicate, object }) => ({
     what: `the fact ${subject} ${predicate} ${object.slice(0, OBJECT_SHOWN_MAX).toWellFormed()} in ${space}`,
-    ...{ entry, why: 'an affected entry ended it' },
+    ...{ entry, why: 'an affected entry retracted it, or withdrew its source' },
     advice: 'state it again if it holds: assize memory assert',
   }));
   return [...new Map(items.map((item) => [`${item.what} ${item.entry}`, item])).values()];

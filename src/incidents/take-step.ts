@@ -1,18 +1,16 @@
 import { haltScope, revokeScope } from '#authority';
 import { isAssizeError } from '#base';
 import type { ResponseStep, StepOutcome } from '#domains/incident';
-import { BELIEVE_ACTION, memoryScope } from '#kernel';
-import { type FactStore, HALT_ACTION, REVOKE_ACTION } from '#ledger';
-import { type Assize, type Ruling, Trajectory } from '#runtime';
+import { BELIEVE_ACTION, BUILT_IN_ROLE, memoryScope, STATEMENTS_MAX } from '#kernel';
+import { HALT_ACTION, REVOKE_ACTION } from '#ledger';
+import { type AffectedStatements, type Assize, type Ruling, Trajectory } from '#runtime';
 import type { WritFor } from './open-incident.ts';
-import { believedRows, type Retraction } from './plan-retractions.ts';
 
 /** The outcome of a step that was taken, before it is recorded. */
 export type StepResult = Omit<StepOutcome, 'at'>;
 
 export interface StepPorts {
   readonly assize: Assize;
-  readonly store: Pick<FactStore, 'facts'>;
   readonly writFor: WritFor;
   readonly reason: string;
 }
@@ -24,8 +22,14 @@ export async function takeStep(ports: StepPorts, step: ResponseStep): Promise<St
   switch (step.kind) {
     case 'revoke':
       return revoke(ports, trajectory, step.writ);
+    case 'withdraw':
+      return withdraw(ports, trajectory, step);
     case 'retract':
-      return retract(ports, trajectory, step);
+      // Of an earlier plan: all that the entry stated there.
+      return withdraw(ports, trajectory, {
+        ...step,
+        statements: Array.from({ length: STATEMENTS_MAX }, (_, n) => ({ entry: step.entry, n })),
+      });
     case 'halt':
       return halt(ports, trajectory);
   }
@@ -49,19 +53,15 @@ async function halt({ writFor, reason }: StepPorts, trajectory: Trajectory): Pro
   }
 }
 
-/** Retracts each period of the fact that is still as its entry wrote it. */
-async function retract({ store, writFor }: StepPorts, trajectory: Trajectory, step: Retraction): Promise<StepResult> {
-  const { space, subject, predicate } = step;
-  let outcome: StepResult = { outcome: 'already' };
-  for (const { object, valid_from, valid_to } of await believedRows(store, step)) {
-    const writ = await writFor(BELIEVE_ACTION, memoryScope({ space, subject, predicate }), trajectory.id);
-    const ruling = await trajectory
-      .memory({ space, writ })
-      .retract({ subject, predicate, object, valid: { from: valid_from, to: valid_to } });
-    outcome = outcomeOf(ruling);
-    if (outcome.outcome === 'failed') return outcome;
-  }
-  return outcome;
+/** The facts that the statements alone had displaced hold again, in the same commit. */
+async function withdraw(
+  { writFor }: StepPorts,
+  trajectory: Trajectory,
+  { space, subject, predicate, statements }: Omit<AffectedStatements, 'branch'>,
+): Promise<StepResult> {
+  const writ = await writFor(BELIEVE_ACTION, memoryScope({ space, subject, predicate }), trajectory.id);
+  const args = { sayings: [{ verb: 'withdraw', space, subject, predicate, statements }] };
+  return outcomeOf(await trajectory.propose({ action: BELIEVE_ACTION, role: BUILT_IN_ROLE, args, writ }));
 }
 
 function outcomeOf(ruling: Ruling): StepResult {

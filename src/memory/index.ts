@@ -32,10 +32,12 @@ export {
   type RowKind,
   requireText,
   THIS_ENTRY,
+  validOf,
 } from './fact.ts';
 export { type OpenKey, OpenSet } from './open-set.ts';
 export {
   type GivenPeriod,
+  leftovers,
   OPEN_END,
   OPEN_START,
   overlaps,
@@ -100,4 +102,4 @@ export {
   wordsOfDocument,
 } from './retrieval/index.ts';
 export { STRATEGIES, type Strategy } from './strategy.ts';
-export { restoredIn, type StatedClaim, type StatedClaims } from './withdraw.ts';
+export { lostWrites, restoredIn, type StatedClaim, type StatedClaims } from './withdraw.ts';

@@ -1,4 +1,4 @@
-import { tokensOf } from './displaced.ts';
+import { displacedBy, tokensOf } from './displaced.ts';
 import type { FactRow } from './fact.ts';
 import { Polynomial } from './provenance/polynomial.ts';
 import { preferred, type Strategy } from './strategy.ts';
@@ -33,6 +33,14 @@ export function restoredIn(history: readonly FactRow[], entry: string, before: r
   return history.filter(
     (row) => row.entry_id === entry && row.row_kind === 'current' && !tokensOf(row).some((token) => known.has(token)),
   );
+}
+
+/** Those of the writes that lost in a partition's history, and could hold again. */
+export function lostWrites(history: readonly FactRow[], writes: ReadonlySet<string>): readonly string[] {
+  const [claims, strategy]: [StatedClaims, Strategy] = [new Map(), 'lww'];
+  const without = (row: FactRow, withdrawn: ReadonlySet<string>): FactRow | undefined =>
+    withoutWrites(row, { withdrawn, claims, strategy });
+  return displacedBy({ history, withdrawn: writes, strategy, without }).lost;
 }
 
 /**

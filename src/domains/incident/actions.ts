@@ -59,6 +59,7 @@ export function failedItem(step: ResponseStep, reason: string): RemainingItem {
   return {
     what: shortened(stepText(step)),
     ...(step.kind === 'retract' && { entry: step.entry }),
+    ...(step.kind === 'withdraw' && { entry: step.statements[0]!.entry }),
     why: shortened(`the step failed: ${reason}`),
     advice: 'remove the cause, and propose a response again: it has only the steps that are still needed',
   };
@@ -75,9 +76,16 @@ export function stepText(step: ResponseStep): string {
       return `revoke the writ ${step.writ} in ${step.trajectory}`;
     case 'halt':
       return `halt ${step.trajectory}`;
-    case 'retract': {
-      const memory = step.branch === undefined ? '' : ` of the branch ${step.branch}`;
-      return `retract the fact ${step.subject} ${step.predicate} ${step.object} in ${step.space}${memory}`;
+    case 'retract':
+      return `retract the fact ${step.subject} ${step.predicate} ${step.object} in ${placeOf(step)}`;
+    case 'withdraw': {
+      const { subject, predicate, object, displaced } = step;
+      const what = `${object && `: ${object}`}${displaced && `; gives back ${displaced}`}`;
+      return `withdraw the statements about ${subject} ${predicate} in ${placeOf(step)}${what}`;
     }
   }
+}
+
+function placeOf({ space, branch }: { readonly space: string; readonly branch?: string | undefined }): string {
+  return branch === undefined ? space : `${space} of the branch ${branch}`;
 }

@@ -20,6 +20,7 @@ export {
   type Incident,
   type IncidentState,
   incidentId,
+  OBJECT_SHOWN_MAX,
   type RemainingItem,
   type ResponseStep,
   STEPS_MAX,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { STATEMENTS_MAX } from '#kernel';
 
 /** The most steps of one incident, and the most remaining items at its opening. */
 export const STEPS_MAX = 2_000;
@@ -24,19 +25,37 @@ const start = z.strictObject({
   until: name.optional(),
 });
 
+/** The most characters of the objects that the approver of a step reads. */
+export const OBJECT_SHOWN_MAX = 500;
+
+const about = {
+  /** The trajectory that states it. */
+  trajectory: name,
+  space: name,
+  /** Absent: facts of the shared memory. */
+  branch: name.optional(),
+  subject: name,
+  predicate: name,
+  /** The believed objects, for the approver. */
+  object: z.string().max(OBJECT_SHOWN_MAX),
+};
+
 const step = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('revoke'), trajectory: name, writ: hash }),
   z.strictObject({
+    kind: z.literal('withdraw'),
+    ...about,
+    /** The objects that the statements displaced, for the approver. */
+    displaced: z.string().max(OBJECT_SHOWN_MAX),
+    statements: z
+      .array(z.strictObject({ entry: hash, n: z.int().min(0) }))
+      .min(1)
+      .max(STATEMENTS_MAX),
+  }),
+  /** Of plans from before withdrawals. */
+  z.strictObject({
     kind: z.literal('retract'),
-    /** The trajectory that states the retraction. */
-    trajectory: name,
-    space: name,
-    /** Absent: a fact of the shared memory. */
-    branch: name.optional(),
-    subject: name,
-    predicate: name,
-    /** The first characters of the object, for the approver. */
-    object: z.string().max(500),
+    ...about,
     /** The row of the fact, and the entry that wrote it. */
     fact: name,
     entry: hash,

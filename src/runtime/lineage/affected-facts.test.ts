@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { defineDomain } from '#kernel';
+import { BELIEVE_ACTION, BUILT_IN_ROLE, defineDomain } from '#kernel';
 import type { FactRow, Strategy } from '#memory';
 import { MemoryStore } from '#stores/memory';
-import { cases } from '../../../tests/support/cases.ts';
+import { cases, hasUsualCases } from '../../../tests/support/cases.ts';
 import { HandClock, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 import { tokensOf, writeIn } from '../memory/plan/stated-writes.ts';
 import { blastRadius } from './blast-radius.ts';
@@ -69,7 +69,8 @@ async function stated(statements: readonly Statement[]) {
     } else if (verb === 'correct') await memory.correct({ ...said, valid, ...(predicate === 'many' && { was: 'a' }) });
     else await memory.retract({ subject: 'ida', predicate, object, valid });
   }
-  return { store, memory: memories[0]! };
+  clock.forward(1_000);
+  return { store, memory: memories[0]!, trajectory, writ: writs[0]! };
 }
 
 const keys = (facts: readonly { readonly factId: string }[]): string[] => facts.map(({ factId }) => factId).sort();
@@ -121,4 +122,37 @@ test('the answer to a forged fact leaves the true one out', async () => {
   expect(radius.entries.map(({ id }) => id)).toEqual([forged.entry.id]);
   const { entries } = await blastRadius(store, { source: 'letter' });
   expect(entries.at(-1)).toMatchObject({ id: used.entry.id, from: [{ how: 'recall' }] });
+});
+
+test('without its statements the facts are as without their source', async () => {
+  let most = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(statement, { minLength: 2, maxLength: 14 }),
+      fc.constantFrom(...SOURCES),
+      async (statements, source) => {
+        const [world, other] = [await stated(statements), await stated(statements)];
+        const radius = await blastRadius(world.store, { source });
+        const { restored } = await other.memory.withdraw({ source });
+        const sayings = radius.statements.map((each) => ({ verb: 'withdraw', ...each }));
+        if (sayings.length > 0)
+          await world.trajectory.propose({
+            ...{ action: BELIEVE_ACTION, role: BUILT_IN_ROLE, args: { sayings }, writ: world.writ },
+          } as never);
+        const believed = async ({ memory }: typeof world) =>
+          (await memory.recall({ subject: 'ida', valid: 'any' })).facts.map(
+            ({ predicate, object, valid_from, valid_to }) => [predicate, object, valid_from, valid_to],
+          );
+        expect(await believed(world)).toEqual(await believed(other));
+        for (const { store } of [world, other]) {
+          const after = await blastRadius(store, { source });
+          expect([after.facts, after.ended]).toEqual([[], []]);
+        }
+        expect((await blastRadius(world.store, { source })).statements).toEqual([]);
+        most = Math.max(most, restored.length);
+      },
+    ),
+    { numRuns: cases(150) },
+  );
+  if (hasUsualCases()) expect(most).toBeGreaterThan(1);
 });

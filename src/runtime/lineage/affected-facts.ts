@@ -2,13 +2,16 @@ import {
   type CommitPayload,
   type Entry,
   type FactStore,
+  type FactVersion,
   type Hash,
   OPEN_END,
   type PartitionName,
   type ValueReader,
 } from '#ledger';
+import { type FactRow, leftovers, lostWrites, validOf } from '#memory';
 import { tokensOf, writeIn } from '../memory/plan/stated-writes.ts';
 import { factPages } from '../memory/visible/fact-pages.ts';
+import { rowOf } from '../memory/visible/facts.ts';
 import type { Write } from './entry-links.ts';
 
 /** A fact that rests on a statement of an affected entry, or that such an entry ended. */
@@ -20,6 +23,21 @@ export interface AffectedFact {
   readonly predicate: string;
   readonly object: string;
   readonly factId: string;
+}
+
+/** Affected statements about one subject and predicate. */
+export interface AffectedStatements extends PartitionName {
+  readonly statements: readonly Write[];
+}
+
+/** The facts that affected entries stated and ended. */
+export interface FactConsequences {
+  /** Believed facts that rest on an affected statement, also those that branches inherit. */
+  readonly facts: readonly AffectedFact[];
+  /** Facts of other entries that affected entries ended, and that are not believed again. */
+  readonly ended: readonly AffectedFact[];
+  /** The affected statements that facts rest on, or that lost and could hold again. */
+  readonly statements: readonly AffectedStatements[];
 }
 
 /** The facts that affected entries changed, as the table of facts has them. */
@@ -51,25 +69,56 @@ export class AffectedFacts {
     return found.at;
   }
 
-  /**
-   * `facts`: believed, and resting on an affected statement, also in branches that inherit them.
-   * `ended`: resting on none, and ended by an affected entry.
-   */
-  async found(store: FactStore): Promise<{ readonly facts: AffectedFact[]; readonly ended: AffectedFact[] }> {
+  async found(store: FactStore): Promise<FactConsequences> {
     const branches = this.#changed.size === 0 ? [] : await store.branches();
     for (const { name } of [...this.#changed.values()])
       for (const { space, branch } of branches) if (space === name.space) this.#changesOf({ ...name, branch });
+    const found = [];
+    for (const { name, at } of this.#changed.values()) {
+      const rows: FactVersion[] = [];
+      for await (const page of factPages(store, { ...name, kind: 'all' })) rows.push(...page);
+      found.push(this.#foundIn(rows.map(rowOf), name, at));
+    }
+    return {
+      facts: found.flatMap(({ facts }) => facts),
+      ended: found.flatMap(({ ended }) => ended),
+      statements: found.flatMap(({ statements, name }) => (statements.length === 0 ? [] : [{ ...name, statements }])),
+    };
+  }
+
+  #foundIn(rows: readonly FactRow[], name: PartitionName, at: ReadonlyMap<string, Hash>) {
+    const isAffected = (token: string): boolean => {
+      const write = writeIn(token);
+      return write !== undefined && this.#isAffected(write);
+    };
+    const affectedOf = (row: FactRow): string[] => tokensOf(row.provenance_id).filter(isAffected);
+    const stated = new Set(rows.flatMap(affectedOf));
+    const current = rows.filter(({ row_kind }) => row_kind === 'current');
+    const believed = current.filter(({ system_time_end }) => system_time_end === OPEN_END);
+    const counting = new Set([...believed.flatMap(affectedOf), ...lostWrites(rows, stated)]);
+    const entriesOf = (tokens: Iterable<string>): Set<Hash | undefined> =>
+      new Set([...tokens].map((token) => writeIn(token)?.entry));
+    const [stating, harming] = [entriesOf(rows.flatMap((row) => tokensOf(row.provenance_id))), entriesOf(counting)];
     const facts: AffectedFact[] = [];
     const ended: AffectedFact[] = [];
-    for (const { name, at } of this.#changed.values())
-      for await (const page of factPages(store, { ...name, kind: 'current' }))
-        for (const { fact_id, system_time_end, object, provenance_id } of page) {
-          const writes = tokensOf(provenance_id).flatMap((token) => writeIn(token) ?? []);
-          const by = writes.find(this.#isAffected);
-          const entry = by === undefined ? at.get(system_time_end) : by.entry;
-          if (entry === undefined || (by !== undefined && system_time_end !== OPEN_END)) continue;
-          (by === undefined ? ended : facts).push({ entry, ...name, object: object ?? '', factId: fact_id });
-        }
-    return { facts, ended };
+    for (const row of current) {
+      const [by] = affectedOf(row);
+      const isOpen = row.system_time_end === OPEN_END;
+      const entry = by === undefined ? at.get(row.system_time_end) : writeIn(by)!.entry;
+      if (entry === undefined || (by !== undefined && !isOpen)) continue;
+      const fact = { entry, ...name, object: row.object ?? '', factId: row.fact_id };
+      if (by !== undefined) facts.push(fact);
+      // An entry ends facts by its statements, while they count, or by a retraction.
+      else if (stating.has(entry) && !harming.has(entry)) continue;
+      else if (isLeft(row, believed)) ended.push(fact);
+    }
+    return { facts, ended, statements: [...counting].map((token) => writeIn(token)!), name };
   }
+}
+
+/** Whether part of the fact's period is not believed on any of its statements. */
+function isLeft(row: FactRow, believed: readonly FactRow[]): boolean {
+  const tokens = new Set(tokensOf(row.provenance_id));
+  const again = believed.filter(({ provenance_id }) => tokensOf(provenance_id).some((token) => tokens.has(token)));
+  return leftovers(validOf(row), again.map(validOf)).length > 0;
 }

@@ -13,7 +13,7 @@ import {
   ValueReader,
 } from '#ledger';
 import type { AffectedCall } from './affected-call.ts';
-import { type AffectedFact, AffectedFacts } from './affected-facts.ts';
+import { AffectedFacts, type FactConsequences } from './affected-facts.ts';
 import { AffectedGatewayCalls } from './affected-gateway-calls.ts';
 import type { Derivation, Write } from './entry-links.ts';
 import { type IncidentStart, startRule } from './incident-start.ts';
@@ -44,14 +44,10 @@ const OPTIONS = arg.options<BlastRadiusOptions>({
 });
 
 /** All that derives from the start of an incident. */
-export interface BlastRadius {
+export interface BlastRadius extends FactConsequences {
   readonly start: IncidentStart;
   /** In the order of the log; each derives from entries before it. */
   readonly entries: readonly AffectedEntry[];
-  /** Facts that are believed, and that rest on an affected statement. */
-  readonly facts: readonly AffectedFact[];
-  /** Facts of other entries that affected entries ended. */
-  readonly ended: readonly AffectedFact[];
   readonly calls: readonly AffectedCall[];
   /** Affected proposals that are still pending. */
   readonly pending: readonly Hash[];
@@ -135,8 +131,10 @@ class Consequences {
       }
   }
 
-  async found(): Promise<Pick<BlastRadius, 'facts' | 'ended' | 'calls' | 'pending'>> {
-    const changed = isFactStore(this.#store) ? await this.#facts.found(this.#store) : { facts: [], ended: [] };
+  async found(): Promise<FactConsequences & Pick<BlastRadius, 'calls' | 'pending'>> {
+    const changed = isFactStore(this.#store)
+      ? await this.#facts.found(this.#store)
+      : { facts: [], ended: [], statements: [] };
     const calls = [...this.#calls.values(), ...this.#gateway.found()];
     return { ...changed, calls, pending: this.#pending };
   }

@@ -1,5 +1,5 @@
 export type { AffectedCall } from './affected-call.ts';
-export type { AffectedFact } from './affected-facts.ts';
+export type { AffectedFact, AffectedStatements, FactConsequences } from './affected-facts.ts';
 export {
   type BlastRadius,
   type BlastRadiusOptions,

@@ -64,7 +64,7 @@ const blast = operation({
   answer: z.strictObject({
     entries: z.array(affectedForm),
     facts: z.array(factForm).describe('believed, and resting on affected statements'),
-    ended: z.array(factForm).describe('of other entries, and ended by affected ones'),
+    ended: z.array(factForm).describe('of other entries, ended by affected ones, and not believed again'),
     calls: z.array(
       z.strictObject({
         entry: hash,
@@ -94,13 +94,13 @@ const blast = operation({
 
 const stepForm = z
   .looseObject({
-    kind: z.enum(['revoke', 'retract', 'halt']),
+    kind: z.enum(['revoke', 'withdraw', 'retract', 'halt']),
     trajectory: z.string(),
     outcome: z.enum(['done', 'already', 'failed']).optional().describe('absent: not carried out yet'),
     reason: z.string().optional(),
     at: instant.optional(),
   })
-  .meta({ id: 'ResponseStep', description: 'A step of a response: a revocation, a retraction or a halt.' });
+  .meta({ id: 'ResponseStep', description: 'A step of a response: a revocation, a withdrawal or a halt.' });
 
 const remainingForm = z
   .strictObject({ what: z.string(), entry: hash.optional(), why: z.string(), advice: z.string() })

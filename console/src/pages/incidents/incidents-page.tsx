@@ -49,7 +49,7 @@ function Found({ start, mayPropose }: { readonly start: Start; readonly mayPropo
     <>
       <BlastResult blast={found.data} />
       {found.data.affected > 0 && (
-        <Section title="Response" about="Revokes, retracts and halts by one proposal. The rest stays listed.">
+        <Section title="Response" about="Revokes, withdraws and halts by one proposal. The rest stays listed.">
           {mayPropose ? <ProposeResponse start={start} /> : <Text size="sm">Administrators propose responses.</Text>}
         </Section>
       )}

@@ -63,9 +63,11 @@ function StepText({ step }: { readonly step: Step }) {
         </>
       )}
       {kind === 'halt' && 'Halt '}
-      {kind === 'retract' && (
+      {(kind === 'withdraw' || kind === 'retract') && (
         <>
-          Retract <Inert>{`${texts['subject']} ${texts['predicate']} ${texts['object']}`}</Inert> in{' '}
+          {kind === 'withdraw' ? 'Withdraw ' : 'Retract '}
+          <Inert>{`${texts['subject']} ${texts['predicate']} ${texts['object']}`}</Inert>
+          {Boolean(texts['displaced']) && <Inert>{`, and give back ${texts['displaced']},`}</Inert>} in{' '}
           <Inert>{String(texts['space'])}</Inert> of{' '}
         </>
       )}

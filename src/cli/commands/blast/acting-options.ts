@@ -1,15 +1,13 @@
 import type { Command } from 'commander';
 import type { KeyPair } from '#canon';
-import { findRootKey, INCIDENTS } from '#config';
+import { INCIDENTS } from '#config';
 import type { WritFor } from '#incidents';
 import type { Store } from '#stores';
-import { CliError } from '../../errors.ts';
 import { anchorsOption, domainOption, entryKeyOption, type OpeningOptions, signerOption } from '../../files/options.ts';
 import { ephemeralWrit } from '../../input/ephemeral-writ.ts';
-import { readPrivateKey, requireAnchor } from '../../input/private-key.ts';
-import { readAnchors } from '../../store/anchors.ts';
+import { keyOrRoot, requireAnchor } from '../../input/private-key.ts';
 import { headOf } from '../../store/entries.ts';
-import { rootKeyToAct } from '../../store/root-key.ts';
+import { requireLocal } from '../../store/root-key.ts';
 import type { Session } from '../../store/session.ts';
 
 /** The options by which a command signs writs with the key of an anchor, and acts under them. */
@@ -32,14 +30,8 @@ export function withActingOptions(command: Command): Command {
 
 /** The key of an anchor: of the file, or the root key of a local store. @throws CliError */
 export function anchorKey({ storeUrl }: Session, { key, anchors }: ActingOptions, does: string): KeyPair {
-  if (key === undefined) {
-    if (findRootKey(storeUrl) !== undefined) return rootKeyToAct(storeUrl);
-    throw new CliError(
-      'usage',
-      `The store has no root key ${does}. Pass --key FILE with the private key of an anchor.`,
-    );
-  }
-  const pair = readPrivateKey(key, readAnchors(storeUrl, anchors));
+  if (key === undefined) requireLocal(storeUrl, 'a server must authenticate its people. Pass --key FILE.');
+  const pair = keyOrRoot(storeUrl, { ...(key !== undefined && { key }), ...(anchors !== undefined && { anchors }) });
   requireAnchor(storeUrl, anchors, pair, does);
   return pair;
 }
