@@ -148,7 +148,7 @@ test('names pending and failing messages by line, and the lines read before', as
   const bare = ['mails.jsonl', 'bare', '--space', 's', '--domain', 'ward.ts', '--model', 'model.ts', '--authors'];
   expect((await assize('memory', 'extract', ...bare, ...KEY)).err).toContain('The domain forgetful declares no memory');
   const unauthorised = await extract([otto('x')], '--authors');
-  expect(unauthorised.err).toContain('needs a writ');
+  expect(unauthorised.err).toContain('no root key');
 });
 
 test('a withdrawn message takes its facts, which rests-on lists, and no others', async () => {

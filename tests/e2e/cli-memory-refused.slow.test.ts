@@ -23,7 +23,7 @@ const nothing = [
 ];
 
 test.each<[string, () => string[], RegExp]>([
-  ['no authority', () => nothing, /needs a writ\. Pass --writ FILE, or --key FILE/],
+  ['no authority', () => nothing, /has no root key\. Pass .* with --key FILE/],
   ['two authorities', () => [...nothing, '--writ', 'w', '--key', 'k'], /cannot be used with/],
   ['the key of somebody else', () => [...nothing, '--key', 'other.key'], /is not an anchor of the store/],
   ['a writ that is none', () => [...nothing, '--writ', file('w.json', '{}')], /w\.json: /],

@@ -9,7 +9,7 @@ import { rulingView, shortId } from '#views';
 import { CliError } from '../errors.ts';
 import { anchorsOption, domainOption, entryKeyOption, type OpeningOptions, signerOption } from '../files/options.ts';
 import { ephemeralWrits } from '../input/ephemeral-writ.ts';
-import { readPrivateKey, requireAnchor } from '../input/private-key.ts';
+import { keyOrRoot, requireAnchor } from '../input/private-key.ts';
 import { readWritFile } from '../input/writ-file.ts';
 import { headOf } from '../store/entries.ts';
 import type { Session, SharedOptions } from '../store/session.ts';
@@ -38,8 +38,11 @@ export function withAuthority(command: Command): Command {
         'key',
       ),
     )
-    .option('--key <file>', 'or the private key of an anchor, which signs a short-lived writ')
-    .option('--principal <name>', 'with --key: the asserting principal', 'operator')
+    .option(
+      '--key <file>',
+      'or the private key of an anchor, which signs a short-lived writ (default: the root key of the store)',
+    )
+    .option('--principal <name>', 'without --writ: the asserting principal', 'operator')
     .addOption(domainOption)
     .addOption(anchorsOption)
     .addOption(signerOption)
@@ -83,21 +86,16 @@ export interface Authority {
  */
 export function authorityIn(
   { storeUrl }: Session,
-  { writ, key: file, anchors, principal }: AssertOptions,
+  options: AssertOptions,
 ): (store: Store, trajectoryId: string, scope: string) => Promise<Authority> {
-  if (writ !== undefined) {
-    const given = readWritFile(writ);
+  if (options.writ !== undefined) {
+    const given = readWritFile(options.writ);
     return async () => ({ writ: () => given });
   }
-  if (file === undefined)
-    throw new CliError(
-      'usage',
-      'The command needs a writ. Pass --writ FILE, or --key FILE with the private key of an anchor.',
-    );
-  const key = readPrivateKey(file);
-  requireAnchor(storeUrl, anchors, key, 'to assert without --writ');
+  const key = keyOrRoot(storeUrl, options);
+  requireAnchor(storeUrl, options.anchors, key, 'to assert without --writ');
   return async (store, trajectoryId, scope) => {
-    const what = { action: BELIEVE_ACTION, scopes: [scope], principal };
+    const what = { action: BELIEVE_ACTION, scopes: [scope], principal: options.principal };
     return { writ: ephemeralWrits(await headOf(store, trajectoryId), what, key) };
   };
 }
