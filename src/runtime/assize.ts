@@ -120,6 +120,7 @@ export class Assize {
   /** One of these keys signs first in each trajectory. */
   readonly #named: ReadonlySet<string> | undefined;
   readonly #reading: TrajectoryLoader;
+  readonly #pasts: PastFolds;
   readonly #effects: TransactionEngines | undefined;
   readonly #beginnings: TrajectoryFactory;
   readonly #strict: boolean;
@@ -166,7 +167,7 @@ export class Assize {
       proposeOnFailure: (failure) => this.#proposeOnFailure(failure),
     });
     const { pause = systemPause } = options.ports ?? {};
-    const pasts = new PastFolds(options.store, this.#replayer, this.#snapshots);
+    this.#pasts = new PastFolds(options.store, this.#replayer, this.#snapshots);
     const random = checkedRandom(options.ports?.random);
     const clock = checkedClock(options.ports?.clock);
     this.#context = {
@@ -193,7 +194,7 @@ export class Assize {
       embedder: options.memory?.embedder,
       reload: (trajectoryId, base) => this.#reload(trajectoryId, base),
       forgetErased: (trajectoryId) => this.#forgetErased(trajectoryId),
-      partsAt: async (trajectoryId, entryId) => this.#partsOf(await pasts.at(trajectoryId, entryId)),
+      partsAt: async (trajectoryId, entryId) => this.#partsOf(await this.#pasts.at(trajectoryId, entryId)),
       entriesAdded: (trajectoryId) => this.#entriesAdded(trajectoryId),
     };
     const read = async (name: string): Promise<Chain> => (await this.#reading.read(name, unmade)).folded.chain;
@@ -237,7 +238,7 @@ export class Assize {
   async findExpiries(signal: AbortSignal): Promise<void> {
     const expiries = this.#expiries;
     if (expiries === undefined) return;
-    for (const trajectoryId of await this.#namesToReview()) {
+    for (const trajectoryId of await this.namesToReview()) {
       if (signal.aborted) return;
       if (this.#open.has(trajectoryId)) continue;
       await setImmediate();
@@ -262,9 +263,18 @@ export class Assize {
     }
   }
 
-  async #namesToReview(): Promise<string[]> {
+  /**
+   * The trajectories in which something may wait, or that are halted: as the store says, and by the
+   * memory of this runtime, from which a forged entry takes nothing.
+   *
+   * @internal
+   */
+  async namesToReview(): Promise<string[]> {
     const store = this.#store;
-    return store.trajectoriesToReview?.() ?? (await store.trajectories()).map(({ trajectory_id }) => trajectory_id);
+    const names =
+      (await store.trajectoriesToReview?.()) ?? (await store.trajectories()).map(({ trajectory_id }) => trajectory_id);
+    const open = [...this.#writing].filter(([, trajectory]) => trajectory.approvals.pending().length > 0);
+    return [...new Set([...names, ...open.map(([name]) => name)])];
   }
 
   trajectories(): Promise<TrajectoryInfo[]> {
@@ -362,17 +372,19 @@ export class Assize {
    * The pending proposals of all trajectories or of one, oldest first in each, from every writer.
    * The list includes proposals of ended processes that sent no notification. Trajectories with
    * open proposals are read one at a time, from a snapshot if one exists, and nothing is cached. No
-   * domain is needed. Expired proposals are not listed.
+   * domain is needed. Expired proposals are not listed. Where the seal of an entry does not hold,
+   * the proposals before it are listed, and then the error is thrown.
    *
    * @throws RuntimeError `not_found`, `invalid_ledger`; ArgumentError `bad_argument`
    */
   pending(query: PendingQuery = {}): AsyncGenerator<OpenPending> {
-    return listPending(
-      query,
-      this.#reading,
-      () => this.#namesToReview(),
-      () => this.#context.clock.now(),
-    );
+    return listPending(query, {
+      store: this.#store,
+      reading: this.#reading,
+      pasts: this.#pasts,
+      names: () => this.namesToReview(),
+      now: () => this.#context.clock.now(),
+    });
   }
 
   /**

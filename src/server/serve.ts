@@ -142,7 +142,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   );
   await tail.start();
   if (routing !== undefined) await startRouting(routing, metrics);
-  const openProposals = openProposalsIn(assize, store, onFailure);
+  const openProposals = openProposalsIn(assize, onFailure);
   const sender = new NoticeSender({
     ...{ store, receivers, mail: config.mail, onFailure, clock },
     openProposals,

@@ -16,11 +16,23 @@ import { till } from '../support/server/till.ts';
 
 const FORGED = '00'.repeat(40);
 
-/** The entry that a counselor's approval would write, made from a copy of the store. */
-async function approvalOf(store: Store, trajectory: string): Promise<EntryRow> {
+async function copyOf(store: Store): Promise<MemoryStore> {
   const copy = new MemoryStore();
   await integrateLog(store);
   await importLines(copy, linesOf(store));
+  return copy;
+}
+
+/** The entry that another request of the agent would write. */
+async function requestOf(store: Store): Promise<EntryRow> {
+  const copy = await copyOf(store);
+  await succeed(await start({ store: copy }), 'proposals.create', pay('b', 150, 'forged'));
+  return (await copy.head('main'))!;
+}
+
+/** The entry that a counselor's approval would write, made from a copy of the store. */
+async function approvalOf(store: Store, trajectory: string): Promise<EntryRow> {
+  const copy = await copyOf(store);
   const assize = new Assize({ store: copy, domains: [till], anchors: [ROOT.publicKey] });
   const opened = await assize.open(trajectory);
   await opened.approvals.approve(opened.approvals.pending()[0]!.id, { principal: 'boss:ada', method: 'oidc' });
@@ -44,7 +56,7 @@ onEveryDatabase((stores) => {
     await place.sql(insertOf(approval, stores.kind, FORGED));
 
     const next = await callOperation(server, 'proposals.create', pay('b', 1, 'next'));
-    expect(next).toMatchObject({ status: 500, body: { code: 'internal' } });
+    expect(next).toMatchObject({ status: 500, body: { code: 'invalid_ledger' } });
     const known = await callOperation(server, 'proposals.get', {
       as: 'agent:scout',
       path: { trajectory: 'main', key: 'large' },
@@ -73,6 +85,32 @@ onEveryDatabase((stores) => {
     expect((await verifyStore(reader, { trajectoryIds: ['main'] }))[0]).toMatchObject({ valid: true });
   });
 
+  test.each(['approval', 'request'])(
+    'attack 80, a forged %s: the list has what is sealed, and the fault',
+    async (kind) => {
+      const place = stores.newPlace();
+      const server = await start({ store: await place.open(sealKeys(ROOT)) });
+      const { approval_id } = await succeed(server, 'proposals.create', pay('a', 150, 'large'));
+      const other = await succeed(server, 'proposals.create', pay('a', 150, 'k', { path: { trajectory: 'spare' } }));
+      const copied = await place.open(sealKeys(ROOT));
+      const forged = await (kind === 'approval' ? approvalOf(copied, 'main') : requestOf(copied));
+      await place.sql(insertOf(forged, stores.kind, FORGED));
+      const faults = [{ trajectory_id: 'main', detail: expect.stringContaining('its seal') }];
+      // Also a server that has not read the trajectory before.
+      const started = await start({ store: await place.open(sealKeys(ROOT)) });
+      for (const asked of [server, ...(kind === 'request' ? [started] : [])])
+        for (const mine of ['false', 'true']) {
+          const listed = await succeed(asked, 'approvals.list', { as: 'boss:ada', query: { mine } });
+          expect(listed.faults).toEqual(faults);
+          const sealed = mine === 'true' ? [other.approval_id] : [approval_id, other.approval_id];
+          expect(listed.approvals.map(({ id }: { id: string }) => id)).toEqual(sealed);
+        }
+      const own = await succeed(server, 'approvals.list', { as: 'agent:scout' });
+      expect(own).not.toHaveProperty('faults');
+      expect(own.approvals).toHaveLength(2);
+    },
+  );
+
   test('attack 80, with the mark of seals removed: the server still refuses', async () => {
     const place = stores.newPlace();
     const server = await start({ store: await place.open(sealKeys(ROOT)) });
@@ -81,7 +119,7 @@ onEveryDatabase((stores) => {
     const table = stores.kind === 'sqlite' ? [] : ['SET session_replication_role = replica'];
     await place.sql(...table, 'DELETE FROM sealed', insertOf(approval, stores.kind));
     const next = await callOperation(server, 'proposals.create', pay('b', 1, 'next'));
-    expect(next).toMatchObject({ status: 500, body: { code: 'internal' } });
+    expect(next).toMatchObject({ status: 500, body: { code: 'invalid_ledger' } });
     expect((await callOperation(server, 'checkpoints.create')).status).toBe(500);
   });
 });

@@ -90,7 +90,7 @@ test('attack 67: a thousand undeliverable notices: other notices arrive', async 
   const sender = new NoticeSender({
     store,
     receivers: receiversOf(webhooks, new Map()),
-    openProposals: openProposalsIn(assize, store, () => undefined),
+    openProposals: openProposalsIn(assize, () => undefined),
     decidersOf: async () => [],
     pageOf: (path) => `https://assize.example${path}`,
     rulingOf: (row) => assize.rulingAt(row),

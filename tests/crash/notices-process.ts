@@ -17,7 +17,7 @@ const assize = runtimeOver(store, [desk]);
 const sender = new NoticeSender({
   store,
   receivers: receiversOf([{ url: hook, secret: 'a-secret-of-24-characters', allowPrivate: true }], new Map()),
-  openProposals: openProposalsIn(assize, store, () => undefined),
+  openProposals: openProposalsIn(assize, () => undefined),
   decidersOf: decidersIn(assize),
   pageOf: (path) => `https://assize.example${path}`,
   rulingOf: (row) => assize.rulingAt(row),

@@ -52,7 +52,7 @@ test('the receiver accepts what a server of the config sends, and nothing else',
   const assize = runtimeOver(store, [desk]);
   const webhooks = config.webhooks.slice(1).map(({ channels: _, ...rest }) => rest);
   const pageOf = (path: string): string => `https://assize.example${path}`;
-  const openProposals = openProposalsIn(assize, store, (error) => expect(error).toBeUndefined());
+  const openProposals = openProposalsIn(assize, (error) => expect(error).toBeUndefined());
   const receivers = receiversOf(webhooks, new Map());
   const options = { store, receivers, openProposals, decidersOf: decidersIn(assize), pageOf, clock: systemClock };
   const sender = new NoticeSender({

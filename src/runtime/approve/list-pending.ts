@@ -1,6 +1,8 @@
-import { arg, checkArgument } from '#base';
-import { type Hash, type Instant, isExpired, type PendingPayload } from '#ledger';
+import { arg, checkArgument, isAssizeError } from '#base';
+import { type Hash, type Instant, isExpired, type LedgerStore, type PendingPayload } from '#ledger';
+import type { FoldedTrajectory } from '../writer/fold.ts';
 import { type TrajectoryLoader, unmade } from '../writer/load.ts';
+import type { PastFolds } from '../writer/past-folds.ts';
 import { later } from '../writer/writer.ts';
 
 /** Selects pending proposals. */
@@ -19,21 +21,41 @@ export interface OpenPending {
   readonly payload: PendingPayload;
 }
 
+export interface PendingPorts {
+  readonly store: Pick<LedgerStore, 'entries'>;
+  readonly reading: TrajectoryLoader;
+  readonly pasts: PastFolds;
+  readonly names: () => Promise<string[]>;
+  readonly now: () => Instant;
+}
+
 /** Same as `Assize.pending`. */
-export async function* listPending(
-  query: PendingQuery,
-  reading: TrajectoryLoader,
-  names: () => Promise<string[]>,
-  now: () => Instant,
-): AsyncGenerator<OpenPending> {
+export async function* listPending(query: PendingQuery, ports: PendingPorts): AsyncGenerator<OpenPending> {
   checkArgument(PENDING_QUERY, query, 'query');
   const { trajectoryId, channel } = query;
-  for (const name of trajectoryId === undefined ? await names() : [trajectoryId]) {
-    const { chain } = (await reading.read(name, unmade)).folded;
-    for (const [id, payload] of chain.open) {
+  for (const name of trajectoryId === undefined ? await ports.names() : [trajectoryId]) {
+    const { folded, fault } = await sealedPart(name, ports);
+    for (const [id, payload] of folded.chain.open) {
       const isWanted = channel === undefined || payload.channel === channel;
-      if (isWanted && !isExpired(payload, later(now(), chain.at))) yield { trajectoryId: name, id, payload };
+      const now = later(ports.now(), folded.chain.at);
+      if (isWanted && !isExpired(payload, now)) yield { trajectoryId: name, id, payload };
     }
+    if (fault !== undefined) throw fault;
+  }
+}
+
+/** The entries before the first entry whose seal does not hold, with the error about it. */
+async function sealedPart(
+  name: string,
+  { store, reading, pasts }: PendingPorts,
+): Promise<{ readonly folded: FoldedTrajectory; readonly fault?: unknown }> {
+  try {
+    return { folded: (await reading.read(name, unmade)).folded };
+  } catch (fault) {
+    if (!isAssizeError(fault, 'invalid_ledger') || fault.evidence['code'] !== 'unsealed') throw fault;
+    const [last] = await store.entries(name, { from: Number(fault.evidence['seq']) - 1, limit: 1 });
+    if (last === undefined) throw fault;
+    return { folded: await pasts.at(name, last.id), fault };
   }
 }
 

@@ -53,7 +53,7 @@ onEveryStore(({ newPlace }) => {
     return {
       store,
       receivers: receiversOf(webhooks, principals),
-      openProposals: openProposalsIn(assize, store, () => undefined),
+      openProposals: openProposalsIn(assize, () => undefined),
       decidersOf: decidersIn(assize),
       pageOf: (path) => `https://assize.example${path}`,
       rulingOf: (row) => assize.rulingAt(row),

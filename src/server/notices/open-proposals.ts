@@ -1,5 +1,4 @@
 import { isAssizeError } from '#base';
-import type { LedgerStore } from '#ledger';
 import type { Assize, OpenPending } from '#runtime';
 
 /**
@@ -7,14 +6,11 @@ import type { Assize, OpenPending } from '#runtime';
  * reported, and hides no proposal of another one.
  */
 export function openProposalsIn(
-  assize: Pick<Assize, 'pending'>,
-  store: Pick<LedgerStore, 'trajectories' | 'trajectoriesToReview'>,
+  assize: Assize,
   onFailure: (error: unknown) => void,
 ): () => AsyncGenerator<OpenPending, void, undefined> {
   return async function* () {
-    const names =
-      (await store.trajectoriesToReview?.()) ?? (await store.trajectories()).map(({ trajectory_id }) => trajectory_id);
-    for (const trajectoryId of names) {
+    for (const trajectoryId of await assize.namesToReview()) {
       try {
         yield* assize.pending({ trajectoryId });
       } catch (error) {

@@ -9,6 +9,7 @@ type JsonObject = Record<string, unknown>;
 const COMMON = [
   ...['invalid_request', 'unauthenticated', 'forbidden', 'bad_origin', 'bad_host', 'too_fast', 'stopping'],
   'request_timeout',
+  'invalid_ledger',
 ] as const;
 /** The server or its store cannot answer now. */
 const UNAVAILABLE = [...codesWithStatus()].flatMap(([code, status]) => (status === 503 ? [code] : []));

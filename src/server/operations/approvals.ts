@@ -126,6 +126,11 @@ const approvalForm = z
   })
   .meta({ id: 'Approval', description: 'A pending proposal: its calls, changes, cost, rule and deadline.' });
 
+const faultForm = z.strictObject({ trajectory_id: z.string(), detail: z.string() }).meta({
+  id: 'LedgerFault',
+  description: 'A trajectory that does not verify: its open requests until the fault count.',
+});
+
 const list = operation({
   id: 'approvals.list',
   method: 'get',
@@ -140,12 +145,18 @@ const list = operation({
     mine: flag.optional().describe('only proposals that the caller may decide, and calls that it may settle'),
     ...page,
   }),
-  answer: z.strictObject({ approvals: z.array(approvalForm), next }),
+  answer: z.strictObject({
+    approvals: z.array(approvalForm),
+    faults: z.array(faultForm).optional().describe('nothing there can be decided before its operator acts'),
+    next,
+  }),
   run: async ({ query, caller, service, signal }) => {
     const { trajectory, channel, action, requester, mine = false, cursor, limit = PAGE_DEFAULT } = query;
     const approvals: z.input<typeof approvalForm>[] = [];
+    const faults: z.input<typeof faultForm>[] = [];
+    const onFault = isOfKind(caller, READERS) ? (fault: (typeof faults)[number]) => faults.push(fault) : () => {};
     let last: string | undefined;
-    for await (const pending of openFrom(service, placeIn(cursor), trajectory)) {
+    for await (const pending of openFrom(service, placeIn(cursor), trajectory, onFault)) {
       signal.throwIfAborted();
       if (channel !== undefined && pending.channel !== channel) continue;
       if (action !== undefined && pending.action !== action) continue;
@@ -154,16 +165,16 @@ const list = operation({
       if (shown === undefined) continue;
       if (mine && !shown.deciders.includes(caller.name)) continue;
       if (requester !== undefined && shown.requester !== requester) continue;
-      if (approvals.length === limit) return pageOf(approvals, last);
+      if (approvals.length === limit) return pageOf(approvals, faults, last);
       approvals.push(shown);
       last = `${pending.trajectoryId}@${pending.seq}`;
     }
-    return pageOf(approvals);
+    return pageOf(approvals, faults);
   },
 });
 
-function pageOf(approvals: z.input<typeof approvalForm>[], next?: string) {
-  const body = { approvals, ...(next !== undefined && { next }) };
+function pageOf(approvals: z.input<typeof approvalForm>[], faults: z.input<typeof faultForm>[], next?: string) {
+  const body = { approvals, ...(faults.length > 0 && { faults }), ...(next !== undefined && { next }) };
   // The deciders differ by caller and time.
   return { body, etag: hashText(JSON.stringify(body)) };
 }
@@ -202,16 +213,17 @@ function inTrajectory(trajectoryId: string, listed: ListedPending): Listed {
 }
 
 /** The open proposals after a place, by trajectory and position. Reads no trajectory ahead. */
-async function* openFrom(service: Service, after: Place, only: string | undefined): AsyncGenerator<Listed> {
-  const { store } = service;
-  const names =
-    only !== undefined
-      ? [only]
-      : ((await store.trajectoriesToReview?.()) ?? (await store.trajectories()).map((one) => one.trajectory_id));
+async function* openFrom(
+  service: Service,
+  after: Place,
+  only: string | undefined,
+  onFault: OnFault,
+): AsyncGenerator<Listed> {
+  const names = only === undefined ? await service.assize.namesToReview() : [only];
   for (const trajectoryId of names.filter((name) => name >= after.trajectoryId).sort((a, b) => (a < b ? -1 : 1))) {
     const from = trajectoryId === after.trajectoryId ? after.seq : -1;
     let read = 0;
-    for (const listed of await openIn(service, trajectoryId)) {
+    for (const listed of await openIn(service, trajectoryId, onFault)) {
       if (listed.seq <= from) continue;
       // Other requests get a turn between many proposals that are not shown.
       if (read++ % READ_IN_TURN === READ_IN_TURN - 1) await setImmediate();
@@ -220,16 +232,35 @@ async function* openFrom(service: Service, after: Place, only: string | undefine
   }
 }
 
-/** The open proposals of a trajectory, from memory if it is open. */
-async function openIn({ assize }: Service, trajectoryId: string): Promise<readonly ListedPending[]> {
+type OnFault = (fault: z.input<typeof faultForm>) => void;
+
+/**
+ * The open proposals of a trajectory, from memory if it is open. Where an entry does not verify,
+ * those before it, and the fault.
+ */
+async function openIn(
+  { assize }: Service,
+  trajectoryId: string,
+  onFault: OnFault,
+): Promise<readonly Omit<Listed, 'trajectoryId'>[]> {
   try {
     const trajectory = await assize.open(trajectoryId);
     await Trajectory.catchUp(trajectory);
     return trajectory.approvals.pending();
   } catch (error) {
-    // A trajectory of an unknown domain is of no account if nothing waits there.
-    for await (const _ of assize.pending({ trajectoryId })) throw error;
-    return [];
+    const isFaulty = isAssizeError(error, 'invalid_ledger');
+    if (isFaulty) onFault({ trajectory_id: trajectoryId, detail: `${error.message} Find it with assize verify.` });
+    const open: Omit<Listed, 'trajectoryId'>[] = [];
+    try {
+      for await (const { id, payload } of assize.pending({ trajectoryId })) {
+        // A trajectory of an unknown domain is of no account if nothing waits there.
+        if (!isFaulty) throw error;
+        open.push({ id, payload, seq: payload.seq, channel: payload.channel, action: payload.proposal.action.name });
+      }
+    } catch (cause) {
+      if (!isFaulty || !isAssizeError(cause, 'invalid_ledger')) throw cause;
+    }
+    return open;
   }
 }
 
@@ -488,8 +519,7 @@ interface Pending {
 /** Whether a counselor may decide about a proposal, as far as its trajectory says. */
 async function mayDecide(caller: Caller, service: Service, { trajectoryId, id }: Pending): Promise<boolean> {
   if (!caller.kinds.includes('counselor')) return false;
-  const trajectory = await service.assize.open(trajectoryId);
-  const among = await decidersAmong(service, trajectory, id, [caller.name]);
+  const among = await decidersAmong(service, trajectoryId, id, [caller.name]);
   return among !== undefined && among.length > 0;
 }
 
@@ -502,16 +532,19 @@ async function shownTo(
   service: Service,
   { trajectoryId, id, payload }: Pending,
 ): Promise<z.input<typeof approvalForm> | undefined> {
-  const trajectory = await service.assize.open(trajectoryId);
+  const trajectory = await service.assize.open(trajectoryId).catch((error: unknown) => {
+    if (!isAssizeError(error, 'invalid_ledger')) throw error;
+    return undefined;
+  });
   const names = [...service.config.principals.values()]
     .filter(({ kinds }) => kinds.includes('counselor'))
     .map(({ name }) => name);
   const asked = caller.kinds.includes('counselor') ? [...new Set([...names, caller.name])] : names;
-  const among = isExpired(payload, service.clock.now()) ? [] : await decidersAmong(service, trajectory, id, asked);
+  const among = isExpired(payload, service.clock.now()) ? [] : await decidersAmong(service, trajectoryId, id, asked);
   if (among === undefined) return undefined;
   const { writ_id } = payload.proposal;
-  const requester = Trajectory.writOf(trajectory, writ_id)?.writ.subject ?? '';
-  const grantors = await grantorsOf(service, trajectory, writ_id);
+  const requester = (trajectory && Trajectory.writOf(trajectory, writ_id)?.writ.subject) ?? '';
+  const grantors = trajectory === undefined ? [] : await grantorsOf(service, trajectory, writ_id);
   const makers = tokenMakersIn(payload.proposal.observations);
   const ruledOut = [requester, ...grantors, ...makers, ...(payload.approved_by ?? []).flatMap(principalsOf)];
   const deciders = among.filter(
@@ -568,20 +601,21 @@ async function observationOf(
 }
 
 /**
- * Those of `principals` that may decide; none for a proposal that was decided meanwhile. Undefined
+ * Those of `principals` that may decide; none for a proposal that was decided meanwhile, or in a
+ * ledger that accepts no more entries. Undefined
  * if the proposal was in memory only: an entry of another server overtook it, so it has another id.
  */
 async function decidersAmong(
   { assize }: Pick<Service, 'assize'>,
-  trajectory: Trajectory,
+  trajectoryId: string,
   id: string,
   principals: readonly string[],
 ): Promise<readonly string[] | undefined> {
   try {
-    return await decidersIn(assize)(trajectory.id, id, principals);
+    return await decidersIn(assize)(trajectoryId, id, principals);
   } catch (error) {
     if (isAssizeError(error, 'never_pending')) return undefined;
-    if (isAssizeError(error, 'not_pending') || isAssizeError(error, 'erased')) return [];
+    if (['not_pending', 'erased', 'invalid_ledger'].some((code) => isAssizeError(error, code))) return [];
     throw error;
   }
 }

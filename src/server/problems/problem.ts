@@ -1,6 +1,6 @@
 import { type AssizeError, isAssizeError, isInstance } from '#base';
 import type { Misfit } from '#canon';
-import type { CommitPayload } from '#ledger';
+import { type CommitPayload, LedgerFault } from '#ledger';
 import { StoreError } from '#stores';
 import { type ErrorStatus, statusOf } from './status.ts';
 
@@ -37,7 +37,8 @@ export function problemOf(error: unknown, requestId?: string): Problem {
   const id = requestId === undefined ? {} : { request_id: requestId };
   if (!isAssizeError(error)) return { ...INTERNAL, ...id };
   const status = statusOf(error.code);
-  if (status === 500) return { ...INTERNAL, ...id };
+  const isDamage = error.code === 'invalid_ledger' || isInstance(error, LedgerFault);
+  if (status === 500) return { ...(isDamage ? DAMAGED : INTERNAL), ...id };
   // The message of a store can name a file, a server or a statement.
   if (isInstance(error, StoreError) && status === 503) return { ...storeProblem(error), ...id };
   const { code, message, retryable, evidence } = error as AssizeError;
@@ -93,11 +94,13 @@ function storeProblem(error: StoreError): Problem {
   };
 }
 
-const INTERNAL: Problem = {
-  type: `${PAGE}#internal`,
-  title: TITLES[500],
-  status: 500,
-  code: 'internal',
-  detail: 'The server failed. Its log has the reason, under the request id.',
-  retryable: false,
-};
+const INTERNAL = faultOfServer('internal', 'The server failed. Its log has the reason, under the request id.');
+
+const DAMAGED = faultOfServer(
+  'invalid_ledger',
+  'The ledger does not verify and accepts no more entries. Its operator finds the fault with assize verify; the log of the server has it too.',
+);
+
+function faultOfServer(code: string, detail: string): Problem {
+  return { type: `${PAGE}#${code}`, title: TITLES[500], status: 500, code, detail, retryable: false };
+}

@@ -3,7 +3,7 @@ export type ErrorStatus = 400 | 401 | 403 | 404 | 408 | 409 | 410 | 412 | 413 | 
 
 /**
  * The status of every code that a request can cause. A code that is not listed is a fault of the
- * server, and gets 500: so do all codes of a damaged ledger.
+ * server, and gets 500: so do all codes of a damaged ledger, which are told as `invalid_ledger`.
  */
 const STATUS: Readonly<Partial<Record<ErrorStatus, readonly string[]>>> = {
   400: [
@@ -124,6 +124,7 @@ const STATUS: Readonly<Partial<Record<ErrorStatus, readonly string[]>>> = {
   421: ['bad_host'],
   422: ['domain_stuck', 'bad_extraction', 'simulation_late', 'bad_simulation', 'bad_start', 'no_proposals'],
   429: ['too_fast', 'too_busy', 'too_many_streams', 'too_many_pending', 'too_many_delegations'],
+  500: ['invalid_ledger'],
   503: [
     ...[
       'stopping',

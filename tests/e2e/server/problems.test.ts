@@ -79,7 +79,7 @@ const FAULTS_OF_THE_SERVER: Readonly<Record<string, readonly string[]>> = {
   ProvenanceError: ['bad_polynomial', 'bad_token'],
   RuntimeError: [
     'background_failed',
-    ...['bad_checkpoint', 'invalid_ledger', 'log_diverged', 'log_truncated', 'notification_failed'],
+    ...['bad_checkpoint', 'log_diverged', 'log_truncated', 'notification_failed'],
     ...['snapshot_failed', 'wrong_signer'],
   ],
   RunError: ['bad_run', 'turns_used', 'unknown_agents'],
@@ -116,7 +116,7 @@ test('no code of a damaged ledger is an error of the client', () => {
 test('the problem of damage shows neither its place nor its text', () => {
   const fault = new LedgerFault({ trajectory_id: 'main', seq: 3, code: 'malformed', detail: 'secret text' });
   const problem = problemOf(fault, 'id');
-  expect(problem).toMatchObject({ status: 500, code: 'internal', request_id: 'id' });
+  expect(problem).toMatchObject({ status: 500, code: 'invalid_ledger', request_id: 'id' });
   expect(JSON.stringify(problem)).not.toContain('secret');
 });
 
@@ -173,7 +173,7 @@ test('a damaged ledger is 500 for its trajectory, and the others work', async ()
   ] as const) {
     const { headers, ...rest } = await callOperation(server, id, calling);
     expect(
-      problemFaults({ ...rest, type: headers.get('content-type') ?? '' }, 500, 'internal'),
+      problemFaults({ ...rest, type: headers.get('content-type') ?? '' }, 500, 'invalid_ledger'),
       `${id} ${rest.text}`,
     ).toEqual([]);
   }

@@ -21,6 +21,7 @@ export function useApprovals(isMine: boolean) {
 
 interface ApprovalsPage {
   readonly approvals: readonly Approval[];
+  readonly faults?: readonly { readonly trajectory_id: string; readonly detail: string }[] | undefined;
   readonly next?: string | undefined;
 }
 

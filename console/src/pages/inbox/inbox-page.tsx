@@ -30,6 +30,7 @@ export function InboxPage() {
     () => groupApprovals(approvals.data?.pages.flatMap((page) => page.approvals) ?? []),
     [approvals.data],
   );
+  const faults = approvals.data?.pages.flatMap((page) => page.faults ?? []) ?? [];
   const shown = useMemo(() => groups.flatMap((group) => group.approvals), [groups]);
   useDecidedElsewhere(shown);
   const markedNow = shown.filter((one) => marked.has(one.id) && one.may_decide);
@@ -96,6 +97,9 @@ export function InboxPage() {
   const list = (
     <>
       {approvals.error !== null && <Failed error={approvals.error} retry={() => void approvals.refetch()} />}
+      {faults.map(({ trajectory_id, detail }) => (
+        <Failed key={trajectory_id} error={new Error(`${trajectory_id}: ${detail}`)} />
+      ))}
       {approvals.isPending && <Loading what="proposals" />}
       {approvals.data !== undefined && shown.length === 0 && (
         <Empty title="Nothing waits">
