@@ -18,6 +18,6 @@ export { type Parting, partingOf, type Span } from './lineage.ts';
 export { type Override, overridesIn, overridesText, overrideText } from './overrides.ts';
 export { type PendingParts, pendingView, type Questions, questionsIn } from './pending.ts';
 export { type CallAnswer, callAnswer, type RulingDocument, rulingView } from './ruling.ts';
-export { amendmentText, type Summary, shortTime, summaryOf } from './summary.ts';
+export { amendmentText, causeOf, type Summary, shortTime, summaryOf } from './summary.ts';
 export { type ToolCall, toolCalls } from './tool-calls.ts';
 export { type EntryTrace, traceOf } from './trace.ts';

@@ -161,3 +161,12 @@ test('approve --args commits the amended arguments, and log and show name both',
   });
   expect((await assize('verify', '--deep', '--domain', 'two.ts')).code).toBe(0);
 });
+
+test('the log says who rejected a request, and why', async () => {
+  const { pending } = await json('pending', '--channel', 'md');
+  const rejecting = ['reject', pending[0].id, '--as', 'dr-a', '--reason', 'no money', '--domain', 'two.ts'];
+  expect(await assize(...rejecting)).toMatchObject({ code: 0, err: '' });
+  const line = (await assize('log', 't')).out.split('\n').find((one) => one.includes('no money'));
+  expect(line).toMatch(/ask +rejected +counselor_rejected +resolves \w{12} as dr-a: no money/);
+  expect(line).not.toContain('ASKED_IS_APPROVED');
+});

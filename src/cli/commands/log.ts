@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import {
   type Conclusions,
+  causeOf,
   conclusionsOf,
   type DelegationStep,
   overridesText,
@@ -152,7 +153,7 @@ function cells(summary: Summary): Value[] {
     shortTime(at),
     action,
     painted(summary.ruling),
-    invariant_id ?? reason ?? '',
+    causeOf(reason, invariant_id) ?? '',
     [resolved, overrides === undefined ? '' : overridesText(overrides), detail]
       .filter((text) => text !== '')
       .join(': '),

@@ -1,6 +1,6 @@
 import type { Json } from '#base';
 import type { EntryRow, Patch } from '#ledger';
-import { type Parting, type Span, type Summary, shortId, shortTime } from '#views';
+import { causeOf, type Parting, type Span, type Summary, shortId, shortTime } from '#views';
 import { valueAt } from '../input/json-pointer.ts';
 import type { Output } from '../terminal/output.ts';
 import { dim, green, line, red, type Value, yellow } from '../terminal/printable.ts';
@@ -64,7 +64,7 @@ function printSide(
         shortTime(entry.at),
         entry.action ?? '',
         painted(entry.ruling),
-        [entry.invariant_id ?? entry.reason, entry.detail].filter((text) => text !== undefined).join(': '),
+        [causeOf(entry.reason, entry.invariant_id), entry.detail].filter((text) => text !== undefined).join(': '),
       ]),
   );
   if (entries.length > ENTRIES_MAX)

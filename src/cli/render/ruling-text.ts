@@ -1,5 +1,5 @@
 import type { EffectsStatus, Ruling } from '#runtime';
-import { rulingView, shortId } from '#views';
+import { causeOf, rulingView, shortId } from '#views';
 import { EXIT, type ExitCode } from '../errors.ts';
 import type { Session } from '../store/session.ts';
 import { green, line, type Printable, red, yellow } from '../terminal/printable.ts';
@@ -13,7 +13,8 @@ export function rulingLine(ruling: Ruling): Printable {
   if (ruling.ruling === 'committed') return line`${green('committed')} ${place}`;
   const { detail, reason, invariantId } = ruling;
   // The reason of a person stands for itself: the rule only asked.
-  const why = reason === 'counselor_rejected' ? line`${detail}` : line`${detail} (${invariantId ?? reason})`;
+  const why =
+    reason === 'counselor_rejected' ? line`${detail}` : line`${detail} (${causeOf(reason, invariantId) ?? reason})`;
   if (ruling.ruling === 'rejected') return line`${red('rejected')} ${place}: ${why}`;
   return line`${yellow('pending')} for ${ruling.channel} ${place}: ${why}`;
 }

@@ -185,6 +185,7 @@ export const STORES: Readonly<Record<string, Case | Exempt>> = {
   ...Object.fromEntries(
     ['MemoryStore', 'SqliteStore', 'PostgresStore'].flatMap((name) => [
       [`${name}.sealState`, none],
+      [`${name}.requireSeals`, none],
       [`${name}.sealEntries`, exempt('its listener is the caller’s own')],
     ]),
   ),

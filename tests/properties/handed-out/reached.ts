@@ -59,6 +59,7 @@ const EXEMPT: Readonly<Record<string, string>> = {
   'Store.readInParallel': 'the checks read with it',
   'Store.rebuildFacts': WRITES,
   'Store.requireInPlace': 'returns nothing',
+  'Store.requireSeals': 'returns a boolean',
   'Store.requireSpace': 'returns nothing',
   'Store.retire': 'returns nothing',
   'Store.sealEntries': 'returns a number',
