@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { MemoryView } from '#runtime';
 import { chatWorld } from '../../tests/support/chat/chat-world.ts';
 import type { ChatMemoryOptions } from './chat-memory.ts';
 import type { ChatMessage } from './messages.ts';
@@ -110,4 +111,27 @@ test('a filter selects the facts of an author', async () => {
   expect(await by({ role: 'assistant' })).toEqual(['tea']);
   expect(await by({ name: 'ida' })).toEqual(['Bonn']);
   expect(await by({ name: 'eve' })).toEqual([]);
+});
+
+test('the word of another user is found among any number of others', async () => {
+  const { chat, clock } = await chatWorld();
+  const memory = chat({ space: 'team' });
+  for (const [n, [name, object]] of [
+    ['ida', 'Bonn'],
+    ['eve', 'Rome'],
+    ['ben', 'Oslo'],
+    ['eve', 'Lima'],
+  ].entries()) {
+    clock.forward(1_000);
+    const fact = { message: 1, subject: 'ida', predicate: 'lives in', object: object! };
+    await memory.remember([{ role: 'user', content: `${n}`, name: name!, at: '2026-03-01' }], { facts: [fact] });
+  }
+  const { recall } = MemoryView.prototype;
+  // A recall returns a limited number of rows.
+  vi.spyOn(MemoryView.prototype, 'recall').mockImplementation(function (this: MemoryView, query) {
+    return recall.call(this, { ...query, ...(query?.kind === 'audit' && { limit: 1 }) });
+  });
+  const { facts } = await memory.recall('where does ida live', { at: '2026-04-01' });
+  vi.restoreAllMocks();
+  expect(facts[0]?.contradictedBy?.map(({ object }) => object)).toEqual(['Lima', 'Oslo']);
 });

@@ -1,4 +1,4 @@
-import { disputedBy, type FactRow, isMark, usersOf } from '#memory';
+import { disputedBy, type FactRow, isMark, OPEN_END, usersOf } from '#memory';
 import { type MemoryView, RECALL_MAX } from '#runtime';
 import { filtered, type RecallFilter } from './filter.ts';
 import { isShown, type ReadSpace, type Times } from './match.ts';
@@ -81,17 +81,14 @@ export class JoinedFacts {
   async #ofOtherUsers(row: FactRow): Promise<readonly FactRow[]> {
     if (usersOf(row).length === 0) return [];
     const { subject, predicate } = row;
-    const { valid, system = 'now' } = this.#times;
-    const lost = await cached(this.#lost, [subject, predicate], async () => {
-      const every = { kind: 'audit', valid: 'any', limit: RECALL_MAX } as const;
-      return (await this.#view.recall({ subject, predicate, system, ...every })).facts;
-    });
-    const isThen = (audit: FactRow): boolean =>
-      valid === 'any' || (audit.valid_from <= valid && valid < audit.valid_to);
-    return disputedBy(
-      row,
-      lost.filter((audit) => isThen(audit) || isMark(audit)),
+    const { valid, system = OPEN_END } = this.#times;
+    const lost = await cached(this.#lost, [subject, predicate], () =>
+      this.#view.history({ subject, predicate, kind: 'audit' }),
     );
+    const isThen = (audit: FactRow): boolean =>
+      audit.system_time_start <= system &&
+      (isMark(audit) || valid === 'any' || (audit.valid_from <= valid && valid < audit.valid_to));
+    return disputedBy(row, lost.filter(isThen));
   }
 
   #versionsUnder(keys: readonly FactKey[]): Promise<readonly FactRow[]> {
