@@ -26,9 +26,7 @@ export function readPrivateKey(path: string, publicKeys: readonly string[] = [])
  */
 export function keyOrRoot(storeUrl: string, options: { readonly key?: string; readonly anchors?: string }): KeyPair {
   if (options.key !== undefined) return readPrivateKey(options.key, readAnchors(storeUrl, options.anchors));
-  const root = anchoredRoot(storeUrl);
-  if (root !== undefined) return root;
-  throw new CliError('usage', 'The store has no root key. Pass the private key of an anchor with --key FILE.');
+  return anchoredRoot(storeUrl, '. Pass the private key of an anchor with --key FILE.');
 }
 
 /**

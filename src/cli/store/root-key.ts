@@ -28,15 +28,18 @@ export function requireRootKey(storeUrl: string): RootKey {
 }
 
 /**
- * The root key of a store, as an anchor of it. Undefined if there is none.
+ * The root key of a store, as an anchor of it. `need` ends the sentence of the error without one.
  *
  * @throws CliError `store_not_found` for a missing file; `unreadable_file`, `usage` for files that
- * this user may not use; ConfigError
+ * this user may not use, and without a root key; ConfigError
  */
-export function anchoredRoot(storeUrl: string): RootKey | undefined {
+export function anchoredRoot(storeUrl: string, need: string): RootKey {
   const root = forThisUser('read', () => findRootKey(storeUrl));
-  if (root === undefined) requireStoreFile(storeUrl);
-  else forThisUser('written', () => anchorRoot(storeUrl, root.publicKey));
+  if (root === undefined) {
+    requireStoreFile(storeUrl);
+    throw new CliError('usage', `The store has no root key${need}`);
+  }
+  forThisUser('written', () => anchorRoot(storeUrl, root.publicKey));
   return root;
 }
 
@@ -63,11 +66,9 @@ function forThisUser<T>(does: 'read' | 'written', use: () => T): T {
  */
 export function rootKeyToAct(storeUrl: string): RootKey {
   requireLocal(storeUrl, 'a server must authenticate its agents. Pass --writ FILE.');
-  const root = anchoredRoot(storeUrl);
-  if (root !== undefined) return root;
-  throw new CliError(
-    'usage',
-    'The store has no root key, which signs the writ of --as. Pass --writ FILE, or create the store with assize create, which makes a root key beside it.',
+  return anchoredRoot(
+    storeUrl,
+    ', which signs the writ of --as. Pass --writ FILE, or create the store with assize create, which makes a root key beside it.',
   );
 }
 
@@ -81,12 +82,7 @@ export const SERVED =
  * @throws CliError `usage` without a root key; ConfigError
  */
 export function rootKeyToStand(storeUrl: string): RootKey {
-  const root = anchoredRoot(storeUrl);
-  if (root !== undefined) return root;
-  throw new CliError(
-    'usage',
-    'The store has no root key, which signs the proposal. Name the file of its root key in ASSIZE_ROOT_KEY_FILE.',
-  );
+  return anchoredRoot(storeUrl, ', which signs the proposal. Name the file of its root key in ASSIZE_ROOT_KEY_FILE.');
 }
 
 /**
@@ -110,9 +106,7 @@ export function rootKeyToSettle(storeUrl: string): RootKey {
     storeUrl,
     'a server must authenticate its people. Run assize serve, and settle with assize api calls.settle.',
   );
-  const root = anchoredRoot(storeUrl);
-  if (root !== undefined) return root;
-  throw new CliError('usage', 'The store has no root key. Name the file of its root key in ASSIZE_ROOT_KEY_FILE.');
+  return anchoredRoot(storeUrl, '. Name the file of its root key in ASSIZE_ROOT_KEY_FILE.');
 }
 
 /**
