@@ -1,6 +1,6 @@
 import { arg, checkArgument } from '#base';
 import type { Instant } from '#canon';
-import { BELIEVE_ACTION, BUILT_IN_ROLE, type MemoryStatement, STATEMENTS_MAX, type StatementPlace } from '#kernel';
+import { BELIEVE_ACTION, BUILT_IN_ROLE, type MemoryStatement, STATEMENTS_MAX } from '#kernel';
 import { type CommitPayload, type Hash, type LedgerStore, readRow, ValueReader } from '#ledger';
 import { type FactRow, OPEN_END, restoredIn } from '#memory';
 import type { DependentEntry, FactSource, MemoryView, ProposalInput, Ruling } from '#runtime';
@@ -98,7 +98,6 @@ export async function repair(
   };
   if (!apply || plan.withdrawn.length === 0) return plan;
   const parts = partsOf(plan.withdrawn);
-  const before = (await Promise.all(parts.map((part) => restingIn(part, ports)))).flat();
   const ruling = await ports.propose({ action: BELIEVE_ACTION, role: BUILT_IN_ROLE, args: { sayings: parts } });
   if (ruling.ruling !== 'committed') return { ...plan, ruling };
   // A fact that states the same under another name can come back, and is withdrawn as well.
@@ -106,38 +105,25 @@ export async function repair(
   const rest = await repair(given, {}, ports);
   const isDone = rest.withdrawn.every((one) => gone.has(statementKey(one)));
   const again = isDone ? undefined : await repair(given, { apply }, ports);
-  const now = await Promise.all(parts.map(async (part) => currentOf(part, ports.viewOf(part.space))));
+  const now = await Promise.all(parts.map((part) => ports.viewOf(part.space).history(keyIn(part))));
   return {
     ...plan,
     withdrawn: unique([...plan.withdrawn, ...(again?.withdrawn ?? [])], statementKey),
-    restored: [...restoredIn(now.flat(), ruling.entry.id, before), ...(again?.restored ?? [])],
+    restored: [...restoredIn(now.flat(), ruling.entry.id), ...(again?.restored ?? [])],
     ruling: again?.ruling ?? ruling,
   };
 }
 
 /** The statements to withdraw, by subject and predicate. */
-function partsOf(statements: readonly WithdrawnStatement[]): Withdrawing[] {
+function partsOf(statements: readonly WithdrawnStatement[]): Extract<MemoryStatement, { verb: 'withdraw' }>[] {
   const parts = Map.groupBy(statements, ({ space, subject, predicate }) => JSON.stringify([space, subject, predicate]));
-  return [...parts.values()].map((same): Withdrawing => {
+  return [...parts.values()].map((same) => {
     const { space, subject, predicate } = same[0]!;
     return { verb: 'withdraw', space, subject, predicate, statements: same.map(({ entry, n }) => ({ entry, n })) };
   });
 }
 
-type Withdrawing = Extract<MemoryStatement, { verb: 'withdraw' }> & {
-  readonly statements: readonly StatementPlace[];
-};
-
-/** The believed facts that rest on one of the statements. */
-async function restingIn(part: Withdrawing, { viewOf }: RepairPorts): Promise<readonly FactRow[]> {
-  const view = viewOf(part.space);
-  const rows = await currentOf(part, view);
-  const sources = await view.sources(rows);
-  const own = new Set(part.statements.map(statementKey));
-  return rows.filter((_, n) => sources[n]!.some((one) => own.has(statementKey(one))));
-}
-
-function keyIn({ subject, predicate }: FactRow): FactKey {
+function keyIn({ subject, predicate }: FactKey): FactKey {
   return { subject, predicate };
 }
 

@@ -1,5 +1,5 @@
 import { writId } from '#authority';
-import type { RemainingItem, ResponseStep } from '#domains/incident';
+import { OBJECT_SHOWN_MAX, type RemainingItem, type ResponseStep } from '#domains/incident';
 import type { AffectedCall, BlastRadius } from '#runtime';
 import type { AffectedTrajectories } from './affected-trajectories.ts';
 import { isDisplaced } from './plan-withdrawals.ts';
@@ -67,8 +67,6 @@ export function endedItems({ ended, statements }: BlastRadius): readonly Remaini
   }));
   return [...new Map(items.map((item) => [`${item.what} ${item.entry}`, item])).values()];
 }
-
-const OBJECT_SHOWN_MAX = 200;
 
 /** The effects of registered tools. The engine compensates no effect after its transaction. */
 export function effectItems({ calls }: BlastRadius): readonly RemainingItem[] {

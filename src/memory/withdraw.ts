@@ -24,14 +24,12 @@ export function tokensOfSources(sources: readonly string[], claims: StatedClaims
   return new Set([...claims].flatMap(([token, claim]) => (isOfOne(claim) ? [token] : [])));
 }
 
-/**
- * The believed facts of a withdrawal's commit that rest on no write of the facts before it: they
- * had been displaced, and hold again.
- */
-export function restoredIn(history: readonly FactRow[], entry: string, before: readonly FactRow[]): FactRow[] {
-  const known = new Set(before.flatMap(tokensOf));
+/** The facts of a withdrawal's commit that it does not take over from facts that it closed. */
+export function restoredIn(history: readonly FactRow[], entry: string): FactRow[] {
+  const isFrom = (before: FactRow, row: FactRow): boolean =>
+    before.system_time_end === row.system_time_start && tokensOf(before).some((token) => tokensOf(row).includes(token));
   return history.filter(
-    (row) => row.entry_id === entry && row.row_kind === 'current' && !tokensOf(row).some((token) => known.has(token)),
+    (row) => row.entry_id === entry && row.row_kind === 'current' && !history.some((before) => isFrom(before, row)),
   );
 }
 

@@ -245,22 +245,9 @@ export class Memory extends MemoryView {
     const statements = [...partitions.values()].map((of) => this.#validate('withdraw', { ...of, source }, 'input'));
     if (statements.length === 0) return { facts, restored: [], pending };
     const ruling = await this.#propose(statements, options);
-    return { facts, restored: await this.#restoredBy(ruling, facts, [...partitions.values()]), pending, ruling };
-  }
-
-  /** The facts of the commit that rest on no statement of the facts before it. */
-  async #restoredBy(
-    ruling: Ruling,
-    before: readonly SupportedFact[],
-    partitions: readonly Pick<FactRow, 'subject' | 'predicate'>[],
-  ): Promise<readonly FactRow[]> {
-    if (ruling.ruling !== 'committed') return [];
-    const now = await Promise.all(partitions.map((of) => this.history(of)));
-    return restoredIn(
-      now.flat(),
-      ruling.entry.id,
-      before.map(({ fact }) => fact),
-    );
+    const now = await Promise.all([...partitions.values()].map((of) => this.history(of)));
+    const restored = ruling.ruling === 'committed' ? restoredIn(now.flat(), ruling.entry.id) : [];
+    return { facts, restored, pending, ruling };
   }
 
   /**
