@@ -7,6 +7,8 @@ import {
   type PendingPayload,
   pendingEffectIn,
   readRow,
+  type SettlementArgs,
+  settlementArgs,
 } from '#ledger';
 import type { RulingDocument } from '#views';
 
@@ -40,6 +42,8 @@ export interface ApprovalResolved extends OfPending {
   readonly outcome: 'committed' | 'rejected';
   /** The reason of a rejection. */
   readonly reason: string | undefined;
+  /** What a person found out about a call, and who. Undefined for a proposal. */
+  readonly decided: SettlementArgs['decided'];
 }
 
 /** Whether an entry can have a notice. Most entries have none, and are not parsed. */
@@ -66,8 +70,9 @@ export function noticeOf(row: EntryRow): Notice | undefined {
   if (pendingId === undefined) return undefined;
   const outcome = payload.kind === 'commit' ? 'committed' : 'rejected';
   const reason = payload.kind === 'rejection' ? payload.reason : undefined;
+  const decided = settlementArgs(payload)?.decided;
   const place = { row, entryId, trajectoryId, pendingId, epoch: undefined };
-  return { type: 'approval.resolved', ...place, outcome, reason };
+  return { type: 'approval.resolved', ...place, outcome, reason, decided };
 }
 
 /** The pending proposal that an entry resolves, also by one approval of several. */
@@ -97,6 +102,7 @@ export function webhookBody(notice: Notice, id: string, url: string, ruling: Rul
     const of = epoch === undefined ? 'proposal' : 'effect';
     return JSON.stringify({ ...common, of, channel, reason, detail, action, expires, approvals, approved_by, url });
   }
-  const { outcome, reason = null, entryId: entry_id } = notice;
-  return JSON.stringify({ ...common, outcome, reason, entry_id, ruling, url });
+  const { outcome, reason = null, entryId: entry_id, decided } = notice;
+  const of = decided === undefined ? { of: 'proposal' } : { of: 'effect', as: decided.as, by: decided.by };
+  return JSON.stringify({ ...common, ...of, outcome, reason, entry_id, ruling, url });
 }

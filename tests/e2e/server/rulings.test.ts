@@ -368,6 +368,9 @@ test('a call in doubt is listed, logged and counted until it is settled', async 
     effects: [{ phase: 'undone', resolved: { as: 'undone', by: 'boss:ada' } }],
     left_in_state: { action: 'order', paths: ['/orders/a'], correction: { action: 'cancel', args: { id: 'a' } } },
   });
+  await expect
+    .poll(() => shop.sink.of('approval.resolved').at(-1), IN_TIME)
+    .toMatchObject({ of: 'effect', pending_id: listed.id, outcome: 'committed', as: 'undone', by: 'boss:ada' });
   await expect.poll(() => metric('effects_need_person'), IN_TIME).toBe(0);
   expect(await shop.pendings()).toEqual([]);
   shop.stop();
