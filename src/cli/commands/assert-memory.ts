@@ -74,11 +74,8 @@ export function requirePredicate({ name, memory }: Domain, predicate: string): v
   );
 }
 
-/** The context of a proposal. */
-export interface Authority {
-  /** The given writ, or a root writ that is valid for the next minutes. */
-  readonly writ: () => Writ | WritChain;
-}
+/** The given writ, or a root writ that is valid for the next minutes. */
+export type WritOf = () => Writ | WritChain;
 
 /**
  * Reads the options before a store is opened. `scope`: the scope of an ephemeral writ.
@@ -87,16 +84,16 @@ export interface Authority {
 export function authorityIn(
   { storeUrl }: Session,
   options: AssertOptions,
-): (store: Store, trajectoryId: string, scope: string) => Promise<Authority> {
+): (store: Store, trajectoryId: string, scope: string) => Promise<WritOf> {
   if (options.writ !== undefined) {
     const given = readWritFile(options.writ);
-    return async () => ({ writ: () => given });
+    return async () => () => given;
   }
   const key = keyOrRoot(storeUrl, options);
   requireAnchor(storeUrl, options.anchors, key, 'to assert without --writ');
   return async (store, trajectoryId, scope) => {
     const what = { action: BELIEVE_ACTION, scopes: [scope], principal: options.principal };
-    return { writ: ephemeralWrits(await headOf(store, trajectoryId), what, key) };
+    return ephemeralWrits(await headOf(store, trajectoryId), what, key);
   };
 }
 

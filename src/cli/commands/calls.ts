@@ -16,7 +16,7 @@ import { headOf } from '../store/entries.ts';
 import { type FoundCall, gatewayTrajectory, openCallsIn } from '../store/open-calls.ts';
 import { onlyCounselor, project } from '../store/project.ts';
 import { requirePerson } from '../store/require-person.ts';
-import { rootKeyToSettle } from '../store/root-key.ts';
+import { anchoredRoot, requireLocal } from '../store/root-key.ts';
 import { withAssize } from '../store/runtime.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import { dim, line, yellow } from '../terminal/printable.ts';
@@ -131,7 +131,9 @@ function settle(command: Command): void {
     )
     .action(
       inSession((session, options: SettleOptions, call: string) => {
-        const root = rootKeyToSettle(session.storeUrl);
+        const instead = 'Run assize serve, and settle with assize api calls.settle.';
+        requireLocal(session.storeUrl, `a server must authenticate its people. ${instead}`);
+        const root = anchoredRoot(session.storeUrl);
         return session.withStore('existing', async (store) => {
           const name = await trajectoryOf(session, store, call, options.trajectory);
           const { as: principal, outcome, evidence } = options;

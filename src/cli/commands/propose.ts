@@ -15,7 +15,7 @@ import { requireAnchors } from '../store/anchors.ts';
 import { headOf } from '../store/entries.ts';
 import { requireStoreFile } from '../store/missing-store.ts';
 import { readRecoveryKey } from '../store/recovery-key.ts';
-import { rootKeyToAct } from '../store/root-key.ts';
+import { anchoredRoot, requireLocal } from '../store/root-key.ts';
 import { openAssize } from '../store/runtime.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import { loadTools, reportingWaits, untilStopped, whenEffectsFree } from '../store/tools.ts';
@@ -114,7 +114,11 @@ function proposerOf(
     requireAnchors(storeUrl, anchors);
     return async () => held;
   }
-  const root = rootKeyToAct(storeUrl);
+  requireLocal(storeUrl, 'a server must authenticate its agents. Pass --writ FILE.');
+  const root = anchoredRoot(
+    storeUrl,
+    ', which signs the writ of --as. Pass --writ FILE, or create the store with assize create, which makes a root key beside it.',
+  );
   return (place, tools) => actingWrit(root, place, { agent: as, action, tools });
 }
 

@@ -33,7 +33,10 @@ export function requireRootKey(storeUrl: string): RootKey {
  * @throws CliError `store_not_found` for a missing file; `unreadable_file`, `usage` for files that
  * this user may not use, and without a root key; ConfigError
  */
-export function anchoredRoot(storeUrl: string, need: string): RootKey {
+export function anchoredRoot(
+  storeUrl: string,
+  need: string = '. Name the file of its root key in ASSIZE_ROOT_KEY_FILE.',
+): RootKey {
   const root = forThisUser('read', () => findRootKey(storeUrl));
   if (root === undefined) {
     requireStoreFile(storeUrl);
@@ -58,32 +61,9 @@ function forThisUser<T>(does: 'read' | 'written', use: () => T): T {
   }
 }
 
-/**
- * The root key that signs the writ of `--as`.
- *
- * @throws CliError `usage` for a store on a server, where names must be authenticated, and without
- * a root key; ConfigError
- */
-export function rootKeyToAct(storeUrl: string): RootKey {
-  requireLocal(storeUrl, 'a server must authenticate its agents. Pass --writ FILE.');
-  return anchoredRoot(
-    storeUrl,
-    ', which signs the writ of --as. Pass --writ FILE, or create the store with assize create, which makes a root key beside it.',
-  );
-}
-
 /** How people and agents use standing approvals of a store on a server. */
 export const SERVED =
   'a server must authenticate its people. Run assize serve, and use assize api standing.ask or standing.end.';
-
-/**
- * The root key that signs the writs of standing approvals.
- *
- * @throws CliError `usage` without a root key; ConfigError
- */
-export function rootKeyToStand(storeUrl: string): RootKey {
-  return anchoredRoot(storeUrl, ', which signs the proposal. Name the file of its root key in ASSIZE_ROOT_KEY_FILE.');
-}
 
 /**
  * Refuses a name of the command line for a store on a server, where names must be authenticated.
@@ -93,20 +73,6 @@ export function rootKeyToStand(storeUrl: string): RootKey {
 export function requireLocal(storeUrl: string, instead: string): void {
   if (/^postgres(?:ql)?:/.test(storeUrl))
     throw new CliError('usage', `The option --as is for local stores: ${instead}`);
-}
-
-/**
- * The root key that signs the report of a person about a call.
- *
- * @throws CliError `usage` for a store on a server, where people must be authenticated, and without
- * a root key; ConfigError
- */
-export function rootKeyToSettle(storeUrl: string): RootKey {
-  requireLocal(
-    storeUrl,
-    'a server must authenticate its people. Run assize serve, and settle with assize api calls.settle.',
-  );
-  return anchoredRoot(storeUrl, '. Name the file of its root key in ASSIZE_ROOT_KEY_FILE.');
 }
 
 /**

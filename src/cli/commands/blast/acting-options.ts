@@ -29,10 +29,10 @@ export function withActingOptions(command: Command): Command {
 }
 
 /** The key of an anchor: of the file, or the root key of a local store. @throws CliError */
-export function anchorKey({ storeUrl }: Session, { key, anchors }: ActingOptions, does: string): KeyPair {
-  if (key === undefined) requireLocal(storeUrl, 'a server must authenticate its people. Pass --key FILE.');
-  const pair = keyOrRoot(storeUrl, { ...(key !== undefined && { key }), ...(anchors !== undefined && { anchors }) });
-  requireAnchor(storeUrl, anchors, pair, does);
+export function anchorKey({ storeUrl }: Session, options: ActingOptions, does: string): KeyPair {
+  if (options.key === undefined) requireLocal(storeUrl, 'a server must authenticate its people. Pass --key FILE.');
+  const pair = keyOrRoot(storeUrl, options);
+  requireAnchor(storeUrl, options.anchors, pair, does);
   return pair;
 }
 

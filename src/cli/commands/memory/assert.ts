@@ -134,7 +134,7 @@ function registerStatement(
           // The writ does not name the subject, because the writ stays in the ledger after the
           // erasure of the fact.
           const scope = `memory:${segment(space)}:*:${segment(predicate)}`;
-          const { writ } = await authority(store, trajectoryId, scope);
+          const writ = await authority(store, trajectoryId, scope);
           const ruling = await withAssize(store, session.storeUrl, options, async (assize) => {
             const trajectory = await assize.open(trajectoryId);
             requirePredicate(trajectory.domain, predicate);

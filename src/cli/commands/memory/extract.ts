@@ -19,7 +19,7 @@ import { loadModel } from '../../store/model.ts';
 import { withAssize } from '../../store/runtime.ts';
 import { inSession, type Session } from '../../store/session.ts';
 import { green, line, yellow } from '../../terminal/printable.ts';
-import { type AssertOptions, type Authority, authorityIn, memoryChangeOf, withAuthority } from '../assert-memory.ts';
+import { type AssertOptions, authorityIn, memoryChangeOf, type WritOf, withAuthority } from '../assert-memory.ts';
 
 interface Options extends AssertOptions {
   readonly model: string;
@@ -102,9 +102,9 @@ export function extract(command: Command): void {
         return session.withStore('existing', async (store) => {
           const done = await withAssize(store, session.storeUrl, options, async (assize) => {
             const trajectory = await assize.open(trajectoryId);
-            const given = await authority?.(store, trajectoryId, `memory:${segment(options.space)}:**`);
+            const writ = await authority?.(store, trajectoryId, `memory:${segment(options.space)}:**`);
             const terms = { ...model, ...termsOf(options, trajectory), subjects };
-            return extracted(session, file, options, { store, trajectory, terms, authority: given });
+            return extracted(session, file, options, { store, trajectory, terms, writ });
           });
           session.progress.end();
           print(session, done, options.dryRun === true);
@@ -119,7 +119,7 @@ interface Reading {
   readonly trajectory: Trajectory;
   readonly terms: ExtractionTerms;
   /** Null if nothing is asserted. */
-  readonly authority: Authority | undefined;
+  readonly writ: WritOf | undefined;
 }
 
 interface Done {
@@ -146,7 +146,7 @@ async function extracted(
   { interruption, progress }: Session,
   file: LinesFile<z.infer<typeof LINE>>,
   { batch, sample, space }: Options,
-  { store, trajectory, terms, authority }: Reading,
+  { store, trajectory, terms, writ }: Reading,
 ): Promise<Done> {
   const oracle = createOracle({ store, clock: systemClock, mode: 'record' });
   let [answers, commits, believed] = [0, 0, 0];
@@ -163,9 +163,9 @@ async function extracted(
     answers += found.attempts;
     claims.push(...found.claims);
     leftOut.push(...found.leftOut.map((each): LeftOut => ({ lines: [first, last], ...each })));
-    if (authority === undefined || found.claims.length === 0) continue;
+    if (writ === undefined || found.claims.length === 0) continue;
     const { observations } = found;
-    const memory = trajectory.memory({ space, writ: authority.writ() });
+    const memory = trajectory.memory({ space, writ: writ() });
     const { rulings } = await memory.assertEach(found.claims, { observations });
     for (const { ruling } of rulings) {
       if (ruling.ruling === 'committed') {

@@ -83,7 +83,7 @@ export function importFacts(command: Command): void {
         const file = openLines(path === STDIN ? 0 : path, LINE, path === STDIN ? 'standard input' : path);
         return session.withStore('existing', async (store) => {
           const { space } = options;
-          const { writ } = await authority(store, trajectoryId, `memory:${segment(space)}:**`);
+          const writ = await authority(store, trajectoryId, `memory:${segment(space)}:**`);
           const done = await withAssize(store, session.storeUrl, options, async (assize) => {
             const trajectory = await assize.open(trajectoryId);
             const waiting = pendingByName(store, trajectory, (claim) =>

@@ -81,7 +81,7 @@ export function remember(command: Command): void {
           const isNew = !(await spacesWithFacts(store)).includes(options.space);
           const done = await withAssize(store, session.storeUrl, options, async (assize) => {
             const trajectory = await assize.open(trajectoryId);
-            const { writ } = await authority(store, trajectoryId, `memory:${segment(options.space)}:**`);
+            const writ = await authority(store, trajectoryId, `memory:${segment(options.space)}:**`);
             const chat = { assize, store, trajectory, writ: writ() };
             return new ChatMemory(chat, { ...model, clock: systemClock }).remember(messages, {
               space: options.space,

@@ -59,7 +59,7 @@ function apply(session: Session, options: Options, id: string, trajectoryId: str
     const done = await withAssize(store, session.storeUrl, options, async (assize) => {
       const trajectory = await assize.open(trajectoryId);
       await requireSpace(store, options.space);
-      const { writ } = await authority(store, trajectoryId, `memory:${segment(options.space)}:**`);
+      const writ = await authority(store, trajectoryId, `memory:${segment(options.space)}:**`);
       const memory = new ChatMemory({ assize, store, trajectory, writ: writ() }, { clock: systemClock });
       return memory.repair({ id, space: options.space }, { apply: true });
     });

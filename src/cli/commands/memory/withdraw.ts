@@ -54,7 +54,7 @@ export function withdraw(command: Command): void {
             options,
             async (assize) => {
               const trajectory = await assize.open(trajectoryId);
-              const { writ } = await authority(store, trajectoryId, `memory:${segment(options.space)}:**`);
+              const writ = await authority(store, trajectoryId, `memory:${segment(options.space)}:**`);
               return trajectory.memory({ space: options.space, writ: writ() }).withdraw(withdrawal);
             },
           );

@@ -16,7 +16,7 @@ import { printRuling } from '../../render/ruling-text.ts';
 import { findEntry, headOf } from '../../store/entries.ts';
 import { gatewayTrajectories, gatewayTrajectory } from '../../store/open-calls.ts';
 import { requirePerson } from '../../store/require-person.ts';
-import { requireLocal, rootKeyToStand, SERVED } from '../../store/root-key.ts';
+import { anchoredRoot, requireLocal, SERVED } from '../../store/root-key.ts';
 import { withAssize } from '../../store/runtime.ts';
 import { inSession, type Session, type SharedOptions } from '../../store/session.ts';
 import { line } from '../../terminal/printable.ts';
@@ -50,7 +50,7 @@ export function endStanding(command: Command): void {
       inSession((session, options: EndOptions, id: string) => {
         requireLocal(session.storeUrl, SERVED);
         return session.withStore('existing', async (store) => {
-          const root = rootKeyToStand(session.storeUrl);
+          const root = anchoredRoot(session.storeUrl);
           const { name, ended } = await findStanding(store, id, options.trajectory);
           if (ended !== undefined) return sayEnded(session, store, id, { name, ended });
           const { as: principal } = options;

@@ -24,7 +24,7 @@ import { printRuling } from '../../render/ruling-text.ts';
 import { headOf } from '../../store/entries.ts';
 import { gatewayTrajectory } from '../../store/open-calls.ts';
 import { requirePerson } from '../../store/require-person.ts';
-import { requireLocal, rootKeyToStand, SERVED } from '../../store/root-key.ts';
+import { anchoredRoot, requireLocal, SERVED } from '../../store/root-key.ts';
 import { withAssize } from '../../store/runtime.ts';
 import { inSession, type Session, type SharedOptions } from '../../store/session.ts';
 import { line } from '../../terminal/printable.ts';
@@ -84,7 +84,7 @@ export function grant(command: Command): void {
             'A standing approval names its tools. Pass --tools SERVER/TOOL or --tools "SERVER/*".',
           );
         return session.withStore('existing', async (store) => {
-          const root = rootKeyToStand(session.storeUrl);
+          const root = anchoredRoot(session.storeUrl);
           const name = await gatewayTrajectory(store, trajectoryId);
           const { agent, tools, uses, until: expires, because, id = newNonce().slice(0, 12) } = options;
           const ruling = await withAssize(store, session.storeUrl, options, async (assize) => {
@@ -119,7 +119,7 @@ interface Asking {
 async function askingAs(
   { as, agent }: GrantOptions,
   opened: OpenedTrajectory,
-  root: ReturnType<typeof rootKeyToStand>,
+  root: ReturnType<typeof anchoredRoot>,
 ): Promise<Asking> {
   const own = `agent:${agent}`;
   if (as === undefined || as === own) {
