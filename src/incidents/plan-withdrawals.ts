@@ -3,15 +3,13 @@ import { STATEMENTS_MAX } from '#kernel';
 import type { AffectedFact, AffectedStatements, BlastRadius } from '#runtime';
 import type { AffectedTrajectories } from './affected-trajectories.ts';
 
-type Withdrawal = Extract<ResponseStep, { kind: 'withdraw' }>;
-
 /** Withdraws the affected statements, each time in a trajectory that made one of them. */
 export async function planWithdrawals(
   { facts, ended, statements: affected, entries }: BlastRadius,
   trajectories: AffectedTrajectories,
-): Promise<readonly Withdrawal[]> {
+): Promise<readonly ResponseStep[]> {
   const places = new Map(entries.map(({ id, trajectoryId }) => [id, trajectoryId]));
-  const steps: Withdrawal[] = [];
+  const steps: ResponseStep[] = [];
   for (const { statements, ...about } of affected) {
     const trajectory = about.branch ?? (await openAbove(places.get(statements[0]!.entry) as string, trajectories));
     const object = shown(facts.filter((fact) => isAbout(fact, about)));
@@ -34,8 +32,7 @@ function isAbout(fact: AffectedFact, about: Omit<AffectedStatements, 'statements
 }
 
 function shown(facts: readonly AffectedFact[]): string {
-  const objects = [...new Set(facts.map(({ object }) => object))];
-  return objects.join(', ').slice(0, OBJECT_SHOWN_MAX).toWellFormed();
+  return [...new Set(facts.map(({ object }) => object))].join(', ').slice(0, OBJECT_SHOWN_MAX).toWellFormed();
 }
 
 /** A delegated trajectory that has answered accepts no entry, so its delegator states it. */

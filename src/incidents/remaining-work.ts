@@ -59,12 +59,13 @@ export async function pendingItems(
 
 /** The facts of other entries that no step gives back, because an entry retracted them. */
 export function endedItems({ ended, statements }: BlastRadius): readonly RemainingItem[] {
-  const lasting = ended.filter((fact) => !isDisplaced(fact, statements));
-  const items = lasting.map(({ entry, space, subject, predicate, object }) => ({
-    what: `the fact ${subject} ${predicate} ${object.slice(0, OBJECT_SHOWN_MAX).toWellFormed()} in ${space}`,
-    ...{ entry, why: 'an affected entry retracted it, or withdrew its source' },
-    advice: 'state it again if it holds: assize memory assert',
-  }));
+  const items = ended
+    .filter((fact) => !isDisplaced(fact, statements))
+    .map(({ entry, space, subject, predicate, object }) => ({
+      what: `the fact ${subject} ${predicate} ${object.slice(0, OBJECT_SHOWN_MAX).toWellFormed()} in ${space}`,
+      ...{ entry, why: 'an affected entry retracted it, or withdrew its source' },
+      advice: 'state it again if it holds: assize memory assert',
+    }));
   return [...new Map(items.map((item) => [`${item.what} ${item.entry}`, item])).values()];
 }
 

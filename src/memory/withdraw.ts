@@ -35,10 +35,9 @@ export function restoredIn(history: readonly FactRow[], entry: string): FactRow[
 
 /** Those of the writes that lost in a partition's history, and could hold again. */
 export function lostWrites(history: readonly FactRow[], writes: ReadonlySet<string>): readonly string[] {
-  const [claims, strategy]: [StatedClaims, Strategy] = [new Map(), 'lww'];
   const without = (row: FactRow, withdrawn: ReadonlySet<string>): FactRow | undefined =>
-    withoutWrites(row, { withdrawn, claims, strategy });
-  return displacedBy({ history, withdrawn: writes, strategy, without }).lost;
+    withoutWrites(row, { withdrawn, claims: new Map(), strategy: 'lww' });
+  return displacedBy({ history, withdrawn: writes, strategy: 'lww', without }).lost;
 }
 
 /**

@@ -8,8 +8,8 @@ import {
   type PartitionName,
   type ValueReader,
 } from '#ledger';
-import { type FactRow, leftovers, lostWrites, validOf } from '#memory';
-import { tokensOf, writeIn } from '../memory/plan/stated-writes.ts';
+import { type FactRow, leftovers, lostWrites, type Period, validOf } from '#memory';
+import { writeIn, writeTokensOf } from '../memory/plan/stated-writes.ts';
 import { factPages } from '../memory/visible/fact-pages.ts';
 import { rowOf } from '../memory/visible/facts.ts';
 import type { Write } from './entry-links.ts';
@@ -91,34 +91,34 @@ export class AffectedFacts {
       const write = writeIn(token);
       return write !== undefined && this.#isAffected(write);
     };
-    const affectedOf = (row: FactRow): string[] => tokensOf(row.provenance_id).filter(isAffected);
+    const writesOf = (row: FactRow) => writeTokensOf(row.provenance_id);
+    const affectedOf = (row: FactRow): string[] => writesOf(row).filter(isAffected);
     const stated = new Set(rows.flatMap(affectedOf));
     const current = rows.filter(({ row_kind }) => row_kind === 'current');
     const believed = current.filter(({ system_time_end }) => system_time_end === OPEN_END);
+    const again = new Map<string, Period[]>();
+    for (const row of believed)
+      for (const token of writesOf(row)) again.set(token, [...(again.get(token) ?? []), validOf(row)]);
+    const isBelieved = (row: FactRow): boolean =>
+      leftovers(
+        validOf(row),
+        writesOf(row).flatMap((token) => again.get(token) ?? []),
+      ).length === 0;
     const counting = new Set([...believed.flatMap(affectedOf), ...lostWrites(rows, stated)]);
-    const entriesOf = (tokens: Iterable<string>): Set<Hash | undefined> =>
-      new Set([...tokens].map((token) => writeIn(token)?.entry));
-    const [stating, harming] = [entriesOf(rows.flatMap((row) => tokensOf(row.provenance_id))), entriesOf(counting)];
+    const entriesOf = (tokens: readonly string[]) => new Set(tokens.map((token) => writeIn(token)?.entry));
+    const stating = entriesOf(rows.flatMap(writesOf));
+    const harming = entriesOf([...counting]);
     const facts: AffectedFact[] = [];
     const ended: AffectedFact[] = [];
     for (const row of current) {
       const [by] = affectedOf(row);
-      const isOpen = row.system_time_end === OPEN_END;
       const entry = by === undefined ? at.get(row.system_time_end) : writeIn(by)!.entry;
-      if (entry === undefined || (by !== undefined && !isOpen)) continue;
+      if (entry === undefined || (by !== undefined && row.system_time_end !== OPEN_END)) continue;
       const fact = { entry, ...name, object: row.object ?? '', factId: row.fact_id };
       if (by !== undefined) facts.push(fact);
       // An entry ends facts by its statements, while they count, or by a retraction.
-      else if (stating.has(entry) && !harming.has(entry)) continue;
-      else if (isLeft(row, believed)) ended.push(fact);
+      else if ((harming.has(entry) || !stating.has(entry)) && !isBelieved(row)) ended.push(fact);
     }
     return { facts, ended, statements: [...counting].map((token) => writeIn(token)!), name };
   }
-}
-
-/** Whether part of the fact's period is not believed on any of its statements. */
-function isLeft(row: FactRow, believed: readonly FactRow[]): boolean {
-  const tokens = new Set(tokensOf(row.provenance_id));
-  const again = believed.filter(({ provenance_id }) => tokensOf(provenance_id).some((token) => tokens.has(token)));
-  return leftovers(validOf(row), again.map(validOf)).length > 0;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { attenuate, writId } from '#authority';
-import type { Hash } from '#ledger';
+import { type Hash, OPEN_END } from '#ledger';
 import { openStore } from '#stores';
 import { clinic } from '../../../tests/support/clinic/clinic.ts';
 import { desk, granted, openOf, pay, task, worker, writOf } from '../../../tests/support/ledger/delegations.ts';
@@ -74,6 +74,20 @@ test('facts of others that an affected entry ended are listed', async () => {
     [withdrawn.entry.id, 'p9', 'zinc'],
   ]);
   expect((await found({ entry: ids['honest']! })).ended).toEqual([]);
+});
+
+test('a fact that ended is told apart from others of its author', async () => {
+  const { found, trajectory } = await ward();
+  const author = { role: 'user', name: 'eve' } as const;
+  const day = trajectory.memory({ space: 'ward', writ: other });
+  const night = trajectory.memory({ space: 'ward', writ: { writ: child, chain: [root] } });
+  const of = { subject: 'p9', predicate: 'allergy', author, valid: { from: START } };
+  await day.assertMany([
+    { ...of, object: 'nuts' },
+    { ...of, object: 'milk' },
+  ]);
+  await night.retract({ subject: 'p9', predicate: 'allergy', object: 'nuts', valid: { from: START, to: OPEN_END } });
+  expect((await found({ principal: 'night nurse' })).ended.map(({ object }) => object)).toEqual(['nuts']);
 });
 
 test('a writ leads to the entries under it and under writs below it', async () => {
