@@ -110,7 +110,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const { server } = config;
   const stopping = new AbortController();
   const orEnd = async (error: unknown): Promise<never> => {
-    await Promise.all([watchdog.stop(), service.cell?.stop(), assize.close()]);
+    await Promise.all([watchdog.stop(), service.cell?.stop(), assize.close({ onCut: onFailure })]);
     throw error;
   };
   const warn = (name: string, text: string) => logger.event('mcp_warning', { server: name, text });
@@ -188,7 +188,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     },
     stop: async () => {
       const end = performance.now() + STOP_MS;
-      const within = (ms: number, work: Promise<unknown>) => settled(Math.min(ms, end - performance.now()), work);
+      const within = (ms: number, work: Promise<unknown>) => settled(Math.max(0, Math.min(ms, end - performance.now())), work);
       logger.event('stopping');
       stopping.abort(stopped());
       const work = Promise.all([
@@ -212,7 +212,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       routing?.forwarder.close();
       cells?.forwarder.close();
       await within(WORK_MS, work);
-      await within(STOP_MS, assize.close({ timeoutMs: CALLS_MS }));
+      await within(STOP_MS, assize.close({ timeoutMs: CALLS_MS, onCut: onFailure }));
       await within(STOP_MS, watchdog.stop());
       logger.stopped();
     },

@@ -1,4 +1,5 @@
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
+import { matchedRoutes } from 'hono/route';
 import { isAssizeError, isInstance } from '#base';
 import type { PrincipalKind } from '#config';
 import { StoreError } from '#stores';
@@ -375,8 +376,10 @@ function waitOf(request: Request): number {
   return seconds === undefined ? 0 : Math.min(Number(seconds), WAIT_SECONDS_MAX);
 }
 
-function routeOf(context: { get: (name: never) => unknown }): string {
-  return (context.get('operation' as never) as Operation | undefined)?.id ?? 'other';
+/** The operation of a request, or the pattern of another route. */
+function routeOf(context: Context): string {
+  const operation = context.get('operation' as never) as Operation | undefined;
+  return operation?.id ?? matchedRoutes(context).find(({ path }) => !/^\/?\*$/.test(path))?.path ?? 'other';
 }
 
 function unknownOperation(): ServerError {

@@ -94,6 +94,19 @@ test('a stop answers a waiting request with stopping, and the proposal stays', a
   expect((await succeed(next, 'approvals.list')).approvals).toHaveLength(1);
 });
 
+test('the log and the metrics name the route of each request', async () => {
+  const server = await start();
+  await succeed(server, 'principals.me');
+  for (const path of ['/sign-in', '/readyz', '/v1/none']) await server.ask('GET', path);
+  const metrics = (await server.ask('GET', '/metrics', { token: await server.tokenFor('auditor:eve') })).text;
+  await server.stop();
+  const routes = server.lines
+    .map((text) => JSON.parse(text))
+    .flatMap(({ event, route }) => (event === 'request' ? route : []));
+  expect(routes).toEqual(['principals.me', '/sign-in', '/readyz', 'other', '/metrics']);
+  for (const route of routes.slice(0, 4)) expect(metrics).toContain(`"${route}"`);
+});
+
 test('an entity tag that the client has is answered with 304', async () => {
   const server = await start();
   await succeed(server, 'proposals.create', pay('a', 1, 'k'));
