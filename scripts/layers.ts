@@ -141,7 +141,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
     ...['@modelcontextprotocol/server', '@modelcontextprotocol/server/stdio'],
   ],
   'mcp/serve': ['zod'],
-  server: ['hono', '@hono/node-server', 'jose', 'openid-client', 'zod'],
+  server: ['hono', 'hono/route', '@hono/node-server', 'jose', 'openid-client', 'zod'],
   'server/hooks': ['unbash'],
   cli: ['commander', 'picocolors', 'cli-table3', 'zod'],
   'cli/commands/init': ['commander', 'jsonc-parser', 'smol-toml', 'yaml', 'zod'],

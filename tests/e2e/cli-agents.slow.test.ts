@@ -1,5 +1,5 @@
 /** `assize agents`: a stop, a pause and the way back, by the commands of a local store. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -23,6 +23,13 @@ test('the commands stop, pause, list and bring back an agent', async () => {
   const asked = await assize('agents', 'resume', 'agent:scout', ...because, '--json');
   expect(asked.code).toBe(1);
   const { entry_id } = JSON.parse(asked.out);
+  const principals = { 'human:ida': { kinds: ['counselor'] }, 'human:eve': { kinds: ['auditor'] } };
+  writeFileSync(join(folder, 'assize.config.json'), JSON.stringify({ store: 'sqlite:./a.db', principals }));
+  for (const name of ['human:eve', 'human:nobody'])
+    expect(await assize('approve', entry_id, '--as', name)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(`${name} is no counselor of the config`),
+    });
   expect((await assize('approve', entry_id, '--as', 'human:ida')).code).toBe(0);
   expect(JSON.parse((await assize('agents', 'list', '--json')).out).agents).toEqual([]);
 });

@@ -1,15 +1,16 @@
 import type { Command } from 'commander';
 import { isAssizeError, type Json } from '#base';
-import { AgentStops } from '#config';
+import { AGENTS, AgentStops } from '#config';
 import { type EntryRow, type PendingPayload, readRow } from '#ledger';
 import { type GivenAnswer, Trajectory } from '#runtime';
 import type { Store } from '#stores';
+import { CliError } from '../errors.ts';
 import { repeatable, withSharedOptions } from '../files/options.ts';
 import { jsonOption } from '../input/json-option.ts';
 import { answersTo } from '../render/questions.ts';
 import { withActingOptions } from '../store/acting-options.ts';
 import { requireAnchors } from '../store/anchors.ts';
-
+import { project } from '../store/project.ts';
 import { inSession } from '../store/session.ts';
 import { METHOD, type ResolvingOptions, resolvePending } from './resolution.ts';
 
@@ -61,6 +62,7 @@ export function approve(program: Command): void {
           ['committed', 'escalated'],
           async (trajectory, row, digest, store) => {
             await requireActive(store, trajectory, row);
+            if (trajectory.id === AGENTS) requireCounselor(principal);
             return trajectory.approvals.approve(row.id, {
               ...(answer.length > 0 && { answers: await answersIn(trajectory, row.id, answer) }),
               principal,
@@ -75,6 +77,16 @@ export function approve(program: Command): void {
         );
       }),
     );
+}
+
+/** Who may bring an agent back, as at a server. Without a config any name may. @throws CliError */
+function requireCounselor(principal: string): void {
+  const principals = project()?.principals ?? new Map();
+  if (principals.size === 0 || principals.get(principal)?.kinds.includes('counselor')) return;
+  throw new CliError(
+    'usage',
+    `${principal} is no counselor of the config, and cannot bring back an agent. Pass one with --as.`,
+  );
 }
 
 /** @throws ConfigError `agent_stopped` for the proposal of an agent that is stopped or paused */
