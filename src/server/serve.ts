@@ -188,7 +188,8 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     },
     stop: async () => {
       const end = performance.now() + STOP_MS;
-      const within = (ms: number, work: Promise<unknown>) => settled(Math.max(0, Math.min(ms, end - performance.now())), work);
+      const within = (ms: number, work: Promise<unknown>) =>
+        settled(Math.max(0, Math.min(ms, end - performance.now())), work);
       logger.event('stopping');
       stopping.abort(stopped());
       const work = Promise.all([

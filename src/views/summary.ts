@@ -195,7 +195,7 @@ function actionOf({
   return { action: name, role, ...(Object.keys(params).length > 0 && { role_params: params }) };
 }
 
-/** The rule that decided, or else the reason: an expiry or a person may end what a rule escalated. */
+/** The rule that decided, or else the reason: a person may end what a rule escalated. */
 export function causeOf(reason: string | undefined, rule: string | undefined): string | undefined {
   return reason?.startsWith('invariant_') === true ? rule : reason;
 }

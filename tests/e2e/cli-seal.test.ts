@@ -1,4 +1,4 @@
-/** `assize store seal`: seals a store of before, and no entry that was inserted into a sealed one. */
+/** `assize store seal`: seals a store of before, and no entry inserted into a sealed one. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

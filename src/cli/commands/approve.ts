@@ -79,7 +79,11 @@ export function approve(program: Command): void {
     );
 }
 
-/** Who may bring an agent back, as at a server. Without a config any name may. @throws CliError */
+/**
+ * Only a counselor brings an agent back, as at a server. Without a config any name may.
+ *
+ * @throws CliError `usage`
+ */
 function requireCounselor(principal: string): void {
   const principals = project()?.principals ?? new Map();
   if (principals.size === 0 || principals.get(principal)?.kinds.includes('counselor')) return;

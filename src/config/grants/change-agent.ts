@@ -18,7 +18,8 @@ export interface AgentChange {
 
 /**
  * Stops or pauses an agent, or brings it back, as an entry of the store. After a stop, each grant
- * that the agent used is revoked, with all below it, and each writ of its name. A failure in a trajectory goes to `onFailure`:
+ * that the agent used is revoked, with all below it, and each writ of its name. A failure in a
+ * trajectory goes to `onFailure`:
  * the agent is stopped there too, and the next start revokes the rest.
  *
  * @throws the errors of `Assize.create`, `Assize.open` and `Trajectory.propose`

@@ -41,8 +41,8 @@ export async function withdrawGrants(issuer: GrantIssuer, options: WithdrawOptio
 }
 
 /**
- * Revokes the writs of a stopped agent, and of the names below it, that came from no grant: in every
- * trajectory that knows them.
+ * Revokes the writs of a stopped agent, and of the names below it, that came from no grant: in
+ * every trajectory that knows them.
  */
 export async function revokeWritsOf(issuer: GrantIssuer, agent: string, options: WithdrawOptions): Promise<void> {
   const { store, assize, now, onFailure } = options;

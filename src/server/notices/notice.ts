@@ -42,7 +42,7 @@ export interface ApprovalResolved extends OfPending {
   readonly outcome: 'committed' | 'rejected';
   /** The reason of a rejection. */
   readonly reason: string | undefined;
-  /** What a person found out about a call, and who. Undefined for a proposal. */
+  /** The finding of a person about a call. Undefined for a proposal. */
   readonly decided: SettlementArgs['decided'];
 }
 

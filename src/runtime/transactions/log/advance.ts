@@ -23,10 +23,9 @@ import {
 import type { EffectStore, Hash } from '#ledger';
 import type { Ruling } from '../../records/ruling.ts';
 import type { AbortingRuling } from '../../records/tool-authority.ts';
-import type { CheckedResolution } from '../engine/human-decision.ts';
 import { tooLong, unreadable } from '../limits/answer-size.ts';
 import { isPromise } from '../limits/time-limit.ts';
-import type { PendingEffect } from '../settle/effect-entries.ts';
+import type { EffectDecision, PendingEffect } from '../settle/effect-entries.ts';
 import type { FailedCommit, OnFailureOutcome } from '../settle/on-failure.ts';
 import { type EndedTransaction, type OutcomeRecorder, pendingEffectsOf } from '../settle/settle.ts';
 import type { ToolCallPorts } from './call-ports.ts';
@@ -39,6 +38,13 @@ import type { CommitReader } from './require-commit.ts';
 import type { StagedWrites } from './staged-writes.ts';
 import { ToolCalls, UNAUTHENTICATED } from './tool-calls.ts';
 import type { UndoBudget, UndoBudgetHolder } from './undo-budget.ts';
+
+/** The finding of an operator about an effect. */
+interface FoundOut extends Pick<EffectDecision, 'as' | 'by'> {
+  readonly n: number;
+  readonly tokenBy?: readonly string[];
+  readonly evidence: Json;
+}
 
 /** The log, the tools and the settlement that all runs share. */
 export interface TransactionPorts extends ToolCallPorts {
@@ -427,7 +433,7 @@ export class TransactionRun implements UndoBudgetHolder {
    * Records an operator's decision. The decision is durable when this returns; `move` performs the
    * steps that follow.
    */
-  async resolve({ n, as, by, tokenBy = [], evidence }: CheckedResolution): Promise<void> {
+  async resolve({ n, as, by, tokenBy = [], evidence }: FoundOut): Promise<void> {
     const ref = this.#calls.storeBlob(n, evidence);
     const left = this.unresolved.find((each) => each.n === n) as PendingEffect;
     this.#calls.change(n, { resolved: { as, by, evidence: ref } });
