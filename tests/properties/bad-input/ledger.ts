@@ -121,6 +121,7 @@ export const LEDGER: Readonly<Record<string, Case | Exempt>> = {
   isErasure: exempt(MADE),
   observationsOf: exempt(MADE),
   principalsOf: exempt(MADE),
+  tokenMakersIn: exempt(MADE),
   traceparentIn: exempt(MADE),
   traceparentOf: takes(ledger.traceparentOf, ['00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01']),
   isHash: takes(ledger.isHash, [root.id]),
