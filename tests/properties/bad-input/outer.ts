@@ -86,6 +86,9 @@ export const AGENTS: Readonly<Record<string, Case | Exempt>> = {
       { oracle: made.oracle, clock: made.clock, random: seededRandom('run'), maxTurns: 1, concurrent: false },
     ],
   ),
+  badSimulation: exempt('makes an error from texts of Assize'),
+  configuredVariants: exempt('takes a simulation of a config that was checked'),
+  simulationDocument: exempt('takes the result of simulate'),
   simulate: onDesk(
     (_made, source, options) => agents.simulate(source, options),
     async (made) => {

@@ -157,6 +157,7 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
   requestOf: exempt('internal: takes a payload that was read'),
   rulingFrom: exempt('internal: takes a row and its payload'),
   wholeRuling: exempt('internal: takes a ruling of the runtime'),
+  'Assize.namesToReview': exempt('internal: no arguments'),
   'Assize.readState': exempt('internal: reads of a server'),
   'Assize.readHead': exempt('internal: reads of a server'),
   'Assize.domainAt': exempt('internal: reads of a server'),

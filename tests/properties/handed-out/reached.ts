@@ -1,6 +1,7 @@
 /** The calls and callbacks of the public surface that a run has not reached. */
 import * as agents from '../../../src/public/agents.ts';
 import * as audit from '../../../src/public/audit.ts';
+import * as chat from '../../../src/public/chat.ts';
 import * as effects from '../../../src/public/effects.ts';
 import * as index from '../../../src/public/index.ts';
 import * as memory from '../../../src/public/memory.ts';
@@ -14,6 +15,7 @@ const PUBLIC: Readonly<Record<string, unknown>> = {
   ...index,
   ...effects,
   ...memory,
+  ...chat,
   ...agents,
   ...audit,
   ...stores,
@@ -31,6 +33,7 @@ const EXEMPT: Readonly<Record<string, string>> = {
   'Assize.background': INTERNAL,
   'Assize.complete': INTERNAL,
   'Assize.domainAt': INTERNAL,
+  'Assize.namesToReview': INTERNAL,
   'Assize.erasures': INTERNAL,
   'Assize.findExpiries': INTERNAL,
   'Assize.readHead': INTERNAL,
