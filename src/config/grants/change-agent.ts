@@ -3,7 +3,7 @@ import { contentHash } from '#canon';
 import type { Assize, Ruling, Trajectory } from '#runtime';
 import { AGENTS, agentsDomain } from './agents-domain.ts';
 import type { GrantIssuer } from './grant-issuer.ts';
-import { revokeWritsOf, type WithdrawOptions, withdrawGrants } from './withdraw-grants.ts';
+import { PRINCIPAL, revokeWritsOf, type WithdrawOptions, withdrawGrants } from './withdraw-grants.ts';
 
 /** A change of what an agent may do in a store. */
 export interface AgentChange {
@@ -17,20 +17,18 @@ export interface AgentChange {
 }
 
 /**
- * Stops or pauses an agent, or brings it back, as an entry of the store. After a stop, each grant
- * that the agent used is revoked, with all below it, and each writ of its name. A failure in a
- * trajectory goes to `onFailure`:
- * the agent is stopped there too, and the next start revokes the rest.
+ * Stops or pauses an agent, or brings it back, as an entry of the store. A stop first ends the
+ * requests that wait to bring the agent back. After it, each grant that the agent used is revoked,
+ * with all below it, and each writ of its name. A failure in a trajectory goes to `onFailure`: the
+ * agent is stopped there too, and the next start revokes the rest.
  *
  * @throws the errors of `Assize.create`, `Assize.open` and `Trajectory.propose`
  */
-export async function changeAgent(
-  issuer: GrantIssuer,
-  { does, agent, by, tokenBy, reason }: AgentChange,
-  options: WithdrawOptions,
-): Promise<Ruling> {
+export async function changeAgent(issuer: GrantIssuer, change: AgentChange, options: WithdrawOptions): Promise<Ruling> {
+  const { does, agent, by, tokenBy, reason } = change;
   const { assize, now } = options;
   const trajectory = await agentsTrajectory(assize);
+  if (does === 'stop') await endComebacks(trajectory, change);
   const grant = { subject: by, trajectory: AGENTS, actions: [does], scopes: ['**'] };
   const writ = issuer.brief({ ...grant, nonce: contentHash({ does, agent, by, now }) }, now);
   const role = { name: 'keeper', params: { agent } } as const;
@@ -41,6 +39,17 @@ export async function changeAgent(
   await withdrawGrants(issuer, options);
   await revokeWritsOf(issuer, agent, options);
   return ruling;
+}
+
+/** Rejects what waits about an agent, in the name of the server: its requester may not. */
+async function endComebacks(
+  trajectory: Trajectory<typeof agentsDomain>,
+  { agent, by, reason }: AgentChange,
+): Promise<void> {
+  await trajectory.refresh();
+  const decision = { principal: PRINCIPAL, method: 'stop', reason: `${by} stops ${agent}: ${reason}` };
+  for (const { id, payload } of trajectory.approvals.pending())
+    if (payload.proposal.action.role.params['agent'] === agent) await trajectory.approvals.reject(id, decision);
 }
 
 /** The trajectory of the stopped agents, created at its first use. */

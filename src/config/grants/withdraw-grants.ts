@@ -6,7 +6,8 @@ import { type Assize, listWrits, type Ruling, type Trajectory, type WritChain } 
 import { ConfigError } from '../errors.ts';
 import type { GrantIssuer } from './grant-issuer.ts';
 
-const PRINCIPAL = 'assize:server';
+/** The name under which the server itself revokes and rejects. */
+export const PRINCIPAL = 'assize:server';
 const REASON = 'The configuration no longer has this grant.';
 
 export interface WithdrawOptions {

@@ -142,7 +142,7 @@ const list = operation({
     channel: name.optional(),
     action: name.optional(),
     requester: name.optional(),
-    mine: flag.optional().describe('only proposals that the caller may decide, and calls that it may settle'),
+    mine: flag.optional().describe('only proposals that the caller may approve, and calls that it may settle'),
     ...page,
   }),
   answer: z.strictObject({
@@ -516,11 +516,22 @@ interface Pending {
   readonly payload: PendingPayload;
 }
 
-/** Whether a counselor may decide about a proposal, as far as its trajectory says. */
-async function mayDecide(caller: Caller, service: Service, { trajectoryId, id }: Pending): Promise<boolean> {
+/**
+ * Whether a counselor may decide about a proposal, as far as its trajectory says. The proposal of a
+ * stopped or paused agent can only be rejected, and waits for no counselor.
+ */
+async function mayDecide(caller: Caller, service: Service, { trajectoryId, id, payload }: Pending): Promise<boolean> {
   if (!caller.kinds.includes('counselor')) return false;
   const among = await decidersAmong(service, trajectoryId, id, [caller.name]);
-  return among !== undefined && among.length > 0;
+  if (among === undefined || among.length === 0 || isEffectPending(payload)) return among?.length === 1;
+  const trajectory = await service.assize.open(trajectoryId);
+  return requireActive({ service }, trajectory, payload.proposal.writ_id).then(
+    () => true,
+    (error: unknown) => {
+      if (isAssizeError(error, 'agent_stopped')) return false;
+      throw error;
+    },
+  );
 }
 
 /**

@@ -81,7 +81,7 @@ export class Tokens {
     if (row === undefined || !isEqual || now >= row.value.expires)
       throw new ServerError(
         'unauthenticated',
-        'The token is unknown or has expired. Create one with assize token create, and with the root key of this server.',
+        'The token is unknown, has expired or was revoked. A stopped agent (assize agents list) gets no other one; else create one with assize token create, and with the root key of this server.',
         { cause: new Error(`token ${id}: ${refusal(row?.value, isEqual)}`) },
       );
     return shown(id, row.value);

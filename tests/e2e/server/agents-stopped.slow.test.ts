@@ -26,7 +26,12 @@ class Deployment {
 
   async starts(): Promise<void> {
     const { store, clock } = this;
-    const principals = { ...PRINCIPALS, [SCOUT]: WIDE, [IDA]: { kinds: ['counselor'] } } as never;
+    const principals = {
+      ...PRINCIPALS,
+      [SCOUT]: WIDE,
+      [IDA]: { kinds: ['counselor'] },
+      'admin:bea': { kinds: ['admin'] },
+    } as never;
     const config = { worlds: { main: { domain: 'till' }, spare: { domain: 'till' } } };
     await this.server?.stop();
     this.server = await start({
@@ -175,6 +180,38 @@ test('a stopped agent comes back by the act of two persons', async () => {
   expect(await one.committed()).toEqual([]);
   const { agents } = await succeed(one.server, 'agents.list');
   expect(agents.find(({ name }: any) => name === SCOUT)).toMatchObject({ is: 'stopped', by: 'admin:ann' });
+});
+
+test.each(['admin:ann', 'admin:bea'])('a second stop, by %s, ends the request for a comeback', async (as) => {
+  const one = new Deployment();
+  await one.starts();
+  await one.change('stop');
+  const { ruling } = await one.change('resume');
+  await succeed(one.server, 'agents.stop', {
+    ...{ token: (one.server.tokens as any)[as], path: { agent: SCOUT }, body: { reason: 'it pays again' } },
+  });
+  expect(await one.approves(ruling.approval_id, IDA)).not.toBe('committed');
+  const { agents } = await succeed(one.server, 'agents.list');
+  expect(agents.find(({ name }: any) => name === SCOUT)).toMatchObject({ is: 'stopped' });
+  const again = await one.change('resume');
+  expect(await one.approves(again.ruling.approval_id, IDA)).toBe('committed');
+});
+
+test.each(['stop', 'pause'] as const)('after a %s no counselor is offered the requests of the agent', async (does) => {
+  const one = new Deployment();
+  await one.starts();
+  expect(await one.pays(one.server.tokens[SCOUT], 'spare', 500)).toBe('escalated');
+  const offered = async () => {
+    const found = [];
+    for (const mine of ['true', 'false']) {
+      const { approvals } = await succeed(one.server, 'approvals.list', { as: BOSS, query: { mine } });
+      found.push(approvals.map(({ may_decide }: any) => may_decide));
+    }
+    return found;
+  };
+  expect(await offered()).toEqual([[true], [true]]);
+  await one.change(does);
+  expect(await offered()).toEqual([[], [true]]);
 });
 
 test('a stop ends the writs that an administrator issued by hand', async () => {
