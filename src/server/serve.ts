@@ -26,6 +26,7 @@ import { Metrics } from './log/metrics.ts';
 import { isLoopback } from './loopback.ts';
 import { NeedsPeople } from './needs-people.ts';
 import { decidersIn } from './notices/mail/deciders-in.ts';
+import { mayHaveNotice } from './notices/notice.ts';
 import { NoticeSender } from './notices/notice-sender.ts';
 import { openProposalsIn } from './notices/open-proposals.ts';
 import { receiversOf } from './notices/receivers.ts';
@@ -99,8 +100,9 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   let notices: NoticeSender | undefined;
   const wakeNotices = (): void => notices?.wake();
   let needs: NeedsPeople | undefined;
-  const store = wakingStore(options.store, () => {
+  const store = wakingStore(options.store, (entries) => {
     tail.wake();
+    if (!entries.some(mayHaveNotice)) return;
     wakeNotices();
     needs?.wake();
   });

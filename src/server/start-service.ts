@@ -32,6 +32,9 @@ import { Simulations } from './simulations/simulations.ts';
 import { Watchdog } from './watchdog/watchdog.ts';
 import { createWorlds } from './worlds.ts';
 
+/** Milliseconds for which a read of the stopped agents counts in a local file: many requests share it. */
+const STOPS_FRESH_MS = 10;
+
 /** A token that counted within this time still reads while the root store is away. */
 const TOKEN_GRACE_MS = 3_600_000;
 
@@ -87,7 +90,7 @@ async function watchedService(
     principals: options.config.principals,
     writSeconds: server.writSeconds,
     waitMs: options.config.approvals.timeoutMs ?? APPROVAL_TIMEOUT_MS,
-    freshMs: isRemote ? ROW_FRESH_MS : 0,
+    freshMs: isRemote ? ROW_FRESH_MS : STOPS_FRESH_MS,
   });
   const anchors = [root.publicKey];
   const duties = cell && new CellDuties({ cell, domains, anchors, grants, offices, clock, onFailure });

@@ -1,10 +1,11 @@
+import type { EntryRow } from '#ledger';
 import type { Store } from '#stores';
 
-/** The same store, which calls `onCommit` after each commit of this process. */
-export function wakingStore(store: Store, onCommit: () => void): Store {
+/** The same store, which calls `onCommit` with the entries of each commit of this process. */
+export function wakingStore(store: Store, onCommit: (entries: readonly EntryRow[]) => void): Store {
   const commit: Store['commit'] = async (batch) => {
     const result = await store.commit(batch);
-    if (result.status === 'committed') onCommit();
+    if (result.status === 'committed') onCommit(batch.entries);
     return result;
   };
   return new Proxy(store, {
