@@ -8,7 +8,7 @@ import type { Domain } from '#kernel';
 import { systemClock } from '#oracle';
 import { credentialsOf, serve } from '#server';
 import { openStore } from '#stores';
-import { builtConsole } from '../src/cli/files/built-console.ts';
+import { builtConsole } from '../packages/cli/src/files/built-console.ts';
 import { shop } from './shop.ts';
 
 /** The message of a server that accepts requests. */

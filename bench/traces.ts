@@ -3,7 +3,7 @@
  * a tracer that does nothing, and with spans of OpenTelemetry, beside proposals without a tracer.
  */
 import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base';
-import { traceAssize } from 'assize/integrations/otel';
+import { traceAssize } from '@assize/opentelemetry';
 import { MemoryStore } from '#stores';
 import { installTracer, type Tracer, traced } from '#traces';
 import { type BenchResult, type Contender, compare, formatTable, keep, rateResult } from './measure.ts';

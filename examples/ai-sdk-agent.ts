@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateText, type ModelMessage, stepCountIs, tool } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
-import { openGate } from 'assize/calls';
-import { assizeAnswers, assizeApproval, assizeTools } from 'assize/integrations/ai';
+import { openGate } from '@assize/gate';
+import { assizeAnswers, assizeApproval, assizeTools } from '@assize/ai-sdk';
 import { z } from 'zod';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-example-'));

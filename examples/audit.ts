@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Assize, defineDomain, generateKeys, issueWrit, openStore, pass, reject, verifyStore } from 'assize';
-import { exportLines, importLines, integrateLog, splitLines } from 'assize/audit';
+import { exportLines, importLines, integrateLog, splitLines } from '@assize/audit';
 import { z } from 'zod';
 
 const till = defineDomain({

@@ -1,6 +1,6 @@
 // Two agents share one budget. The ledger enforces it, and the run replays without a model.
 import { Assize, attenuate, createOracle, defineDomain, generateKeys, issueWrit, openStore, systemClock } from 'assize';
-import { type Agent, replayRun, runAgents } from 'assize/agents';
+import { type Agent, replayRun, runAgents } from '@assize/agents';
 import { z } from 'zod';
 
 const research = defineDomain({

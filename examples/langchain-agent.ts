@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { AIMessage } from '@langchain/core/messages';
 import { fakeModel } from '@langchain/core/testing';
 import { Command, MemorySaver } from '@langchain/langgraph';
-import { openGate } from 'assize/calls';
-import { answerTo, assizeMiddleware, type Paused } from 'assize/integrations/langchain';
+import { openGate } from '@assize/gate';
+import { answerTo, assizeMiddleware, type Paused } from '@assize/langchain';
 import { createAgent, tool } from 'langchain';
 import { z } from 'zod';
 

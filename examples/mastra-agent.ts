@@ -8,8 +8,8 @@ import { Mastra } from '@mastra/core/mastra';
 import { MastraLanguageModelV2Mock } from '@mastra/core/test-utils/llm-mock';
 import { createTool } from '@mastra/core/tools';
 import { LibSQLStore } from '@mastra/libsql';
-import { openGate } from 'assize/calls';
-import { type AssizeSuspension, answerTo, gatedTools } from 'assize/integrations/mastra';
+import { openGate } from '@assize/gate';
+import { type AssizeSuspension, answerTo, gatedTools } from '@assize/mastra';
 import { z } from 'zod';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-example-'));

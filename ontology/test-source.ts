@@ -18,7 +18,7 @@ export function testSource(
 ): string {
   const name = exportName(domain);
   return `${importSource(['type Domain'], 'assize')}
-${importSource(['detectionVector'], 'assize/testing')}
+${importSource(['detectionVector'], '@assize/testing')}
 ${importSource(['describe', 'expect', 'test'], 'vitest')}
 ${importSource([name], file)}
 

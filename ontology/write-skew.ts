@@ -1,4 +1,4 @@
-import { Choices, ProposalDrawer } from 'assize/internal/architectures/draw';
+import { Choices, ProposalDrawer } from '@assize/agents/internal/architectures/draw';
 import { arg, checkArgument, isAssizeError, type Json } from 'assize/internal/base';
 import { canonicalize, copyJson, escapeSegment, type Instant, isInstant, WORLD_LIMITS } from 'assize/internal/canon';
 import {

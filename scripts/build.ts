@@ -52,7 +52,7 @@ for (const name of TEXTS) copyFileSync(join(root, name), join(dist, name));
 for (const name of ['docs', 'examples', 'verifiers', 'clients'])
   cpSync(join(root, name), join(dist, name), { recursive: true, filter: (path) => !path.includes('__pycache__') });
 writeFileSync(join(dist, 'README.md'), withReachableLinks(readFileSync(join(root, 'README.md'), 'utf8')));
-chmodSync(join(dist, 'src/cli/main.js'), 0o755);
+chmodSync(join(dist, 'packages/cli/src/main.js'), 0o755);
 mkdirSync(join(dist, 'bin'));
 copyFileSync(join(root, 'bin/assize.js'), join(dist, 'bin/assize.js'));
 

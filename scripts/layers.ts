@@ -80,7 +80,7 @@ export const WORKSPACES: readonly string[] = ['domains', 'ontology', 'experiment
 const APART: readonly string[] = ['src/integrations', 'src/domains', 'domains'];
 
 /** The subfolders that those beside them may import. */
-const SHARED: readonly string[] = ['src/integrations/tool-calls'];
+const SHARED: readonly string[] = ['packages/gate/src/tool-calls'];
 
 /**
  * Layers with pure rules: they import no module of Node. `canon` hashes, and `oracle` has the

@@ -9,7 +9,7 @@ import {
   type LifeCycleProposal,
   type LifeCycleStep,
   walkLifeCycle,
-} from 'assize/testing';
+} from '@assize/testing';
 import { describe, expect, test } from 'vitest';
 import { airline } from './index.ts';
 import type { AirlineState, Cabin } from './schema.ts';

@@ -3,7 +3,7 @@
  * prints it.
  */
 import { Assize, generateKeys, issueWrit, openStore, type Ruling } from 'assize';
-import { Replayer, verifyTrajectory } from 'assize/audit';
+import { Replayer, verifyTrajectory } from '@assize/audit';
 import { type ModerationState, moderation } from './index.ts';
 import { daysAfter } from './time.ts';
 

@@ -9,7 +9,7 @@ import {
   type LifeCycleProposal,
   type LifeCycleStep,
   walkLifeCycle,
-} from 'assize/testing';
+} from '@assize/testing';
 import { describe, expect, test } from 'vitest';
 import { someFinds } from '../../tests/support/models/some-finds.ts';
 import { someOf } from '../../tests/support/some-of.ts';

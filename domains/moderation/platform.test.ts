@@ -1,4 +1,4 @@
-import { Replayer, verifyTrajectory } from 'assize/audit';
+import { Replayer, verifyTrajectory } from '@assize/audit';
 import { describe, expect, test } from 'vitest';
 import { watchedDomain } from '../../tests/support/models/watched-domain.ts';
 import { moderation, moderationInitial } from './index.ts';

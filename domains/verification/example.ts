@@ -3,7 +3,7 @@
  * prints it.
  */
 import { Assize, generateKeys, issueWrit, openStore, type Ruling } from 'assize';
-import { Replayer, verifyTrajectory } from 'assize/audit';
+import { Replayer, verifyTrajectory } from '@assize/audit';
 import { contentHash } from 'assize/internal/canon';
 import { verification, verificationInitial } from './index.ts';
 

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { CliError, type ExitCode } from 'assize/internal/cli/errors.ts';
-import { readLines } from 'assize/internal/cli/files/input-file.ts';
-import type { Session } from 'assize/internal/cli/store/session.ts';
-import type { Output } from 'assize/internal/cli/terminal/output.ts';
-import { bold, line, red, type Value } from 'assize/internal/cli/terminal/printable.ts';
+import { CliError, type ExitCode } from '@assize/cli/internal/errors.ts';
+import { readLines } from '@assize/cli/internal/files/input-file.ts';
+import type { Session } from '@assize/cli/internal/store/session.ts';
+import type { Output } from '@assize/cli/internal/terminal/output.ts';
+import { bold, line, red, type Value } from '@assize/cli/internal/terminal/printable.ts';
 import { type Advisory, adjudicateDisclosure, advisory, type DisclosureReport } from 'assize-domains/disclosure';
 import { type AdjudicateCliOptions, requireTaken } from './adjudicate-options.ts';
 import { doJob, printSums } from './job.ts';

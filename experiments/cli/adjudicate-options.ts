@@ -1,5 +1,5 @@
-import { CliError } from 'assize/internal/cli/errors.ts';
-import type { SharedOptions } from 'assize/internal/cli/store/session.ts';
+import { CliError } from '@assize/cli/internal/errors.ts';
+import type { SharedOptions } from '@assize/cli/internal/store/session.ts';
 
 /** Everything that `adjudicate` can be told. */
 export interface AdjudicateCliOptions extends SharedOptions {

@@ -1,5 +1,5 @@
-import { CliError } from 'assize/internal/cli/errors.ts';
-import { loadDomains } from 'assize/internal/cli/store/domains.ts';
+import { CliError } from '@assize/cli/internal/errors.ts';
+import { loadDomains } from '@assize/cli/internal/store/domains.ts';
 import type { Benchmark } from 'assize-domains/tau';
 
 /** By the name of the domain; loaded when asked for, because schemas take time to build. */

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
-import { described, EXIT, say } from 'assize/internal/cli/errors.ts';
-import { count, withoutStore } from 'assize/internal/cli/files/options.ts';
-import { inSession, type StorelessOptions } from 'assize/internal/cli/store/session.ts';
-import { withoutPasswords } from 'assize/internal/cli/terminal/without-passwords.ts';
+import { described, EXIT, say } from '@assize/cli/internal/errors.ts';
+import { count, withoutStore } from '@assize/cli/internal/files/options.ts';
+import { inSession, type StorelessOptions } from '@assize/cli/internal/store/session.ts';
+import { withoutPasswords } from '@assize/cli/internal/terminal/without-passwords.ts';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
   type Done,

@@ -1,10 +1,10 @@
 import { generateKeys } from 'assize';
-import { EXIT, type ExitCode } from 'assize/internal/cli/errors.ts';
-import { readAnchors, writeAnchors } from 'assize/internal/cli/store/anchors.ts';
-import type { Session } from 'assize/internal/cli/store/session.ts';
-import { watchedStore } from 'assize/internal/cli/store/watched-store.ts';
-import type { Output } from 'assize/internal/cli/terminal/output.ts';
-import { green, line, red } from 'assize/internal/cli/terminal/printable.ts';
+import { EXIT, type ExitCode } from '@assize/cli/internal/errors.ts';
+import { readAnchors, writeAnchors } from '@assize/cli/internal/store/anchors.ts';
+import type { Session } from '@assize/cli/internal/store/session.ts';
+import { watchedStore } from '@assize/cli/internal/store/watched-store.ts';
+import type { Output } from '@assize/cli/internal/terminal/output.ts';
+import { green, line, red } from '@assize/cli/internal/terminal/printable.ts';
 import type { JobOptions, JobReport } from 'assize-domains/job';
 
 interface Job<Report> {

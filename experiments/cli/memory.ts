@@ -1,7 +1,7 @@
-import { EXIT } from 'assize/internal/cli/errors.ts';
-import { count, upTo, withoutStore } from 'assize/internal/cli/files/options.ts';
-import { inSession, type StorelessOptions } from 'assize/internal/cli/store/session.ts';
-import { line } from 'assize/internal/cli/terminal/printable.ts';
+import { EXIT } from '@assize/cli/internal/errors.ts';
+import { count, upTo, withoutStore } from '@assize/cli/internal/files/options.ts';
+import { inSession, type StorelessOptions } from '@assize/cli/internal/store/session.ts';
+import { line } from '@assize/cli/internal/terminal/printable.ts';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
 import {

@@ -1,9 +1,9 @@
-import { EXIT } from 'assize/internal/cli/errors.ts';
-import { readLines } from 'assize/internal/cli/files/input-file.ts';
-import { positive, withoutStore } from 'assize/internal/cli/files/options.ts';
-import { inSession, type StorelessOptions } from 'assize/internal/cli/store/session.ts';
-import type { Output } from 'assize/internal/cli/terminal/output.ts';
-import { line } from 'assize/internal/cli/terminal/printable.ts';
+import { EXIT } from '@assize/cli/internal/errors.ts';
+import { readLines } from '@assize/cli/internal/files/input-file.ts';
+import { positive, withoutStore } from '@assize/cli/internal/files/options.ts';
+import { inSession, type StorelessOptions } from '@assize/cli/internal/store/session.ts';
+import type { Output } from '@assize/cli/internal/terminal/output.ts';
+import { line } from '@assize/cli/internal/terminal/printable.ts';
 import { recordedRun } from 'assize-domains/tau';
 import type { Command } from 'commander';
 import { AIRLINE_RULES } from '../mining/airline-rules.ts';

@@ -1,4 +1,4 @@
-import type { CommandLine } from 'assize/internal/cli/program.ts';
+import type { CommandLine } from '@assize/cli/internal/program.ts';
 
 /**
  * The command `assize-experiments`: the experiments of the two papers, and recorded runs before the

@@ -1,4 +1,4 @@
-import type { MinedRule } from 'assize/internal/mining';
+import type { MinedRule } from '@assize/gate/internal/mining';
 
 /** Where a rule of the policy shows: in calls, in the results of look-ups, or only in the talk. */
 export type Visible = 'calls' | 'results' | 'talk';

@@ -1,4 +1,4 @@
-import { type Candidate, judgeRule, type MiningOptions, type MiningRun, mine } from 'assize/internal/mining';
+import { type Candidate, judgeRule, type MiningOptions, type MiningRun, mine } from '@assize/gate/internal/mining';
 import { type RecordedRun, runKey } from 'assize-domains/tau';
 import { AIRLINE_RULES, type PolicyRule, type Visible } from './airline-rules.ts';
 

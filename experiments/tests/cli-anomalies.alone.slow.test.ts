@@ -287,7 +287,7 @@ describe('a cell that differs from its expected value', () => {
       out += text;
       return true;
     });
-    const { run } = await import('assize/internal/cli/program.ts');
+    const { run } = await import('@assize/cli/internal/program.ts');
     const { EXPERIMENTS: COMMAND_LINE } = await import('../cli/program.ts');
     const code = await run(['memory', ...args], COMMAND_LINE);
     return { code, out };

@@ -1,9 +1,9 @@
-import { EXIT } from 'assize/internal/cli/errors.ts';
-import { repeatable, withSharedOptions } from 'assize/internal/cli/files/options.ts';
-import { writeNew } from 'assize/internal/cli/files/write-file.ts';
-import { inSession, type SharedOptions } from 'assize/internal/cli/store/session.ts';
-import type { Output } from 'assize/internal/cli/terminal/output.ts';
-import { bold, dim, green, line, type Printable, type Value, yellow } from 'assize/internal/cli/terminal/printable.ts';
+import { EXIT } from '@assize/cli/internal/errors.ts';
+import { repeatable, withSharedOptions } from '@assize/cli/internal/files/options.ts';
+import { writeNew } from '@assize/cli/internal/files/write-file.ts';
+import { inSession, type SharedOptions } from '@assize/cli/internal/store/session.ts';
+import type { Output } from '@assize/cli/internal/terminal/output.ts';
+import { bold, dim, green, line, type Printable, type Value, yellow } from '@assize/cli/internal/terminal/printable.ts';
 import { type Command, Option } from 'commander';
 import type { AlignedSteps, ArchitectureLevel, HappyPath, Isomorphism, PathStep } from '../index.ts';
 import { loadOntology, ONTOLOGY_ARGUMENT } from './load.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { CliError } from 'assize/internal/cli/errors.ts';
-import { unreadable } from 'assize/internal/cli/files/file-faults.ts';
+import { CliError } from '@assize/cli/internal/errors.ts';
+import { unreadable } from '@assize/cli/internal/files/file-faults.ts';
 
 const SUFFIX = '.draft.ts';
 

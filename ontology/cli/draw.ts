@@ -1,8 +1,8 @@
-import { CliError, EXIT } from 'assize/internal/cli/errors.ts';
-import { withSharedOptions } from 'assize/internal/cli/files/options.ts';
-import { writeNew } from 'assize/internal/cli/files/write-file.ts';
-import { inSession } from 'assize/internal/cli/store/session.ts';
-import { line } from 'assize/internal/cli/terminal/printable.ts';
+import { CliError, EXIT } from '@assize/cli/internal/errors.ts';
+import { withSharedOptions } from '@assize/cli/internal/files/options.ts';
+import { writeNew } from '@assize/cli/internal/files/write-file.ts';
+import { inSession } from '@assize/cli/internal/store/session.ts';
+import { line } from '@assize/cli/internal/terminal/printable.ts';
 import type { Command } from 'commander';
 import { loadOntology, ONTOLOGY_ARGUMENT } from './load.ts';
 import { type RoleCliOptions, thresholdOption } from './roles.ts';

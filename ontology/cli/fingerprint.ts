@@ -1,11 +1,11 @@
 import type { Domain } from 'assize';
-import { CliError, EXIT } from 'assize/internal/cli/errors.ts';
-import { checked, readJson } from 'assize/internal/cli/files/input-file.ts';
-import { count, positive, withSharedOptions } from 'assize/internal/cli/files/options.ts';
-import { inSession } from 'assize/internal/cli/store/session.ts';
-import type { Output } from 'assize/internal/cli/terminal/output.ts';
-import { bold, dim, green, line, type Printable, yellow } from 'assize/internal/cli/terminal/printable.ts';
-import { shortJson } from 'assize/internal/cli/terminal/short-json.ts';
+import { CliError, EXIT } from '@assize/cli/internal/errors.ts';
+import { checked, readJson } from '@assize/cli/internal/files/input-file.ts';
+import { count, positive, withSharedOptions } from '@assize/cli/internal/files/options.ts';
+import { inSession } from '@assize/cli/internal/store/session.ts';
+import type { Output } from '@assize/cli/internal/terminal/output.ts';
+import { bold, dim, green, line, type Printable, yellow } from '@assize/cli/internal/terminal/printable.ts';
+import { shortJson } from '@assize/cli/internal/terminal/short-json.ts';
 import type { Command } from 'commander';
 import { z } from 'zod';
 import type { Fingerprint, Ontology, SkewProposal, SkewSearch, SkewWitness, Verdict } from '../index.ts';

@@ -1,8 +1,8 @@
-import { EXIT } from 'assize/internal/cli/errors.ts';
-import { withSharedOptions } from 'assize/internal/cli/files/options.ts';
-import { inSession } from 'assize/internal/cli/store/session.ts';
-import type { Output } from 'assize/internal/cli/terminal/output.ts';
-import { line, type Value, yellow } from 'assize/internal/cli/terminal/printable.ts';
+import { EXIT } from '@assize/cli/internal/errors.ts';
+import { withSharedOptions } from '@assize/cli/internal/files/options.ts';
+import { inSession } from '@assize/cli/internal/store/session.ts';
+import type { Output } from '@assize/cli/internal/terminal/output.ts';
+import { line, type Value, yellow } from '@assize/cli/internal/terminal/printable.ts';
 import type { Command } from 'commander';
 import type { DerivedInvariant } from '../index.ts';
 import { loadOntology, ONTOLOGY_ARGUMENT } from './load.ts';

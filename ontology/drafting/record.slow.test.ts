@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { createAssize } from 'assize/internal/config';
 import type { Domain } from 'assize/internal/kernel';
 import { openStore } from 'assize/internal/stores';
-import { walkLifeCycle } from 'assize/testing';
+import { walkLifeCycle } from '@assize/testing';
 import { budget } from 'assize/unstable/domains/budget';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { LIBRARY } from '../../tests/support/process/guide-files.ts';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Domain } from 'assize';
-import { disclosure } from 'assize/internal/domains/disclosure/index.ts';
-import { udt } from 'assize/internal/domains/udt/index.ts';
+import { disclosure } from 'assize/internal/domains/disclosure';
+import { udt } from 'assize/internal/domains/udt';
 import { verification } from 'assize-domains/verification';
 import { domainFolder } from '../../tests/support/process/domain-folders.ts';
 import type { Walk } from '../comparison/rehearsal.ts';

@@ -33,7 +33,7 @@ function shell(command: string): string {
 }
 
 test('the commands and programs print their output', () => {
-  put('bin/assize', `#!/bin/sh\nexec "${process.execPath}" "${join(root, 'src/cli/main.ts')}" "$@"\n`);
+  put('bin/assize', `#!/bin/sh\nexec "${process.execPath}" "${join(root, 'packages/cli/src/main.ts')}" "$@"\n`);
   chmodSync(join(folder, 'bin/assize'), 0o755);
   let commands = 0;
   for (const { says, code } of PAGES.flatMap(blocksOf)) {
@@ -57,7 +57,7 @@ test('README.md: the commands on a shipped domain succeed', () => {
   expect(shipped).toHaveLength(4);
   for (const line of shipped) {
     const [, ...args] = (line.split('#')[0] as string).trim().split(/ +/);
-    expect(node(join(root, 'src/cli/main.ts'), ...args.slice(1)), line).not.toBe('');
+    expect(node(join(root, 'packages/cli/src/main.ts'), ...args.slice(1)), line).not.toBe('');
   }
 });
 

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Domain } from 'assize';
-import { detectionVector } from 'assize/testing';
+import { detectionVector } from '@assize/testing';
 import {
   check,
   compare,

@@ -2,7 +2,7 @@
  * The AI SDK with signed approvals, as its documentation says for tools with effects: the driver of
  * `ai-sdk.driver.ts`, with `experimental_toolApprovalSecret`.
  */
-import { serveDriver } from 'assize/conformance';
+import { serveDriver } from '@assize/testing/conformance';
 import { AI_SDK_VERSIONS, aiSdkHandlers } from './support/ai-sdk.ts';
 import { hookOr } from './support/hook.ts';
 

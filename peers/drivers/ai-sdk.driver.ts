@@ -2,7 +2,7 @@
  * The AI SDK as its documentation says: `toolApproval` with `user-approval`, responses that are added
  * to the messages, and messages that are stored.
  */
-import { serveDriver } from 'assize/conformance';
+import { serveDriver } from '@assize/testing/conformance';
 import { AI_SDK_VERSIONS, aiSdkHandlers } from './support/ai-sdk.ts';
 import { hookOr } from './support/hook.ts';
 

@@ -3,7 +3,7 @@
  * makes the call in a step.
  */
 import { DBOS } from '@dbos-inc/dbos-sdk';
-import { type PersonAnswer, serveDriver, type WaitingCall } from 'assize/conformance';
+import { type PersonAnswer, serveDriver, type WaitingCall } from '@assize/testing/conformance';
 import { DBOS_VERSIONS, dbosHandlers, OVER } from './support/dbos.ts';
 
 /** Longer than a scenario. */

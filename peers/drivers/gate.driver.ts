@@ -1,6 +1,6 @@
 /** Assize without a framework: a program that makes the calls of its model through a `Gate`. */
-import type { GateCall, HeldCall } from 'assize/calls';
-import { type Answers, type Progress, serveDriver, type Told, type WantedCall } from 'assize/conformance';
+import type { GateCall, HeldCall } from '@assize/gate';
+import { type Answers, type Progress, serveDriver, type Told, type WantedCall } from '@assize/testing/conformance';
 import { gateFor } from './support/gate.ts';
 import { JsonFiles } from './support/json-file.ts';
 import { versionsOf } from './support/versions.ts';

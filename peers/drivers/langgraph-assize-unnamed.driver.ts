@@ -1,5 +1,5 @@
 /** LangGraph with `assizeMiddleware`, and answers without the id of their interrupt. */
-import { serveDriver } from 'assize/conformance';
+import { serveDriver } from '@assize/testing/conformance';
 import { gatedLangGraph } from './support/langgraph-assize.ts';
 
 await serveDriver(async (setup) => ({

@@ -2,7 +2,7 @@
  * Mastra with the other documented form of an approval: the tool calls `suspend` itself, and goes
  * on with `approved` in its `resumeData`. Calls of one message then wait side by side.
  */
-import { serveDriver } from 'assize/conformance';
+import { serveDriver } from '@assize/testing/conformance';
 import { MASTRA_VERSIONS, mastraHandlers, NO_FORK } from './support/mastra.ts';
 
 await serveDriver(async (setup) => {

@@ -2,7 +2,7 @@
  * Mastra as its documentation says: a tool with `requireApproval`, storage in SQLite, and answers
  * with the id of their call by `approveToolCall` and `declineToolCall`.
  */
-import { serveDriver } from 'assize/conformance';
+import { serveDriver } from '@assize/testing/conformance';
 import { hookOr } from './support/hook.ts';
 import { MASTRA_VERSIONS, mastraHandlers, NO_FORK } from './support/mastra.ts';
 

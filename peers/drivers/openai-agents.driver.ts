@@ -3,7 +3,7 @@
  * run in a file, from which it is restored, answered and run. The file has the newest state.
  */
 import { RunState } from '@openai/agents';
-import { serveDriver } from 'assize/conformance';
+import { serveDriver } from '@assize/testing/conformance';
 import { hookOr } from './support/hook.ts';
 import { interruptionsOf, OPENAI_AGENTS_VERSIONS, openAIAgentsHandlers } from './support/openai-agents.ts';
 

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as restate from '@restatedev/restate-sdk';
-import { type PersonAnswer, serveDriver, type WaitingCall } from 'assize/conformance';
+import { type PersonAnswer, serveDriver, type WaitingCall } from '@assize/testing/conformance';
 import { JsonFiles } from './support/json-file.ts';
 import { RESTATE_VERSIONS, type RunCall, restateHandlers } from './support/restate.ts';
 

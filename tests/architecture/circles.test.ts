@@ -27,28 +27,28 @@ test('no file of the sources imports itself through others', () => {
 
 test('a circle through a type import, a re-export and a # name is found', () => {
   const files = {
-    'src/canon/index.ts': "export { a } from './a.ts';",
-    'src/canon/a.ts': "import type { B } from '#base';\nexport const a = 1;",
-    'src/base/index.ts': "export type { B } from './b.ts';",
-    'src/base/b.ts': "import { a } from '#canon';\nexport type B = typeof a;",
-    'src/kernel/index.ts': "export const kernel = () => import('./alone.ts');",
-    'src/kernel/alone.ts': "import { a } from '#canon';\nexport const alone = a;",
+    'packages/assize/src/canon/index.ts': "export { a } from './a.ts';",
+    'packages/assize/src/canon/a.ts': "import type { B } from '#base';\nexport const a = 1;",
+    'packages/assize/src/base/index.ts': "export type { B } from './b.ts';",
+    'packages/assize/src/base/b.ts': "import { a } from '#canon';\nexport type B = typeof a;",
+    'packages/assize/src/kernel/index.ts': "export const kernel = () => import('./alone.ts');",
+    'packages/assize/src/kernel/alone.ts': "import { a } from '#canon';\nexport const alone = a;",
   };
-  expect(circlesOf(files)).toEqual([['src/base/b.ts', 'src/base/index.ts', 'src/canon/a.ts', 'src/canon/index.ts']]);
-  expect(circlesOf({ ...files, 'src/base/b.ts': 'export type B = number;' })).toEqual([]);
+  expect(circlesOf(files)).toEqual([['packages/assize/src/base/b.ts', 'packages/assize/src/base/index.ts', 'packages/assize/src/canon/a.ts', 'packages/assize/src/canon/index.ts']]);
+  expect(circlesOf({ ...files, 'packages/assize/src/base/b.ts': 'export type B = number;' })).toEqual([]);
 });
 
 test('two circles are two, and a test closes none', () => {
   const files = {
-    'src/base/a.ts': "import './b.ts';",
-    'src/base/b.ts': "import './a.ts';",
-    'src/base/c.ts': "import './d.ts';\nimport './a.ts';",
-    'src/base/d.ts': "const c = () => import('./c.ts');",
-    'src/base/e.ts': "import './e.test.ts';",
-    'src/base/e.test.ts': "import './e.ts';",
+    'packages/assize/src/base/a.ts': "import './b.ts';",
+    'packages/assize/src/base/b.ts': "import './a.ts';",
+    'packages/assize/src/base/c.ts': "import './d.ts';\nimport './a.ts';",
+    'packages/assize/src/base/d.ts': "const c = () => import('./c.ts');",
+    'packages/assize/src/base/e.ts': "import './e.test.ts';",
+    'packages/assize/src/base/e.test.ts': "import './e.ts';",
   };
   expect(circlesOf(files)).toEqual([
-    ['src/base/a.ts', 'src/base/b.ts'],
-    ['src/base/c.ts', 'src/base/d.ts'],
+    ['packages/assize/src/base/a.ts', 'packages/assize/src/base/b.ts'],
+    ['packages/assize/src/base/c.ts', 'packages/assize/src/base/d.ts'],
   ]);
 });

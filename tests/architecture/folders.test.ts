@@ -40,12 +40,12 @@ function namesIn(text: string): string[] {
 
 test('the tables of kernel, ledger, runtime and server are found', () => {
   expect(tables('folder of').map(({ folders, rows }) => [folders[0], rows.length >= 3])).toEqual([
-    ['src/kernel/', true],
-    ['src/ledger/', true],
-    ['src/runtime/', true],
-    ['src/server/', true],
+    ['packages/assize/src/kernel/', true],
+    ['packages/assize/src/ledger/', true],
+    ['packages/assize/src/runtime/', true],
+    ['packages/server/src/', true],
   ]);
-  expect(tables('folders of').map(({ folders }) => folders)).toEqual([['src/stores/sqlite/', 'src/stores/postgres/']]);
+  expect(tables('folders of').map(({ folders }) => folders)).toEqual([['packages/assize/src/stores/sqlite/', 'packages/postgres/src/']]);
 });
 
 test.each([...tables('folder of'), ...tables('folders of')])('the rows of $folders name files that exist', (table) => {

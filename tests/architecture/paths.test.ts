@@ -34,8 +34,8 @@ function pathsIn(text: string): string[] {
 
 test('paths are found in prose, and not in programs or placeholders', () => {
   const text =
-    'See `src/public/index.ts`, `effects/tool.ts` and `src/stores/NAME/`.\n```sh\ncat `src/none.ts`\n```\n`npm test`, `domains/`';
-  expect(pathsIn(text)).toEqual(['src/public/index.ts', 'src/effects/tool.ts']);
+    'See `packages/assize/src/public/index.ts`, `effects/tool.ts` and `packages/assize/src/stores/NAME/`.\n```sh\ncat `src/none.ts`\n```\n`npm test`, `domains/`';
+  expect(pathsIn(text)).toEqual(['packages/assize/src/public/index.ts', 'packages/assize/src/effects/tool.ts']);
 });
 
 test('ARCHITECTURE.md names more than a hundred paths', () => {

@@ -73,7 +73,7 @@ test(`comment lines have at most ${COLUMNS_MAX} columns`, () => {
 /** The titles in test files and in the published suites of laws. */
 function titles(): { readonly file: string; readonly title: string }[] {
   return files
-    .filter(({ file }) => file.endsWith('.test.ts') || file.startsWith('src/testing/'))
+    .filter(({ file }) => file.endsWith('.test.ts') || file.startsWith('packages/testing/src/'))
     .flatMap(({ file, text }) =>
       [...text.matchAll(TITLE)].map(([, quoted, template]) => ({ file, title: quoted ?? template ?? '' })),
     );

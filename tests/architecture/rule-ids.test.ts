@@ -33,7 +33,7 @@ test('the verifier in Python has the same rules, in the same order', () => {
 });
 
 test('the sources check every rule', () => {
-  const texts = globSync('src/ledger/{entry,rules,replay}/*.ts', { cwd: root })
+  const texts = globSync('packages/assize/src/ledger/{entry,rules,replay}/*.ts', { cwd: root })
     .filter((file) => !file.endsWith('.test.ts'))
     .map(read);
   expect(ids.filter((id) => !texts.some((text) => text.includes(`'${id}'`)))).toEqual([]);

@@ -63,8 +63,8 @@ test('the command lists all skips and fails on one without a known reason', () =
   const run = (...names: readonly string[]) => {
     const result = (fullName: string) => ({ status: 'skipped', fullName });
     const testResults = [
-      { name: join(root, 'src/stores/memory/store.test.ts'), assertionResults: names.map(result) },
-      { name: join(root, 'src/kernel/state/draft.test.ts'), assertionResults: [{ status: 'passed', fullName: 'ran' }] },
+      { name: join(root, 'packages/assize/src/stores/memory/store.test.ts'), assertionResults: names.map(result) },
+      { name: join(root, 'packages/assize/src/kernel/state/draft.test.ts'), assertionResults: [{ status: 'passed', fullName: 'ran' }] },
     ];
     const path = join(folder, 'report.json');
     writeFileSync(path, JSON.stringify({ numPassedTests: 1, numFailedTests: 0, testResults }));
@@ -76,7 +76,7 @@ test('the command lists all skips and fails on one without a known reason', () =
   expect(run(known)).toEqual({
     status: 0,
     lines: [
-      '1 skipped, as a store in memory ends with its object: src/stores/memory/store.test.ts (1)',
+      '1 skipped, as a store in memory ends with its object: packages/assize/src/stores/memory/store.test.ts (1)',
       '1 passed, 0 failed, 1 skipped',
     ],
   });
@@ -84,7 +84,7 @@ test('the command lists all skips and fails on one without a known reason', () =
   expect(status).toBe(1);
   expect(lines.slice(1)).toEqual([
     '1 SKIPPED WITHOUT A REASON that tests/support/skips.ts has:',
-    '  src/stores/memory/store.test.ts > a law that nobody wanted',
+    '  packages/assize/src/stores/memory/store.test.ts > a law that nobody wanted',
     '1 passed, 0 failed, 2 skipped',
   ]);
 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type LedgerStore, readRow } from '#ledger';
 import { seededRandom } from '#oracle';
 import type { Ruling, Trajectory } from '#runtime';
-import { batchOf, blobOf, chainOf, entryAfter } from '../../src/testing/store-rows.ts';
+import { batchOf, blobOf, chainOf, entryAfter } from '../../packages/testing/src/store-rows.ts';
 import { allEntries, type DeskState, desk, type Fault, FaultyStore, soundState } from '../support/ledger/desk.ts';
 import { intent, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { onEveryStore } from '../support/ledger/stores.ts';

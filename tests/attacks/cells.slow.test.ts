@@ -3,7 +3,7 @@ import { copyFileSync, rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { type Cell, reportCheckpoint, tenantOf } from '#cells';
 import { openStore, sealKeys } from '#stores';
-import { FORWARDED } from '../../src/server/routing/forward-mark.ts';
+import { FORWARDED } from '../../packages/server/src/routing/forward-mark.ts';
 import { deployment } from '../support/cells/deployment.ts';
 import { callOperation, pay, succeed } from '../support/server/calling.ts';
 import { type Answered, ROOT, start, type TestServer } from '../support/server/serving.ts';

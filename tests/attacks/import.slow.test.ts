@@ -11,7 +11,7 @@ import { inTillFolder } from '../support/process/budget-folder.ts';
 const here = inTillFolder();
 const { assize, json, file, till } = here;
 const read = (name: string): Buffer => readFileSync(join(here.folder, name));
-const MAIN = join(import.meta.dirname, '../../src/cli/main.ts');
+const MAIN = join(import.meta.dirname, '../../packages/cli/src/main.ts');
 const INTO = ['--store', 'sqlite:./into.db'];
 
 /**

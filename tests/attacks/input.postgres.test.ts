@@ -13,7 +13,7 @@ import { exportLines, importLines, integrateLog, readRow } from '#ledger';
 import type { Ruling, Trajectory } from '#runtime';
 import type { Store } from '#stores';
 import { smallWorld } from '../../domains/airline/testing/small-world.ts';
-import { batchOf, blobOf, entryAfter } from '../../src/testing/store-rows.ts';
+import { batchOf, blobOf, entryAfter } from '../../packages/testing/src/store-rows.ts';
 import { type DeskState, desk, soundState } from '../support/ledger/desk.ts';
 import { intent, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { onEveryStore, type Place } from '../support/ledger/stores.ts';

@@ -6,7 +6,7 @@
 import { describe, expect, test } from 'vitest';
 import { hashText } from '#canon';
 import { type Store, StoreError } from '#stores';
-import { batchOf, blobOf, chainOf, entryAfter } from '../../src/testing/store-rows.ts';
+import { batchOf, blobOf, chainOf, entryAfter } from '../../packages/testing/src/store-rows.ts';
 import { onEveryDatabase, type Place } from '../support/ledger/stores.ts';
 
 /** An attack: its name, its statements, and the object that the refusal names. */

@@ -14,7 +14,7 @@ import { formatVerifierKey, type SignerKey, signerKey } from '#merkle';
 import { auditCheckpoints, fileSink, httpWitness, makeCheckpoint, verifyStore } from '#runtime';
 import { openStore, type Store } from '#stores';
 import { WitnessFile, witnessServer } from '#witness';
-import { batchOf } from '../../src/testing/store-rows.ts';
+import { batchOf } from '../../packages/testing/src/store-rows.ts';
 import { allEntries, desk } from '../support/ledger/desk.ts';
 import { intent, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { type Databases, onEveryDatabase, type Place } from '../support/ledger/stores.ts';

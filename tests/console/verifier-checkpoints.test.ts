@@ -9,7 +9,7 @@ import { readKey } from '../../console/verify/log/key.ts';
 import { Leaves } from '../../console/verify/log/leaves.ts';
 import { continues } from '../../console/verify/log/tree.ts';
 import { kindOf, reasonFor } from '../../console/verify/page/file-kind.ts';
-import { formatCheckpoint } from '../../src/merkle/checkpoint.ts';
+import { formatCheckpoint } from '../../packages/assize/src/merkle/checkpoint.ts';
 import { LOG, ORIGIN, STRANGER, signedNote, WITNESSES } from '../support/ledger/merkle-fixtures.ts';
 import { NaiveTree } from '../support/models/naive-tree.ts';
 

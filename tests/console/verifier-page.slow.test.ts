@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { bundleVerifiers, consoleSources } from '../../src/cli/files/built-console.ts';
+import { bundleVerifiers, consoleSources } from '../../packages/cli/src/files/built-console.ts';
 
 const root = join(import.meta.dirname, '../..');
 const { page } = (await bundleVerifiers()) as { readonly page: string };

@@ -13,7 +13,7 @@ import { type EntryRow, entryRow, exportLines, integrateLog, type Payload, readE
 import { leafHash, signerKey } from '#merkle';
 import { fileSink, fsck, makeCheckpoint, readCheckpoint } from '#runtime';
 import { openStore } from '#stores';
-import { ExportReader } from '../../src/ledger/export/read.ts';
+import { ExportReader } from '../../packages/assize/src/ledger/export/read.ts';
 import { ChainWriter, commitMembers, rejectionMembers, rootMembers, second } from '../support/ledger/rows.ts';
 import { openUnguarded } from '../support/ledger/unguarded.ts';
 import { someOf } from '../support/some-of.ts';

@@ -7,7 +7,7 @@ import { isAssizeError } from '#base';
 import { createOracle, seededRandom } from '#oracle';
 import type { AssertInput, Memory } from '#runtime';
 import { openStore } from '#stores';
-import { seededNumbers } from '../../src/testing/faults.ts';
+import { seededNumbers } from '../../packages/testing/src/faults.ts';
 import { clinic } from '../support/clinic/clinic.ts';
 import { HandClock, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { say } from './process-output.ts';

@@ -8,7 +8,7 @@ import type { Witness } from '#memory';
 import { createOracle, seededRandom } from '#oracle';
 import { type AssertInput, checkMemory, type Judge, type Memory, rebuildMemory, verifyStore } from '#runtime';
 import type { Store } from '#stores';
-import { seededNumbers } from '../../src/testing/faults.ts';
+import { seededNumbers } from '../../packages/testing/src/faults.ts';
 import { bundled } from '../support/bundled.ts';
 import { cases } from '../support/cases.ts';
 import { clinic } from '../support/clinic/clinic.ts';

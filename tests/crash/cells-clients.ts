@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { seededNumbers } from '../../src/testing/faults.ts';
+import { seededNumbers } from '../../packages/testing/src/faults.ts';
 import { AGENTS_PER_TENANT, type CellOrder, cellOrder, TENANTS } from './cells-orders.ts';
 import { ask } from './serve-clients.ts';
 import { agentName } from './serve-orders.ts';

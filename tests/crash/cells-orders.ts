@@ -1,5 +1,5 @@
 import type { MoveStep } from '#cells';
-import { seededNumbers } from '../../src/testing/faults.ts';
+import { seededNumbers } from '../../packages/testing/src/faults.ts';
 
 // The deployment that its server processes share with the test: each cell is named by its fault.
 

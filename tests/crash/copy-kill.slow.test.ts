@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 import { openSqlite } from '#stores';
-import { CHECKPOINT_PAGES } from '../../src/stores/sqlite/writer/group-commit.ts';
+import { CHECKPOINT_PAGES } from '../../packages/assize/src/stores/sqlite/writer/group-commit.ts';
 import { bundled } from '../support/bundled.ts';
 import { CHARACTERS, textOf } from './long-text.ts';
 

@@ -1,7 +1,7 @@
 // A process that writes long texts to a SQLite file, several concurrently:
 // `node copy-writer.ts <path>`. It prints each answered entry, and writes until it is killed.
 import { openSqlite } from '#stores';
-import { batchOf, entryAfter } from '../../src/testing/store-rows.ts';
+import { batchOf, entryAfter } from '../../packages/testing/src/store-rows.ts';
 import { textOf } from './long-text.ts';
 import { say } from './process-output.ts';
 

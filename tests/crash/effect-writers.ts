@@ -3,9 +3,9 @@
 // transactions in its own trajectory until the process is killed. It prints `sent <epoch> <entry>`,
 // commits the entry with the effects, prints `committed <epoch>`, ends the transaction and prints
 // `ended <epoch>`.
-import { openSqlite } from '../../src/stores/sqlite/index.ts';
-import { writeOf } from '../../src/testing/effect-rows.ts';
-import { batchOf, entryAfter } from '../../src/testing/store-rows.ts';
+import { openSqlite } from '../../packages/assize/src/stores/sqlite/index.ts';
+import { writeOf } from '../../packages/testing/src/effect-rows.ts';
+import { batchOf, entryAfter } from '../../packages/testing/src/store-rows.ts';
 import { say } from './process-output.ts';
 
 const [path, writers] = process.argv.slice(2) as [string, string];

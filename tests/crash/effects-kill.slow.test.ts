@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, expect, test } from 'vitest';
 import { openSqlite, type SqliteStore } from '#stores';
-import { keyOf, loggedOf, writeOf } from '../../src/testing/effect-rows.ts';
-import { seededNumbers } from '../../src/testing/faults.ts';
+import { keyOf, loggedOf, writeOf } from '../../packages/testing/src/effect-rows.ts';
+import { seededNumbers } from '../../packages/testing/src/faults.ts';
 import { bundled } from '../support/bundled.ts';
 import { cases } from '../support/cases.ts';
 

@@ -7,7 +7,7 @@ import { isAssizeError } from '#base';
 import { exportLines, type FactStore, importLines, integrateLog, type LedgerStore } from '#ledger';
 import { checkMemory, fsck, rebuildMemory, verifyStore } from '#runtime';
 import { openStore, type Store } from '#stores';
-import { faultyStore } from '../../src/testing/faulty-store.ts';
+import { faultyStore } from '../../packages/testing/src/faulty-store.ts';
 import { clinic } from '../support/clinic/clinic.ts';
 import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { onEveryDatabase, type Place } from '../support/ledger/stores.ts';
@@ -136,7 +136,7 @@ onEveryDatabase(({ newPlace }) => {
     for (const space of ['away', 'far']) {
       const lines = await exported(space, FACTS);
       // The option writes while it reads; otherwise the command first verifies the whole export.
-      const main = join(import.meta.dirname, '../../src/cli/main.ts');
+      const main = join(import.meta.dirname, '../../packages/cli/src/main.ts');
       const child = spawn(process.execPath, [main, 'import', '--keep-invalid'], {
         env: { ...process.env, ASSIZE_STORE: place.url },
         stdio: ['pipe', 'ignore', 'inherit'],

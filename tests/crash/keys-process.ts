@@ -7,7 +7,7 @@ import { openSync, writeSync } from 'node:fs';
 import { z } from 'zod';
 import { declareTool } from '#effects';
 import { openStore } from '#stores';
-import { seededNumbers } from '../../src/testing/faults.ts';
+import { seededNumbers } from '../../packages/testing/src/faults.ts';
 import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { tally } from '../support/tools/effect-sink.ts';
 

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { EntryRow, LedgerStore } from '#ledger';
-import { checkHistory, type HistoryReport, type Operation } from '../../src/testing/history.ts';
-import { blobOf } from '../../src/testing/store-rows.ts';
+import { checkHistory, type HistoryReport, type Operation } from '../../packages/testing/src/history.ts';
+import { blobOf } from '../../packages/testing/src/store-rows.ts';
 import type { Sent } from './writer-process.ts';
 
 /**

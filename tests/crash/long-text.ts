@@ -1,5 +1,5 @@
 import type { BlobRow } from '#ledger';
-import { blobOf } from '../../src/testing/store-rows.ts';
+import { blobOf } from '../../packages/testing/src/store-rows.ts';
 
 export const CHARACTERS = 60_000;
 

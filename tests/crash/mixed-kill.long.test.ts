@@ -8,7 +8,7 @@ import type { Json } from '#base';
 import { Replayer } from '#ledger';
 import { Assize, deepReplay, fsck, rebuildMemory } from '#runtime';
 import type { Store } from '#stores';
-import { seededNumbers } from '../../src/testing/faults.ts';
+import { seededNumbers } from '../../packages/testing/src/faults.ts';
 import { bundled } from '../support/bundled.ts';
 import { cases } from '../support/cases.ts';
 import { payloads } from '../support/ledger/desk.ts';

@@ -1,6 +1,6 @@
 import type { Delivery, Reversibility, Sink } from '#effects';
 import { type ActionSpec, defineDomain } from '#kernel';
-import { seededNumbers } from '../../src/testing/faults.ts';
+import { seededNumbers } from '../../packages/testing/src/faults.ts';
 import { clinic } from '../support/clinic/clinic.ts';
 import { writFor } from '../support/ledger/runtime.ts';
 import { attended } from '../support/tools/ledger-with-effects.ts';

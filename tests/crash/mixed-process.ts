@@ -10,7 +10,7 @@ import { type CallContext, declareTool, type Tool } from '#effects';
 import { createOracle } from '#oracle';
 import { Assize, type Memory, type Ruling, type Trajectory, type Transaction, type UnresolvedEffect } from '#runtime';
 import { openStore } from '#stores';
-import { seededNumbers } from '../../src/testing/faults.ts';
+import { seededNumbers } from '../../packages/testing/src/faults.ts';
 import { operator, operatorWrit, RECOVERY_KEY } from '../support/ledger/runtime.ts';
 import {
   aboutOf,

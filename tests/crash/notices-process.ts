@@ -3,10 +3,10 @@
  * the id of each proposal that waits, after its commit. With COUNT 0 it only sends.
  */
 import { openStore } from '#stores';
-import { decidersIn } from '../../src/server/notices/mail/deciders-in.ts';
-import { NoticeSender } from '../../src/server/notices/notice-sender.ts';
-import { openProposalsIn } from '../../src/server/notices/open-proposals.ts';
-import { receiversOf } from '../../src/server/notices/receivers.ts';
+import { decidersIn } from '../../packages/server/src/notices/mail/deciders-in.ts';
+import { NoticeSender } from '../../packages/server/src/notices/notice-sender.ts';
+import { openProposalsIn } from '../../packages/server/src/notices/open-proposals.ts';
+import { receiversOf } from '../../packages/server/src/notices/receivers.ts';
 import { desk, pay, waiting } from '../support/ledger/payments-desk.ts';
 import { runtimeOver } from '../support/ledger/runtime.ts';
 import { say } from './process-output.ts';

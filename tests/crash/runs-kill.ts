@@ -3,7 +3,7 @@ import { expect, onTestFinished } from 'vitest';
 import { type DurableRun, RunRecords, replayRun } from '#agents';
 import { verifyStore } from '#runtime';
 import { openStore, type Store } from '#stores';
-import { seededNumbers } from '../../src/testing/faults.ts';
+import { seededNumbers } from '../../packages/testing/src/faults.ts';
 import { approveAll, clerk, errandRuntime, errands, payTool } from '../support/ledger/errands.ts';
 import { operator } from '../support/ledger/runtime.ts';
 import type { PostgresServer } from '../support/postgres/index.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { seededNumbers } from '../../src/testing/faults.ts';
+import { seededNumbers } from '../../packages/testing/src/faults.ts';
 import { COUNSELORS, type Order, orderOf } from './serve-orders.ts';
 
 /** Pause before the repetition of a request without an answer. */

@@ -4,7 +4,7 @@ import { integrateLog, Replayer } from '#ledger';
 import { fsck, verifyStore } from '#runtime';
 import type { Store } from '#stores';
 import { percentile } from '../../bench/measure.ts';
-import { seededNumbers } from '../../src/testing/faults.ts';
+import { seededNumbers } from '../../packages/testing/src/faults.ts';
 import { payloads } from '../support/ledger/desk.ts';
 import type { Place } from '../support/ledger/stores.ts';
 import { Outside } from './outside.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { generateKeys, type KeyPair } from '#canon';
 import { type CallContext, declareTool, type Sink, type Tool } from '#effects';
 import { call, defineDomain, pass, reject } from '#kernel';
-import { seededNumbers } from '../../src/testing/faults.ts';
+import { seededNumbers } from '../../packages/testing/src/faults.ts';
 
 // Definitions that the served processes share with the test that kills them.
 

@@ -6,9 +6,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isAssizeError } from '#base';
 import { type Batch, type CommitResult, type EntryRow, entryRow, type Payload } from '#ledger';
-import { openPostgres, type PostgresStore } from '../../src/stores/postgres/index.ts';
-import { seededNumbers } from '../../src/testing/faults.ts';
-import { batchOf, blobOf } from '../../src/testing/store-rows.ts';
+import { openPostgres, type PostgresStore } from '../../packages/postgres/src/index.ts';
+import { seededNumbers } from '../../packages/testing/src/faults.ts';
+import { batchOf, blobOf } from '../../packages/testing/src/store-rows.ts';
 import { rejectionMembers, rootMembers, second } from '../support/ledger/rows.ts';
 import { now, say } from './process-output.ts';
 

@@ -2,7 +2,7 @@
  * Definitions shared by the process that runs random orders on a server's tables, and the test that
  * kills it and reads the tables.
  */
-import { seededNumbers } from '../../src/testing/faults.ts';
+import { seededNumbers } from '../../packages/testing/src/faults.ts';
 
 export const AT_ONCE = 4;
 export const ACCOUNTS = ['a', 'b', 'c'] as const;

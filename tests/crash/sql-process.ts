@@ -14,7 +14,7 @@ import { isAssizeError } from '#base';
 import { readTransaction } from '#effects';
 import type { Transaction } from '#runtime';
 import { openStore } from '#stores';
-import { readSalted } from '../../src/runtime/transactions/settle/quarantine.ts';
+import { readSalted } from '../../packages/assize/src/runtime/transactions/settle/quarantine.ts';
 import {
   type SqlConnection,
   type SqlDatabase,
@@ -22,7 +22,7 @@ import {
   type SqlToolOptions,
   sqlReader,
   sqlTool,
-} from '../../src/tools/sql/index.ts';
+} from '../../packages/tools/src/sql/index.ts';
 import { operatorWrit, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { orders } from '../support/tools/orders.ts';
 import { AT_ONCE, type Op, orderOf, type ProcessLine, type UnresolvedTransaction } from './sql-orders.ts';

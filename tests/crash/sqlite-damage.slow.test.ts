@@ -6,7 +6,7 @@ import { isAssizeError } from '#base';
 import type { EntryRow } from '#ledger';
 import { verifyStore } from '#runtime';
 import { openSqlite, type SqliteStore } from '#stores';
-import { seededNumbers } from '../../src/testing/faults.ts';
+import { seededNumbers } from '../../packages/testing/src/faults.ts';
 import { cases } from '../support/cases.ts';
 import { desk } from '../support/ledger/desk.ts';
 import { intent, runtimeOver, writFor } from '../support/ledger/runtime.ts';

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { EntryRow } from '#ledger';
 import { openSqlite, type SqliteStore } from '#stores';
-import type { Operation } from '../../src/testing/history.ts';
-import { batchOf, entryAfter } from '../../src/testing/store-rows.ts';
+import type { Operation } from '../../packages/testing/src/history.ts';
+import { batchOf, entryAfter } from '../../packages/testing/src/store-rows.ts';
 import { entriesOf, expectBlobs, expectSound } from './ledger-check.ts';
 import { WriterProcess } from './writer-process.ts';
 

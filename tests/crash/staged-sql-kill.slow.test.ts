@@ -8,7 +8,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { openStore } from '#stores';
-import { EFFECTS_TABLE } from '../../src/tools/sql/index.ts';
+import { EFFECTS_TABLE } from '../../packages/tools/src/sql/index.ts';
 import { bundled } from '../support/bundled.ts';
 import { allEntries } from '../support/ledger/desk.ts';
 import { runtimeOver } from '../support/ledger/runtime.ts';

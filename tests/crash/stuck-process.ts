@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { isAssizeError } from '#base';
 import { type Domain, defineDomain } from '#kernel';
 import { openStore } from '#stores';
-import { Watchdog } from '../../src/server/watchdog/watchdog.ts';
+import { Watchdog } from '../../packages/server/src/watchdog/watchdog.ts';
 import { intent, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { say } from './process-output.ts';
 

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { openStore } from '#stores';
-import { seededNumbers } from '../../src/testing/faults.ts';
+import { seededNumbers } from '../../packages/testing/src/faults.ts';
 import { bundled } from '../support/bundled.ts';
 import { cases } from '../support/cases.ts';
 import { runtimeOver } from '../support/ledger/runtime.ts';

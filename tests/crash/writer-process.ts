@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { Append, Operation } from '../../src/testing/history.ts';
+import type { Append, Operation } from '../../packages/testing/src/history.ts';
 
 /** A batch as its writer sent it. */
 export interface Sent extends Append {

@@ -5,9 +5,9 @@
 // `writer-process.ts` reads it.
 import { isAssizeError } from '#base';
 import type { Batch, CommitResult, EntryRow } from '#ledger';
-import { openSqlite, type SqliteStore } from '../../src/stores/sqlite/index.ts';
-import { seededNumbers } from '../../src/testing/faults.ts';
-import { batchOf, blobOf, entryAfter } from '../../src/testing/store-rows.ts';
+import { openSqlite, type SqliteStore } from '../../packages/assize/src/stores/sqlite/index.ts';
+import { seededNumbers } from '../../packages/testing/src/faults.ts';
+import { batchOf, blobOf, entryAfter } from '../../packages/testing/src/store-rows.ts';
 import { now, say } from './process-output.ts';
 
 const [path, writers] = process.argv.slice(2) as [string, string];

@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { openStore } from '#stores';
-import { batchOf, blobOf, chainOf, entryAfter } from '../../src/testing/store-rows.ts';
+import { batchOf, blobOf, chainOf, entryAfter } from '../../packages/testing/src/store-rows.ts';
 
 const SECRET = 'zq7wkx';
 /** Files above 8 MiB are rewritten in a thread. */

@@ -12,9 +12,9 @@ import { builtPackage } from '../support/built.ts';
 
 const root = join(import.meta.dirname, '../..');
 const THREADS = {
-  'checkpointer-worker': 'src/stores/sqlite/writer/checkpointer-worker.ts',
-  'parallel-reader-worker': 'src/stores/parallel-reader-worker.ts',
-  'rewrite-worker': 'src/stores/sqlite/writer/rewrite-worker.ts',
+  'checkpointer-worker': 'packages/assize/src/stores/sqlite/writer/checkpointer-worker.ts',
+  'parallel-reader-worker': 'packages/assize/src/stores/parallel-reader-worker.ts',
+  'rewrite-worker': 'packages/assize/src/stores/sqlite/writer/rewrite-worker.ts',
 };
 
 test.each<[string, 'esm' | 'cjs', Record<string, string>, number]>([

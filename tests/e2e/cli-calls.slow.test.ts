@@ -9,7 +9,7 @@ import { type Gate, openGate } from '#calls';
 import { SHOP_RULES } from '../support/gated-shop.ts';
 import { type Ended, runCommand } from '../support/process/command.ts';
 
-const CALLS = pathToFileURL(join(import.meta.dirname, '../../src/calls/index.ts')).href;
+const CALLS = pathToFileURL(join(import.meta.dirname, '../../packages/gate/src/calls/index.ts')).href;
 
 const PAY = { run: 'r1', id: 'c1', tool: 'pay', args: { to: 'bob', cents: 5 } };
 /** Pays, and is killed before the report. Its clock is behind by the minutes of its argument. */

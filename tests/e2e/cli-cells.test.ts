@@ -11,7 +11,7 @@ import { systemClock } from '#oracle';
 import { Assize } from '#runtime';
 import { credentialsOf } from '#server';
 import { openStore } from '#stores';
-import { OfficeWrits } from '../../src/server/principals/office-writs.ts';
+import { OfficeWrits } from '../../packages/server/src/principals/office-writs.ts';
 import { runCommand } from '../support/process/command.ts';
 import { till } from '../support/server/till.ts';
 

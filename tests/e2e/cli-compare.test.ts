@@ -14,7 +14,7 @@ const AGENTS = `export const agents = ['A', 'B'].map((agent, i) => ({
   role: { name: 'spender', params: { agent } },
   decide: ({ spent = {} }) => spent[agent] === undefined ? { action: 'spend', args: { amount: [45_000, 60_000][i] } } : 'done',
 }));\n`;
-const ARCHITECTURES = `import { architecture } from 'assize/unstable/architectures';
+const ARCHITECTURES = `import { architecture } from '@assize/agents/unstable/architectures';
 export const architectures = [architecture({ name: 'a \\u001b[31mcoin', adjudicator: () => ({ verdict: 'reject', reason: 'tails' }) })];\n`;
 /** Its rule is impure: it lets the kernel commit what it refuses elsewhere. */
 const IMPURE = `import { defineDomain, pass, reject } from 'assize';

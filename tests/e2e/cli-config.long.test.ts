@@ -11,8 +11,8 @@ const at = (path: string): string => pathToFileURL(join(root, path)).href;
 
 /** An action with a tool call, a policy that denies an action, and two agents. */
 const CONFIG = `
-import { call, defineConfig, defineDomain, pass, reject, ruleTable } from '${at('src/public/index.ts')}';
-import { declareTool } from '${at('src/public/effects.ts')}';
+import { call, defineConfig, defineDomain, pass, reject, ruleTable } from '${at('packages/assize/src/public/index.ts')}';
+import { declareTool } from '${at('packages/assize/src/public/effects.ts')}';
 import { z } from '${at('node_modules/zod/index.js')}';
 import { appendFileSync } from 'node:fs';
 console.log('a print of the config');
@@ -59,7 +59,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 function assize(given: readonly string[], { cwd = folder, env = {} }: { cwd?: string; env?: object } = {}) {
   const { ASSIZE_STORE: _store, ASSIZE_ROOT_KEY: _key, ASSIZE_ROOT_KEY_FILE: _file, ...rest } = process.env;
-  const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, 'src/cli/main.ts'), ...given], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, 'packages/cli/src/main.ts'), ...given], {
     cwd,
     env: { ...rest, NO_COLOR: '1', NOTES: notes, ...env },
     encoding: 'utf8',

@@ -75,7 +75,7 @@ await store.close();
 function assize(copy: string, ...args: string[]): Promise<Ended> {
   const { ASSIZE_STORE: _, ...inherited } = process.env;
   const env = { ...inherited, NO_COLOR: '1' };
-  const given = [join(copy, 'src/cli/main.ts'), ...args, '--store', 'sqlite:./world.db'];
+  const given = [join(copy, 'packages/cli/src/main.ts'), ...args, '--store', 'sqlite:./world.db'];
   return endOf(spawn(process.execPath, given, { cwd: project, env, stdio: ['ignore', 'pipe', 'pipe'] }));
 }
 

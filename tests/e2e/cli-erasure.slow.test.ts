@@ -11,8 +11,8 @@ import { keysOf } from '../support/ledger/rows.ts';
 import { type Ended, endOf, runCommand } from '../support/process/command.ts';
 
 const root = join(import.meta.dirname, '../..');
-const assizeModule = pathToFileURL(join(root, 'src/public/index.ts'));
-const main = join(root, 'src/cli/main.ts');
+const assizeModule = pathToFileURL(join(root, 'packages/assize/src/public/index.ts'));
+const main = join(root, 'packages/cli/src/main.ts');
 const anchor = keysOf(31);
 
 /**

@@ -9,7 +9,7 @@ import { keysOf } from '../support/ledger/rows.ts';
 import { type Ended, runCommand } from '../support/process/command.ts';
 
 const root = join(import.meta.dirname, '../..');
-const assizeModule = pathToFileURL(join(root, 'src/public/index.ts'));
+const assizeModule = pathToFileURL(join(root, 'packages/assize/src/public/index.ts'));
 const anchor = keysOf(43);
 
 const WARD = `

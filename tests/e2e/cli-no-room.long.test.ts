@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { inTillFolder } from '../support/process/budget-folder.ts';
 import { type Ended, endOf } from '../support/process/command.ts';
 
-const main = join(import.meta.dirname, '../../src/cli/main.ts');
+const main = join(import.meta.dirname, '../../packages/cli/src/main.ts');
 const here = inTillFolder();
 const { assize, file, till } = here;
 

@@ -1,7 +1,7 @@
 /** Every command of the CLI gets a store URL with a password, and prints the password nowhere. */
 import { Command } from 'commander';
 import { expect, test } from 'vitest';
-import { ASSIZE } from '../../src/cli/program.ts';
+import { ASSIZE } from '../../packages/cli/src/program.ts';
 import { withPostgres } from '../support/postgres/index.ts';
 import { inTillFolder } from '../support/process/budget-folder.ts';
 import { type Ended, runCommand, runLoaded } from '../support/process/command.ts';

@@ -10,11 +10,11 @@ import { openUnguarded } from '../support/ledger/unguarded.ts';
 import { type Ended, endOf, runCommand } from '../support/process/command.ts';
 
 const root = join(import.meta.dirname, '../..');
-const main = join(root, 'src/cli/main.ts');
+const main = join(root, 'packages/cli/src/main.ts');
 
 /** A till: payments over 100 need the boss, more than a cap in all is refused. */
 const TILL = (version: string, cap: number): string => `
-import { defineDomain, escalate, pass, reject } from '${pathToFileURL(join(root, 'src/public/index.ts'))}';
+import { defineDomain, escalate, pass, reject } from '${pathToFileURL(join(root, 'packages/assize/src/public/index.ts'))}';
 import { z } from '${pathToFileURL(join(root, 'node_modules/zod/index.js'))}';
 export const till = defineDomain({
   name: 'till',
@@ -43,8 +43,8 @@ export const till = defineDomain({
 `;
 /** Ten minutes pass between two payments; two of them are made in the same second. */
 const MAKE_LEDGER = `
-import { Assize, generateKeys, issueWrit, openStore } from '${pathToFileURL(join(root, 'src/public/index.ts'))}';
-import { writeAnchors } from '${pathToFileURL(join(root, 'src/cli/store/anchors.ts'))}';
+import { Assize, generateKeys, issueWrit, openStore } from '${pathToFileURL(join(root, 'packages/assize/src/public/index.ts'))}';
+import { writeAnchors } from '${pathToFileURL(join(root, 'packages/cli/src/store/anchors.ts'))}';
 import { till } from './till.ts';
 const store = await openStore('sqlite:./till.db');
 const keys = generateKeys();
@@ -279,7 +279,7 @@ describe('diff', () => {
 
   test('of long ways shows their beginning, and as JSON all of it', async () => {
     const more = `
-import { Assize, generateKeys, issueWrit, openStore } from '${pathToFileURL(join(root, 'src/public/index.ts'))}';
+import { Assize, generateKeys, issueWrit, openStore } from '${pathToFileURL(join(root, 'packages/assize/src/public/index.ts'))}';
 import { till } from './till.ts';
 const store = await openStore('sqlite:./long.db');
 const { publicKey, privateKey } = generateKeys();

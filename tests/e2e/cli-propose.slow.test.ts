@@ -9,8 +9,8 @@ import { type Ended, runCommand } from '../support/process/command.ts';
 const root = join(import.meta.dirname, '../..');
 const STORE = 'sqlite:./claims.db';
 const DOMAIN = `
-import { call, defineDomain, escalate, pass, reject } from '${pathToFileURL(join(root, 'src/public/index.ts'))}';
-import { DidNothing, declareTool } from '${pathToFileURL(join(root, 'src/public/effects.ts'))}';
+import { call, defineDomain, escalate, pass, reject } from '${pathToFileURL(join(root, 'packages/assize/src/public/index.ts'))}';
+import { DidNothing, declareTool } from '${pathToFileURL(join(root, 'packages/assize/src/public/effects.ts'))}';
 import { z } from '${pathToFileURL(join(root, 'node_modules/zod/index.js'))}';
 import { appendFileSync } from 'node:fs';
 export const bank = declareTool({

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { FRAMEWORKS } from '#compliance';
 import { OPERATIONS } from '#server';
-import { ASSIZE } from '../../src/cli/program.ts';
+import { ASSIZE } from '../../packages/cli/src/program.ts';
 import { type Ended, runCommand } from '../support/process/command.ts';
 
 const store = 'sqlite:./assize-demo.db';

@@ -10,10 +10,10 @@ import { completion, message, STUB_KEY, StubProvider, type StubReply } from '../
 import { type Ended, endOf, runCommand, startCommand } from '../support/process/command.ts';
 
 const root = join(import.meta.dirname, '../..');
-const MAIN = join(root, 'src/cli/main.ts');
+const MAIN = join(root, 'packages/cli/src/main.ts');
 const STORE = 'sqlite:./claims.db';
 const FILE = `
-import { defineDomain, pass, reject } from '${pathToFileURL(join(root, 'src/public/index.ts'))}';
+import { defineDomain, pass, reject } from '${pathToFileURL(join(root, 'packages/assize/src/public/index.ts'))}';
 import { z } from '${pathToFileURL(join(root, 'node_modules/zod/index.js'))}';
 export const domain = defineDomain({
   name: 'claims',

@@ -62,7 +62,7 @@ test.skipIf(process.platform === 'win32')(
   async () => {
     const script = `umask 0; for each in "demo --store sqlite:./s.db" "export --store sqlite:./s.db --out x.jsonl" \\
     "backup b.db --store sqlite:./s.db" "keys new log.example --store sqlite:./s.db" "checkpoint --store sqlite:./s.db" \\
-    "import x.jsonl --store sqlite:./i.db"; do ${process.execPath} ${join(import.meta.dirname, '../../src/cli/main.ts')} $each || exit; done`;
+    "import x.jsonl --store sqlite:./i.db"; do ${process.execPath} ${join(import.meta.dirname, '../../packages/cli/src/main.ts')} $each || exit; done`;
     const child = spawn('sh', ['-c', script], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
     const [code] = await once(child, 'exit');
     const modes = Object.fromEntries(

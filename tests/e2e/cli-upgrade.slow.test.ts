@@ -10,7 +10,7 @@ const { assize, json, refused, file, till, anchorKey, entries } = here;
 
 /** A version of the till's domain. `more`: what differs. */
 const version = (n: number, more: string, exports = ''): string => `
-import { defineDomain, escalate, invariant, pass, reject } from '${pathToFileURL(join(root, 'src/public/index.ts'))}';
+import { defineDomain, escalate, invariant, pass, reject } from '${pathToFileURL(join(root, 'packages/assize/src/public/index.ts'))}';
 import { z } from '${pathToFileURL(join(root, 'node_modules/zod/index.js'))}';
 import { till as first } from './till.ts';
 const rules = first.rules.map(({ spec }) => spec);

@@ -15,7 +15,7 @@ import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { type Ended, endOf, runCommand } from '../support/process/command.ts';
 
 const STORE = 'sqlite:./a.db';
-const main = join(import.meta.dirname, '../../src/cli/main.ts');
+const main = join(import.meta.dirname, '../../packages/cli/src/main.ts');
 const anchor = generateKeys(new Uint8Array(32).fill(7));
 const lead = keysOf(11);
 const helper = keysOf(12);

@@ -16,7 +16,7 @@ function ran(of: string): { readonly printed: readonly string[]; readonly shown:
   const { folder } = guideDriver();
   mkdirSync(join(folder, 'bin'));
   const assize = join(folder, 'bin/assize');
-  writeFileSync(assize, `#!/bin/sh\nexec "${process.execPath}" "${join(root, 'src/cli/main.ts')}" "$@"\n`);
+  writeFileSync(assize, `#!/bin/sh\nexec "${process.execPath}" "${join(root, 'packages/cli/src/main.ts')}" "$@"\n`);
   chmodSync(assize, 0o755);
   for (const { info, text } of blocks) {
     const [, file] = info.split(' ');

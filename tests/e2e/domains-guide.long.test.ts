@@ -107,7 +107,7 @@ console.log(JSON.stringify(rulings.map(({ ruling }) => ruling)));
 `;
 
 const USE_BUSY = `
-import { checkDomain } from 'assize/testing';
+import { checkDomain } from '@assize/testing';
 import { busy } from './busy.ts';
 
 const rulings = await lending(busy, [

@@ -39,7 +39,7 @@ beforeAll(() => {
   folder = mkdtempSync(join(root, 'dist-guide-'));
   mkdirSync(join(folder, 'bin'));
   const command = join(folder, 'bin/assize');
-  writeFileSync(command, `#!/bin/sh\nexec "${process.execPath}" "${join(root, 'src/cli/main.ts')}" "$@"\n`);
+  writeFileSync(command, `#!/bin/sh\nexec "${process.execPath}" "${join(root, 'packages/cli/src/main.ts')}" "$@"\n`);
   chmodSync(command, 0o755);
   writeFiles(PAGE, folder);
   shell(code('sh'));

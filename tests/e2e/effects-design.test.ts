@@ -14,7 +14,7 @@ const page = readFileSync(join(root, 'docs/design/effects.md'), 'utf8');
 
 /** The string literals of a type, from its source file. */
 function literals(file: string, type: string): string[] {
-  const text = readFileSync(join(root, 'src/effects', file), 'utf8');
+  const text = readFileSync(join(root, 'packages/assize/src/effects', file), 'utf8');
   const declared = new RegExp(`^export type ${type} =([\\s\\S]*?);$`, 'm').exec(text)?.[1] ?? '';
   return [...declared.matchAll(/'([a-z_]+)'/g)].map(([, name]) => name as string);
 }
@@ -34,7 +34,7 @@ test.each([
 });
 
 test('names each record of the effect log, and its fields', () => {
-  const log = readFileSync(join(root, 'src/effects/log.ts'), 'utf8');
+  const log = readFileSync(join(root, 'packages/assize/src/effects/log.ts'), 'utf8');
   const declared = /^export type LogRecord =([\s\S]*?^ {2}\| \{ readonly is: 'settled'.*?;)$/m.exec(log)?.[1] ?? '';
   const names = [...declared.matchAll(/is: ((?:'[a-z_]+'(?: \| )?)+)/g)].flatMap(([, is]) => is!.match(/[a-z_]+/g)!);
   expect(names).toHaveLength(19);

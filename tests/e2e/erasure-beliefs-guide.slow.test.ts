@@ -52,7 +52,7 @@ test.each(blockOf('erasure-facts.md', 'sh believed').trimEnd().split('\n'))('%s'
     );
     writeFileSync(join(folder, 'operator.key'), operator.privateKey);
     writeFileSync(join(folder, 'ward.db.anchors.json'), JSON.stringify([operator.publicKey]));
-    const assize = `assize() { "${process.execPath}" "${join(root, 'src/cli/main.ts')}" "$@"; }`;
+    const assize = `assize() { "${process.execPath}" "${join(root, 'packages/cli/src/main.ts')}" "$@"; }`;
     const said = execFileSync('sh', ['-euc', `${assize}\n${command.replace('CLAIM', weight!.lineage)}`], {
       cwd: folder,
       encoding: 'utf8',

@@ -17,7 +17,7 @@ beforeEach(() => {
   here = mkdtempSync(join(tmpdir(), 'assize-guide-'));
   const command = join(here, 'bin/assize');
   mkdirSync(join(here, 'bin'));
-  writeFileSync(command, `#!/bin/sh\nexec "${process.execPath}" "${join(root, 'src/cli/main.ts')}" "$@"\n`);
+  writeFileSync(command, `#!/bin/sh\nexec "${process.execPath}" "${join(root, 'packages/cli/src/main.ts')}" "$@"\n`);
   chmodSync(command, 0o755);
   symlinkSync(join(root, 'verifiers'), join(here, 'verifiers'));
 });

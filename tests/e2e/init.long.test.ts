@@ -69,13 +69,13 @@ test('the next steps install what the folder lacks, from this package', () => {
   try {
     const installed = stepsIn(join(elsewhere, 'a'), command);
     expect(installed[1]).toMatch(/^npm install \.\.\/.*\/node_modules\/assize zod$/);
-    const clone = stepsIn(join(elsewhere, 'b'), join(root, 'src/cli/main.ts'));
+    const clone = stepsIn(join(elsewhere, 'b'), join(root, 'packages/cli/src/main.ts'));
     expect(clone.slice(1, 4)).toEqual([
       expect.stringMatching(/^npm --prefix (\S+) run build && npm pack \1\/dist$/),
       `npm install ./assize-${VERSION}.tgz zod`,
       'npm install --save-dev node@24 typescript @types/node vitest fast-check',
     ]);
-    expect(stepsIn(join(root, 'dist-init-test'), join(root, 'src/cli/main.ts'))[1]).toBe('npm test');
+    expect(stepsIn(join(root, 'dist-init-test'), join(root, 'packages/cli/src/main.ts'))[1]).toBe('npm test');
   } finally {
     rmSync(elsewhere, { recursive: true });
     rmSync(join(root, 'dist-init-test'), { recursive: true, force: true });

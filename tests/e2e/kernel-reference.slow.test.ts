@@ -106,16 +106,16 @@ test('every property that is named after a theorem is there', () => {
 
 test('the typed rejections are those of the kernel, in their order', () => {
   const reasons = rowsOf('reason').map(([reason]) => codesIn(reason)[0]);
-  const all = unionIn('src/kernel/judge/compiled.ts', 'readonly reason:');
+  const all = unionIn('packages/assize/src/kernel/judge/compiled.ts', 'readonly reason:');
   expect([...reasons, 'unjudged_call', 'invariant_rejected']).toEqual(all);
 });
 
 test('the kinds of rules and their options are those of the kernel', () => {
-  const kinds = [...read('src/kernel/domain/invariant.ts').matchAll(/readonly kind: '(\w+)'/g)].map(([, kind]) => kind);
+  const kinds = [...read('packages/assize/src/kernel/domain/invariant.ts').matchAll(/readonly kind: '(\w+)'/g)].map(([, kind]) => kind);
   expect(rowsOf('kind').map(([kind]) => kind)).toEqual(kinds);
   const options = rowsOf('option').map(([option]) => /\w+/.exec(codesIn(option)[0] ?? '')?.[0]);
   const declared = [
-    ...read('src/kernel/domain/spec-shape.ts').matchAll(/\b(\w+): (?:fn|INDEX|z\.\w+\(|pointers|approvals)/g),
+    ...read('packages/assize/src/kernel/domain/spec-shape.ts').matchAll(/\b(\w+): (?:fn|INDEX|z\.\w+\(|pointers|approvals)/g),
   ];
   for (const option of options)
     expect([option, declared.some(([, name]) => name === option) || option === 'approvals']).toEqual([option, true]);
@@ -123,9 +123,9 @@ test('the kinds of rules and their options are those of the kernel', () => {
 
 test('the errors are those of the kernel, the runtime and the agents', () => {
   const codes = (head: string): string[] => rowsOf(head).flatMap(([code]) => codesIn(code));
-  expect(codes('`KernelError`')).toEqual(unionIn('src/kernel/errors.ts', 'type KernelErrorCode ='));
-  expect(codes('`AgentError`')).toEqual(unionIn('src/agents/errors.ts', 'type AgentErrorCode ='));
-  const known = unionIn('src/runtime/errors.ts', 'type RuntimeErrorCode =');
+  expect(codes('`KernelError`')).toEqual(unionIn('packages/assize/src/kernel/errors.ts', 'type KernelErrorCode ='));
+  expect(codes('`AgentError`')).toEqual(unionIn('packages/agents/src/agents/errors.ts', 'type AgentErrorCode ='));
+  const known = unionIn('packages/assize/src/runtime/errors.ts', 'type RuntimeErrorCode =');
   expect(codes('`RuntimeError`').filter((code) => !known.includes(code))).toEqual([]);
 });
 
@@ -143,8 +143,8 @@ test('called methods exist, and the numbers are those of the sources', () => {
     Number(new RegExp(`const ${name} = ([\\d_]+);`).exec(read(file))?.[1]?.replaceAll('_', '')).toLocaleString('en');
   expect(page).toContain(`1 to ${kernel.APPROVALS_MAX} different people`);
   expect(page).toContain(`more than ${QUESTIONS_MAX.toLocaleString('en')} questions`);
-  expect(page).toContain(`at ${numberIn('src/kernel/errors.ts', 'DETAIL_MAX')} characters`);
-  expect(page).toContain(`at most ${numberIn('src/runtime/writer/prepared.ts', 'COMMIT_ATTEMPTS_MAX')} times`);
+  expect(page).toContain(`at ${numberIn('packages/assize/src/kernel/errors.ts', 'DETAIL_MAX')} characters`);
+  expect(page).toContain(`at most ${numberIn('packages/assize/src/runtime/writer/prepared.ts', 'COMMIT_ATTEMPTS_MAX')} times`);
 });
 
 test('the links lead somewhere', () => {
@@ -197,7 +197,7 @@ test('the domain with all kinds of rules rules as it says', () => {
 
 const USE = `
 import { Assize, generateKeys, issueWrit, openStore } from 'assize';
-import { checkDomain } from 'assize/testing';
+import { checkDomain } from '@assize/testing';
 import { shop } from './kinds.ts';
 
 const root = generateKeys();

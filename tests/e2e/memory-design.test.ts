@@ -6,7 +6,7 @@ import { STRATEGIES } from '#memory';
 
 const root = join(import.meta.dirname, '../..');
 const page = readFileSync(join(root, 'docs/design/memory.md'), 'utf8');
-const read = (file: string): string => readFileSync(join(root, 'src/memory', file), 'utf8');
+const read = (file: string): string => readFileSync(join(root, 'packages/assize/src/memory', file), 'utf8');
 
 test('each code, each column and each strategy stands there', () => {
   const codes = [...read('errors.ts').matchAll(/\| '([a-z_]+)'/g)].map(([, code]) => code as string);

@@ -9,7 +9,7 @@ import { runCommand } from '../support/process/command.ts';
 import { blocksOf, writeFiles } from '../support/process/guide-files.ts';
 
 const root = join(import.meta.dirname, '../..');
-const main = join(root, 'src/cli/main.ts');
+const main = join(root, 'packages/cli/src/main.ts');
 let folder: string;
 
 beforeAll(() => {

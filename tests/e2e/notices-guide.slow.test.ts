@@ -10,10 +10,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import { loadConfig } from '#config';
 import { systemClock } from '#oracle';
 import { MemoryStore } from '#stores';
-import { decidersIn } from '../../src/server/notices/mail/deciders-in.ts';
-import { NoticeSender } from '../../src/server/notices/notice-sender.ts';
-import { openProposalsIn } from '../../src/server/notices/open-proposals.ts';
-import { receiversOf } from '../../src/server/notices/receivers.ts';
+import { decidersIn } from '../../packages/server/src/notices/mail/deciders-in.ts';
+import { NoticeSender } from '../../packages/server/src/notices/notice-sender.ts';
+import { openProposalsIn } from '../../packages/server/src/notices/open-proposals.ts';
+import { receiversOf } from '../../packages/server/src/notices/receivers.ts';
 import { desk, pay, waiting } from '../support/ledger/payments-desk.ts';
 import { runtimeOver } from '../support/ledger/runtime.ts';
 
@@ -35,7 +35,7 @@ test('the receiver accepts what a server of the config sends, and nothing else',
   const folder = mkdtempSync(join(tmpdir(), 'assize-notices-guide-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const port = await freePort();
-  const index = join(import.meta.dirname, '../../src/public/index.ts');
+  const index = join(import.meta.dirname, '../../packages/assize/src/public/index.ts');
   writeFileSync(
     join(folder, 'assize.config.ts'),
     block('ts assize.config.ts').replace("'assize'", JSON.stringify(index)).replace('8787', String(port)),

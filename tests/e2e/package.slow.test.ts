@@ -108,7 +108,7 @@ for (const subpath of subpaths) {
 }
 
 test('assize/testing without its optional peers says which one is missing', () => {
-  const run = (): string => node(['--input-type=module', '-e', `import 'assize/testing'`]);
+  const run = (): string => node(['--input-type=module', '-e', `import '@assize/testing'`]);
   expect(run).toThrow(/Cannot find package '(vitest|fast-check)'/);
 });
 
@@ -141,7 +141,7 @@ test('assize/testing with its peers runs a store through the guide’s suites', 
 });
 
 test('a subpath that only the workspaces of the repository import is not there', () => {
-  for (const name of ['assize/internal/kernel', 'assize/internal/kernel/index.ts', 'assize/kernel'])
+  for (const name of ['assize/internal/kernel', 'assize/internal/kernel', 'assize/kernel'])
     expect(() => node(['--input-type=module', '-e', `import '${name}'`]), name).toThrow(
       /ERR_PACKAGE_PATH_NOT_EXPORTED/,
     );
@@ -150,7 +150,7 @@ test('a subpath that only the workspaces of the repository import is not there',
 
 test('assize/unstable/cedar without its optional peer says how to install it', () => {
   const script = `
-    import { cedarPolicy, CedarError } from 'assize/unstable/cedar';
+    import { cedarPolicy, CedarError } from '@assize/cedar';
     await cedarPolicy({ policies: '', schema: '' }).catch((error) => {
       console.log(error instanceof CedarError, error.code, error.message.includes('npm install @cedar-policy/cedar-wasm'));
     });`;
@@ -292,7 +292,7 @@ function publishedExport(subpath: string): { types: string; default: string } {
 
 const USE = `
 import { Assize, generateKeys, issueWrit, openStore } from 'assize';
-import { Replayer, verifyTrajectory } from 'assize/audit';
+import { Replayer, verifyTrajectory } from '@assize/audit';
 import { budget } from 'assize/unstable/domains/budget';
 
 const store = await openStore('sqlite:./ledger.db');
@@ -313,7 +313,7 @@ await store.close();
 
 const CEDAR = `
 import { Assize, generateKeys, issueWrit, openStore } from 'assize';
-import { cedarPolicy } from 'assize/unstable/cedar';
+import { cedarPolicy } from '@assize/cedar';
 import { budget } from 'assize/unstable/domains/budget';
 
 const policy = await cedarPolicy({

@@ -14,7 +14,7 @@ import { hasPython } from '../support/process/python-verifier.ts';
 
 const root = join(import.meta.dirname, '../..');
 const client = join(root, 'clients/python');
-const main = join(root, 'src/cli/main.ts');
+const main = join(root, 'packages/cli/src/main.ts');
 
 const CONFIG = `
 export default {

@@ -9,7 +9,7 @@ import { type ListeningServer, startServer } from '../support/process/listening-
 import { hasPython } from '../support/process/python-verifier.ts';
 
 const root = join(import.meta.dirname, '../..');
-const main = join(root, 'src/cli/main.ts');
+const main = join(root, 'packages/cli/src/main.ts');
 const RULES = `
 id: conformance
 tools:

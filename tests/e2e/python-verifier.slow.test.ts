@@ -11,7 +11,7 @@ import { hashText } from '#canon';
 import { type BlobRow, exportLines, type Fault, importLines, integrateLog, logHead } from '#ledger';
 import { verifyStore } from '#runtime';
 import { MemoryStore, openSqlite } from '#stores';
-import { blobLine } from '../../src/ledger/export/lines.ts';
+import { blobLine } from '../../packages/assize/src/ledger/export/lines.ts';
 import { amendmentCases } from '../support/ledger/amendment-cases.ts';
 import { approvalCases } from '../support/ledger/approval-cases.ts';
 import { beliefCases } from '../support/ledger/belief-cases.ts';
@@ -40,7 +40,7 @@ const python = new PythonVerifier();
 const verifier = join(root, 'verifiers/python/verify.py');
 
 beforeAll(() => {
-  execFileSync(process.execPath, [join(root, 'src/cli/main.ts'), 'demo', '--store', `sqlite:${folder}/demo.db`]);
+  execFileSync(process.execPath, [join(root, 'packages/cli/src/main.ts'), 'demo', '--store', `sqlite:${folder}/demo.db`]);
 });
 afterAll(() => {
   python.end();
@@ -75,7 +75,7 @@ async function* fromList(lines: readonly string[]): AsyncGenerator<string> {
 }
 
 const exported = (): string =>
-  execFileSync(process.execPath, [join(root, 'src/cli/main.ts'), 'export', '--store', `sqlite:${folder}/demo.db`], {
+  execFileSync(process.execPath, [join(root, 'packages/cli/src/main.ts'), 'export', '--store', `sqlite:${folder}/demo.db`], {
     encoding: 'utf8',
   });
 
@@ -364,7 +364,7 @@ describe.skipIf(!hasPython)('a bundle of every documented scope', () => {
   }));
 
   const assize = (...args: string[]) =>
-    execFileSync(process.execPath, [join(root, 'src/cli/main.ts'), ...args, '--store', `sqlite:${folder}/demo.db`]);
+    execFileSync(process.execPath, [join(root, 'packages/cli/src/main.ts'), ...args, '--store', `sqlite:${folder}/demo.db`]);
   let key = '';
   beforeAll(() => {
     assize('keys', 'new', 'example.com/ledger');

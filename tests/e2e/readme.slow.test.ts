@@ -36,9 +36,9 @@ test('the program prints the output in its comment, and its ledger verifies', ()
   for (const _run of [1, 2]) {
     const printed = node('team.ts').trimEnd().split('\n');
     expect(printed.map((line) => line.trim())).toEqual(said);
-    const verified = node(join(root, 'src/cli/main.ts'), 'verify', '--store', 'sqlite:./team.db', '--json');
+    const verified = node(join(root, 'packages/cli/src/main.ts'), 'verify', '--store', 'sqlite:./team.db', '--json');
     expect(JSON.parse(verified)).toMatchObject({ valid: true });
-    const log = node(join(root, 'src/cli/main.ts'), 'log', 'team-budget', '--store', 'sqlite:./team.db', '--json');
+    const log = node(join(root, 'packages/cli/src/main.ts'), 'log', 'team-budget', '--store', 'sqlite:./team.db', '--json');
     expect(log.match(/"rejection"/g)).toHaveLength(1);
     const orders = readdirSync(folder).filter((name) => name.startsWith('order-'));
     expect(orders.map((name) => readFileSync(join(folder, name), 'utf8'))).toEqual(['450 euros']);
@@ -61,7 +61,7 @@ test('the commands of the workspaces run', () => {
   const commands = [...section.matchAll(/`npx (assize\S*) ([^`]+)`/g)].map(([, name = '', rest = '']) => [name, rest]);
   expect(commands.length).toBe(5);
   const programs: Record<string, string> = {
-    assize: 'src/cli/main.ts',
+    assize: 'packages/cli/src/main.ts',
     'assize-experiments': 'experiments/cli/main.ts',
   };
   for (const [name = '', rest = ''] of commands) {

@@ -89,7 +89,7 @@ test('the compose file is valid, and uses options of assize serve', async () => 
     for (const volume of mounted.filter((text: string) => !text.startsWith('.')))
       expect(Object.keys(volumes)).toContain(volume.split(':')[0]);
   }
-  const serve = readFileSync(join(import.meta.dirname, '../../src/cli/commands/serve.ts'), 'utf8');
+  const serve = readFileSync(join(import.meta.dirname, '../../packages/cli/src/commands/serve.ts'), 'utf8');
   const options = services.assize.command.match(/--[a-z-]+/g);
   expect(options).toEqual(['--host', '--port', '--peer-url']);
   for (const option of options) expect(serve).toContain(`'${option} <`);

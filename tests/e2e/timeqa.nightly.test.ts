@@ -21,7 +21,7 @@ import { blockOf, blocksOf } from '../support/process/guide-files.ts';
 
 const FILE = ['timeqa', 'facts.jsonl'];
 const root = join(import.meta.dirname, '../..');
-const main = join(root, 'src/cli/main.ts');
+const main = join(root, 'packages/cli/src/main.ts');
 const PAGE = 'memory-data.md';
 const SPACE = 'timeqa';
 const KEY = new Uint8Array(32).fill(7);

@@ -10,7 +10,7 @@ import { chromiumPath } from '#tools/browser';
 import { blocksOf } from '../support/process/guide-files.ts';
 
 const root = join(import.meta.dirname, '../..');
-const main = join(root, 'src/cli/main.ts');
+const main = join(root, 'packages/cli/src/main.ts');
 const pages = readdirSync(join(root, 'docs/guide')).filter((name) => /^tools(?:-[a-z-]+)?\.md$/.test(name));
 let folder: string;
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStore } from '#stores';
-import type { BankLine } from '../../src/cli/tour/bank-sink.ts';
+import type { BankLine } from '../../packages/cli/src/tour/bank-sink.ts';
 import { builtPackage } from '../support/built.ts';
 import { runtimeOver } from '../support/ledger/runtime.ts';
 import { runProcess } from '../support/process/command.ts';
@@ -24,7 +24,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const MAIN = join(import.meta.dirname, '../../src/cli/main.ts');
+const MAIN = join(import.meta.dirname, '../../packages/cli/src/main.ts');
 const END = { last: 'last_event_id=-1' };
 const at = (name: string): string => join(folder, name);
 const bankLog = (): BankLine[] =>

@@ -3,7 +3,7 @@
  * runtime's caller.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { interceptSql, sqliteError } from '../../src/testing/intercept.ts';
+import { interceptSql, sqliteError } from '../../packages/testing/src/intercept.ts';
 import { allEntries } from '../support/ledger/desk.ts';
 import { closedAfterEach, type Place, postgresPlace, sqlitePlaces } from '../support/ledger/stores.ts';
 import { holdTable, type Loss, Relay, untilOneWaits, withPostgres } from '../support/postgres/index.ts';

@@ -24,8 +24,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { CommitResult } from '#ledger';
 import { openSqlite, type SqliteStore } from '#stores';
-import { interceptSql } from '../../src/testing/intercept.ts';
-import { batchOf, blobOf, entryAfter } from '../../src/testing/store-rows.ts';
+import { interceptSql } from '../../packages/testing/src/intercept.ts';
+import { batchOf, blobOf, entryAfter } from '../../packages/testing/src/store-rows.ts';
 import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { tally } from '../support/tools/effect-sink.ts';
 

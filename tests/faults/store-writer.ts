@@ -1,6 +1,6 @@
 /** A process with an open store. It commits the root of the trajectory that a message names. */
 import { openSqlite } from '#stores';
-import { batchOf, entryAfter } from '../../src/testing/store-rows.ts';
+import { batchOf, entryAfter } from '../../packages/testing/src/store-rows.ts';
 
 const store = await openSqlite({ path: process.argv[2]! });
 

@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest';
 import type { EntryRow } from '#ledger';
 import { BUNDLE_ENTRIES_MAX, type BundleScope, verifyBundle } from '#runtime';
 import { MemoryStore } from '#stores';
-import { proofsOf } from '../../src/runtime/inspect/bundle/proofs.ts';
-import { selectEntries } from '../../src/runtime/inspect/bundle/select.ts';
-import { readCheckpoint } from '../../src/runtime/inspect/checkpoints/checkpoint.ts';
+import { proofsOf } from '../../packages/assize/src/runtime/inspect/bundle/proofs.ts';
+import { selectEntries } from '../../packages/assize/src/runtime/inspect/bundle/select.ts';
+import { readCheckpoint } from '../../packages/assize/src/runtime/inspect/checkpoints/checkpoint.ts';
 import { cases } from '../support/cases.ts';
 import {
   bundleLedgers,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ChatFact, ChatMemory, GivenFact } from '#chat';
-import { Aliases, type AliasPair } from '../../src/chat/aliases.ts';
+import { Aliases, type AliasPair } from '../../packages/agents/src/chat/aliases.ts';
 import { cases } from '../support/cases.ts';
 import { chatWorld } from '../support/chat/chat-world.ts';
 

@@ -8,7 +8,7 @@ import { applyPatches, fresh, type Patch } from '#ledger';
 import { seededRandom } from '#oracle';
 import { type ProposalInput, type Ruling, RuntimeError, type Trajectory } from '#runtime';
 import { MemoryStore } from '#stores';
-import { COMMIT_ATTEMPTS_MAX } from '../../src/runtime/writer/prepared.ts';
+import { COMMIT_ATTEMPTS_MAX } from '../../packages/assize/src/runtime/writer/prepared.ts';
 import { cases } from '../support/cases.ts';
 import { payloads, soundState } from '../support/ledger/desk.ts';
 import { intent, runtimeOver, writFor } from '../support/ledger/runtime.ts';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isUnder, mayBeUnder, readPath } from '../../src/domains/gateway/judge/path-name.ts';
-import { TOOL } from '../../src/domains/gateway/names.ts';
-import { judgeablePath } from '../../src/server/hooks/calls/judgeable-path.ts';
-import { programTool } from '../../src/server/hooks/calls/shell/program-name.ts';
+import { isUnder, mayBeUnder, readPath } from '../../packages/gate/src/gateway/judge/path-name.ts';
+import { TOOL } from '../../packages/gate/src/gateway/names.ts';
+import { judgeablePath } from '../../packages/server/src/hooks/calls/judgeable-path.ts';
+import { programTool } from '../../packages/server/src/hooks/calls/shell/program-name.ts';
 
 const name = fc.oneof(
   fc.constantFrom('a', 'b', 'A', '*', 'a.', 'a ', 'a\\b', '%2f', '%2e%2e', 'a:b', 'é', '\n', '**', 'x'.repeat(600)),

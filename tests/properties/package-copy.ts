@@ -6,7 +6,7 @@ import * as agents from '#agents';
 import * as effects from '#effects';
 import * as kernel from '#kernel';
 import * as runtime from '#runtime';
-import * as testing from '../../src/testing/check-domain/check-domain.ts';
+import * as testing from '../../packages/testing/src/check-domain/check-domain.ts';
 
 export { parseRuleTable, ruleTable } from '#authority';
 export { createOracle } from '#oracle';

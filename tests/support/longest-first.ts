@@ -18,16 +18,16 @@ export const LONGEST: readonly string[] = [
   'tests/e2e/server-guides.long.test.ts',
   'tests/e2e/cli-passwords.long.test.ts',
   'tests/properties/mixed-schedules.slow.test.ts',
-  'src/stores/postgres/effects/effects.slow.test.ts',
-  'src/stores/postgres/store.slow.test.ts',
+  'packages/postgres/src/effects/effects.slow.test.ts',
+  'packages/postgres/src/store.slow.test.ts',
   'tests/crash/stuck.long.test.ts',
   'tests/crash/serve-stop.long.test.ts',
   'tests/crash/serve-kill.slow.test.ts',
   'tests/e2e/tools-guide.long.test.ts',
   'tests/console/screenshots.long.test.ts',
-  'src/tools/browser/submit-tool.long.test.ts',
-  'src/tools/browser/browser-tools.long.test.ts',
-  'src/runtime/transactions/limits/answer-size.test.ts',
+  'packages/tools/src/browser/submit-tool.long.test.ts',
+  'packages/tools/src/browser/browser-tools.long.test.ts',
+  'packages/assize/src/runtime/transactions/limits/answer-size.test.ts',
 ];
 
 /** Starts the longest files first, after those with a process of their own. */

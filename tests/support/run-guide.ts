@@ -45,7 +45,7 @@ export function runGuide(name: string, options: GuideOptions): GuideRun {
   onTestFinished(() => rmSync(here, { recursive: true }));
   mkdirSync(join(here, 'bin'));
   const command = join(here, 'bin/assize');
-  const program = project === undefined ? join(root, 'src/cli/main.ts') : installedProgram(project);
+  const program = project === undefined ? join(root, 'packages/cli/src/main.ts') : installedProgram(project);
   writeFileSync(command, `#!/bin/sh\nexec "${process.execPath}" "${program}" "$@"\n`);
   chmodSync(command, 0o755);
   writeFileSync(join(here, 'package.json'), '{"type":"module"}');

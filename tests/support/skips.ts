@@ -55,28 +55,28 @@ export const MAY_SKIP: readonly MaySkip[] = [
     why: 'a store in memory ends with its object',
     holds: always,
     files: ['store', 'effects', 'facts', 'log', 'oracle', 'side', 'snapshot'].map(
-      (what) => `src/stores/memory/${what}.test.ts`,
+      (what) => `packages/assize/src/stores/memory/${what}.test.ts`,
     ),
     named: /\((nothing survives the object|nobody can open this store a second time)\)$/,
   },
   {
     why: 'a store whose calls overtake each other does not promise their order',
     holds: always,
-    files: ['src/testing/faulty-store.long.test.ts'],
+    files: ['packages/testing/src/faulty-store.long.test.ts'],
     named: /\(calls overtake each other on their way, and these are sent in the order in which they have to arrive\)$/,
   },
   {
     why: 'ASSIZE_CASES is not set: it takes minutes',
     holds: () => process.env['ASSIZE_CASES'] === undefined,
-    files: ['src/effects/protocol.slow.test.ts'],
+    files: ['packages/assize/src/effects/protocol.slow.test.ts'],
     named: /and beside two more transactions$/,
   },
   {
     why: 'there is no Chromium',
     holds: () => (process.env['CHROMIUM_PATH'] ?? chromiumPath()) === undefined,
     files: [
-      'src/tools/browser/browser-tools.long.test.ts',
-      'src/tools/browser/submit-tool.long.test.ts',
+      'packages/tools/src/browser/browser-tools.long.test.ts',
+      'packages/tools/src/browser/submit-tool.long.test.ts',
       'tests/console/audit.long.test.ts',
       'tests/console/effects.long.test.ts',
       'tests/console/inbox.long.test.ts',
@@ -173,7 +173,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
   {
     why: 'nothing is closed to root',
     holds: () => process.getuid?.() === 0,
-    files: ['src/tools/files/file-actions.test.ts', 'experiments/tests/cli-adjudicate.slow.test.ts'],
+    files: ['packages/tools/src/files/file-actions.test.ts', 'experiments/tests/cli-adjudicate.slow.test.ts'],
     named: /a folder that can not be written to|a file that may not be read/,
   },
   {
@@ -185,7 +185,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
   {
     why: 'only root gives a file to somebody else',
     holds: () => process.getuid?.() !== 0,
-    files: ['src/config/load-config.test.ts', 'src/config/root-key.test.ts', 'src/tools/shell/snapshot.long.test.ts'],
+    files: ['packages/assize/src/config/load-config.test.ts', 'packages/assize/src/config/root-key.test.ts', 'packages/tools/src/shell/snapshot.long.test.ts'],
     named: /a file that acts for its owner|of another user/,
   },
   {
@@ -208,7 +208,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
   {
     why: 'there is no openssl',
     holds: lacks('openssl', 'version'),
-    files: ['src/stores/postgres/server.slow.test.ts'],
+    files: ['packages/postgres/src/server.slow.test.ts'],
     named: /there is no openssl/,
   },
   {
@@ -226,7 +226,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
     why: 'Windows has other files',
     holds: () => process.platform === 'win32',
     files: [
-      'src/stores/sqlite/open.test.ts',
+      'packages/assize/src/stores/sqlite/open.test.ts',
       'tests/crash/sqlite-processes.slow.test.ts',
       'tests/e2e/cli-signals.long.test.ts',
       'tests/faults/disk.slow.test.ts',
@@ -235,7 +235,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
   {
     why: 'only Linux tells what a process has open, and has folders that take no files',
     holds: () => process.platform !== 'linux',
-    files: ['src/stores/sqlite/open.test.ts'],
+    files: ['packages/assize/src/stores/sqlite/open.test.ts'],
     named: /a folder that takes no files|leaves no file open/,
   },
   {
@@ -247,7 +247,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
   {
     why: 'the published vectors are not there (ASSIZE_DATA)',
     holds: without(...VECTORS),
-    files: ['src/canon/json/canonicalize.test.ts', 'src/canon/crypto/ed25519.test.ts', 'src/merkle/verify.test.ts'],
+    files: ['packages/assize/src/canon/json/canonicalize.test.ts', 'packages/assize/src/canon/crypto/ed25519.test.ts', 'packages/assize/src/merkle/verify.test.ts'],
   },
   {
     why: 'the sets of tau-bench are not there (ASSIZE_DATA)',
@@ -277,7 +277,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
     files: [
       'domains/disclosure/adjudicate.slow.test.ts',
       'experiments/tests/disclosure.slow.test.ts',
-      'src/cli/tour/advisories.test.ts',
+      'packages/cli/src/tour/advisories.test.ts',
     ],
     named: /absent without ASSIZE_DATA/,
   },

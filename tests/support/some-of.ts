@@ -1,4 +1,4 @@
-import { seededNumbers } from '../../src/testing/faults.ts';
+import { seededNumbers } from '../../packages/testing/src/faults.ts';
 import { cases } from './cases.ts';
 
 /**

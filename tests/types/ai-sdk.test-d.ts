@@ -4,8 +4,8 @@
  */
 import { generateText, type LanguageModel, streamText, ToolLoopAgent, tool, wrapLanguageModel } from 'ai';
 import type { Oracle } from 'assize';
-import type { Gate } from 'assize/calls';
-import { assizeAnswers, assizeApproval, assizeTools, recordedModel } from 'assize/integrations/ai';
+import type { Gate } from '@assize/gate';
+import { assizeAnswers, assizeApproval, assizeTools, recordedModel } from '@assize/ai-sdk';
 import { z } from 'zod';
 
 declare const gate: Gate;

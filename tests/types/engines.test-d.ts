@@ -4,8 +4,8 @@
  */
 import { DBOS } from '@dbos-inc/dbos-sdk';
 import * as restate from '@restatedev/restate-sdk';
-import type { Gate } from 'assize/calls';
-import { dbosOnce, once, restateOnce } from 'assize/integrations/engines';
+import type { Gate } from '@assize/gate';
+import { dbosOnce, once, restateOnce } from '@assize/engines';
 
 declare const gate: Gate;
 declare const ctx: restate.Context;

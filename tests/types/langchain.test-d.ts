@@ -3,8 +3,8 @@
  * `@ts-expect-error` that compiles is an error.
  */
 import { tool } from '@langchain/core/tools';
-import type { Gate } from 'assize/calls';
-import { assizeMiddleware, gatedTools } from 'assize/integrations/langchain';
+import type { Gate } from '@assize/gate';
+import { assizeMiddleware, gatedTools } from '@assize/langchain';
 import { createAgent } from 'langchain';
 import { z } from 'zod';
 

@@ -2,8 +2,8 @@
  * Types of tools in the form of Mastra behind the gate. `tsc --noEmit` checks this file: a line
  * under `@ts-expect-error` that compiles is an error.
  */
-import type { Gate } from 'assize/calls';
-import { type AssizeSuspension, answerTo, gatedTools } from 'assize/integrations/mastra';
+import type { Gate } from '@assize/gate';
+import { type AssizeSuspension, answerTo, gatedTools } from '@assize/mastra';
 
 declare const gate: Gate;
 declare const pay: {

@@ -3,8 +3,8 @@
  * line under `@ts-expect-error` that compiles is an error.
  */
 import { Agent, tool } from '@openai/agents';
-import type { Gate } from 'assize/calls';
-import { gatedTools, runStateVault } from 'assize/integrations/openai-agents';
+import type { Gate } from '@assize/gate';
+import { gatedTools, runStateVault } from '@assize/openai-agents';
 import { z } from 'zod';
 
 declare const gate: Gate;

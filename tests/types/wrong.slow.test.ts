@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { PROJECT_FILES } from '../../src/cli/commands/init/files.ts';
+import { PROJECT_FILES } from '../../packages/cli/src/commands/init/files.ts';
 
 const root = join(import.meta.dirname, '../..');
 const DIRECTIVE = /^\s*\/\/ @ts-expect-error .*$/;

@@ -1,5 +1,5 @@
 import { Fragment } from 'react';
-import { visible } from '../../../src/cli/terminal/visible.ts';
+import { visible } from '@assize/cli/internal/terminal/visible.ts';
 
 /** The characters of a text that a reader would not see, apart from line breaks. */
 const UNSEEN = /([\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}])/u;

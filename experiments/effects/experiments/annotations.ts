@@ -6,7 +6,7 @@ import {
   type Tool,
   type ToolSpec,
 } from 'assize/internal/effects';
-import { declaredTools, type ToolDeclaration } from 'assize/internal/tools/declared';
+import { declaredTools, type ToolDeclaration } from '@assize/tools/internal/declared';
 import { z } from 'zod';
 import { type Cell, type Table, yieldToEventLoop } from '../../tables/index.ts';
 import { resolvesMeanwhile } from '../aliases/in-turn.ts';

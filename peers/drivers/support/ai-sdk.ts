@@ -21,7 +21,7 @@ import type {
   ToolName,
   WaitingCall,
   WantedCall,
-} from 'assize/conformance';
+} from '@assize/testing/conformance';
 import { z } from 'zod';
 import { JsonFiles } from './json-file.ts';
 import { versionsOf } from './versions.ts';

@@ -9,7 +9,7 @@ import type {
   Told,
   WaitingCall,
   WantedCall,
-} from 'assize/conformance';
+} from '@assize/testing/conformance';
 import { Client } from 'pg';
 import { JsonFiles } from './json-file.ts';
 import { keptServer, placeIn } from './kept-server.ts';

@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { connectGate, type Gate, openGate } from 'assize/calls';
-import type { DriverSettings, DriverSetup } from 'assize/conformance';
+import { connectGate, type Gate, openGate } from '@assize/gate';
+import type { DriverSettings, DriverSetup } from '@assize/testing/conformance';
 
 const RULES = `
 id: conformance

@@ -1,4 +1,4 @@
-import type { DriverSettings, DriverSetup } from 'assize/conformance';
+import type { DriverSettings, DriverSetup } from '@assize/testing/conformance';
 
 type Hook = NonNullable<DriverSettings['hook']>;
 

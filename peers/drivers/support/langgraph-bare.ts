@@ -1,4 +1,4 @@
-import type { DriverHandlers, DriverSetup } from 'assize/conformance';
+import type { DriverHandlers, DriverSetup } from '@assize/testing/conformance';
 import { humanInTheLoopMiddleware } from 'langchain';
 import { hookOr } from './hook.ts';
 import { LANGGRAPH_VERSIONS, langGraphHandlers } from './langgraph.ts';

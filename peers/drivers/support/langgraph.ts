@@ -13,7 +13,7 @@ import type {
   ToolName,
   WaitingCall,
   WantedCall,
-} from 'assize/conformance';
+} from '@assize/testing/conformance';
 import { type AgentMiddleware, createAgent, tool } from 'langchain';
 import { z } from 'zod';
 import { JsonFiles } from './json-file.ts';

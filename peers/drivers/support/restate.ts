@@ -10,7 +10,7 @@ import type {
   Told,
   WaitingCall,
   WantedCall,
-} from 'assize/conformance';
+} from '@assize/testing/conformance';
 import { JsonFiles } from './json-file.ts';
 import { isFirst, keptServer, placeIn } from './kept-server.ts';
 import { versionsOf } from './versions.ts';

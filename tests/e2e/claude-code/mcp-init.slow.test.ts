@@ -25,7 +25,7 @@ async function freePort(): Promise<number> {
 
 function assizeIn({ project, home }: AgentStage, ...args: readonly string[]): string {
   const { ASSIZE_STORE: _, ...env } = process.env;
-  return execFileSync(process.execPath, [join(ROOT, 'src/cli/main.ts'), ...args], {
+  return execFileSync(process.execPath, [join(ROOT, 'packages/cli/src/main.ts'), ...args], {
     cwd: project,
     env: { ...env, HOME: home, NO_COLOR: '1' },
     encoding: 'utf8',

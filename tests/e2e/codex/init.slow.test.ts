@@ -10,7 +10,7 @@ import { type ResponsesApi, startResponsesApi } from '../../support/codex/respon
 import { append, hookedStage, toldOf } from '../../support/codex/ruled.ts';
 import { runCodex } from '../../support/codex/run-codex.ts';
 
-const main = join(import.meta.dirname, '../../../src/cli/main.ts');
+const main = join(import.meta.dirname, '../../../packages/cli/src/main.ts');
 const URL_OF_NONE = 'http://127.0.0.1:9';
 
 interface Installing {

@@ -13,8 +13,8 @@ const USES = `
 import { Agent } from '@mastra/core/agent';
 import { createTool } from '@mastra/core/tools';
 import { createStep } from '@mastra/core/workflows';
-import { type Gate } from 'assize/calls';
-import { gatedTools } from 'assize/integrations/mastra';
+import { type Gate } from '@assize/gate';
+import { gatedTools } from '@assize/mastra';
 import { z } from 'zod';
 
 declare const gate: Gate;

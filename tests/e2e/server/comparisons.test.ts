@@ -8,7 +8,7 @@ import { budget } from '#domains/budget';
 import { incident } from '#domains/incident';
 import { type Domain, defineDomain } from '#kernel';
 import { MemoryStore } from '#stores';
-import { STUCK_KIND, stuckBody, stuckKey } from '../../../src/server/watchdog/stuck-rows.ts';
+import { STUCK_KIND, stuckBody, stuckKey } from '../../../packages/server/src/watchdog/stuck-rows.ts';
 import { callOperation, succeed } from '../../support/server/calling.ts';
 import { type Starting, start, UNGRANTED } from '../../support/server/serving.ts';
 

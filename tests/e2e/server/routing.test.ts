@@ -3,8 +3,8 @@ import { createServer, type Server } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock, systemRandom } from '#oracle';
 import { MemoryStore } from '#stores';
-import { FORWARDED, ForwardMark } from '../../../src/server/routing/forward-mark.ts';
-import { Members } from '../../../src/server/routing/members.ts';
+import { FORWARDED, ForwardMark } from '../../../packages/server/src/routing/forward-mark.ts';
+import { Members } from '../../../packages/server/src/routing/members.ts';
 import { callOperation, pay, succeed } from '../../support/server/calling.ts';
 import { ROOT, start, type TestServer } from '../../support/server/serving.ts';
 

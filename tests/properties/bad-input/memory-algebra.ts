@@ -1,4 +1,4 @@
-import * as provenance from '../../../src/memory/provenance/index.ts';
+import * as provenance from '../../../packages/assize/src/memory/provenance/index.ts';
 import type { Case, Exempt } from './case.ts';
 import { exempt, MADE, takes } from './table.ts';
 

@@ -252,7 +252,7 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
     ({ trajectory }, input) => trajectory.resume(input).catch(notHalted),
     [{ writ: writId(worker), reason: 'r', principal: 'agent' }],
   ),
-  'Trajectory.adoptHalt': exempt('of a trajectory below; see src/runtime/delegate/halt.test.ts'),
+  'Trajectory.adoptHalt': exempt('of a trajectory below; see packages/assize/src/runtime/delegate/halt.test.ts'),
   'Trajectory.completeDelegations': none,
   'Trajectory.slice': on(({ trajectory }, role, params) => trajectory.slice(role, params), ['filer', { box: 'a' }]),
   'Trajectory.sliceAt': on(
@@ -273,7 +273,7 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
     ({ trajectory }) => [{ action: 'add', role: 'worker', args: { by: 1 }, writ: worker }, trajectory.head],
   ),
   'Trajectory.withTurn': exempt(
-    'time and chance of a turn, which src/agents reads from the oracle log; the rest is code',
+    'time and chance of a turn, which packages/agents/src/agents reads from the oracle log; the rest is code',
   ),
   'Approvals.approve': on(
     ({ trajectory }, id, input) => trajectory.approvals.approve(id, input),
@@ -357,7 +357,7 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
     ({ trajectory }, input) => trajectory.writs.revoke(input),
     [{ writ: writId(worker), reason: 'r', by: writId(REVOKER), principal: 'warden' }],
   ),
-  'TrajectoryWrits.adopt': exempt('of a trajectory below; see src/runtime/delegate/revoke.test.ts'),
+  'TrajectoryWrits.adopt': exempt('of a trajectory below; see packages/assize/src/runtime/delegate/revoke.test.ts'),
   'Delegations.conclude': {
     trusted: {},
     make: async () => {

@@ -6,8 +6,8 @@ import type { EffectStore, FactStore, FactWrite, LedgerStore, LogStore, SideStor
 import type { OracleStore } from '#oracle';
 import type { Adoptable } from '#stores';
 import * as stores from '#stores';
-import { ALICE, changeOf, day } from '../../../src/testing/fact-rows.ts';
-import { batchOf, blobOf, entryAfter } from '../../../src/testing/store-rows.ts';
+import { ALICE, changeOf, day } from '../../../packages/testing/src/fact-rows.ts';
+import { batchOf, blobOf, entryAfter } from '../../../packages/testing/src/store-rows.ts';
 import type { Case, Exempt } from './case.ts';
 import { exempt, PATH, takes } from './table.ts';
 
@@ -234,7 +234,7 @@ export const STORES: Readonly<Record<string, Case | Exempt>> = {
       'PostgresStore.joinEffects',
     ].map((name) => [
       name,
-      exempt('needs a server; the checks of arguments are those of the stores above (src/stores/input.ts)'),
+      exempt('needs a server; the checks of arguments are those of the stores above (packages/assize/src/stores/input.ts)'),
     ]),
   ),
   checkpointFile: takes(stores.checkpointFile, ['sqlite:./x.db']),
@@ -264,5 +264,5 @@ export const STORES: Readonly<Record<string, Case | Exempt>> = {
     ],
     {},
   ),
-  openPostgres: exempt('needs a server; src/stores/postgres/open.slow.test.ts has its options'),
+  openPostgres: exempt('needs a server; packages/postgres/src/open.slow.test.ts has its options'),
 };

@@ -1,7 +1,7 @@
 /** Tools of each class. Every callback goes through the hands of a caller. */
 import { z } from 'zod';
-import type { ToolSpec } from '../../../src/public/effects.ts';
-import * as effects from '../../../src/public/effects.ts';
+import type { ToolSpec } from '../../../packages/assize/src/public/effects.ts';
+import * as effects from '../../../packages/assize/src/public/effects.ts';
 import type { Hands } from './hands.ts';
 
 type AtomicBatch = NonNullable<ToolSpec['batch']>;

@@ -1,7 +1,7 @@
 /** A shop in which every callback of the domain goes through the hands of a caller. */
 import { z } from 'zod';
-import type { Domain } from '../../../src/public/index.ts';
-import * as index from '../../../src/public/index.ts';
+import type { Domain } from '../../../packages/assize/src/public/index.ts';
+import * as index from '../../../packages/assize/src/public/index.ts';
 import type { Hands } from './hands.ts';
 import { type ShopTools, shopTools } from './shop-tools.ts';
 

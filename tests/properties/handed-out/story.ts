@@ -1,6 +1,6 @@
 /** The days of a shop, in any order of their chapters. Together they make every public call. */
 import fc from 'fast-check';
-import * as index from '../../../src/public/index.ts';
+import * as index from '../../../packages/assize/src/public/index.ts';
 import type { Place } from '../../support/ledger/stores.ts';
 import { approvals } from './chapters/approvals.ts';
 import { audits } from './chapters/audits.ts';

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { hooksText } from '../../../src/cli/commands/init/codex/hooks.ts';
+import { hooksText } from '../../../packages/cli/src/commands/init/codex/hooks.ts';
 import { type MoreRules, type RulingServer, startRuling, withFolders } from '../agents/ruling.ts';
 import type { AgentStage } from '../agents/stage.ts';
 import { type CodexScript, callTool, type OutputItem, type ResponsesApi, startResponsesApi } from './responses-api.ts';
 import { type CodexOptions, type CodexRun, codexStage, runCodex, UNTRUSTED_HOOKS } from './run-codex.ts';
 
-const main = join(import.meta.dirname, '../../../src/cli/main.ts');
+const main = join(import.meta.dirname, '../../../packages/cli/src/main.ts');
 
 /** A call of a command that adds a line to the file of a folder: one line for each time it runs. */
 export const append = (id: string, line: string, folder = 'open'): OutputItem =>

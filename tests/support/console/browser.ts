@@ -3,7 +3,7 @@ import axe from 'axe-core';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest';
 import type { ConsoleFiles } from '#server';
-import { builtConsole, bundleVerifiers } from '../../../src/cli/files/built-console.ts';
+import { builtConsole, bundleVerifiers } from '../../../packages/cli/src/files/built-console.ts';
 import { type Starting, start, type TestServer } from '../server/serving.ts';
 import { chromiumHere } from '../tools/browser/with-chromium.ts';
 

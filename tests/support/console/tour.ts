@@ -1,8 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type BankLine, readBankLog } from '../../../src/cli/tour/bank-sink.ts';
-import { BANK_LOG } from '../../../src/cli/tour/tour-files.ts';
+import { type BankLine, readBankLog } from '../../../packages/cli/src/tour/bank-sink.ts';
+import { BANK_LOG } from '../../../packages/cli/src/tour/tour-files.ts';
 import { startServer } from '../process/listening-server.ts';
 
 type Payment = Extract<BankLine, { readonly does: 'pays' }>;

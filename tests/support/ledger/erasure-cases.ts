@@ -17,8 +17,8 @@ import {
   verifyTrajectory,
 } from '#ledger';
 import { Frontier, leafHash } from '#merkle';
-import { referencesOf } from '../../../src/ledger/entry/references.ts';
-import { blobLine, entryLine, erasedLine, HEADER, trailerLine } from '../../../src/ledger/export/lines.ts';
+import { referencesOf } from '../../../packages/assize/src/ledger/entry/references.ts';
+import { blobLine, entryLine, erasedLine, HEADER, trailerLine } from '../../../packages/assize/src/ledger/export/lines.ts';
 import {
   ChainWriter,
   childMembers,

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
-import { cosign } from '../../../src/merkle/cosignature.ts';
-import { MerkleError, type MerkleErrorCode } from '../../../src/merkle/errors.ts';
-import { Frontier, type TreeNode } from '../../../src/merkle/frontier.ts';
-import { leafHash } from '../../../src/merkle/hash.ts';
-import { formatNote } from '../../../src/merkle/note.ts';
-import { type SignerKey, signerKey } from '../../../src/merkle/note-key.ts';
-import { signNote } from '../../../src/merkle/open-note.ts';
-import type { NodeReader } from '../../../src/merkle/tree.ts';
+import { cosign } from '../../../packages/assize/src/merkle/cosignature.ts';
+import { MerkleError, type MerkleErrorCode } from '../../../packages/assize/src/merkle/errors.ts';
+import { Frontier, type TreeNode } from '../../../packages/assize/src/merkle/frontier.ts';
+import { leafHash } from '../../../packages/assize/src/merkle/hash.ts';
+import { formatNote } from '../../../packages/assize/src/merkle/note.ts';
+import { type SignerKey, signerKey } from '../../../packages/assize/src/merkle/note-key.ts';
+import { signNote } from '../../../packages/assize/src/merkle/open-note.ts';
+import type { NodeReader } from '../../../packages/assize/src/merkle/tree.ts';
 
 export const ORIGIN = 'log.example/ledger';
 

@@ -1,6 +1,6 @@
 /** Runs of a generated team for tests: without any rule, or with one hidden rule and some noise. */
-import type { MinedRule } from '../../../src/mining/index.ts';
-import type { MiningCall, MiningRun } from '../../../src/mining/run.ts';
+import type { MinedRule } from '../../../packages/gate/src/mining/index.ts';
+import type { MiningCall, MiningRun } from '../../../packages/gate/src/mining/run.ts';
 
 type Random = () => number;
 

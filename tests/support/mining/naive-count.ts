@@ -1,6 +1,6 @@
 /** Support and counter-examples by a walk over all calls for each call, with its own reading. */
-import type { MinedRule } from '../../../src/mining/index.ts';
-import type { MiningCall, MiningRun } from '../../../src/mining/run.ts';
+import type { MinedRule } from '../../../packages/gate/src/mining/index.ts';
+import type { MiningCall, MiningRun } from '../../../packages/gate/src/mining/run.ts';
 
 export interface NaiveCount {
   readonly support: { readonly runs: number; readonly calls: number };

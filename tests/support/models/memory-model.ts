@@ -1,7 +1,7 @@
 /**
  * The expected facts of a memory, computed naively. Valid time is twelve cells, each cell is
  * decided separately, and every change stores a complete new picture. Shares no code with
- * `src/memory`.
+ * `packages/assize/src/memory`.
  */
 
 export const CELLS = 12;

@@ -15,7 +15,7 @@ const root = join(import.meta.dirname, '../../..');
  * one of each ruling.
  */
 const TILL = `
-import { defineDomain, escalate, pass, reject } from '${pathToFileURL(join(root, 'src/public/index.ts'))}';
+import { defineDomain, escalate, pass, reject } from '${pathToFileURL(join(root, 'packages/assize/src/public/index.ts'))}';
 import { z } from '${pathToFileURL(join(root, 'node_modules/zod/index.js'))}';
 export const till = defineDomain({
   name: 'till',
@@ -45,8 +45,8 @@ export const till = defineDomain({
 
 const MAKE_LEDGER = `
 import { writeFileSync } from 'node:fs';
-import { Assize, generateKeys, issueWrit, openStore } from '${pathToFileURL(join(root, 'src/public/index.ts'))}';
-import { writeAnchors } from '${pathToFileURL(join(root, 'src/cli/store/anchors.ts'))}';
+import { Assize, generateKeys, issueWrit, openStore } from '${pathToFileURL(join(root, 'packages/assize/src/public/index.ts'))}';
+import { writeAnchors } from '${pathToFileURL(join(root, 'packages/cli/src/store/anchors.ts'))}';
 import { till } from './till.ts';
 const store = await openStore('sqlite:./till.db');
 const keys = generateKeys();

@@ -4,7 +4,7 @@
  */
 import { Writable } from 'node:stream';
 import { EXPERIMENTS } from '../../../experiments/cli/program.ts';
-import { run } from '../../../src/cli/program.ts';
+import { run } from '../../../packages/cli/src/program.ts';
 import { type CommandLine, type Ended, EXPERIMENTS_COMMAND } from './command.ts';
 
 let last: Promise<unknown> = Promise.resolve();

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { isFirstRun } from './first-runs.ts';
 
-const main = join(import.meta.dirname, '../../../src/cli/main.ts');
+const main = join(import.meta.dirname, '../../../packages/cli/src/main.ts');
 const experimentsMain = join(import.meta.dirname, '../../../experiments/cli/main.ts');
 /** The first argument of a line that is for the command of the experiments. */
 export const EXPERIMENTS_COMMAND = 'assize-experiments';
@@ -57,7 +57,7 @@ export async function endOf(child: ChildProcess): Promise<Ended> {
   return withoutProgress({ code, out, err });
 }
 
-/** As `src/cli/terminal/progress.ts` writes it where there is no terminal. */
+/** As `packages/cli/src/terminal/progress.ts` writes it where there is no terminal. */
 const PROGRESS = /^[a-z ]+: \d+(\/\d+ \(\d+ %\))?(, \d+\/s)?\n/gm;
 
 const withoutProgress = (ended: Ended): Ended => ({ ...ended, err: ended.err.replace(PROGRESS, '') });

@@ -43,7 +43,7 @@ export class ServedGuide {
     const folder = mkdtempSync(join(root, 'dist-guide-'));
     mkdirSync(join(folder, 'bin'));
     const command = join(folder, 'bin/assize');
-    writeFileSync(command, `#!/bin/sh\nexec "${process.execPath}" "${join(root, 'src/cli/main.ts')}" "$@"\n`);
+    writeFileSync(command, `#!/bin/sh\nexec "${process.execPath}" "${join(root, 'packages/cli/src/main.ts')}" "$@"\n`);
     chmodSync(command, 0o755);
     return new ServedGuide(folder, new Map(await Promise.all(SHOWN_PORTS.map(portFor))), env);
   }

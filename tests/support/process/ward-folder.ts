@@ -9,7 +9,7 @@ import { keysOf } from '../ledger/rows.ts';
 import { type Ended, runCommand } from './command.ts';
 
 const root = join(import.meta.dirname, '../../..');
-export const assizeModule = pathToFileURL(join(root, 'src/public/index.ts'));
+export const assizeModule = pathToFileURL(join(root, 'packages/assize/src/public/index.ts'));
 export const anchor = keysOf(41);
 
 /** A contradiction between two diagnoses is escalated to a doctor. */

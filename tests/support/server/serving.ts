@@ -11,9 +11,9 @@ import type { EntryRow, SideRow } from '#ledger';
 import { type Clock, systemClock } from '#oracle';
 import { type ConsoleFiles, credentialsOf, type ServeOptions, type Serving, serve } from '#server';
 import { MemoryStore, type Store } from '#stores';
-import { resolveConfig } from '../../../src/config/resolved-config.ts';
-import { pagesOf } from '../../../src/server/notices/queue/delivery-rows.ts';
-import { STUCK_KIND } from '../../../src/server/watchdog/stuck-rows.ts';
+import { resolveConfig } from '../../../packages/assize/src/config/resolved-config.ts';
+import { pagesOf } from '../../../packages/server/src/notices/queue/delivery-rows.ts';
+import { STUCK_KIND } from '../../../packages/server/src/watchdog/stuck-rows.ts';
 import { undocumented } from './documented.ts';
 import { bank, laterTill, till } from './till.ts';
 

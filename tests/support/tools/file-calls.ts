@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs';
 import { onTestFinished } from 'vitest';
 import type { CallContext, Delivery, Tool } from '#effects';
-import type { Disk } from '../../../src/tools/files/disk.ts';
-import { fileTools } from '../../../src/tools/files/file-tools.ts';
-import { hashOf } from '../../../src/tools/files/operations.ts';
+import type { Disk } from '../../../packages/tools/src/files/disk.ts';
+import { fileTools } from '../../../packages/tools/src/files/file-tools.ts';
+import { hashOf } from '../../../packages/tools/src/files/operations.ts';
 import { newFolder, put } from './files-stage.ts';
 
 /** A folder with these files, which is gone after the test. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Tool } from '#effects';
 import type { Assize, Transaction, TransactionOutcome, UnresolvedEffect } from '#runtime';
 import { MemoryStore } from '#stores';
-import { type SqlDatabase, sqlReader, sqlTool } from '../../../src/tools/sql/index.ts';
+import { type SqlDatabase, sqlReader, sqlTool } from '../../../packages/tools/src/sql/index.ts';
 import { runtimeOver, writFor } from '../ledger/runtime.ts';
 import { OutsideSink, Steps, storeOf, toolFor } from './effect-sink.ts';
 import { orders } from './orders.ts';

@@ -1,5 +1,5 @@
 import { Autocomplete, SegmentedControl, Select, Text, TextInput } from '@mantine/core';
-import { visible } from '../../../../src/cli/terminal/visible.ts';
+import { visible } from '@assize/cli/internal/terminal/visible.ts';
 import { useAllTrajectories } from '../../api/trajectories-query.ts';
 import { BundleButton } from '../../parts/bundle-button.tsx';
 import { InstantInput } from '../../parts/instant-input.tsx';

@@ -1,5 +1,5 @@
 import { Select } from '@mantine/core';
-import { visible } from '../../../../src/cli/terminal/visible.ts';
+import { visible } from '@assize/cli/internal/terminal/visible.ts';
 
 interface PickerProps {
   readonly label: string;

@@ -1,5 +1,5 @@
 import { Text } from '@mantine/core';
-import { isWithin } from '../../../../src/server/is-within.ts';
+import { isWithin } from '@assize/server/internal/is-within.ts';
 import { JsonText } from '../../parts/json-text.tsx';
 import type { Held } from './entry-query.ts';
 

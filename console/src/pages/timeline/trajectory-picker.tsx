@@ -1,6 +1,6 @@
 import { Select } from '@mantine/core';
 import { useLocation } from 'wouter';
-import { visible } from '../../../../src/cli/terminal/visible.ts';
+import { visible } from '@assize/cli/internal/terminal/visible.ts';
 import { useAllTrajectories } from '../../api/trajectories-query.ts';
 import { timelineHref } from '../../parts/addresses.ts';
 

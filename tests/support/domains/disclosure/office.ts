@@ -1,15 +1,15 @@
 import type { Domain, Ruling, Trajectory } from 'assize';
 import { contentHash } from '#canon';
-import { type actions, ROLE_OF } from '../../../../src/domains/disclosure/actions.ts';
-import { commitmentOf } from '../../../../src/domains/disclosure/commitment.ts';
+import { type actions, ROLE_OF } from '../../../../packages/assize/src/domains/disclosure/actions.ts';
+import { commitmentOf } from '../../../../packages/assize/src/domains/disclosure/commitment.ts';
 import {
   type Artifact,
   type DisclosureState,
   disclosure,
   disclosureInitial,
   type Settings,
-} from '../../../../src/domains/disclosure/index.ts';
-import { addHours } from '../../../../src/domains/disclosure/time.ts';
+} from '../../../../packages/assize/src/domains/disclosure/index.ts';
+import { addHours } from '../../../../packages/assize/src/domains/disclosure/time.ts';
 import { Stage, type Whose, whose } from '../../ledger/domain-stage.ts';
 
 export type ActionName = keyof typeof actions;

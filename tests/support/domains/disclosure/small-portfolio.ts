@@ -1,4 +1,4 @@
-import type { DisclosureState } from '../../../../src/domains/disclosure/index.ts';
+import type { DisclosureState } from '../../../../packages/assize/src/domains/disclosure/index.ts';
 import { committed, DIGEST, Office } from './office.ts';
 
 const BETA = { organisation: 'beta', maintainer: 'libc' };

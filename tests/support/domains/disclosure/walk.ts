@@ -6,10 +6,10 @@
  */
 import { addMicros } from '#canon';
 import { type Authority, adjudicate, type Intent, initialState, type PatchOperation, World } from '#kernel';
-import { ROLE_OF } from '../../../../src/domains/disclosure/actions.ts';
-import { type DisclosureState, disclosure } from '../../../../src/domains/disclosure/index.ts';
-import { roles } from '../../../../src/domains/disclosure/processes.ts';
-import { addDays } from '../../../../src/domains/disclosure/time.ts';
+import { ROLE_OF } from '../../../../packages/assize/src/domains/disclosure/actions.ts';
+import { type DisclosureState, disclosure } from '../../../../packages/assize/src/domains/disclosure/index.ts';
+import { roles } from '../../../../packages/assize/src/domains/disclosure/processes.ts';
+import { addDays } from '../../../../packages/assize/src/domains/disclosure/time.ts';
 import { rfc6902 } from '../../models/naive-patch.ts';
 import { type ActionName, committed, DIGEST, START } from './office.ts';
 

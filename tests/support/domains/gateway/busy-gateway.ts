@@ -2,7 +2,7 @@
  * States and arguments with which the search of `checkDomain` meets every action of the gateway.
  */
 import fc from 'fast-check';
-import { configuration, type GatewayState, readRules } from '../../../../src/domains/gateway/index.ts';
+import { configuration, type GatewayState, readRules } from '../../../../packages/gate/src/gateway/index.ts';
 import { desk } from './desk.ts';
 
 const RULES = `

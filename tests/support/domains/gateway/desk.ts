@@ -10,8 +10,8 @@ import {
   readRules,
   rulesIn,
   rulesPolicy,
-} from '../../../../src/domains/gateway/index.ts';
-import { isOpen } from '../../../../src/domains/gateway/open-calls.ts';
+} from '../../../../packages/gate/src/gateway/index.ts';
+import { isOpen } from '../../../../packages/gate/src/gateway/open-calls.ts';
 import { HandClock, operator, RECOVERY_KEY, writFor } from '../../ledger/runtime.ts';
 
 export interface Desk {

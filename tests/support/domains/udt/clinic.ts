@@ -1,5 +1,5 @@
 import type { Domain, Ruling, Store, Trajectory } from 'assize';
-import { type UdtActions, type UdtState, udt } from '../../../../src/domains/udt/index.ts';
+import { type UdtActions, type UdtState, udt } from '../../../../packages/assize/src/domains/udt/index.ts';
 import { Stage, whose } from '../../ledger/domain-stage.ts';
 
 export interface ClinicOptions {

@@ -1,7 +1,7 @@
 /**
  * A few transactions, resources and sinks, small enough to explore every order of steps, with a
  * crash at any point. The real coordinator decides which attempt may act (`view.ts`). The real
- * protocol decides its next step (`src/effects/protocol.ts`). This file models everything that the
+ * protocol decides its next step (`packages/assize/src/effects/protocol.ts`). This file models everything that the
  * two can meet.
  */
 import {

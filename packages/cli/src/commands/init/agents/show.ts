@@ -1,0 +1,60 @@
+import { join } from 'node:path';
+import { isInstance } from 'assize/internal/base';
+import type { ResolvedConfig } from 'assize/internal/config';
+import { CliError, EXIT, type ExitCode } from '../../../errors.ts';
+import type { Session } from '../../../store/session.ts';
+import { bold, line } from '../../../terminal/printable.ts';
+import { nextCommands } from '../own-server.ts';
+
+/** An installation of hooks: the file that has them, and the files that were written for it. */
+export interface Installed {
+  readonly settings: string;
+  readonly files: readonly string[];
+  readonly version: string;
+  readonly config: ResolvedConfig;
+  /** The address that the hooks have. */
+  readonly address: string;
+  readonly server: string;
+  readonly program: string;
+}
+
+export function showInstalled(
+  { out, json }: Session,
+  { settings, files, version, config, address, server, program }: Installed,
+): ExitCode {
+  const { serve, signIn } = nextCommands(config, address);
+  if (json) out.document({ settings, server, files: [...files], version, serve, signIn });
+  else {
+    for (const file of [...files, settings]) out.line(line`${file}`);
+    out.line(line``);
+    out.line(bold('Next'));
+    out.line(line`  ${serve}`);
+    out.line(line`  ${signIn}`);
+    out.line(line`  Start ${program} here. Rules: ${join(server, 'assize.yaml')}`);
+  }
+  return EXIT.ok;
+}
+
+export function showRemoved({ out, json }: Session, settings: string, revoked: number): ExitCode {
+  if (json) out.document({ settings, revoked });
+  else
+    out.line(
+      line`${settings} has no hooks of Assize any more, and ${revoked === 1 ? 'its token is' : `${revoked} tokens are`} revoked.`,
+    );
+  return EXIT.ok;
+}
+
+/** Shows the faults of an installation, or that there are none. */
+export function showFaults({ out, json }: Session, settings: string, faults: readonly string[]): ExitCode {
+  if (json) out.document({ settings, ok: faults.length === 0, faults: [...faults] });
+  else
+    for (const fault of faults.length === 0 ? ['The hooks are complete, and the server answers.'] : faults)
+      out.line(line`${fault}`);
+  return faults.length === 0 ? EXIT.ok : EXIT.negative;
+}
+
+/** The message of an error that a person can mend, as a fault. */
+export function faultOf(error: unknown): string[] {
+  if (isInstance(error, CliError)) return [error.message];
+  throw error;
+}

@@ -1,0 +1,69 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'jsonc-parser';
+import { isRecord } from 'assize/internal/base';
+import type { Places } from '../mcp/clients.ts';
+
+/** The settings files that Claude Code reads in a project: those of an organisation come last. */
+export function settingsFiles(places: Places): readonly string[] {
+  const { project, home, env } = places;
+  const user = env['CLAUDE_CONFIG_DIR'] ?? join(home, '.claude');
+  const managed = managedFolder(places);
+  const parts = join(managed, 'managed-settings.d');
+  return [
+    join(user, 'settings.json'),
+    join(project, '.claude', 'settings.json'),
+    join(project, '.claude', 'settings.local.json'),
+    join(managed, 'managed-settings.json'),
+    ...(existsSync(parts) ? readdirSync(parts).filter((name) => name.endsWith('.json')) : []).map((name) =>
+      join(parts, name),
+    ),
+  ].filter((path) => existsSync(path));
+}
+
+function managedFolder({ platform, env }: Places): string {
+  if (platform === 'darwin') return '/Library/Application Support/ClaudeCode';
+  if (platform === 'win32') return join(env['PROGRAMFILES'] ?? 'C:\\Program Files', 'ClaudeCode');
+  return '/etc/claude-code';
+}
+
+/**
+ * The settings in any of the files that keep the hooks from running. A commit, a branch or an
+ * administrator can change each of them.
+ */
+export function settingsFaults(files: readonly string[], address: string | undefined): string[] {
+  const read = files.map((path) => ({ path, settings: settingsIn(path) }));
+  const allowed = read.flatMap(({ settings }) => settings?.['allowedHttpHookUrls'] ?? []);
+  const isBlocked =
+    read.some(({ settings }) => Array.isArray(settings?.['allowedHttpHookUrls'])) &&
+    address !== undefined &&
+    !allowed.some((pattern) => matches(String(pattern), address));
+  return [
+    ...read.flatMap(({ path, settings }) => {
+      if (settings === undefined) return [`${path} cannot be read; correct it`];
+      return ['disableAllHooks', 'allowManagedHooksOnly']
+        .filter((name) => settings[name] === true)
+        .map((name) => `${path} has ${name}, so no hook of Assize runs; take it out`);
+    }),
+    ...(isBlocked ? [`allowedHttpHookUrls of ${files.join(', ')} lacks ${address}/*, so each call is refused`] : []),
+  ];
+}
+
+/** Undefined for a file that cannot be read. Comments are read over: Claude Code may do so too. */
+function settingsIn(path: string): Readonly<Record<string, unknown>> | undefined {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+  const settings: unknown = parse(text.replace(/^\uFEFF/, ''), [], { allowTrailingComma: true });
+  if (text.trim() === '') return {};
+  return isRecord(settings) ? settings : undefined;
+}
+
+/** Whether a pattern, in which `*` stands for any text, allows the hooks at an address. */
+function matches(pattern: string, address: string): boolean {
+  const parts = pattern.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(`^${parts.join('.*')}$`).test(`${address}/v1/trajectories/calls/hooks/claude-code`);
+}

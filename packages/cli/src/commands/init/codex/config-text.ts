@@ -1,0 +1,114 @@
+import { isDeepStrictEqual } from 'node:util';
+import { parse, TomlError } from 'smol-toml';
+import { isInstance } from 'assize/internal/base';
+import { CliError } from '../../../errors.ts';
+import { isOwnCommand } from './hooks.ts';
+
+/**
+ * The text of `config.toml`. Assize adds marked blocks at its end, and takes exactly these out:
+ * every other line stays as the person wrote it.
+ */
+
+export type Table = { readonly [name: string]: unknown };
+
+/** The name of a block: the hooks, or the trust in the hooks of a file. */
+export type BlockName = 'hooks' | `trust in the hooks of ${string}`;
+
+export function trustOf(file: string): BlockName {
+  return `trust in the hooks of ${file}`;
+}
+
+const END = '# <<< Assize';
+
+function beginOf(name: BlockName): string {
+  return `# >>> Assize: ${name}. Taken out by assize init codex --undo`;
+}
+
+/** @throws CliError `bad_input` */
+export function parsedConfig(text: string, path: string): Table {
+  try {
+    return parse(text);
+  } catch (error) {
+    if (!isInstance(error, TomlError)) throw error;
+    throw new CliError('bad_input', `${path} is no TOML: ${error.message.split('\n')[0]}. Correct it, and repeat.`);
+  }
+}
+
+/**
+ * The text with a block at its end, in place of an earlier one.
+ *
+ * @throws CliError `bad_input` if the text with the block would say something else than both
+ */
+export function withBlock(text: string, name: BlockName, body: string, path: string): string {
+  const before = withoutBlock(text, name, path);
+  const gap = before === '' ? '' : before.endsWith('\n') ? '\n' : '\n\n';
+  const after = `${before}${gap}${beginOf(name)}\n${body}${END}\n`;
+  const own = parsedConfig(body, path);
+  if (isDeepStrictEqual(plain(parsedConfig(after, path)), plain(merged(parsedConfig(before, path), own)))) return after;
+  throw new CliError(
+    'bad_input',
+    `${path} has hooks in a form that the hooks of Assize cannot follow. Write them as [[hooks.EVENT]], and repeat.`,
+  );
+}
+
+/**
+ * The text without a block. Lines that something else wrote into the block stay.
+ *
+ * @throws CliError `bad_input` if the block was changed in a way that cannot be taken back
+ */
+export function withoutBlock(text: string, name: BlockName, path: string): string {
+  const begin = text.indexOf(beginOf(name));
+  if (begin === -1) return text;
+  const end = text.indexOf(END, begin);
+  if (end === -1)
+    throw new CliError('bad_input', `${path} has no line ${END} after the one of Assize. Add it, and repeat.`);
+  const inside = text.slice(text.indexOf('\n', begin) + 1, end);
+  const left = withoutOwn(inside).trim();
+  const kept = left === '' ? '' : `${left}\n`;
+  // The empty line before the block is of Assize, too.
+  const head = text.slice(0, begin).replace(/(^|\n)\n$/, '$1');
+  const tail = text.slice(end + END.length).replace(head === '' ? /^\n{1,2}/ : /^\n/, '');
+  const after = `${head}${kept}${tail}`;
+  parsedConfig(after, path);
+  return after;
+}
+
+/** The text without the trust that Codex itself wrote for these hooks. */
+export function withoutTrust(text: string, keys: readonly string[]): string {
+  return keys.reduce((left, key) => {
+    const header = `[hooks.state.${JSON.stringify(key)}]\n`;
+    const at = left.indexOf(header);
+    if (at === -1) return left;
+    const next = left.slice(at + header.length).search(/^[[#]/m);
+    return left.slice(0, at) + (next === -1 ? '' : left.slice(at + header.length + next));
+  }, text);
+}
+
+const HOOK =
+  /^\[\[hooks\.(\w+)\]\]\n\n\[\[hooks\.\1\.hooks\]\]\ntype = "command"\ncommand = ("(?:[^"\\\n]|\\.)*")\ntimeout = \d+\n/gm;
+const TRUST = /^\[hooks\.state\."(?:[^"\\\n]|\\.)*"\]\ntrusted_hash = "[^"\n]*"\n/gm;
+
+function withoutOwn(inside: string): string {
+  return inside
+    .replace(HOOK, (whole, _, command) => (isOwnCommand(JSON.parse(command)) ? '' : whole))
+    .replace(TRUST, '');
+}
+
+/** The tables of both, and the lists of both one after the other. */
+function merged(one: Table, other: Table): Table {
+  const all: Record<string, unknown> = { ...one };
+  for (const [name, value] of Object.entries(other)) {
+    const there = all[name];
+    if (Array.isArray(there) && Array.isArray(value)) all[name] = [...there, ...value];
+    else all[name] = isTable(there) && isTable(value) ? merged(there, value) : value;
+  }
+  return all;
+}
+
+export function isTable(value: unknown): value is Table {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
+}
+
+function plain(table: Table): unknown {
+  return JSON.parse(JSON.stringify(table, (_, value) => (typeof value === 'bigint' ? String(value) : value)));
+}

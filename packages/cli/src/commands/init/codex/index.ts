@@ -1,0 +1,208 @@
+import { existsSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { type Command, Option } from 'commander';
+import { hashText } from 'assize/internal/canon';
+import { CliError, EXIT, type ExitCode } from '../../../errors.ts';
+import { unreadable } from '../../../files/file-faults.ts';
+import { makeFolder } from '../../../files/folders.ts';
+import { replaceFile } from '../../../files/replace-file.ts';
+import { readToken } from '../../../hook/read-token.ts';
+import type { Session } from '../../../store/session.ts';
+import { type AgentOptions, withAgentWorks } from '../agents/agent-command.ts';
+import { ownProgram } from '../agents/hook-command.ts';
+import { hookedFaults } from '../agents/hooked-server.ts';
+import { faultOf, showFaults, showInstalled, showRemoved } from '../agents/show.ts';
+import { agreesTo } from '../agreement.ts';
+import { difference } from '../difference.ts';
+import {
+  type FoundServer,
+  findServer,
+  newFiles,
+  newToken,
+  revoke,
+  serverOf,
+  TRAJECTORY,
+  writeServerFiles,
+} from '../own-server.ts';
+import { parsedConfig, trustOf, withBlock, withoutBlock, withoutTrust } from './config-text.ts';
+import { configuredFaults, configuredHooks, fileFaults, listedFaults } from './faults.ts';
+import { type CodexTerms, hooksText, termsIn, trustText } from './hooks.ts';
+import { type ListedHook, listedHooks } from './listed-hooks.ts';
+import { requireCodex } from './program-version.ts';
+
+interface Options extends AgentOptions {
+  readonly project?: boolean;
+  readonly codex: string;
+}
+
+const AGENT = 'agent:codex';
+/** Only the person may read a file with a token. */
+const OWN = 0o600;
+
+/** `assize init codex`: puts the hooks of Assize into the configuration of Codex. */
+export function initCodex(init: Command): void {
+  const command = init
+    .command('codex')
+    .description('put a server of Assize in front of the tool calls of Codex')
+    .option('--user', 'in all projects of the person, in ~/.codex/config.toml or that of CODEX_HOME (default)')
+    .option('--project', 'only in the project of this folder, in .codex/config.toml, which Codex has to trust')
+    .addOption(new Option('--codex <path>', 'the program of Codex').default('codex'));
+  withAgentWorks<Options>(command, { install, undo, check });
+}
+
+/** The files of an installation. */
+interface Places {
+  /** The configuration that has the hooks. */
+  readonly hooks: string;
+  /** The configuration that has the trust of the person. */
+  readonly trust: string;
+  readonly token: string;
+}
+
+function placesOf({ project, server }: Options): Places {
+  const user = join(process.env['CODEX_HOME'] ?? join(homedir(), '.codex'), 'config.toml');
+  if (project !== true) return { hooks: user, trust: user, token: resolve(server, 'codex.token') };
+  const hooks = resolve('.codex', 'config.toml');
+  return { hooks, trust: user, token: resolve(server, `codex-${hashText(hooks).slice(0, 12)}.token`) };
+}
+
+async function install(session: Session, options: Options): Promise<ExitCode> {
+  const version = await requireCodex(options.codex);
+  const places = placesOf(options);
+  const before = textOf(places.hooks);
+  const found = await findServer(options.server, options.url);
+  if (found.config !== undefined) await serverOf(options.server, AGENT);
+  const terms = termsOf(found, options, places.token);
+  const after = withBlock(withoutOwn(before, places), 'hooks', hooksText(terms), places.hooks);
+  const shown = after === before ? after : `${after}${SHOWN_TRUST}`;
+  if (!(await agreed(session, options, places, [before, shown], found))) return EXIT.negative;
+  const made = writeServerFiles(options.server, found);
+  const config = await serverOf(options.server, AGENT);
+  const old = readToken(places.token);
+  replaceFile(places.token, `${await newToken(config, AGENT, `hooks in ${places.hooks}`)}\n`, OWN);
+  if ('value' in old) await revoke(config, [old.value]);
+  await writeTrusted(options, places, after);
+  const { server } = options;
+  const files = [...made, places.token];
+  const { address } = found;
+  return showInstalled(session, { settings: places.hooks, files, version, config, address, server, program: 'Codex' });
+}
+
+/** Shows the change of the hooks, and asks. `--yes` agrees. */
+function agreed(
+  session: Session,
+  { yes }: Options,
+  { hooks }: Places,
+  [before, after]: readonly [string, string],
+  server?: FoundServer,
+): Promise<boolean> {
+  const files = server === undefined ? [] : newFiles(server);
+  return agreesTo(session, { yes, changes: [...files, { path: hooks, lines: difference(before, after) }] });
+}
+
+const SHOWN_TRUST = '# and your trust in these hooks, as Codex keeps it: [hooks.state."KEY"] trusted_hash\n';
+
+/** Writes the hooks, and the trust in them. If Codex does not take them, the files stay. */
+async function writeTrusted({ codex }: Options, places: Places, text: string): Promise<void> {
+  const paths = [...new Set([places.hooks, places.trust])];
+  const earlier = paths.map((path) => [path, existsSync(path) ? textOf(path) : undefined] as const);
+  try {
+    write(places.hooks, text);
+    const found = await ownHooks(codex, places);
+    write(places.trust, trusting(textOf(places.trust), places, found));
+    const faults = listedFaults(await ownHooks(codex, places));
+    if (faults.length > 0) throw new CliError('bad_input', `Codex does not take the hooks: ${faults.join('; ')}.`);
+  } catch (error) {
+    for (const [path, content] of earlier) content === undefined ? rmSync(path, { force: true }) : write(path, content);
+    throw error;
+  }
+}
+
+function trusting(text: string, places: Places, found: readonly ListedHook[]): string {
+  const hashes = Object.fromEntries(found.map(({ key, currentHash }) => [key, currentHash]));
+  const others = withoutTrust(withoutTrustBlock(text, places, places.trust), Object.keys(hashes));
+  return withBlock(others, trustOf(places.hooks), trustText(hashes), places.trust);
+}
+
+/** @throws CliError `bad_input` if hooks of Assize stand outside of its block */
+function withoutOwn(text: string, places: Places): string {
+  const after = withoutBlock(withoutTrustBlock(text, places, places.hooks), 'hooks', places.hooks);
+  const [left] = configuredHooks(parsedConfig(after, places.hooks));
+  if (left === undefined) return after;
+  throw new CliError(
+    'bad_input',
+    `${places.hooks} has a changed or copied hook of Assize for ${left.event}. Take it out by hand, and repeat.`,
+  );
+}
+
+function withoutTrustBlock(text: string, { hooks }: Places, path: string): string {
+  return withoutBlock(text, trustOf(hooks), path);
+}
+
+async function undo(session: Session, options: Options): Promise<ExitCode> {
+  const places = placesOf(options);
+  const before = textOf(places.hooks);
+  const after = withoutOwn(before, places);
+  if (after === before) throw new CliError('usage', `${places.hooks} has no hooks of Assize.`);
+  if (!(await agreed(session, options, places, [before, after]))) return EXIT.negative;
+  write(places.hooks, after);
+  const trust = textOf(places.trust);
+  const left = withoutTrustBlock(trust, places, places.trust);
+  if (left !== trust) write(places.trust, left);
+  const token = readToken(places.token);
+  rmSync(places.token, { force: true });
+  const tokens = 'value' in token ? [token.value] : [];
+  const revoked = existsSync(options.server) ? await revoke(await serverOf(options.server, AGENT), tokens) : 0;
+  return showRemoved(session, places.hooks, revoked);
+}
+
+async function check(session: Session, options: Options): Promise<ExitCode> {
+  const places = placesOf(options);
+  const found = configuredHooks(parsedConfig(textOf(places.hooks), places.hooks));
+  const terms = found.map(({ command }) => termsIn(command)).find((each) => each !== undefined);
+  const faults = [
+    ...configuredFaults(places.hooks, found),
+    ...(await requireCodex(options.codex).then(() => [], faultOf)),
+    ...(await ownHooks(options.codex, places).then(listedFaults, faultOf)),
+    ...(terms === undefined ? [] : fileFaults(terms)),
+    ...(terms === undefined ? [] : await answerFaults(terms, options)),
+  ];
+  return showFaults(session, places.hooks, faults);
+}
+
+function answerFaults({ url, tokenFile }: CodexTerms, options: Options): Promise<string[]> {
+  const token = readToken(tokenFile);
+  return hookedFaults(url, options, AGENT, 'value' in token ? token.value : '');
+}
+
+/** The hooks of the configuration, as Codex knows them in this folder. */
+async function ownHooks(codex: string, { hooks }: Places): Promise<readonly ListedHook[]> {
+  const path = existsSync(hooks) ? realpathSync(hooks) : hooks;
+  return (await listedHooks(codex, process.cwd())).filter(
+    ({ sourcePath }) => typeof sourcePath === 'string' && (sourcePath === hooks || realOf(sourcePath) === path),
+  );
+}
+
+function realOf(path: string): string {
+  return existsSync(path) ? realpathSync(path) : path;
+}
+
+function termsOf({ address: url }: FoundServer, { wait }: Options, tokenFile: string): CodexTerms {
+  return { program: ownProgram(), url, trajectory: TRAJECTORY, tokenFile, wait };
+}
+
+/** @throws CliError `unreadable_file` */
+function textOf(path: string): string {
+  if (!existsSync(path)) return '';
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw unreadable('The configuration of Codex', error, { path });
+  }
+}
+
+function write(path: string, text: string): void {
+  makeFolder(dirname(path));
+  replaceFile(path, text);
+}

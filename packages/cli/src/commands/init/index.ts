@@ -1,0 +1,79 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { CONFIG_FILES } from 'assize/internal/config';
+import { CliError, EXIT } from '../../errors.ts';
+import { unreadable } from '../../files/file-faults.ts';
+import { withoutStore } from '../../files/options.ts';
+import { replaceFile } from '../../files/replace-file.ts';
+import { writeNew } from '../../files/write-file.ts';
+import { inSession, type StorelessOptions } from '../../store/session.ts';
+import { bold, line } from '../../terminal/printable.ts';
+import { initClaudeCode } from './claude-code/index.ts';
+import { initCodex } from './codex/index.ts';
+import { IGNORED, PROJECT_FILES, SHARED_FILES } from './files.ts';
+import { initMcp } from './mcp/index.ts';
+import { nextSteps } from './next-steps.ts';
+
+export function init(program: Command): void {
+  const command = program.command('init');
+  withoutStore(
+    command
+      .description('write a project: a config, a domain with its test, and a tool')
+      .argument('[folder]', 'folder of the project', '.'),
+  )
+    .addHelpText(
+      'after',
+      'No file is overwritten. An existing package.json or tsconfig.json is left as it is, and .gitignore gets missing lines.',
+    )
+    .action(
+      inSession(async ({ json, out }, _options: StorelessOptions, folder: string) => {
+        const files = filesFor(folder);
+        const ignore = ignoreFor(folder);
+        writeNew(files, false);
+        if (ignore !== undefined) replaceFile(join(folder, '.gitignore'), ignore);
+        const written = [...files.map(([path]) => path), ...(ignore === undefined ? [] : [join(folder, '.gitignore')])];
+        const next = nextSteps(folder, (name) => written.includes(join(folder, name)));
+        if (json) out.document({ folder, files: written, next });
+        else {
+          for (const path of written) out.line(line`${path}`);
+          out.line(line``);
+          out.line(bold('Next'));
+          for (const step of next) out.line(line`  ${step}`);
+        }
+        return EXIT.ok;
+      }),
+    );
+  initClaudeCode(command);
+  initCodex(command);
+  initMcp(command);
+}
+
+/** The files to write. @throws CliError `usage` if one of the project's own files exists */
+function filesFor(folder: string): (readonly [path: string, text: string])[] {
+  const own = Object.entries(PROJECT_FILES).map(([name, text]) => [join(folder, name), text] as const);
+  const there = [...CONFIG_FILES.map((name) => join(folder, name)), ...own.map(([path]) => path)].filter(existsSync);
+  if (there.length > 0)
+    throw new CliError(
+      'usage',
+      `The folder has ${[...new Set(there)].join(', ')} already, and no file is overwritten. Name another folder.`,
+    );
+  const shared = Object.entries(SHARED_FILES).map(([name, text]) => [join(folder, name), text] as const);
+  return [...own, ...shared.filter(([path]) => !existsSync(path))];
+}
+
+/** The new text of `.gitignore`. Undefined if it has every line. @throws CliError */
+function ignoreFor(folder: string): string | undefined {
+  const path = join(folder, '.gitignore');
+  let before: string;
+  try {
+    before = existsSync(path) ? readFileSync(path, 'utf8') : '';
+  } catch (error) {
+    throw unreadable('The list of ignored files', error, { path });
+  }
+  const lines = new Set(before.split(/\r?\n/).map((text) => text.trim()));
+  const missing = IGNORED.filter((name) => !lines.has(name));
+  if (missing.length === 0) return undefined;
+  const gap = before === '' || before.endsWith('\n') ? '' : '\n';
+  return `${before}${gap}${missing.join('\n')}\n`;
+}

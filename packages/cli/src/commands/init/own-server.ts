@@ -1,0 +1,159 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { homedir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { Option } from 'commander';
+import { addMicros } from 'assize/internal/canon';
+import { CONFIG_FILES, loadConfig, type ResolvedConfig, rootKeyOf } from 'assize/internal/config';
+import { systemClock } from 'assize/internal/oracle';
+import { COMMAND_LINE, type Credentials, credentialsOf, publicAddress } from '@assize/server/internal';
+import { openStore } from 'assize/internal/stores';
+import { CliError } from '../../errors.ts';
+import { writeNew } from '../../files/write-file.ts';
+import { serverAddress } from '../../input/server-address.ts';
+import type { ShownChange } from './agreement.ts';
+import { firstRules, HOOK_AGENTS, HOOK_GRANT, serverConfig } from './server-files.ts';
+
+/** The server of a person's own machine: its folder, its configuration and its tokens. */
+
+export const TRAJECTORY = 'calls';
+const TOKEN_DAYS = 365;
+const DAY_MICROS = 86_400_000_000;
+
+export function serverOption(): Option {
+  return new Option('--server <folder>', 'folder of the server’s configuration, rules and store').default(
+    join(homedir(), '.assize'),
+    '~/.assize',
+  );
+}
+
+/** The server in a folder before it is written to. Its configuration is undefined if it is new. */
+export interface FoundServer {
+  readonly config: ResolvedConfig | undefined;
+  /** The address that clients use. */
+  readonly address: string;
+  /** The files that a new server gets. */
+  readonly files: readonly string[];
+}
+
+/** Reads a server's configuration, and writes nothing. @throws CliError `usage` */
+export async function findServer(folder: string, url: string | undefined): Promise<FoundServer> {
+  const given = url === undefined ? undefined : serverAddress(url);
+  if (CONFIG_FILES.some((name) => existsSync(join(folder, name)))) {
+    const config = await loadConfig({ from: folder });
+    return { config, address: given ?? publicAddress(config.server), files: [] };
+  }
+  const files = [CONFIG, RULES].map((name) => join(folder, name)).filter((path) => !existsSync(path));
+  return { config: undefined, address: given ?? 'http://127.0.0.1:4517', files };
+}
+
+const CONFIG = 'assize.config.json';
+const RULES = 'assize.yaml';
+
+/** The agents of a new server, what they may do, and its address. */
+export interface NewServer {
+  readonly address: string;
+  readonly agents?: readonly string[];
+  readonly grant?: object;
+}
+
+/** Writes the files of a new server, with the agents of hooks or another one. */
+export function writeServerFiles(
+  folder: string,
+  { address, agents = HOOK_AGENTS, grant = HOOK_GRANT }: NewServer,
+): readonly string[] {
+  if (CONFIG_FILES.some((name) => existsSync(join(folder, name)))) return [];
+  const { username } = userInfo();
+  const person = `human:${username.replace(/[^A-Za-z0-9_.-]/g, '-') || 'me'}`;
+  const rules = join(folder, RULES);
+  const files: (readonly [string, string])[] = [
+    [join(folder, CONFIG), serverConfig({ agents, grant, person, address })],
+  ];
+  if (!existsSync(rules)) files.push([rules, firstRules(realpathSync('.'))]);
+  writeNew(files, false);
+  return files.map(([path]) => path);
+}
+
+/** The files of a new server, as changes that a person agrees to. */
+export function newFiles({ files }: Pick<FoundServer, 'files'>): readonly ShownChange[] {
+  return files.map((path) => ({ path, lines: ['+ a new file, for agents on this machine'] }));
+}
+
+/** The commands that start a server and sign its person in. Its own address needs no option. */
+export function nextCommands(
+  config: ResolvedConfig,
+  address: string,
+): { readonly serve: string; readonly signIn: string } {
+  const isOwn = publicAddress(config.server) === address;
+  const { port } = new URL(address);
+  const listen = isOwn || port === '' ? '' : ` --port ${port}`;
+  return {
+    serve: `assize serve --config ${config.file}${listen}`,
+    signIn: `assize token sign-in ${personIn(config)} --config ${config.file}${isOwn ? '' : ` --url ${address}`}`,
+  };
+}
+
+/** @throws CliError `usage` if the configuration lacks the agent or the world of its calls */
+export async function serverOf(folder: string, agent: string): Promise<ResolvedConfig> {
+  const config = await loadConfig({ from: folder });
+  const grants = config.principals.get(agent)?.grants ?? [];
+  const isReady = grants.length > 0 && config.worlds[TRAJECTORY]?.domain === 'gateway';
+  if (isReady) return config;
+  throw new CliError(
+    'usage',
+    `${config.file ?? folder} needs the agent ${agent} with a grant, and the world ${TRAJECTORY} of the domain gateway. Add them, or pass another --server.`,
+  );
+}
+
+export function personIn({ principals }: ResolvedConfig): string {
+  return [...principals.values()].find(({ kinds }) => kinds.includes('counselor'))?.name ?? 'PERSON';
+}
+
+/** Creates a token of an agent. */
+export async function newToken(config: ResolvedConfig, agent: string, note: string): Promise<string> {
+  return withCredentials(config, async ({ tokens }) => {
+    const created = systemClock.now();
+    const expires = addMicros(created, TOKEN_DAYS * DAY_MICROS);
+    return (await tokens.create({ principal: agent, kinds: ['agent'], created, expires, by: COMMAND_LINE, note }))
+      .token;
+  });
+}
+
+/** Revokes the tokens that the store knows. Returns how many. */
+export async function revoke(config: ResolvedConfig, tokens: readonly string[]): Promise<number> {
+  if (tokens.length === 0) return 0;
+  return withCredentials(config, async (credentials) => {
+    let count = 0;
+    for (const token of tokens) {
+      const row = await credentials.tokens.verify(token, systemClock.now()).catch(() => undefined);
+      if (row !== undefined && (await credentials.tokens.revoke(row.id))) count++;
+    }
+    return count;
+  });
+}
+
+/** Whether the store knows a token of an agent. */
+export async function isTokenOf(config: ResolvedConfig, agent: string, token: string): Promise<boolean> {
+  return withCredentials(config, async ({ tokens }) => {
+    const row = await tokens.verify(token, systemClock.now()).catch(() => undefined);
+    return row?.principal === agent;
+  });
+}
+
+async function withCredentials<T>(config: ResolvedConfig, work: (credentials: Credentials) => Promise<T>): Promise<T> {
+  const store = await openStore(config.store, { archive: config.archive });
+  try {
+    return await work(credentialsOf(store, rootKeyOf(config.store)));
+  } finally {
+    await store.close();
+  }
+}
+
+/** Faults of a running server, asked with a token. */
+export async function serverFaults(url: string, token: string): Promise<string[]> {
+  try {
+    const { status } = await fetch(`${url}/v1/me`, { headers: { authorization: `Bearer ${token}` } });
+    return status === 200 ? [] : [`the server at ${url} does not accept the token (${status})`];
+  } catch {
+    return [`no server answers at ${url}; start it with assize serve`];
+  }
+}

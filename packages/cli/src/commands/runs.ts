@@ -1,0 +1,83 @@
+import { type Command, Option } from 'commander';
+import { type DurableRun, RunRecords } from '@assize/agents/internal/agents';
+import { counted, shortTime } from 'assize/internal/views';
+import { EXIT, type ExitCode } from '../errors.ts';
+import { withSharedOptions } from '../files/options.ts';
+import { runDocument, runStatus } from '../render/run-text.ts';
+import { inSession, type Session, type SharedOptions } from '../store/session.ts';
+import { line } from '../terminal/printable.ts';
+
+interface ListOptions extends SharedOptions {
+  readonly ended?: boolean;
+  readonly tenant?: string;
+}
+
+export function runs(program: Command): void {
+  const command = program.command('runs').description('list, show, cancel and retry durable runs of agents');
+  withSharedOptions(
+    command
+      .command('list')
+      .description('list the runs that have not ended, and what each waits for')
+      .addOption(new Option('--ended', 'the runs that have ended'))
+      .option('--tenant <name>', 'only the runs of this tenant'),
+  ).action(
+    inSession((session: Session, options: ListOptions) =>
+      session.withStore('readonly', (store) => list(session, new RunRecords(store), options)),
+    ),
+  );
+  withSharedOptions(
+    command.command('show').description('show the record of a run').argument('<trajectory>', 'trajectory of the run'),
+  ).action(onRun('readonly', (records, trajectoryId) => records.get(trajectoryId)));
+  withSharedOptions(
+    command
+      .command('cancel')
+      .description('end a run at its next step; committed entries, calls and pending proposals stay')
+      .argument('<trajectory>', 'trajectory of the run'),
+  ).action(onRun('existing', (records, trajectoryId) => records.cancel(trajectoryId)));
+  withSharedOptions(
+    command
+      .command('retry')
+      .description('make a failed run ready again')
+      .argument('<trajectory>', 'trajectory of the run'),
+  ).action(onRun('existing', (records, trajectoryId) => records.retry(trajectoryId)));
+}
+
+async function list({ json, out }: Session, records: RunRecords, options: ListOptions): Promise<ExitCode> {
+  const { ended = false, tenant } = options;
+  const found: DurableRun[] = [];
+  for await (const run of records.list({ ended })) if (tenant === undefined || run.tenant === tenant) found.push(run);
+  if (json) out.document({ runs: found.map(runDocument) });
+  else
+    out.table(
+      [{ title: 'run' }, { title: 'agents' }, { title: 'tenant' }, { title: 'turns' }, { title: 'status' }],
+      found.map((run) => [run.trajectoryId, run.agents, run.tenant, run.turns, runStatus(run)]),
+    );
+  return EXIT.ok;
+}
+
+/** A command on one run, which prints the record. */
+function onRun(
+  mode: 'readonly' | 'existing',
+  work: (records: RunRecords, trajectoryId: string) => Promise<DurableRun>,
+) {
+  return inSession((session: Session, _options: SharedOptions, trajectoryId: string) =>
+    session.withStore(mode, async (store) => {
+      const run = await work(new RunRecords(store), trajectoryId);
+      const { json, out } = session;
+      if (json) out.document(runDocument(run));
+      else for (const told of runLines(run)) out.line(told);
+      return EXIT.ok;
+    }),
+  );
+}
+
+function runLines(run: DurableRun) {
+  const { trajectoryId, agents, tenant, turns, turnsMax, created, updated, versions, pending = [] } = run;
+  return [
+    line`${trajectoryId} ${runStatus(run)}`,
+    line`agents ${agents}, tenant ${tenant}, ${turns} of at most ${counted(turnsMax, 'turn')}`,
+    line`begun ${shortTime(created)}, changed ${shortTime(updated)}`,
+    ...versions.map((each) => line`from turn ${each.turn}: agents ${each.agents}, domain ${each.domain}`),
+    ...pending.map((id) => line`pending ${id}`),
+  ];
+}

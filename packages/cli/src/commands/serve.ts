@@ -1,0 +1,168 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { parseRuleTable, ruleTable } from 'assize/internal/authority';
+import { isCellsUrl, openCell } from '@assize/cells/internal';
+import { loadConfig, type ResolvedConfig, rootKeyOf } from 'assize/internal/config';
+import { faultText, gateway, type Rules, rulesPolicy, warningsOf } from '@assize/gate/internal/gateway';
+import type { Domain } from 'assize/internal/kernel';
+import { serve as startServer } from '@assize/server/internal';
+import { openStore, sealKeys } from 'assize/internal/stores';
+import { CliError, described, EXIT, note } from '../errors.ts';
+import { builtConsole, bundleVerifiers } from '../files/built-console.ts';
+import { withSharedOptions } from '../files/options.ts';
+import { httpUrl } from '../input/server-address.ts';
+import { requireCellsKey } from '../store/cells-key.ts';
+import { loadDomains } from '../store/domains.ts';
+import { serverLogKeys } from '../store/log-files.ts';
+import { project, projectPolicy } from '../store/project.ts';
+import { isRulesFile, rulesFileIn } from '../store/rules-files.ts';
+import { inSession, type SharedOptions } from '../store/session.ts';
+import { bold, line } from '../terminal/printable.ts';
+
+interface Options extends SharedOptions {
+  readonly config?: string;
+  readonly port?: number;
+  readonly host?: string;
+  readonly peerUrl?: string;
+  readonly signIn?: string;
+  readonly tour?: boolean;
+  readonly fresh?: boolean;
+}
+
+export function serve(program: Command): void {
+  withSharedOptions(
+    program
+      .command('serve')
+      .description('run the HTTP server: agents propose, people decide')
+      .option('--port <n>', 'port (default: 4517; 0: a free one)', portOf)
+      .option('--host <address>', 'address to listen on (default: 127.0.0.1)')
+      .option('--peer-url <url>', 'address at which other servers of the store reach this one', peerUrlOf)
+      .option('--sign-in <principal>', 'print a link that signs this principal in, once')
+      .option('--tour', 'serve sample worlds from ./assize-tour.db, and say what to try')
+      .option('--fresh', 'with --tour: begin the sample worlds anew'),
+  )
+    .addHelpText(
+      'after',
+      '\nExamples:\n  assize serve\n  assize serve --config assize.config.ts --port 8080\n\n' +
+        'The log is JSON on standard error. Ctrl-C and SIGTERM stop the server within 20 seconds.\n' +
+        'A public address needs TLS, or a proxy that the configuration states.',
+    )
+    .action(
+      inSession(async ({ out, json, interruption, storeUrl }, options: Options) => {
+        if (options.tour === true) {
+          await (await import('../tour/tour.ts')).runTour({ ...tourOf(options), json, out, interruption });
+          return EXIT.ok;
+        }
+        if (options.fresh === true) throw new CliError('usage', '--fresh belongs to --tour. Pass both, or neither.');
+        const loaded = project() ?? (await loadConfig({ store: storeUrl, archive: options.archive }));
+        const config = {
+          ...loaded,
+          server: {
+            ...loaded.server,
+            ...(options.port !== undefined && { port: options.port }),
+            ...(options.host !== undefined && { host: options.host }),
+            ...(options.peerUrl !== undefined && { peerUrl: options.peerUrl }),
+          },
+        };
+        if (config.principals.size === 0) note(withoutPrincipals(config));
+        await requireCellsKey(config.store);
+        const root = rootKeyOf(config.store);
+        if (root.created)
+          note(`Created the root key ${root.file}. It grants all authority in this store: keep it secret.`);
+        const cell = isCellsUrl(config.store) ? await openCell(config.store, { root, onFailure }) : undefined;
+        const store = cell?.store ?? (await openStore(config.store, { archive: config.archive, ...sealKeys(root) }));
+        try {
+          if ((await store.sealState()) === 'absent')
+            note(
+              'The store is not sealed, so who can write to its database can add entries, approvals too. Stop its processes, and seal it with assize store seal.',
+            );
+          const rules = rulesOf(config);
+          const domains = await domainsOf(config, rules);
+          const serving = await startServer({
+            config: { ...config, store: cell?.place.store ?? config.store },
+            ...{ store, cell, root, domains, rules },
+            logKeys: () => serverLogKeys(cell?.place.store ?? config.store, root),
+            policy: rules === undefined ? await projectPolicy() : rulesPolicy(rules),
+            console: await builtConsole(),
+            verifiers: await bundleVerifiers(),
+            policyOf: (rules) => ruleTable(parseRuleTable(rules)),
+            log: (text) => void process.stderr.write(text),
+          });
+          const link = options.signIn === undefined ? undefined : await serving.signInLink(options.signIn);
+          if (json) out.document({ url: serving.url, ...(link !== undefined && { sign_in: link }) });
+          else {
+            out.line(line`Assize listens on ${bold(serving.url)}`);
+            if (link !== undefined) out.line(line`Sign in, once: ${link}`);
+          }
+          try {
+            await Promise.race([stopped(interruption), serving.lost]);
+          } catch (error) {
+            note('The server ends, because its store must be opened again. Start the server again.');
+            throw error;
+          } finally {
+            await serving.stop();
+          }
+        } finally {
+          await store.close();
+        }
+        return EXIT.ok;
+      }),
+    );
+}
+
+/**
+ * The options of a tour, which has a store and a configuration of its own. ASSIZE_STORE is ignored.
+ *
+ * @throws CliError `usage`
+ */
+function tourOf({ config, signIn, host, port, fresh = false }: Options) {
+  if (config !== undefined || signIn !== undefined)
+    throw new CliError('usage', '--tour has its own configuration. Omit --config and --sign-in.');
+  return { host, port, fresh };
+}
+
+/** A server without principals answers probes, and refuses every other request. */
+function withoutPrincipals({ file }: ResolvedConfig): string {
+  const why = file === undefined ? 'There is no assize.config.ts here or above' : `${file} has no principals`;
+  return `${why}, so no agent and no person can use this server. Write a project with assize init, or see sample worlds with assize serve --tour.`;
+}
+
+/** The rules file of the configuration. Its warnings are printed. */
+function rulesOf({ policyFile, tools }: ResolvedConfig): Rules | undefined {
+  if (policyFile === undefined || !isRulesFile(policyFile)) return undefined;
+  const file = rulesFileIn(policyFile);
+  for (const warning of warningsOf(file, tools)) note(faultText(warning));
+  return file.rules;
+}
+
+/** The gateway domain knows the tools of the configuration, unless the project has its own. */
+async function domainsOf({ domains, tools }: ResolvedConfig, rules: Rules | undefined): Promise<Domain[]> {
+  const all = await loadDomains();
+  if (domains.some(({ name }) => name === 'gateway')) return all;
+  const called = tools.filter(({ name }) => name.includes('.'));
+  const own = gateway({ tools: called, ...(rules !== undefined && { rules }) });
+  return [own, ...all.filter(({ name }) => name !== 'gateway')];
+}
+
+/** A failure of the root log before the server has its own log. */
+function onFailure(error: unknown): void {
+  note(described(error).message);
+}
+
+function stopped(interruption: AbortSignal): Promise<void> {
+  const done = Promise.withResolvers<void>();
+  if (interruption.aborted) done.resolve();
+  interruption.addEventListener('abort', () => done.resolve(), { once: true });
+  return done.promise;
+}
+
+function peerUrlOf(text: string): string {
+  const { origin, href } = httpUrl(text) ?? {};
+  if (origin !== undefined && href === `${origin}/`) return origin;
+  throw new InvalidArgumentError('It must be an http or https URL without user, path and query.');
+}
+
+function portOf(text: string): number {
+  const port = Number(text);
+  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
+  throw new InvalidArgumentError('It must be a port from 0 to 65535.');
+}

@@ -1,0 +1,109 @@
+import type { Command } from 'commander';
+import { StandingReader, type StandingRecord } from '@assize/gate/internal/calls';
+import type { Store } from 'assize/internal/stores';
+import { shortId, shortTime } from 'assize/internal/views';
+import { CliError, EXIT, type ExitCode } from '../../errors.ts';
+import {
+  anchorsOption,
+  domainOption,
+  entryKeyOption,
+  type OpeningOptions,
+  signerOption,
+  withSharedOptions,
+} from '../../files/options.ts';
+import { ephemeralWrit } from '../../input/ephemeral-writ.ts';
+import { printRuling } from '../../render/ruling-text.ts';
+import { findEntry, headOf } from '../../store/entries.ts';
+import { gatewayTrajectories, gatewayTrajectory } from '../../store/open-calls.ts';
+import { requirePerson } from '../../store/require-person.ts';
+import { anchoredRoot, requireLocal, SERVED } from '../../store/root-key.ts';
+import { withAssize } from '../../store/runtime.ts';
+import { inSession, type Session, type SharedOptions } from '../../store/session.ts';
+import { line } from '../../terminal/printable.ts';
+
+interface EndOptions extends SharedOptions, OpeningOptions {
+  readonly as: string;
+  readonly trajectory?: string;
+}
+
+export function endStanding(command: Command): void {
+  withSharedOptions(
+    command
+      .command('end')
+      .description('end a standing approval at once')
+      .argument('<id>', 'id of the standing approval, as listed by assize standing')
+      .requiredOption('--as <principal>', 'the person, a counselor; recorded')
+      .option('--trajectory <name>', 'its trajectory (default: the one where it is active)')
+      .addOption(domainOption)
+      .addOption(anchorsOption)
+      .addOption(signerOption)
+      .addOption(entryKeyOption),
+  )
+    .addHelpText(
+      'after',
+      '\nExample:\n  assize standing end may-invoices --as manager:grace\n\n' +
+        'Later calls ask a person again. Calls that it let through stay.\n' +
+        'One that is ended already stays so, and the command prints its end.\n' +
+        'A process that can read the root key can end one under any name.',
+    )
+    .action(
+      inSession((session, options: EndOptions, id: string) => {
+        requireLocal(session.storeUrl, SERVED);
+        return session.withStore('existing', async (store) => {
+          const root = anchoredRoot(session.storeUrl);
+          const { name, ended } = await findStanding(store, id, options.trajectory);
+          if (ended !== undefined) return sayEnded(session, store, id, { name, ended });
+          const { as: principal } = options;
+          const ruling = await withAssize(store, session.storeUrl, options, async (assize) => {
+            const trajectory = await assize.open(name);
+            requirePerson(trajectory.domain, principal, 'end_standing', 'end a standing approval');
+            const terms = { action: 'end_standing', scopes: ['role:admin'], principal };
+            const writ = ephemeralWrit(await headOf(store, name), terms, root);
+            const proposal = { action: 'end_standing', role: 'admin', args: { id }, writ, principal };
+            return trajectory.propose(proposal as never);
+          });
+          return printRuling(session, ruling);
+        });
+      }),
+    );
+}
+
+/** The trajectory of a standing approval, and its end if it was ended before. */
+interface StandingPlace {
+  readonly name: string;
+  readonly ended?: NonNullable<StandingRecord['ended']>;
+}
+
+/** Where it has no end; if nowhere, where it was ended. @throws CliError unless in one place */
+async function findStanding(store: Store, id: string, named: string | undefined): Promise<StandingPlace> {
+  const trajectories = named === undefined ? await gatewayTrajectories(store) : [await gatewayTrajectory(store, named)];
+  const all: StandingPlace[] = [];
+  for (const name of trajectories) {
+    const newest = (await new StandingReader(store, name).read()).findLast((one) => one.id === id);
+    if (newest !== undefined) all.push({ name, ...(newest.ended && { ended: newest.ended }) });
+  }
+  const notEnded = all.filter(({ ended }) => ended === undefined);
+  const places = notEnded.length > 0 ? notEnded : all;
+  const [one, other] = places;
+  if (one === undefined)
+    throw new CliError('not_found', `No trajectory has a standing approval ${id}. List them with assize standing.`);
+  if (other === undefined) return one;
+  const names = places.map(({ name }) => name).join(', ');
+  throw new CliError(
+    'usage',
+    `The standing approval ${id} exists in ${names}. Pass one of them with --trajectory NAME.`,
+  );
+}
+
+/** The end that the ledger has. Nothing is recorded. */
+async function sayEnded(
+  { json, out }: Session,
+  store: Store,
+  id: string,
+  { name, ended: { at, entryId } }: Required<StandingPlace>,
+): Promise<ExitCode> {
+  const { seq } = await findEntry(store, entryId);
+  if (json) out.document({ ruling: 'committed', trajectory_id: name, seq, entry_id: entryId });
+  else out.line(line`The standing approval ${id} was ended at ${shortTime(at)} already, as ${shortId(entryId)}.`);
+  return EXIT.ok;
+}

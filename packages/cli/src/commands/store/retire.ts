@@ -1,0 +1,58 @@
+import type { Command } from 'commander';
+import { integrateLog, type LoggedTransaction } from 'assize/internal/ledger';
+import { systemClock } from 'assize/internal/oracle';
+import { counted } from 'assize/internal/views';
+import { CliError, EXIT } from '../../errors.ts';
+import { withSharedOptions } from '../../files/options.ts';
+import { openEffects } from '../../store/open-effects.ts';
+import { inSession, type SharedOptions } from '../../store/session.ts';
+import { line } from '../../terminal/printable.ts';
+
+interface RetireOptions extends SharedOptions {
+  readonly reason: string;
+  readonly force?: boolean;
+}
+
+export function retire(program: Command): void {
+  withSharedOptions(
+    program
+      .command('retire')
+      .description('end a store whose entries go on in another store: no process writes to it or calls tools from it')
+      .requiredOption('--reason <text>', 'reason, such as the URL of the store that replaces this one')
+      .option('--force', 'retire also a store with open tool transactions, which no process then finishes'),
+  )
+    .addHelpText(
+      'after',
+      'A retirement is permanent. A process that has the store open fails at its next write (store_retired).\n' +
+        'The commands that only read go on: verify, fsck, log, show, export.',
+    )
+    .action(
+      inSession(({ json, out, withStore }, { reason, force = false }: RetireOptions) =>
+        withStore('existing', async (store) => {
+          if (store.retire === undefined)
+            throw new CliError('usage', 'A store in memory ends with its process. Pass --store with another store.');
+          const open = await openEffects(store);
+          if (open.length > 0 && !force) throw unfinished(open);
+          const retirement = { at: systemClock.now(), reason };
+          await store.retire(retirement);
+          // An export needs the position of every entry. This handle alone still writes.
+          const entries = await integrateLog(store);
+          const said = { ...retirement, entries, open_effects: open.map(({ epoch }) => epoch) };
+          if (json) out.document(said);
+          else
+            out.line(
+              line`Retired on ${said.at}, with ${counted(entries, 'entry')}. No process writes to this store any more.`,
+            );
+          return EXIT.ok;
+        }),
+      ),
+    );
+}
+
+function unfinished(open: readonly LoggedTransaction[]): CliError {
+  return new CliError(
+    'needs_confirmation',
+    `The store has ${counted(open.length, 'open tool transaction')}, which no process finishes after a retirement. Run assize effects recover first, or pass --force.`,
+    { evidence: { epochs: open.map(({ epoch }) => epoch) } },
+  );
+}

@@ -1,0 +1,107 @@
+import { createReadStream, fstatSync, openSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { addAbortSignal, type Readable } from 'node:stream';
+import { type AssizeError, isAssizeError } from 'assize/internal/base';
+import { readExport, splitLines } from 'assize/internal/ledger';
+import { CliError } from '../errors.ts';
+import { whileBlocked } from '../terminal/interrupt.ts';
+import { isSystemFault, unreadable } from './file-faults.ts';
+
+/**
+ * The lines of an export, from a file or from standard input (`-`), checked up to the first entry,
+ * or up to the end of `first`.
+ * The interruption also ends the wait for the next bytes of a pipe.
+ *
+ * @throws CliError for an unreadable file and for a file that is not an export; ExportError
+ */
+export async function openExport(
+  file: string,
+  interruption: AbortSignal,
+  {
+    maxBlobs,
+    first = { entries: 1, units: Number.POSITIVE_INFINITY },
+  }: { readonly maxBlobs?: number | undefined; readonly first?: Size } = {},
+): Promise<AsyncIterable<string>> {
+  const bytes = file === '-' ? process.stdin : opened(file);
+  return checkedBeginning(splitLines(watched(bytes, file, interruption)), file, first, maxBlobs);
+}
+
+interface Size {
+  readonly entries: number;
+  /** UTF-16 units of the entries and blobs. */
+  readonly units: number;
+}
+
+async function* watched(bytes: Readable, file: string, interruption: AbortSignal): AsyncGenerator<Uint8Array> {
+  try {
+    // Also ends the wait for the next bytes of a pipe.
+    for await (const chunk of addAbortSignal(interruption, bytes)) yield chunk;
+  } catch (error) {
+    interruption.throwIfAborted();
+    throw asUnreadable(file, error);
+  }
+}
+
+/**
+ * Attached before the store is opened, which may take long: without a listener, a stream error in
+ * the meantime would be lost.
+ */
+function opened(file: string): Readable {
+  try {
+    const fd = whileBlocked(() => openSync(file, 'r'));
+    const stats = fstatSync(fd);
+    // A read of a pipe would hold a thread, for which the end of the process waits.
+    return stats.isFIFO() || stats.isSocket() ? new Socket({ fd, readable: true }) : createReadStream(file, { fd });
+  } catch (error) {
+    throw asUnreadable(file, error);
+  }
+}
+
+function asUnreadable(file: string, error: unknown): unknown {
+  return isSystemFault(error) ? unreadable(file, error) : error;
+}
+
+/**
+ * The same lines, after checking that its first lines are an export's.
+ * @throws CliError for a file that does not start as an export; ExportError
+ */
+async function checkedBeginning(
+  lines: AsyncIterable<string>,
+  file: string,
+  first: Size,
+  maxBlobs?: number,
+): Promise<AsyncIterable<string>> {
+  const iterator = lines[Symbol.asyncIterator]();
+  const seen: string[] = [];
+  const noted = {
+    next: async () => {
+      const read = await iterator.next();
+      if (read.done !== true) seen.push(read.value);
+      return read;
+    },
+  };
+  try {
+    let entries = 0;
+    let units = 0;
+    // `noted` has no `return`, so the end of this loop leaves the lines open.
+    for await (const { row, blobs } of readExport({ [Symbol.asyncIterator]: () => noted }, maxBlobs)) {
+      entries++;
+      units += row.payload.length + blobs.reduce((sum, { text }) => sum + text.length, 0);
+      if (entries >= first.entries || units >= first.units) break;
+    }
+  } catch (error) {
+    throw isAssizeError(error, 'bad_export') && error.evidence['line'] === 1 ? noExport(file, seen, error) : error;
+  }
+  return (async function* () {
+    yield* seen;
+    yield* { [Symbol.asyncIterator]: () => iterator };
+  })();
+}
+
+/** The first line of an export names its format. */
+function noExport(file: string, [first]: readonly string[], cause: AssizeError): CliError {
+  const place = file === '-' ? 'Standard input' : file;
+  if (first?.startsWith('{"format":"assize/export/'))
+    return new CliError('bad_input', `${place} is an export of another version. Export the store again.`, { cause });
+  return new CliError('bad_input', `${place} is not an export. Pass a file that assize export wrote.`, { cause });
+}

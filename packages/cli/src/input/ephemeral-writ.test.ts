@@ -1,0 +1,42 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { addMicros } from 'assize/internal/canon';
+import { ChainWriter, keysOf, rootMembers } from '../../../../tests/support/ledger/rows.ts';
+import { ephemeralWrit, ephemeralWrits } from './ephemeral-writ.ts';
+
+const key = keysOf(51);
+const what = { action: 'assize.erase', scopes: ['erase:/a'], principal: 'ida' };
+
+test('covers one action in one trajectory, for some minutes from its head', () => {
+  const at = '2090-01-01T00:00:00.000000Z';
+  const chain = new ChainWriter('t');
+  chain.add('root', { ...rootMembers({}), at });
+  const writ = ephemeralWrit(chain.head, what, key);
+  expect(writ).toMatchObject({
+    issuer: key.publicKey,
+    subject: 'ida',
+    trajectory: 't',
+    actions: ['assize.erase'],
+    scopes: ['erase:/a'],
+    not_before: at,
+    expires: addMicros(at, 300_000_000),
+    max_depth: 0,
+  });
+  expect(ephemeralWrit(chain.head, what, key).nonce).not.toBe(writ.nonce);
+  const writs = ephemeralWrits(chain.head, what, key);
+  expect(writs()).toBe(writs());
+});
+
+test('is the only writ that commands issue for their own actions', () => {
+  const cli = join(import.meta.dirname, '..');
+  const makers = readdirSync(cli, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
+    .filter((path) => readFileSync(join(cli, path), 'utf8').includes('issueWrit('));
+  expect(makers.sort()).toEqual([
+    'commands/demo-story.ts',
+    'commands/writ/issue.ts',
+    'input/ephemeral-writ.ts',
+    'tour/role-writ.ts',
+  ]);
+});

@@ -1,0 +1,129 @@
+import type { Json } from 'assize/internal/base';
+import { canonicalize, WORLD_LIMITS } from 'assize/internal/canon';
+import {
+  type EffectPendingPayload,
+  isBlobRef,
+  type Patch,
+  type PendingPayload,
+  pendingEffectOf,
+  type Stored,
+} from 'assize/internal/ledger';
+import { overridesIn, overrideText, shortId, type ToolCall } from 'assize/internal/views';
+import { valueAt } from '../input/json-pointer.ts';
+import { isLong } from '../terminal/outline.ts';
+import type { Output } from '../terminal/output.ts';
+import { bold, dim, green, line, type Printable, red, type Value, yellow } from '../terminal/printable.ts';
+import { shortJson } from '../terminal/short-json.ts';
+import { printCalls } from './tool-calls.ts';
+
+/** Maximum number of changes of one proposal in text; `assize show` has all of them. */
+const CHANGES_MAX = 40;
+
+/**
+ * The effect of an approval: the recorded arguments, and the changes next to the current values. A
+ * decision should rest on these alone: the agent's description of its proposal is left out.
+ * `isFull`: values are never shortened.
+ */
+export function printProposal(
+  out: Output,
+  id: string,
+  payload: PendingPayload,
+  calls: readonly ToolCall[],
+  state: Json,
+  isFull = false,
+): void {
+  const { proposal } = payload;
+  const { action, budget_cost, observations } = proposal;
+  const { name, role } = action;
+  const as = Object.keys(role.params).length === 0 ? role.name : `${role.name} ${canonicalize(role.params)}`;
+  out.line(line``);
+  out.line(line`${bold(shortId(id))} proposes ${bold(name)} as ${as}`);
+  out.line(line`${dim('arguments')} ${shown(action.args, id, isFull)}`);
+  if (observations.length > 0) out.line(line`${dim('observed')} ${observations.map((seen) => seen.name).join(', ')}`);
+  if (Object.keys(budget_cost).length > 0) out.line(line`${dim('cost')} ${canonicalize(budget_cost)}`);
+  for (const override of overridesIn(payload)) out.line(yellow(line`${overrideText(override)}`));
+  printCalls(out, id, 'would call', calls, isFull);
+  printChanges(out, 'changes', id, proposal.delta.state, state, isFull);
+  printChanges(out, 'an approval adds', id, proposal.approval, state, isFull);
+}
+
+/** An unresolved effect, with the command that resolves it: it has no approval. */
+export function printEffect(
+  out: Output,
+  id: string,
+  payload: EffectPendingPayload,
+  calls: readonly ToolCall[],
+  isFull = false,
+): void {
+  const { epoch, n, tool, id: key } = pendingEffectOf(payload);
+  const is = payload.reason === 'in_doubt' ? 'in doubt' : 'unresolved';
+  out.line(line``);
+  out.line(line`${bold(shortId(id))} is an effect of ${bold(tool)}, which is ${is}`);
+  out.line(line`${dim('key')} ${key}`);
+  printCalls(out, id, 'called', calls, isFull);
+  out.line(
+    dim(line`Resolve it with: assize effects resolve ${epoch} ${n} --as DECISION --by OPERATOR --evidence TEXT`),
+  );
+}
+
+function shown(value: Stored, id: string, isFull: boolean): Printable {
+  if (isBlobRef(value)) return line`are ${value.bytes} bytes; assize show ${shortId(id)} --blobs shows them`;
+  return isLong(value) && !isFull
+    ? line`${shortJson(value)}; assize show ${shortId(id)} shows them`
+    : line`${canonicalize(value, WORLD_LIMITS)}`;
+}
+
+function printChanges(
+  out: Output,
+  title: string,
+  id: string,
+  patches: Stored<readonly Patch[]>,
+  state: Json,
+  isFull: boolean,
+): void {
+  if (isBlobRef(patches)) {
+    out.line(line`${dim(title)} ${shown(patches, id, isFull)}`);
+    return;
+  }
+  if (patches.length === 0) {
+    out.line(line`${dim(title)} nothing`);
+    return;
+  }
+  if (isFull) {
+    out.line(line`${dim(title)}`);
+    for (const patch of patches) for (const text of linesOf(patch, state)) out.line(text);
+    return;
+  }
+  out.table(
+    [{ title }, { title: 'path' }, { title: 'before' }, { title: 'after' }],
+    patches.slice(0, CHANGES_MAX).map((patch) => cells(patch, state)),
+  );
+  if (patches.length > CHANGES_MAX)
+    out.line(dim(line`and ${patches.length - CHANGES_MAX} more; assize show ${shortId(id)} shows them`));
+}
+
+const PAINT = { add: green, replace: yellow, remove: red } as const;
+
+function cells(patch: Patch, state: Json): Value[] {
+  const { op, path } = patch;
+  const before = op === 'add' ? undefined : valueAt(state, path);
+  return [
+    PAINT[op](op),
+    path,
+    before === undefined ? '' : shortJson(before),
+    patch.op === 'remove' ? '' : shortJson(patch.value as Json),
+  ];
+}
+
+/** A change with its whole values, one below the other. */
+function linesOf(patch: Patch, state: Json): Printable[] {
+  const { op, path } = patch;
+  const before = op === 'add' ? undefined : valueAt(state, path);
+  const valueLine = (when: string, value: Json): Printable =>
+    line`    ${dim(when)} ${canonicalize(value, WORLD_LIMITS)}`;
+  return [
+    line`  ${PAINT[op](op)} ${path}`,
+    ...(before === undefined ? [] : [valueLine('before', before)]),
+    ...(patch.op === 'remove' ? [] : [valueLine('after', patch.value as Json)]),
+  ];
+}

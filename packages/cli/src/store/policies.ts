@@ -1,0 +1,74 @@
+import { covers, type Policy, parseRuleTable, type RuleTable, ruleTable } from 'assize/internal/authority';
+import { isAssizeError } from 'assize/internal/base';
+import { rulesPolicy } from '@assize/gate/internal/gateway';
+import { cedarPolicy } from '@assize/cedar/internal';
+import type { Domain } from 'assize/internal/kernel';
+import { CliError, note } from '../errors.ts';
+import { readJson, readText } from '../files/input-file.ts';
+import { isRulesFile, rulesFileIn } from './rules-files.ts';
+
+export interface PolicyFiles {
+  readonly policy?: string;
+  readonly schema?: string;
+}
+
+/**
+ * The policy of a file. A name with Cedar's ending is a Cedar policy, with a schema that is JSON if
+ * its name ends so. A YAML file is a rules file, of which this is the part that denies without
+ * state. Any other file is a rule table in JSON.
+ *
+ * @throws CliError; CedarError `missing_peer`
+ */
+export async function policyFrom({ policy: path, schema }: PolicyFiles): Promise<Policy | undefined> {
+  const isCedar = path?.endsWith('.cedar') === true;
+  if (schema !== undefined && !isCedar)
+    throw new CliError('usage', 'The option --schema needs a Cedar policy. Pass --policy FILE.cedar.');
+  if (path === undefined) return undefined;
+  if (isRulesFile(path)) return rulesPolicy(rulesFileIn(path).rules);
+  if (!isCedar) return ruleTable(ruleTableIn(path));
+  if (schema === undefined) throw new CliError('usage', 'A Cedar policy needs a schema. Pass --schema FILE.');
+  const declared = schema.endsWith('.json') ? (readJson(schema) as object) : readText(schema);
+  const policies = readText(path);
+  return cedarPolicy({ policies, schema: declared as string, id: path }).catch((cause: unknown) => {
+    throw inFile(path, cause);
+  });
+}
+
+/** The rule table of a JSON file. @throws CliError */
+export function ruleTableIn(path: string): RuleTable {
+  const json = readJson(path);
+  try {
+    return parseRuleTable(json);
+  } catch (cause) {
+    throw inFile(path, cause);
+  }
+}
+
+/**
+ * Tells the user of patterns in a rule table that match no action of the domain. A Cedar policy is
+ * checked against its schema instead, and a rules file names tools.
+ *
+ * @throws CliError
+ */
+export function warnOfUnknownActions(path: string, { name, actions }: Domain): void {
+  if (isRulesFile(path) || path.endsWith('.cedar')) return;
+  const known = Object.keys(actions);
+  const isKnown = (pattern: string): boolean =>
+    pattern.startsWith(BUILT_IN) || known.some((action) => covers(pattern, action));
+  for (const rule of ruleTableIn(path).rules) {
+    const unknown = rule.actions.filter((pattern) => !isKnown(pattern));
+    if (unknown.length > 0)
+      note(
+        `The rule ${rule.id} of ${path} names ${unknown.join(', ')}, and ${name} has no such action. Its actions: ${known.join(', ')}.`,
+      );
+  }
+}
+
+/** The names of the actions that every domain has begin with it. */
+const BUILT_IN = 'assize.';
+
+/** The description of a policy, with its file. */
+function inFile(path: string, cause: unknown): unknown {
+  if (!isAssizeError(cause) || !['bad_policy', 'bad_schema'].includes(cause.code)) return cause;
+  return new CliError('bad_input', `${path}: ${cause.message}`, { cause });
+}

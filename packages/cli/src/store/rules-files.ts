@@ -1,0 +1,35 @@
+import { existsSync } from 'node:fs';
+import { isAssizeError } from 'assize/internal/base';
+import { type ReadCase, type RulesFault, type RulesFile, readCases, readRules } from '@assize/gate/internal/gateway';
+import { CliError } from '../errors.ts';
+import { readText } from '../files/input-file.ts';
+
+/** Whether a file is a rules file of the gateway domain by its name. */
+export function isRulesFile(path: string): boolean {
+  return /\.ya?ml$/i.test(path);
+}
+
+/** A rules file. @throws CliError with file, line and column of each fault */
+export function rulesFileIn(path: string): RulesFile {
+  return inFile(() => readRules(readText(path), path));
+}
+
+/** The cases of `FILE.cases.yaml` beside `FILE.yaml`, if that file exists. @throws CliError */
+export function casesBeside(path: string): readonly ReadCase[] {
+  const beside = path.replace(/\.(ya?ml)$/i, '.cases.$1');
+  return existsSync(beside) ? inFile(() => readCases(readText(beside), beside)) : [];
+}
+
+/** The faults of a rules file, where an error has some. */
+export function rulesFaultsOf({ cause }: { readonly cause?: unknown }): readonly RulesFault[] | undefined {
+  return isAssizeError(cause, 'bad_rules') ? (cause.evidence['faults'] as readonly RulesFault[]) : undefined;
+}
+
+function inFile<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    if (!isAssizeError(cause, 'bad_rules')) throw cause;
+    throw new CliError('bad_input', cause.message, { cause, evidence: { findings: cause.evidence['faults'] } });
+  }
+}

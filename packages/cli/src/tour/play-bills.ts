@@ -1,0 +1,70 @@
+/** The world `bills`: the calls of an agent that pays suppliers behind a rules file. */
+import type { Writ } from 'assize/internal/authority';
+import { addMicros, type Instant } from 'assize/internal/canon';
+import type { RootKey } from 'assize/internal/config';
+import { gateway, readRules } from '@assize/gate/internal/gateway';
+import { Assize, type Ruling, type Trajectory } from 'assize/internal/runtime';
+import type { Store } from 'assize/internal/stores';
+import { BILLS, type Bill } from './bills.ts';
+import { roleWrit } from './role-writ.ts';
+import { BILLS_WORLD, PEOPLE } from './tour-config.ts';
+import { openOrCreate } from './worlds.ts';
+
+const AGENT = PEOPLE.agent.slice('agent:'.length);
+const SECOND_MICROS = 1_000_000;
+
+const { rules } = readRules(`
+id: bills
+default: allow
+tools:
+  accounts/get: { class: read, reads: [/account] }
+  bank/pay: { class: irreversible, writes: [/account], amounts: { cents: /cents } }
+rules:
+  - { id: large, ask: bank/pay, amount: { unit: cents, min: 10000 } }
+standing: { uses: 10, hours: 24, amounts: { cents: 100000 } }
+`);
+
+/**
+ * Pays the recorded bills, each in a session of its own. A step that was ruled before gets its
+ * ruling again, so an interrupted run is continued.
+ */
+export async function playBills(store: Store, root: RootKey): Promise<void> {
+  const clock = { at: BILLS[0]?.at as Instant };
+  const domain = gateway({ rules });
+  const assize = new Assize({
+    ...{ store, domains: [domain], anchors: [root.publicKey] },
+    // Each reading of the clock is a second later.
+    ports: { clock: { now: () => (clock.at = addMicros(clock.at, SECOND_MICROS)) } },
+  });
+  const writ = roleWrit(root, {
+    ...{ subject: PEOPLE.agent, trajectory: BILLS_WORLD, actions: ['call', 'report'] },
+    scopes: [`role:agent:${AGENT}`, 'tool:**'],
+  });
+  try {
+    const trajectory = await openOrCreate(assize, domain, { trajectoryId: BILLS_WORLD, note: 'bills of suppliers' });
+    for (const bill of BILLS) {
+      clock.at = bill.at;
+      await payBill(bill, { trajectory, writ });
+    }
+  } finally {
+    await assize.close();
+  }
+}
+
+async function payBill(
+  { id, supplier, cents, isLookedUp }: Bill,
+  { trajectory, writ }: { readonly trajectory: Trajectory; readonly writ: Writ },
+): Promise<void> {
+  const act = (action: string, args: object, idempotencyKey: string): Promise<Ruling> =>
+    trajectory.propose({ action, role: { name: 'agent', params: { agent: AGENT } }, args, writ, idempotencyKey });
+  const call = async (server: string, tool: string, args: object): Promise<void> => {
+    const name = `${id}-${tool}`;
+    const ruling = await act('call', { id: name, server, tool, args, session: id }, name);
+    if (ruling.ruling === 'escalated')
+      await trajectory.approvals.approve(ruling.pending, { principal: PEOPLE.manager, method: 'tour' });
+    await act('report', { call: name, outcome: 'done' }, `${name} done`);
+  };
+  const account = `/suppliers/${supplier}`;
+  if (isLookedUp) await call('accounts', 'get', { account });
+  await call('bank', 'pay', { account, cents });
+}

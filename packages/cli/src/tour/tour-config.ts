@@ -1,0 +1,67 @@
+import { defineConfig, type ResolvedConfig, resolveConfig } from 'assize/internal/config';
+import { disclosure } from 'assize/internal/domains/disclosure';
+import { gatewayDomain } from '@assize/gate/internal/gateway';
+import { incident } from '@assize/audit/internal/incident';
+import { udt } from 'assize/internal/domains/udt';
+import { bankAt } from './bank-client.ts';
+import type { BankAddress } from './bank-sink.ts';
+import { DISCLOSURE_WORLD } from './disclose-advisories.ts';
+import { bankTransfer, expenses } from './expenses.ts';
+import { UDT_WORLD } from './play-udt.ts';
+import { PAYEES } from './receipts.ts';
+import { TOUR_STORE } from './tour-files.ts';
+import { tourSimulation } from './tour-simulation.ts';
+
+export const EXPENSES_WORLD = 'expenses';
+/** The calls of the agent behind a rules file. */
+export const BILLS_WORLD = 'bills';
+/** The space of the memory in which the agent keeps what it read. */
+export const EXPENSES_SPACE = 'payees';
+/** The principals with a token. Each key is in the name of its token file. */
+export const PEOPLE = { agent: 'agent:clerk', manager: 'manager:grace', auditor: 'auditor:iris' } as const;
+
+/** The configuration of the tour's server, as an `assize.config.ts` has it. */
+export function tourConfig(
+  bank: BankAddress,
+  { host, port }: { readonly host?: string | undefined; readonly port?: number | undefined },
+): ResolvedConfig {
+  const config = defineConfig({
+    store: TOUR_STORE,
+    domains: [expenses, disclosure, udt, gatewayDomain, incident],
+    tools: [bankTransfer(bankAt(bank))],
+    worlds: {
+      [EXPENSES_WORLD]: {
+        domain: expenses.name,
+        initial: { payees: PAYEES, receipts: {}, paid: {} },
+        note: 'receipts, and a bank',
+      },
+    },
+    simulations: { clerks: tourSimulation(PEOPLE.manager) },
+    principals: {
+      [PEOPLE.agent]: {
+        kinds: ['agent'],
+        grants: [
+          {
+            trajectories: [EXPENSES_WORLD],
+            actions: ['file', 'pay', 'bank.transfer', 'assize.believe'],
+            scopes: ['role:Clerk:**', 'bank:**', `memory:${EXPENSES_SPACE}:**`],
+          },
+          {
+            trajectories: [BILLS_WORLD],
+            actions: ['call', 'begin', 'report', 'session'],
+            scopes: ['role:agent:clerk', 'tool:**'],
+          },
+        ],
+      },
+      [PEOPLE.manager]: { kinds: ['counselor'] },
+      [PEOPLE.auditor]: { kinds: ['auditor', 'admin'] },
+      'md:okafor': { kinds: ['counselor'] },
+      'coordinator:noor': { kinds: ['counselor'] },
+    },
+    server: { ...(host !== undefined && { host }), ...(port !== undefined && { port }) },
+  });
+  return resolveConfig(config, { folder: process.cwd(), env: {} });
+}
+
+/** The worlds of the tour in the order of its text. */
+export const WORLDS = [EXPENSES_WORLD, BILLS_WORLD, DISCLOSURE_WORLD, UDT_WORLD] as const;

@@ -1,0 +1,52 @@
+import { isRecord, type Json } from 'assize/internal/base';
+import type { Outcome } from './close-call.ts';
+import type { Decision, Judgement } from './decide-call.ts';
+import { CallError } from './errors.ts';
+
+/** The document of an answer. */
+export type Document = Readonly<Record<string, Json | undefined>>;
+
+const CLASSES: readonly unknown[] = ['read', 'reversible', 'irreversible'];
+const OUTCOMES: readonly unknown[] = ['done', 'failed', 'unknown'];
+
+/**
+ * The decision of a server about a call. Every other answer is an error, so none lets a call be
+ * made by mistake.
+ *
+ * @throws CallError `bad_answer`
+ */
+export function readDecision(document: Document, id: string): Decision | Judgement {
+  const { decision, ...more } = document;
+  const is = FORMS.get(decision as string);
+  if (is === undefined || !is(more, id)) throw badAnswer(`the decision about the call ${id}`);
+  return { kind: decision, ...more } as unknown as Decision | Judgement;
+}
+
+const FORMS: ReadonlyMap<string, (more: Document, id: string) => boolean> = new Map([
+  [
+    'allowed',
+    ({ call, class: of, args }, id) => call === id && CLASSES.includes(of) && (args === undefined || isRecord(args)),
+  ],
+  ['ready', ({ call }, id) => call === id],
+  ['denied', ({ reason }) => typeof reason === 'string'],
+  ['pending', ({ approval, reason }) => typeof approval === 'string' && typeof reason === 'string'],
+  ['begun', ({ call, reason }, id) => call === id && typeof reason === 'string'],
+]);
+
+/**
+ * The outcome of a call, as a server has it. Undefined while it is not known.
+ *
+ * @throws CallError `bad_answer`
+ */
+export function readOutcome(document: Document, id: string): Outcome | undefined {
+  const { outcome, result } = document;
+  if (outcome === undefined) return undefined;
+  if (!OUTCOMES.includes(outcome)) throw badAnswer(`the outcome of the call ${id}`);
+  return { outcome, ...(result !== undefined && { result }) } as Outcome;
+}
+
+/** The error of an answer that has not the form of the API. */
+export function badAnswer(about: string): CallError {
+  const text = `The server has answered about ${about} in no form of the API. See that the address is that of assize serve.`;
+  return new CallError('bad_answer', text);
+}

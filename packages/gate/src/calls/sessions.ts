@@ -1,0 +1,45 @@
+import { instantToMillis } from 'assize/internal/canon';
+import { type OpenCall, openCalls } from '#gateway';
+import type { CallWorld } from './call-world.ts';
+
+/** A session of an agent program. */
+export interface AgentSession {
+  readonly id: string;
+  /** The session that started it. */
+  readonly parent?: string;
+  /** How it began, or what it is for. */
+  readonly about?: string;
+}
+
+/** Records a session at its first event, with the session that started it. */
+export async function attend(world: CallWorld, { id, parent, about }: AgentSession): Promise<void> {
+  if (parent !== undefined) await attend(world, { id: parent });
+  const isOpen = world.read(({ sessions }) => Object.hasOwn(sessions, id) && sessions[id]?.endedAt === undefined);
+  if (isOpen) return;
+  await world.propose('session', {
+    session: id,
+    event: 'start',
+    ...(parent !== undefined && { parent }),
+    ...(about !== undefined && { about: about.slice(0, 200) }),
+  });
+}
+
+/** Records the end of a session. */
+export async function leave(world: CallWorld, id: string): Promise<void> {
+  const isOpen = world.read(({ sessions }) => Object.hasOwn(sessions, id) && sessions[id]?.endedAt === undefined);
+  if (isOpen) await world.propose('session', { session: id, event: 'end' });
+}
+
+/**
+ * The agent's calls whose outcome will not be reported any more: they were begun, and their session
+ * has ended, goes on with another turn (`next`), or was silent for too long.
+ */
+export function inDoubt(world: CallWorld, now: string, next: string): readonly OpenCall[] {
+  return world.read((state) =>
+    openCalls(state, now).filter(({ agent, session, at, inDoubt }) => {
+      if (agent !== world.agent) return false;
+      const endedAt = session === undefined ? undefined : state.sessions[session]?.endedAt;
+      return inDoubt || session === next || (endedAt !== undefined && instantToMillis(endedAt) >= instantToMillis(at));
+    }),
+  );
+}

@@ -1,0 +1,330 @@
+import { z } from 'zod';
+import { arg, checkArgument, type Json } from 'assize/internal/base';
+import { contentHash, instantToMillis } from 'assize/internal/canon';
+import type { CallPart, CompiledRules, Verdict } from '../judge/compiled-rules.ts';
+import { amountOf, figuresOf, groupOf, sumsOf, usedKey } from '../judge/figures.ts';
+import type { Found } from '../judge/path-name.ts';
+import type { Resources } from '../judge/resources.ts';
+import { callId, serverName, sessionId, toolName } from '../name-forms.ts';
+import { AGENT, matchesSome, registeredName, toolKey } from '../names.ts';
+import type { Rules } from '../rules/rules.ts';
+import type { CallRow, GatewayState, StandingApproval } from '../schema.ts';
+
+/** How many parts a call may have. */
+export const PARTS_MAX = 64;
+
+const part = z.strictObject({ server: serverName, tool: toolName, args: z.record(z.string(), z.unknown()) });
+
+/** The arguments of the action `call`. */
+export const callArgs: z.ZodObject<{
+  id: z.ZodOptional<z.ZodString>;
+  server: z.ZodString;
+  tool: z.ZodString;
+  args: z.ZodRecord<z.ZodString, z.ZodUnknown>;
+  definition: z.ZodOptional<z.ZodString>;
+  parts: z.ZodOptional<z.ZodArray<typeof part>>;
+  once: z.ZodOptional<z.ZodBoolean>;
+  later: z.ZodOptional<z.ZodBoolean>;
+  session: z.ZodOptional<z.ZodString>;
+  undoes: z.ZodOptional<z.ZodString>;
+}> = z.strictObject({
+  /** The caller's id of the call. Default: a hash of the call and its time. */
+  id: callId.optional(),
+  server: serverName,
+  tool: toolName,
+  args: z.record(z.string(), z.unknown()),
+  /** Hash of the definition that the caller was shown, as in `definitionHash`. */
+  definition: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/, 'write the hash that definitionHash returns: 64 hex digits in lower case')
+    .optional(),
+  /** The parts of a call whose tool can do many things. The strictest one decides. */
+  parts: z.array(part).min(1).max(PARTS_MAX).optional(),
+  /**
+   * Whether the call must be begun before it is made, and is never begun twice. A call that commits
+   * at once is begun, and any other one by the action `begin`.
+   */
+  once: z.boolean().optional(),
+  /** Whether a call that commits at once is not begun either: its caller may make it later. */
+  later: z.boolean().optional(),
+  session: sessionId.optional(),
+  /** The call that this one takes back. A call is taken back once. */
+  undoes: callId.optional(),
+});
+export type CallArgs = z.infer<typeof callArgs>;
+
+/**
+ * The content of a call by which it is recognised: its arguments, and its parts if it has any.
+ *
+ * @throws ArgumentError `bad_argument`; CanonError for values that are not JSON
+ */
+export function callDigest(call: Pick<CallArgs, 'args' | 'parts'>): string {
+  checkArgument(CONTENT, call, 'call');
+  const { args, parts } = call;
+  const content = parts === undefined ? args : { args, parts };
+  return contentHash(content as { readonly [key: string]: Json });
+}
+
+const CONTENT = arg.members({ args: arg.object, parts: arg.optional(arg.list(arg.object)) });
+
+/**
+ * The id of a call in the state: the caller's, or a hash of the call and its time.
+ *
+ * @throws ArgumentError `bad_argument`; CanonError for values that are not JSON
+ */
+export function callIdOf(args: CallArgs, circumstances: { readonly agent: string; readonly at: string }): string {
+  checkArgument(ANY_CALL, args, 'args');
+  checkArgument(CIRCUMSTANCES, circumstances, 'circumstances');
+  const { agent, at } = circumstances;
+  return args.id ?? contentHash({ agent, at, ...(args as unknown as { [key: string]: Json }) }).slice(0, 32);
+}
+
+const ANY_CALL = arg.members({ id: arg.optional(arg.text) });
+const CIRCUMSTANCES = arg.members({ agent: arg.text, at: arg.text });
+
+/** The rules of a state, as a domain finds them. `isTried`: other rules than the recorded ones. */
+export interface RulesInForce {
+  readonly compiled: CompiledRules;
+  readonly isTried: boolean;
+}
+
+/** Records a call with its circumstances. The invariants judge the record. */
+export function applyCall(
+  state: GatewayState,
+  args: CallArgs,
+  { agent, at }: { readonly agent: string; readonly at: string },
+  { compiled, isTried }: RulesInForce,
+): void {
+  if (!AGENT.test(agent))
+    throw new Error(`the agent ${JSON.stringify(agent)} has no name of letters, digits and _.:@+-`);
+  const id = callIdOf(args, { agent, at });
+  if (state.calls[id] !== undefined) throw new Error(`the call ${id} exists already; give each call its own id`);
+  const tool = toolKey(args.server, args.tool);
+  const pin = state.pins[tool];
+  const isChanged = args.definition !== undefined && args.definition !== pin?.hash;
+  const call = { agent, tool, args: args.args as Json, ...partsOf(args) };
+  const verdict = compiled.judge(call, (name) => state.pins[name], isChanged && pin !== undefined);
+  const row = rowOf(state, verdict, {
+    agent,
+    tool,
+    at,
+    name: registeredName(args.server, args.tool),
+    digest: callDigest(args),
+    parts: call.parts,
+  });
+  if (args.session !== undefined) row.session = args.session;
+  if (args.undoes !== undefined) takeBack(state, args.undoes, { agent, id, tool, compiled });
+  if (args.undoes !== undefined) row.undoes = args.undoes;
+  const { limits } = compiled.rules;
+  const first = compiled.mustBeRead(call);
+  if (!('rule' in first)) row.unread = first.flatMap((rule) => notRead(state, rule, { agent, at }));
+  const denied = verdict.denied ?? unreadable(limits, row, verdict.resources) ?? ('rule' in first ? first : undefined);
+  const over = isTried ? overLimit(limits, state, row) : undefined;
+  if (over !== undefined) row.over = over;
+  if (denied === undefined && over === undefined) answerByStanding(state, id, row, { verdict, compiled });
+  if (denied !== undefined) row.denied = denied;
+  if (args.once === true) {
+    if (row.run === 'assize') throw new Error(`Assize makes the calls of ${tool} itself; ask without \`once\``);
+    row.once = true;
+    row.rules = state.rules.digest;
+    const definition = args.definition ?? pin?.hash;
+    if (definition !== undefined) row.definition = definition;
+    const isLetThrough = row.asks.length === 0 || row.standing !== undefined;
+    if (isLetThrough && args.later !== true) row.begunAt = at;
+  }
+  state.calls[id] = row;
+  if (row.run === 'caller') state.open[id] = agent;
+  if (!isTried) {
+    for (const limit of limits) {
+      const amount = amountOf(limit, row);
+      if (amount !== undefined) state.used[usedKey(limit, row, id)] = amount;
+    }
+  }
+  if (row.run === 'assize') touch(state, row, at);
+}
+
+/**
+ * A call that a person approves is begun by its agent, also one with other arguments that the rules
+ * let through by themselves.
+ */
+export function approveCall({ calls }: GatewayState, { id, once }: CallArgs): void {
+  const row = id === undefined ? undefined : calls[id];
+  if (row !== undefined && once === true) delete row.begunAt;
+}
+
+/** Marks a call as taken back by another one of its agent. */
+function takeBack(
+  state: GatewayState,
+  undone: string,
+  {
+    agent,
+    id,
+    tool,
+    compiled,
+  }: { readonly agent: string; readonly id: string; readonly tool: string } & Pick<RulesInForce, 'compiled'>,
+): void {
+  const row = state.calls[undone];
+  if (row === undefined) throw new Error(`there is no call ${undone} to undo`);
+  if (row.agent !== agent) throw new Error(`the call ${undone} is that of another agent`);
+  if (compiled.spec(row.tool)?.undo?.tool !== tool) throw new Error(`the rules do not undo ${row.tool} by ${tool}`);
+  if (row.outcome !== 'done') throw new Error(`the call ${undone} is not done, so it cannot be undone`);
+  if (row.undoneBy !== undefined) throw new Error(`the call ${undone} is undone by ${row.undoneBy} already`);
+  row.undoneBy = id;
+}
+
+/** The parts as rules judge them. */
+export function partsOf({ parts }: Pick<CallArgs, 'parts'>): { readonly parts?: readonly CallPart[] } {
+  if (parts === undefined) return {};
+  return { parts: parts.map(({ server, tool, args }) => ({ tool: toolKey(server, tool), args: args as Json })) };
+}
+
+interface Circumstances {
+  readonly agent: string;
+  readonly tool: string;
+  readonly at: string;
+  readonly name: string;
+  readonly digest: string;
+  readonly parts: readonly CallPart[] | undefined;
+}
+
+type NewRow = { -readonly [Member in keyof CallRow]: CallRow[Member] };
+
+function rowOf(state: GatewayState, verdict: Verdict, { agent, tool, at, name, digest, parts }: Circumstances): NewRow {
+  const { resources, asks, allowed } = verdict;
+  return {
+    agent,
+    tool,
+    ...(parts === undefined ? {} : { parts: [...new Set(parts.map((part) => part.tool))] }),
+    class: verdict.class,
+    at,
+    digest,
+    run: state.rules.runs.includes(name) ? 'assize' : 'caller',
+    amounts: Object.fromEntries(
+      Object.entries(resources.amounts).flatMap(([unit, found]) => ('value' in found ? [[unit, found.value]] : [])),
+    ),
+    reads: listed(resources.reads),
+    writes: listed(resources.writes),
+    unread: [],
+    asks: [...asks],
+    approvals: asks.length === 0 ? 0 : verdict.approvals,
+    approvedBy: [],
+    ...(allowed === undefined ? {} : { allowed }),
+  };
+}
+
+function listed(found: Found<readonly string[]>): string[] {
+  return 'value' in found ? [...new Set(found.value)] : [];
+}
+
+/** A limit on an amount that cannot be read denies the call. */
+function unreadable(
+  limits: CompiledRules['rules']['limits'],
+  { tool, parts = [] }: NewRow,
+  { amounts }: Resources,
+): CallRow['denied'] {
+  for (const { id, tools, unit } of limits) {
+    const found = unit === undefined || !Object.hasOwn(amounts, unit) ? undefined : amounts[unit];
+    if (found !== undefined && 'problem' in found && [tool, ...parts].some((name) => matchesSome(tools, name)))
+      return { rule: id, why: `it cannot be evaluated: ${found.problem}` };
+  }
+  return undefined;
+}
+
+function notRead(
+  state: GatewayState,
+  rule: { readonly id: string; readonly hours?: number | undefined; readonly paths: readonly string[] },
+  { agent, at }: { readonly agent: string; readonly at: string },
+): CallRow['unread'] {
+  const hours = rule.hours ?? READ_HOURS;
+  return rule.paths.flatMap((path) => {
+    const read = state.read[`${agent}|${path}`];
+    const isFresh = read !== undefined && instantToMillis(at) - instantToMillis(read) <= hours * HOUR_MS;
+    return isFresh ? [] : [{ rule: rule.id, path }];
+  });
+}
+
+export const READ_HOURS = 24;
+export const HOUR_MS = 3_600_000;
+
+/** The limit that the call exceeds by the recorded calls, for rules that are only tried. */
+function overLimit(limits: CompiledRules['rules']['limits'], state: GatewayState, row: NewRow): CallRow['denied'] {
+  for (const limit of limits) {
+    const amount = amountOf(limit, row);
+    if (amount === undefined) continue;
+    const group = `${limit.id}|${groupOf(limit, row)}`;
+    const sum = (sumsOf(figuresOf([limit], state.calls)).get(group) ?? 0) + amount;
+    if (sum > limit.max) return { rule: limit.id, why: limitText(sum, limit.max, group) };
+  }
+  return undefined;
+}
+
+/** The reason of a refusal by a limit, for the group `limit|window|agent|tool`. */
+export function limitText(sum: number, max: number, text: string): string {
+  const [, window, agent, tool] = text.split('|');
+  const by = agent === '*' ? '' : ` by ${agent}`;
+  const of = tool === '*' ? '' : ` of ${tool}`;
+  return `it would be ${sum}${by}${of} in ${window}, and at most ${max} are allowed`;
+}
+
+/**
+ * Answers the questions by the first standing approval that fits, in order of their ids. One that
+ * is approved later leaves a waiting call as it is, so that a person can still approve that call.
+ */
+function answerByStanding(
+  state: GatewayState,
+  id: string,
+  row: NewRow,
+  { verdict, compiled }: { readonly verdict: Verdict } & Pick<RulesInForce, 'compiled'>,
+): void {
+  if (verdict.asks.length === 0 || !verdict.coverable) return;
+  for (const name of Object.keys(state.standing).sort()) {
+    const standing = state.standing[name];
+    if (standing?.approvedBy === undefined || standing.agent !== row.agent || row.at >= standing.expires) continue;
+    if (standing.approvedAt !== undefined && row.at < standing.approvedAt) continue;
+    if (!isCovered(standing.tools, row) || !isWithin(standing, compiled.rules.standing)) continue;
+    if (!fits(state, name, standing, verdict.resources)) continue;
+    row.standing = name;
+    state.spent[`${name}|${id}`] = { ...row.amounts, [USES]: 1 };
+    return;
+  }
+}
+
+/** Whether a standing approval is for the call itself, or for each of its parts. */
+function isCovered(tools: readonly string[], { tool, parts }: NewRow): boolean {
+  return matchesSome(tools, tool) || (parts?.every((name) => matchesSome(tools, name)) ?? false);
+}
+
+/**
+ * Whether the rules in force would still let it be asked for. Stricter rules end what it covers.
+ */
+function isWithin({ uses, amounts }: Pick<StandingApproval, 'uses' | 'amounts'>, most: Rules['standing']): boolean {
+  const isCapped = ([unit, amount]: [string, number]): boolean =>
+    amount <= (Object.hasOwn(most.amounts, unit) ? (most.amounts[unit] as number) : 0);
+  return uses <= most.uses && Object.entries(amounts).every(isCapped);
+}
+
+/** The member of `spent` that counts uses. No unit has this name. */
+export const USES = '#uses';
+
+function fits(
+  state: GatewayState,
+  name: string,
+  { uses, amounts }: { readonly uses: number; readonly amounts: Readonly<Record<string, number>> },
+  resources: Resources,
+): boolean {
+  const spent = new Map<string, number>();
+  for (const [key, amountsOf] of Object.entries(state.spent)) {
+    if (!key.startsWith(`${name}|`)) continue;
+    for (const [unit, amount] of Object.entries(amountsOf)) spent.set(unit, (spent.get(unit) ?? 0) + amount);
+  }
+  if ((spent.get(USES) ?? 0) >= uses) return false;
+  return Object.entries(resources.amounts).every(([unit, found]) => {
+    if ('problem' in found || !Object.hasOwn(amounts, unit)) return false;
+    return (spent.get(unit) ?? 0) + found.value <= (amounts[unit] as number);
+  });
+}
+
+/** Marks the paths of a call as known to its agent. */
+export function touch(state: GatewayState, { agent, reads, writes }: CallRow, at: string): void {
+  for (const path of [...reads, ...writes]) state.read[`${agent}|${path}`] = at;
+}

@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { contentHash } from 'assize/internal/canon';
+import { rulesText } from '../judge/compiled-rules.ts';
+import { figuresOf, readGroup, sumsOf } from '../judge/figures.ts';
+import { faultsOf, plainRules } from '../rules/faults.ts';
+import { type Rules, rules } from '../rules/rules.ts';
+import type { CallRow, GatewayState } from '../schema.ts';
+
+/** The arguments of the action `configure`: rules, and the registered tools that Assize calls. */
+export const configureArgs: z.ZodObject<{ rules: typeof rules; runs: z.ZodArray<z.ZodString> }> = z.strictObject({
+  rules,
+  runs: z.array(z.string()).max(1_000),
+});
+export type Configuration = z.infer<typeof configureArgs>;
+
+/** The digest that compares the rules of a state with those of a file. */
+export function rulesDigest(given: Rules): string {
+  return contentHash({ engine: 'assize/gateway/v1', rules: plainRules(given) });
+}
+
+/** The parts of the state that a configuration decides. */
+export function configured(
+  { rules: given, runs }: Configuration,
+  calls: Readonly<Record<string, CallRow>>,
+): Pick<GatewayState, 'rules' | 'limits' | 'used'> {
+  const used = figuresOf(given.limits, calls);
+  const floors = new Map(given.limits.map(({ id }) => [id, {} as Record<string, number>]));
+  for (const [text, sum] of sumsOf(used)) {
+    const { limit, group } = readGroup(text);
+    const max = given.limits.find(({ id }) => id === limit)?.max ?? 0;
+    if (sum > max) (floors.get(limit) as Record<string, number>)[group] = sum;
+  }
+  return {
+    rules: { id: given.id, digest: rulesDigest(given), text: rulesText(given), runs: [...new Set(runs)].sort() },
+    limits: Object.fromEntries(given.limits.map(({ id, max }) => [id, { max, floors: floors.get(id) ?? {} }])),
+    used: Object.fromEntries(used),
+  };
+}
+
+/**
+ * Puts rules in force. Figures are counted again from the recorded calls, so a changed limit counts
+ * the calls of its present window. A figure above a lowered maximum stays, and cannot grow.
+ */
+export function applyConfigure(state: GatewayState, given: Configuration): void {
+  const [fault] = faultsOf(given.rules);
+  if (fault !== undefined) throw new Error(`rules at /${fault.path.join('/')}: ${fault.problem}`);
+  const { rules: now, limits, used } = configured(given, state.calls);
+  state.rules = now;
+  replaceMembers(state.limits, limits);
+  replaceMembers(state.used, used);
+}
+
+/** Makes the members of a record equal to the given ones, and touches only those that differ. */
+function replaceMembers<T>(record: Record<string, T>, members: Readonly<Record<string, T>>): void {
+  for (const key of Object.keys(record)) if (!Object.hasOwn(members, key)) delete record[key];
+  for (const [key, value] of Object.entries(members))
+    if (JSON.stringify(record[key]) !== JSON.stringify(value)) record[key] = value;
+}

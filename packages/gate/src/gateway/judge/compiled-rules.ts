@@ -1,0 +1,277 @@
+import { allHold, compileCondition, type Test } from 'assize/internal/authority';
+import { type Json, LruCache } from 'assize/internal/base';
+import { canonicalize } from 'assize/internal/canon';
+import { matchesSome } from '../names.ts';
+import { plainRules } from '../rules/faults.ts';
+import { BUILT_IN, type ReadFirst, type Rule, type Rules, type ToolClass, type ToolSpec } from '../rules/rules.ts';
+import { builtInTool } from './built-in-tools.ts';
+import { type Host, type HostPattern, matchesHost, readHostPattern } from './host-name.ts';
+import { isUnder, mayBeUnder } from './path-name.ts';
+import { joinedResources, type Resources, resourcesOf } from './resources.ts';
+
+/** A call as rules judge it. */
+export interface JudgedCall {
+  readonly agent: string;
+  /** `server/tool`. */
+  readonly tool: string;
+  readonly args: Json;
+  /** The parts of the call. Rules that name the call itself then only make it stricter. */
+  readonly parts?: readonly CallPart[];
+}
+
+/** A part of a call. */
+export interface CallPart {
+  readonly tool: string;
+  readonly args: Json;
+}
+
+/** The pinned definition of a tool, where one is known. */
+export interface KnownPin {
+  readonly class: ToolClass;
+}
+
+/** One rule that applies to a call, with its reason for people. */
+export interface Applied {
+  readonly rule: string;
+  readonly why: string;
+}
+
+/** The answer of the rules that need no state to a call. */
+export interface Verdict {
+  readonly class: ToolClass;
+  readonly resources: Resources;
+  /** The first rule that denies. */
+  readonly denied: Applied | undefined;
+  readonly asks: readonly Applied[];
+  /** How many people must approve. */
+  readonly approvals: number;
+  /** Whether a standing approval can answer every question. */
+  readonly coverable: boolean;
+  /** The first rule that allows. */
+  readonly allowed: string | undefined;
+}
+
+interface Row {
+  readonly rule: Rule;
+  readonly hosts: readonly HostPattern[];
+  readonly where: readonly Test[];
+}
+
+/** Rules, ready to judge. Pure: the same rules and call always have the same verdict. */
+export class CompiledRules {
+  readonly rules: Rules;
+  readonly #rows: readonly Row[];
+  readonly #specs: ReadonlyMap<string, ToolSpec>;
+
+  constructor(rules: Rules) {
+    this.rules = rules;
+    this.#specs = new Map(rules.tools.map((spec) => [spec.name, spec]));
+    this.#rows = rules.rules.map((rule) => ({
+      rule,
+      hosts: (rule.host ?? []).map(hostPattern),
+      where: (rule.where ?? []).map((each) => compileCondition(each as Parameters<typeof compileCondition>[0])),
+    }));
+  }
+
+  spec(tool: string): ToolSpec | undefined {
+    const own = this.#specs.get(tool);
+    const builtIn = builtInTool(tool);
+    return builtIn === undefined ? own : { ...builtIn, ...own };
+  }
+
+  /**
+   * The verdict on a call, with parts the strictest of theirs. A rule that cannot be evaluated
+   * denies. `pinOf`: the pinned definition of a tool. `isChanged`: of another definition.
+   */
+  judge(call: JudgedCall, pinOf: PinOf = NO_PIN, isChanged: boolean = false): Verdict {
+    const { agent, tool, parts = [] } = call;
+    if (parts.length === 0) return this.#judgeOne(call, pinOf(tool), { isChanged });
+    const verdicts = parts.map((part) => this.#judgeOne({ agent, ...part }, pinOf(part.tool)));
+    const partsClass = mostHarmful(verdicts.map((verdict) => verdict.class));
+    return strictest(this.#judgeOne(call, pinOf(tool), { isChanged, partsClass }), verdicts);
+  }
+
+  #judgeOne(
+    call: JudgedCall,
+    pin: KnownPin | undefined,
+    { isChanged = false, partsClass }: { readonly isChanged?: boolean; readonly partsClass?: ToolClass } = {},
+  ): Verdict {
+    const spec = this.spec(call.tool);
+    const hasParts = partsClass !== undefined;
+    const isKnown = spec !== undefined || pin !== undefined || hasParts;
+    const toolClass = partsClass ?? spec?.class ?? pin?.class ?? 'irreversible';
+    const resources = resourcesOf(spec, call.args);
+    const found: { denied?: Applied; allowed?: string } = {};
+    const asks: (Applied & { readonly approvals: number; readonly coverable: boolean })[] = [];
+    for (const row of this.#rows) {
+      const { rule } = row;
+      const applies = rowApplies(row, call, toolClass, resources);
+      if (applies === false) continue;
+      if (typeof applies === 'string') found.denied ??= { rule: rule.id, why: `it cannot be evaluated: ${applies}` };
+      else if (rule.effect === 'deny') found.denied ??= { rule: rule.id, why: rule.because ?? 'the rule denies it' };
+      else if (rule.effect === 'allow') found.allowed ??= rule.id;
+      else {
+        const approvals = rule.approvals ?? 1;
+        const why = rule.because ?? 'the rule asks';
+        asks.push({ rule: rule.id, why, approvals, coverable: rule.standing ?? approvals === 1 });
+      }
+    }
+    const once = { approvals: 1, coverable: false };
+    if (!isKnown && this.rules.unknown === 'deny')
+      found.denied ??= { rule: BUILT_IN.unknown, why: 'neither the rules nor a pin know the tool' };
+    else if (!isKnown) asks.push({ rule: BUILT_IN.unknown, why: 'neither the rules nor a pin know the tool', ...once });
+    if (isChanged)
+      asks.push({ rule: BUILT_IN.changed, why: 'the definition of the tool is not the pinned one', ...once });
+    if (!hasParts && asks.length === 0 && found.allowed === undefined && found.denied === undefined) {
+      const why = 'no rule applies';
+      if (this.rules.default === 'deny') found.denied = { rule: BUILT_IN.default, why };
+      if (this.rules.default === 'ask') asks.push({ rule: BUILT_IN.default, why, approvals: 1, coverable: true });
+    }
+    return {
+      class: toolClass,
+      resources,
+      denied: found.denied,
+      asks: asks.map(({ rule, why }) => ({ rule, why })),
+      approvals: Math.max(1, ...asks.map(({ approvals }) => approvals)),
+      coverable: asks.every(({ coverable }) => coverable),
+      allowed: found.allowed,
+    };
+  }
+
+  /** Whether every call of a tool by an agent is denied, whatever its arguments. */
+  deniesAlways(agent: string, tool: string, pin: KnownPin | undefined): boolean {
+    const spec = this.spec(tool);
+    if (spec === undefined && pin === undefined && this.rules.unknown === 'deny') return true;
+    const toolClass = spec?.class ?? pin?.class ?? 'irreversible';
+    const about = this.#rows.map(({ rule }) => rule).filter((rule) => isAbout(rule, { agent, tool }, toolClass));
+    if (about.some((rule) => rule.effect === 'deny' && isForAllArguments(rule))) return true;
+    return this.rules.default === 'deny' && about.every((rule) => rule.effect === 'deny');
+  }
+
+  /**
+   * The paths that a call writes and that must have been read before, by rule, or the reason why
+   * the call cannot be judged.
+   */
+  mustBeRead({ tool, args, parts = [] }: JudgedCall): readonly PathsToRead[] | Applied {
+    const found = [{ tool, args }, ...parts].map((part) => this.#mustBeRead(part));
+    return found.find((each): each is Applied => 'rule' in each) ?? (found as (readonly PathsToRead[])[]).flat();
+  }
+
+  #mustBeRead({ tool, args }: CallPart): readonly PathsToRead[] | Applied {
+    const { writes } = resourcesOf(this.spec(tool), args);
+    const rules = this.rules.read_before_write.filter(({ tools }) => matchesSome(tools, tool));
+    const [first] = rules;
+    if (first === undefined) return [];
+    if ('problem' in writes) return { rule: first.id, why: `it cannot be evaluated: ${writes.problem}` };
+    return rules.map((rule) => ({
+      ...rule,
+      paths: writes.value.filter((path) => rule.path === undefined || rule.path.some((top) => mayBeUnder(path, top))),
+    }));
+  }
+}
+
+/** A rule, with the paths that it is about. */
+type PathsToRead = ReadFirst & { readonly paths: readonly string[] };
+
+type PinOf = (tool: string) => KnownPin | undefined;
+
+const NO_PIN: PinOf = () => undefined;
+
+const BY_HARM: readonly ToolClass[] = ['read', 'reversible', 'irreversible'];
+
+function mostHarmful(classes: readonly ToolClass[]): ToolClass {
+  return BY_HARM[Math.max(...classes.map((each) => BY_HARM.indexOf(each)))] as ToolClass;
+}
+
+/** The verdict on a call by those on its parts and the rules that name the call itself. */
+function strictest(whole: Verdict, parts: readonly Verdict[]): Verdict {
+  const all = [whole, ...parts];
+  const asks = new Map(all.flatMap((each) => each.asks).map((each) => [`${each.rule}|${each.why}`, each]));
+  const asking = all.filter((each) => each.asks.length > 0);
+  return {
+    class: whole.class,
+    resources: joinedResources(all.map(({ resources }) => resources)),
+    denied: all.find(({ denied }) => denied !== undefined)?.denied,
+    asks: [...asks.values()],
+    approvals: Math.max(1, ...asking.map(({ approvals }) => approvals)),
+    coverable: asking.every(({ coverable }) => coverable),
+    allowed: parts.find(({ allowed }) => allowed !== undefined)?.allowed,
+  };
+}
+
+function hostPattern(text: string): HostPattern {
+  const read = readHostPattern(text);
+  if ('problem' in read) throw new Error(`the host ${text} ${read.problem}`);
+  return read.value;
+}
+
+/** Whether the rule applies, or the reason why it cannot be evaluated. */
+function rowApplies(
+  row: Row,
+  { agent, tool, args }: JudgedCall,
+  toolClass: ToolClass,
+  resources: Resources,
+): boolean | string {
+  const { rule } = row;
+  if (!isAbout(rule, { agent, tool }, toolClass)) return false;
+  for (const applies of [pathApplies(rule, resources), hostApplies(row, resources), amountApplies(rule, resources)])
+    if (applies !== true) return applies;
+  return allHold(row.where, args);
+}
+
+/** Whether a rule is about calls of a tool by an agent, before their arguments are known. */
+function isAbout(
+  { tools, class: classes, agents }: Rule,
+  { agent, tool }: Pick<JudgedCall, 'agent' | 'tool'>,
+  toolClass: ToolClass,
+): boolean {
+  if (!matchesSome(tools, tool)) return false;
+  return (classes?.includes(toolClass) ?? true) && (agents?.includes(agent) ?? true);
+}
+
+function isForAllArguments({ path, host, amount, where }: Rule): boolean {
+  return path === undefined && host === undefined && amount === undefined && where === undefined;
+}
+
+function pathApplies({ effect, path: tops }: Rule, { reads, writes }: Resources): boolean | string {
+  if (tops === undefined) return true;
+  if ('problem' in reads) return reads.problem;
+  if ('problem' in writes) return writes.problem;
+  const paths = [...reads.value, ...writes.value];
+  if (effect !== 'allow') return paths.some((path) => tops.some((top) => mayBeUnder(path, top)));
+  return paths.length > 0 && paths.every((path) => tops.some((top) => isUnder(path, top)));
+}
+
+function hostApplies({ rule, hosts }: Row, resources: Resources): boolean | string {
+  if (rule.host === undefined) return true;
+  if ('problem' in resources.hosts) return resources.hosts.problem;
+  const isOne = (host: Host): boolean => hosts.some((pattern) => matchesHost(pattern, host, rule.effect !== 'allow'));
+  const named = resources.hosts.value;
+  return rule.effect === 'allow' ? named.length > 0 && named.every(isOne) : named.some(isOne);
+}
+
+/** A tool without amounts in the unit is not concerned. */
+function amountApplies({ amount }: Rule, { amounts }: Resources): boolean | string {
+  if (amount === undefined) return true;
+  const found = Object.hasOwn(amounts, amount.unit) ? amounts[amount.unit] : undefined;
+  if (found === undefined) return false;
+  if ('problem' in found) return found.problem;
+  return found.value >= (amount.min ?? 0) && found.value <= (amount.max ?? Number.MAX_SAFE_INTEGER);
+}
+
+const cache = new LruCache<CompiledRules>(64);
+
+/** The rules of a recorded text. The text itself is the key, so equal texts have equal rules. */
+export function compiledRules(text: string): CompiledRules {
+  return cache.get(text, () => new CompiledRules(JSON.parse(text) as Rules));
+}
+
+/** The rules in force in a state. */
+export function rulesInForce({ rules: { text } }: { readonly rules: { readonly text: string } }): Rules {
+  return compiledRules(text).rules;
+}
+
+/** The recorded text of rules. */
+export function rulesText(rules: Rules): string {
+  return canonicalize(plainRules(rules));
+}

@@ -1,0 +1,83 @@
+import { nearestName } from 'assize/internal/base';
+import { isBuiltInPattern } from '../judge/built-in-tools.ts';
+import { matchesSome, matchesTool } from '../names.ts';
+import type { RulesFault, RulesFile } from './read-rules.ts';
+import type { Rule, ToolSpec } from './rules.ts';
+
+/** A rule that probably does not say what its author means. The file is usable. */
+export interface RulesWarning extends RulesFault {
+  /** The id of the rule. */
+  readonly rule: string;
+  /** The known name that is closest to the unknown one, if one is close. */
+  readonly nearest?: string;
+}
+
+/**
+ * The rules that never apply as they are written: a tool that neither the file nor `tools` has, a
+ * unit or a path that no named tool declares. A rule that denies a misspelled tool denies nothing.
+ * A text with a space at its start or end is listed too.
+ */
+export function warningsOf(
+  { file, rules, placeOf }: RulesFile,
+  tools: readonly { readonly name: string }[] = [],
+): readonly RulesWarning[] {
+  const registered = tools.map(({ name }) => name.replace('.', '/'));
+  const specs = rules.tools;
+  const known = [...new Set([...specs.map(({ name }) => name), ...registered])];
+  const warnings: RulesWarning[] = [];
+  const warn = (rule: string, path: readonly (string | number)[], problem: string, nearest?: string): void => {
+    warnings.push({ file, rule, ...placeOf(path), problem, ...(nearest === undefined ? {} : { nearest }) });
+  };
+  for (const list of ['rules', 'limits', 'read_before_write'] as const) {
+    for (const [i, { id, tools: patterns }] of rules[list].entries()) {
+      for (const [n, pattern] of patterns.entries()) {
+        if (known.some((name) => matchesTool(pattern, name))) continue;
+        if (pattern === '*' || isBuiltInPattern(pattern)) continue;
+        const nearest = nearestName(pattern, known);
+        const advice = nearest === undefined ? 'list it under tools' : `the nearest is ${nearest}`;
+        warn(id, [list, i, 'tools', n], `names ${pattern}, which no tool has; ${advice}`, nearest);
+      }
+    }
+  }
+  for (const [i, rule] of rules.rules.entries()) {
+    const named = specs.filter(({ name }) => matchesSome(rule.tools, name));
+    const lacks = (has: (spec: ToolSpec) => boolean): boolean => named.length > 0 && !named.some(has);
+    if (rule.path !== undefined && lacks((spec) => spec.reads !== undefined || spec.writes !== undefined))
+      warn(rule.id, ['rules', i, 'path'], 'never applies: no tool of the rule declares reads or writes');
+    if (rule.host !== undefined && lacks((spec) => spec.hosts !== undefined))
+      warn(rule.id, ['rules', i, 'host'], 'never applies: no tool of the rule declares hosts');
+    const unit = rule.amount?.unit;
+    if (unit !== undefined && lacks((spec) => Object.hasOwn(spec.amounts ?? {}, unit)))
+      warn(rule.id, ['rules', i, 'amount'], `never applies: no tool of the rule declares an amount in ${unit}`);
+  }
+  for (const [i, rule] of rules.rules.entries())
+    for (const path of paddedIn(rule)) warn(rule.id, ['rules', i, ...path], PADDED);
+  for (const [i, { id, unit, tools: patterns }] of rules.limits.entries()) {
+    const named = specs.filter(({ name }) => matchesSome(patterns, name));
+    if (unit !== undefined && named.length > 0 && !named.some(({ amounts = {} }) => Object.hasOwn(amounts, unit)))
+      warn(id, ['limits', i, 'unit'], `never counts: no tool of the limit declares an amount in ${unit}`);
+  }
+  for (const [i, { id, tools: patterns }] of rules.read_before_write.entries()) {
+    const named = specs.filter(({ name }) => matchesSome(patterns, name));
+    if (named.length > 0 && !named.some(({ writes }) => writes !== undefined))
+      warn(id, ['read_before_write', i, 'tools'], 'never applies: no tool of the rule declares writes');
+  }
+  return warnings.sort((a, b) => a.line - b.line || a.column - b.column);
+}
+
+type Path = readonly (string | number)[];
+
+const PADDED = 'begins or ends with a space, so it meets only arguments with that space; remove it if it is a slip';
+
+/** The conditions whose text begins or ends with white space. In a path it is a fault. */
+function paddedIn({ where = [] }: Rule): Path[] {
+  return where.flatMap((condition, n) => COMPARED.flatMap((test) => padded(condition[test], ['where', n, test])));
+}
+
+/** The tests of a condition that compare with texts of the file. */
+const COMPARED = ['path', 'is', 'not', 'in', 'not_in', 'matches'] as const;
+
+function padded(value: unknown, at: Path): Path[] {
+  if (Array.isArray(value)) return value.flatMap((item, i) => padded(item, [...at, i]));
+  return typeof value === 'string' && value !== value.trim() ? [at] : [];
+}

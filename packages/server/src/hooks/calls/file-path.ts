@@ -1,0 +1,60 @@
+import { lstat, readlink } from 'node:fs/promises';
+import { posix } from 'node:path';
+import { arg, checkArgument } from 'assize/internal/base';
+
+/** A path of a file tool. */
+export interface FilePath {
+  /** Absolute, in lexical normal form: `..` takes back the name before it. */
+  readonly path: string;
+  /** The file that the path leads to, if symbolic links on the way lead elsewhere. */
+  readonly resolved?: string;
+}
+
+const ABSOLUTE = arg.of('an absolute path', (value) => typeof value === 'string' && value.startsWith('/'));
+
+/** As on Linux. A path with more links opens no file. */
+const LINKS_MAX = 40;
+
+/**
+ * The canonical path of a name that a file tool gets. File tools expand no `~`. A path may name a
+ * file that does not exist: then its existing folders are resolved. A link without a target leads
+ * to the file that a writing tool would make.
+ *
+ * @throws ArgumentError `bad_argument` if `cwd` is no absolute path
+ */
+export async function canonicalPath(given: string, cwd: string): Promise<FilePath> {
+  checkArgument(arg.text, given, 'given');
+  checkArgument(ABSOLUTE, cwd, 'cwd');
+  const path = posix.resolve(cwd, given).replace(/^\/+/, '/');
+  const resolved = await followed(path);
+  return resolved === undefined || resolved === path ? { path } : { path, resolved };
+}
+
+async function followed(path: string): Promise<string | undefined> {
+  const left = path.split('/');
+  let [at, links] = ['/', 0];
+  while (left.length > 0) {
+    const name = left.shift() as string;
+    if (name === '' || name === '.') continue;
+    // The path so far has no link, so its parent is the folder above it.
+    const next = posix.join(at, name);
+    const target = name === '..' ? undefined : await linkAt(next);
+    if (target === undefined) {
+      at = next;
+      continue;
+    }
+    if (++links > LINKS_MAX) return undefined;
+    left.unshift(...target.split('/'));
+    if (target.startsWith('/')) at = '/';
+  }
+  return at;
+}
+
+async function linkAt(path: string): Promise<string | undefined> {
+  try {
+    return (await lstat(path)).isSymbolicLink() ? await readlink(path) : undefined;
+  } catch {
+    // It is missing or cannot be read, and the tool that opens it reports the error.
+    return undefined;
+  }
+}

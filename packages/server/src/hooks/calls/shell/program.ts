@@ -1,0 +1,89 @@
+import type { Json } from 'assize/internal/base';
+import { builtinOf } from './builtins.ts';
+import { type Folders, type Outcome, same, unsure } from './folders.ts';
+import { readsTerminal } from './interactive-programs.ts';
+import { baseName, programTool } from './program-name.ts';
+import type { Reading } from './reading.ts';
+import { isLauncher, isShell, readFind, readShell, readWrapped } from './shell-programs.ts';
+import type { ShellWord } from './shell-word.ts';
+import { changesWhatRuns } from './variable-names.ts';
+import { webWords } from './web-words.ts';
+import { wordPaths } from './word-paths.ts';
+import { innerOf, isShellWrapper } from './wrappers.ts';
+
+/**
+ * Adds the parts of a program with its arguments: itself, what its words name, and the programs
+ * that it runs because of its words. Returns the folders of the commands after it.
+ */
+export function readProgram(
+  words: readonly ShellWord[],
+  env: readonly string[],
+  reading: Reading,
+  at: Folders,
+): Outcome {
+  const [first, ...rest] = words;
+  if (first === undefined) return same(at);
+  const text = words.map((word) => word.text).join(' ');
+  const name = first.value;
+  const tool = name === null ? undefined : programTool(name);
+  for (const { text: written, value } of rest) if (value === null) reading.parts.dynamic(written);
+  if (env.some(changesWhatRuns)) reading.parts.dynamic(text);
+  if (name === null || tool === undefined) {
+    reading.parts.dynamic(text);
+    return same(unsure(at));
+  }
+  addPart(tool, name, rest, env, reading, at);
+  addAddresses(baseName(name), rest, reading);
+  if (reading.functions.has(name)) {
+    reading.parts.dynamic(text);
+    return same(unsure(at));
+  }
+  return inner(name, rest, env, text, reading, at);
+}
+
+function addPart(
+  tool: string,
+  name: string,
+  rest: readonly ShellWord[],
+  env: readonly string[],
+  reading: Reading,
+  at: Folders,
+): void {
+  const words = name === '[' && rest.at(-1)?.value === ']' ? rest.slice(0, -1) : rest;
+  const own = tool === 'file' ? wordPaths([{ text: name, value: name, prefix: '' }], at) : undefined;
+  const named = wordPaths(words, at);
+  if (!(own?.sure ?? true) || !named.sure) reading.parts.dynamic([name, ...words.map(({ text }) => text)].join(' '));
+  const paths = [...new Set([...(own?.paths ?? []), ...named.paths])];
+  const argv = words.map(({ value }) => value);
+  const args: Record<string, Json> = { argv, paths };
+  reading.parts.add('shell', tool, env.length === 0 ? args : { ...args, env });
+}
+
+function addAddresses(name: string, words: readonly ShellWord[], reading: Reading): void {
+  const { urls, unclear } = webWords(name, words);
+  for (const url of urls) reading.parts.add('web', 'fetch', { url });
+  for (const word of unclear) reading.parts.dynamic(word);
+}
+
+function inner(
+  name: string,
+  words: readonly ShellWord[],
+  env: readonly string[],
+  text: string,
+  reading: Reading,
+  at: Folders,
+): Outcome {
+  const builtin = builtinOf(name);
+  if (builtin !== undefined) return builtin(words, reading, at, text);
+  const base = baseName(name);
+  if (isShell(base)) readShell(words, text, reading, at);
+  if (isLauncher(base) || readsTerminal(base, words)) reading.parts.dynamic(text);
+  if (base === 'find') readFind(words, text, reading, at);
+  const wrapped = innerOf(base, words);
+  if (wrapped === undefined) return same(at);
+  const { parts } = reading;
+  if (wrapped.env.some(changesWhatRuns)) parts.dynamic(text);
+  if (readWrapped(base, wrapped, text, reading, at) || wrapped.words.length === 0) return same(at);
+  const outcome = reading.program(wrapped.words, [...env, ...wrapped.env], at);
+  return isShellWrapper(name) ? outcome : same(at);
+}

@@ -1,0 +1,203 @@
+import { addMicros, type Instant, instantToMillis } from 'assize/internal/canon';
+import type { MailConfig } from 'assize/internal/config';
+import type { EntryRow, Hash, LogStore, SideStore } from 'assize/internal/ledger';
+import { type Clock, type Pause, type Random, systemClock, systemPause, systemRandom } from 'assize/internal/oracle';
+import type { Ruling } from 'assize/internal/runtime';
+import type { Followable } from 'assize/internal/stores';
+import { rulingView } from 'assize/internal/views';
+import { type DecidersOf, MailNotices } from './mail/mail-notices.ts';
+import { type Notice, noticeId, pagePath, webhookBody } from './notice.ts';
+import { Deliverer } from './queue/deliverer.ts';
+import type { EndedNotice } from './queue/delivery-rows.ts';
+import { Enqueuer } from './queue/enqueue.ts';
+import { RETRY, type RetryPolicy } from './queue/retry-policy.ts';
+import { KEEPING, type KeepingTimes, sweepNotices } from './queue/sweep.ts';
+import { type Tally, tallyOf } from './queue/tally.ts';
+import type { Receiver } from './receivers.ts';
+import { type SendingOptions, sendWebhook } from './webhook/send-webhook.ts';
+
+/** The ports that a sender uses of a store. */
+export type NoticeStore = LogStore &
+  SideStore &
+  Partial<Followable> & { resolve(id: Hash): Promise<EntryRow | undefined> };
+
+export interface NoticeSenderOptions {
+  readonly store: NoticeStore;
+  readonly receivers: readonly Receiver[];
+  readonly mail?: MailConfig | undefined;
+  /** The proposals that wait for a decision now: a new receiver is told of them. */
+  readonly openProposals: () => AsyncIterable<{ readonly id: Hash }>;
+  /** The principals of a list that may decide about a pending proposal now. */
+  readonly decidersOf: DecidersOf;
+  /** The address of a page of the console. */
+  readonly pageOf: (path: string) => string;
+  /** The ruling of an entry, with the outcomes of its calls. */
+  readonly rulingOf: (row: EntryRow) => Promise<Ruling>;
+  /** Receives each failed attempt and each failed read. Nothing is lost then. */
+  readonly onFailure: (error: unknown) => void;
+  /** Called for each notice that this process gives up. */
+  readonly onGivenUp?: (notice: EndedNotice) => void;
+  /** The longest time until entries of other processes are seen. Default: one second. */
+  readonly pollMs?: number;
+  readonly retry?: RetryPolicy;
+  /**
+   * The time for which a server claims a notice. After it another server sends the notice. Longer
+   * than any attempt. Default: one minute.
+   */
+  readonly claimMs?: number;
+  readonly keeping?: KeepingTimes;
+  readonly clock?: Clock;
+  readonly random?: Random;
+  readonly pause?: Pause;
+  /** For tests. */
+  readonly webhookOptions?: Pick<SendingOptions, 'timeoutMs' | 'resolve'>;
+}
+
+const POLL_MS = 1_000;
+const CLAIM_MS = 60_000;
+const STOP_MS = 5_000;
+
+/** The longest time between two counts of the rows of a store. */
+const TALLY_MS = 15_000;
+
+/** Notices of a store, and of one process since its start. */
+export interface NoticeCounts extends Tally {
+  readonly sending: number;
+  readonly delivered: number;
+}
+
+/**
+ * Sends notices of proposals that wait for a decision to webhooks and people: at least once, and
+ * normally once. The log of the ledger is the outbox, and the side log has the deliveries. So a
+ * crash at any point loses no notice, and any number of servers on one store share the work.
+ */
+export class NoticeSender {
+  readonly #options: NoticeSenderOptions;
+  readonly #enqueuer: Enqueuer;
+  readonly #deliverer: Deliverer;
+  readonly #mails: MailNotices | undefined;
+  readonly #pollMs: number;
+  readonly #clock: Clock;
+  readonly #pause: Pause;
+  #unfollow: (() => Promise<void>) | undefined;
+  #isWoken = false;
+  #rest: AbortController | undefined;
+  #running: Promise<void> | undefined;
+  #isStopped = false;
+  #tally: Tally = { waiting: 0, failed: 0 };
+  #tallied: Instant = '';
+
+  constructor(options: NoticeSenderOptions) {
+    const { store, receivers, mail, openProposals, decidersOf, pageOf, onFailure, onGivenUp } = options;
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#pause = options.pause ?? systemPause;
+    this.#pollMs = options.pollMs ?? POLL_MS;
+    this.#mails = mail && new MailNotices({ mail, decidersOf, pageOf });
+    this.#enqueuer = new Enqueuer({ store, receivers, openProposals, clock: this.#clock, onFailure });
+    this.#deliverer = new Deliverer({
+      store,
+      receivers,
+      send: (receiver, notice, signal) => this.#send(receiver, notice, signal),
+      clock: this.#clock,
+      random: options.random ?? systemRandom,
+      retry: options.retry ?? RETRY,
+      claimMs: options.claimMs ?? CLAIM_MS,
+      onFailure,
+      onGivenUp: (notice) => {
+        this.#tallied = '';
+        onGivenUp?.(notice);
+      },
+      onEnded: () => this.wake(),
+    });
+  }
+
+  /** Begins to read the log and to send. Without receivers nothing is read. */
+  async start(): Promise<void> {
+    await this.#count().catch(this.#options.onFailure);
+    if (this.#options.receivers.length === 0) return;
+    this.#unfollow = await this.#options.store.follow?.(() => this.wake());
+    // Entries from here on are new: their notices are sent also if they are decided meanwhile.
+    await this.#enqueuer.advance().catch(this.#options.onFailure);
+    this.#running = this.#run();
+  }
+
+  /** Ends after the deliveries that run, and at the latest after `limitMs`. */
+  async stop(limitMs: number = STOP_MS): Promise<void> {
+    this.#isStopped = true;
+    this.#enqueuer.stop();
+    this.#rest?.abort();
+    await this.#unfollow?.();
+    await this.#deliverer.stop(limitMs);
+    await this.#running;
+  }
+
+  /** Looks for new entries soon, after a commit. */
+  wake(): void {
+    this.#isWoken = true;
+    this.#rest?.abort();
+  }
+
+  /** At most `TALLY_MS` old. */
+  get counts(): NoticeCounts {
+    return { ...this.#tally, sending: this.#deliverer.sending, delivered: this.#deliverer.delivered };
+  }
+
+  /** Deletes rows that are kept no longer, also without receivers. */
+  async sweep(): Promise<void> {
+    const { store, receivers, keeping = KEEPING } = this.#options;
+    await sweepNotices({ store, receivers, clock: this.#clock, keeping });
+    await this.#count();
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isStopped) {
+      this.#isWoken = false;
+      const dueMs = await this.#turn();
+      await this.#untilWoken(Math.min(dueMs, this.#pollMs));
+    }
+  }
+
+  /** One look at the log and the queue. After a failure the next turn begins with the same rows. */
+  async #turn(): Promise<number> {
+    try {
+      await this.#enqueuer.advance();
+      const dueMs = await this.#deliverer.begin();
+      // Later than now: the clock was set back since.
+      const now = this.#clock.now();
+      if (this.#tallied < addMicros(now, -TALLY_MS * 1_000) || this.#tallied > now) await this.#count();
+      return dueMs;
+    } catch (error) {
+      this.#options.onFailure(error);
+      return this.#pollMs;
+    }
+  }
+
+  async #count(): Promise<void> {
+    const { store, receivers } = this.#options;
+    this.#tallied = this.#clock.now();
+    this.#tally = await tallyOf(
+      store,
+      receivers.map(({ id }) => id),
+    );
+  }
+
+  async #untilWoken(ms: number): Promise<void> {
+    if (this.#isWoken || this.#isStopped) return;
+    this.#rest = new AbortController();
+    await this.#pause(ms, ms, this.#rest.signal);
+    this.#rest = undefined;
+  }
+
+  async #send(receiver: Receiver, notice: Notice, signal: AbortSignal): Promise<void> {
+    const id = noticeId(notice.entryId, receiver.id);
+    if (receiver.kind === 'mail') {
+      if (notice.type === 'approval.requested') await this.#mails?.send(receiver, notice, id, signal);
+      return;
+    }
+    const { pageOf, rulingOf } = this.#options;
+    const body = webhookBody(notice, id, pageOf(pagePath(notice)), rulingView(await rulingOf(notice.row)));
+    const timestamp = Math.floor(instantToMillis(this.#clock.now()) / 1_000);
+    await sendWebhook(receiver.webhook, { id, timestamp, body }, { ...this.#options.webhookOptions, signal });
+  }
+}

@@ -1,0 +1,108 @@
+import { hashText } from 'assize/internal/canon';
+import {
+  approvalsOf,
+  type EntryRow,
+  type Hash,
+  type Instant,
+  type PendingPayload,
+  pendingEffectIn,
+  readRow,
+  type SettlementArgs,
+  settlementArgs,
+} from 'assize/internal/ledger';
+import type { RulingDocument } from 'assize/internal/views';
+
+/** A message about a pending proposal. It has no arguments of the action. */
+export type Notice = ApprovalRequested | ApprovalResolved;
+
+interface OfPending {
+  readonly row: EntryRow;
+  readonly entryId: Hash;
+  readonly trajectoryId: string;
+  readonly pendingId: Hash;
+  /** The transaction of the call that a person must settle. Undefined for a proposal. */
+  readonly epoch: number | undefined;
+}
+
+/** A proposal waits for a decision, or a call needs a person. */
+export interface ApprovalRequested extends OfPending {
+  readonly type: 'approval.requested';
+  readonly approvals: number;
+  readonly approvedBy: readonly string[];
+  readonly channel: string;
+  readonly reason: PendingPayload['reason'];
+  readonly detail: string;
+  readonly action: string;
+  readonly expires: Instant | undefined;
+}
+
+/** A proposal was decided or has expired. */
+export interface ApprovalResolved extends OfPending {
+  readonly type: 'approval.resolved';
+  readonly outcome: 'committed' | 'rejected';
+  /** The reason of a rejection. */
+  readonly reason: string | undefined;
+  /** The finding of a person about a call. Undefined for a proposal. */
+  readonly decided: SettlementArgs['decided'];
+}
+
+/** Whether an entry can have a notice. Most entries have none, and are not parsed. */
+export function mayHaveNotice({ kind, payload }: EntryRow): boolean {
+  if (kind === 'pending_approval') return true;
+  return (kind === 'commit' || kind === 'rejection') && payload.includes('"resolves":"');
+}
+
+/** The notice of an entry. @throws LedgerFault for an entry that is not valid */
+export function noticeOf(row: EntryRow): Notice | undefined {
+  if (!mayHaveNotice(row)) return undefined;
+  const { payload } = readRow(row);
+  const { id: entryId, trajectory_id: trajectoryId } = row;
+  if (payload.kind === 'pending_approval') {
+    const { channel, reason, detail, proposal, expires } = payload;
+    const { needed: approvals, given } = approvalsOf(payload);
+    const approvedBy = given.map(({ principal }) => principal);
+    const place = { row, entryId, trajectoryId, pendingId: entryId, epoch: pendingEffectIn(payload)?.epoch };
+    const asked = { channel, reason, detail, action: proposal.action.name, expires, approvals, approvedBy };
+    return { type: 'approval.requested', ...place, ...asked };
+  }
+  if (payload.kind !== 'commit' && payload.kind !== 'rejection') return undefined;
+  const { resolves: pendingId } = payload;
+  if (pendingId === undefined) return undefined;
+  const outcome = payload.kind === 'commit' ? 'committed' : 'rejected';
+  const reason = payload.kind === 'rejection' ? payload.reason : undefined;
+  const decided = settlementArgs(payload)?.decided;
+  const place = { row, entryId, trajectoryId, pendingId, epoch: undefined };
+  return { type: 'approval.resolved', ...place, outcome, reason, decided };
+}
+
+/** The pending proposal that an entry resolves, also by one approval of several. */
+export function resolvedBy(row: EntryRow): Hash | undefined {
+  if (!mayHaveNotice(row)) return undefined;
+  const { payload } = readRow(row);
+  return 'resolves' in payload ? payload.resolves : undefined;
+}
+
+/** The id of a notice to one receiver, which is the same for each attempt. */
+export function noticeId(entryId: Hash, receiverId: string): string {
+  return `msg_${hashText(`assize/notice/v1\n${entryId}\n${receiverId}`).slice(0, 32)}`;
+}
+
+/** The page of the console on which a person decides. */
+export function pagePath({ epoch, pendingId }: Pick<Notice, 'epoch' | 'pendingId'>): string {
+  return epoch === undefined ? `/inbox/${pendingId}` : `/effects/${epoch}`;
+}
+
+/** The body of a webhook. */
+export function webhookBody(notice: Notice, id: string, url: string, ruling: RulingDocument): string {
+  const { type, trajectoryId: trajectory_id, pendingId: pending_id } = notice;
+  const request_id = (ruling.ruling !== 'frozen' && ruling.request_id) || pending_id;
+  const common = { type, id, trajectory_id, pending_id, request_id };
+  if (notice.type === 'approval.requested') {
+    const { channel, reason, detail, action, expires = null, approvals, approvedBy: approved_by, epoch } = notice;
+    const of = epoch === undefined ? 'proposal' : 'effect';
+    return JSON.stringify({ ...common, of, channel, reason, detail, action, expires, approvals, approved_by, url });
+  }
+  const { outcome, reason = null, entryId: entry_id, decided } = notice;
+  const of = decided === undefined ? { of: 'proposal' } : { of: 'effect', as: decided.as, by: decided.by };
+  return JSON.stringify({ ...common, ...of, outcome, reason, entry_id, ruling, url });
+}

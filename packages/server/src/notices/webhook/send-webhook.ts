@@ -1,0 +1,85 @@
+import { request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { isAssizeError } from 'assize/internal/base';
+import type { WebhookConfig } from 'assize/internal/config';
+import { NoticeError } from '../errors.ts';
+import { isPrivateAddress, isPublicAddress } from './address-rules.ts';
+import { checkedLookup, type Resolve, requireAllowedHost, systemResolve } from './checked-lookup.ts';
+import { signaturesOf } from './signature.ts';
+
+/** The time for a whole request, from the lookup to the status of the answer. */
+export const WEBHOOK_TIMEOUT_MS = 10_000;
+
+/** One request to a webhook. */
+export interface WebhookMessage {
+  /** The same for each attempt, so a receiver can detect a repetition. */
+  readonly id: string;
+  /** Seconds since 1970, of this attempt. */
+  readonly timestamp: number;
+  /** JSON. */
+  readonly body: string;
+}
+
+export interface SendingOptions {
+  readonly signal?: AbortSignal;
+  readonly timeoutMs?: number;
+  readonly resolve?: Resolve;
+}
+
+/**
+ * Sends one signed request. No redirect is followed, and the body of the answer is not read.
+ *
+ * @throws NoticeError `receiver_refused`, `receiver_unreachable`, `receiver_forbidden`
+ */
+export async function sendWebhook(
+  { url, secret, allowPrivate = false }: WebhookConfig,
+  { id, timestamp, body }: WebhookMessage,
+  { signal, timeoutMs = WEBHOOK_TIMEOUT_MS, resolve = systemResolve }: SendingOptions = {},
+): Promise<void> {
+  const target = new URL(url);
+  const isSecure = target.protocol === 'https:';
+  // Plain HTTP stays within the own network.
+  const isAllowed = (address: string): boolean =>
+    isSecure && !allowPrivate ? isPublicAddress(address) : allowPrivate && isReachable(address, isSecure);
+  requireAllowedHost(target.hostname, isAllowed);
+  const limit = AbortSignal.timeout(timeoutMs);
+  const status = await new Promise<number>((answered, reject) => {
+    const sent = (isSecure ? requestHttps : requestHttp)(target, {
+      method: 'POST',
+      agent: false,
+      lookup: checkedLookup(isAllowed, resolve),
+      signal: signal === undefined ? limit : AbortSignal.any([limit, signal]),
+      headers: {
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(body),
+        'user-agent': 'assize-notices',
+        'webhook-id': id,
+        'webhook-timestamp': String(timestamp),
+        'webhook-signature': signaturesOf(secret, id, String(timestamp), body),
+      },
+    });
+    sent.on('response', (response) => {
+      answered(response.statusCode ?? 0);
+      response.destroy();
+    });
+    sent.on('error', (error) => reject(failureOf(error)));
+    sent.end(body);
+  });
+  if (status >= 200 && status < 300) return;
+  throw new NoticeError('receiver_refused', `The webhook answered with the status ${status}.`, {
+    evidence: { status },
+    retryable: true,
+  });
+}
+
+/** Cloud metadata is link-local, so no setting allows it. */
+function isReachable(address: string, isSecure: boolean): boolean {
+  return isPrivateAddress(address) || (isSecure && isPublicAddress(address));
+}
+
+/** The code of the error alone: a message can repeat what a receiver wrote. */
+function failureOf(error: Error): NoticeError {
+  if (isAssizeError(error, 'receiver_forbidden')) return error as NoticeError;
+  const { code = error.name } = error as NodeJS.ErrnoException;
+  return new NoticeError('receiver_unreachable', `The webhook could not be reached (${code}).`, { retryable: true });
+}

@@ -1,0 +1,114 @@
+import { z } from 'zod';
+import { AGENTS, type AgentsState, changeAgent } from 'assize/internal/config';
+import { Trajectory } from 'assize/internal/runtime';
+import { rulingView } from 'assize/internal/views';
+import { ServerError } from '../errors.ts';
+import type { Caller } from '../principals/caller.ts';
+import { problemOf } from '../problems/problem.ts';
+import type { Service } from '../service.ts';
+import { documentForm, instant, json, name, rulingForm } from './forms.ts';
+import { ADMINS, type Operation, operation, READERS } from './operation.ts';
+
+const list = operation({
+  id: 'agents.list',
+  method: 'get',
+  path: '/v1/agents',
+  summary: 'The agents of the configuration, with their grants, and all that are stopped or paused.',
+  kinds: READERS,
+  answer: z.strictObject({
+    agents: z.array(
+      z
+        .strictObject({
+          name: z.string(),
+          grants: z.array(json).describe('as the configuration has them; empty for a name that it does not have'),
+          is: z.enum(['active', 'paused', 'stopped']),
+          since: instant.optional(),
+          by: z.string().optional(),
+          reason: z.string().optional(),
+        })
+        .meta({ id: 'Agent', description: 'An agent of the store, and whether it may act.' }),
+    ),
+  }),
+  run: async ({ service }) => {
+    const { agents: recorded } = await agentsState(service);
+    const configured = [...service.config.principals.values()].filter(({ kinds }) => kinds.includes('agent'));
+    const names = new Set([...configured.map((one) => one.name), ...Object.keys(recorded)]);
+    const agents = [...names].sort().map((name) => {
+      const grants = configured.find((one) => one.name === name)?.grants ?? [];
+      const { is, at, by, reason } = recorded[name] ?? { is: 'restored' as const };
+      const stop = is === 'restored' ? { is: 'active' as const } : { is, since: at, by, reason };
+      return { name, grants: grants.map((grant) => ({ ...grant })) as never[], ...stop };
+    });
+    return { body: { agents: agents as never } };
+  },
+});
+
+async function agentsState({ assize, store }: Service): Promise<AgentsState> {
+  if ((await store.head(AGENTS)) === undefined) return { agents: {} };
+  const trajectory = await assize.open(AGENTS);
+  await Trajectory.catchUp(trajectory);
+  return trajectory.state() as unknown as AgentsState;
+}
+
+const SUMMARIES = {
+  stop: 'Stop an agent for good: its grants, writs, tokens and delegations in every trajectory.',
+  pause: 'Hold all work of an agent, and what it passed on. Nothing is revoked.',
+  resume: 'End a pause; or ask another person to approve that a stopped agent comes back.',
+} as const;
+
+const change = (does: keyof typeof SUMMARIES) =>
+  operation({
+    id: `agents.${does}`,
+    method: 'post',
+    path: `/v1/agents/{agent}/${does}`,
+    summary: SUMMARIES[does],
+    kinds: ADMINS,
+    params: z.strictObject({ agent: name }),
+    body: z
+      .strictObject({ reason: z.string().min(1).max(4_096) })
+      .meta({ id: `Agent${does[0]!.toUpperCase()}${does.slice(1)}` }),
+    answer: z.strictObject({
+      ruling: rulingForm.describe('`escalated`: a stopped agent comes back when another person approves'),
+      tokens: z.number().int().describe('revoked tokens'),
+      failed: z.array(documentForm).describe('trajectories where a revocation waits for the next start'),
+    }),
+    errors: ['no_such_value'],
+    run: async ({ path: { agent }, body, caller, service }) => {
+      await requireAgent(service, caller, agent);
+      const { grants, store, assize, clock } = service;
+      const failed: { [member: string]: unknown }[] = [];
+      const onFailure = (error: unknown): void => void failed.push({ ...problemOf(error) });
+      const ruling = await changeAgent(
+        grants,
+        { does, agent, by: caller.name, tokenBy: caller.tokenBy, reason: body.reason },
+        { store, assize, now: clock.now(), onFailure },
+      );
+      const tokens = does === 'stop' ? await service.tokens.revokeOf(agent) : 0;
+      return { body: { ruling: rulingView(ruling), tokens, failed: failed as never } };
+    },
+  });
+
+/** @throws ServerError `forbidden`, `no_such_value` */
+async function requireAgent(service: Service, caller: Caller, agent: string): Promise<void> {
+  const { cell, config } = service;
+  if (cell !== undefined)
+    throw new ServerError('forbidden', `An agent of cells is stopped in all of them: assize cells revoke ${agent}.`);
+  const kinds = config.principals.get(agent)?.kinds;
+  if (kinds === undefined && !(await isKnown(service, agent)))
+    throw new ServerError(
+      'no_such_value',
+      `No agent ${agent} has a grant or a token. List the agents with GET /v1/agents.`,
+    );
+  if (caller.name !== agent && (kinds ?? []).every((kind) => kind === 'agent')) return;
+  throw new ServerError('forbidden', `${agent} is not only an agent. Change its kinds in the configuration.`);
+}
+
+/** Whether a name that the configuration lacks has used a grant, has a token, or was stopped. */
+async function isKnown(service: Service, agent: string): Promise<boolean> {
+  const { agents } = await agentsState(service);
+  if (Object.hasOwn(agents, agent) || (await service.grants.placesOf(agent)).length > 0) return true;
+  for await (const { principal } of service.tokens.list()) if (principal === agent) return true;
+  return false;
+}
+
+export const agents: readonly Operation[] = [list, change('stop'), change('pause'), change('resume')];

@@ -1,0 +1,249 @@
+import { z } from 'zod';
+import { conflicts, readClaim } from 'assize/internal/effects';
+import { type Hash, observationsOf, readRow } from 'assize/internal/ledger';
+import { type CallTexts, callTextsOf, effectTransactionView, leftInState, storedTextsOf } from 'assize/internal/views';
+import { ServerError } from '../errors.ts';
+import { requireOther } from '../grantors.ts';
+import { replayerOf } from '../reach.ts';
+import type { Service } from '../service.ts';
+import { amounts, digits, documentForm, flag, hash, json, name, next, PAGE_DEFAULT, page } from './forms.ts';
+import { ADMINS, type Operation, operation, READERS } from './operation.ts';
+
+const claimForm = z.strictObject({ access: z.enum(['read', 'write']), scope: z.string() });
+const storedForm = z
+  .looseObject({ value: json.optional(), erased_by: z.string().optional(), missing: z.boolean().optional() })
+  .meta({ id: 'StoredText', description: 'A stored value. It may be erased, or the store may lack it.' });
+
+const effectForm = z
+  .looseObject({
+    n: z.number().int(),
+    tool: z.string(),
+    key: z.string(),
+    class: z.looseObject({ delivery: z.string(), reversibility: z.string(), sink: z.string() }),
+    phase: z.string(),
+    failures: z.number().int(),
+    needs_human: z.boolean(),
+    branch: z.string().optional(),
+    why: z.string().optional().describe('the code of the tool for an effect without an outcome'),
+    undo_cost: amounts.optional(),
+    residue: storedForm.optional(),
+    differs: storedForm.optional(),
+    resolved: z.looseObject({ as: z.string(), by: z.string() }).optional(),
+  })
+  .meta({ id: 'Effect', description: 'A tool call of a transaction, with its class and its phase.' });
+
+const transactionForm = z
+  .looseObject({
+    epoch: z.number().int(),
+    trajectory_id: z.string(),
+    name: z.string(),
+    submitted_as: z.string().optional(),
+    principal: z.string(),
+    writ: hash,
+    phase: z.string(),
+    entry_id: hash.optional().describe('the commit'),
+    cause: z.string().optional().describe('why it was aborted'),
+    claims: z.array(claimForm),
+    effects: z.array(effectForm),
+  })
+  .meta({ id: 'EffectTransaction', description: 'A transaction of tool calls, with the phase of each call.' });
+
+const wholeForm = transactionForm
+  .extend({
+    claims: z.array(
+      claimForm.extend({
+        frontier: z
+          .number()
+          .int()
+          .nullable()
+          .describe('the lowest epoch of active work that conflicts there; null without such work'),
+      }),
+    ),
+    undone_by: hash.optional().describe('the entry that ruled on an aborted transaction'),
+    effects: z.array(
+      effectForm
+        .extend({
+          input: storedForm.optional(),
+          answer: storedForm.optional(),
+          claims: z.array(claimForm).optional(),
+        })
+        .meta({ id: 'EffectCall' }),
+    ),
+  })
+  .meta({ id: 'EffectTransactionWhole', description: 'A transaction, with the input and the answer of each call.' });
+
+const resolvedForm = transactionForm
+  .extend({
+    left_in_state: z
+      .strictObject({
+        entry_id: hash,
+        action: z.string(),
+        paths: z.array(z.string()),
+        correction: z
+          .strictObject({ action: z.string(), args: json })
+          .optional()
+          .describe('the proposal that the domain declares for a failure; nobody has made it'),
+      })
+      .optional()
+      .describe('what the commit changed in the state, although the call did not happen'),
+  })
+  .meta({ id: 'ResolvedTransaction' });
+
+const list = operation({
+  id: 'effects.list',
+  method: 'get',
+  path: '/v1/effects',
+  summary: 'Tool transactions that have not ended; with `all=true` also ended ones, newest first.',
+  kinds: READERS,
+  query: z.strictObject({
+    trajectory: name.optional(),
+    all: flag.optional(),
+    needs_human: flag.optional().describe('only transactions with an effect in doubt'),
+    cursor: digits.optional().describe('`next` of the page before; with `all=true`'),
+    limit: page.limit,
+  }),
+  answer: z.strictObject({ transactions: z.array(transactionForm), next }),
+  run: async ({ query, service }) => {
+    const { trajectory, all = false, needs_human: isInDoubt = false, cursor, limit = PAGE_DEFAULT } = query;
+    const page = all ? { limit, ...(cursor !== undefined && { before: cursor }) } : {};
+    const listed = await service.assize.effects({
+      all,
+      ...page,
+      ...(trajectory !== undefined && { trajectoryId: trajectory }),
+    });
+    const shown = await viewsOf(service, listed);
+    const transactions = isInDoubt ? shown.filter(({ effects }) => effects.some((one) => one['needs_human'])) : shown;
+    const last = listed.at(-1);
+    const isMore = all && last !== undefined && listed.length === limit;
+    return { body: { transactions, ...(isMore && { next: String(last.epoch) }) } };
+  },
+});
+
+const get = operation({
+  id: 'effects.get',
+  method: 'get',
+  path: '/v1/effects/{epoch}',
+  summary: 'A tool transaction, with the inputs and the answers of its calls.',
+  kinds: READERS,
+  params: z.strictObject({ epoch: digits }),
+  answer: wholeForm,
+  run: async ({ path, service }) => {
+    const { effects, claims, ...transaction } = await transactionOf(service, path.epoch);
+    const open = await service.assize.effects();
+    const { calls, undoneBy } = await callTextsOf(service.store, path.epoch);
+    const whole = effects.map((effect, n): z.input<typeof effectForm> & CallTexts => ({ ...effect, ...calls[n] }));
+    return {
+      body: {
+        ...transaction,
+        ...(undoneBy !== undefined && { undone_by: undoneBy }),
+        claims: claims.map((claim) => ({ ...claim, frontier: frontierOf(claim, open) })),
+        effects: whole as never,
+      },
+    };
+  },
+});
+
+const resolve = operation({
+  id: 'effects.resolve',
+  method: 'post',
+  path: '/v1/effects/{epoch}/{n}/resolve',
+  summary: 'Record an operator’s decision about an effect in doubt.',
+  kinds: ['counselor', 'admin'],
+  params: z.strictObject({ epoch: digits, n: digits }),
+  body: z
+    .strictObject({
+      as: z
+        .enum(['applied', 'undone', 'did_not_happen', 'retry', 'residue'])
+        .describe('`did_not_happen`: the tool refused the call, or it had no effect; recorded as `undone`'),
+      evidence: z.string().min(1).max(65_536).describe('the finding that supports the decision'),
+      confirm: z.boolean().optional().describe('retry even if the effect may happen twice'),
+    })
+    .meta({ id: 'EffectDecision' }),
+  answer: resolvedForm,
+  errors: ['unauthorised_operator', 'needs_confirmation', 'already_resolved', 'nothing_to_resolve'],
+  run: async ({ path, body, caller, service, signal }) => {
+    const transaction = await transactionOf(service, path.epoch);
+    const trajectory = await service.assize.open(transaction.trajectory_id);
+    const commit = transaction.entry_id && (await service.store.resolve(transaction.entry_id));
+    const observations = commit ? observationsOf(readRow(commit).payload) : [];
+    await requireOther({ caller, service }, trajectory, { writ_id: transaction['writ'] as Hash, observations });
+    const isAdmin = caller.kinds.includes('admin');
+    const now = service.clock.now();
+    await service.assize.resolveEffect(
+      {
+        epoch: path.epoch,
+        n: path.n,
+        as: body.as,
+        by: caller.name,
+        tokenBy: caller.tokenBy ?? [],
+        evidence: body.evidence,
+        confirm: body.confirm ?? false,
+        ...(isAdmin && {
+          writ: service.offices.forOffice(caller.name, 'assize.resolve_effect', transaction.trajectory_id, now),
+        }),
+      },
+      signal,
+    );
+    const ended = await transactionOf(service, path.epoch);
+    const isAbsent = body.as === 'undone' || body.as === 'did_not_happen';
+    const { values } = replayerOf(service);
+    const left = isAbsent
+      ? await leftInState(service.store, values, transaction.entry_id, trajectory.domain)
+      : undefined;
+    return { body: { ...ended, ...(left && { left_in_state: left }) } };
+  },
+});
+
+const recover = operation({
+  id: 'effects.recover',
+  method: 'post',
+  path: '/v1/effects/recover',
+  summary: 'Finish the transactions of ended processes, and list the effects that need a decision.',
+  kinds: ADMINS,
+  answer: z.strictObject({ unresolved: z.array(documentForm) }),
+  run: async ({ service, signal }) => {
+    const unresolved = await service.assize.recoverEffects(signal);
+    return {
+      body: {
+        unresolved: unresolved.map(({ epoch, trajectoryId, n, tool, key, phase, why }) => ({
+          epoch,
+          trajectory_id: trajectoryId,
+          n,
+          tool,
+          key,
+          phase,
+          ...(why !== undefined && { why }),
+        })),
+      },
+    };
+  },
+});
+
+/** The lowest epoch of open transactions with a conflicting claim. */
+function frontierOf(
+  { access, scope }: z.output<typeof claimForm>,
+  open: Awaited<ReturnType<Service['assize']['effects']>>,
+): number | null {
+  const claim = readClaim(access, scope);
+  const active = open.filter(({ claims }) => claims.some((one) => conflicts(one, claim))).map(({ epoch }) => epoch);
+  return active.length === 0 ? null : Math.min(...active);
+}
+
+async function viewsOf(
+  { store }: Service,
+  listed: Awaited<ReturnType<Service['assize']['effects']>>,
+): Promise<z.input<typeof transactionForm>[]> {
+  const kept = await storedTextsOf(store, listed);
+  return listed.map((one) => effectTransactionView(one, kept) as never);
+}
+
+async function transactionOf(service: Service, epoch: number): Promise<z.input<typeof transactionForm>> {
+  const [view] = epoch < 1 ? [] : await viewsOf(service, await service.assize.effects({ epoch }));
+  if (view !== undefined) return view;
+  throw new ServerError(
+    'no_such_value',
+    `There is no tool transaction ${epoch}. List them with GET /v1/effects?all=true.`,
+  );
+}
+
+export const effects: readonly Operation[] = [list, recover, get, resolve];

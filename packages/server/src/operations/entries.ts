@@ -1,0 +1,237 @@
+import { z } from 'zod';
+import { isInstance } from 'assize/internal/base';
+import { canonicalize, hashText } from 'assize/internal/canon';
+import { checkRow, difference, type EntryRow, LedgerFault, type Payload } from 'assize/internal/ledger';
+import { proveEntry } from 'assize/internal/runtime';
+import { blobsOf, blobValue, partingOf, traceOf } from 'assize/internal/views';
+import { entryPage } from '../entry-pages.ts';
+import { ServerError } from '../errors.ts';
+import { entryNamed, headOf, tagsOfStates } from '../reach.ts';
+import type { Service } from '../service.ts';
+import { digits, documentForm, flag, hash, name, next, PAGE_DEFAULT, page, patchForm } from './forms.ts';
+import { type Operation, operation, READERS } from './operation.ts';
+
+const RULINGS = [
+  'begun',
+  'branched',
+  'committed',
+  'rejected',
+  'escalated',
+  'delegated',
+  'answered',
+  'concluded',
+  'key changed',
+  'unreadable',
+] as const;
+
+const summaryForm = z
+  .looseObject({
+    seq: z.number().int(),
+    id: hash,
+    kind: z.string(),
+    at: z.string(),
+    ruling: z.enum(RULINGS),
+    action: z.string().optional(),
+    role: z.string().optional(),
+    role_params: z.record(z.string(), z.string()).readonly().optional().describe('absent if there are none'),
+    args: z.string().optional().describe('the start of the proposed arguments; absent if they are stored apart'),
+    reason: z.string().optional(),
+    invariant_id: z.string().optional(),
+    detail: z.string().optional(),
+    resolves: z.string().optional().describe('the pending entry that this entry resolves'),
+    counselor: z.string().optional().describe('the person who decided'),
+    overrides: z
+      .array(
+        z.strictObject({
+          principal: z.string(),
+          violations: z.array(z.strictObject({ invariant_id: z.string(), detail: z.string().optional() })).readonly(),
+        }),
+      )
+      .readonly()
+      .optional()
+      .describe('the approvers that overrode rules, with these rules'),
+  })
+  .meta({ id: 'EntrySummary', description: 'An entry in short: its action, its ruling, and the reason.' });
+
+const list = operation({
+  id: 'entries.list',
+  method: 'get',
+  path: '/v1/trajectories/{trajectory}/entries',
+  summary: 'The entries of a trajectory, oldest first. With `before`, newest first; then `next` is a `before` too.',
+  kinds: READERS,
+  params: z.strictObject({ trajectory: name }),
+  query: z.strictObject({
+    from: digits.optional().describe('the first seq'),
+    before: digits.optional().describe('the seq after the last entry; turns the order round'),
+    limit: page.limit,
+    ruling: z.enum(RULINGS).optional(),
+    text: name.optional().describe('a part of the summary, in any case. A page may have no match, and a `next`'),
+  }),
+  answer: z.strictObject({ trajectory_id: z.string(), entries: z.array(summaryForm), next }),
+  run: async (request) => {
+    const { path, query, service } = request;
+    const head = await headOf(request, path.trajectory);
+    const asked = { ...query, from: query.from ?? 0, limit: query.limit ?? PAGE_DEFAULT };
+    const etag = `${head.id}-${hashText(canonicalize({ ...asked }))}`;
+    if (request.hasAnswer(etag)) return { etag };
+    const { entries, next } = await entryPage(service.store, head, asked);
+    const shown = entries.map((entry) => ({ ...entry }));
+    return {
+      etag,
+      body: { trajectory_id: path.trajectory, entries: shown, ...(next !== undefined && { next: String(next) }) },
+    };
+  },
+});
+
+const entryForm = z
+  .looseObject({
+    id: hash,
+    trajectory_id: z.string(),
+    seq: z.number().int(),
+    parent: hash.nullable(),
+    kind: z.string(),
+    payload: z.union([documentForm, z.string()]),
+    text: z.string().describe('the stored canonical text, which hashes to the id'),
+    values: z.array(documentForm).describe('large and sensitive values, by the place that refers to them'),
+    trace: z
+      .strictObject({ trace_id: z.string(), span_id: z.string(), url: z.string().optional() })
+      .optional()
+      .describe('the span of OpenTelemetry that caused the entry, with its page if the server knows it'),
+    fault: documentForm.optional(),
+  })
+  .meta({ id: 'Entry' });
+
+const get = operation({
+  id: 'entries.get',
+  method: 'get',
+  path: '/v1/entries/{entry}',
+  summary: 'An entry with its payload, by its id or as TRAJECTORY@SEQ. `values=true` adds referenced values.',
+  kinds: READERS,
+  params: z.strictObject({ entry: name }),
+  query: z.strictObject({ values: flag.optional() }),
+  answer: entryForm,
+  run: async (request) => {
+    const { path, query, service } = request;
+    const row = await entryNamed(request, path.entry);
+    const body = await entryView(service, row, query.values ?? false);
+    // An erasure changes the values of an entry, and not its id.
+    return { body, etag: `${row.id}-${hashText(JSON.stringify(body.values)).slice(0, 16)}` };
+  },
+});
+
+async function entryView(service: Service, row: EntryRow, isWhole: boolean): Promise<z.input<typeof entryForm>> {
+  const { id, trajectory_id, seq, parent, kind, payload: text } = row;
+  const place = { id, trajectory_id, seq, parent, kind, text };
+  let payload: Payload;
+  try {
+    payload = checkRow(row).payload;
+  } catch (error) {
+    if (!isInstance(error, LedgerFault)) throw error;
+    return { ...place, payload: text, values: [], fault: { ...error.fault } };
+  }
+  const values = await Promise.all(
+    blobsOf(payload).map(async (blob) => {
+      const erasedBy = blob.salted === true ? await service.store.erasedBy(blob.hash) : undefined;
+      if (erasedBy !== undefined) return { ...blob, erased_by: erasedBy };
+      return isWhole ? { ...blob, value: (await blobValue(service.store, blob)) ?? null } : { ...blob };
+    }),
+  );
+  const trace = traceOf(payload, service.config.traces);
+  return { ...place, payload: payload as never, values, ...(trace && { trace }) };
+}
+
+const proof = operation({
+  id: 'entries.proof',
+  method: 'get',
+  path: '/v1/entries/{entry}/proof',
+  summary: 'A proof that an entry is in the log of the last checkpoint (c2sp.org/tlog-proof). Signs nothing.',
+  kinds: READERS,
+  params: z.strictObject({ entry: name }),
+  answer: z.strictObject({ entry_id: hash, log: z.string(), key: z.string(), proof: z.string() }),
+  errors: ['not_checkpointed', 'not_logged'],
+  run: async (request) => {
+    const { path, service } = request;
+    const row = await entryNamed(request, path.entry);
+    checkRow(row);
+    const { origin, key, known } = service.checkpoints;
+    const last = await service.checkpoints.latest();
+    const index = await service.store.logIndex(row.id);
+    if (last === undefined || index === undefined || index >= last.size)
+      throw new ServerError(
+        'not_checkpointed',
+        `No checkpoint covers the entry ${row.id} yet. Sign one with POST /v1/checkpoints, and repeat the request.`,
+        { evidence: { id: row.id } },
+      );
+    const text = await proveEntry(service.store, row.id, last.checkpoint, known);
+    return { body: { entry_id: row.id, log: origin, key, proof: text } };
+  },
+});
+
+const diff = operation({
+  id: 'entries.diff',
+  method: 'get',
+  path: '/v1/diff',
+  summary: 'The difference of two states (RFC 6902), and where their chains part.',
+  kinds: READERS,
+  query: z.strictObject({ from: name, to: name }),
+  answer: z.strictObject({
+    from: documentForm,
+    to: documentForm,
+    equal: z.boolean(),
+    after: documentForm.nullable().describe('the last common entry; null for chains without one'),
+    patch: z.array(patchForm),
+  }),
+  run: async (request) => {
+    const { query, service } = request;
+    const [a, b] = await Promise.all([entryNamed(request, query.from), entryNamed(request, query.to)]);
+    const tagOf = await tagsOfStates(service);
+    const etag = `${tagOf(a)}-${b.id}`;
+    if (request.hasAnswer(etag)) return { etag };
+    const stateAt = (entry: EntryRow) => service.assize.readState(entry, (state) => structuredClone(state));
+    const patch = difference((await stateAt(a)) as never, (await stateAt(b)) as never);
+    const { after } = await partingOf(service.store, a, b);
+    return {
+      etag,
+      body: {
+        from: placeOf(a),
+        to: placeOf(b),
+        equal: patch.length === 0,
+        after: after && placeOf(after),
+        patch: patch as never,
+      },
+    };
+  },
+});
+
+function placeOf({ trajectory_id, seq, id }: EntryRow) {
+  return { trajectory_id, seq, entry_id: id };
+}
+
+const dependentForm = z
+  .looseObject({
+    id: hash,
+    trajectoryId: z.string(),
+    seq: z.number().int(),
+    at: z.string(),
+    action: z.string(),
+    how: z.array(z.enum(['belief', 'recall'])),
+    from: z.array(hash),
+  })
+  .meta({ id: 'Dependent', description: 'A commit that derives from an entry.' });
+
+const dependents = operation({
+  id: 'entries.dependents',
+  method: 'get',
+  path: '/v1/entries/{entry}/dependents',
+  summary: 'Every commit that derives from an entry, by facts and by recalls.',
+  kinds: READERS,
+  params: z.strictObject({ entry: name }),
+  answer: z.strictObject({ dependents: z.array(dependentForm) }),
+  run: async (request) => {
+    const row = await entryNamed(request, request.path.entry);
+    const found = await request.service.assize.dependents(row.id);
+    return { body: { dependents: found.map((one) => ({ ...one })) as never } };
+  },
+});
+
+export const entries: readonly Operation[] = [list, get, proof, diff, dependents];

@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import type { Json } from 'assize/internal/base';
+import { canonicalize, hashText, parsePointer } from 'assize/internal/canon';
+import { outlineOf } from '../outline-of.ts';
+import { tagsOfStates } from '../reach.ts';
+import { hash, json, name, PAGE_DEFAULT, page } from './forms.ts';
+import { type Operation, operation, READERS } from './operation.ts';
+import { at, pointIn, valueAt } from './trajectories.ts';
+
+const memberForm = z
+  .strictObject({
+    key: z.string(),
+    value: json.optional().describe('of a short member'),
+    count: z.number().int().optional().describe('of a long member: how many members it has'),
+  })
+  .meta({ id: 'StateMember' });
+
+const outline = operation({
+  id: 'trajectories.outline',
+  method: 'get',
+  path: '/v1/trajectories/{trajectory}/outline',
+  summary: 'A value of the verified state. Of a large one, a page of its members, by key.',
+  kinds: READERS,
+  params: z.strictObject({ trajectory: name }),
+  query: z.strictObject({
+    at,
+    pointer: z.string().optional(),
+    text: name.optional().describe('a part of the keys, in any case'),
+    cursor: z.string().max(65_536).optional(),
+    limit: page.limit,
+  }),
+  answer: z.strictObject({
+    trajectory_id: z.string(),
+    seq: z.number().int(),
+    entry_id: hash,
+    pointer: z.string(),
+    value: json.optional().describe('the whole value, if it is not large'),
+    count: z.number().int().optional().describe('how many members match'),
+    members: z.array(memberForm).readonly().optional(),
+    next: z.string().optional().describe('pass it as `cursor` for the next page; absent on the last one'),
+  }),
+  run: async (request) => {
+    const { path, query, service } = request;
+    const { pointer = '', text, cursor: after, limit = PAGE_DEFAULT } = query;
+    const keys = parsePointer(pointer);
+    const point = await pointIn(request, path.trajectory, query.at);
+    const tagOf = await tagsOfStates(service);
+    const asked = hashText(canonicalize({ pointer, text: text ?? '', after: after ?? '', limit })).slice(0, 16);
+    const etag = `${tagOf(point)}-${asked}`;
+    if (request.hasAnswer(etag)) return { etag };
+    const found = await service.assize.readState(point, (state: Json) =>
+      outlineOf(valueAt(state, keys, pointer), { after, text, limit }),
+    );
+    const { trajectory_id, seq, id } = point;
+    return { etag, body: { trajectory_id, seq, entry_id: id, pointer, ...(found as object) } };
+  },
+});
+
+export const outlines: readonly Operation[] = [outline];

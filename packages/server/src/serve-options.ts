@@ -1,0 +1,46 @@
+import type { Policy } from 'assize/internal/authority';
+import type { Json } from 'assize/internal/base';
+import type { Cell } from '@assize/cells/internal';
+import type { ResolvedConfig, RootKey } from 'assize/internal/config';
+import type { Rules } from '@assize/gate/internal/gateway';
+import type { Domain, Migration } from 'assize/internal/kernel';
+import type { Clock } from 'assize/internal/oracle';
+import type { BundleOptions } from 'assize/internal/runtime';
+import type { Store } from 'assize/internal/stores';
+import type { LogKeys } from './checkpoints.ts';
+import type { ConsoleFiles } from './http/console-files.ts';
+
+/** The verifiers that proof bundles contain: the program in Python, and the page. */
+export type BundleVerifiers = Pick<BundleOptions, 'script' | 'page'>;
+
+/** The parts of a server that the caller has opened or loaded. */
+export interface ServeOptions {
+  readonly config: ResolvedConfig;
+  /** An open store. The server does not close it. */
+  readonly store: Store;
+  readonly root: RootKey;
+  /** The cell whose store it is. Absent: the store is a deployment of its own. */
+  readonly cell?: Cell | undefined;
+  readonly domains: readonly Domain[];
+  readonly policy?: Policy | undefined;
+  /** The rules of the worlds of the gateway domain. Default: those in force there. */
+  readonly rules?: Rules | undefined;
+  /** The migrations of upgrades, by the hash of the later version. */
+  readonly migrations?: ReadonlyMap<string, Migration>;
+  /** Reads a rule table of a client. @throws AuthorityError `bad_policy` */
+  readonly policyOf: (rules: Json) => Policy;
+  /** The pages of the console. Absent: the server has the API and a plain start page. */
+  readonly console?: ConsoleFiles | undefined;
+  /** Whether the start prints sign-in links for its people. Default: false. */
+  readonly linksAtStart?: boolean;
+  /** The verifiers that proof bundles contain. Default: none. */
+  readonly verifiers?: BundleVerifiers | undefined;
+  /** Receives the lines of the log. */
+  readonly log: (line: string) => void;
+  /**
+   * The keys of the log, read at each checkpoint: another process may change them. Default: derived
+   * from the root key.
+   */
+  readonly logKeys?: (() => LogKeys) | undefined;
+  readonly clock?: Clock;
+}

@@ -1,0 +1,55 @@
+import type { Policy } from 'assize/internal/authority';
+import type { Json } from 'assize/internal/base';
+import type { GrantIssuer, ResolvedConfig } from 'assize/internal/config';
+import type { Domain, Migration } from 'assize/internal/kernel';
+import type { Clock } from 'assize/internal/oracle';
+import type { Assize, DomainWatch } from 'assize/internal/runtime';
+import type { Store } from 'assize/internal/stores';
+import type { CellDuties } from './cells/cell-duties.ts';
+import type { Checkpoints } from './checkpoints.ts';
+import type { GatewayWorlds } from './gateway-worlds.ts';
+import type { Metrics } from './log/metrics.ts';
+import type { FailedNotices } from './notices/queue/failed-notices.ts';
+import type { OneAtATime } from './one-at-a-time.ts';
+import type { FreeNames } from './principals/free-names.ts';
+import type { OfficeWrits } from './principals/office-writs.ts';
+import type { Sessions } from './principals/sessions.ts';
+import type { Tokens } from './principals/tokens.ts';
+import type { BundleVerifiers } from './serve-options.ts';
+import type { Simulations } from './simulations/simulations.ts';
+import type { StuckRecords } from './watchdog/stuck-records.ts';
+
+/** The parts that operations use. One for each server process. */
+export interface Service {
+  readonly assize: Assize;
+  readonly store: Store;
+  readonly config: ResolvedConfig;
+  readonly domains: readonly Domain[];
+  /** The migrations of upgrades, by the hash of the later version. */
+  readonly migrations: ReadonlyMap<string, Migration>;
+  readonly clock: Clock;
+  /** The writs of agents, from their grants. */
+  readonly grants: GrantIssuer;
+  /** The writs of administrators and of the server. */
+  readonly offices: OfficeWrits;
+  readonly tokens: Tokens;
+  readonly sessions: Sessions;
+  readonly names: FreeNames;
+  readonly checkpoints: Checkpoints;
+  readonly verifiers: BundleVerifiers;
+  /** A bundle or a report reads much of the ledger, so they are made one after the other. */
+  readonly bundles: OneAtATime;
+  /** A comparison is work for the processor, so they are made one after the other. */
+  readonly comparisons: OneAtATime;
+  readonly metrics: Metrics;
+  readonly simulations: Simulations;
+  /** The records of the watchdog, and the watch for domain code besides the runtime's. */
+  readonly stuck: StuckRecords;
+  readonly watch: DomainWatch;
+  readonly gateways: GatewayWorlds;
+  readonly failedNotices: FailedNotices;
+  /** The duties of a server of a cell. */
+  readonly cell?: CellDuties | undefined;
+  /** A policy of a client, for a backtest. @throws AuthorityError `bad_policy` */
+  readonly policyOf: (rules: Json) => Policy;
+}

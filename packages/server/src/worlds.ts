@@ -1,0 +1,48 @@
+import { isAssizeError } from 'assize/internal/base';
+import type { Domain } from 'assize/internal/kernel';
+import { readRow } from 'assize/internal/ledger';
+import { ServerError } from './errors.ts';
+import type { Service } from './service.ts';
+
+/**
+ * Creates the worlds of the configuration that the store does not have. Another process may create
+ * the same world at the same time. A world whose first state blocked a process is left out, so that
+ * the others are served.
+ *
+ * @throws ServerError `delegated_world`; the errors of the creation
+ */
+export async function createWorlds(
+  { assize, config, domains, store }: Pick<Service, 'assize' | 'config' | 'domains' | 'store'>,
+  onFailure: (error: unknown) => void,
+): Promise<void> {
+  const known = new Set((await assize.trajectories()).map(({ trajectory_id }) => trajectory_id));
+  for (const [trajectoryId, world] of Object.entries(config.worlds)) {
+    const domain = domains.find(({ name }) => name === world.domain) as Domain;
+    if (known.has(trajectoryId)) {
+      await requireOwn(store, trajectoryId);
+      continue;
+    }
+    try {
+      await assize.create(domain, {
+        trajectoryId,
+        ...(world.initial !== undefined && { initial: world.initial }),
+        ...(world.note !== undefined && { note: world.note }),
+      });
+    } catch (error) {
+      if (isAssizeError(error, 'domain_stuck')) onFailure(error);
+      else if (!isAssizeError(error, 'exists')) throw error;
+    }
+  }
+}
+
+/** An agent chose the name of a delegated trajectory, and a world must not meet it. */
+async function requireOwn(store: Service['store'], trajectoryId: string): Promise<void> {
+  const [first] = await store.entries(trajectoryId, { from: 0, limit: 1 });
+  const begun = first && readRow(first).payload;
+  if (begun?.kind !== 'root' || begun.delegated_from === undefined) return;
+  throw new ServerError(
+    'delegated_world',
+    `The world ${trajectoryId} has the name of a trajectory that an agent delegated. Give the world another name.`,
+    { evidence: { trajectory_id: trajectoryId } },
+  );
+}

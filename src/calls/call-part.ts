@@ -1,8 +1,0 @@
-import type { Json } from '#base';
-
-/** One thing that a tool call does, in the vocabulary of rules: `files/read`, `shell/rm`. */
-export interface CallPart {
-  readonly server: string;
-  readonly tool: string;
-  readonly args: { readonly [name: string]: Json };
-}
